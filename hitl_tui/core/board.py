@@ -1,0 +1,291 @@
+"""A session's plan at one moment, and the pure facts that follow from it.
+
+`Board` is what a checkpoint holds, seen through types; `Draft` is a copy-on-write view of it that `fold` works on.
+TODOs stay as the plain dicts that checkpoints keep until somebody touches one: with a thousand of them that is
+what makes an event cheap.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from typing import Any
+
+from hitl_tui.core.digest import digest
+from hitl_tui.core.errors import UnknownName
+from hitl_tui.core.policy import Judgement, Mode, Policy
+from hitl_tui.core.todos import Priority, Status, SupervisorTodo
+
+PLAN_DRAFT, PLAN_ACCEPTED, PLAN_REVISE, PLAN_REJECTED = "draft", "accepted", "revise", "rejected"
+
+_SETTLED = frozenset({"completed", "failed", "skipped"})
+_MEDIUM = Priority.MEDIUM.value
+_KEPT_REFUSALS = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Control:
+    """Everything about a session's course that isn't a TODO.
+
+    Args:
+        mode: when a person is asked.
+        branch: the branch this state belongs to.
+        cursor: number of the last inbox event that is in this state.
+        plan: `draft`, `accepted`, `revise` (the planner is to try again) or `rejected`.
+        revision: how often the plan was revised.
+        feedback: the operator's words for the revision.
+        policy_version: version of the rules that questions were asked under.
+        concurrency: TODOs that may run at once.
+        proposals: open proposals by id.
+        concluded: the response covers every TODO as it is now.
+        highest: the highest TODO number ever used.
+        completed: how many TODOs are completed, for lists of checkpoints.
+        refused: the last events that could not take effect, newest last.
+    """
+
+    mode: Mode = Mode.STEP
+    branch: int = 0
+    cursor: int = 0
+    plan: str = PLAN_DRAFT
+    revision: int = 0
+    feedback: str = ""
+    policy_version: str = ""
+    concurrency: int = 4
+    proposals: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    concluded: bool = False
+    highest: int = 0
+    completed: int = 0
+    refused: tuple[Mapping[str, Any], ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        data = {f.name: getattr(self, f.name) for f in fields(self)}
+        data["mode"] = self.mode.value
+        data["proposals"] = {k: dict(v) for k, v in self.proposals.items()}
+        data["refused"] = [dict(r) for r in self.refused]
+        return data
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Control:
+        known = {f.name for f in fields(cls)}
+        values = {k: v for k, v in data.items() if k in known}
+        if "mode" in values:
+            values["mode"] = Mode(values["mode"])
+        if "refused" in values:
+            values["refused"] = tuple(values["refused"])
+        return cls(**values)
+
+    def refuse(self, refusals: list[dict[str, Any]]) -> Control:
+        """Return this with more refusals kept, the oldest forgotten."""
+        return replace(self, refused=(*self.refused, *refusals)[-_KEPT_REFUSALS:])
+
+
+@dataclass(frozen=True, slots=True)
+class Board:
+    """A session's plan at one moment.
+
+    Args:
+        session: session id.
+        query: what was asked.
+        todos: TODO dicts (`SupervisorTodo.to_state`) by id.
+        control: everything else.
+    """
+
+    session: str
+    query: str
+    todos: Mapping[str, Mapping[str, Any]]
+    control: Control
+
+    @classmethod
+    def from_state(cls, state: Mapping[str, Any]) -> Board:
+        """Return the board a supervisor's state holds; missing keys mean a session that has not begun."""
+        return cls(
+            session=state.get("session_id", ""),
+            query=state.get("query", ""),
+            todos=state.get("todos") or {},
+            control=Control.from_dict(state.get("control") or {}),
+        )
+
+    def all(self) -> list[SupervisorTodo]:
+        """Return all TODOs in plan order."""
+        return sorted((SupervisorTodo.from_dict(t) for t in self.todos.values()), key=lambda t: t.rank)
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """What holds for a session from outside its state.
+
+    Args:
+        policy: the workspace's rules.
+        concurrency: TODOs that may run at once, at least 1.
+    """
+
+    policy: Policy = Policy()
+    concurrency: int = 4
+
+
+class Draft:
+    """A board being changed; the board itself stays as it was.
+
+    Args:
+        board: where to begin.
+        rules: what holds from outside.
+    """
+
+    def __init__(self, board: Board, rules: Rules) -> None:
+        self.board = board
+        self.rules = rules
+        self.control = board.control
+        self.changed: dict[str, SupervisorTodo | None] = {}
+
+    def __iter__(self) -> Iterator[str]:
+        """Iterate over the ids of all TODOs there are now."""
+        changed = self.changed
+        for todo_id in self.board.todos:
+            if todo_id not in changed or changed[todo_id] is not None:
+                yield todo_id
+        for todo_id, todo in changed.items():
+            if todo is not None and todo_id not in self.board.todos:
+                yield todo_id
+
+    def __contains__(self, todo_id: object) -> bool:
+        if todo_id in self.changed:
+            return self.changed[todo_id] is not None
+        return todo_id in self.board.todos
+
+    def get(self, todo_id: str) -> SupervisorTodo:
+        """Return one TODO.
+
+        Raises:
+            UnknownName: there is none.
+        """
+        todo = self.changed.get(todo_id)
+        if todo is not None:
+            return todo
+        raw = None if todo_id in self.changed else self.board.todos.get(todo_id)
+        if raw is None:
+            raise UnknownName(f'There is no TODO "{todo_id}".')
+        return SupervisorTodo.from_dict(raw)
+
+    def put(self, todo: SupervisorTodo) -> None:
+        self.changed[todo.id] = todo
+
+    def drop(self, todo_id: str) -> None:
+        self.changed[todo_id] = None
+
+    def raw(self, todo_id: str) -> Mapping[str, Any]:
+        """Return a TODO's fields without parsing it, when nothing changed it."""
+        todo = self.changed.get(todo_id)
+        return todo.to_dict() if todo is not None else self.board.todos[todo_id]
+
+    def status(self, todo_id: str) -> str:
+        """Return a TODO's status name; an id that doesn't exist any more counts as completed."""
+        if todo_id in self.changed:
+            todo = self.changed[todo_id]
+            return "completed" if todo is None else todo.status.value
+        raw = self.board.todos.get(todo_id)
+        return "completed" if raw is None else str(raw["status"])
+
+    def dependencies(self, todo_id: str) -> Sequence[str]:
+        todo = self.changed.get(todo_id)
+        found: Sequence[str] = self.board.todos[todo_id].get("dependencies", ()) if todo is None else todo.dependencies
+        return found
+
+    def rank(self, todo_id: str) -> float:
+        todo = self.changed.get(todo_id)
+        return todo.rank if todo is not None else float(self.board.todos[todo_id].get("rank", 0.0))
+
+    def with_status(self, *statuses: Status) -> list[str]:
+        """Return the ids of TODOs that stand so, in no order."""
+        names = {s.value for s in statuses}
+        return [t for t in self if self.status(t) in names]
+
+    def all_settled(self) -> bool:
+        """Nothing is left that could still run by itself or after an answer."""
+        return all(self.status(t) in _SETTLED or self.status(t) == "blocked" for t in self)
+
+    def changes(self) -> dict[str, dict[str, Any] | None]:
+        """Return the TODOs that differ from the board, as a checkpoint keeps them; None for removed ones."""
+        found: dict[str, dict[str, Any] | None] = {}
+        for todo_id, todo in self.changed.items():
+            state = None if todo is None else todo.to_state()
+            if state != self.board.todos.get(todo_id):
+                found[todo_id] = state
+        return found
+
+    def result(self) -> Board:
+        """Return the board as it is now."""
+        todos = {**self.board.todos, **self.changes()}
+        kept = {k: v for k, v in todos.items() if v is not None}
+        return replace(self.board, todos=kept, control=self.control)
+
+
+def dependencies_met(draft: Draft, todo_id: str) -> bool:
+    """Return whether everything a TODO depends on is completed or skipped."""
+    return all(draft.status(d) in ("completed", "skipped") for d in draft.dependencies(todo_id))
+
+
+def inputs_of(todo: SupervisorTodo) -> tuple[str, ...]:
+    """Return the ids of the TODOs whose results this one gets: its dependencies, or what was frozen when it asked."""
+    return todo.dependencies or tuple(todo.metadata.get("inputs", ()))
+
+
+def subject_of(draft: Draft, todo: SupervisorTodo, *, ahead: bool = False) -> dict[str, Any]:
+    """Return exactly what approving a TODO lets run.
+
+    Args:
+        ahead: name the inputs without what they hold: what an approval given before they exist stands for.
+    """
+    inputs: dict[str, str | None] = {}
+    for todo_id in inputs_of(todo):
+        if todo_id in draft:
+            result = draft.get(todo_id).result
+            inputs[todo_id] = None if ahead or result is None else str(result.get("digest", ""))
+    return {
+        "session": draft.board.session,
+        "todo": todo.id,
+        "asked": todo.asked,
+        "team": todo.agent_name,
+        "task": todo.description,
+        "arguments": dict(todo.arguments),
+        "inputs": inputs,
+        "missing": list(todo.missing),
+        "timeout": todo.timeout,
+        "policy": draft.rules.policy.version,
+    }
+
+
+def approval_binds(draft: Draft, todo: SupervisorTodo) -> bool:
+    """Return whether a TODO's approval stands for exactly what would run now."""
+    if todo.approval is None:
+        return False
+    seen = todo.approval.get("digest")
+    ahead = bool(todo.approval.get("ahead"))
+    return seen == digest(subject_of(draft, todo, ahead=ahead))
+
+
+def judge(draft: Draft, todo: SupervisorTodo) -> Judgement:
+    """Return what the rules say of a TODO in the session's mode."""
+    return draft.rules.policy.judge(draft.control.mode, todo.agent_name, todo.risk, todo.command)
+
+
+def startable(draft: Draft) -> list[SupervisorTodo]:
+    """Return the TODOs to start now: approved, dependencies met, by priority and order, within the bound (D9, D15)."""
+    if draft.control.plan != PLAN_ACCEPTED:
+        return []
+    running = 0
+    ready: list[SupervisorTodo] = []
+    for todo_id in draft:
+        status = draft.status(todo_id)
+        if status == "in_progress":
+            running += 1
+        elif status == "pending" and _approved(draft, todo_id) and dependencies_met(draft, todo_id):
+            ready.append(draft.get(todo_id))
+    ready.sort(key=lambda t: (t.priority.weight, t.rank))
+    return ready[: max(0, draft.control.concurrency - running)]
+
+
+def _approved(draft: Draft, todo_id: str) -> bool:
+    todo = draft.changed.get(todo_id)
+    if todo is not None:
+        return todo.approval is not None
+    return draft.board.todos[todo_id].get("approval") is not None

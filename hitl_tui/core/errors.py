@@ -1,0 +1,75 @@
+"""The one family of errors a person may see.
+
+Every message is a single sentence that says what was expected, what was found and what to do; faces
+print it as it is, with `exit_code`, and keep the traceback for the log.
+"""
+
+from __future__ import annotations
+
+
+class HitlError(Exception):
+    """Base of all errors this project raises on purpose.
+
+    Args:
+        message: one sentence for the person who caused or meets the error.
+        help: an optional second line with what would work.
+    """
+
+    exit_code = 1
+    kind = "failed"
+
+    def __init__(self, message: str, *, help: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.help = help
+
+
+class BadInput(HitlError):
+    """Something given by a person or a file can't be used; nothing was changed."""
+
+    exit_code = 2
+    kind = "bad_input"
+
+
+class ConfigError(BadInput):
+    """hitl.toml (or another settings file) can't be used; the message names file and line."""
+
+
+class UnknownName(BadInput):
+    """An id, command, team or status that doesn't exist (or is ambiguous)."""
+
+
+class IllegalTransition(BadInput):
+    """A status change that the transition table doesn't have (D4)."""
+
+
+class PlanError(BadInput):
+    """A plan with a cycle, an unknown agent or a duplicate id (D6)."""
+
+
+class Refused(HitlError):
+    """A decision or event that can't take effect.
+
+    Args:
+        message: one sentence.
+        reason: one of `late`, `repeated`, `unknown`, `stale`, `superseded`, `not_allowed`.
+    """
+
+    exit_code = 2
+    kind = "refused"
+
+    def __init__(self, message: str, *, reason: str, help: str = "") -> None:
+        super().__init__(message, help=help)
+        self.reason = reason
+
+
+class SessionBusy(HitlError):
+    """Another process owns the session; commands are recorded for it instead."""
+
+    kind = "busy"
+
+
+class StorageError(HitlError):
+    """A file that holds a session or the ledger can't be read or written."""
+
+    kind = "storage"

@@ -1,0 +1,82 @@
+"""What can happen to a session; `core.fold` says what it does to the board."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
+
+
+class EventKind(StrEnum):
+    """Everything that may be in a session's inbox."""
+
+    DECIDED = "decided"
+    FINISHED = "finished"
+    FAILED = "failed"
+    INTERRUPTED = "interrupted"
+    DOUBT = "doubt"
+    SKIP = "skip"
+    ADD = "add"
+    REMOVE = "remove"
+    UPDATE = "update"
+    PRIORITY = "priority"
+    MOVE = "move"
+    EDIT = "edit"
+    CANCEL = "cancel"
+    MODE = "mode"
+    STOP = "stop"
+    PROPOSED = "proposed"
+    RESTORED = "restored"
+    CONFIGURED = "configured"
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """One thing that happened.
+
+    Args:
+        kind: its kind; an unknown one is refused.
+        data: JSON; what each kind needs is said at its handler.
+        id: unique in the session.
+        seq: number in the session's inbox, from 1.
+        at: ISO 8601, UTC.
+        by: who.
+    """
+
+    kind: str
+    data: Mapping[str, Any] = field(default_factory=dict)
+    id: str = ""
+    seq: int = 0
+    at: str = ""
+    by: str = ""
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "kind": str(self.kind),
+            "data": dict(self.data),
+            "id": self.id,
+            "seq": self.seq,
+            "at": self.at,
+            "by": self.by,
+        }
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Event:
+        return cls(
+            kind=str(data.get("kind", "")),
+            data=data.get("data") or {},
+            id=str(data.get("id", "")),
+            seq=int(data.get("seq", 0)),
+            at=str(data.get("at", "")),
+            by=str(data.get("by", "")),
+        )
+
+
+def seconds_between(start: str, end: str) -> float | None:
+    """Return the seconds between two ISO 8601 times, None when one is missing or unreadable."""
+    try:
+        return round((datetime.fromisoformat(end) - datetime.fromisoformat(start)).total_seconds(), 3)
+    except (ValueError, TypeError):
+        return None

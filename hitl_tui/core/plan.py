@@ -1,0 +1,416 @@
+"""Execution plans and how they become TODOs (D3, D6)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+from hitl_tui.core.errors import BadInput, PlanError
+from hitl_tui.core.policy import Risk
+from hitl_tui.core.todos import Priority, Status, SupervisorTodo
+
+
+class Strategy(StrEnum):
+    """`sequential` runs one TODO at a time in order; `parallel` and `pipeline` go by dependencies alone."""
+
+    SEQUENTIAL = "sequential"
+    PARALLEL = "parallel"
+    PIPELINE = "pipeline"
+
+
+@dataclass(frozen=True, slots=True)
+class Intent:
+    """What a query wants.
+
+    Args:
+        type: name of the kind of query, for example `search` or `comprehensive`.
+        confidence: 0 to 1.
+        keywords: words that decided it.
+        entities: what it is about, by kind: `{"amount": ["3억"], "place": ["강남구"]}`.
+        language: `ko` or `en`.
+    """
+
+    type: str
+    confidence: float = 0.0
+    keywords: tuple[str, ...] = ()
+    entities: Mapping[str, Any] = field(default_factory=dict)
+    language: str = "en"
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "type": self.type,
+            "confidence": self.confidence,
+            "keywords": list(self.keywords),
+            "entities": dict(self.entities),
+            "language": self.language,
+        }
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Intent:
+        return cls(
+            type=str(data.get("type", "")),
+            confidence=float(data.get("confidence", 0.0)),
+            keywords=tuple(data.get("keywords", ())),
+            entities=dict(data.get("entities", {})),
+            language=str(data.get("language", "en")),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class ExecutionStep:
+    """One step of a plan.
+
+    Args:
+        agent: the agent that takes it; agents map to teams.
+        task: what to do, in words.
+        name: a short title; made from `task` when empty.
+        id: needed when two steps use one agent, so that dependencies can name it.
+        dependencies: agents or step ids that must be done first.
+        priority: 0 high, 1 medium, 2 and more low.
+        timeout: seconds; 0 takes the team's own.
+        retry_count: how often a failure is tried again; None takes the team's own.
+        optional: a failure skips it instead of blocking what depends on it.
+        input_mapping: named parameters for the team.
+        purpose: why this agent.
+        expected_output: what should come out.
+    """
+
+    agent: str
+    task: str
+    name: str = ""
+    id: str = ""
+    dependencies: tuple[str, ...] = ()
+    priority: int = 1
+    timeout: float = 0.0
+    retry_count: int | None = None
+    optional: bool = False
+    input_mapping: Mapping[str, Any] = field(default_factory=dict)
+    purpose: str = ""
+    expected_output: str = ""
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "agent": self.agent,
+            "task": self.task,
+            "name": self.name,
+            "id": self.id,
+            "dependencies": list(self.dependencies),
+            "priority": self.priority,
+            "timeout": self.timeout,
+            "retry_count": self.retry_count,
+            "optional": self.optional,
+            "input_mapping": dict(self.input_mapping),
+            "purpose": self.purpose,
+            "expected_output": self.expected_output,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class ExecutionPlan:
+    """What a planner hands over.
+
+    Args:
+        steps: in order.
+        strategy: how they run.
+        parallel_groups: step ids or agents that may run together, for people to read.
+        estimated_time: seconds.
+    """
+
+    steps: tuple[ExecutionStep, ...]
+    strategy: Strategy = Strategy.PIPELINE
+    parallel_groups: tuple[tuple[str, ...], ...] = ()
+    estimated_time: float = 0.0
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "steps": [step.to_dict() for step in self.steps],
+            "strategy": self.strategy.value,
+            "parallel_groups": [list(group) for group in self.parallel_groups],
+            "estimated_time": self.estimated_time,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class AgentFacts:
+    """What planning and the supervisor must know of an agent and its team.
+
+    Args:
+        name: the agent; plans name it.
+        team: the team that carries its TODOs out.
+        description: one line.
+        enabled: a disabled agent is never planned.
+        max_retries: the team's own number of retries.
+        timeout: the team's own limit in seconds.
+        bind: task text and parameters → exact arguments (raises BadInput).
+        risk_of: exact arguments → risk class.
+    """
+
+    name: str
+    team: str
+    description: str
+    enabled: bool
+    max_retries: int
+    timeout: float
+    bind: Callable[[str, Mapping[str, Any]], dict[str, Any]]
+    risk_of: Callable[[Mapping[str, Any]], Risk]
+
+
+@dataclass(frozen=True, slots=True)
+class ExecutionPlanConverter:
+    """Turns plans into TODOs (D6).
+
+    Args:
+        agents: every agent there is, by name.
+        now: time of creation, ISO 8601 in UTC.
+    """
+
+    agents: Mapping[str, AgentFacts]
+    now: str = ""
+
+    def convert(self, plan: ExecutionPlan, *, taken: Iterable[str] = ()) -> list[SupervisorTodo]:
+        """Return the TODOs of a plan: ids `todo_001`…, dependencies as ids, the rest of a step as metadata.
+
+        Args:
+            plan: the plan.
+            taken: ids that exist already; new numbers begin after the highest.
+
+        Raises:
+            PlanError: a cycle, an unknown or disabled agent, an unknown dependency or a duplicate step id.
+            BadInput: a team can't use a step's input.
+        """
+        steps = plan.steps
+        ids = next_ids(taken, len(steps))
+        names = self._names(steps, ids)
+        todos = []
+        for index, (step, todo_id) in enumerate(zip(steps, ids, strict=True)):
+            facts = self._facts(step)
+            dependencies = [self._dependency(step, name, names) for name in step.dependencies]
+            if plan.strategy is Strategy.SEQUENTIAL and index:
+                dependencies.append(ids[index - 1])
+            todos.append(self._todo(step, todo_id, facts, tuple(dict.fromkeys(dependencies))))
+        refuse_cycles({todo.id: todo.dependencies for todo in todos})
+        return [_ranked(todo, index) for index, todo in enumerate(todos, start=1)]
+
+    def _facts(self, step: ExecutionStep) -> AgentFacts:
+        facts = self.agents.get(step.agent)
+        if facts is None:
+            known = ", ".join(sorted(self.agents)) or "none"
+            raise PlanError(f'The plan uses the agent "{step.agent}", which doesn\'t exist; there are {known}.')
+        if not facts.enabled:
+            raise PlanError(f'The plan uses the agent "{step.agent}", which is disabled.')
+        return facts
+
+    @staticmethod
+    def _names(steps: Sequence[ExecutionStep], ids: Sequence[str]) -> dict[str, list[str]]:
+        names: dict[str, list[str]] = {}
+        for step, todo_id in zip(steps, ids, strict=True):
+            if step.id:
+                if step.id in names:
+                    raise PlanError(f'Two steps of the plan have the id "{step.id}".')
+                names[step.id] = [todo_id]
+        for step, todo_id in zip(steps, ids, strict=True):
+            if step.agent not in {s.id for s in steps if s.id}:
+                names.setdefault(step.agent, []).append(todo_id)
+        return names
+
+    @staticmethod
+    def _dependency(step: ExecutionStep, name: str, names: Mapping[str, list[str]]) -> str:
+        found = names.get(name)
+        if not found:
+            raise PlanError(f'The step "{step.name or step.agent}" depends on "{name}", which the plan doesn\'t have.')
+        if len(found) > 1:
+            raise PlanError(
+                f'The step "{step.name or step.agent}" depends on "{name}", which several steps use; name the step\'s id.'
+            )
+        return found[0]
+
+    def _todo(
+        self, step: ExecutionStep, todo_id: str, facts: AgentFacts, dependencies: tuple[str, ...]
+    ) -> SupervisorTodo:
+        arguments = facts.bind(step.task, step.input_mapping)
+        retries = facts.max_retries if step.retry_count is None else step.retry_count
+        metadata: dict[str, Any] = {"agent": step.agent}
+        if step.id:
+            metadata["step"] = step.id
+        if step.input_mapping:
+            metadata["input_mapping"] = dict(step.input_mapping)
+        return SupervisorTodo(
+            id=todo_id,
+            name=step.name or step.task.strip().split("\n")[0][:60],
+            description=step.task,
+            agent_name=facts.team,
+            agent_purpose=step.purpose or facts.description,
+            expected_output=step.expected_output,
+            priority=priority_of(step.priority),
+            dependencies=dependencies,
+            created_at=self.now,
+            metadata=metadata,
+            max_retries=retries,
+            arguments=arguments,
+            risk=facts.risk_of(arguments),
+            optional=step.optional,
+            timeout=step.timeout or facts.timeout,
+        )
+
+
+def _ranked(todo: SupervisorTodo, index: int) -> SupervisorTodo:
+    data = todo.to_dict()
+    data["rank"] = float(index)
+    return SupervisorTodo.from_dict(data)
+
+
+def priority_of(number: int) -> Priority:
+    """0 → high, 1 → medium, everything else → low (D6)."""
+    return {0: Priority.HIGH, 1: Priority.MEDIUM}.get(number, Priority.LOW)
+
+
+def next_ids(taken: Iterable[str], count: int) -> list[str]:
+    """Return `count` fresh TODO ids: numbers go on after the highest that was ever used."""
+    highest = 0
+    for todo_id in taken:
+        number = todo_id.removeprefix("todo_")
+        if number.isascii() and number.isdigit():
+            highest = max(highest, int(number))
+    return [f"todo_{highest + i:03d}" for i in range(1, count + 1)]
+
+
+def refuse_cycles(dependencies: Mapping[str, Sequence[str]]) -> None:
+    """Check that dependencies have an order.
+
+    Raises:
+        PlanError: they don't; the message walks the cycle.
+    """
+    state: dict[str, int] = {}
+    for start in dependencies:
+        if state.get(start):
+            continue
+        path: list[str] = []
+        stack: list[tuple[str, int]] = [(start, 0)]
+        while stack:
+            node, index = stack.pop()
+            if index == 0:
+                state[node] = 1
+                path.append(node)
+            children = dependencies.get(node, ())
+            if index < len(children):
+                stack.append((node, index + 1))
+                child = children[index]
+                if state.get(child) == 1:
+                    cycle = " → ".join([*path[path.index(child) :], child])
+                    raise PlanError(f"The plan has a cycle: {cycle}.")
+                if not state.get(child) and child in dependencies:
+                    stack.append((child, 0))
+            else:
+                state[node] = 2
+                path.pop()
+
+
+@dataclass(frozen=True, slots=True)
+class PlanningState:
+    """What planning knows (D3); ids and the current TODO are derived from the TODOs.
+
+    Args:
+        raw_query: the query as the person wrote it.
+        intent: what it wants.
+        available_agents: enabled agents.
+        available_teams: their teams.
+        todos: all TODOs in order.
+        execution_steps: the plan's steps.
+        strategy, parallel_groups, estimated_total_time: of the plan.
+        validation_errors: why a plan could not be used; empty when it could.
+    """
+
+    raw_query: str
+    intent: Intent
+    available_agents: tuple[str, ...] = ()
+    available_teams: tuple[str, ...] = ()
+    todos: tuple[SupervisorTodo, ...] = ()
+    execution_steps: tuple[Mapping[str, Any], ...] = ()
+    strategy: Strategy = Strategy.PIPELINE
+    parallel_groups: tuple[tuple[str, ...], ...] = ()
+    validation_errors: tuple[str, ...] = ()
+    estimated_total_time: float = 0.0
+
+    @property
+    def completed_ids(self) -> list[str]:
+        return [t.id for t in self.todos if t.status is Status.COMPLETED]
+
+    @property
+    def failed_ids(self) -> list[str]:
+        return [t.id for t in self.todos if t.status is Status.FAILED]
+
+    @property
+    def skipped_ids(self) -> list[str]:
+        return [t.id for t in self.todos if t.status is Status.SKIPPED]
+
+    @property
+    def current_todo_id(self) -> str:
+        """The TODO a plain approval means: the first that asks, else the first that runs; empty for none."""
+        return current_todo_id(self.todos)
+
+    @property
+    def validation_result(self) -> bool:
+        """The plan could be used."""
+        return not self.validation_errors
+
+
+def current_todo_id(todos: Iterable[SupervisorTodo]) -> str:
+    """Return the TODO that asks first (priority, then order), else the first that runs, else an empty text."""
+    for status in (Status.WAITING_APPROVAL, Status.IN_PROGRESS):
+        found = [t for t in todos if t.status is status]
+        if found:
+            return min(found, key=lambda t: (t.priority.weight, t.rank)).id
+    return ""
+
+
+class Change(StrEnum):
+    """What a proposal may do to a plan."""
+
+    ADD = "add"
+    SKIP = "skip"
+    REMOVE = "remove"
+    PRIORITY = "priority"
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """A change to the plan that a person has to accept (D10, D14).
+
+    Args:
+        id: stable id.
+        reason: why, in one sentence.
+        origin: `operator`, or the id of the TODO whose result led to it.
+        changes: in order, each `{"kind": "add", "todo": {...}}`, `{"kind": "skip", "todo_id": …}`,
+            `{"kind": "remove", "todo_id": …}` or `{"kind": "priority", "todo_id": …, "priority": …}`.
+        text: the words it came from.
+    """
+
+    id: str
+    reason: str
+    origin: str
+    changes: tuple[Mapping[str, Any], ...]
+    text: str = ""
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "id": self.id,
+            "reason": self.reason,
+            "origin": self.origin,
+            "changes": [dict(c) for c in self.changes],
+            "text": self.text,
+        }
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Proposal:
+        try:
+            return cls(
+                id=str(data["id"]),
+                reason=str(data.get("reason", "")),
+                origin=str(data.get("origin", "operator")),
+                changes=tuple(dict(c) for c in data["changes"]),
+                text=str(data.get("text", "")),
+            )
+        except (KeyError, TypeError, ValueError) as error:
+            raise BadInput(f"This proposal can't be read: {error}.") from error

@@ -1,0 +1,131 @@
+"""Risk classes, modes and the rules that say who is asked before something runs (C4, M8 to M10)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from hitl_tui.core.digest import short_id
+
+
+class Risk(StrEnum):
+    """How bad it can get: `low` changes nothing outside the session."""
+
+    LOW = "low"
+    MEDIUM = "medium"
+    HIGH = "high"
+
+
+class Mode(StrEnum):
+    """When a person is asked: every step, the plan and risky steps, or risky steps only."""
+
+    STEP = "step"
+    PLAN = "plan"
+    RISK = "risk"
+
+
+class Ruling(StrEnum):
+    """What a rule says of a TODO."""
+
+    ALLOW = "allow"
+    ASK = "ask"
+    DENY = "deny"
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """What it takes to decide a request.
+
+    Args:
+        quorum: distinct approvers needed, at least 1.
+        level: lowest approver level that counts.
+        deadline: seconds until it expires; 0 for never.
+        on_deadline: `reject` or `approve`, what expiry stands for.
+        veto: one rejection is enough to refuse.
+    """
+
+    quorum: int = 1
+    level: int = 0
+    deadline: float = 0.0
+    on_deadline: str = "reject"
+    veto: bool = True
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "quorum": self.quorum,
+            "level": self.level,
+            "deadline": self.deadline,
+            "on_deadline": self.on_deadline,
+            "veto": self.veto,
+        }
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> Terms:
+        known = cls()
+        return cls(
+            quorum=int(data.get("quorum", known.quorum)),
+            level=int(data.get("level", known.level)),
+            deadline=float(data.get("deadline", known.deadline)),
+            on_deadline=str(data.get("on_deadline", known.on_deadline)),
+            veto=bool(data.get("veto", known.veto)),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """One `[[policy]]` of hitl.toml; a field left empty matches everything."""
+
+    decision: Ruling
+    team: str = ""
+    risk: str = ""
+    command: str = ""
+    terms: Terms = Terms()
+
+    def matches(self, team: str, risk: Risk, command: str) -> bool:
+        return self.team in ("", team) and self.risk in ("", risk.value) and self.command in ("", command)
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "decision": self.decision.value,
+            "team": self.team,
+            "risk": self.risk,
+            "command": self.command,
+            **self.terms.to_dict(),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """What the policy says of one TODO: the ruling, its terms, and which rule (1-based; 0 is the mode)."""
+
+    ruling: Ruling
+    terms: Terms
+    rule: int
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """The rules of a workspace, first match decides.
+
+    In mode `step` everything asks; `deny` always holds. Where no rule matches, modes `plan` and `risk` let low
+    risk pass and ask for the rest.
+    """
+
+    rules: Sequence[Rule] = ()
+
+    def judge(self, mode: Mode, team: str, risk: Risk, command: str = "") -> Judgement:
+        """Return what has to happen before a TODO of this team and risk runs."""
+        for number, rule in enumerate(self.rules, start=1):
+            if rule.matches(team, risk, command):
+                if rule.decision is Ruling.ALLOW and mode is Mode.STEP:
+                    return Judgement(Ruling.ASK, rule.terms, number)
+                return Judgement(rule.decision, rule.terms, number)
+        allowed = mode is not Mode.STEP and risk is Risk.LOW
+        return Judgement(Ruling.ALLOW if allowed else Ruling.ASK, Terms(), 0)
+
+    @property
+    def version(self) -> str:
+        """A digest of the rules; an approval given under other rules doesn't hold."""
+        return short_id("policy", [rule.to_dict() for rule in self.rules])

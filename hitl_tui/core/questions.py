@@ -1,0 +1,180 @@
+"""Which questions a board asks, as requests (D7, D8).
+
+A question is derived from the state and never stored beside it, so what is asked and what would run can't drift
+apart. Times are missing here: whoever opens the request adds them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from hitl_tui.core.board import PLAN_DRAFT, Board, Draft, Rules, dependencies_met, judge, subject_of
+from hitl_tui.core.digest import digest
+from hitl_tui.core.policy import Risk, Terms
+from hitl_tui.core.requests import OPTIONS, Kind, Request, request_id
+from hitl_tui.core.todos import Status, SupervisorTodo
+
+
+def questions(board: Board, rules: Rules) -> list[Request]:
+    """Return everything a board asks now: the plan first, then TODOs by priority and order, then proposals."""
+    draft = Draft(board, rules)
+    if board.control.plan == PLAN_DRAFT and board.todos:
+        return [plan_question(draft)]
+    asking = [draft.get(t) for t in draft if _may_ask(draft.raw(t))]
+    asking.sort(key=lambda t: (t.priority.weight, t.rank))
+    found = [question_of(draft, todo) for todo in asking]
+    found += [proposal_question(draft, p) for p in board.control.proposals.values()]
+    return [request for request in found if request is not None]
+
+
+def _may_ask(raw: Mapping[str, Any]) -> bool:
+    return raw["status"] == "waiting_approval" or (raw["status"] == "failed" and bool(raw.get("question")))
+
+
+def question_of(draft: Draft, todo: SupervisorTodo) -> Request | None:
+    """Return what would be asked about a TODO now.
+
+    For a pending one that is the approval in advance, which high risk doesn't have: its input isn't known yet.
+    """
+    question = todo.question
+    if todo.status is Status.WAITING_APPROVAL and question is None:
+        return _run_question(draft, todo, ahead=False)
+    if todo.status is Status.WAITING_APPROVAL and question is not None:
+        if question["kind"] == Kind.EFFECT.value:
+            return _effect_question(draft, todo, question["effect"])
+        return _interrupt_question(draft, todo, question["interrupt"])
+    if todo.status is Status.FAILED and question is not None:
+        return _failure_question(draft, todo)
+    if todo.status is Status.PENDING and todo.approval is None:
+        met = dependencies_met(draft, todo.id)
+        if met or todo.risk is not Risk.HIGH:
+            return _run_question(draft, todo, ahead=not met)
+    return None
+
+
+def _about(draft: Draft, todo: SupervisorTodo) -> dict[str, Any]:
+    return {
+        "title": todo.name,
+        "task": todo.description,
+        "agent": todo.agent_name,
+        "purpose": todo.agent_purpose,
+        "expected_output": todo.expected_output,
+        "priority": todo.priority.value,
+        "risk": todo.risk.value,
+        "dependencies": [{"id": d, "status": draft.status(d)} for d in todo.dependencies],
+        "missing": list(todo.missing),
+        "optional": todo.optional,
+        "ran_before": dict(todo.metadata.get("ran_before", {})),
+    }
+
+
+def _request(
+    draft: Draft,
+    kind: Kind,
+    todo: SupervisorTodo,
+    subject: dict[str, Any],
+    about: dict[str, Any],
+    *,
+    terms: Terms | None = None,
+    place: tuple[Any, ...] = (),
+) -> Request:
+    seen = digest(subject)
+    return Request(
+        id=request_id(draft.board.session, draft.control.branch, todo.id, todo.asked, [kind.value, *place], seen),
+        session=draft.board.session,
+        branch=draft.control.branch,
+        kind=kind,
+        todo_id=todo.id,
+        source=todo.agent_name,
+        subject=subject,
+        digest=seen,
+        terms=terms or judge(draft, todo).terms,
+        options=OPTIONS[kind],
+        about=about,
+    )
+
+
+def _run_question(draft: Draft, todo: SupervisorTodo, *, ahead: bool) -> Request:
+    about = _about(draft, todo)
+    about["ahead"] = ahead
+    about["rule"] = judge(draft, todo).rule
+    return _request(draft, Kind.TODO, todo, subject_of(draft, todo, ahead=ahead), about)
+
+
+def _failure_question(draft: Draft, todo: SupervisorTodo) -> Request:
+    subject = {**subject_of(draft, todo), "run": todo.run_id, "error": todo.error}
+    about = {**_about(draft, todo), "error": todo.error, "attempts": todo.attempt}
+    return _request(draft, Kind.FAILURE, todo, subject, about, terms=Terms(), place=(todo.attempt,))
+
+
+def _effect_question(draft: Draft, todo: SupervisorTodo, effect: Mapping[str, Any]) -> Request:
+    subject = {"session": draft.board.session, "todo": todo.id, "run": todo.run_id, "effect": dict(effect)}
+    about = {**_about(draft, todo), "why": effect.get("why", ""), "effect": dict(effect)}
+    return _request(draft, Kind.EFFECT, todo, subject, about, place=(str(effect.get("key", "")),))
+
+
+def _interrupt_question(draft: Draft, todo: SupervisorTodo, interrupt: Mapping[str, Any]) -> Request:
+    subject = {
+        "session": draft.board.session,
+        "todo": todo.id,
+        "team": todo.agent_name,
+        "path": list(interrupt.get("path", ())),
+        "index": interrupt.get("index", 0),
+        "value": interrupt.get("value"),
+    }
+    about = {**_about(draft, todo), "value": interrupt.get("value")}
+    place = (*interrupt.get("path", ()), interrupt.get("index", 0), todo.attempt)
+    return _request(draft, Kind.INTERRUPT, todo, subject, about, place=place)
+
+
+def plan_question(draft: Draft) -> Request:
+    """Return the question whether a plan may begin (mode `plan`)."""
+    todos = sorted((draft.get(t) for t in draft), key=lambda t: t.rank)
+    subject = {
+        "session": draft.board.session,
+        "query": draft.board.query[:2000],
+        "revision": draft.control.revision,
+        "steps": [
+            {
+                "todo": t.id,
+                "team": t.agent_name,
+                "task": t.description,
+                "arguments": dict(t.arguments),
+                "dependencies": list(t.dependencies),
+                "risk": t.risk.value,
+            }
+            for t in todos
+        ],
+    }
+    about = {"title": "plan", "revision": draft.control.revision, "count": len(todos)}
+    return _session_request(draft, Kind.PLAN, "planner", subject, about)
+
+
+def proposal_question(draft: Draft, proposal: Mapping[str, Any]) -> Request:
+    """Return the question whether the plan shall change as proposed."""
+    subject = {"session": draft.board.session, "proposal": dict(proposal)}
+    about = {
+        "title": "proposal",
+        "proposal_id": proposal.get("id", ""),
+        "reason": proposal.get("reason", ""),
+        "origin": proposal.get("origin", ""),
+        "text": proposal.get("text", ""),
+    }
+    return _session_request(draft, Kind.PROPOSAL, "planner", subject, about)
+
+
+def _session_request(draft: Draft, kind: Kind, source: str, subject: dict[str, Any], about: dict[str, Any]) -> Request:
+    seen = digest(subject)
+    return Request(
+        id=request_id(draft.board.session, draft.control.branch, "", 0, [kind.value], seen),
+        session=draft.board.session,
+        branch=draft.control.branch,
+        kind=kind,
+        todo_id="",
+        source=source,
+        subject=subject,
+        digest=seen,
+        options=OPTIONS[kind],
+        about=about,
+    )

@@ -1,0 +1,135 @@
+"""Settled requests: what a person (or a deadline) said, carried out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from hitl_tui.core import board as b
+from hitl_tui.core.board import Draft
+from hitl_tui.core.errors import Refused
+from hitl_tui.core.events import Event
+from hitl_tui.core.plan import Change
+from hitl_tui.core.questions import plan_question, proposal_question, question_of
+from hitl_tui.core.reactions import operators
+from hitl_tui.core.reactions.operators import DEFAULT_SKIP_REASON, by_whom, rejected, stop_all
+from hitl_tui.core.requests import Kind, Verdict
+from hitl_tui.core.todos import Status, SupervisorTodo
+
+
+def decided(draft: Draft, event: Event) -> None:
+    """A request was settled; data is what `ledger.contract.decided_event` makes."""
+    kind, verdict = Kind(event.data["asked"]), Verdict(event.data["verdict"])
+    if kind is Kind.PLAN:
+        _decided_plan(draft, event, verdict)
+        return
+    if kind is Kind.PROPOSAL:
+        _decided_proposal(draft, event, verdict)
+        return
+    todo = operators.target(draft, event)
+    question = question_of(draft, todo)
+    if question is None or question.id != event.data["request_id"]:
+        raise Refused(f"{todo.id} isn't asked this any more.", reason="stale")
+    _TODO_VERDICTS[kind](draft, event, todo, verdict)
+
+
+def _decided_plan(draft: Draft, event: Event, verdict: Verdict) -> None:
+    if draft.control.plan != b.PLAN_DRAFT:
+        raise Refused("The plan was decided already.", reason="late")
+    if event.data["request_id"] != plan_question(draft).id:
+        raise Refused("The plan isn't the one that was shown.", reason="stale")
+    if verdict is Verdict.APPROVE:
+        draft.control = replace(draft.control, plan=b.PLAN_ACCEPTED)
+    elif str(event.data.get("reason", "")).strip() and event.data.get("outcome") != "expired":
+        draft.control = replace(draft.control, plan=b.PLAN_REVISE, feedback=str(event.data["reason"]))
+    else:
+        draft.control = replace(draft.control, plan=b.PLAN_REJECTED)
+        stop_all(draft, event, f"plan rejected by {event.data.get('by', '')}")
+
+
+def _decided_proposal(draft: Draft, event: Event, verdict: Verdict) -> None:
+    proposals = dict(draft.control.proposals)
+    found = [k for k, p in proposals.items() if proposal_question(draft, p).id == event.data["request_id"]]
+    if not found:
+        raise Refused("This proposal isn't open any more.", reason="stale")
+    proposal = proposals.pop(found[0])
+    draft.control = replace(draft.control, proposals=proposals)
+    if verdict is Verdict.APPROVE:
+        for change in proposal["changes"]:
+            _apply_change(draft, event, change)
+
+
+def _apply_change(draft: Draft, event: Event, change: Mapping[str, Any]) -> None:
+    kind = Change(change["kind"])
+    if kind is Change.ADD:
+        operators.add(draft, replace(event, data={"todo": change["todo"]}))
+    elif kind is Change.SKIP:
+        reason = str(change.get("reason") or DEFAULT_SKIP_REASON)
+        operators.skip(draft, replace(event, data={"todo_id": change["todo_id"], "reason": reason}))
+    elif kind is Change.REMOVE:
+        operators.remove(draft, replace(event, data={"todo_id": change["todo_id"]}))
+    else:
+        operators.priority(draft, replace(event, data=change))
+
+
+def _decided_run(draft: Draft, event: Event, todo: SupervisorTodo, verdict: Verdict) -> None:
+    if verdict is Verdict.APPROVE:
+        ahead = todo.status is Status.PENDING and not b.dependencies_met(draft, todo.id)
+        approval = {
+            "by": event.data.get("by", ""),
+            "at": event.data.get("at", event.at),
+            "channel": event.data.get("channel", ""),
+            "digest": event.data["digest"],
+            "request_id": event.data["request_id"],
+            "ahead": ahead,
+        }
+        if todo.status is Status.WAITING_APPROVAL:
+            todo = todo.move(Status.PENDING)
+        draft.put(replace(todo, approval=approval))
+    elif verdict is Verdict.SKIP:
+        operators.skip(draft, replace(event, data={"todo_id": todo.id, "reason": _reason(event)}, by=by_whom(event)))
+    else:
+        draft.put(rejected(todo, event))
+
+
+def _reason(event: Event) -> str:
+    return str(event.data.get("reason") or DEFAULT_SKIP_REASON)
+
+
+def _decided_failure(draft: Draft, event: Event, todo: SupervisorTodo, verdict: Verdict) -> None:
+    if verdict is Verdict.RETRY:
+        draft.put(todo.move(Status.PENDING, question=None, error="", completed_at="", duration=None))
+    elif verdict is Verdict.SKIP:
+        operators.skip(draft, replace(event, data={"todo_id": todo.id, "reason": _reason(event)}, by=by_whom(event)))
+    else:
+        draft.put(replace(todo, question=None))
+        stop_all(draft, event, f"stopped by {by_whom(event)}")
+
+
+def _decided_effect(draft: Draft, event: Event, todo: SupervisorTodo, verdict: Verdict) -> None:
+    question = todo.question or {}
+    if verdict is Verdict.STOP:
+        draft.put(rejected(todo, event))
+        return
+    key = str(question["effect"]["key"])
+    resolutions = {**todo.metadata.get("resolutions", {}), key: verdict.value}
+    metadata = {**todo.metadata, "resolutions": resolutions}
+    draft.put(todo.move(Status.IN_PROGRESS, question=None, metadata=metadata))
+
+
+def _decided_interrupt(draft: Draft, event: Event, todo: SupervisorTodo, verdict: Verdict) -> None:
+    if verdict is not Verdict.RESPOND:
+        draft.put(rejected(todo, event))
+        return
+    question = todo.question or {}
+    answer = {"interrupt_id": question["interrupt"]["id"], "value": event.data.get("value")}
+    draft.put(todo.move(Status.IN_PROGRESS, question={"kind": "answered", "answer": answer}))
+
+
+_TODO_VERDICTS: Mapping[Kind, Callable[[Draft, Event, SupervisorTodo, Verdict], None]] = {
+    Kind.TODO: _decided_run,
+    Kind.FAILURE: _decided_failure,
+    Kind.EFFECT: _decided_effect,
+    Kind.INTERRUPT: _decided_interrupt,
+}

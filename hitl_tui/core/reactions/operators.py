@@ -1,0 +1,230 @@
+"""What operators do to a plan by command or key (D4, D10, D15)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from hitl_tui.core import board as b
+from hitl_tui.core.board import Draft
+from hitl_tui.core.errors import BadInput
+from hitl_tui.core.events import Event, seconds_between
+from hitl_tui.core.plan import next_ids
+from hitl_tui.core.policy import Risk
+from hitl_tui.core.todos import OPERATOR, Status, SupervisorTodo, parse_priority, parse_status
+
+DEFAULT_SKIP_REASON = "User skipped"
+
+
+def target(draft: Draft, event: Event) -> SupervisorTodo:
+    """Return the TODO an event is about.
+
+    Raises:
+        UnknownName: there is none.
+    """
+    return draft.get(str(event.data["todo_id"]))
+
+
+def by_whom(event: Event) -> str:
+    """Return who did it: the deciders of a decision, else the sender."""
+    return str(event.data.get("by") or event.by)
+
+
+def rejected(todo: SupervisorTodo, event: Event) -> SupervisorTodo:
+    """Return a TODO that was refused: it failed for good, and what depends on it is blocked without more questions."""
+    why = str(event.data.get("reason") or "")
+    who = "expired" if event.data.get("outcome") == "expired" else f"rejected by {by_whom(event)}"
+    return todo.move(
+        Status.FAILED,
+        error=f"{who}: {why}" if why else who,
+        approval=None,
+        question=None,
+        completed_at=event.at,
+        metadata={**todo.metadata, "rejected": True},
+    )
+
+
+def skip(draft: Draft, event: Event) -> None:
+    """`todo_id`, `reason`."""
+    todo = target(draft, event)
+    metadata = {
+        **todo.metadata,
+        "skip_reason": str(event.data.get("reason") or DEFAULT_SKIP_REASON),
+        "skipped_by": event.by or "operator",
+    }
+    draft.put(
+        todo.move(Status.SKIPPED, OPERATOR, metadata=metadata, approval=None, question=None, completed_at=event.at)
+    )
+
+
+def add(draft: Draft, event: Event) -> None:
+    """`todo`: a TODO dict; an id that is taken gives way to the next number. Dependencies must exist."""
+    todo = SupervisorTodo.from_dict(event.data["todo"])
+    if draft.control.plan in (b.PLAN_REVISE, b.PLAN_REJECTED):
+        raise BadInput("The plan isn't accepted, so nothing can be added to it.")
+    for dependency in todo.dependencies:
+        draft.get(dependency)
+    number = todo.id.removeprefix("todo_")
+    if todo.id in draft or not number.isdigit() or int(number) <= draft.control.highest:
+        todo = replace(todo, id=next_ids([*draft, f"todo_{draft.control.highest}"], 1)[0])
+    rank = max((draft.rank(t) for t in draft), default=0.0) + 1.0
+    todo = replace(
+        todo,
+        rank=rank,
+        status=Status.PENDING,
+        approval=None,
+        created_at=todo.created_at or event.at,
+        metadata={**todo.metadata, "event": event.id},
+    )
+    draft.put(todo)
+    highest = int(todo.id.removeprefix("todo_"))
+    draft.control = replace(draft.control, highest=highest)
+
+
+def remove(draft: Draft, event: Event) -> None:
+    """`todo_id`; refused once started or while others depend on it."""
+    todo = target(draft, event)
+    if todo.attempt or todo.status not in (Status.PENDING, Status.WAITING_APPROVAL, Status.BLOCKED):
+        raise BadInput(f"{todo.id} is {todo.status} and can't be removed; only a TODO that never started can.")
+    users = [t for t in draft if todo.id in draft.dependencies(t)]
+    if users:
+        raise BadInput(f"{todo.id} can't be removed because {', '.join(users[:5])} depends on it.")
+    draft.drop(todo.id)
+
+
+def update(draft: Draft, event: Event) -> None:
+    """`todo_id`, `status`; by the operator's part of the transition table."""
+    todo, status = target(draft, event), parse_status(str(event.data["status"]))
+    if status is Status.SKIPPED:
+        skip(draft, event)
+    elif status is Status.FAILED:
+        todo.move(status, OPERATOR)
+        draft.put(rejected(todo, replace(event, data={**event.data, "by": event.by})))
+    elif status is Status.BLOCKED:
+        metadata = {**todo.metadata, "held": True}
+        draft.put(todo.move(status, OPERATOR, metadata=metadata, approval=None, question=None))
+    elif status is Status.COMPLETED:
+        result = {
+            "digest": "",
+            "summary": f"done by hand by {event.by or 'operator'}",
+            "found": False,
+            "files": [],
+        }
+        draft.put(
+            todo.move(status, OPERATOR, result=result, approval=None, question=None, error="", completed_at=event.at)
+        )
+    else:
+        draft.put(_again(todo, status))
+
+
+def _again(todo: SupervisorTodo, status: Status) -> SupervisorTodo:
+    metadata = {k: v for k, v in todo.metadata.items() if k not in _FORGOTTEN}
+    return todo.move(
+        status,
+        OPERATOR,
+        metadata=metadata,
+        approval=None,
+        question=None,
+        result=None,
+        error="",
+        retry_count=0,
+        started_at="",
+        completed_at="",
+        duration=None,
+        asked=todo.asked + 1,
+        missing=(),
+    )
+
+
+_FORGOTTEN = frozenset({"held", "skip_reason", "skipped_by", "rejected", "resolutions"})
+
+
+def priority(draft: Draft, event: Event) -> None:
+    """`todo_id`, `priority`."""
+    draft.put(replace(target(draft, event), priority=parse_priority(str(event.data["priority"]))))
+
+
+def move(draft: Draft, event: Event) -> None:
+    """`todo_id`, `where` (`before` or `after`), `anchor` (a TODO id)."""
+    todo, anchor = target(draft, event), draft.get(str(event.data["anchor"]))
+    where = str(event.data["where"])
+    if where not in ("before", "after") or todo.id == anchor.id:
+        raise BadInput('A TODO moves "before" or "after" another one.')
+    others = sorted(draft.rank(t) for t in draft if t != todo.id)
+    index = others.index(anchor.rank)
+    low, high = (index - 1, index) if where == "before" else (index, index + 1)
+    below = others[low] if low >= 0 else others[0] - 2.0
+    above = others[high] if high < len(others) else others[-1] + 2.0
+    middle = (below + above) / 2
+    if middle in (below, above):
+        _renumber(draft)
+        move(draft, event)
+        return
+    draft.put(replace(todo, rank=middle))
+
+
+def _renumber(draft: Draft) -> None:
+    for number, todo_id in enumerate(sorted(draft, key=draft.rank), start=1):
+        draft.put(replace(draft.get(todo_id), rank=float(number)))
+
+
+def edit(draft: Draft, event: Event) -> None:
+    """`todo_id`, `arguments`, `risk`, optionally `description`: another exact input, so it is asked anew."""
+    todo = target(draft, event)
+    if todo.status not in (Status.PENDING, Status.WAITING_APPROVAL, Status.BLOCKED, Status.FAILED):
+        raise BadInput(f"{todo.id} is {todo.status} and its input can't be changed any more.")
+    if todo.status is Status.FAILED:
+        todo = _again(todo, Status.PENDING)
+    if todo.status is Status.WAITING_APPROVAL:
+        if todo.question is not None:
+            raise BadInput(f"{todo.id} waits for another answer; its input can't be changed now.")
+        todo = todo.move(Status.PENDING)
+    draft.put(
+        replace(
+            todo,
+            arguments=dict(event.data["arguments"]),
+            risk=Risk(event.data.get("risk", todo.risk)),
+            description=str(event.data.get("description", todo.description)),
+            approval=None,
+            asked=todo.asked + 1,
+        )
+    )
+
+
+def cancel(draft: Draft, event: Event) -> None:
+    """`todo_id`: a running TODO stops; the session's dispatcher sees that its run isn't wanted any more."""
+    todo = target(draft, event)
+    if todo.status is not Status.IN_PROGRESS:
+        raise BadInput(f"{todo.id} is {todo.status}; only a running TODO can be cancelled.")
+    draft.put(_cancelled(todo, event, {"kind": "failure"}))
+
+
+def _cancelled(todo: SupervisorTodo, event: Event, question: Mapping[str, Any] | None) -> SupervisorTodo:
+    return todo.move(
+        Status.FAILED,
+        error=f"cancelled by {by_whom(event) or 'operator'}",
+        question=question,
+        completed_at=event.at,
+        duration=seconds_between(todo.started_at, event.at),
+    )
+
+
+def stop(draft: Draft, event: Event) -> None:
+    """Everything that has not ended is stopped."""
+    stop_all(draft, event, f"stopped by {event.by or 'operator'}")
+
+
+def stop_all(draft: Draft, event: Event, why: str) -> None:
+    """Skip what has not started, cancel what runs, ask nothing more."""
+    for todo_id in draft.with_status(Status.PENDING, Status.WAITING_APPROVAL, Status.BLOCKED):
+        todo = draft.get(todo_id)
+        metadata = {**todo.metadata, "skip_reason": why, "skipped_by": by_whom(event) or "operator"}
+        draft.put(todo.move(Status.SKIPPED, metadata=metadata, approval=None, question=None))
+    for todo_id in draft.with_status(Status.IN_PROGRESS):
+        draft.put(_cancelled(draft.get(todo_id), event, None))
+    for todo_id in draft.with_status(Status.FAILED):
+        todo = draft.get(todo_id)
+        if todo.question:
+            draft.put(replace(todo, question=None))
+    draft.control = replace(draft.control, proposals={})

@@ -1,0 +1,69 @@
+"""What concerns the session as a whole: mode, settings, proposals, restores."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from hitl_tui.core.board import Draft
+from hitl_tui.core.errors import BadInput, Refused
+from hitl_tui.core.events import Event
+from hitl_tui.core.plan import Change
+from hitl_tui.core.policy import Mode
+from hitl_tui.core.todos import Status
+
+
+def mode(draft: Draft, event: Event) -> None:
+    """`mode`: what asked only because of the mode is judged again."""
+    draft.control = replace(draft.control, mode=Mode(event.data["mode"]))
+    _judge_again(draft)
+
+
+def configured(draft: Draft, event: Event) -> None:
+    """`policy_version`, `concurrency`: the workspace's settings are others than before."""
+    draft.control = replace(
+        draft.control,
+        policy_version=str(event.data["policy_version"]),
+        concurrency=max(1, int(event.data["concurrency"])),
+    )
+    _judge_again(draft)
+
+
+def _judge_again(draft: Draft) -> None:
+    for todo_id in draft.with_status(Status.WAITING_APPROVAL, Status.PENDING):
+        todo = draft.get(todo_id)
+        if todo.status is Status.WAITING_APPROVAL and todo.question is None:
+            draft.put(todo.move(Status.PENDING))
+        elif todo.approval is not None and todo.approval.get("channel") == "policy":
+            draft.put(replace(todo, approval=None))
+
+
+def proposed(draft: Draft, event: Event) -> None:
+    """`proposal`: a `core.plan.Proposal` dict."""
+    proposal = dict(event.data["proposal"])
+    if not proposal.get("changes"):
+        raise BadInput("This proposal changes nothing.")
+    for change in proposal["changes"]:
+        Change(change["kind"])
+    draft.control = replace(draft.control, proposals={**draft.control.proposals, str(proposal["id"]): proposal})
+
+
+def restored(draft: Draft, event: Event) -> None:
+    """`branch`, `ran` {todo id: {`status`, `branch`}}: an earlier checkpoint is the head now (D11)."""
+    branch = int(event.data["branch"])
+    if branch <= draft.control.branch:
+        raise Refused("A newer restore has taken place.", reason="superseded")
+    ran = event.data.get("ran") or {}
+    for todo_id in list(draft):
+        todo = draft.get(todo_id)
+        if todo.status is Status.IN_PROGRESS or (todo.status is Status.WAITING_APPROVAL and todo.question):
+            todo = todo.move(Status.PENDING, question=None, approval=None)
+        elif todo.status is Status.PENDING:
+            todo = replace(todo, approval=None)
+        if todo_id in ran and todo.status is not Status.COMPLETED:
+            todo = replace(todo, metadata={**todo.metadata, "ran_before": dict(ran[todo_id])})
+        if todo.attempt and todo.status is Status.PENDING:
+            todo = replace(todo, attempt=0)
+        draft.put(todo)
+    highest = max(draft.control.highest, int(event.data.get("highest", 0)))
+    draft.control = replace(draft.control, branch=branch, highest=highest)
+    _judge_again(draft)

@@ -1,0 +1,310 @@
+"""Requests, decisions, and the one place that says what decisions amount to (M8 to M10, C3)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+from hitl_tui.core.digest import short_id
+from hitl_tui.core.errors import Refused
+from hitl_tui.core.policy import Terms
+
+
+class Kind(StrEnum):
+    """What is asked."""
+
+    TODO = "todo"  # may this TODO run?
+    FAILURE = "failure"  # it failed: retry, skip, stop?
+    EFFECT = "effect"  # it may have happened already: use as done, do again, stop?
+    INTERRUPT = "interrupt"  # its team asks something
+    PLAN = "plan"  # may this plan begin?
+    PROPOSAL = "proposal"  # shall the plan change like this?
+    EXTERNAL = "external"  # somebody else's step
+
+
+class Verdict(StrEnum):
+    """What a person can say; a request's `options` name those that fit it."""
+
+    APPROVE = "approve"
+    REJECT = "reject"
+    SKIP = "skip"
+    RESPOND = "respond"
+    RETRY = "retry"
+    STOP = "stop"
+    USE_AS_DONE = "use_as_done"
+    DO_AGAIN = "do_again"
+
+
+REFUSING = frozenset({Verdict.REJECT, Verdict.SKIP, Verdict.STOP})
+"""Verdicts that keep something from happening: one person is enough for them unless the terms say otherwise."""
+
+OPTIONS: Mapping[Kind, tuple[Verdict, ...]] = {
+    Kind.TODO: (Verdict.APPROVE, Verdict.REJECT, Verdict.SKIP),
+    Kind.FAILURE: (Verdict.RETRY, Verdict.SKIP, Verdict.STOP),
+    Kind.EFFECT: (Verdict.USE_AS_DONE, Verdict.DO_AGAIN, Verdict.STOP),
+    Kind.INTERRUPT: (Verdict.RESPOND, Verdict.REJECT),
+    Kind.PLAN: (Verdict.APPROVE, Verdict.REJECT),
+    Kind.PROPOSAL: (Verdict.APPROVE, Verdict.REJECT),
+    Kind.EXTERNAL: (Verdict.APPROVE, Verdict.REJECT),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One thing waiting for a person's decision.
+
+    Args:
+        id: see `request_id`.
+        session: session (or external task) it belongs to.
+        branch: the session's branch it was asked on.
+        kind: what is asked.
+        todo_id: the TODO it is about, empty for a plan or proposal.
+        source: who asks: a team, `planner`, `supervisor`.
+        requester: the person or agent on whose behalf; never an approver of it. Empty for none.
+        subject: exactly what would run, JSON.
+        digest: digest of the subject; a decision must carry it.
+        terms: what it takes to decide.
+        options: verdicts that fit.
+        about: what else to show: title, task, priority, dependencies, missing input, what an agent says.
+        opened_at: ISO 8601, UTC.
+        deadline: ISO 8601, UTC; empty for none.
+        superseded: why it doesn't count any more; empty while it does.
+    """
+
+    id: str
+    session: str
+    branch: int
+    kind: Kind
+    todo_id: str
+    source: str
+    subject: Mapping[str, Any]
+    digest: str
+    requester: str = ""
+    terms: Terms = Terms()
+    options: tuple[Verdict, ...] = ()
+    about: Mapping[str, Any] = field(default_factory=dict)
+    opened_at: str = ""
+    deadline: str = ""
+    superseded: str = ""
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "id": self.id,
+            "session": self.session,
+            "branch": self.branch,
+            "kind": self.kind.value,
+            "todo_id": self.todo_id,
+            "source": self.source,
+            "requester": self.requester,
+            "subject": dict(self.subject),
+            "digest": self.digest,
+            "terms": self.terms.to_dict(),
+            "options": [str(v) for v in self.options],
+            "about": dict(self.about),
+            "opened_at": self.opened_at,
+            "deadline": self.deadline,
+            "superseded": self.superseded,
+        }
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Request:
+        return cls(
+            id=data["id"],
+            session=data["session"],
+            branch=int(data["branch"]),
+            kind=Kind(data["kind"]),
+            todo_id=data.get("todo_id", ""),
+            source=data.get("source", ""),
+            requester=data.get("requester", ""),
+            subject=dict(data["subject"]),
+            digest=data["digest"],
+            terms=Terms.from_dict(data.get("terms", {})),
+            options=tuple(Verdict(v) for v in data.get("options", ())),
+            about=dict(data.get("about", {})),
+            opened_at=data.get("opened_at", ""),
+            deadline=data.get("deadline", ""),
+            superseded=data.get("superseded", ""),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What one person said about one request.
+
+    Args:
+        request_id: the request.
+        verdict: what was said.
+        by: who; distinct names are distinct people.
+        digest: digest of the subject that was shown to them.
+        at: ISO 8601, UTC.
+        channel: `console`, `repl`, `cli`, `policy`, `deadline`, …
+        level: their approver level.
+        reason: their words.
+        value: an answer, for `respond` and for interrupts.
+    """
+
+    request_id: str
+    verdict: Verdict
+    by: str
+    digest: str
+    at: str
+    channel: str = ""
+    level: int = 0
+    reason: str = ""
+    value: Any = None
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "request_id": self.request_id,
+            "verdict": self.verdict.value,
+            "by": self.by,
+            "digest": self.digest,
+            "at": self.at,
+            "channel": self.channel,
+            "level": self.level,
+            "reason": self.reason,
+            "value": self.value,
+        }
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Decision:
+        return cls(
+            request_id=data["request_id"],
+            verdict=Verdict(data["verdict"]),
+            by=data["by"],
+            digest=data["digest"],
+            at=data["at"],
+            channel=data.get("channel", ""),
+            level=int(data.get("level", 0)),
+            reason=data.get("reason", ""),
+            value=data.get("value"),
+        )
+
+
+class Outcome(StrEnum):
+    """Where a request stands."""
+
+    PENDING = "pending"
+    APPROVED = "approved"
+    REJECTED = "rejected"
+    EXPIRED = "expired"
+    SUPERSEDED = "superseded"
+
+
+@dataclass(frozen=True, slots=True)
+class Resolution:
+    """What the decisions amount to.
+
+    Args:
+        outcome: where the request stands.
+        verdict: the verdict that stands, None while pending or superseded.
+        decisions: the decisions that count towards it, in order.
+        needed: approvals still missing while pending.
+    """
+
+    outcome: Outcome
+    verdict: Verdict | None = None
+    decisions: tuple[Decision, ...] = ()
+    needed: int = 0
+
+    @property
+    def decided(self) -> bool:
+        """It has an answer that a session can act on."""
+        return self.verdict is not None
+
+
+def request_id(session: str, branch: int, todo_id: str, asked: int, place: Sequence[Any], digest: str) -> str:
+    """Return the id of a request: the same question at the same place always has the same id.
+
+    Args:
+        asked: how often this TODO was asked anew.
+        place: node path without task ids, superstep and index, for questions from inside a team.
+        digest: digest of the subject.
+    """
+    return "req-" + short_id(session, branch, todo_id, asked, list(place), digest)
+
+
+def resolve(request: Request, decisions: Iterable[Decision], now: str) -> Resolution:
+    """Say what decisions, in the order they were recorded, amount to at a time.
+
+    Rules, all of them here: a decision counts only when it carries the request's digest, fits its options, comes
+    from somebody else than the requester, with enough level, before the deadline. A person counts once per verdict.
+    The first verdict to reach its quorum stands; a refusing verdict (reject, skip, stop) needs one person when the
+    terms give a veto, else the quorum too. Past the deadline an undecided request expires and its terms say as what.
+    Supersession holds whatever was decided later.
+    """
+    if request.superseded:
+        return Resolution(Outcome.SUPERSEDED)
+    voters: dict[Verdict, dict[str, Decision]] = {}
+    for decision in decisions:
+        if _objection(request, decision):
+            continue
+        given = voters.setdefault(decision.verdict, {})
+        given.setdefault(decision.by, decision)
+        if len(given) >= needed(request, decision.verdict):
+            outcome = Outcome.REJECTED if decision.verdict in REFUSING else Outcome.APPROVED
+            return Resolution(outcome, decision.verdict, tuple(given.values()))
+    if request.deadline and now >= request.deadline:
+        return Resolution(Outcome.EXPIRED, expiry_verdict(request))
+    best = max((given for verdict, given in voters.items() if verdict not in REFUSING), key=len, default={})
+    return Resolution(Outcome.PENDING, None, tuple(best.values()), request.terms.quorum - len(best))
+
+
+def needed(request: Request, verdict: Verdict) -> int:
+    """Return how many people have to give this verdict for it to stand."""
+    return 1 if verdict in REFUSING and request.terms.veto else max(1, request.terms.quorum)
+
+
+def expiry_verdict(request: Request) -> Verdict:
+    """Return what it means that nobody decided in time: the terms' default, as a verdict the request knows."""
+    if request.terms.on_deadline == "approve" and Verdict.APPROVE in request.options:
+        return Verdict.APPROVE
+    for verdict in (Verdict.REJECT, Verdict.STOP, Verdict.SKIP):
+        if verdict in request.options:
+            return verdict
+    return Verdict.REJECT
+
+
+def check_decision(request: Request | None, earlier: Sequence[Decision], decision: Decision, now: str) -> None:
+    """Check that a decision may be recorded now.
+
+    Raises:
+        Refused: with reason `unknown`, `superseded`, `late`, `repeated`, `stale` or `not_allowed`.
+    """
+    if request is None:
+        raise Refused(f"There is no request {decision.request_id}.", reason="unknown")
+    resolution = resolve(request, earlier, now)
+    if resolution.outcome is Outcome.SUPERSEDED:
+        raise Refused(f"This question was replaced ({request.superseded}); look at the new one.", reason="superseded")
+    if resolution.outcome is Outcome.EXPIRED:
+        raise Refused(f"This question expired at {request.deadline}.", reason="late")
+    if resolution.decided:
+        last = resolution.decisions[-1]
+        reason = "repeated" if last.by == decision.by and last.verdict == decision.verdict else "late"
+        raise Refused(f"This was decided already: {last.verdict} by {last.by}.", reason=reason)
+    objection = _objection(request, decision)
+    if objection:
+        raise Refused(objection[1], reason=objection[0])
+    if any(d.by == decision.by and d.verdict == decision.verdict for d in earlier if not _objection(request, d)):
+        raise Refused(f"{decision.by} has said {decision.verdict} already.", reason="repeated")
+
+
+def _objection(request: Request, decision: Decision) -> tuple[str, str] | None:
+    """Return reason and sentence when a decision can't count for a request, None when it can."""
+    if decision.digest != request.digest:
+        return "stale", "What was shown isn't what is asked any more; look again and decide anew."
+    if decision.verdict not in request.options:
+        options = ", ".join(request.options)
+        return "not_allowed", f'"{decision.verdict}" doesn\'t answer this question; it takes {options}.'
+    if request.requester and decision.by == request.requester:
+        return "not_allowed", f"{decision.by} asked for this and can't decide it."
+    if decision.level < request.terms.level:
+        return (
+            "not_allowed",
+            f"This takes an approver of level {request.terms.level}; {decision.by} has level {decision.level}.",
+        )
+    if request.deadline and decision.at >= request.deadline:
+        return "late", f"This question expired at {request.deadline}."
+    return None

@@ -1,0 +1,333 @@
+"""Text that we did not write, shown exactly and harmlessly (C10).
+
+Whatever comes from a file, a command, an agent, a model or the network passes `safe_text` once, where it enters,
+before any face shows it. What could move the cursor, hide, reorder or disguise something becomes a visible glyph, and
+`unsafe_text` gives back what was there. Markup is left as it is: faces never parse it.
+
+Letters that look alike and scripts that run from right to left are text like any other and pass.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import unicodedata
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
+from typing import Any, NewType
+
+from hitl_tui.core.errors import BadInput
+
+SafeText = NewType("SafeText", str)
+"""Text that has passed `safe_text`."""
+
+ELLIPSIS = "…"
+MOST_MARKS = 4
+"""Combining marks that one letter may carry; what is piled on top shows as code points."""
+SHORTEST_SECRET = 4
+"""Values shorter than this would be found everywhere, so `mask` leaves them alone."""
+
+# What is surely one visible character with no effect on its neighbours. The list only needs to be right, not complete:
+# everything else is looked up one character at a time, and what can't be looked up is shown as a code point.
+_PLAIN = (
+    r"\x20-\x7e\xa1-\xac\xae-\u02ff\u0370-\u0377\u037a-\u037f\u0388-\u038a\u038e-\u03a1\u03a3-\u0482\u048a-\u052f"
+    r"\u0531-\u0556\u05d0-\u05ea\u0620-\u064a\u0904-\u0939\u0e01-\u0e30\u1100-\u115e\u1e00-\u1f15"
+    r"\u2010-\u2027\u2030-\u205e\u20a0-\u20c0\u2100-\u218b\u2190-\u23ff\u2460-\u27e7\u27e9-\u27ff\u2801-\u2b73"
+    r"\u3001-\u3029\u3030-\u303f\u3041-\u3096\u309b-\u30ff\u3105-\u312f\u3131-\u3163\u3165-\u318e\u3190-\u31e3"
+    r"\u3200-\u321e\u3220-\ua48c\uac00-\ud7a3\uf900-\ufa6d\uff01-\uff9f\uffa1-\uffbe"
+    r"\U0001f300-\U0001f3fa\U0001f400-\U0001f6d7\U00020000-\U0002a6dd"
+)
+_SUSPECT_IN_LINES = re.compile(f"[^\n{_PLAIN}]+")
+_SUSPECT_IN_LINE = re.compile(f"[^{_PLAIN}]+")
+_ESCAPE = re.compile("⟨U\\+([0-9A-F]{4,6})⟩")
+_OURS = re.compile("[\u2400-\u241f\u2421]|⟨U\\+([0-9A-F]{4,6})⟩")
+_GLYPHS = frozenset([*map(chr, range(0x2400, 0x2420)), "\u2421", "\u27e8"])
+_OPEN, _CLOSE = "⟨", "⟩"
+
+# Categories that are never a visible character of width one or two: controls, format characters, surrogates, private
+# use, unassigned (their look is not known yet), line and paragraph separators, spaces; and marks that enclose what
+# stands before them, which cover their neighbours.
+_HIDDEN_CATEGORIES = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp", "Zs", "Me"})
+
+# Invisible or disguising by Unicode's other properties, although their category says letter, mark or symbol.
+_HIDDEN_RANGES = (
+    (0x034F, 0x034F),  # combining grapheme joiner
+    (0x115F, 0x1160),  # Hangul fillers
+    (0x17B4, 0x17B5),  # Khmer inherent vowels
+    (0x180B, 0x180F),  # Mongolian variation selectors and vowel separator
+    (0x2800, 0x2800),  # Braille blank
+    (0x2D7F, 0x2D7F),  # Tifinagh consonant joiner
+    (0x3164, 0x3164),  # Hangul filler
+    (0xFE00, 0xFE0F),  # variation selectors
+    (0xFFA0, 0xFFA0),  # halfwidth Hangul filler
+    (0xFFFC, 0xFFFC),  # object replacement
+    (0x13441, 0x13442),  # Egyptian blanks
+    (0x16FE4, 0x16FE4),  # Khitan filler
+    (0x1D159, 0x1D159),  # null notehead
+    (0x1F3FB, 0x1F3FF),  # skin tones: terminals disagree about their width
+    (0xE0000, 0xE0FFF),  # tags, variation selectors supplement
+)
+# Vowels and finals of the conjoining Hangul alphabet have no width of their own: they join the letter before.
+_JOINING = ((0x1160, 0x11FF), (0xD7B0, 0xD7FF))
+# Wide since Unicode 16; older tables of Python call them narrow.
+_WIDE = ((0x2630, 0x2637), (0x268A, 0x268F), (0x4DC0, 0x4DFF), (0x1D300, 0x1D356), (0x1D360, 0x1D376))
+
+
+def safe_text(text: str, *, multiline: bool = True, limit: int | None = None) -> SafeText:
+    """Return `text` with everything invisible, moving or reordering made visible (C10).
+
+    C0 controls and DEL become their pictures (`␛`, `␍`, `␉`, `␡`). C1 controls, bidi controls, zero-width and other
+    format characters, joiners and variation selectors, tags, spaces other than U+0020, fillers, private-use and
+    unassigned code points, lone surrogates, marks without a letter and marks beyond `MOST_MARKS` become `⟨U+202E⟩`.
+    So do these glyphs themselves when they stand in the input, which makes it reversible: without `limit`,
+    `unsafe_text(safe_text(x)) == x` for every string.
+
+    It is for text that enters, once: passing the result again escapes the glyphs of the first time.
+
+    Args:
+        text: anything, lone surrogates included.
+        multiline: keep line feeds; otherwise they become `␊`.
+        limit: most characters of the result. What is left out is counted at its end, `…⟨+1234⟩`, which no input can
+            imitate, as `⟨` is never let through.
+
+    Raises:
+        ValueError: `limit` is negative.
+    """
+    suspect = _SUSPECT_IN_LINES if multiline else _SUSPECT_IN_LINE
+    if limit is None:
+        return SafeText(suspect.sub(_shown_run, text))
+    if limit < 0:
+        raise ValueError("limit must not be negative")
+    # No character becomes shorter, so what lies beyond the limit needs no look.
+    shown = suspect.sub(_shown_run, text[: limit + 1])
+    if len(shown) <= limit:
+        return SafeText(shown)
+    room = limit - len(f"{ELLIPSIS}{_OPEN}+{len(text)}{_CLOSE}")
+    if room < 0:
+        return SafeText(ELLIPSIS[:limit])
+    kept = shown[: _cut(shown, room)]
+    return SafeText(f"{kept}{ELLIPSIS}{_OPEN}+{len(text) - len(unsafe_text(kept))}{_CLOSE}")
+
+
+def unsafe_text(safe: str) -> str:
+    """Return what `safe_text` was given, exactly, when it was given no limit.
+
+    The result is for files, digests and programs, never for a screen. Total: what isn't one of our glyphs stays.
+    """
+    return _OURS.sub(_original, safe)
+
+
+def one_line(text: str, width: int) -> SafeText:
+    """Return `text` in one line of at most `width` terminal cells, for a table cell or a title.
+
+    Line feeds become `␊`; what doesn't fit is replaced by `…`. Takes text that has passed `safe_text` (its glyphs are
+    not escaped again) and is just as harmless on text that has not, though then a glyph may be the input's own.
+    """
+    if width <= 0:
+        return SafeText("")
+    # A letter with all its marks takes MOST_MARKS + 1 characters and at least one cell.
+    head = text[: (width + 1) * (MOST_MARKS + 1) + len("⟨U+10FFFF⟩")]
+    return SafeText(clip(_SUSPECT_IN_LINE.sub(_shown_run_again, head), width))
+
+
+def cell_width(text: str) -> int:
+    """Return how many terminal cells one line of safe text takes; CJK and emoji count 2, combining marks 0."""
+    if text.isascii():
+        return len(text)
+    return sum(map(_cells, text))
+
+
+def clip(text: str, cells: int) -> str:
+    """Return the start of one line of safe text, at most `cells` wide, ending in `…` when something was left out.
+
+    A letter is never parted from its marks, nor a `⟨U+202E⟩` cut in two.
+    """
+    if cells <= 0:
+        return ""
+    if text.isascii() and len(text) <= cells:
+        return text
+    used = end = 0
+    for position, character in enumerate(text):
+        used += _cells(character)
+        if used > cells:
+            return text[: _cut(text, end)] + ELLIPSIS
+        if used <= cells - 1:
+            end = position + 1
+    return text
+
+
+def mask(text: str, secrets: Mapping[str, str]) -> str:
+    """Return `text` with the values of secrets replaced by their names, as in `‹DB_PASSWORD›`.
+
+    Values are also found as they look within JSON text and after `safe_text`. Where values overlap, all that any of
+    them covers is replaced, under the name of the longest. Values that are shorter than `SHORTEST_SECRET` characters
+    without the white space around them are left alone.
+
+    Args:
+        text: anything.
+        secrets: values by name; of two names with one value the first is shown.
+    """
+    return _mask(text, _needles(secrets))
+
+
+def mask_json(value: Any, secrets: Mapping[str, str]) -> Any:
+    """Return a copy of a JSON value with `mask` applied to every text in it, keys and the digits of numbers included.
+
+    Raises:
+        BadInput: the value holds something JSON has no form for, or is nested too deeply.
+    """
+    needles = _needles(secrets)
+    try:
+        return _masked_value(value, needles)
+    except (
+        RecursionError,
+        ValueError,
+    ) as error:  # ValueError: a number of more digits than Python will write
+        raise BadInput("This value is nested too deeply, or holds a number too long, to be shown.") from error
+
+
+def _shown_run(match: re.Match[str]) -> str:
+    return _shown(match, frozenset())
+
+
+def _shown_run_again(match: re.Match[str]) -> str:
+    return _shown(match, _GLYPHS)
+
+
+def _shown(match: re.Match[str], spared: frozenset[str]) -> str:
+    start = match.start()
+    # A mark needs a letter to sit on, or it lands on whatever a face draws before this text.
+    marks = 0 if start and match.string[start - 1] not in " \n" else MOST_MARKS
+    out: list[str] = []
+    for character in match[0]:
+        glyph = _glyph(character)
+        if glyph and character not in spared:
+            out.append(glyph)
+            marks = MOST_MARKS
+        elif not _is_mark(character):
+            out.append(character)
+            marks = 0
+        elif marks < MOST_MARKS:
+            out.append(character)
+            marks += 1
+        else:
+            out.append(_code_point(character))
+    return "".join(out)
+
+
+@lru_cache(maxsize=4096)
+def _glyph(character: str) -> str:
+    """Return what stands for a character that can't be shown itself; empty for one that can."""
+    number = ord(character)
+    if number < 0x20:
+        return chr(0x2400 + number)
+    if number == 0x7F:
+        return "\u2421"
+    if number == 0x20:
+        return ""
+    hidden = (
+        character in _GLYPHS or unicodedata.category(character) in _HIDDEN_CATEGORIES or _within(number, _HIDDEN_RANGES)
+    )
+    return _code_point(character) if hidden else ""
+
+
+@lru_cache(maxsize=4096)
+def _is_mark(character: str) -> bool:
+    return unicodedata.category(character)[0] == "M" or _within(ord(character), _JOINING)
+
+
+@lru_cache(maxsize=4096)
+def _cells(character: str) -> int:
+    if _is_mark(character):
+        return 0
+    if unicodedata.east_asian_width(character) in "WF" or _within(ord(character), _WIDE):
+        return 2
+    return 1
+
+
+def _within(number: int, ranges: tuple[tuple[int, int], ...]) -> bool:
+    return any(first <= number <= last for first, last in ranges)
+
+
+def _code_point(character: str) -> str:
+    return f"{_OPEN}U+{ord(character):04X}{_CLOSE}"
+
+
+def _original(match: re.Match[str]) -> str:
+    if match[1] is None:
+        number = ord(match[0]) - 0x2400
+        return chr(0x7F if number == 0x21 else number)
+    number = int(match[1], 16)
+    return chr(number) if number <= 0x10FFFF else match[0]
+
+
+def _cut(shown: str, position: int) -> int:
+    """Return the last place at or before `position` where safe text may be cut."""
+    start = shown.rfind(_OPEN, 0, position)
+    if start >= 0:
+        escape = _ESCAPE.match(shown, start)
+        if escape and escape.end() > position:
+            return start
+    while 0 < position < len(shown) and _is_mark(shown[position]):
+        position -= 1
+    return position
+
+
+def _needles(secrets: Mapping[str, str]) -> dict[str, str]:
+    """Return the texts to look for with the names to show, longest first."""
+    names: dict[str, str] = {}
+    for name, secret in secrets.items():
+        value = secret.strip()
+        if len(value) < SHORTEST_SECRET:
+            continue
+        forms = (value, json.dumps(value)[1:-1], json.dumps(value, ensure_ascii=False)[1:-1])
+        for form in forms:
+            for needle in (form, safe_text(form), safe_text(form, multiline=False)):
+                names.setdefault(needle, name)
+    return dict(sorted(names.items(), key=lambda item: -len(item[0])))
+
+
+def _mask(text: str, needles: Mapping[str, str]) -> str:
+    spans = sorted(span for needle in needles for span in _occurrences(text, needle))
+    out: list[str] = []
+    done = index = 0
+    while index < len(spans):
+        start, end = spans[index]
+        longest = spans[index]
+        while index < len(spans) and spans[index][0] < end:
+            span = spans[index]
+            end = max(end, span[1])
+            longest = max(longest, span, key=lambda s: s[1] - s[0])
+            index += 1
+        out += (text[done:start], f"‹{needles[text[longest[0] : longest[1]]]}›")
+        done = end
+    return "".join([*out, text[done:]])
+
+
+def _occurrences(text: str, needle: str) -> Iterator[tuple[int, int]]:
+    start = text.find(needle)
+    while start >= 0:
+        yield start, start + len(needle)
+        start = text.find(needle, start + 1)
+
+
+def _masked_value(value: Any, needles: Mapping[str, str]) -> Any:
+    if value is None or isinstance(value, bool):
+        return value
+    if isinstance(value, str):
+        return _mask(value, needles)
+    if isinstance(value, int | float):
+        digits = str(value)
+        masked = _mask(digits, needles)
+        return value if masked == digits else masked
+    if isinstance(value, list | tuple):
+        return [_masked_value(item, needles) for item in value]
+    if isinstance(value, dict):
+        out: dict[str, Any] = {}
+        for key, item in value.items():
+            name = _mask(str(key), needles)
+            while name in out:  # two keys that differ in a secret only: nothing may vanish
+                name += "'"
+            out[name] = _masked_value(item, needles)
+        return out
+    raise BadInput(f"A {type(value).__name__} can't be written as JSON.")

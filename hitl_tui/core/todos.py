@@ -1,0 +1,373 @@
+"""TODOs: what one planned step is, which statuses it may have and who may change them (D4, D5)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, fields, replace
+from enum import StrEnum
+from types import MappingProxyType
+from typing import Any
+
+from hitl_tui.core.errors import BadInput, IllegalTransition, UnknownName
+from hitl_tui.core.policy import Risk
+
+
+class Status(StrEnum):
+    """Where a TODO stands."""
+
+    PENDING = "pending"
+    IN_PROGRESS = "in_progress"
+    COMPLETED = "completed"
+    FAILED = "failed"
+    SKIPPED = "skipped"
+    BLOCKED = "blocked"
+    WAITING_APPROVAL = "waiting_approval"
+
+
+class Priority(StrEnum):
+    """How urgent a TODO is; ties are broken by order."""
+
+    CRITICAL = "critical"
+    HIGH = "high"
+    MEDIUM = "medium"
+    LOW = "low"
+
+    @property
+    def weight(self) -> int:
+        """0 for critical to 3 for low: what is sorted by."""
+        return _WEIGHTS[self]
+
+
+_WEIGHTS = {Priority.CRITICAL: 0, Priority.HIGH: 1, Priority.MEDIUM: 2, Priority.LOW: 3}
+
+SETTLED = frozenset({Status.COMPLETED, Status.FAILED, Status.SKIPPED})
+
+_P, _I, _C, _F, _S, _B, _W = (
+    Status.PENDING,
+    Status.IN_PROGRESS,
+    Status.COMPLETED,
+    Status.FAILED,
+    Status.SKIPPED,
+    Status.BLOCKED,
+    Status.WAITING_APPROVAL,
+)
+
+OPERATOR, SYSTEM = "operator", "system"
+
+TRANSITIONS: Mapping[tuple[Status, Status], frozenset[str]] = MappingProxyType(
+    {
+        (_P, _W): frozenset({SYSTEM}),
+        (_P, _I): frozenset({SYSTEM}),
+        (_P, _S): frozenset({SYSTEM, OPERATOR}),
+        (_P, _B): frozenset({SYSTEM, OPERATOR}),
+        (_P, _F): frozenset({SYSTEM}),
+        (_P, _C): frozenset({OPERATOR}),
+        (_W, _P): frozenset({SYSTEM, OPERATOR}),
+        (_W, _S): frozenset({SYSTEM, OPERATOR}),
+        (_W, _B): frozenset({SYSTEM, OPERATOR}),
+        (_W, _F): frozenset({SYSTEM, OPERATOR}),
+        (_W, _C): frozenset({OPERATOR}),
+        (_W, _I): frozenset({SYSTEM}),
+        (_I, _C): frozenset({SYSTEM}),
+        (_I, _F): frozenset({SYSTEM}),
+        (_I, _P): frozenset({SYSTEM}),
+        (_I, _W): frozenset({SYSTEM}),
+        (_I, _S): frozenset({SYSTEM}),
+        (_F, _P): frozenset({SYSTEM, OPERATOR}),
+        (_F, _S): frozenset({SYSTEM, OPERATOR}),
+        (_F, _C): frozenset({OPERATOR}),
+        (_S, _P): frozenset({SYSTEM, OPERATOR}),
+        (_B, _P): frozenset({SYSTEM, OPERATOR}),
+        (_B, _S): frozenset({SYSTEM, OPERATOR}),
+        (_B, _F): frozenset({SYSTEM}),
+        (_B, _C): frozenset({OPERATOR}),
+        (_C, _P): frozenset({SYSTEM, OPERATOR}),
+    }
+)
+"""Every transition there is, and who may make it. `TRANSITIONS[from, to]` holds `operator`, `system` or both.
+
+An operator completes a TODO by hand when it was done elsewhere; nothing starts by hand but through an approval.
+"""
+
+
+def parse_status(text: str) -> Status:
+    """Return the status of this name.
+
+    Raises:
+        UnknownName: there is none; the message lists all.
+    """
+    try:
+        return Status(text.strip().lower().replace("-", "_"))
+    except ValueError:
+        known = ", ".join(Status)
+        raise UnknownName(f'There is no status "{text}"; a status is one of {known}.') from None
+
+
+def parse_priority(text: str) -> Priority:
+    """Return the priority of this name.
+
+    Raises:
+        UnknownName: there is none; the message lists all.
+    """
+    try:
+        return Priority(text.strip().lower())
+    except ValueError:
+        known = ", ".join(Priority)
+        raise UnknownName(f'There is no priority "{text}"; a priority is one of {known}.') from None
+
+
+@dataclass(frozen=True, slots=True)
+class SupervisorTodo:
+    """One planned step (D4).
+
+    Times are ISO 8601 texts in UTC, empty when not reached. Besides the fields that people read:
+
+    Args:
+        arguments: the exact input the team will get.
+        risk: risk class of exactly this input.
+        rank: order within the plan; lower runs earlier.
+        optional: when it still fails after its retries it is skipped, not a failure.
+        timeout: seconds one attempt may take; 0 for no limit.
+        attempt: runs started so far on this branch; names the run's thread.
+        run_id: the run in progress, or the last one.
+        approval: who let it run and what was seen: `by`, `at`, `channel`, `digest`, `request_id`, `ahead`.
+        result: reference to what came out: `digest`, `summary`, `found`, `files`.
+        question: what is asked about it when it isn't a plain approval (see `core.questions`).
+        asked: how often it was asked anew; makes a repeated question another request.
+        missing: ids of skipped TODOs whose output it would have used.
+    """
+
+    id: str
+    name: str
+    description: str = ""
+    agent_name: str = ""
+    agent_purpose: str = ""
+    expected_output: str = ""
+    status: Status = Status.PENDING
+    priority: Priority = Priority.MEDIUM
+    dependencies: tuple[str, ...] = ()
+    created_at: str = ""
+    started_at: str = ""
+    completed_at: str = ""
+    duration: float | None = None
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+    error: str = ""
+    retry_count: int = 0
+    max_retries: int = 3
+    arguments: Mapping[str, Any] = field(default_factory=dict)
+    risk: Risk = Risk.LOW
+    rank: float = 0.0
+    optional: bool = False
+    timeout: float = 0.0
+    attempt: int = 0
+    run_id: str = ""
+    approval: Mapping[str, Any] | None = None
+    result: Mapping[str, Any] | None = None
+    question: Mapping[str, Any] | None = None
+    asked: int = 0
+    missing: tuple[str, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all fields as JSON values; `from_dict` gives back an equal TODO."""
+        data: dict[str, Any] = {}
+        for name in _FIELDS:
+            value = getattr(self, name)
+            if isinstance(value, StrEnum):
+                value = value.value
+            elif isinstance(value, tuple):
+                value = list(value)
+            elif isinstance(value, Mapping):
+                value = dict(value)
+            data[name] = value
+        return data
+
+    def to_state(self) -> dict[str, Any]:
+        """Return only the fields that differ from their defaults: what a checkpoint keeps."""
+        data = self.to_dict()
+        return {k: v for k, v in data.items() if k in ("id", "status") or v != _DEFAULTS.get(k, _NOTHING)}
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> SupervisorTodo:
+        """Return the TODO these fields describe; missing optional fields get their defaults.
+
+        Raises:
+            BadInput: `id` or `name` is missing, a field is unknown, or a status, priority or risk has no such name.
+        """
+        unknown = data.keys() - _FIELD_SET
+        if unknown:
+            raise BadInput(f"A TODO has no field {', '.join(sorted(unknown))}.")
+        for required in ("id", "name"):
+            if required not in data:
+                raise BadInput(f'A TODO needs the field "{required}".')
+        values: dict[str, Any] = dict(data)
+        if "status" in values:
+            values["status"] = parse_status(values["status"])
+        if "priority" in values:
+            values["priority"] = parse_priority(values["priority"])
+        if "risk" in values:
+            try:
+                values["risk"] = Risk(values["risk"])
+            except ValueError:
+                raise UnknownName(f'There is no risk "{values["risk"]}"; it is low, medium or high.') from None
+        for name in ("dependencies", "missing"):
+            if name in values:
+                values[name] = tuple(values[name])
+        return cls(**values)
+
+    @property
+    def settled(self) -> bool:
+        """Nothing more happens to it by itself."""
+        return self.status in SETTLED
+
+    @property
+    def command(self) -> str:
+        """Name of the declared command it runs, empty for other teams; what policy rules may match."""
+        return str(self.arguments.get("command", ""))
+
+    def move(self, to: Status, by: str = SYSTEM, **changes: Any) -> SupervisorTodo:
+        """Return this TODO with another status.
+
+        Raises:
+            IllegalTransition: the table doesn't have this step for `by`; the message names both states.
+        """
+        check_transition(self, to, by)
+        return replace(self, status=to, **changes)
+
+
+_FIELDS = tuple(f.name for f in fields(SupervisorTodo))
+_FIELD_SET = frozenset(_FIELDS)
+_NOTHING = object()
+_DEFAULTS = {k: v for k, v in SupervisorTodo(id="", name="").to_dict().items() if k not in ("id", "name", "status")}
+
+
+def check_transition(todo: SupervisorTodo, to: Status, by: str = SYSTEM) -> None:
+    """Check one status change against the table.
+
+    Raises:
+        IllegalTransition: it isn't there, or not for `by`; the message names both states and what is possible.
+    """
+    allowed = TRANSITIONS.get((todo.status, to), frozenset())
+    if by in allowed:
+        return
+    possible = [target for (source, target), who in TRANSITIONS.items() if source == todo.status and by in who]
+    choices = f"it can become {', '.join(possible)}" if possible else "nothing can be set by hand then"
+    raise IllegalTransition(f"{todo.id} is {todo.status} and can't become {to}; {choices}.")
+
+
+class TodoManager:
+    """A plan's TODOs, in order (D5).
+
+    Works on a copy of what it is given; read the result from `todos`.
+
+    Args:
+        todos: the TODOs, in any order; `rank` decides.
+    """
+
+    def __init__(self, todos: Iterable[SupervisorTodo] = ()) -> None:
+        self._todos = {todo.id: todo for todo in todos}
+
+    @property
+    def todos(self) -> list[SupervisorTodo]:
+        """All TODOs in plan order."""
+        return sorted(self._todos.values(), key=lambda todo: todo.rank)
+
+    def add(self, todo: SupervisorTodo) -> SupervisorTodo:
+        """Add a TODO at the end unless it brings a rank of its own.
+
+        Raises:
+            BadInput: the id is taken, or a dependency doesn't exist.
+        """
+        if todo.id in self._todos:
+            raise BadInput(f"There is a TODO {todo.id} already.")
+        for dependency in todo.dependencies:
+            self.get(dependency)
+        if todo.rank == 0.0:
+            last = max((t.rank for t in self._todos.values()), default=0.0)
+            todo = replace(todo, rank=last + 1.0)
+        self._todos[todo.id] = todo
+        return todo
+
+    def get(self, todo_id: str) -> SupervisorTodo:
+        """Return the TODO with this id.
+
+        Raises:
+            UnknownName: there is none.
+        """
+        try:
+            return self._todos[todo_id]
+        except KeyError:
+            raise UnknownName(f'There is no TODO "{todo_id}".') from None
+
+    def next_executable(self) -> SupervisorTodo | None:
+        """Return the pending TODO to run next: dependencies met, then priority, then order."""
+        ready = [
+            todo
+            for todo in self._todos.values()
+            if todo.status is Status.PENDING
+            and all(
+                self._todos[d].status in (Status.COMPLETED, Status.SKIPPED)
+                for d in todo.dependencies
+                if d in self._todos
+            )
+        ]
+        return min(ready, key=lambda todo: (todo.priority.weight, todo.rank), default=None)
+
+    def update_status(self, todo_id: str, status: Status, by: str = SYSTEM) -> SupervisorTodo:
+        """Change one status by the transition table.
+
+        Raises:
+            UnknownName, IllegalTransition
+        """
+        todo = self.get(todo_id).move(status, by)
+        self._todos[todo_id] = todo
+        return todo
+
+    def summary(self) -> dict[str, int]:
+        """Return counts: `total` and one per status; see `summarise`."""
+        return summarise(todo.status for todo in self._todos.values())
+
+
+def summarise(statuses: Iterable[str]) -> dict[str, int]:
+    """Count TODOs per status.
+
+    One that waits for approval counts as pending and, besides, as waiting_approval (D10).
+    """
+    counts = dict.fromkeys(["total", *Status], 0)
+    for status in statuses:
+        counts["total"] += 1
+        counts[str(status)] += 1
+        if status == Status.WAITING_APPROVAL:
+            counts[Status.PENDING] += 1
+    return {str(key): value for key, value in counts.items()}
+
+
+def resolve_id(text: str, ids: Iterable[str], what: str = "TODO") -> str:
+    """Return the one id that `text` names: the id itself, a unique prefix, or (for TODOs) its number.
+
+    `2` and `002` name `todo_002`.
+
+    Raises:
+        UnknownName: none or several match; the message says which.
+    """
+    known = list(ids)
+    if text in known:
+        return text
+    if what == "TODO" and text.isascii() and text.isdigit():
+        numbered = [i for i in known if i.startswith("todo_") and i[5:].isdigit() and int(i[5:]) == int(text)]
+        if len(numbered) == 1:
+            return numbered[0]
+    matches = [i for i in known if text and i.startswith(text)]
+    if len(matches) == 1:
+        return matches[0]
+    if matches:
+        shown = ", ".join(matches[:4]) + (", …" if len(matches) > 4 else "")
+        raise UnknownName(f'"{clip(text)}" could be {shown}; write more of the id.')
+    if not known:
+        raise UnknownName(f'There is no {what} "{clip(text)}"; there is none at all yet.')
+    shown = ", ".join(known[:6]) + (", …" if len(known) > 6 else "")
+    raise UnknownName(f'There is no {what} "{clip(text)}"; there are {shown}.')
+
+
+def clip(text: str, length: int = 60) -> str:
+    """Return the text, cut for a message."""
+    return text if len(text) <= length else text[: length - 1] + "…"

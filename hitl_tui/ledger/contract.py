@@ -1,0 +1,288 @@
+"""The contract of the durable record: streams, requests, decisions, inbox, branches, effects.
+
+Every store keeps these promises, and `tests/ledger/contract.py` checks them on each. An entry in a stream is the
+commit point of whatever it records; request and inbox tables are views that can be rebuilt from entries. Each
+method is one transaction: it happened whole and durably when it returned, or it didn't happen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from hitl_tui.core.errors import HitlError
+from hitl_tui.core.requests import Decision, Request, Resolution
+
+
+class Conflict(HitlError):
+    """The stream had another length than the writer expected; read again and decide anew."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One line of a stream.
+
+    Args:
+        stream: the session or external task.
+        n: its place, counted from 1.
+        at: when, ISO 8601, UTC.
+        kind: `request_opened`, `decision`, `event`, `effect_started`, `restore_intended`, …
+        data: JSON.
+        prev: hash of the entry before; 64 zeros for the first.
+        hash: SHA-256 over the canonical JSON of all of the above.
+    """
+
+    stream: str
+    n: int
+    at: str
+    kind: str
+    data: Mapping[str, Any]
+    prev: str
+    hash: str
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "stream": self.stream,
+            "n": self.n,
+            "at": self.at,
+            "kind": self.kind,
+            "data": dict(self.data),
+            "prev": self.prev,
+            "hash": self.hash,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """Length of a stream and the hash of its last entry (64 zeros when empty)."""
+
+    stream: str
+    n: int
+    hash: str
+
+
+@dataclass(frozen=True, slots=True)
+class RequestView:
+    """A request with what was decided about it, as of the moment it was read.
+
+    Args:
+        evidence: what was attached later (a preview's output); never part of the digest.
+    """
+
+    request: Request
+    decisions: tuple[Decision, ...]
+    resolution: Resolution
+    evidence: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Posted:
+    """One event in a session's inbox.
+
+    Args:
+        seq: grows by one with each event of the session, over all branches.
+        event_id: unique in the session; posting it again changes nothing.
+        branch: the branch it was meant for.
+        event: JSON with at least `kind`.
+    """
+
+    seq: int
+    event_id: str
+    branch: int
+    event: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Branch:
+    """The branch of a session that counts.
+
+    Args:
+        number: 0 at first; each restore takes the next.
+        checkpoint_id: the checkpoint an unfinished restore goes to; empty when it is finished.
+    """
+
+    number: int
+    checkpoint_id: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Effect:
+    """One effect on the world.
+
+    Args:
+        key: H(lineage, todo, effect name, ordinal, subject digest).
+        session, todo_id, branch, run_id: who did it last.
+        name: its name.
+        subject: JSON that says exactly what is done.
+        status: `started`, `done`, `failed` (it ended, and is known not to have happened or not to count as done).
+        outcome: JSON that `act` returned; empty until it ended.
+    """
+
+    key: str
+    session: str
+    todo_id: str
+    branch: int
+    run_id: str
+    name: str
+    subject: Any
+    status: str
+    outcome: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class EffectClaim:
+    """Answer to `begin_effect`.
+
+    Args:
+        verdict: `go` (started was written: act), `done` (use `effect.outcome`), `doubt` (ask a person),
+            `stale` (the run isn't current any more: do nothing).
+        effect: the record as it stands.
+    """
+
+    verdict: str
+    effect: Effect | None
+
+
+class Ledger(Protocol):
+    """The durable record of all sessions; safe with many processes at once."""
+
+    async def append(self, stream: str, expected_n: int, kind: str, data: Mapping[str, Any], at: str) -> Entry:
+        """Append one entry as number `expected_n + 1`.
+
+        Raises:
+            Conflict: the stream has another length.
+        """
+        ...
+
+    async def record(self, stream: str, kind: str, data: Mapping[str, Any], at: str) -> Entry:
+        """Append one entry, whatever the stream's length."""
+        ...
+
+    async def entries(self, stream: str, after: int = 0, limit: int = 1000) -> list[Entry]:
+        """Return entries with n > `after`, in order."""
+        ...
+
+    async def streams(self) -> list[Head]:
+        """Return all streams with their heads, by name."""
+        ...
+
+    async def head(self, stream: str) -> Head:
+        """Return the head of one stream (n 0 for one that doesn't exist)."""
+        ...
+
+    async def open_requests(self, requests: Sequence[Request]) -> list[str]:
+        """Insert those requests that don't exist yet (by id); return the ids that are new.
+
+        An existing one is left as it is: its opening time and deadline stand over restarts.
+        """
+        ...
+
+    async def request(self, request_id: str, now: str) -> RequestView | None:
+        """Return one request with its decisions, resolved at `now`; None when there is none."""
+        ...
+
+    async def requests(
+        self, now: str, *, session: str | None = None, pending: bool = True, limit: int = 500
+    ) -> list[RequestView]:
+        """Return requests in the order they were opened; `pending` leaves out the decided and superseded."""
+        ...
+
+    async def decide(self, decision: Decision, now: str) -> RequestView:
+        """Record a decision; when it settles the request, post the inbox event `decided:<request id>` with it.
+
+        One transaction: check (`core.requests.check_decision`, and that the request's branch is the session's
+        current one), write the decision and its entry, and the event if settled. The event is
+        `decided_event(view)`.
+
+        Raises:
+            Refused: the decision can't count; nothing was written.
+        """
+        ...
+
+    async def expire(self, now: str, session: str) -> list[str]:
+        """Post the `decided` events of all of a session's requests whose deadline has passed; return their ids."""
+        ...
+
+    async def supersede(self, session: str, keep: Sequence[str], why: str, now: str) -> list[str]:
+        """Mark the session's undecided requests that aren't in `keep` as superseded; return their ids."""
+        ...
+
+    async def attach(self, request_id: str, evidence: Mapping[str, Any], now: str) -> None:
+        """Replace a request's evidence (a preview's output)."""
+        ...
+
+    async def post(self, session: str, branch: int, event_id: str, event: Mapping[str, Any], at: str) -> int:
+        """Put an event into a session's inbox; return its number. A duplicate id gets the number it has."""
+        ...
+
+    async def after(self, session: str, cursor: int, branch: int) -> list[Posted]:
+        """Return the events with seq > `cursor` that are meant for `branch`, in order."""
+        ...
+
+    async def last_seq(self, session: str) -> int:
+        """Return the highest number in a session's inbox, 0 for none. Cheap: it is polled."""
+        ...
+
+    async def branch(self, session: str) -> Branch:
+        """Return the branch that counts."""
+        ...
+
+    async def intend_restore(self, session: str, checkpoint_id: str, by: str, now: str) -> Branch:
+        """Begin a restore: take the next branch, supersede older open requests, in one transaction."""
+        ...
+
+    async def finish_restore(self, session: str, branch: int, now: str) -> None:
+        """End a restore and post the event `restored:<branch>` on it, in one transaction; repeating it is harmless."""
+        ...
+
+    async def begin_effect(self, effect: Effect, now: str, *, resolution: str = "") -> EffectClaim:
+        """Claim an effect before it is done.
+
+        One transaction. `stale` when the session's branch isn't the effect's or is being restored, or the run was
+        stopped (`stop_run`). When the key is new or `failed`: write `started`, answer `go`. When it is `done` by
+        the same branch: `done`. When it is `done` on another branch, or `started` by whomever: `doubt`, unless
+        `resolution` says what a person said: `use_as_done` marks it done with outcome `{"declared_done": true}`
+        (or keeps the outcome it has) and answers `done`; `do_again` writes `started` anew and answers `go`.
+        """
+        ...
+
+    async def end_effect(self, key: str, run_id: str, status: str, outcome: Mapping[str, Any], now: str) -> None:
+        """Write that an effect ended: `done` or `failed`, with what came out."""
+        ...
+
+    async def effects(self, session: str, *, status: str = "") -> list[Effect]:
+        """Return a session's effects in the order they were first started."""
+        ...
+
+    async def stop_run(self, session: str, run_id: str, now: str) -> None:
+        """Say that a run may begin no more effects; repeating it is harmless."""
+        ...
+
+    async def close(self) -> None: ...
+
+
+def decided_event(view: RequestView) -> dict[str, Any]:
+    """Return the inbox event that carries a settled request to its session.
+
+    Raises:
+        ValueError: the request isn't settled.
+    """
+    request, resolution = view.request, view.resolution
+    if resolution.verdict is None:
+        raise ValueError(f"request {request.id} isn't settled")
+    last = resolution.decisions[-1] if resolution.decisions else None
+    return {
+        "kind": "decided",
+        "request_id": request.id,
+        "asked": request.kind.value,
+        "todo_id": request.todo_id,
+        "digest": request.digest,
+        "verdict": resolution.verdict.value,
+        "outcome": resolution.outcome.value,
+        "by": ", ".join(d.by for d in resolution.decisions) if last else "deadline",
+        "channel": last.channel if last else "deadline",
+        "at": last.at if last else request.deadline,
+        "reason": last.reason if last else f"nobody decided before {request.deadline}",
+        "value": last.value if last else None,
+    }

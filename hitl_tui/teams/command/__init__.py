@@ -1,0 +1,1 @@
+"""Declared commands: one program with exact arguments, no shell."""

@@ -1,0 +1,214 @@
+"""Keeping what a subprocess writes within bounds, without secrets, as text."""
+
+from __future__ import annotations
+
+import codecs
+import json
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from hitl_tui.core.safe_text import mask
+
+LINE_LIMIT = 2_000
+LINES_PER_SECOND = 200
+
+
+@dataclass(slots=True)
+class Masker:
+    """Replaces values of declared secrets in a stream of bytes, also where a value is split over two reads.
+
+    A value that a command prints inside JSON text is found in that form too.
+
+    Args:
+        secrets: values by name; what `core.safe_text.mask` leaves alone (too short) stays.
+    """
+
+    secrets: Mapping[str, str]
+    _pattern: re.Pattern[bytes] | None = field(init=False, default=None)
+    _names: dict[bytes, bytes] = field(init=False, default_factory=dict)
+    _held: bytes = field(init=False, default=b"")
+
+    def __post_init__(self) -> None:
+        for name, secret in self.secrets.items():
+            value = secret.strip()
+            shown = mask(value, {name: value})
+            if shown != value:
+                for form in (value, json.dumps(value)[1:-1], json.dumps(value, ensure_ascii=False)[1:-1]):
+                    raw = form.encode("utf-8", "surrogateescape")
+                    self._names.setdefault(raw, shown.encode("utf-8", "surrogateescape"))
+        if self._names:
+            longest_first = sorted(self._names, key=len, reverse=True)
+            self._pattern = re.compile(b"|".join(re.escape(raw) for raw in longest_first))
+
+    def feed(self, data: bytes, *, final: bool = False) -> bytes:
+        """Return what can be shown by now; what may be the beginning of a secret is held back."""
+        if self._pattern is None:
+            return data
+        data = self._held + data
+        shown, rest = bytearray(), 0
+        keep = len(data) if final else self._first_open(data)
+        for found in self._pattern.finditer(data):
+            if found.start() >= keep:
+                break
+            shown += data[rest : found.start()] + self._names[found.group()]
+            rest = found.end()
+        keep = max(keep, rest)
+        shown += data[rest:keep]
+        self._held = data[keep:]
+        return bytes(shown)
+
+    def _first_open(self, data: bytes) -> int:
+        """Return where the longest end of `data` begins that more data could turn into a secret."""
+        longest = max(map(len, self._names)) - 1
+        for start in range(max(0, len(data) - longest), len(data)):
+            end = data[start:]
+            if any(len(raw) > len(end) and raw.startswith(end) for raw in self._names):
+                return start
+        return len(data)
+
+
+@dataclass(slots=True)
+class Bounded:
+    """The head and the tail of a stream of bytes, and how much was left out between them.
+
+    Args:
+        limit: bytes kept, half of them from each end.
+    """
+
+    limit: int
+    total: int = 0
+    lines: int = 0
+    _head: bytearray = field(init=False, default_factory=bytearray)
+    _tail: bytearray = field(init=False, default_factory=bytearray)
+    _last: int = field(init=False, default=0x0A)
+
+    def feed(self, data: bytes) -> None:
+        if not data:
+            return
+        self.total += len(data)
+        self.lines += data.count(b"\n")
+        self._last = data[-1]
+        room = self.limit - self.limit // 2 - len(self._head)
+        if room > 0:
+            self._head += data[:room]
+            data = data[room:]
+        self._tail += data
+        if len(self._tail) > 2 * self.limit:
+            self._trim()
+
+    def _trim(self) -> None:
+        del self._tail[: max(0, len(self._tail) - self.limit // 2)]
+
+    @property
+    def truncated(self) -> bool:
+        return self.total > self.limit
+
+    @property
+    def line_count(self) -> int:
+        """All lines that were written, kept or not; an unfinished last one counts."""
+        return self.lines + (self._last != 0x0A)
+
+    def text(self) -> str:
+        """Return the kept bytes as text, what isn't UTF-8 as U+FFFD; a line says what was left out."""
+        if not self.truncated:
+            return (self._head + self._tail).decode("utf-8", "replace")
+        self._trim()
+        head, tail = _whole_end(bytes(self._head)), _whole_start(bytes(self._tail))
+        dropped = self.total - len(head) - len(tail)
+        return "\n".join(
+            (
+                head.decode("utf-8", "replace"),
+                f"… {dropped:,} bytes left out …",
+                tail.decode("utf-8", "replace"),
+            )
+        )
+
+
+def _whole_end(data: bytes) -> bytes:
+    """Return `data` without an unfinished character at its end."""
+    decoder = codecs.getincrementaldecoder("utf-8")("replace")
+    decoder.decode(data)
+    unfinished = decoder.getstate()[0]
+    return data[: len(data) - len(unfinished)]
+
+
+def _whole_start(data: bytes) -> bytes:
+    """Return `data` without the end of a character that began before it."""
+    start = 0
+    while start < min(3, len(data)) and data[start] & 0xC0 == 0x80:
+        start += 1
+    return data[start:]
+
+
+@dataclass(slots=True)
+class Lines:
+    """Hands on finished lines as they come, at most so many a second and each of bounded length.
+
+    Args:
+        say: gets each line without its line end.
+        clock: seconds, monotonic.
+        per_second: lines handed on in one second; the rest is counted and told.
+        limit: bytes of one line that are handed on.
+    """
+
+    say: Callable[[str], None]
+    clock: Callable[[], float]
+    per_second: int = LINES_PER_SECOND
+    limit: int = LINE_LIMIT
+    _line: bytearray = field(init=False, default_factory=bytearray)
+    _cut: bool = field(init=False, default=False)
+    _window: float = field(init=False, default=float("-inf"))
+    _said: int = field(init=False, default=0)
+    _unsaid: int = field(init=False, default=0)
+
+    def feed(self, data: bytes) -> None:
+        start = 0
+        while (end := data.find(b"\n", start)) >= 0:
+            if not self._may_speak():
+                self._line.clear()
+                last = data.rfind(b"\n")
+                self._unsaid += data.count(b"\n", start)
+                start, self._cut = last + 1, False
+                break
+            self._add(data[start:end])
+            self._finish()
+            start = end + 1
+        self._add(data[start:])
+
+    def close(self) -> None:
+        """Hand on an unfinished last line and how many lines were not shown."""
+        if self._line:
+            if self._may_speak():
+                self._finish()
+            else:
+                self._unsaid += 1
+        self._tell()
+
+    def _may_speak(self) -> bool:
+        now = self.clock()
+        if now - self._window >= 1.0:
+            self._tell()
+            self._window, self._said = now, 0
+        return self._said < self.per_second
+
+    def _tell(self) -> None:
+        if self._unsaid:
+            self.say(f"… {self._unsaid:,} more lines not shown here")
+            self._unsaid = 0
+
+    def _add(self, part: bytes) -> None:
+        room = self.limit - len(self._line)
+        if len(part) > room:
+            part, self._cut = part[: max(0, room)], True
+        self._line += part
+
+    def _finish(self) -> None:
+        raw = bytes(self._line)
+        text = (
+            _whole_end(raw).decode("utf-8", "replace") + " …" if self._cut else raw.decode("utf-8", "replace")
+        )
+        self.say(text.removesuffix("\r"))
+        self._line.clear()
+        self._cut = False
+        self._said += 1

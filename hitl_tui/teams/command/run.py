@@ -1,0 +1,323 @@
+"""Running one program: bounded output, a time limit, and nothing left behind."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import signal
+import subprocess
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from hitl_tui.core.errors import BadInput, HitlError
+from hitl_tui.teams.command.output import Bounded, Lines, Masker
+
+OUTPUT_LIMIT = 256 * 1024
+GRACE = 3.0
+KILL_WAIT = 5.0
+DRAIN = 1.0
+_INHERITED = "PATH HOME USER LOGNAME LANG LANGUAGE LC_ALL LC_CTYPE LC_MESSAGES LC_TIME TZ TMPDIR".split()
+
+
+class StillRunning(HitlError):
+    """A program that had to be stopped could not be; what it does is not known."""
+
+    kind = "still_running"
+
+
+@dataclass(frozen=True, slots=True)
+class CommandOutcome:
+    """How a program ended and what it wrote.
+
+    Args:
+        exit_code: what it returned; None when a signal ended it.
+        signal: name of that signal, for example `SIGTERM`; empty otherwise.
+        stdout, stderr: what it wrote; the middle left out when it was more than the limit.
+        truncated: something was left out.
+        duration: seconds.
+        timed_out: it was stopped because its time was up.
+        stdout_lines: lines it wrote to stdout, those left out included.
+    """
+
+    exit_code: int | None
+    signal: str
+    stdout: str
+    stderr: str
+    truncated: bool
+    duration: float
+    timed_out: bool
+    stdout_lines: int = 0
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "exit_code": self.exit_code,
+            "signal": self.signal,
+            "stdout": self.stdout,
+            "stderr": self.stderr,
+            "truncated": self.truncated,
+            "duration": self.duration,
+            "timed_out": self.timed_out,
+            "stdout_lines": self.stdout_lines,
+        }
+
+
+def command_environment(secrets: Mapping[str, str], inherited: Mapping[str, str]) -> dict[str, str]:
+    """Return a declared command's environment: a few inherited variables, no colours, the declared secrets.
+
+    Args:
+        secrets: values of the declared secrets by name.
+        inherited: the environment of this process.
+    """
+    kept = {name: inherited[name] for name in _INHERITED if name in inherited}
+    return {**kept, "TERM": "dumb", "NO_COLOR": "1", "PAGER": "cat", **secrets}
+
+
+async def run_command(
+    argv: Sequence[str],
+    cwd: Path,
+    timeout: float,  # noqa: ASYNC109 - the program is stopped in stages, which a surrounding timeout can't do
+    env: Mapping[str, str],
+    *,
+    limit: int = OUTPUT_LIMIT,
+    on_line: Callable[[str, str], None] | None = None,
+    lock_fd: int = -1,
+    secrets: Mapping[str, str] | None = None,
+    grace: float = GRACE,
+) -> CommandOutcome:
+    """Run a program in a process group of its own and return how it ended.
+
+    Its standard input is empty and it has no terminal. When its time is up, or the caller is cancelled, its
+    whole group gets SIGTERM, after `grace` seconds SIGKILL, and this returns (or raises) only when that is over.
+    What it leaves running in its group when it ends by itself is ended the same way. A process that made itself a
+    session of its own escapes the group, but still holds `lock_fd`.
+
+    Args:
+        argv: the program and its arguments; no shell looks at them.
+        cwd: absolute path of the folder it runs in.
+        timeout: seconds; 0 for no limit.
+        env: its whole environment.
+        limit: bytes kept of each of stdout and stderr.
+        on_line: gets `stdout` or `stderr` and each line as it comes, at most some hundreds a second.
+        lock_fd: descriptor the program inherits; -1 for none.
+        secrets: values by name that are masked in everything it writes.
+        grace: seconds between SIGTERM and SIGKILL.
+
+    Raises:
+        BadInput: the program doesn't exist, may not be run, or can't be started; nothing was done.
+        StillRunning: it could not be stopped (another user's process, or one that hangs in the kernel).
+    """
+    loop = asyncio.get_running_loop()
+    began = loop.time()
+    run = _Run(loop, limit, on_line, secrets or {})
+    spawning = asyncio.ensure_future(_spawn(run, argv, cwd, env, lock_fd))
+    try:
+        transport = await asyncio.shield(spawning)
+    except asyncio.CancelledError:
+        # The program may have started: it has to be ended before the cancellation goes on.
+        await _to_its_end(_end_spawned(run, spawning, grace))
+        raise
+    timed_out = False
+    try:
+        finished, _ = await asyncio.wait({run.ended}, timeout=timeout or None)
+        timed_out = not finished
+        if finished and run.open_pipes:
+            await asyncio.wait({run.drained}, timeout=DRAIN)
+    finally:
+        # Without a break for the cancelled caller: nothing may survive it.
+        await _to_its_end(_end(run, transport, grace))
+    code = transport.get_returncode()
+    return run.outcome(0 if code is None else code, loop.time() - began, timed_out)
+
+
+@dataclass(slots=True)
+class _Stream:
+    masker: Masker
+    kept: Bounded
+    lines: Lines | None
+
+    def feed(self, data: bytes, *, final: bool = False) -> None:
+        shown = self.masker.feed(data, final=final)
+        self.kept.feed(shown)
+        if self.lines is not None:
+            self.lines.feed(shown)
+            if final:
+                self.lines.close()
+
+
+class _Run(asyncio.SubprocessProtocol):
+    """What asyncio tells about one program: its output, its closed pipes, its end."""
+
+    def __init__(
+        self,
+        loop: asyncio.AbstractEventLoop,
+        limit: int,
+        on_line: Callable[[str, str], None] | None,
+        secrets: Mapping[str, str],
+    ) -> None:
+        self.ended: asyncio.Future[None] = loop.create_future()
+        self.drained: asyncio.Future[None] = loop.create_future()
+        self.open_pipes = {1, 2}
+        self._clock = loop.time
+        self._streams = {
+            fd: _Stream(Masker(secrets), Bounded(limit), self._lines(name, on_line))
+            for fd, name in ((1, "stdout"), (2, "stderr"))
+        }
+
+    def _lines(self, name: str, on_line: Callable[[str, str], None] | None) -> Lines | None:
+        return None if on_line is None else Lines(lambda line: on_line(name, line), self._clock)
+
+    def pipe_data_received(self, fd: int, data: bytes) -> None:
+        self._streams[fd].feed(data)
+
+    def pipe_connection_lost(self, fd: int, exc: Exception | None) -> None:
+        self.open_pipes.discard(fd)
+        if not self.open_pipes and not self.drained.done():
+            self.drained.set_result(None)
+
+    def process_exited(self) -> None:
+        if not self.ended.done():
+            self.ended.set_result(None)
+
+    def outcome(self, code: int, duration: float, timed_out: bool) -> CommandOutcome:
+        for stream in self._streams.values():
+            stream.feed(b"", final=True)
+        out, err = self._streams[1].kept, self._streams[2].kept
+        return CommandOutcome(
+            exit_code=code if code >= 0 else None,
+            signal=_signal_name(-code) if code < 0 else "",
+            stdout=out.text(),
+            stderr=err.text(),
+            truncated=out.truncated or err.truncated,
+            duration=round(duration, 3),
+            timed_out=timed_out,
+            stdout_lines=out.line_count,
+        )
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"
+
+
+async def _spawn(
+    run: _Run, argv: Sequence[str], cwd: Path, env: Mapping[str, str], lock_fd: int
+) -> asyncio.SubprocessTransport:
+    if not argv:
+        raise BadInput("A command needs a program to run.")
+    try:
+        transport, _ = await asyncio.get_running_loop().subprocess_exec(
+            lambda: run,
+            *argv,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            cwd=cwd,
+            env=dict(env),
+            start_new_session=True,
+            pass_fds=(lock_fd,) if lock_fd >= 0 else (),
+        )
+    except FileNotFoundError as error:
+        if not await asyncio.to_thread(cwd.is_dir):
+            raise BadInput(f"The folder {cwd} doesn't exist, so {argv[0]} can't run in it.") from error
+        raise BadInput(
+            f"The program {argv[0]} was not found (or the interpreter its first line names)."
+        ) from error
+    except PermissionError as error:
+        raise BadInput(
+            f"The program {argv[0]} may not be run: it is not executable or not permitted."
+        ) from error
+    except (OSError, ValueError) as error:
+        raise BadInput(f"The program {argv[0]} can't be started: {error}.") from error
+    return transport
+
+
+async def _end_spawned(
+    run: _Run, spawning: asyncio.Future[asyncio.SubprocessTransport], grace: float
+) -> None:
+    try:
+        transport = await spawning
+    except BadInput:
+        return
+    await _end(run, transport, grace)
+
+
+async def _end(run: _Run, transport: asyncio.SubprocessTransport, grace: float) -> None:
+    """End what is left of the group, take what its pipes still hold, close them."""
+    group = transport.get_pid()
+    try:
+        if not run.ended.done() or _alive(group):
+            _signal_group(group, signal.SIGTERM)
+            if not await _gone(run, group, grace):
+                _signal_group(group, signal.SIGKILL)
+                if not await _gone(run, group, KILL_WAIT):
+                    raise StillRunning(
+                        f"Process group {group} is still running: this user may not end it, or it hangs in the kernel."
+                    )
+        if run.open_pipes:
+            await asyncio.wait({run.drained}, timeout=DRAIN)
+    finally:
+        transport.close()
+
+
+async def _gone(run: _Run, group: int, seconds: float) -> bool:
+    """Wait until the program has ended and its group is empty; False when `seconds` were not enough."""
+    loop = asyncio.get_running_loop()
+    until, pause = loop.time() + seconds, 0.005
+    await asyncio.wait({run.ended}, timeout=seconds)
+    # Nothing tells when the last member of a group ends, so it is asked for.
+    while not run.ended.done() or _alive(group):
+        if loop.time() >= until:
+            return False
+        await asyncio.sleep(pause)
+        pause = min(pause * 2, 0.1)
+    return True
+
+
+def _alive(group: int) -> bool:
+    try:
+        os.killpg(group, 0)
+    except (ProcessLookupError, PermissionError):  # macOS says EPERM of a group that has only zombies left
+        return False
+    return not _only_zombies(group)
+
+
+def _only_zombies(group: int) -> bool:
+    """Whether a group has ended and waits for a parent that may never look, as in some containers."""
+    proc = Path("/proc")
+    if not (proc / "self" / "stat").exists():
+        return False
+    states = []
+    for entry in proc.iterdir():
+        if entry.name.isdecimal():
+            try:
+                fields = (entry / "stat").read_bytes().rpartition(b")")[2].split()
+            except OSError:
+                continue
+            if len(fields) > 2 and fields[2] == str(group).encode():
+                states.append(fields[0])
+    return all(state in (b"Z", b"X") for state in states)
+
+
+def _signal_group(group: int, number: signal.Signals) -> None:
+    # EPERM: every member belongs to another user; whether it ends all the same is waited for.
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(group, number)
+
+
+async def _to_its_end(work: Coroutine[Any, Any, None]) -> None:
+    """Await `work` without a break; a cancellation that comes meanwhile is raised when it is done."""
+    task = asyncio.ensure_future(work)
+    cancelled = False
+    while not task.done():
+        try:
+            await asyncio.shield(task)
+        except asyncio.CancelledError:
+            cancelled = True
+    task.result()
+    if cancelled:
+        raise asyncio.CancelledError

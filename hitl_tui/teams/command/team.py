@@ -1,0 +1,342 @@
+"""The command team: runs the commands that hitl.toml declares, and no others."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+import shlex
+from collections.abc import Mapping
+from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, TypedDict
+
+from hitl_tui.core.errors import BadInput
+from hitl_tui.core.policy import Risk
+from hitl_tui.core.safe_text import mask
+from hitl_tui.teams.command.run import CommandOutcome, command_environment, run_command
+from hitl_tui.teams.contract import TeamContext, TeamResult
+from hitl_tui.teams.failure import TeamFailure, unknown_name
+
+if TYPE_CHECKING:
+    from langgraph.graph import StateGraph
+    from langgraph.runtime import Runtime
+
+    from hitl_tui.config.model import CommandDeclaration
+
+PREVIEW_TIMEOUT = 20.0
+PREVIEW_LIMIT = 64 * 1024
+DEFAULT_TIMEOUT = 600.0
+STOP_MARGIN = 15.0
+_DERIVED = ("argv", "preview", "timeout", "exit_codes")
+
+
+class CommandState(TypedDict, total=False):
+    """State of the team's graph: the task, what came out, the result."""
+
+    task: str
+    outcome: dict[str, Any]
+    result: dict[str, Any]
+
+
+class CommandTeam:
+    """Runs declared commands (architecture.md, Teams).
+
+    Its `timeout` is the longest that a declaration allows and the time that stopping takes; 0 when one has no
+    limit.
+
+    Args:
+        commands: the declarations by name.
+    """
+
+    def __init__(self, commands: Mapping[str, CommandDeclaration]) -> None:
+        self.commands: Mapping[str, CommandDeclaration] = MappingProxyType(dict(commands))
+        self.name = "command_team"
+        self.risk = Risk.HIGH
+        self.max_retries = 0
+        names = ", ".join(sorted(commands)) or "none is declared"
+        self.description = f"Runs commands declared in hitl.toml: {names}."
+        limits = [float(command.timeout) for command in commands.values()] or [DEFAULT_TIMEOUT]
+        self.timeout = 0.0 if 0.0 in limits else max(limits) + STOP_MARGIN
+
+    @property
+    def input_schema(self) -> dict[str, Any]:
+        """JSON Schema of `arguments`; what follows from the declaration is read-only."""
+        texts = {"type": "array", "items": {"type": "string"}}
+        return {
+            "type": "object",
+            "properties": {
+                "command": {"type": "string", "enum": sorted(self.commands)},
+                "parameters": {"type": "object"},
+                "argv": {**texts, "readOnly": True},
+                "preview": {"type": ["array", "null"], "items": {"type": "string"}, "readOnly": True},
+                "timeout": {"type": "number", "readOnly": True},
+                "exit_codes": {"type": "array", "items": {"type": "integer"}, "readOnly": True},
+            },
+            "required": ["command"],
+            "additionalProperties": False,
+        }
+
+    def bind(self, text: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the exact argument vector for a declared command.
+
+        Args:
+            text: `name parameter=value …` with quotes as in a shell; used where `arguments` names no command.
+            arguments: `command` and `parameters`. What follows from them (`argv`, `preview`, `timeout` and
+                `exit_codes`) may stand there only as it would be computed: editing it is never ignored.
+
+        Raises:
+            UnknownName: no such command is declared; the message lists those there are.
+            BadInput: the text or a parameter can't be used.
+        """
+        for key in arguments:
+            if key not in ("command", "parameters", *_DERIVED):
+                raise BadInput(f'A command takes "command" and "parameters", not "{key}".')
+        given = arguments.get("parameters") or {}
+        if not isinstance(given, Mapping):
+            raise BadInput('"parameters" has to be a table of names and values.')
+        if "command" in arguments:
+            name, parameters = arguments["command"], dict(given)
+        else:
+            name, written = parse_command(text)
+            parameters = {**written, **given}
+        bound = self._bound(self._declared(name), parameters)
+        for key in _DERIVED:
+            if key in arguments and arguments[key] != bound[key]:
+                raise BadInput(
+                    f'"{key}" follows from the declaration of "{name}" and can\'t be set; '
+                    f'change "parameters" and leave "{key}" out.'
+                )
+        return bound
+
+    def risk_of(self, arguments: Mapping[str, Any]) -> Risk:
+        """Return the declared risk; high for a command that isn't declared (any more)."""
+        name = arguments.get("command")
+        declared = self.commands.get(name) if isinstance(name, str) else None
+        return declared.risk if declared else Risk.HIGH
+
+    async def preview(
+        self, arguments: Mapping[str, Any], workspace: Path, secrets: Mapping[str, str]
+    ) -> dict[str, Any] | None:
+        """Run the declared preview of bound arguments: read-only by its declaration, never an effect.
+
+        Args:
+            arguments: what `bind` returned.
+            workspace: absolute path of the folder the session works in.
+            secrets: values of the declared secrets by name.
+
+        Returns:
+            None where no preview is declared; else `argv`, `exit_code` (None when a signal ended it), `text` (at
+            most 64 KiB of each stream), `lines` (how many it printed, all counted), `truncated`, `timed_out`.
+
+        Raises:
+            BadInput: the declaration changed, a path leaves the workspace, or the program can't be started.
+        """
+        declared = await asyncio.to_thread(self._check, arguments, workspace)
+        if declared.preview is None:
+            return None
+        argv = [str(part) for part in arguments["preview"]]
+        outcome = await run_command(
+            argv,
+            workspace,
+            PREVIEW_TIMEOUT,
+            command_environment(secrets, os.environ),
+            limit=PREVIEW_LIMIT,
+            secrets=secrets,
+        )
+        return {
+            "argv": argv,
+            "exit_code": outcome.exit_code,
+            "text": outcome.stdout + outcome.stderr,
+            "lines": outcome.stdout_lines,
+            "truncated": outcome.truncated,
+            "timed_out": outcome.timed_out,
+        }
+
+    def build(self) -> StateGraph[Any, Any, Any, Any]:
+        """Return the graph check → run → report."""
+        from langgraph.graph import END, START, StateGraph
+
+        graph = StateGraph(CommandState, context_schema=TeamContext)
+        graph.add_node("check", self._check_node)
+        graph.add_node("run", self._run_node)
+        graph.add_node("report", self._report_node)
+        graph.add_edge(START, "check")
+        graph.add_edge("check", "run")
+        graph.add_edge("run", "report")
+        graph.add_edge("report", END)
+        return graph
+
+    async def _check_node(self, state: CommandState, runtime: Runtime[TeamContext]) -> CommandState:
+        context = runtime.context
+        await asyncio.to_thread(self._check, context.task.arguments, context.workspace)
+        return {}
+
+    async def _run_node(self, state: CommandState, runtime: Runtime[TeamContext]) -> CommandState:
+        context = runtime.context
+        arguments = context.task.arguments
+        argv = [str(part) for part in arguments["argv"]]
+
+        async def act() -> dict[str, Any]:
+            # Once more: days may lie between the check and this, and links may have changed.
+            await asyncio.to_thread(self._check, arguments, context.workspace)
+            outcome = await run_command(
+                argv,
+                context.workspace,
+                float(arguments["timeout"]),
+                command_environment(context.secrets, os.environ),
+                on_line=lambda _, line: context.progress(line),
+                lock_fd=context.lock_fd,
+                secrets=context.secrets,
+            )
+            refuse_failure(arguments, outcome, context.secrets)
+            return outcome.to_dict()
+
+        outcome = await context.effects("run", {"argv": argv, "cwd": "."}, act)
+        return {"outcome": dict(outcome)}
+
+    async def _report_node(self, state: CommandState, runtime: Runtime[TeamContext]) -> CommandState:
+        context = runtime.context
+        result = report(context.task.arguments, state["outcome"], context.secrets)
+        return {"outcome": {}, "result": result.to_dict()}
+
+    def _declared(self, name: object) -> CommandDeclaration:
+        if not isinstance(name, str) or not name:
+            raise BadInput('"command" has to be the name of a declared command.')
+        declared = self.commands.get(name)
+        if declared is None:
+            raise unknown_name("declared command", name, self.commands)
+        return declared
+
+    @staticmethod
+    def _bound(declared: CommandDeclaration, parameters: Mapping[str, Any]) -> dict[str, Any]:
+        expanded = declared.expand(parameters)
+        return {
+            "command": declared.name,
+            "parameters": dict(expanded.parameters),
+            "argv": list(expanded.argv),
+            "preview": None if expanded.preview is None else list(expanded.preview),
+            "timeout": float(declared.timeout),
+            "exit_codes": list(declared.exit_codes),
+        }
+
+    def _check(self, arguments: Mapping[str, Any], workspace: Path) -> CommandDeclaration:
+        """Return the declaration when the approved arguments are still what it says.
+
+        Raises:
+            BadInput: they are not, or a path parameter leads out of the workspace.
+        """
+        name = arguments.get("command")
+        declared = self.commands.get(name) if isinstance(name, str) else None
+        if declared is None:
+            raise BadInput(f'hitl.toml no longer declares the command "{name}", so it was not run.')
+        parameters = arguments.get("parameters") or {}
+        bound = self._bound(declared, parameters)
+        if any(bound[key] != arguments.get(key) for key in ("argv", "preview")):
+            raise BadInput(
+                f'The declaration of "{name}" changed since it was approved, so it was not run; ask again.'
+            )
+        for key, value in bound["parameters"].items():
+            if declared.parameters[key].type == "path":
+                refuse_outside(key, str(value), workspace)
+        return declared
+
+
+def parse_command(text: str) -> tuple[str, dict[str, str]]:
+    """Read `name parameter=value …` with quotes as in a shell; nothing else of a shell exists here.
+
+    Returns:
+        The command's name and its parameters as texts.
+
+    Raises:
+        BadInput: a quote stays open, a word is no `parameter=value` or comes twice, or there is nothing.
+    """
+    try:
+        words = shlex.split(text)
+    except ValueError as error:
+        raise BadInput(f"This command line can't be read: {str(error).lower()}.") from error
+    if not words:
+        raise BadInput("Say which declared command to run, as in: name parameter=value.")
+    parameters: dict[str, str] = {}
+    for word in words[1:]:
+        key, equals, value = word.partition("=")
+        if not equals or not key:
+            raise BadInput(f'After the command "{words[0]}" come parameters as name=value, not "{word}".')
+        if key in parameters:
+            raise BadInput(f'The parameter "{key}" is given twice.')
+        parameters[key] = value
+    return words[0], parameters
+
+
+def refuse_outside(key: str, value: str, workspace: Path) -> None:
+    """Check that a path stays in the workspace, links followed.
+
+    Raises:
+        BadInput: it doesn't.
+    """
+    root = Path(os.path.realpath(workspace))
+    if not Path(os.path.realpath(workspace / value)).is_relative_to(root):
+        raise BadInput(
+            f'The parameter "{key}" is "{value}", which leads out of the workspace, so nothing was run.'
+        )
+
+
+def refuse_failure(arguments: Mapping[str, Any], outcome: CommandOutcome, secrets: Mapping[str, str]) -> None:
+    """Check that a command ended as declared.
+
+    Raises:
+        TeamFailure: it was stopped, a signal ended it, or its exit code doesn't count as success.
+    """
+    if not outcome.timed_out and outcome.exit_code in arguments["exit_codes"]:
+        return
+    if outcome.timed_out:
+        how = f"was stopped because its time, {float(arguments['timeout']):g} s, was up"
+    elif outcome.signal:
+        how = f"was ended by {outcome.signal}"
+    else:
+        how = f"ended with exit code {outcome.exit_code}"
+    lines = [line.strip() for line in outcome.stderr.splitlines() if line.strip()]
+    last = f": {shortened(lines[-1], 200).rstrip('.')}" if lines else ""
+    data = {"argv": [mask(str(part), secrets) for part in arguments["argv"]], **outcome.to_dict()}
+    raise TeamFailure(f'The command "{arguments["command"]}" {how}{last}.', data=data)
+
+
+def report(
+    arguments: Mapping[str, Any], outcome: Mapping[str, Any], secrets: Mapping[str, str]
+) -> TeamResult:
+    """Return what a person and other teams get of a command that ended well."""
+    name = arguments["command"]
+    argv = [mask(str(part), secrets) for part in arguments["argv"]]
+    line = shlex.join(argv)
+    if outcome.get("declared_done"):
+        said = "A person said that it was done; its output is not known."
+        return TeamResult(
+            text=f"{fenced(line)}\n\n{said}\n",
+            data={"command": name, "argv": argv, "declared_done": True},
+            summary=f"{name}: a person said that it was done; its output is not known",
+        )
+    code, duration, lines = outcome["exit_code"], outcome["duration"], outcome.get("stdout_lines", 0)
+    parts = [fenced(line), f"Exit code {code} after {duration:.1f} s."]
+    for title, key in (("Output", "stdout"), ("Errors", "stderr")):
+        if str(outcome[key]).strip():
+            parts.append(f"{title}:\n\n{fenced(str(outcome[key]))}")
+    if len(parts) == 2:
+        parts.append("It printed nothing.")
+    printed = f"{lines:,} line{'' if lines == 1 else 's'}"
+    return TeamResult(
+        text="\n\n".join(parts) + "\n",
+        data={"command": name, "argv": argv, **outcome},
+        summary=f"{name}: exit code {code}, {printed} in {duration:.1f} s",
+    )
+
+
+def fenced(text: str) -> str:
+    """Return `text` as a Markdown block that nothing in it can end."""
+    longest = max((len(run) for run in re.findall(r"`+", text)), default=0)
+    fence = "`" * max(3, longest + 1)
+    return f"{fence}text\n{text.rstrip(chr(10))}\n{fence}"
+
+
+def shortened(text: str, limit: int) -> str:
+    """Return at most `limit` characters of `text`, the cut marked."""
+    return text if len(text) <= limit else text[: limit - 1] + "…"

@@ -1,0 +1,206 @@
+"""What a team is: the contract between the supervisor and whoever carries a TODO out.
+
+A team is a name, a description, an input schema, a risk class and a LangGraph graph. Its graph runs on a
+thread of its own; everything it may touch reaches it through `TeamContext`, which LangGraph hands to each
+node as runtime context and never stores.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+
+from hitl_tui.core.policy import Risk
+
+if TYPE_CHECKING:
+    from langgraph.graph import StateGraph
+
+
+@dataclass(frozen=True, slots=True)
+class Citation:
+    """Where a statement stands.
+
+    Args:
+        path: the file, relative to the workspace, with forward slashes.
+        line: first line, counted from 1 (for a PDF the page, see `page`).
+        end_line: last line, inclusive.
+        quote: the words themselves, at most a few hundred characters.
+        page: page of a PDF, counted from 1; 0 for other files.
+    """
+
+    path: str
+    line: int
+    end_line: int
+    quote: str
+    page: int = 0
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "path": self.path,
+            "line": self.line,
+            "end_line": self.end_line,
+            "quote": self.quote,
+            "page": self.page,
+        }
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Citation:
+        return cls(
+            path=str(data["path"]),
+            line=int(data["line"]),
+            end_line=int(data.get("end_line", data["line"])),
+            quote=str(data.get("quote", "")),
+            page=int(data.get("page", 0)),
+        )
+
+    @property
+    def label(self) -> str:
+        """`path:line`, or `path p.N:line` for a PDF."""
+        return f"{self.path} p.{self.page}:{self.line}" if self.page else f"{self.path}:{self.line}"
+
+
+@dataclass(frozen=True, slots=True)
+class TeamResult:
+    """What a team hands back.
+
+    Args:
+        text: Markdown for a person, whole.
+        data: JSON for other teams and scripts.
+        citations: the passages the text rests on, best first.
+        files: workspace-relative paths of files the team wrote.
+        summary: one line, at most some 200 characters; made from `text` when empty.
+        found: False when the team looked and found nothing to say.
+    """
+
+    text: str
+    data: dict[str, Any] = field(default_factory=dict)
+    citations: tuple[Citation, ...] = ()
+    files: tuple[str, ...] = ()
+    summary: str = ""
+    found: bool = True
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "text": self.text,
+            "data": self.data,
+            "citations": [c.to_dict() for c in self.citations],
+            "files": list(self.files),
+            "summary": self.summary,
+            "found": self.found,
+        }
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> TeamResult:
+        return cls(
+            text=str(data.get("text", "")),
+            data=dict(data.get("data", {})),
+            citations=tuple(Citation.from_dict(c) for c in data.get("citations", ())),
+            files=tuple(str(f) for f in data.get("files", ())),
+            summary=str(data.get("summary", "")),
+            found=bool(data.get("found", True)),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class TeamTask:
+    """One TODO as its team sees it.
+
+    Args:
+        todo_id: the TODO's id.
+        query: the session's question, as the person wrote it.
+        task: what this TODO is to do, in words.
+        arguments: the exact, approved input (matches the team's input schema).
+        inputs: results of earlier TODOs this one may use, by TODO id, in plan order.
+    """
+
+    todo_id: str
+    query: str
+    task: str
+    arguments: Mapping[str, Any]
+    inputs: Mapping[str, TeamResult]
+
+
+class Effects(Protocol):
+    """The door to the world outside the session; see `TeamContext.effects`."""
+
+    async def __call__(self, name: str, subject: Any, act: Callable[[], Awaitable[dict[str, Any]]]) -> dict[str, Any]:
+        """Do something to the world at most once.
+
+        Writes durably that it starts, calls `act`, keeps what it returned, writes that it is done. When the same
+        effect (name, ordinal, subject) was done before in this run's TODO, `act` isn't called and the kept value
+        comes back.
+
+        Args:
+            name: what kind of effect, for example `run` or `write`.
+            subject: JSON that says exactly what is done; part of the effect's identity.
+            act: does it; returns a small JSON object.
+
+        Raises:
+            EffectInDoubt: it may have happened already and a person has to say.
+            RunNotCurrent: the run was stopped or its branch left; nothing was done.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class TeamContext:
+    """What a team's nodes get as `runtime.context`.
+
+    Args:
+        task: the TODO.
+        workspace: absolute path of the folder the session works in.
+        cache: absolute path of a folder for things that can be rebuilt (an index).
+        key: idempotency key of the TODO, stable over retries and restarts.
+        effects: the only way to change anything outside the session.
+        progress: writes one line to the session's stream (and, with `fraction` 0..1, moves a bar).
+        secrets: values of the declared secrets, for environments of subprocesses.
+        lock_fd: descriptor a subprocess inherits, so that nothing starts while an orphan holds it; -1 for none.
+    """
+
+    task: TeamTask
+    workspace: Path
+    cache: Path
+    key: str
+    effects: Effects
+    progress: Callable[..., None]
+    secrets: Mapping[str, str] = field(default_factory=dict)
+    lock_fd: int = -1
+
+
+@runtime_checkable
+class Team(Protocol):
+    """A team as the registry knows it."""
+
+    name: str
+    description: str
+    risk: Risk
+    max_retries: int
+    timeout: float
+
+    @property
+    def input_schema(self) -> dict[str, Any]:
+        """JSON Schema of `arguments`."""
+        ...
+
+    def bind(self, text: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the exact arguments for a task given in words and named parameters.
+
+        Pure given the team's declaration: it touches no file. What it returns is what is shown, approved and run.
+
+        Raises:
+            BadInput: the text or a parameter can't be used; the message says what was expected.
+        """
+        ...
+
+    def risk_of(self, arguments: Mapping[str, Any]) -> Risk:
+        """Return the risk class of exactly these arguments."""
+        ...
+
+    def build(self) -> StateGraph[Any, Any, Any, Any]:
+        """Return the team's graph, not compiled.
+
+        Its state holds `task` (text) at the start and `result` (a `TeamResult.to_dict()`) at the end.
+        """
+        ...

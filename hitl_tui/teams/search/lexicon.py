@@ -1,0 +1,78 @@
+"""The word lists behind a question: stop words, weak words, Korean endings, units of amounts, words alike."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+
+from hitl_tui.teams.search.tokens import index_tokens
+
+
+@dataclass(frozen=True, slots=True)
+class Alike:
+    """A word (or a few side by side) of a group of words that stand for one another.
+
+    Args:
+        text: as in the list, composed form.
+        phrase: its index tokens, joined by spaces.
+        korean: written in Hangul.
+    """
+
+    text: str
+    phrase: str
+    korean: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Lexicon:
+    """What is known about words; made once from the two data files.
+
+    Args:
+        stop: words dropped from a question, lower case.
+        weak: words that count little.
+        weak_phrases: the index tokens of the weak words.
+        endings: Korean particles and verb endings, longest first.
+        units: what after a number makes it an amount.
+        groups: words alike.
+        same_language, other_language: weights of a match by a word alike, 0 to 1.
+    """
+
+    stop: frozenset[str]
+    weak: frozenset[str]
+    weak_phrases: frozenset[str]
+    endings: tuple[str, ...]
+    units: frozenset[str]
+    groups: tuple[tuple[Alike, ...], ...]
+    same_language: float
+    other_language: float
+
+
+@cache
+def load_lexicon() -> Lexicon:
+    """Return the packaged word lists (read once, never changed)."""
+    folder = resources.files("hitl_tui.teams.search")
+    words = tomllib.loads(folder.joinpath("stopwords.toml").read_text(encoding="utf-8"))
+    alike = tomllib.loads(folder.joinpath("synonyms.toml").read_text(encoding="utf-8"))
+    weak = frozenset(f"{words['english']['weak']} {words['korean']['weak']}".split())
+    return Lexicon(
+        stop=frozenset(f"{words['english']['stop']} {words['korean']['stop']}".split()),
+        weak=weak,
+        weak_phrases=frozenset(index_tokens(word) for word in weak),
+        endings=tuple(
+            sorted(set(words["korean"]["endings"].split()), key=lambda ending: (-len(ending), ending))
+        ),
+        units=frozenset(words["amounts"]["units"].split()),
+        groups=_groups(alike["groups"]),
+        same_language=float(alike["weights"]["same_language"]),
+        other_language=float(alike["weights"]["other_language"]),
+    )
+
+
+def _groups(groups: Mapping[str, list[str]]) -> tuple[tuple[Alike, ...], ...]:
+    return tuple(
+        tuple(Alike(text, index_tokens(text), not text.isascii()) for text in members)
+        for members in groups.values()
+    )

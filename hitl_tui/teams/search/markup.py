@@ -1,0 +1,187 @@
+"""Markdown, reStructuredText and plain text into blocks with their real line numbers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from hitl_tui.teams.search.blocks import Block, BlockBuilder
+
+_ATX = re.compile(r" {0,3}(#{1,6})(?:[ \t]+(.*?))?(?:[ \t]+#+)?[ \t]*$")
+_FENCE = re.compile(r"[ \t]*(?:>[ \t]?)*(`{3,}|~{3,})")
+_SETEXT = re.compile(r" {0,3}(=+|-+)[ \t]*$")
+_RULE = re.compile(r" {0,3}([-*_])(?:[ \t]*\1){2,}[ \t]*$")
+_ITEM = re.compile(
+    r"[ \t]*(?:[-*+•·▪◦‣○●■□]|\(?\d{1,3}[.)]|[①-⑳]|[가나다라마바사아자차카타파하][.)])[ \t]*(?=\S)"
+)
+_MD_ITEM = re.compile(r"[ \t]*(?:>[ \t]?)*(?:[-*+]|\d{1,9}[.)])[ \t]+\S|[ \t]*[①-⑳]")
+_TABLE_ROW = re.compile(r"[ \t]*\|")
+_TABLE_RULE = re.compile(r"[ \t]*\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*$")
+_TITLE = re.compile(r"title[ \t]*[:=][ \t]*(.+)", re.IGNORECASE)
+_RST_LINE = re.compile(r"([!-/:-@\[-`{-~])\1{2,}[ \t]*$")
+_RST_SKIP = re.compile(r"\.\. _[^:]+:[ \t]*$")
+_RST_FIELD = re.compile(r"[ \t]*(?::[^:`\n]+:(?:[ \t]|$)|\.\. [\w-]+::)")
+_ARTICLE = re.compile(
+    r"[ \t]*(제\s?\d+\s?조(?:의\s?\d+)?(?:\s?\([^)\n]{1,60}\)|\s?\[[^\]\n]{1,60}\]|(?=[ \t]*$)))"
+)
+_PART = re.compile(r"[ \t]*(제\s?\d+\s?(?:편|장|절|관)(?:의\s?\d+)?(?:[ \t]+\S.{0,60})?)[ \t]*$")
+_SECTION = re.compile(
+    r"[ \t]*((?:(?:article|section|chapter|part|appendix|clause)[ \t]+[\dIVXLC]{1,6}|§+[ \t]?\d+)\b[^\n]{0,80})$",
+    re.IGNORECASE,
+)
+_MAX_FRONT_MATTER = 80
+_MAX_MARKED = 2_000  # a longer line is no heading, and patterns aren't tried on it: some take quadratic time
+
+
+def markdown_blocks(lines: Sequence[str]) -> list[Block]:
+    """Return paragraphs, list items, table rows and code of a Markdown text; line numbers from 1."""
+    build = BlockBuilder()
+    number = _front_matter(lines, build)
+    fence = ""
+    in_table = False
+    while number < len(lines) and not build.full:
+        text = lines[number]
+        number += 1
+        if len(text) > _MAX_MARKED:
+            build.add(number, text)
+            continue
+        mark = _FENCE.match(text)
+        if fence:
+            build.add(number, text)
+            if mark and mark.group(1).startswith(fence) and not text[mark.end() :].strip("`~ \t"):
+                build.flush()
+                fence = ""
+            continue
+        if mark:
+            build.flush()
+            build.add(number, text)
+            fence = mark.group(1)
+            continue
+        if in_table and not _TABLE_ROW.match(text):
+            build.context("")
+            in_table = False
+        if not text.strip():
+            build.flush()
+        elif head := _ATX.match(text):
+            build.heading(len(head.group(1)), head.group(2) or "", number)
+        elif len(build.pending) == 1 and _SETEXT.match(text) and not _MD_ITEM.match(build.pending[0]):
+            title = build.pending[0].strip()
+            build.pending.clear()
+            build.heading(1 if "=" in text else 2, title, number - 1, number)
+        elif _RULE.match(text):
+            build.flush()
+        elif _TABLE_ROW.match(text):
+            if _TABLE_RULE.match(text):
+                continue
+            if number < len(lines) and _TABLE_RULE.match(lines[number]) and "-" in lines[number]:
+                build.context(text.replace("|", " "))
+                in_table = True
+            build.whole(number, number, text.strip())
+        else:
+            if _MD_ITEM.match(text):
+                build.flush()
+            elif article := _ARTICLE.match(text):
+                build.heading(7, article.group(1), number)
+            build.add(number, text)
+    return build.finish()
+
+
+def _front_matter(lines: Sequence[str], build: BlockBuilder) -> int:
+    """Take a leading `---` or `+++` part as a block and its title as the outermost heading; return where to go on."""
+    if not lines or lines[0].strip() not in ("---", "+++"):
+        return 0
+    close = lines[0].strip()
+    for end in range(1, min(len(lines), _MAX_FRONT_MATTER)):
+        if lines[end].strip() == close:
+            break
+    else:
+        return 0
+    for number in range(1, end):
+        if title := _TITLE.match(lines[number]):
+            build.heading(0, title.group(1).strip().strip("\"'"), number + 1)
+            continue
+        build.add(number + 1, lines[number])
+    build.flush()
+    return end + 1
+
+
+def rst_blocks(lines: Sequence[str]) -> list[Block]:
+    """Return the paragraphs and list items of a reStructuredText; line numbers from 1."""
+    build = BlockBuilder()
+    styles: list[tuple[str, bool]] = []
+    number = 0
+    while number < len(lines) and not build.full:
+        text = lines[number]
+        number += 1
+        if len(text) > _MAX_MARKED:
+            build.add(number, text)
+            continue
+        if not text.strip():
+            build.flush()
+            continue
+        over = _RST_LINE.match(text)
+        if over and number + 1 < len(lines) and lines[number].strip() and _same_rule(text, lines[number + 1]):
+            _rst_heading(build, styles, (over.group(1), True), lines[number], number + 1, number + 2)
+            number += 2
+            continue
+        if over:
+            if len(build.pending) == 1 and len(text.strip()) >= min(3, len(build.pending[0].strip())):
+                title = build.pending[0]
+                build.pending.clear()
+                _rst_heading(build, styles, (over.group(1), False), title, number - 1, number)
+            else:
+                build.flush()
+            continue
+        if _RST_SKIP.match(text):
+            build.flush()
+            continue
+        if _ITEM.match(text) or _RST_FIELD.match(text):
+            build.flush()
+        build.add(number, text)
+    return build.finish()
+
+
+def _same_rule(first: str, second: str) -> bool:
+    return bool(_RST_LINE.match(second)) and first.strip()[0] == second.strip()[0]
+
+
+def _rst_heading(
+    build: BlockBuilder,
+    styles: list[tuple[str, bool]],
+    style: tuple[str, bool],
+    title: str,
+    line: int,
+    end: int,
+) -> None:
+    if style not in styles:
+        styles.append(style)
+    build.heading(styles.index(style) + 1, title.strip(), line, end)
+
+
+def text_blocks(lines: Sequence[str], page: int = 0) -> list[Block]:
+    """Return the paragraphs and items of a plain text; articles and numbered sections count as headings.
+
+    Args:
+        lines: the text's lines, without their ends.
+        page: page of a PDF the lines stand on; 0 for a file.
+    """
+    build = BlockBuilder(page=page)
+    for number, text in enumerate(lines, start=1):
+        if build.full:
+            break
+        if len(text) > _MAX_MARKED:
+            build.add(number, text)
+        elif not text.strip():
+            build.flush()
+        elif part := _PART.match(text):
+            build.heading(1, part.group(1), number)
+        elif article := _ARTICLE.match(text):
+            build.heading(3, article.group(1), number)
+            build.add(number, text)
+        elif section := _SECTION.match(text):
+            build.heading(2, section.group(1), number)
+        else:
+            if _ITEM.match(text):
+                build.flush()
+            build.add(number, text)
+    return build.finish()

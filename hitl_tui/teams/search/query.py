@@ -1,0 +1,225 @@
+"""A question in words becomes the terms to look for."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+from hitl_tui.teams.search.lexicon import Lexicon
+from hitl_tui.teams.search.tokens import (
+    Kind,
+    Unit,
+    article_tokens,
+    index_tokens,
+    normalise,
+    number_tokens,
+    run_tokens,
+    units,
+    word_tokens,
+)
+
+MAX_TERMS = 24
+MAX_QUESTION = 20_000
+_AFTER_NUMBER = re.compile(r"\s?([^\W\d_]+|%|㎡|°)")
+_MONEY_SIGN = re.compile(r"[$€£₩¥]\s?$")
+_SCRIPTS = re.compile("[々\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]+|[\u30a0-\u30ff]+")
+_COMPOUND = 0.8
+_PREFIX = 0.35
+_INSIDE = 0.85
+
+
+class Weight(StrEnum):
+    """How much a term counts: amounts and numbers must not decide what a question is about."""
+
+    STRONG = "strong"
+    WEAK = "weak"
+    NUMBER = "number"
+    AMOUNT = "amount"
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """One way a term can stand in a document.
+
+    Args:
+        phrases: runs of index tokens; the more of them a passage has, the better.
+        weight: 1 for the word itself, less for words alike and parts of a compound.
+    """
+
+    phrases: tuple[str, ...]
+    weight: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """Something to look for.
+
+    Args:
+        surface: the word of the question.
+        weight: how much it counts.
+        forms: the ways it can stand, the word itself first.
+        korean: written in Hangul.
+    """
+
+    surface: str
+    weight: Weight
+    forms: tuple[Form, ...]
+    korean: bool = False
+
+
+def parse_question(text: str, lexicon: Lexicon) -> tuple[Term, ...]:
+    """Return what a question looks for, in its order, without repetitions.
+
+    A question of nothing but stop words is looked for by those words.
+
+    Args:
+        text: the question, Korean or English (other languages work, with less knowledge of their words).
+        lexicon: the word lists.
+    """
+    clean = normalise(text[:MAX_QUESTION].encode("utf-8", "replace").decode("utf-8"))
+    whole = f" {index_tokens(clean)} "
+    terms: dict[tuple[str, ...], Term] = {}
+    dropped: dict[tuple[str, ...], Term] = {}
+    for keep, term in _terms(clean, lexicon):
+        target = terms if keep else dropped
+        target.setdefault(term.forms[0].phrases, term)
+        if len(terms) >= MAX_TERMS:
+            break
+    chosen = terms or dict(list(dropped.items())[:MAX_TERMS])
+    return tuple(_with_alike(term, whole, lexicon) for term in chosen.values())
+
+
+def _terms(text: str, lexicon: Lexicon) -> Iterator[tuple[bool, Term]]:
+    """Yield each word as a term and whether it says something."""
+    before: Unit | None = None
+    in_amount = False
+    for unit in units(text):
+        joined = before is not None and before.end == unit.start
+        after_number = before is not None and before.kind is Kind.NUMBER and unit.start - before.end <= 1
+        if unit.kind is Kind.NUMBER:
+            in_amount = _is_amount(text, unit, lexicon)
+            yield True, _number(unit, in_amount)
+        elif unit.kind is Kind.ARTICLE:
+            yield True, Term(unit.surface, Weight.STRONG, (Form(article_tokens(unit.surface)[:1]),))
+        elif in_amount and after_number and _is_unit(unit.surface, lexicon):
+            pass
+        elif unit.kind is Kind.HANGUL:
+            particle = joined and before is not None and before.kind is not Kind.HANGUL
+            if not (particle and unit.surface in lexicon.endings):
+                yield _hangul(unit.surface, lexicon)
+        elif unit.kind is Kind.CJK:
+            for match in _SCRIPTS.finditer(unit.surface):
+                yield True, _ideographs(match.group())
+        else:
+            yield _word(unit.surface, lexicon)
+        before = unit
+
+
+def _is_amount(text: str, unit: Unit, lexicon: Lexicon) -> bool:
+    after = _AFTER_NUMBER.match(text, unit.end)
+    if _MONEY_SIGN.search(text, max(0, unit.start - 2), unit.start):
+        return True
+    return after is not None and (after.group(1) in "%㎡°" or _is_unit(after.group(1), lexicon))
+
+
+def _is_unit(surface: str, lexicon: Lexicon) -> bool:
+    word = surface.casefold()
+    return word in lexicon.units or _bare(word, lexicon, keep=1) in lexicon.units
+
+
+def _number(unit: Unit, amount: bool) -> Term:
+    phrase = " ".join(number_tokens(unit.surface))
+    return Term(unit.surface, Weight.AMOUNT if amount else Weight.NUMBER, (Form((phrase,)),))
+
+
+def _word(surface: str, lexicon: Lexicon) -> tuple[bool, Term]:
+    lower = surface.casefold()
+    tokens = word_tokens(surface)
+    forms = [Form((tokens[-1],))]
+    if len(tokens) > 1:
+        forms.append(Form((" ".join(tokens[:-1]),)))
+    weak = lower in lexicon.weak or tokens[-1] in lexicon.weak_phrases
+    keep = lower not in lexicon.stop and (len(lower) > 1 or surface.isupper())
+    return keep, Term(surface, Weight.WEAK if weak else Weight.STRONG, tuple(forms))
+
+
+def _hangul(surface: str, lexicon: Lexicon) -> tuple[bool, Term]:
+    bare = _bare(surface, lexicon)
+    if surface in lexicon.stop or bare in lexicon.stop:
+        return False, Term(surface, Weight.WEAK, (Form((_run(surface),)),), korean=True)
+    if bare == surface and len(surface) == 2 and surface[1:] in lexicon.endings:
+        # `법은` may be 법 with a particle, `회의` is a word: both are looked for.
+        forms = [Form((_run(surface),)), Form((surface[0],), _PREFIX)]
+    else:
+        forms = [Form((_run(bare),))]
+    forms += [Form(tuple(_run(part) for part in parts), _COMPOUND) for parts in _splits(bare)]
+    if len(bare) == 3:
+        forms.append(Form((_run(bare[:2]),), _PREFIX))
+    weak = bare in lexicon.weak or surface in lexicon.weak
+    return True, Term(bare, Weight.WEAK if weak else Weight.STRONG, tuple(forms), korean=True)
+
+
+def _splits(word: str) -> list[tuple[str, str]]:
+    """Return how a Korean compound may fall apart; documents often put a space there."""
+    return [(word[:at], word[at:]) for at in range(2, min(len(word) - 1, 5)) if len(word) <= 10]
+
+
+def _ideographs(run: str) -> Term:
+    pairs = run_tokens(run)
+    forms = [Form((" ".join(pairs),))]
+    if len(pairs) > 1:
+        forms.append(Form(pairs, _COMPOUND))
+    return Term(run, Weight.STRONG, tuple(forms))
+
+
+def _run(text: str) -> str:
+    return " ".join(run_tokens(text))
+
+
+def _bare(word: str, lexicon: Lexicon, keep: int = 2) -> str:
+    """Cut particles and verb endings from a Korean word while at least `keep` syllables stay."""
+    for count in range(3):
+        for ending in lexicon.endings:
+            # After the first cut, short endings are as likely part of the word (전문가).
+            if count and len(ending) < 2 and ending != "들":
+                continue
+            if word.endswith(ending) and len(word) - len(ending) >= keep:
+                word = word[: -len(ending)]
+                break
+        else:
+            break
+    return word
+
+
+def _with_alike(term: Term, whole: str, lexicon: Lexicon) -> Term:
+    """Add the words alike; a group counts when one of its members is the term, or stands in the question at it."""
+    if term.weight in (Weight.NUMBER, Weight.AMOUNT):
+        return term
+    own = term.forms[0].phrases[0]
+    found: dict[str, float] = {}
+    for group in lexicon.groups:
+        nearness = max(
+            (_nearness(term, own, whole, member.phrase, member.korean) for member in group), default=0.0
+        )
+        if not nearness:
+            continue
+        for member in group:
+            weight = lexicon.same_language if member.korean == term.korean else lexicon.other_language
+            if member.phrase != own:
+                found[member.phrase] = max(found.get(member.phrase, 0.0), weight * nearness)
+    known = {form.phrases for form in term.forms}
+    extra = tuple(Form((phrase,), weight) for phrase, weight in found.items() if (phrase,) not in known)
+    return replace(term, forms=term.forms + extra)
+
+
+def _nearness(term: Term, own: str, whole: str, phrase: str, korean: bool) -> float:
+    if phrase == own:
+        return 1.0
+    if korean != term.korean:
+        return 0.0
+    if korean:
+        return _INSIDE if len(phrase) > 1 and f" {phrase} " in f" {own} " else 0.0
+    last = phrase.rpartition(" ")[2]
+    return 1.0 if " " in phrase and last == own and f" {phrase} " in whole else 0.0
