@@ -1,0 +1,1 @@
+"""hitl.toml: what a workspace declares. Start with `load.load_config`."""

@@ -1,8 +1,9 @@
 """Text that we did not write, shown exactly and harmlessly (C10).
 
-Whatever comes from a file, a command, an agent, a model or the network passes `safe_text` once, where it enters,
-before any face shows it. What could move the cursor, hide, reorder or disguise something becomes a visible glyph, and
-`unsafe_text` gives back what was there. Markup is left as it is: faces never parse it.
+Whatever comes from a file, a command, an agent, a model or the network passes `safe_text` once, where it
+enters, before any face shows it. What could move the cursor, hide, reorder or disguise something becomes
+a visible glyph, and `unsafe_text` gives back what was there. Markup is left as it is: faces never
+parse it.
 
 Letters that look alike and scripts that run from right to left are text like any other and pass.
 """
@@ -27,8 +28,9 @@ MOST_MARKS = 4
 SHORTEST_SECRET = 4
 """Values shorter than this would be found everywhere, so `mask` leaves them alone."""
 
-# What is surely one visible character with no effect on its neighbours. The list only needs to be right, not complete:
-# everything else is looked up one character at a time, and what can't be looked up is shown as a code point.
+# What is surely one visible character with no effect on its neighbours. The list only needs to be right,
+# not complete: everything else is looked up one character at a time, and what can't be looked up is shown
+# as a code point.
 _PLAIN = (
     r"\x20-\x7e\xa1-\xac\xae-\u02ff\u0370-\u0377\u037a-\u037f\u0388-\u038a\u038e-\u03a1\u03a3-\u0482\u048a-\u052f"
     r"\u0531-\u0556\u05d0-\u05ea\u0620-\u064a\u0904-\u0939\u0e01-\u0e30\u1100-\u115e\u1e00-\u1f15"
@@ -44,12 +46,13 @@ _OURS = re.compile("[\u2400-\u241f\u2421]|⟨U\\+([0-9A-F]{4,6})⟩")
 _GLYPHS = frozenset([*map(chr, range(0x2400, 0x2420)), "\u2421", "\u27e8"])
 _OPEN, _CLOSE = "⟨", "⟩"
 
-# Categories that are never a visible character of width one or two: controls, format characters, surrogates, private
-# use, unassigned (their look is not known yet), line and paragraph separators, spaces; and marks that enclose what
-# stands before them, which cover their neighbours.
+# Categories that are never a visible character of width one or two: controls, format characters,
+# surrogates, private use, unassigned (their look is not known yet), line and paragraph separators,
+# spaces; and marks that enclose what stands before them, which cover their neighbours.
 _HIDDEN_CATEGORIES = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp", "Zs", "Me"})
 
-# Invisible or disguising by Unicode's other properties, although their category says letter, mark or symbol.
+# Invisible or disguising by Unicode's other properties, although their category says letter, mark or
+# symbol.
 _HIDDEN_RANGES = (
     (0x034F, 0x034F),  # combining grapheme joiner
     (0x115F, 0x1160),  # Hangul fillers
@@ -67,7 +70,7 @@ _HIDDEN_RANGES = (
     (0x1F3FB, 0x1F3FF),  # skin tones: terminals disagree about their width
     (0xE0000, 0xE0FFF),  # tags, variation selectors supplement
 )
-# Vowels and finals of the conjoining Hangul alphabet have no width of their own: they join the letter before.
+# Vowels and finals of conjoining Hangul have no width of their own: they join the letter before.
 _JOINING = ((0x1160, 0x11FF), (0xD7B0, 0xD7FF))
 # Wide since Unicode 16; older tables of Python call them narrow.
 _WIDE = ((0x2630, 0x2637), (0x268A, 0x268F), (0x4DC0, 0x4DFF), (0x1D300, 0x1D356), (0x1D360, 0x1D376))
@@ -76,19 +79,19 @@ _WIDE = ((0x2630, 0x2637), (0x268A, 0x268F), (0x4DC0, 0x4DFF), (0x1D300, 0x1D356
 def safe_text(text: str, *, multiline: bool = True, limit: int | None = None) -> SafeText:
     """Return `text` with everything invisible, moving or reordering made visible (C10).
 
-    C0 controls and DEL become their pictures (`␛`, `␍`, `␉`, `␡`). C1 controls, bidi controls, zero-width and other
-    format characters, joiners and variation selectors, tags, spaces other than U+0020, fillers, private-use and
-    unassigned code points, lone surrogates, marks without a letter and marks beyond `MOST_MARKS` become `⟨U+202E⟩`.
-    So do these glyphs themselves when they stand in the input, which makes it reversible: without `limit`,
-    `unsafe_text(safe_text(x)) == x` for every string.
+    C0 controls and DEL become their pictures (`␛`, `␍`, `␉`, `␡`). C1 controls, bidi controls, zero-width
+    and other format characters, joiners and variation selectors, tags, spaces other than U+0020, fillers,
+    private-use and unassigned code points, lone surrogates, marks without a letter and marks beyond
+    `MOST_MARKS` become `⟨U+202E⟩`. So do these glyphs themselves when they stand in the input, which
+    makes it reversible: without `limit`, `unsafe_text(safe_text(x)) == x` for every string.
 
     It is for text that enters, once: passing the result again escapes the glyphs of the first time.
 
     Args:
         text: anything, lone surrogates included.
         multiline: keep line feeds; otherwise they become `␊`.
-        limit: most characters of the result. What is left out is counted at its end, `…⟨+1234⟩`, which no input can
-            imitate, as `⟨` is never let through.
+        limit: most characters of the result. What is left out is counted at its end, `…⟨+1234⟩`, which no
+            input can imitate, as `⟨` is never let through.
 
     Raises:
         ValueError: `limit` is negative.
@@ -112,7 +115,8 @@ def safe_text(text: str, *, multiline: bool = True, limit: int | None = None) ->
 def unsafe_text(safe: str) -> str:
     """Return what `safe_text` was given, exactly, when it was given no limit.
 
-    The result is for files, digests and programs, never for a screen. Total: what isn't one of our glyphs stays.
+    The result is for files, digests and programs, never for a screen. Total: what isn't one of our glyphs
+    stays.
     """
     return _OURS.sub(_original, safe)
 
@@ -120,8 +124,9 @@ def unsafe_text(safe: str) -> str:
 def one_line(text: str, width: int) -> SafeText:
     """Return `text` in one line of at most `width` terminal cells, for a table cell or a title.
 
-    Line feeds become `␊`; what doesn't fit is replaced by `…`. Takes text that has passed `safe_text` (its glyphs are
-    not escaped again) and is just as harmless on text that has not, though then a glyph may be the input's own.
+    Line feeds become `␊`; what doesn't fit is replaced by `…`. Takes text that has passed `safe_text`
+    (its glyphs are not escaped again) and is just as harmless on text that has not, though then a glyph
+    may be the input's own.
     """
     if width <= 0:
         return SafeText("")
@@ -138,7 +143,7 @@ def cell_width(text: str) -> int:
 
 
 def clip(text: str, cells: int) -> str:
-    """Return the start of one line of safe text, at most `cells` wide, ending in `…` when something was left out.
+    """Return the start of one line of safe text, at most `cells` wide, ending in `…` where it was cut.
 
     A letter is never parted from its marks, nor a `⟨U+202E⟩` cut in two.
     """
@@ -159,9 +164,9 @@ def clip(text: str, cells: int) -> str:
 def mask(text: str, secrets: Mapping[str, str]) -> str:
     """Return `text` with the values of secrets replaced by their names, as in `‹DB_PASSWORD›`.
 
-    Values are also found as they look within JSON text and after `safe_text`. Where values overlap, all that any of
-    them covers is replaced, under the name of the longest. Values that are shorter than `SHORTEST_SECRET` characters
-    without the white space around them are left alone.
+    Values are also found as they look within JSON text and after `safe_text`. Where values overlap, all
+    that any of them covers is replaced, under the name of the longest. Values that are shorter than
+    `SHORTEST_SECRET` characters without the white space around them are left alone.
 
     Args:
         text: anything.
@@ -171,7 +176,7 @@ def mask(text: str, secrets: Mapping[str, str]) -> str:
 
 
 def mask_json(value: Any, secrets: Mapping[str, str]) -> Any:
-    """Return a copy of a JSON value with `mask` applied to every text in it, keys and the digits of numbers included.
+    """Return a copy of a JSON value with `mask` applied to every text, key and number in it.
 
     Raises:
         BadInput: the value holds something JSON has no form for, or is nested too deeply.
@@ -179,10 +184,7 @@ def mask_json(value: Any, secrets: Mapping[str, str]) -> Any:
     needles = _needles(secrets)
     try:
         return _masked_value(value, needles)
-    except (
-        RecursionError,
-        ValueError,
-    ) as error:  # ValueError: a number of more digits than Python will write
+    except (RecursionError, ValueError) as error:  # ValueError: more digits than Python will write
         raise BadInput("This value is nested too deeply, or holds a number too long, to be shown.") from error
 
 

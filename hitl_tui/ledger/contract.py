@@ -81,7 +81,8 @@ class Posted:
     """One event in a session's inbox.
 
     Args:
-        seq: grows by one with each event of the session, over all branches.
+        seq: grows with each event of the session, over all branches. A number may stay unused: one is kept free for
+            the event that ends a restore, so that `restored` is the first on its branch whatever is posted meanwhile.
         event_id: unique in the session; posting it again changes nothing.
         branch: the branch it was meant for.
         event: JSON with at least `kind`.
@@ -144,6 +145,44 @@ class EffectClaim:
     effect: Effect | None
 
 
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Something in a ledger that isn't as it was written.
+
+    Args:
+        stream: where; empty when it is about no single stream.
+        n: the entry it is about, 0 when it is about none or about a view.
+        what: one sentence.
+    """
+
+    stream: str
+    n: int
+    what: str
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"stream": self.stream, "n": self.n, "what": self.what}
+
+
+OWN_KINDS = frozenset(
+    {
+        "request_opened",
+        "decision",
+        "event",
+        "request_superseded",
+        "evidence",
+        "restore_intended",
+        "restore_finished",
+        "effect_started",
+        "effect_ended",
+        "run_stopped",
+    }
+)
+"""Kinds of entries that views are built from: only the methods below write them, never `append` or `record`."""
+
+OWN_EVENTS = ("decided:", "restored:")
+"""Beginnings of event ids that only the ledger gives: nobody else can take the place of a decision's event."""
+
+
 class Ledger(Protocol):
     """The durable record of all sessions; safe with many processes at once."""
 
@@ -152,11 +191,16 @@ class Ledger(Protocol):
 
         Raises:
             Conflict: the stream has another length.
+            BadInput: `kind` is one of `OWN_KINDS`, or `data` isn't JSON.
         """
         ...
 
     async def record(self, stream: str, kind: str, data: Mapping[str, Any], at: str) -> Entry:
-        """Append one entry, whatever the stream's length."""
+        """Append one entry, whatever the stream's length.
+
+        Raises:
+            BadInput: `kind` is one of `OWN_KINDS`, or `data` isn't JSON.
+        """
         ...
 
     async def entries(self, stream: str, after: int = 0, limit: int = 1000) -> list[Entry]:
@@ -174,7 +218,11 @@ class Ledger(Protocol):
     async def open_requests(self, requests: Sequence[Request]) -> list[str]:
         """Insert those requests that don't exist yet (by id); return the ids that are new.
 
-        An existing one is left as it is: its opening time and deadline stand over restarts.
+        An existing one is left as it is: its opening time and deadline stand over restarts. One for a branch that
+        isn't the session's current one is recorded as superseded at once, so none waits that can't be answered.
+
+        Raises:
+            BadInput: a request's digest isn't the digest of its subject; nothing was written.
         """
         ...
 
@@ -209,11 +257,19 @@ class Ledger(Protocol):
         ...
 
     async def attach(self, request_id: str, evidence: Mapping[str, Any], now: str) -> None:
-        """Replace a request's evidence (a preview's output)."""
+        """Replace a request's evidence (a preview's output).
+
+        Raises:
+            Refused: there is no such request (`unknown`).
+        """
         ...
 
     async def post(self, session: str, branch: int, event_id: str, event: Mapping[str, Any], at: str) -> int:
-        """Put an event into a session's inbox; return its number. A duplicate id gets the number it has."""
+        """Put an event into a session's inbox; return its number. A duplicate id gets the number it has.
+
+        Raises:
+            BadInput: the event has no `kind`, isn't JSON, or its id begins like one of `OWN_EVENTS`.
+        """
         ...
 
     async def after(self, session: str, cursor: int, branch: int) -> list[Posted]:
@@ -224,19 +280,48 @@ class Ledger(Protocol):
         """Return the highest number in a session's inbox, 0 for none. Cheap: it is polled."""
         ...
 
+    async def wait(
+        self,
+        session: str,
+        cursor: int,
+        timeout: float | None,  # noqa: ASYNC109 - running out of time is an answer here, not an error
+        poll: float = 0.1,
+    ) -> bool:
+        """Wait until the session's inbox has a number above `cursor`.
+
+        Args:
+            timeout: seconds; None waits for ever.
+            poll: seconds between looks at what other processes posted; posts of this one are seen at once.
+
+        Returns:
+            True as soon as there is one, False when the time is up.
+        """
+        ...
+
     async def branch(self, session: str) -> Branch:
         """Return the branch that counts."""
         ...
 
     async def intend_restore(self, session: str, checkpoint_id: str, by: str, now: str) -> Branch:
-        """Begin a restore: take the next branch, supersede older open requests, in one transaction."""
+        """Begin a restore: take the next branch, supersede older open requests, in one transaction.
+
+        Raises:
+            BadInput: `checkpoint_id` is empty.
+        """
         ...
 
     async def finish_restore(self, session: str, branch: int, now: str) -> None:
-        """End a restore and post the event `restored:<branch>` on it, in one transaction; repeating it is harmless."""
+        """End a restore and post the event `restored:<branch>` on it, in one transaction; repeating it is harmless.
+
+        The event is `{"kind": "restored", "branch": …, "checkpoint_id": …, "by": …}` and comes before all others of
+        its branch. A branch that a later restore has left stays unfinished and gets no event.
+
+        Raises:
+            Refused: no restore to this branch was begun (`unknown`).
+        """
         ...
 
-    async def begin_effect(self, effect: Effect, now: str, *, resolution: str = "") -> EffectClaim:
+    async def begin_effect(self, effect: Effect, now: str, *, resolution: str = "", answer_to: str = "") -> EffectClaim:
         """Claim an effect before it is done.
 
         One transaction. `stale` when the session's branch isn't the effect's or is being restored, or the run was
@@ -244,11 +329,23 @@ class Ledger(Protocol):
         the same branch: `done`. When it is `done` on another branch, or `started` by whomever: `doubt`, unless
         `resolution` says what a person said: `use_as_done` marks it done with outcome `{"declared_done": true}`
         (or keeps the outcome it has) and answers `done`; `do_again` writes `started` anew and answers `go`.
+        `answer_to` names the request that `resolution` answers: a `do_again` starts the effect once for each, and is
+        `doubt` when it comes again (after a crash, the same answer mustn't repeat what may have happened by then).
+        `effect.status` and `effect.outcome` are not read.
+
+        Raises:
+            BadInput: `resolution` is something else.
         """
         ...
 
     async def end_effect(self, key: str, run_id: str, status: str, outcome: Mapping[str, Any], now: str) -> None:
-        """Write that an effect ended: `done` or `failed`, with what came out."""
+        """Write that an effect ended: `done` or `failed`, with what came out; saying the same again is harmless.
+
+        Raises:
+            BadInput: `status` is something else.
+            Refused: nobody began it (`unknown`), another run has begun it since (`stale`), or it ended otherwise
+                already (`late`).
+        """
         ...
 
     async def effects(self, session: str, *, status: str = "") -> list[Effect]:
@@ -257,6 +354,10 @@ class Ledger(Protocol):
 
     async def stop_run(self, session: str, run_id: str, now: str) -> None:
         """Say that a run may begin no more effects; repeating it is harmless."""
+        ...
+
+    async def view_problems(self, stream: str | None = None) -> list[Problem]:
+        """Return how the store's views differ from its entries, for one stream or all; empty when they agree."""
         ...
 
     async def close(self) -> None: ...

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from hitl_tui.core.errors import HitlError, UnknownName
+from hitl_tui.core.safe_text import safe_text
 
 
 class TeamFailure(HitlError):
@@ -35,10 +36,15 @@ def unknown_name(what: str, name: str, known: Iterable[str]) -> UnknownName:
         name: what was given.
         known: the names there are.
     """
-    names = sorted(known)
+    names, name = sorted(known), one(name)
     if not names:
         return UnknownName(f'There is no {what} "{name}", as there is none at all.')
     near = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
     if near:
         return UnknownName(f'There is no {what} "{name}"; did you mean "{near[0]}" (of {", ".join(names)})?')
     return UnknownName(f'There is no {what} "{name}"; there are {", ".join(names)}.')
+
+
+def one(text: str, limit: int = 80) -> str:
+    """Return somebody's text as a message names it: one line, harmless, at most `limit` characters."""
+    return safe_text(" ".join(text.split()), multiline=False, limit=limit)

@@ -78,9 +78,7 @@ class FunctionTeam:
         if not _NAME.fullmatch(name):
             raise BadInput(f'A team\'s name is lower-case letters, digits, "_" and "-", not "{name}".')
         if not _is_async(function):
-            raise BadInput(
-                f'The function of team "{name}" has to be "async def": a synchronous one can\'t be stopped.'
-            )
+            raise BadInput(f'The function of team "{name}" has to be "async def": a synchronous one can\'t be stopped.')
         refuse_schema(input_schema)
         if input_schema.get("type", "object") != "object":
             raise BadInput(f'The input schema of the team "{name}" has to describe an object.')
@@ -109,11 +107,7 @@ class FunctionTeam:
         Raises:
             BadInput: they don't fit the schema; the message says where.
         """
-        bound = {
-            key: part["default"]
-            for key, part in self._schema.get("properties", {}).items()
-            if "default" in part
-        }
+        bound = {key: part["default"] for key, part in self._schema.get("properties", {}).items() if "default" in part}
         if self._text_argument and text.strip():
             bound[self._text_argument] = text
         bound.update(arguments)
@@ -151,9 +145,7 @@ def _as_result(name: str, returned: object) -> TeamResult:
         shown = canonical(returned).decode("utf-8", "surrogatepass")
         pretty = json.dumps(json.loads(shown), ensure_ascii=False, indent=2)
         return TeamResult(text=f"```json\n{pretty}\n```\n", data=returned)
-    raise TeamFailure(
-        f'The team "{name}" has to return a TeamResult, a text or a dict, not {type(returned).__name__}.'
-    )
+    raise TeamFailure(f'The team "{name}" has to return a TeamResult, a text or a dict, not {type(returned).__name__}.')
 
 
 def _is_async(function: object) -> bool:
@@ -179,9 +171,7 @@ def refuse_schema(schema: object, where: str = "input schema") -> None:
             raise BadInput(f'The {where} has the unknown type "{kind}"; there are {", ".join(_TYPES)}.')
     if not isinstance(schema.get("additionalProperties", True), bool):
         raise BadInput(f'"additionalProperties" of the {where} has to be true or false.')
-    if not isinstance(schema.get("enum", []), list | tuple) or not isinstance(
-        schema.get("required", []), list | tuple
-    ):
+    if not isinstance(schema.get("enum", []), list | tuple) or not isinstance(schema.get("required", []), list | tuple):
         raise BadInput(f'"enum" and "required" of the {where} have to be lists.')
     for bound in ("minimum", "maximum"):
         if bound in schema and not _is(schema[bound], "number"):
@@ -252,9 +242,7 @@ def _same(value: object, choice: object) -> bool:
 
 
 def _either(kinds: list[str]) -> str:
-    return " or ".join(
-        ("an " if kind[0] in "aeio" else "a ") + kind if kind != "null" else kind for kind in kinds
-    )
+    return " or ".join(("an " if kind[0] in "aeio" else "a ") + kind if kind != "null" else kind for kind in kinds)
 
 
 def _shown(value: object) -> str:

@@ -235,7 +235,9 @@ def _finish_korean(text: str, start: int, stop: int, tokens: list[Token], scale:
 
 
 def _hangul_tokens(word: str) -> list[Token]:
-    return [Fraction(DIGITS[letter]) if letter in DIGITS else letter for letter in word if not letter.isspace()]
+    return [
+        Fraction(DIGITS[letter]) if letter in DIGITS else letter for letter in word if not letter.isspace()
+    ]
 
 
 def _hangul(text: str, match: re.Match[str]) -> Amount | None:
@@ -251,7 +253,11 @@ def _hangul(text: str, match: re.Match[str]) -> Amount | None:
     scale = max(BIG.get(letter, 1) for letter in word)
     if currency and re.search(r"[일이삼사오육칠팔구십백천]", word):
         return Amount("money", value, currency, text[match.start() : stop], match.start(), stop, scale)
-    if "억" not in word or word[0] == "억" or not re.match(r"$|[\s.,)을를은는에의]|으로|로|까지|인데|이[^가-힣]", text[end : end + 2]):
+    if (
+        "억" not in word
+        or word[0] == "억"
+        or not re.match(r"$|[\s.,)을를은는에의]|으로|로|까지|인데|이[^가-힣]", text[end : end + 2])
+    ):
         return None
     near = text[max(0, match.start() - 60) : end + 30]
     name = "KRW" if _MONEY_WORDS.search(near) else ""
@@ -260,7 +266,9 @@ def _hangul(text: str, match: re.Match[str]) -> Amount | None:
 
 def _with_unit(text: str, start: int, end: int, value: Fraction, currency: str = "") -> Amount | None:
     letter = text[end : end + 1] in _LETTERS
-    scale, stop = scale_after(text, end, money=bool(currency or (letter and currency_after(text, end + 1)[0])))
+    scale, stop = scale_after(
+        text, end, money=bool(currency or (letter and currency_after(text, end + 1)[0]))
+    )
     named, after = currency_after(text, stop)
     if named or currency:
         name = currency or named
@@ -268,7 +276,9 @@ def _with_unit(text: str, start: int, end: int, value: Fraction, currency: str =
         return Amount("money", value * scale, name, text[start:after], start, after, scale)
     unit, after = unit_after(text, stop)
     if unit is not None:
-        return Amount(unit.kind, value * scale * unit.factor, unit.name, text[start:after], start, after, scale)
+        return Amount(
+            unit.kind, value * scale * unit.factor, unit.name, text[start:after], start, after, scale
+        )
     following = text[stop : stop + 2]
     if following[:1].isascii() and (following[:1].isalpha() or following[:1] == "_"):
         return None

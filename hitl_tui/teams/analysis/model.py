@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from hitl_tui.teams.contract import Citation
 
-QUERY = "query"
+QUERY: Final = "query"
 QUOTE_LIMIT = 300
 
 Source = Citation | Literal["query"]
@@ -261,4 +261,5 @@ def sources_to_list(sources: tuple[Source, ...]) -> list[Any]:
 
 def sources_from_list(items: Any) -> tuple[Source, ...]:
     """Read what `sources_to_list` wrote."""
-    return tuple(QUERY if isinstance(item, str) else Citation.from_dict(item) for item in items)
+    sources: list[Source] = [QUERY if isinstance(item, str) else Citation.from_dict(item) for item in items]
+    return tuple(sources)

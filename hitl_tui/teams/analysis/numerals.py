@@ -42,25 +42,27 @@ def korean(tokens: Sequence[Token]) -> Fraction | None:
 
     Returns None when the places don't descend (3만 2억) or two numbers follow one another.
     """
-    total = section = Fraction(0)
-    number: Fraction | None = None
+    total: int | Fraction = 0
+    section: int | Fraction = 0
+    number: int | Fraction | None = None
     last_big, last_small = 10**16, 10**4
     for token in tokens:
         if isinstance(token, Fraction):
             if number is not None:
                 return None
-            number = token
+            # whole numbers stay int: fractions are slow, and long texts hold many
+            number = token.numerator if token.denominator == 1 else token
         elif token in SMALL:
             place = SMALL[token]
             if place >= last_small:
                 return None
-            section += (Fraction(1) if number is None else number) * place
+            section += (1 if number is None else number) * place
             number, last_small = None, place
         else:
             place = BIG[token]
             if place >= last_big:
                 return None
-            section += Fraction(0) if number is None else number
-            total += (section or Fraction(1)) * place if number is None else section * place
-            section, number, last_big, last_small = Fraction(0), None, place, 10**4
-    return total + section + (number or 0)
+            bare = number is None and not section
+            total += place if bare else (section + (number or 0)) * place
+            section, number, last_big, last_small = 0, None, place, 10**4
+    return Fraction(total + section + (number or 0))

@@ -33,7 +33,9 @@ _CURRENCIES = (
     ("GBP", r"파운드|pounds?(?:\ssterling)?(?![a-z])|gbp(?![a-z])"),
     ("CNY", r"위안|yuan(?![a-z])|cny(?![a-z])|rmb(?![a-z])"),
 )
-_SUFFIX = re.compile(r"\s?(?:" + "|".join(f"(?P<{name}>{form})" for name, form in _CURRENCIES) + ")", re.IGNORECASE)
+_SUFFIX = re.compile(
+    r"\s?(?:" + "|".join(f"(?P<{name}>{form})" for name, form in _CURRENCIES) + ")", re.IGNORECASE
+)
 _PREFIX = re.compile(
     r"(?:(?<![a-z])(?P<word>krw|usd|eur|jpy|gbp|cny|rmb)|(?P<sign>us\$|[$₩￦€¥£]))\s?$", re.IGNORECASE
 )
@@ -56,11 +58,13 @@ def _unit(pattern: str, kind: str, name: str, factor: int | Fraction = 1) -> tup
 
 
 _OTHERS = (
-    _unit(r"\s?(?:%p(?![a-z])|%\s?포인트|퍼센트\s?포인트|(?:%|percent(?:age)?|per\scent)[\s-]points?(?![a-z]))", "points", "%p"),
+    _unit(r"\s?(?:%p(?![a-z])|%\s?포인트|퍼센트\s?포인트|"
+          r"(?:%|percent(?:age)?|per\scent)[\s-]points?(?![a-z]))", "points", "%p"),
     _unit(r"\s?(?:%|％|퍼센트|per[\s-]?cent(?![a-z])|pct(?![a-z]))", "percent", "%"),
     _unit(r"\s?프로(?=$|[\s.,!?)]|[를은는가이의로])", "percent", "%"),
     _unit(r"할(?=$|[\s.,)]|[을를이은의로])", "percent", "%", 10),
-    _unit(r"\s?(?:㎡|m²|m\^2|m2(?![a-z0-9])|제곱미터|sqm(?![a-z])|sq\.?\s?m(?![a-z])|square\smet(?:er|re)s?(?![a-z]))", "area", "m²"),
+    _unit(r"\s?(?:㎡|m²|m\^2|m2(?![a-z0-9])|제곱미터|"
+          r"sqm(?![a-z])|sq\.?\s?m(?![a-z])|square\smet(?:er|re)s?(?![a-z]))", "area", "m²"),
     _unit(r"\s?평(?![가균범일형])", "area", "m²", _PYEONG),
     _unit(r"\s?(?:sq\.?\s?ft(?![a-z])|sqft(?![a-z])|square\sfeet(?![a-z]))", "area", "m²", _FEET),
     *(_unit(rf"\s?{letter}b(?![a-z0-9])", "data", "byte", 1000**power) for power, letter in enumerate("kmgtp", 1)),

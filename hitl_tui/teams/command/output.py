@@ -205,9 +205,7 @@ class Lines:
 
     def _finish(self) -> None:
         raw = bytes(self._line)
-        text = (
-            _whole_end(raw).decode("utf-8", "replace") + " …" if self._cut else raw.decode("utf-8", "replace")
-        )
+        text = _whole_end(raw).decode("utf-8", "replace") + " …" if self._cut else raw.decode("utf-8", "replace")
         self.say(text.removesuffix("\r"))
         self._line.clear()
         self._cut = False

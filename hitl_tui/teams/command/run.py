@@ -19,7 +19,8 @@ OUTPUT_LIMIT = 256 * 1024
 GRACE = 3.0
 KILL_WAIT = 5.0
 DRAIN = 1.0
-_INHERITED = "PATH HOME USER LOGNAME LANG LANGUAGE LC_ALL LC_CTYPE LC_MESSAGES LC_TIME TZ TMPDIR".split()
+_PLACES = ("PATH", "HOME", "USER", "LOGNAME", "TMPDIR", "TZ")
+_LANGUAGES = ("LANG", "LANGUAGE", "LC_ALL", "LC_CTYPE", "LC_MESSAGES", "LC_TIME")
 
 
 class StillRunning(HitlError):
@@ -71,7 +72,7 @@ def command_environment(secrets: Mapping[str, str], inherited: Mapping[str, str]
         secrets: values of the declared secrets by name.
         inherited: the environment of this process.
     """
-    kept = {name: inherited[name] for name in _INHERITED if name in inherited}
+    kept = {name: inherited[name] for name in (*_PLACES, *_LANGUAGES) if name in inherited}
     return {**kept, "TERM": "dumb", "NO_COLOR": "1", "PAGER": "cat", **secrets}
 
 
@@ -90,9 +91,9 @@ async def run_command(
     """Run a program in a process group of its own and return how it ended.
 
     Its standard input is empty and it has no terminal. When its time is up, or the caller is cancelled, its
-    whole group gets SIGTERM, after `grace` seconds SIGKILL, and this returns (or raises) only when that is over.
-    What it leaves running in its group when it ends by itself is ended the same way. A process that made itself a
-    session of its own escapes the group, but still holds `lock_fd`.
+    whole group gets SIGTERM, after `grace` seconds SIGKILL, and this returns (or raises) only when that is
+    over. What it leaves running in its group when it ends by itself is ended the same way. A process that made
+    itself a session of its own escapes the group, but still holds `lock_fd`.
 
     Args:
         argv: the program and its arguments; no shell looks at them.
@@ -224,21 +225,15 @@ async def _spawn(
     except FileNotFoundError as error:
         if not await asyncio.to_thread(cwd.is_dir):
             raise BadInput(f"The folder {cwd} doesn't exist, so {argv[0]} can't run in it.") from error
-        raise BadInput(
-            f"The program {argv[0]} was not found (or the interpreter its first line names)."
-        ) from error
+        raise BadInput(f"The program {argv[0]} was not found (or the interpreter its first line names).") from error
     except PermissionError as error:
-        raise BadInput(
-            f"The program {argv[0]} may not be run: it is not executable or not permitted."
-        ) from error
+        raise BadInput(f"The program {argv[0]} may not be run: it is not executable or not permitted.") from error
     except (OSError, ValueError) as error:
         raise BadInput(f"The program {argv[0]} can't be started: {error}.") from error
     return transport
 
 
-async def _end_spawned(
-    run: _Run, spawning: asyncio.Future[asyncio.SubprocessTransport], grace: float
-) -> None:
+async def _end_spawned(run: _Run, spawning: asyncio.Future[asyncio.SubprocessTransport], grace: float) -> None:
     try:
         transport = await spawning
     except BadInput:
@@ -256,7 +251,7 @@ async def _end(run: _Run, transport: asyncio.SubprocessTransport, grace: float) 
                 _signal_group(group, signal.SIGKILL)
                 if not await _gone(run, group, KILL_WAIT):
                     raise StillRunning(
-                        f"Process group {group} is still running: this user may not end it, or it hangs in the kernel."
+                        f"Process group {group} can't be ended (another user's, or hanging) and is still running."
                     )
         if run.open_pipes:
             await asyncio.wait({run.drained}, timeout=DRAIN)

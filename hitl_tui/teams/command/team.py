@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import os
-import re
 import shlex
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypedDict
@@ -14,15 +13,17 @@ from typing import TYPE_CHECKING, Any, TypedDict
 from hitl_tui.core.errors import BadInput
 from hitl_tui.core.policy import Risk
 from hitl_tui.core.safe_text import mask
+from hitl_tui.teams.command.paths import refuse_outside
 from hitl_tui.teams.command.run import CommandOutcome, command_environment, run_command
 from hitl_tui.teams.contract import TeamContext, TeamResult
-from hitl_tui.teams.failure import TeamFailure, unknown_name
+from hitl_tui.teams.document_text import fenced
+from hitl_tui.teams.failure import TeamFailure, one, unknown_name
 
 if TYPE_CHECKING:
     from langgraph.graph import StateGraph
     from langgraph.runtime import Runtime
 
-    from hitl_tui.config.model import CommandDeclaration
+    from hitl_tui.config.commands import CommandDeclaration
 
 PREVIEW_TIMEOUT = 20.0
 PREVIEW_LIMIT = 64 * 1024
@@ -91,15 +92,16 @@ class CommandTeam:
         """
         for key in arguments:
             if key not in ("command", "parameters", *_DERIVED):
-                raise BadInput(f'A command takes "command" and "parameters", not "{key}".')
+                raise BadInput(f'A command takes "command" and "parameters", not "{one(str(key))}".')
         given = arguments.get("parameters") or {}
         if not isinstance(given, Mapping):
             raise BadInput('"parameters" has to be a table of names and values.')
         if "command" in arguments:
             name, parameters = arguments["command"], dict(given)
         else:
-            name, written = parse_command(text)
-            parameters = {**written, **given}
+            name, *words = command_words(text)
+            self._declared(name)
+            parameters = {**command_parameters(name, words), **given}
         bound = self._bound(self._declared(name), parameters)
         for key in _DERIVED:
             if key in arguments and arguments[key] != bound[key]:
@@ -126,8 +128,9 @@ class CommandTeam:
             secrets: values of the declared secrets by name.
 
         Returns:
-            None where no preview is declared; else `argv`, `exit_code` (None when a signal ended it), `text` (at
-            most 64 KiB of each stream), `lines` (how many it printed, all counted), `truncated`, `timed_out`.
+            None where no preview is declared; else `argv`, `exit_code` (None when a signal ended it), `text`
+            (64 KiB of each stream at most), `lines` (how many it printed, all counted), `truncated` and
+            `timed_out`.
 
         Raises:
             BadInput: the declaration changed, a path leaves the workspace, or the program can't be started.
@@ -229,27 +232,20 @@ class CommandTeam:
         name = arguments.get("command")
         declared = self.commands.get(name) if isinstance(name, str) else None
         if declared is None:
-            raise BadInput(f'hitl.toml no longer declares the command "{name}", so it was not run.')
+            raise BadInput(f'hitl.toml no longer declares the command "{one(str(name))}", so it was not run.')
         parameters = arguments.get("parameters") or {}
         bound = self._bound(declared, parameters)
         if any(bound[key] != arguments.get(key) for key in ("argv", "preview")):
-            raise BadInput(
-                f'The declaration of "{name}" changed since it was approved, so it was not run; ask again.'
-            )
-        for key, value in bound["parameters"].items():
-            if declared.parameters[key].type == "path":
-                refuse_outside(key, str(value), workspace)
+            raise BadInput(f'The declaration of "{name}" changed since it was approved, so it was not run; ask again.')
+        refuse_outside(declared, bound["parameters"], workspace)
         return declared
 
 
-def parse_command(text: str) -> tuple[str, dict[str, str]]:
-    """Read `name parameter=value …` with quotes as in a shell; nothing else of a shell exists here.
-
-    Returns:
-        The command's name and its parameters as texts.
+def command_words(text: str) -> list[str]:
+    """Split `name parameter=value …` with quotes as in a shell; nothing else of a shell exists here.
 
     Raises:
-        BadInput: a quote stays open, a word is no `parameter=value` or comes twice, or there is nothing.
+        BadInput: a quote stays open, or there is nothing.
     """
     try:
         words = shlex.split(text)
@@ -257,28 +253,24 @@ def parse_command(text: str) -> tuple[str, dict[str, str]]:
         raise BadInput(f"This command line can't be read: {str(error).lower()}.") from error
     if not words:
         raise BadInput("Say which declared command to run, as in: name parameter=value.")
-    parameters: dict[str, str] = {}
-    for word in words[1:]:
-        key, equals, value = word.partition("=")
-        if not equals or not key:
-            raise BadInput(f'After the command "{words[0]}" come parameters as name=value, not "{word}".')
-        if key in parameters:
-            raise BadInput(f'The parameter "{key}" is given twice.')
-        parameters[key] = value
-    return words[0], parameters
+    return words
 
 
-def refuse_outside(key: str, value: str, workspace: Path) -> None:
-    """Check that a path stays in the workspace, links followed.
+def command_parameters(name: str, words: Sequence[str]) -> dict[str, str]:
+    """Read the `parameter=value` words that follow a command's name.
 
     Raises:
-        BadInput: it doesn't.
+        BadInput: a word is something else, or a parameter comes twice.
     """
-    root = Path(os.path.realpath(workspace))
-    if not Path(os.path.realpath(workspace / value)).is_relative_to(root):
-        raise BadInput(
-            f'The parameter "{key}" is "{value}", which leads out of the workspace, so nothing was run.'
-        )
+    parameters: dict[str, str] = {}
+    for word in words:
+        key, equals, value = word.partition("=")
+        if not equals or not key:
+            raise BadInput(f'After the command "{one(name)}" come parameters as name=value, not "{one(word)}".')
+        if key in parameters:
+            raise BadInput(f'The parameter "{one(key)}" is given twice.')
+        parameters[key] = value
+    return parameters
 
 
 def refuse_failure(arguments: Mapping[str, Any], outcome: CommandOutcome, secrets: Mapping[str, str]) -> None:
@@ -296,14 +288,12 @@ def refuse_failure(arguments: Mapping[str, Any], outcome: CommandOutcome, secret
     else:
         how = f"ended with exit code {outcome.exit_code}"
     lines = [line.strip() for line in outcome.stderr.splitlines() if line.strip()]
-    last = f": {shortened(lines[-1], 200).rstrip('.')}" if lines else ""
+    last = f": {one(lines[-1], 200).rstrip('.')}" if lines else ""
     data = {"argv": [mask(str(part), secrets) for part in arguments["argv"]], **outcome.to_dict()}
     raise TeamFailure(f'The command "{arguments["command"]}" {how}{last}.', data=data)
 
 
-def report(
-    arguments: Mapping[str, Any], outcome: Mapping[str, Any], secrets: Mapping[str, str]
-) -> TeamResult:
+def report(arguments: Mapping[str, Any], outcome: Mapping[str, Any], secrets: Mapping[str, str]) -> TeamResult:
     """Return what a person and other teams get of a command that ended well."""
     name = arguments["command"]
     argv = [mask(str(part), secrets) for part in arguments["argv"]]
@@ -328,15 +318,3 @@ def report(
         data={"command": name, "argv": argv, **outcome},
         summary=f"{name}: exit code {code}, {printed} in {duration:.1f} s",
     )
-
-
-def fenced(text: str) -> str:
-    """Return `text` as a Markdown block that nothing in it can end."""
-    longest = max((len(run) for run in re.findall(r"`+", text)), default=0)
-    fence = "`" * max(3, longest + 1)
-    return f"{fence}text\n{text.rstrip(chr(10))}\n{fence}"
-
-
-def shortened(text: str, limit: int) -> str:
-    """Return at most `limit` characters of `text`, the cut marked."""
-    return text if len(text) <= limit else text[: limit - 1] + "…"

@@ -77,6 +77,7 @@ class BlockBuilder:
     _first: int = 0
     _chars: int = 0
     _lone: tuple[int, int, str] | None = None
+    _lone_level: int = 0
 
     @property
     def full(self) -> bool:
@@ -96,9 +97,11 @@ class BlockBuilder:
         return " > ".join(parts)[:MAX_HEADING_CHARS]
 
     def heading(self, level: int, text: str, line: int, end_line: int | None = None) -> None:
-        """Start a section; a heading with nothing under it becomes a block of its own."""
+        """Start a section; one with nothing in it, not even a section, becomes a block of its own."""
         self.flush()
-        self._emit_lone()
+        if self._lone is not None and level <= self._lone_level:
+            self._emit_lone()
+        self._lone_level = level
         self._suffix = ""
         for deeper in [known for known in self._levels if known >= level]:
             del self._levels[deeper]

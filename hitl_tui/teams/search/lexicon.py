@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 
-from hitl_tui.teams.search.tokens import index_tokens
+from hitl_tui.teams.search.tokens import normalise, phrase_tokens
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,19 +33,21 @@ class Lexicon:
     Args:
         stop: words dropped from a question, lower case.
         weak: words that count little.
-        weak_phrases: the index tokens of the weak words.
         endings: Korean particles and verb endings, longest first.
+        verbal: Korean verb endings that make a weak word of a single syllable before them.
         units: what after a number makes it an amount.
         groups: words alike.
+        roles: the index tokens of words that say who rather than what.
         same_language, other_language: weights of a match by a word alike, 0 to 1.
     """
 
     stop: frozenset[str]
     weak: frozenset[str]
-    weak_phrases: frozenset[str]
     endings: tuple[str, ...]
+    verbal: tuple[str, ...]
     units: frozenset[str]
     groups: tuple[tuple[Alike, ...], ...]
+    roles: frozenset[str]
     same_language: float
     other_language: float
 
@@ -60,12 +62,17 @@ def load_lexicon() -> Lexicon:
     return Lexicon(
         stop=frozenset(f"{words['english']['stop']} {words['korean']['stop']}".split()),
         weak=weak,
-        weak_phrases=frozenset(index_tokens(word) for word in weak),
         endings=tuple(
             sorted(set(words["korean"]["endings"].split()), key=lambda ending: (-len(ending), ending))
         ),
+        verbal=tuple(words["korean"]["verbal"].split()),
         units=frozenset(words["amounts"]["units"].split()),
         groups=_groups(alike["groups"]),
+        roles=frozenset(
+            phrase_tokens(normalise(word))
+            for name in alike["roles"]["groups"]
+            for word in alike["groups"][name]
+        ),
         same_language=float(alike["weights"]["same_language"]),
         other_language=float(alike["weights"]["other_language"]),
     )
@@ -73,6 +80,6 @@ def load_lexicon() -> Lexicon:
 
 def _groups(groups: Mapping[str, list[str]]) -> tuple[tuple[Alike, ...], ...]:
     return tuple(
-        tuple(Alike(text, index_tokens(text), not text.isascii()) for text in members)
+        tuple(Alike(text, phrase_tokens(normalise(text)), not text.isascii()) for text in members)
         for members in groups.values()
     )

@@ -19,7 +19,8 @@ _TABLE_ROW = re.compile(r"[ \t]*\|")
 _TABLE_RULE = re.compile(r"[ \t]*\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*$")
 _TITLE = re.compile(r"title[ \t]*[:=][ \t]*(.+)", re.IGNORECASE)
 _RST_LINE = re.compile(r"([!-/:-@\[-`{-~])\1{2,}[ \t]*$")
-_RST_SKIP = re.compile(r"\.\. _[^:]+:[ \t]*$")
+_RST_SKIP = re.compile(r"\.\. _(?:`[^`]+`|[^:]*)[^ ]*:(?:[ \t]+\S+)?[ \t]*$")
+_MD_SKIP = re.compile(r" {0,3}\[[^\]]+\]:[ \t]*\S+(?:[ \t]+[\"'(].*)?$|[ \t]*<!--.*-->[ \t]*$")
 _RST_FIELD = re.compile(r"[ \t]*(?::[^:`\n]+:(?:[ \t]|$)|\.\. [\w-]+::)")
 _ARTICLE = re.compile(
     r"[ \t]*(제\s?\d+\s?조(?:의\s?\d+)?(?:\s?\([^)\n]{1,60}\)|\s?\[[^\]\n]{1,60}\]|(?=[ \t]*$)))"
@@ -60,7 +61,7 @@ def markdown_blocks(lines: Sequence[str]) -> list[Block]:
         if in_table and not _TABLE_ROW.match(text):
             build.context("")
             in_table = False
-        if not text.strip():
+        if not text.strip() or _MD_SKIP.match(text):
             build.flush()
         elif head := _ATX.match(text):
             build.heading(len(head.group(1)), head.group(2) or "", number)
@@ -82,6 +83,8 @@ def markdown_blocks(lines: Sequence[str]) -> list[Block]:
                 build.flush()
             elif article := _ARTICLE.match(text):
                 build.heading(7, article.group(1), number)
+                if not text[article.end() :].strip():
+                    continue
             build.add(number, text)
     return build.finish()
 
@@ -177,7 +180,8 @@ def text_blocks(lines: Sequence[str], page: int = 0) -> list[Block]:
             build.heading(1, part.group(1), number)
         elif article := _ARTICLE.match(text):
             build.heading(3, article.group(1), number)
-            build.add(number, text)
+            if text[article.end() :].strip():
+                build.add(number, text)
         elif section := _SECTION.match(text):
             build.heading(2, section.group(1), number)
         else:

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from itertools import pairwise
 
 from hitl_tui.teams.search.lexicon import Lexicon
 from hitl_tui.teams.search.tokens import (
     Kind,
     Unit,
     article_tokens,
-    index_tokens,
     normalise,
     number_tokens,
+    phrase_tokens,
     run_tokens,
     units,
     word_tokens,
@@ -34,6 +35,7 @@ class Weight(StrEnum):
     """How much a term counts: amounts and numbers must not decide what a question is about."""
 
     STRONG = "strong"
+    ROLE = "role"
     WEAK = "weak"
     NUMBER = "number"
     AMOUNT = "amount"
@@ -61,12 +63,14 @@ class Term:
         weight: how much it counts.
         forms: the ways it can stand, the word itself first.
         korean: written in Hangul.
+        follows: it stands right after the term before it, with nothing between.
     """
 
     surface: str
     weight: Weight
     forms: tuple[Form, ...]
     korean: bool = False
+    follows: bool = False
 
 
 def parse_question(text: str, lexicon: Lexicon) -> tuple[Term, ...]:
@@ -79,16 +83,31 @@ def parse_question(text: str, lexicon: Lexicon) -> tuple[Term, ...]:
         lexicon: the word lists.
     """
     clean = normalise(text[:MAX_QUESTION].encode("utf-8", "replace").decode("utf-8"))
-    whole = f" {index_tokens(clean)} "
+    whole = f" {phrase_tokens(clean)} "
     terms: dict[tuple[str, ...], Term] = {}
     dropped: dict[tuple[str, ...], Term] = {}
+    follows = False
     for keep, term in _terms(clean, lexicon):
         target = terms if keep else dropped
-        target.setdefault(term.forms[0].phrases, term)
+        target.setdefault(term.forms[0].phrases, replace(term, follows=follows and keep))
+        follows = keep
         if len(terms) >= MAX_TERMS:
             break
     chosen = terms or dict(list(dropped.items())[:MAX_TERMS])
     return tuple(_with_alike(term, whole, lexicon) for term in chosen.values())
+
+
+def pairs(terms: Sequence[Term]) -> list[str]:
+    """Return the phrases that terms side by side in the question make, each for the second of the two.
+
+    Empty where a term doesn't follow another.
+    """
+    phrases = [""]
+    for first, second in pairwise(terms):
+        joined = f"{first.forms[0].phrases[0]} {second.forms[0].phrases[0]}"
+        amount = Weight.AMOUNT in (first.weight, second.weight)
+        phrases.append(joined if second.follows and not amount else "")
+    return phrases[: len(terms)]
 
 
 def _terms(text: str, lexicon: Lexicon) -> Iterator[tuple[bool, Term]]:
@@ -97,14 +116,15 @@ def _terms(text: str, lexicon: Lexicon) -> Iterator[tuple[bool, Term]]:
     in_amount = False
     for unit in units(text):
         joined = before is not None and before.end == unit.start
-        after_number = before is not None and before.kind is Kind.NUMBER and unit.start - before.end <= 1
+        near = before is not None and unit.start - before.end <= 1
         if unit.kind is Kind.NUMBER:
             in_amount = _is_amount(text, unit, lexicon)
             yield True, _number(unit, in_amount)
         elif unit.kind is Kind.ARTICLE:
             yield True, Term(unit.surface, Weight.STRONG, (Form(article_tokens(unit.surface)[:1]),))
-        elif in_amount and after_number and _is_unit(unit.surface, lexicon):
-            pass
+        elif in_amount and near and _is_unit(unit.surface, lexicon):
+            before = unit
+            continue
         elif unit.kind is Kind.HANGUL:
             particle = joined and before is not None and before.kind is not Kind.HANGUL
             if not (particle and unit.surface in lexicon.endings):
@@ -114,6 +134,7 @@ def _terms(text: str, lexicon: Lexicon) -> Iterator[tuple[bool, Term]]:
                 yield True, _ideographs(match.group())
         else:
             yield _word(unit.surface, lexicon)
+        in_amount = in_amount and unit.kind is Kind.NUMBER
         before = unit
 
 
@@ -140,7 +161,7 @@ def _word(surface: str, lexicon: Lexicon) -> tuple[bool, Term]:
     forms = [Form((tokens[-1],))]
     if len(tokens) > 1:
         forms.append(Form((" ".join(tokens[:-1]),)))
-    weak = lower in lexicon.weak or tokens[-1] in lexicon.weak_phrases
+    weak = lower in lexicon.weak
     keep = lower not in lexicon.stop and (len(lower) > 1 or surface.isupper())
     return keep, Term(surface, Weight.WEAK if weak else Weight.STRONG, tuple(forms))
 
@@ -157,8 +178,12 @@ def _hangul(surface: str, lexicon: Lexicon) -> tuple[bool, Term]:
     forms += [Form(tuple(_run(part) for part in parts), _COMPOUND) for parts in _splits(bare)]
     if len(bare) == 3:
         forms.append(Form((_run(bare[:2]),), _PREFIX))
-    weak = bare in lexicon.weak or surface in lexicon.weak
+    weak = bare in lexicon.weak or surface in lexicon.weak or _is_plain_verb(surface, lexicon)
     return True, Term(bare, Weight.WEAK if weak else Weight.STRONG, tuple(forms), korean=True)
+
+
+def _is_plain_verb(surface: str, lexicon: Lexicon) -> bool:
+    return any(surface.endswith(ending) and len(surface) - len(ending) <= 1 for ending in lexicon.verbal)
 
 
 def _splits(word: str) -> list[tuple[str, str]]:
@@ -198,6 +223,8 @@ def _with_alike(term: Term, whole: str, lexicon: Lexicon) -> Term:
     if term.weight in (Weight.NUMBER, Weight.AMOUNT):
         return term
     own = term.forms[0].phrases[0]
+    if own in lexicon.roles and term.weight is Weight.STRONG:
+        term = replace(term, weight=Weight.ROLE)
     found: dict[str, float] = {}
     for group in lexicon.groups:
         nearness = max(

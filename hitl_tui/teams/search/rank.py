@@ -4,24 +4,44 @@ from __future__ import annotations
 
 import math
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
-from hitl_tui.teams.search.query import Form, Term, Weight
+from hitl_tui.teams.search.query import Form, Term, Weight, pairs
 from hitl_tui.teams.search.tokens import index_tokens
 
 MAX_PASSAGE_CHARS = 600
-_FACTORS = {Weight.STRONG: 1.0, Weight.WEAK: 0.25, Weight.NUMBER: 0.5, Weight.AMOUNT: 0.1}
+_FACTORS = {Weight.STRONG: 1.0, Weight.ROLE: 0.5, Weight.WEAK: 0.15, Weight.NUMBER: 0.5, Weight.AMOUNT: 0.1}
+_RARITY = 0.75  # below 1, a rare word that isn't the point (kept, wants) weighs less against the others
+_PAIR = 0.4
 _OTHER_SCRIPT = 0.3  # an absent word in a script the documents don't use says little about them
 _IN_TITLE = 0.85
 _IN_NAME = 0.6
 _NEARBY = 0.3
 _NEAR_CHARS = 48
-_THRESHOLD = 0.3
-_RELATIVE = 0.5
+_HEADING = 0.6
+_LINK = 0.7  # an entry of a table of contents points to the answer and isn't it
+_SAME_SCRIPT = 1.25
+_HAS_FIGURE = 1.15
+_HANGUL = re.compile("[가-힣]")
+_HOW_MUCH = re.compile(
+    r"몇|얼마|퍼센트|비율|\bhow (?:many|much|long|often|large|big|far|old|fast)\b|\bpercent|\bnumber of\b",
+    re.IGNORECASE,
+)
+_FIGURE = re.compile(r"\d")
+_THRESHOLD = 0.27
+_ENOUGH = 0.45
+_UNKNOWN = 0.4  # the more of a question the documents don't know at all, the more of it a passage must cover
+_RELATIVE = 0.4
 _SAME_FILE = 0.93
 _LINK_ONLY = re.compile(r"\s*(?:[-*+]|\d+[.)])?\s*(?:\[[^\]]*\]\([^)]*\)|\[\[[^\]]*\]\]|:\w+:`[^`]*`)\s*$")
 _LONG_LINES = 6
+_RECORD = re.compile(
+    r" (?:chang ?log|chang|histori|whatsnew|what new|releas note|archiv|minut|meet note|news|변경 경이 이력|회의 의록) "
+)
+_OF_RECORD = 0.85
 _SENTENCE_END = (".", "!", "?", ":", "。", "|", "}", ";")
 
 
@@ -50,11 +70,14 @@ class Weighed:
         term: what is looked for.
         weight: rarity times how much such a term counts.
         known: the term or a word alike stands in the documents.
+        forms: those of its forms that stand in the documents, as (weight, phrases with a space at either end),
+            the heaviest first.
     """
 
     term: Term
     weight: float
     known: bool
+    forms: tuple[tuple[float, tuple[str, ...]], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,12 +126,28 @@ def weigh(
     size = max(blocks, 50)
     for term in terms:
         seen = max((_form_count(form, counts) for form in term.forms if form.weight >= 0.5), default=0)
-        weight = math.log(1 + size / (seen + 1)) * _FACTORS[term.weight]
+        weight = math.log(1 + size / (seen + 1)) ** _RARITY * _FACTORS[term.weight]
         script = hangul_share if term.korean else 1 - hangul_share
         if not seen and script < 0.05:
             weight *= _OTHER_SCRIPT
-        result.append(Weighed(term, weight, seen > 0))
+        result.append(Weighed(term, weight, seen > 0, _present(term, counts)))
+    for term, phrase in zip(terms, pairs(terms), strict=True):
+        if seen := counts.get(phrase, 0):
+            # Words that stand side by side in the question and in the documents mean more together (first issue).
+            weight = math.log(1 + size / (seen + 1)) ** _RARITY * _PAIR
+            result.append(
+                Weighed(replace(term, weight=Weight.WEAK), weight, True, ((1.0, (f" {phrase} ",)),))
+            )
     return tuple(result)
+
+
+def _present(term: Term, counts: Mapping[str, int]) -> tuple[tuple[float, tuple[str, ...]], ...]:
+    forms = sorted(term.forms, key=lambda form: -form.weight)
+    return tuple(
+        (form.weight, tuple(f" {phrase} " for phrase in form.phrases))
+        for form in forms
+        if any(counts.get(phrase) for phrase in form.phrases)
+    )
 
 
 def _form_count(form: Form, counts: Mapping[str, int]) -> int:
@@ -128,40 +167,47 @@ def _score_one(candidate: Candidate, weighed: Sequence[Weighed], total: float, b
     covered = titled = named = 0.0
     places: list[tuple[int, ...]] = []
     for item in weighed:
-        in_body = _match(item.term, body)
-        in_title = _match(item.term, title)
-        in_name = _match(item.term, name)
+        in_body = _match(item, body)
+        in_title = _match(item, title)
+        in_name = _match(item, name)
         covered += item.weight * max(in_body, in_title * _IN_TITLE, in_name * _IN_NAME)
         titled += item.weight * in_title
         named += item.weight * in_name
-        places.append(_places(item.term, body) if in_body else ())
+        places.append(_places(item, body) if in_body else ())
     coverage = covered / total
     words = candidate.body.count(" ") + 1
     value = coverage * (1 + 0.3 * _nearness(places)) * (0.8 + 0.2 * bm25)
     value *= 1 + 0.2 * titled / total + 0.1 * named / total
     if words < 6:
         value *= 0.8
+    if not named and _RECORD.search(name):
+        # What once changed is seldom what holds now, unless the question names that record.
+        value *= _OF_RECORD
     return Scored(candidate, coverage, value)
 
 
-def _match(term: Term, text: str) -> float:
+def _match(item: Weighed, text: str) -> float:
     """How well a term stands in some tokens (with a space at either end), 0 to 1."""
     best = 0.0
-    for form in term.forms:
-        if form.weight > best:
-            hits = sum(f" {phrase} " in text for phrase in form.phrases)
-            share = hits / len(form.phrases)
-            best = max(best, form.weight * (share if share == 1 else share * 0.5))
+    for weight, phrases in item.forms:
+        if weight <= best:
+            break
+        if len(phrases) == 1:
+            if phrases[0] in text:
+                return max(best, weight)
+            continue
+        share = sum(phrase in text for phrase in phrases) / len(phrases)
+        best = max(best, weight * (share if share == 1 else share * 0.5))
     return best
 
 
-def _places(term: Term, body: str) -> tuple[int, ...]:
+def _places(item: Weighed, body: str) -> tuple[int, ...]:
     found: list[int] = []
-    for form in term.forms:
-        at = body.find(f" {form.phrases[0]} ")
+    for _, phrases in item.forms:
+        at = body.find(phrases[0])
         while at >= 0 and len(found) < 8:
             found.append(at)
-            at = body.find(f" {form.phrases[0]} ", at + 1)
+            at = body.find(phrases[0], at + 1)
     return tuple(found)
 
 
@@ -169,7 +215,7 @@ def _nearness(places: Sequence[tuple[int, ...]]) -> float:
     """How close neighbours of the question stand to one another, 0 to 1."""
     pairs = max(len(places) - 1, 1)
     value = 0.0
-    for first, second in zip(places, places[1:], strict=False):
+    for first, second in pairwise(places):
         if first and second:
             gap = min(abs(a - b) for a in first for b in second)
             value += 1.0 if gap <= _NEAR_CHARS // 3 else 0.5 if gap <= _NEAR_CHARS else 0.15
@@ -191,21 +237,22 @@ def with_neighbours(
     for item in scored:
         own = f" {item.candidate.body} {item.candidate.title} {item.candidate.name} "
         near = f" {around.get(item.candidate.id, '')} "
-        extra = sum(
-            other.weight * max(0.0, _match(other.term, near) - _match(other.term, own)) for other in weighed
-        )
+        extra = sum(other.weight * max(0.0, _match(other, near) - _match(other, own)) for other in weighed)
         result.append(replace(item, score=item.score + _NEARBY * extra / total))
     return sorted(result, key=lambda item: (-item.score, item.candidate.id))
 
 
 def answers(scored: Sequence[Scored], weighed: Sequence[Weighed]) -> bool:
-    """True when the best passages really speak of what was asked: enough of its weight, and a word that says something."""
+    """True when the best passages really speak of what was asked: much of it, not only common words."""
     if not scored:
         return False
-    strong = [item for item in weighed if item.term.weight is Weight.STRONG]
+    strong = [item for item in weighed if item.term.weight in (Weight.STRONG, Weight.ROLE)]
     if strong and not any(item.known for item in strong):
         return False
-    return max(item.coverage for item in scored) >= _THRESHOLD
+    unknown = sum(item.weight for item in strong if not item.known) / (
+        sum(item.weight for item in weighed) or 1.0
+    )
+    return max(item.coverage for item in scored) >= min(_THRESHOLD + _UNKNOWN * unknown, _ENOUGH)
 
 
 def choose(scored: Sequence[Scored], files: Mapping[int, int], limit: int) -> list[Scored]:
@@ -239,9 +286,29 @@ def _alike(first: frozenset[str], second: frozenset[str]) -> bool:
     return len(first & second) >= 0.85 * len(first | second)
 
 
-def is_link_only(text: str) -> bool:
-    """True for an entry of a table of contents: a link and nothing else."""
-    return _LINK_ONLY.match(text) is not None
+def prior(question: str, heading: str, text: str) -> float:
+    """Return a factor for a passage by its form: what it is headed, in which script, whether it has a figure.
+
+    Args:
+        question: the question as written.
+        heading: the passage's headings, outermost first, joined by ` > `.
+        text: its words.
+    """
+    factor = _heading_bonus(heading, question)
+    if (_HANGUL.search(text) is None) == (_HANGUL.search(question) is None):
+        factor *= _SAME_SCRIPT
+    if _HOW_MUCH.search(question) and _FIGURE.search(text):
+        factor *= _HAS_FIGURE
+    return factor * (_LINK if _LINK_ONLY.match(text) else 1.0)
+
+
+def _heading_bonus(heading: str, question: str) -> float:
+    own = index_tokens(heading.rpartition(" > ")[2]).split()
+    asked = index_tokens(question).split()
+    if not own or not asked:
+        return 1.0
+    common = sum((Counter(own) & Counter(asked)).values())
+    return 1 + _HEADING * max(0.0, 2 * common / (len(own) + len(asked)) - 0.3)
 
 
 def focus(text: str, line: int, end_line: int, weighed: Sequence[Weighed]) -> tuple[int, int, str]:
@@ -268,7 +335,7 @@ def focus(text: str, line: int, end_line: int, weighed: Sequence[Weighed]) -> tu
 
 def _line_value(text: str, weighed: Sequence[Weighed]) -> float:
     tokens = f" {index_tokens(text)} "
-    return sum(item.weight * _match(item.term, tokens) for item in weighed)
+    return sum(item.weight * _match(item, tokens) for item in weighed)
 
 
 def _cut(text: str, weighed: Sequence[Weighed]) -> str:

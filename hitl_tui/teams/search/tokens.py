@@ -21,6 +21,7 @@ _TOKEN = re.compile(
     rf"|(?P<hangul>[{_HANGUL}]+)|(?P<cjk>[{_CJK}]+)|(?P<word>[^\W_{_HANGUL}{_CJK}]+)",
     re.IGNORECASE,
 )
+_SHORT = re.compile(r"(?<![가-힣])[가-힣]{2}(?![가-힣])")
 _CLITIC = re.compile(r"(?<=[A-Za-z])['’](?:s|t|re|ve|ll|d|m)\b", re.IGNORECASE)
 _CAMEL = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 _MARKS = re.compile(r"[\u0300-\u036f]")
@@ -57,6 +58,8 @@ class Unit:
 def normalise(text: str) -> str:
     """Return text in one composed form, without accents on Latin letters and without `'s` and its like."""
     if not text.isascii():
+        # The Korean middle dot counts as a letter otherwise, and would join the words at either side.
+        text = text.replace("ㆍ", " ")
         bare = _MARKS.sub("", unicodedata.normalize("NFKD", text))
         text = unicodedata.normalize("NFC", bare)
     return _CLITIC.sub("", text) if "'" in text or "’" in text else text
@@ -74,18 +77,27 @@ def _kind(match: re.Match[str]) -> str:
 
 
 def index_tokens(text: str) -> str:
-    """Return the tokens of a text, joined by spaces, as they are indexed."""
+    """Return the tokens of a text, joined by spaces, as they are indexed.
+
+    Single syllables before a particle (`법은`) follow at the end, so that they don't part what stands side by side.
+    """
+    clean = normalise(text)
+    singles = [
+        match.group()[0] for match in _SHORT.finditer(clean) if match.group()[1:] in _ONE_SYLLABLE_PARTICLES
+    ]
+    phrase = phrase_tokens(clean)
+    return f"{phrase} {' '.join(singles)}" if singles else phrase
+
+
+def phrase_tokens(text: str) -> str:
+    """Return the tokens of a normalised text in order, joined by spaces, as they are looked for side by side."""
     out: list[str] = []
-    for match in _TOKEN.finditer(normalise(text)):
+    for match in _TOKEN.finditer(text):
         kind = _kind(match)
         surface = match.group()
         if kind == "word":
             out.extend(word_tokens(surface))
-        elif kind == "hangul":
-            out.extend(run_tokens(surface))
-            if 1 < len(surface) <= 3 and surface[1:] in _ONE_SYLLABLE_PARTICLES:
-                out.append(surface[0])
-        elif kind == "cjk":
+        elif kind in ("hangul", "cjk"):
             out.extend(run_tokens(surface))
         elif kind == "number":
             out.extend(number_tokens(surface))

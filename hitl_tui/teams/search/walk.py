@@ -191,6 +191,9 @@ class _Walker:
         if reason := too_large(info.st_size):
             self._skip(path, reason)
             return None
+        if not os.access(self.root / path, os.R_OK):
+            self._skip(path, "can't be read: permission denied")
+            return None
         if shown(path) in self.files:
             self._skip(path, "its name can't be told from another's")
             return None

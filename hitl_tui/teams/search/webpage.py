@@ -11,10 +11,13 @@ from hitl_tui.teams.search.blocks import BlockBuilder, Extraction
 _DROPPED = frozenset({"script", "style", "template", "noscript", "svg", "head"})
 _HEADINGS = {f"h{level}": level for level in range(1, 7)}
 _BLOCKS = frozenset(
-    "address article aside blockquote body caption center dd details dialog div dl dt fieldset figcaption figure "
-    "footer form header hr html legend li main nav ol option p pre section summary table tbody tfoot thead title "
-    "tr ul br".split()
-)
+    {
+        "address", "article", "aside", "blockquote", "body", "caption", "center", "dd", "details",
+        "dialog", "div", "dl", "dt", "fieldset", "figcaption", "figure", "footer", "form", "header",
+        "hr", "html", "legend", "li", "main", "nav", "ol", "option", "p", "pre", "section",
+        "summary", "table", "tbody", "tfoot", "thead", "tr", "ul", "br",
+    }
+)  # fmt: skip
 _CELLS = frozenset({"td", "th"})
 _CHUNK = 65_536
 _MAX_REST = 100_000

@@ -1,0 +1,396 @@
+"""The form of hitl.toml. The only room that knows pydantic: what leaves it is plain data.
+
+Checks that concern one value sit on its field; checks between values collect all they find, so that the
+one which stands first in the file can be reported.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from inspect import isclass
+from typing import Annotated, Any, Literal, Self, get_args
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    PlainValidator,
+    ValidationError,
+    ValidationInfo,
+    model_validator,
+)
+from pydantic_core import PydanticCustomError
+
+from hitl_tui.config.commands import CommandDeclaration
+from hitl_tui.config.parameters import Parameter, argument_problem, is_number, path_problem
+from hitl_tui.config.problems import Problem
+from hitl_tui.config.templates import is_parameter_name, parse_template
+from hitl_tui.config.words import described, nearest, quoted
+from hitl_tui.config.workspace import (
+    LONGEST_DURATION,
+    TEAMS,
+    DocumentSettings,
+    SearchSettings,
+    WorkspaceConfig,
+    parse_duration,
+)
+from hitl_tui.core.policy import Mode, Policy, Risk, Rule, Ruling, Terms
+
+_COMMAND_NAME = re.compile(r"[a-z0-9][a-z0-9_-]*")
+_ENVIRONMENT_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+
+
+def read(data: dict[str, Any]) -> WorkspaceConfig | list[Problem]:
+    """Return the settings that a parsed file holds, or everything that is wrong with them, in no order."""
+    try:
+        return _File.model_validate(data, context=_declared_commands(data)).settings()
+    except ValidationError as error:
+        return list(_problems(error))
+
+
+class _Section(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+
+def _wrong(*problems: Problem) -> PydanticCustomError:
+    return PydanticCustomError("hitl", "{problems}", {"problems": problems})
+
+
+def _duration(value: object) -> float:
+    if isinstance(value, str):
+        try:
+            seconds = parse_duration(value)
+        except ValueError as error:
+            raise _wrong(Problem((), f"{error}, but it is {quoted(value)}")) from error
+    elif is_number(value):
+        seconds = float(value)
+    else:
+        raise _wrong(Problem((), f'must be a duration such as "10m", or seconds, but it is {described(value)}'))
+    if not 0 < seconds <= LONGEST_DURATION:
+        raise _wrong(Problem((), f"must be more than 0 and at most 365 days, but it is {described(value)}"))
+    return seconds
+
+
+def _number(value: object) -> int | float:
+    if not is_number(value):
+        raise _wrong(Problem((), f"must be a number, but it is {described(value)}"))
+    return value
+
+
+def _workspace_path(value: str) -> str:
+    problem = argument_problem(value) or path_problem(value)
+    if problem:
+        raise _wrong(Problem((), f"{problem}, but it is {quoted(value)}"))
+    return value
+
+
+def _team(value: str) -> str:
+    if value not in TEAMS:
+        hint = nearest(value, TEAMS)
+        rest = f"did you mean {quoted(hint)}?" if hint else f"known teams are {', '.join(TEAMS)}"
+        raise _wrong(Problem((), f"names no known team, but {quoted(value)}; {rest}"))
+    return value
+
+
+def _command_name(value: str) -> str:
+    if not _COMMAND_NAME.fullmatch(value):
+        raise _wrong(Problem((), "is no command name: use lower-case letters, digits, - and _"))
+    return value
+
+
+def _parameter_name(value: str) -> str:
+    if not is_parameter_name(value):
+        raise _wrong(
+            Problem((), "is no parameter name: begin with a lower-case letter, then use letters, digits, - and _")
+        )
+    return value
+
+
+def _environment_name(value: str) -> str:
+    if not _ENVIRONMENT_NAME.fullmatch(value):
+        raise _wrong(Problem((), f"must be the name of an environment variable, but it is {quoted(value)}"))
+    return value
+
+
+_Duration = Annotated[float, PlainValidator(_duration)]
+_Number = Annotated[int | float, PlainValidator(_number)]
+_WorkspacePath = Annotated[str, AfterValidator(_workspace_path)]
+_RiskName = Literal["low", "medium", "high"]
+
+
+class _Defaults(_Section):
+    mode: Literal["step", "plan", "risk"] = "step"
+    concurrency: Annotated[int, Field(ge=1, le=64)] = 4
+
+
+class _Team(_Section):
+    enabled: bool = True
+
+
+class _SearchTeam(_Team):
+    documents: Annotated[list[_WorkspacePath], Field(min_length=1)] = ["."]
+
+
+class _DocumentTeam(_Team):
+    folder: _WorkspacePath = "reports"
+
+
+class _Parameter(_Section):
+    type: Literal["string", "integer", "number", "boolean", "path", "choice"]
+    default: Any = None
+    minimum: _Number | None = None
+    maximum: _Number | None = None
+    choices: list[str] | None = None
+    description: str = ""
+
+    @model_validator(mode="after")
+    def _agrees(self) -> Self:
+        problems = [*self._bound_problems(), *self._choice_problems()]
+        if not problems and self.default is not None:
+            try:
+                self.declaration().accept(self.default)
+            except ValueError as error:
+                problems = [Problem(("default",), str(error))]
+            if not problems and self.type != "choice" and type(self.default) not in _TOML_TYPES[self.type]:
+                expected = self.declaration().expected
+                problems = [Problem(("default",), f"must be {expected}, but it is {described(self.default)}")]
+        if problems:
+            raise _wrong(*problems)
+        return self
+
+    def _bound_problems(self) -> Iterator[Problem]:
+        for name in ("minimum", "maximum"):
+            if getattr(self, name) is not None and self.type not in ("integer", "number"):
+                yield Problem((name,), f"has no meaning for a parameter of type {self.type}")
+        if self.minimum is not None and self.maximum is not None and self.minimum > self.maximum:
+            yield Problem(("maximum",), f"must be at least the minimum, {self.minimum}, but it is {self.maximum}")
+
+    def _choice_problems(self) -> Iterator[Problem]:
+        if self.type != "choice":
+            if self.choices is not None:
+                yield Problem(("choices",), f"has no meaning for a parameter of type {self.type}")
+            return
+        if not self.choices:
+            yield Problem(("choices",), "must list at least one value of a parameter of type choice")
+        for number, choice in enumerate(self.choices or ()):
+            problem = argument_problem(choice)
+            if problem:
+                yield Problem(("choices", number), problem)
+
+    def declaration(self) -> Parameter:
+        return Parameter(
+            type=self.type,
+            default=self.default,
+            minimum=self.minimum,
+            maximum=self.maximum,
+            choices=tuple(self.choices or ()),
+            description=self.description,
+        )
+
+
+_TOML_TYPES: dict[str, tuple[type, ...]] = {
+    "string": (str,),
+    "integer": (int,),
+    "number": (int, float),
+    "boolean": (bool,),
+    "path": (str,),
+}
+
+
+class _Command(_Section):
+    run: list[str]
+    preview: list[str] | None = None
+    description: str = ""
+    parameters: dict[Annotated[str, AfterValidator(_parameter_name)], _Parameter] = {}
+    risk: _RiskName = "high"
+    timeout: _Duration = 600.0
+    exit_codes: Annotated[list[Annotated[int, Field(ge=0, le=255)]], Field(min_length=1)] = [0]
+
+    @model_validator(mode="after")
+    def _agrees(self) -> Self:
+        used: set[str] = set()
+        problems = list(self._template_problems("run", self.run, used))
+        if self.preview is not None:
+            problems += self._template_problems("preview", self.preview, used)
+        problems += [
+            Problem(("parameters", name), "is used neither in run nor in preview")
+            for name in self.parameters
+            if name not in used
+        ]
+        if problems:
+            raise _wrong(*problems)
+        return self
+
+    def _template_problems(self, key: str, template: Sequence[str], used: set[str]) -> Iterator[Problem]:
+        if not template:
+            yield Problem((key,), "must name a program, but it is empty")
+        for number, argument in enumerate(template):
+            problem = argument_problem(argument)
+            if problem:
+                yield Problem((key, number), problem)
+                continue
+            try:
+                holes = [part.text for part in parse_template(argument) if part.hole]
+            except ValueError as error:
+                yield Problem((key, number), str(error))
+                continue
+            used.update(holes)
+            if number == 0 and (holes or not argument):
+                yield Problem((key, 0), "is the program, which must be written out")
+            for name in holes:
+                if name not in self.parameters:
+                    hint = nearest(name, self.parameters)
+                    rest = f"; did you mean {quoted(hint)}?" if hint else ""
+                    yield Problem((key, number), f"names no declared parameter with {quoted('{' + name + '}')}{rest}")
+
+    def declaration(self, name: str) -> CommandDeclaration:
+        return CommandDeclaration(
+            name=name,
+            run=tuple(self.run),
+            preview=None if self.preview is None else tuple(self.preview),
+            parameters={key: parameter.declaration() for key, parameter in self.parameters.items()},
+            risk=Risk(self.risk),
+            timeout=self.timeout,
+            exit_codes=tuple(self.exit_codes),
+            description=self.description,
+        )
+
+
+class _CommandTeam(_Team):
+    commands: dict[Annotated[str, AfterValidator(_command_name)], _Command] = {}
+
+
+class _Teams(_Section):
+    search_team: _SearchTeam = _SearchTeam()
+    analysis_team: _Team = _Team()
+    document_team: _DocumentTeam = _DocumentTeam()
+    command_team: _CommandTeam = _CommandTeam()
+
+
+class _Policy(_Section):
+    team: Annotated[str, AfterValidator(_team)] | None = None
+    command: str | None = None
+    risk: _RiskName | None = None
+    decision: Literal["allow", "ask", "deny"]
+    quorum: Annotated[int, Field(ge=1, le=100)] = 1
+    level: Annotated[int, Field(ge=0, le=100)] = 0
+    deadline: _Duration | None = None
+    on_deadline: Literal["reject", "approve"] | None = None
+    veto: bool = True
+
+    @model_validator(mode="after")
+    def _agrees(self, info: ValidationInfo) -> Self:
+        problems = [*self._command_problems(info.context or ())]
+        if self.on_deadline is not None and self.deadline is None:
+            problems.append(Problem(("on_deadline",), "says what happens at a deadline, but there is no deadline"))
+        if problems:
+            raise _wrong(*problems)
+        return self
+
+    def _command_problems(self, declared: Sequence[str]) -> Iterator[Problem]:
+        if self.command is None:
+            return
+        if self.team not in (None, "command_team"):
+            yield Problem(("command",), f"can only be given for command_team, not for {self.team}")
+        elif self.command not in declared:
+            hint = nearest(self.command, declared)
+            rest = f"; did you mean {quoted(hint)}?" if hint else ""
+            yield Problem(("command",), f"names no declared command, but {quoted(self.command)}{rest}")
+
+    def rule(self) -> Rule:
+        return Rule(
+            decision=Ruling(self.decision),
+            team=self.team or "",
+            risk=self.risk or "",
+            command=self.command or "",
+            terms=Terms(
+                quorum=self.quorum,
+                level=self.level,
+                deadline=self.deadline or 0.0,
+                on_deadline=self.on_deadline or "reject",
+                veto=self.veto,
+            ),
+        )
+
+
+class _Secrets(_Section):
+    names: list[Annotated[str, AfterValidator(_environment_name)]] = []
+
+
+class _File(_Section):
+    defaults: _Defaults = _Defaults()
+    teams: _Teams = _Teams()
+    policy: list[_Policy] = []
+    secrets: _Secrets = _Secrets()
+
+    def settings(self) -> WorkspaceConfig:
+        commands = self.teams.command_team.commands
+        return WorkspaceConfig(
+            mode=Mode(self.defaults.mode),
+            concurrency=self.defaults.concurrency,
+            policy=Policy(tuple(policy.rule() for policy in self.policy)),
+            search=SearchSettings(documents=tuple(self.teams.search_team.documents)),
+            document=DocumentSettings(folder=self.teams.document_team.folder),
+            commands={name: command.declaration(name) for name, command in commands.items()},
+            disabled=frozenset(team for team in TEAMS if not getattr(self.teams, team).enabled),
+            secret_names=tuple(dict.fromkeys(self.secrets.names)),
+        )
+
+
+def _declared_commands(data: dict[str, Any]) -> tuple[str, ...]:
+    """Return the names of commands in a file that has not been checked yet."""
+    found: Any = data
+    for key in ("teams", "command_team", "commands"):
+        found = found.get(key) if isinstance(found, dict) else None
+    return tuple(found) if isinstance(found, dict) else ()
+
+
+def _problems(error: ValidationError) -> Iterator[Problem]:
+    for found in error.errors(include_url=False):
+        path = found["loc"]
+        kind, context, value = found["type"], found.get("ctx", {}), found["input"]
+        if path and path[-1] == "[key]":
+            path = path[:-1]
+        if kind == "hitl":
+            for problem in context["problems"]:
+                yield Problem((*path, *problem.path), problem.says)
+        elif kind == "extra_forbidden":
+            yield Problem(path, "", unknown_among=_known_keys(path[:-1]))
+        elif kind == "missing":
+            yield Problem(path[:-1], f"needs {quoted(str(path[-1]))}")
+        elif path == ("policy",) and isinstance(value, dict):
+            yield Problem(path, "must be written as [[policy]], in double brackets")
+        else:
+            yield Problem(path, _expectation(kind, context, found["msg"], value))
+
+
+def _expectation(kind: str, context: dict[str, Any], message: str, value: object) -> str:
+    if kind == "too_short":
+        return "must not be empty"
+    expected = {
+        "int_type": "a whole number",
+        "bool_type": "true or false",
+        "string_type": "text",
+        "list_type": "a list",
+        "dict_type": "a table",
+        "model_type": "a table",
+        "literal_error": str(context.get("expected", "")).replace("'", '"'),
+        "greater_than_equal": f"at least {context.get('ge')}",
+        "less_than_equal": f"at most {context.get('le')}",
+    }.get(kind, "")
+    if not expected:
+        return f"can't be used ({message})"
+    return f"must be {expected}, but it is {described(value)}"
+
+
+def _known_keys(path: Sequence[str | int]) -> tuple[str, ...]:
+    """Return the keys that the table at a path may have."""
+    kind: Any = _File
+    for step in path:
+        if isclass(kind) and issubclass(kind, BaseModel):
+            kind = kind.model_fields[str(step)].annotation
+        else:
+            kind = get_args(kind)[-1]
+    return tuple(kind.model_fields)

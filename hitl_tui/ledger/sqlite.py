@@ -1,0 +1,206 @@
+"""The ledger in one SQLite file, for all sessions and any number of processes (M3, M8 to M10, D12)."""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from hitl_tui.core.requests import Decision, Request
+from hitl_tui.ledger import sqlite_audit, sqlite_effects, sqlite_requests, sqlite_streams
+from hitl_tui.ledger.contract import (
+    Branch,
+    Effect,
+    EffectClaim,
+    Entry,
+    Head,
+    Posted,
+    Problem,
+    RequestView,
+)
+from hitl_tui.ledger.sqlite_database import Database
+from hitl_tui.ledger.wake import Subscription, Wakeups
+
+
+class SqliteLedger:
+    """`Ledger` on an SQLite file; open it with `SqliteLedger.open`.
+
+    Each method is one transaction that runs whole on the ledger's own thread. Cancelling a caller doesn't undo or halve
+    what it asked for. Failures of the file raise StorageError, and then nothing was written.
+    """
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._wakeups = Wakeups()
+
+    @classmethod
+    @asynccontextmanager
+    async def open(cls, path: Path | str, *, read_only: bool = False) -> AsyncIterator[SqliteLedger]:
+        """Open a ledger and close it at the end of the block.
+
+        Args:
+            path: the file; it and its folders are made when missing, for this account alone.
+            read_only: for followers and audit: nothing is made, and every write is refused.
+
+        Raises:
+            StorageError: the file is no ledger, is damaged, of a newer format, or missing when read-only; it is
+                left as it was.
+        """
+        database = Database(Path(path), read_only)
+        await database.open()
+        ledger = cls(database)
+        try:
+            yield ledger
+        finally:
+            await ledger.close()
+
+    @property
+    def path(self) -> Path:
+        """The file."""
+        return self._database.path
+
+    async def append(self, stream: str, expected_n: int, kind: str, data: Mapping[str, Any], at: str) -> Entry:
+        return await self._database.write(lambda db: sqlite_streams.write_free(db, stream, expected_n, kind, data, at))
+
+    async def record(self, stream: str, kind: str, data: Mapping[str, Any], at: str) -> Entry:
+        return await self._database.write(lambda db: sqlite_streams.write_free(db, stream, None, kind, data, at))
+
+    async def entries(self, stream: str, after: int = 0, limit: int = 1000) -> list[Entry]:
+        return await self._database.peek(lambda db: sqlite_streams.entries(db, stream, after, limit))
+
+    async def streams(self) -> list[Head]:
+        return await self._database.peek(sqlite_streams.heads)
+
+    async def head(self, stream: str) -> Head:
+        return await self._database.peek(lambda db: sqlite_streams.head(db, stream))
+
+    async def open_requests(self, requests: Sequence[Request]) -> list[str]:
+        if not requests:
+            return []
+        asked = tuple(requests)
+        return await self._database.write(lambda db: sqlite_requests.open_requests(db, asked))
+
+    async def request(self, request_id: str, now: str) -> RequestView | None:
+        stored = await self._database.read(lambda db: sqlite_requests.find(db, request_id))
+        return stored.view(now) if stored else None
+
+    async def requests(
+        self, now: str, *, session: str | None = None, pending: bool = True, limit: int = 500
+    ) -> list[RequestView]:
+        return await self._database.read(lambda db: sqlite_requests.listed(db, now, session, pending, limit))
+
+    async def decide(self, decision: Decision, now: str) -> RequestView:
+        def announce(view: RequestView) -> None:
+            if view.resolution.decided:
+                self._wakeups.announce([view.request.session])
+
+        return await self._database.write(lambda db: sqlite_requests.decide(db, decision, now), then=announce)
+
+    async def expire(self, now: str, session: str) -> list[str]:
+        return await self._database.write(
+            lambda db: sqlite_requests.expire(db, session, now),
+            then=lambda ids: self._wakeups.announce([session] if ids else []),
+        )
+
+    async def supersede(self, session: str, keep: Sequence[str], why: str, now: str) -> list[str]:
+        kept = frozenset(keep)
+        return await self._database.write(lambda db: sqlite_requests.supersede(db, session, kept, why, now))
+
+    async def attach(self, request_id: str, evidence: Mapping[str, Any], now: str) -> None:
+        await self._database.write(lambda db: sqlite_requests.attach(db, request_id, evidence, now))
+
+    async def post(self, session: str, branch: int, event_id: str, event: Mapping[str, Any], at: str) -> int:
+        return await self._database.write(
+            lambda db: sqlite_streams.post(db, session, branch, event_id, event, at),
+            then=lambda _: self._wakeups.announce([session]),
+        )
+
+    async def after(self, session: str, cursor: int, branch: int) -> list[Posted]:
+        return await self._database.peek(lambda db: sqlite_streams.after(db, session, cursor, branch))
+
+    async def last_seq(self, session: str) -> int:
+        return await self._database.peek(lambda db: sqlite_streams.last_seq(db, session))
+
+    def subscribe(self, session: str) -> Subscription:
+        """Return an event that this ledger's posts to a session set, on the running loop; use it in a `with` block.
+
+        Posts of other processes (and other open ledgers) don't set it: `wait` looks for those too.
+        """
+        return self._wakeups.subscribe(session)
+
+    async def wait(
+        self,
+        session: str,
+        cursor: int,
+        timeout: float | None,  # noqa: ASYNC109 - running out of time is an answer here, not an error
+        poll: float = 0.1,
+    ) -> bool:
+        loop = asyncio.get_running_loop()
+        end = None if timeout is None else loop.time() + timeout
+        version = -1
+        with self.subscribe(session) as posted:
+            while True:
+                if posted.is_set():
+                    posted.clear()
+                    version = -1  # what we post ourselves doesn't change our data_version
+                version, last = await self._database.peek(partial(_glance, session=session, seen=version))
+                if last > cursor:
+                    return True
+                left = poll if end is None else min(poll, end - loop.time())
+                if left <= 0:
+                    return False
+                try:
+                    async with asyncio.timeout(left):
+                        await posted.wait()
+                except TimeoutError:
+                    continue
+
+    async def branch(self, session: str) -> Branch:
+        return await self._database.peek(lambda db: sqlite_streams.branch(db, session))
+
+    async def intend_restore(self, session: str, checkpoint_id: str, by: str, now: str) -> Branch:
+        return await self._database.write(
+            lambda db: sqlite_requests.intend_restore(db, session, checkpoint_id, by, now)
+        )
+
+    async def finish_restore(self, session: str, branch: int, now: str) -> None:
+        await self._database.write(
+            lambda db: sqlite_streams.finish_restore(db, session, branch, now),
+            then=lambda ended: self._wakeups.announce([session] if ended else []),
+        )
+
+    async def begin_effect(self, effect: Effect, now: str, *, resolution: str = "", answer_to: str = "") -> EffectClaim:
+        return await self._database.write(lambda db: sqlite_effects.begin(db, effect, now, resolution, answer_to))
+
+    async def end_effect(self, key: str, run_id: str, status: str, outcome: Mapping[str, Any], now: str) -> None:
+        await self._database.write(lambda db: sqlite_effects.end(db, key, run_id, status, outcome, now))
+
+    async def effects(self, session: str, *, status: str = "") -> list[Effect]:
+        return await self._database.peek(lambda db: sqlite_effects.listed(db, session, status))
+
+    async def stop_run(self, session: str, run_id: str, now: str) -> None:
+        await self._database.write(lambda db: sqlite_streams.stop_run(db, session, run_id, now))
+
+    async def rebuild(self) -> None:
+        """Drop the views and build them anew from the entries.
+
+        Raises:
+            StorageError: an entry isn't what its kind promises; the views stay as they were.
+        """
+        await self._database.write(sqlite_audit.rebuild)
+
+    async def view_problems(self, stream: str | None = None) -> list[Problem]:
+        return await asyncio.to_thread(sqlite_audit.view_problems, self.path, stream)
+
+    async def close(self) -> None:
+        await self._database.close()
+
+
+def _glance(db: sqlite3.Connection, session: str, seen: int) -> tuple[int, int]:
+    """Return the file's data version, and the inbox's last number if it isn't the one `seen` (else 0)."""
+    version = int(db.execute("PRAGMA data_version").fetchone()[0])
+    return version, 0 if version == seen else sqlite_streams.last_seq(db, session)

@@ -1,0 +1,293 @@
+"""One SQLite file, one connection, one thread: how transactions run whole (M3, D12)."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import random
+import secrets
+import sqlite3
+import sys
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from pathlib import Path
+from typing import TypeVar, cast
+
+from hitl_tui.core.errors import BadInput, HitlError, StorageError
+from hitl_tui.ledger.sqlite_schema import APPLICATION_ID, VERSION, create_all
+
+T = TypeVar("T")
+Work = Callable[[sqlite3.Connection], T]
+
+BUSY_TIMEOUT = 10.0
+"""Seconds SQLite waits for another writer before a transaction is tried anew."""
+PATIENCE = 30.0
+"""Seconds after which a transaction that finds the file locked isn't tried again."""
+
+
+class Database:
+    """The ledger's connection, on a thread of its own.
+
+    A transaction is a plain function that runs from begin to commit on that thread. Cancelling whoever waits for it
+    doesn't cut it short: it commits or rolls back whole.
+
+    Args:
+        path: the file.
+        read_only: nothing will be written.
+    """
+
+    def __init__(self, path: Path, read_only: bool) -> None:
+        self.path = path
+        self.read_only = read_only
+        self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="ledger")
+        self._db: sqlite3.Connection | None = None
+
+    async def open(self) -> None:
+        """Open the file; make it when it isn't there and may be written.
+
+        Raises:
+            StorageError: it isn't a ledger this version can use; the file is left as it was.
+        """
+        try:
+            self._db = await self._on_thread(lambda: connect(self.path, self.read_only))
+        except BaseException:
+            self._thread.shutdown(wait=False)
+            raise
+
+    async def close(self) -> None:
+        """Let what was begun run to its end, then close; repeating it is harmless."""
+        db, self._db = self._db, None
+        if db is not None:
+            try:
+                await self._on_thread(db.close)
+            finally:
+                self._thread.shutdown(wait=False)
+
+    async def write(self, work: Work[T], then: Callable[[T], None] | None = None) -> T:
+        """Run `work` in a transaction that excludes other writers.
+
+        Args:
+            work: may be run again when the file was locked, each time on a clean slate.
+            then: run on the thread with the result once it is committed, even when nobody waits any more.
+
+        Raises:
+            StorageError: the file is full, locked for too long, damaged or read-only; nothing was written.
+            BadInput: SQLite has no form for a value.
+        """
+        if self.read_only:
+            raise StorageError(f"The ledger {self.path} was opened for reading only.")
+        return await self._run("BEGIN IMMEDIATE", work, then)
+
+    async def read(self, work: Work[T]) -> T:
+        """Run `work` on one consistent state of the file."""
+        return await self._run("BEGIN", work, None)
+
+    async def peek(self, work: Work[T]) -> T:
+        """Run `work`, a single statement that is read to its end, without the cost of a transaction."""
+        return await self._run("", work, None)
+
+    async def _run(self, begin: str, work: Work[T], then: Callable[[T], None] | None) -> T:
+        db = self._db
+        if db is None:
+            raise StorageError(f"The ledger {self.path} is closed.")
+
+        def job() -> T:
+            result = transact(db, self.path, begin, work)
+            if then is not None:
+                then(result)
+            return result
+
+        return await self._on_thread(job)
+
+    async def _on_thread(self, job: Callable[[], T]) -> T:
+        # A future of our own, which the job answers: cancelling it doesn't withdraw a transaction that is in line, as
+        # it would with the executor's, and the way back is shorter.
+        loop = asyncio.get_running_loop()
+        waiter: asyncio.Future[T] = loop.create_future()
+
+        def answer(result: T | None, error: BaseException | None) -> None:
+            if waiter.done():
+                return
+            if error is not None:
+                waiter.set_exception(error)
+            else:
+                waiter.set_result(cast(T, result))
+
+        def run() -> None:
+            result: T | None = None
+            failure: BaseException | None = None
+            try:
+                result = job()
+            except BaseException as error:  # noqa: BLE001 - handed to whoever waits
+                failure = error
+            with suppress(RuntimeError):  # the loop was closed meanwhile: nobody waits
+                loop.call_soon_threadsafe(answer, result, failure)
+
+        self._thread.submit(run)
+        return await waiter
+
+
+def transact(db: sqlite3.Connection, path: Path, begin: str, work: Work[T]) -> T:
+    """Run one transaction, again while another process holds the file, for `PATIENCE` seconds at most.
+
+    Raises:
+        StorageError, BadInput: see `Database.write`.
+    """
+    give_up = time.monotonic() + PATIENCE
+    attempt = 0
+    while True:
+        try:
+            return _once(db, begin, work)
+        except sqlite3.Error as error:
+            if not _is_busy(error) or time.monotonic() >= give_up:
+                raise explain(path, error) from error
+            attempt += 1
+            time.sleep(random.uniform(0, min(0.5, 0.01 * 2**attempt)))  # noqa: S311 - spreads retries
+        except (UnicodeEncodeError, OverflowError) as error:
+            raise BadInput(f"A name or number can't be kept in the ledger: {error}.") from error
+
+
+def _once(db: sqlite3.Connection, begin: str, work: Work[T]) -> T:
+    if begin:
+        db.execute(begin)
+    try:
+        result = work(db)
+        if begin:
+            db.execute("COMMIT")
+    except BaseException:
+        if db.in_transaction:
+            db.execute("ROLLBACK")
+        raise
+    return result
+
+
+def connect(path: Path, read_only: bool) -> sqlite3.Connection:
+    """Return a connection to a ledger, which is made first when there is none and it may be written.
+
+    Raises:
+        StorageError: it can't be used; it is left as it was.
+    """
+    try:
+        if not path.exists():
+            if read_only:
+                raise StorageError(f"There is no ledger at {path}.")
+            _create(path)
+        _check(path)
+        db = _connect(path, "ro" if read_only else "rw")
+        try:
+            if not read_only:
+                _tune(db)
+            db.execute("SELECT count(*) FROM streams").fetchone()
+        except BaseException:
+            db.close()
+            raise
+    except (sqlite3.Error, OSError) as error:
+        raise explain(path, error) from error
+    return db
+
+
+def _connect(path: Path, mode: str) -> sqlite3.Connection:
+    uri = f"{path.absolute().as_uri()}?mode={mode}"
+    return sqlite3.connect(uri, uri=True, timeout=BUSY_TIMEOUT, isolation_level=None, cached_statements=256)
+
+
+def _tune(db: sqlite3.Connection) -> None:
+    db.execute("PRAGMA journal_mode = WAL")
+    db.execute("PRAGMA synchronous = FULL")
+    db.execute("PRAGMA trusted_schema = OFF")
+    db.execute("PRAGMA journal_size_limit = 67108864")
+    if sys.platform == "darwin":  # a plain fsync there leaves data in the drive's cache
+        db.execute("PRAGMA fullfsync = ON")
+        db.execute("PRAGMA checkpoint_fullfsync = ON")
+
+
+def _check(path: Path) -> None:
+    """Look at an existing file without changing a byte of it.
+
+    Only through SQLite: closing a descriptor of our own would drop the locks of this process's connections.
+
+    Raises:
+        StorageError: it isn't a ledger of this version.
+    """
+    if not path.is_file():
+        raise StorageError(f"{path} isn't a file, so it can't be the ledger.")
+    if path.stat().st_size == 0:
+        raise StorageError(f"The ledger {path} is empty, so it was cut short; restore it, or delete it to start anew.")
+    db = _connect(path, "ro")
+    try:
+        application = db.execute("PRAGMA application_id").fetchone()[0]
+        version = db.execute("PRAGMA user_version").fetchone()[0]
+    finally:
+        db.close()
+    if application != APPLICATION_ID:
+        raise StorageError(f"{path} isn't a ledger (nothing in it says so), so it was left as it is.")
+    if version != VERSION:
+        raise StorageError(
+            f"The ledger {path} has format {version} and this program knows format {VERSION}, so it was left as it is;"
+            " use a newer hitl-tui."
+        )
+
+
+def _create(path: Path) -> None:
+    """Make a ledger under another name and link it into place, so that it is there whole or not at all."""
+    missing = [p for p in (path.parent, *path.parent.parents) if not p.exists()]
+    for folder in reversed(missing):
+        folder.mkdir(mode=0o700, exist_ok=True)
+    draft = path.with_name(f".{path.name}.{secrets.token_hex(8)}.new")
+    try:
+        os.close(os.open(draft, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+        db = _connect(draft, "rw")
+        try:
+            _tune(db)
+            db.execute("BEGIN IMMEDIATE")
+            create_all(db)
+            db.execute("COMMIT")
+        finally:
+            db.close()
+        try:
+            os.link(draft, path)
+        except FileExistsError:
+            return  # another process was first
+        _sync_folder(path.parent)
+    finally:
+        draft.unlink(missing_ok=True)
+        for suffix in ("-wal", "-shm", "-journal"):
+            Path(f"{draft}{suffix}").unlink(missing_ok=True)
+
+
+def _sync_folder(folder: Path) -> None:
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _code(error: Exception) -> int:
+    return int(getattr(error, "sqlite_errorcode", 0)) & 0xFF
+
+
+def _is_busy(error: Exception) -> bool:
+    return _code(error) == sqlite3.SQLITE_BUSY
+
+
+def explain(path: Path, error: Exception) -> HitlError:
+    """Return the one sentence for a failure of SQLite or of the file system."""
+    code = _code(error)
+    if code == sqlite3.SQLITE_FULL:
+        return StorageError(f"There is no room for the ledger {path}: nothing was written; make room and try again.")
+    if _is_busy(error):
+        return StorageError(f"Another program keeps the ledger {path} locked: nothing was written; try again.")
+    if code == sqlite3.SQLITE_NOTADB:
+        return StorageError(f"{path} isn't a ledger (it isn't an SQLite file), so it was left as it is.")
+    if code == sqlite3.SQLITE_CORRUPT:
+        return StorageError(f"The ledger {path} is damaged or cut short; restore it from a backup.")
+    if code == sqlite3.SQLITE_READONLY:
+        return StorageError(f"The ledger {path} can't be written: this account may only read it.")
+    if code == sqlite3.SQLITE_TOOBIG:
+        return BadInput("This is too large for the ledger: SQLite keeps at most a gigabyte in one place.")
+    if code == sqlite3.SQLITE_CONSTRAINT:
+        return StorageError(f"The tables of the ledger {path} contradict each other ({error}); verify it.")
+    return StorageError(f"The ledger {path} can't be used: {error}.")

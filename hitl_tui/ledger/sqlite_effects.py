@@ -1,0 +1,109 @@
+"""Effects in SQLite: functions that run inside one transaction."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from hitl_tui.core.errors import BadInput, Refused
+from hitl_tui.ledger.chain import plain
+from hitl_tui.ledger.contract import Effect, EffectClaim
+from hitl_tui.ledger.sqlite_streams import is_stopped, restoring, write
+from hitl_tui.ledger.sqlite_views import data_of
+
+USE_AS_DONE, DO_AGAIN = "use_as_done", "do_again"
+
+_SELECT = """SELECT f.key, f.session, f.todo_id, f.branch, f.run_id, f.status, f.answer_to,
+        s.stream, s.n, s.data, e.stream, e.n, e.data
+    FROM effects f JOIN entries s ON s.id = f.started LEFT JOIN entries e ON e.id = f.ended"""
+
+
+def begin(db: sqlite3.Connection, wanted: Effect, now: str, resolution: str, answer_to: str) -> EffectClaim:
+    """Claim an effect; see `Ledger.begin_effect`."""
+    if resolution not in ("", USE_AS_DONE, DO_AGAIN):
+        raise BadInput(f'"{resolution}" says nothing about an effect; say {USE_AS_DONE} or {DO_AGAIN}.')
+    found = _find(db, wanted.key)
+    there, last_answer = found if found else (None, "")
+    number, intent = restoring(db, wanted.session)
+    if number != wanted.branch or intent is not None or is_stopped(db, wanted.session, wanted.run_id):
+        return EffectClaim("stale", there)
+    if there is None or there.status == "failed":
+        return EffectClaim("go", _start(db, wanted, now, ""))
+    if there.status == "done" and (there.session, there.branch) == (wanted.session, wanted.branch):
+        return EffectClaim("done", there)
+    if resolution == USE_AS_DONE:
+        outcome = there.outcome if there.status == "done" else {"declared_done": True}
+        return EffectClaim("done", _end(db, _taken_over(there, wanted), "done", outcome, now))
+    if resolution == DO_AGAIN and not (answer_to and answer_to == last_answer):
+        return EffectClaim("go", _start(db, wanted, now, answer_to))
+    return EffectClaim("doubt", there)
+
+
+def end(db: sqlite3.Connection, key: str, run_id: str, status: str, outcome: Mapping[str, Any], now: str) -> None:
+    """Write how an effect ended; see `Ledger.end_effect`."""
+    if status not in ("done", "failed"):
+        raise BadInput(f'An effect can\'t end as "{status}"; it ends as done or failed.')
+    found = _find(db, key)
+    if found is None:
+        raise Refused(f"No effect {key} was begun.", reason="unknown")
+    there = found[0]
+    if there.run_id != run_id:
+        raise Refused(f"The effect {there.name} was taken over by {there.run_id}.", reason="stale")
+    if there.status == "started":
+        _end(db, there, status, outcome, now)
+    elif there.status != status or there.outcome != plain(outcome)[0]:
+        raise Refused(f"The effect {there.name} ended already, as {there.status}.", reason="late")
+
+
+def listed(db: sqlite3.Connection, session: str, status: str) -> list[Effect]:
+    """Return a session's effects in the order they were first started."""
+    rows = db.execute(
+        f"{_SELECT} WHERE f.session = ?1 AND (?2 = '' OR f.status = ?2) ORDER BY f.first", (session, status)
+    ).fetchall()
+    return [_effect(row) for row in rows]
+
+
+def _find(db: sqlite3.Connection, key: str) -> tuple[Effect, str] | None:
+    row = db.execute(f"{_SELECT} WHERE f.key = ?", (key,)).fetchone()
+    return (_effect(row), row[6]) if row else None
+
+
+def _effect(row: tuple[Any, ...]) -> Effect:
+    key, session, todo_id, branch, run_id, status, _answer_to, *entries = row
+    began_in, began_n, began, ended_in, ended_n, ended = entries
+    started = data_of(began, began_in, began_n)
+    outcome = data_of(ended, ended_in, ended_n)["outcome"] if ended is not None else {}
+    return Effect(key, session, todo_id, branch, run_id, started["name"], started["subject"], status, outcome)
+
+
+def _start(db: sqlite3.Connection, effect: Effect, now: str, answer_to: str) -> Effect:
+    data = {
+        "key": effect.key,
+        "todo_id": effect.todo_id,
+        "branch": effect.branch,
+        "run_id": effect.run_id,
+        "name": effect.name,
+        "subject": effect.subject,
+        "answer_to": answer_to,
+    }
+    written = write(db, effect.session, "effect_started", data, now).entry
+    return replace(effect, subject=written.data["subject"], status="started", outcome={})
+
+
+def _end(db: sqlite3.Connection, effect: Effect, status: str, outcome: Mapping[str, Any], now: str) -> Effect:
+    data = {
+        "key": effect.key,
+        "todo_id": effect.todo_id,
+        "branch": effect.branch,
+        "run_id": effect.run_id,
+        "status": status,
+        "outcome": outcome,
+    }
+    written = write(db, effect.session, "effect_ended", data, now).entry
+    return replace(effect, status=status, outcome=written.data["outcome"])
+
+
+def _taken_over(there: Effect, by: Effect) -> Effect:
+    return replace(there, session=by.session, todo_id=by.todo_id, branch=by.branch, run_id=by.run_id)

@@ -1,0 +1,170 @@
+"""Requests and decisions in SQLite: functions that run inside one transaction."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from hitl_tui.core.digest import digest
+from hitl_tui.core.errors import BadInput, Refused, StorageError
+from hitl_tui.core.requests import Decision, Request, check_decision, resolve
+from hitl_tui.ledger.chain import plain
+from hitl_tui.ledger.contract import Branch, RequestView, decided_event
+from hitl_tui.ledger.sqlite_streams import branch_number, put, taken, write
+from hitl_tui.ledger.sqlite_views import data_of
+
+RESTORED = "the session went back to another moment"
+"""Why a request of a branch that was left doesn't count any more."""
+
+_SELECT = """SELECT r.id, r.session, r.state, r.settled_at, r.superseded, e.n, e.data, v.n, v.data
+    FROM requests r JOIN entries e ON e.id = r.entry LEFT JOIN entries v ON v.id = r.evidence"""
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """A request as it is kept.
+
+    Args:
+        settled_at: when its `decided` event was posted, empty before.
+    """
+
+    request: Request
+    settled_at: str
+    evidence: Mapping[str, Any]
+    decisions: tuple[Decision, ...]
+
+    def view(self, now: str) -> RequestView:
+        # What is settled stays so, even for a clock that runs behind the one that settled it.
+        at = max(now, self.settled_at)
+        return RequestView(self.request, self.decisions, resolve(self.request, self.decisions, at), self.evidence)
+
+
+def open_requests(db: sqlite3.Connection, requests: Sequence[Request]) -> list[str]:
+    """Write those requests that aren't there."""
+    new: list[str] = []
+    for request in requests:
+        if db.execute("SELECT 1 FROM requests WHERE id = ?", (request.id,)).fetchone():
+            continue
+        data = request.to_dict()
+        if digest(plain(data["subject"])[0]) != request.digest:
+            raise BadInput(f"The digest of request {request.id} isn't the digest of its subject.")
+        write(db, request.session, "request_opened", {"request": data}, request.opened_at)
+        if request.branch != branch_number(db, request.session) and not request.superseded:
+            _supersede(db, request.session, request.id, RESTORED, request.opened_at)
+        new.append(request.id)
+    return new
+
+
+def find(db: sqlite3.Connection, request_id: str) -> Stored | None:
+    """Return one request."""
+    row = db.execute(f"{_SELECT} WHERE r.id = ?", (request_id,)).fetchone()
+    return _stored(db, row) if row else None
+
+
+def listed(db: sqlite3.Connection, now: str, session: str | None, pending: bool, limit: int) -> list[RequestView]:
+    """Return requests in the order they were opened."""
+    conditions, values = [], []
+    if pending:
+        conditions.append("r.state = 'open' AND (r.deadline = '' OR r.deadline > ?)")
+        values.append(now)
+    if session is not None:
+        conditions.append("r.session = ?")
+        values.append(session)
+    where = f" WHERE {' AND '.join(conditions)}" if conditions else ""
+    rows = db.execute(f"{_SELECT}{where} ORDER BY r.entry LIMIT ?", (*values, max(0, limit))).fetchall()
+    return [_stored(db, row).view(now) for row in rows]
+
+
+def decide(db: sqlite3.Connection, decision: Decision, now: str) -> RequestView:
+    """Check and write a decision, and the event when it settles the request."""
+    stored = find(db, decision.request_id)
+    if stored is None:
+        check_decision(None, (), decision, now)
+        raise AssertionError("an unknown request was let through")
+    request = stored.request
+    check_decision(request, stored.decisions, decision, max(now, stored.settled_at))
+    if request.branch != branch_number(db, request.session):
+        raise Refused(f"This question was left behind: {RESTORED}.", reason="superseded")
+    written = write(db, request.session, "decision", {"decision": decision.to_dict()}, now)
+    taken_as = Decision.from_dict(written.entry.data["decision"])
+    view = replace(stored, decisions=(*stored.decisions, taken_as)).view(now)
+    if view.resolution.decided:
+        _post_decided(db, view, now)
+    return view
+
+
+def expire(db: sqlite3.Connection, session: str, now: str) -> list[str]:
+    """Post the events of open requests whose deadline has passed."""
+    rows = db.execute(
+        f"{_SELECT} WHERE r.session = ? AND r.state = 'open' AND r.deadline <> '' AND r.deadline <= ? ORDER BY r.entry",
+        (session, now),
+    ).fetchall()
+    views = [_stored(db, row).view(now) for row in rows]
+    for view in views:
+        _post_decided(db, view, now)
+    return [view.request.id for view in views]
+
+
+def supersede(db: sqlite3.Connection, session: str, keep: Collection[str], why: str, now: str) -> list[str]:
+    """Mark a session's open requests as superseded, but those in `keep`."""
+    if not why:
+        raise BadInput("It has to be said why a request is superseded.")
+    rows = db.execute("SELECT id FROM requests WHERE session = ? AND state = 'open' ORDER BY entry", (session,))
+    kept = frozenset(keep)
+    gone = [row[0] for row in rows.fetchall() if row[0] not in kept]
+    for request_id in gone:
+        _supersede(db, session, request_id, why, now)
+    return gone
+
+
+def attach(db: sqlite3.Connection, request_id: str, evidence: Mapping[str, Any], now: str) -> None:
+    """Replace a request's evidence."""
+    row = db.execute("SELECT session FROM requests WHERE id = ?", (request_id,)).fetchone()
+    if row is None:
+        raise Refused(f"There is no request {request_id}.", reason="unknown")
+    write(db, row[0], "evidence", {"request_id": request_id, "evidence": evidence}, now)
+
+
+def intend_restore(db: sqlite3.Connection, session: str, checkpoint_id: str, by: str, now: str) -> Branch:
+    """Take the next branch and supersede what was asked on the older ones."""
+    if not checkpoint_id:
+        raise BadInput("A restore needs the checkpoint it goes to.")
+    number = branch_number(db, session) + 1
+    # The number of the event that ends the restore is taken now: nothing posted meanwhile comes before it.
+    seq = taken(db, session) + 1
+    data = {"branch": number, "checkpoint_id": checkpoint_id, "by": by, "seq": seq}
+    write(db, session, "restore_intended", data, now)
+    supersede(db, session, (), RESTORED, now)
+    return Branch(number, checkpoint_id)
+
+
+def _supersede(db: sqlite3.Connection, session: str, request_id: str, why: str, now: str) -> None:
+    write(db, session, "request_superseded", {"request_id": request_id, "why": why}, now)
+
+
+def _post_decided(db: sqlite3.Connection, view: RequestView, now: str) -> None:
+    request = view.request
+    event = decided_event(view)
+    put(db, request.session, request.branch, f"decided:{request.id}", event, now, settles=request.id)
+
+
+def _stored(db: sqlite3.Connection, row: tuple[Any, ...]) -> Stored:
+    request_id, session, _state, settled_at, superseded, n, raw, evidence_n, evidence = row
+    try:
+        request = Request.from_dict(data_of(raw, session, n)["request"])
+        if superseded:
+            request = replace(request, superseded=superseded)
+        shown = data_of(evidence, session, evidence_n)["evidence"] if evidence is not None else {}
+        return Stored(request, settled_at, shown, _decisions(db, session, request_id))
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise StorageError(f'Request {request_id} can\'t be read; look at the ledger with "audit verify".') from error
+
+
+def _decisions(db: sqlite3.Connection, session: str, request_id: str) -> tuple[Decision, ...]:
+    rows = db.execute(
+        "SELECT e.data, e.n FROM decisions d JOIN entries e ON e.id = d.entry WHERE d.request = ? ORDER BY d.entry",
+        (request_id,),
+    ).fetchall()
+    return tuple(Decision.from_dict(data_of(raw, session, n)["decision"]) for raw, n in rows)

@@ -1,0 +1,188 @@
+"""Streams and inboxes in SQLite: functions that run inside one transaction."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from hitl_tui.core.errors import BadInput, Refused
+from hitl_tui.ledger.chain import GENESIS, seal
+from hitl_tui.ledger.contract import OWN_EVENTS, OWN_KINDS, Branch, Conflict, Entry, Head, Posted
+from hitl_tui.ledger.sqlite_views import COLUMNS, data_of, entry_of, project
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """An entry and its row, `entries.id`."""
+
+    entry: Entry
+    row: int
+
+
+def head(db: sqlite3.Connection, stream: str) -> Head:
+    """Return a stream's length and last hash."""
+    row = db.execute("SELECT n, hash FROM streams WHERE stream = ?", (stream,)).fetchone()
+    return Head(stream, row[0], row[1]) if row else Head(stream, 0, GENESIS)
+
+
+def heads(db: sqlite3.Connection) -> list[Head]:
+    """Return all heads by name."""
+    return [Head(*row) for row in db.execute("SELECT stream, n, hash FROM streams ORDER BY stream")]
+
+
+def entries(db: sqlite3.Connection, stream: str, after: int, limit: int) -> list[Entry]:
+    """Return up to `limit` entries with n > `after`."""
+    rows = db.execute(
+        f"SELECT {COLUMNS} FROM entries WHERE stream = ? AND n > ? ORDER BY n LIMIT ?",  # noqa: S608 - constants
+        (stream, after, max(0, limit)),
+    ).fetchall()
+    return [entry_of(row) for row in rows]
+
+
+def write(db: sqlite3.Connection, stream: str, kind: str, data: Mapping[str, Any], at: str) -> Written:
+    """Append an entry of any kind and bring the views up to it."""
+    if not stream:
+        raise BadInput("A stream needs a name.")
+    entry, raw = seal(head(db, stream), kind, data, at)
+    row = db.execute(
+        "INSERT INTO entries (stream, n, at, kind, data, prev, hash) VALUES (?, ?, ?, ?, ?, ?, ?)",
+        (stream, entry.n, at, kind, raw, entry.prev, entry.hash),
+    ).lastrowid
+    assert row is not None
+    project(db, row, entry)
+    return Written(entry, row)
+
+
+def write_free(
+    db: sqlite3.Connection, stream: str, expected_n: int | None, kind: str, data: Mapping[str, Any], at: str
+) -> Entry:
+    """Append an entry that no view is built from.
+
+    Raises:
+        BadInput: views are built from this kind.
+        Conflict: `expected_n` isn't the stream's length.
+    """
+    if kind in OWN_KINDS:
+        raise BadInput(f'An entry of kind "{kind}" is written by the ledger itself, never appended.')
+    found = head(db, stream).n
+    if expected_n is not None and found != expected_n:
+        raise Conflict(f'The stream "{stream}" has {found} entries, not {expected_n}; read them and decide anew.')
+    return write(db, stream, kind, data, at).entry
+
+
+def post(db: sqlite3.Connection, session: str, branch: int, event_id: str, event: Mapping[str, Any], at: str) -> int:
+    """Put somebody's event into the inbox, once."""
+    if not event_id:
+        raise BadInput("An event needs an id.")
+    if event_id.startswith(OWN_EVENTS):
+        raise BadInput(f'The event id "{event_id}" is one that only the ledger gives.')
+    kind = event.get("kind")
+    if not isinstance(kind, str) or not kind:
+        raise BadInput('An event needs a "kind".')
+    return put(db, session, branch, event_id, event, at)
+
+
+def put(
+    db: sqlite3.Connection,
+    session: str,
+    branch: int,
+    event_id: str,
+    event: Mapping[str, Any],
+    at: str,
+    *,
+    settles: str = "",
+    seq: int = 0,
+) -> int:
+    """Write an event into the inbox unless its id is there; return its number.
+
+    Args:
+        settles: id of the request that this event settles.
+        seq: a number kept free for it; 0 takes the next.
+    """
+    there = db.execute("SELECT seq FROM inbox WHERE session = ? AND event_id = ?", (session, event_id)).fetchone()
+    if there:
+        return int(there[0])
+    if not seq:
+        seq = taken(db, session) + 1
+    data: dict[str, Any] = {"seq": seq, "event_id": event_id, "branch": branch, "event": event}
+    if settles:
+        data["settles"] = settles
+    write(db, session, "event", data, at)
+    return seq
+
+
+def after(db: sqlite3.Connection, session: str, cursor: int, branch: int) -> list[Posted]:
+    """Return a branch's events with numbers above the cursor."""
+    rows = db.execute(
+        "SELECT i.seq, i.event_id, e.data, e.n FROM inbox i JOIN entries e ON e.id = i.entry"
+        " WHERE i.session = ? AND i.branch = ? AND i.seq > ? ORDER BY i.seq",
+        (session, branch, cursor),
+    ).fetchall()
+    return [Posted(seq, event_id, branch, data_of(raw, session, n)["event"]) for seq, event_id, raw, n in rows]
+
+
+def taken(db: sqlite3.Connection, session: str) -> int:
+    """Return the highest number given away, to an event or to a restore that will post one."""
+    row = db.execute("SELECT taken FROM sessions WHERE session = ?", (session,)).fetchone()
+    return int(row[0]) if row else 0
+
+
+def last_seq(db: sqlite3.Connection, session: str) -> int:
+    """Return the highest number in the inbox."""
+    row = db.execute("SELECT last_seq FROM sessions WHERE session = ?", (session,)).fetchone()
+    return int(row[0]) if row else 0
+
+
+def branch_number(db: sqlite3.Connection, session: str) -> int:
+    """Return the number of the branch that counts."""
+    row = db.execute("SELECT branch FROM sessions WHERE session = ?", (session,)).fetchone()
+    return int(row[0]) if row else 0
+
+
+def branch(db: sqlite3.Connection, session: str) -> Branch:
+    """Return the branch that counts, with the restore that isn't finished."""
+    number, intent = restoring(db, session)
+    return Branch(number, intent["checkpoint_id"] if intent else "")
+
+
+def restoring(db: sqlite3.Connection, session: str) -> tuple[int, dict[str, Any] | None]:
+    """Return the current branch and the data of its `restore_intended`, None when it isn't being restored."""
+    row = db.execute(
+        "SELECT s.branch, e.data, e.n FROM sessions s LEFT JOIN entries e ON e.id = s.restoring WHERE s.session = ?",
+        (session,),
+    ).fetchone()
+    if row is None:
+        return 0, None
+    return row[0], None if row[1] is None else data_of(row[1], session, row[2])
+
+
+def finish_restore(db: sqlite3.Connection, session: str, number: int, now: str) -> bool:
+    """End a restore; return False when there was nothing (left) to end."""
+    current, intent = restoring(db, session)
+    if number > current or number < 1:
+        raise Refused(f"No restore to branch {number} of {session} was begun.", reason="unknown")
+    if intent is None or number != current:
+        return False
+    write(db, session, "restore_finished", {"branch": number}, now)
+    event = {
+        "kind": "restored",
+        "branch": number,
+        "checkpoint_id": intent["checkpoint_id"],
+        "by": intent["by"],
+    }
+    put(db, session, number, f"restored:{number}", event, now, seq=intent["seq"])
+    return True
+
+
+def stop_run(db: sqlite3.Connection, session: str, run_id: str, now: str) -> None:
+    """Write that a run may begin no more effects, once."""
+    if not is_stopped(db, session, run_id):
+        write(db, session, "run_stopped", {"run_id": run_id}, now)
+
+
+def is_stopped(db: sqlite3.Connection, session: str, run_id: str) -> bool:
+    """Tell whether a run was stopped."""
+    row = db.execute("SELECT 1 FROM stopped_runs WHERE session = ? AND run_id = ?", (session, run_id)).fetchone()
+    return row is not None

@@ -1,0 +1,188 @@
+"""What each kind of entry means for the views: the one place that writes their tables.
+
+A live transaction, a rebuild and the audit all go through `project`, so views can't say other than entries do.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Callable, Generator, Mapping
+from contextlib import closing
+from typing import Any
+
+from hitl_tui.core.errors import StorageError
+from hitl_tui.ledger.contract import Entry
+
+_Projector = Callable[[sqlite3.Connection, int, Entry], None]
+
+COLUMNS = "id, stream, n, at, kind, data, prev, hash"
+
+
+def entry_of(row: tuple[Any, ...]) -> Entry:
+    """Return the entry in a row of `COLUMNS`.
+
+    Raises:
+        StorageError: its data isn't a JSON object.
+    """
+    _, stream, n, at, kind, data, prev, sealed = row
+    return Entry(stream, n, at, kind, data_of(data, stream, n), prev, sealed)
+
+
+def data_of(raw: bytes, stream: str, n: int) -> dict[str, Any]:
+    """Return an entry's data.
+
+    Raises:
+        StorageError: it isn't a JSON object.
+    """
+    try:
+        data = json.loads(raw)
+    except (ValueError, RecursionError):
+        data = None
+    if not isinstance(data, dict):
+        raise StorageError(f'Entry {n} of "{stream}" can\'t be read; look at the ledger with "audit verify".')
+    return data
+
+
+def project(db: sqlite3.Connection, row_id: int, entry: Entry) -> None:
+    """Bring the views up to an entry that was just written as row `row_id`.
+
+    Raises:
+        StorageError: the entry's data isn't what its kind promises.
+    """
+    db.execute(
+        "INSERT INTO streams VALUES (?, ?, ?) ON CONFLICT (stream) DO UPDATE SET n = excluded.n, hash = excluded.hash",
+        (entry.stream, entry.n, entry.hash),
+    )
+    projector = _PROJECTORS.get(entry.kind)
+    if projector is None:
+        return
+    try:
+        projector(db, row_id, entry)
+    except (KeyError, TypeError, ValueError, sqlite3.IntegrityError, sqlite3.InterfaceError) as error:
+        raise StorageError(
+            f'Entry {entry.n} of "{entry.stream}" isn\'t a proper {entry.kind} ({error});'
+            ' look at the ledger with "audit verify".'
+        ) from error
+
+
+def project_all(db: sqlite3.Connection, stream: str | None = None) -> Generator[StorageError, None, None]:
+    """Build empty views from all entries, or those of one stream, in the order they were written.
+
+    Yields:
+        what can't be applied; it is left out.
+    """
+    where = "" if stream is None else " WHERE stream = ?"
+    values = () if stream is None else (stream,)
+    order = "id" if stream is None else "n"
+    with closing(db.cursor()) as rows:
+        rows.execute(f"SELECT {COLUMNS} FROM entries{where} ORDER BY {order}", values)  # noqa: S608 - constants
+        for row in rows:
+            try:
+                project(db, row[0], entry_of(row))
+            except StorageError as error:
+                yield error
+
+
+def _request_opened(db: sqlite3.Connection, row_id: int, entry: Entry) -> None:
+    request = entry.data["request"]
+    superseded = request["superseded"]
+    state = "superseded" if superseded else "open"
+    db.execute(
+        "INSERT INTO requests VALUES (?, ?, ?, ?, ?, '', ?, NULL)",
+        (row_id, request["id"], entry.stream, request["deadline"], state, superseded),
+    )
+
+
+def _decision(db: sqlite3.Connection, row_id: int, entry: Entry) -> None:
+    db.execute("INSERT INTO decisions VALUES (?, ?)", (row_id, entry.data["decision"]["request_id"]))
+
+
+def _event(db: sqlite3.Connection, row_id: int, entry: Entry) -> None:
+    data: Mapping[str, Any] = entry.data
+    seq = data["seq"]
+    db.execute(
+        "INSERT INTO inbox VALUES (?, ?, ?, ?, ?)",
+        (row_id, entry.stream, seq, data["branch"], data["event_id"]),
+    )
+    db.execute(
+        "INSERT INTO sessions VALUES (?1, ?2, ?2, 0, 0) ON CONFLICT (session) DO UPDATE"
+        " SET taken = max(taken, excluded.taken), last_seq = max(last_seq, excluded.last_seq)",
+        (entry.stream, seq),
+    )
+    if "settles" in data:
+        db.execute(
+            "UPDATE requests SET state = 'settled', settled_at = ? WHERE id = ? AND state = 'open'",
+            (entry.at, data["settles"]),
+        )
+
+
+def _request_superseded(db: sqlite3.Connection, _row_id: int, entry: Entry) -> None:
+    db.execute(
+        "UPDATE requests SET state = 'superseded', superseded = ? WHERE id = ? AND state = 'open'",
+        (entry.data["why"], entry.data["request_id"]),
+    )
+
+
+def _evidence(db: sqlite3.Connection, row_id: int, entry: Entry) -> None:
+    db.execute("UPDATE requests SET evidence = ? WHERE id = ?", (row_id, entry.data["request_id"]))
+
+
+def _restore_intended(db: sqlite3.Connection, row_id: int, entry: Entry) -> None:
+    data = entry.data
+    db.execute(
+        "INSERT INTO sessions VALUES (?1, ?2, 0, ?3, ?4) ON CONFLICT (session) DO UPDATE"
+        " SET taken = max(taken, excluded.taken), branch = excluded.branch, restoring = excluded.restoring",
+        (entry.stream, data["seq"], data["branch"], row_id),
+    )
+
+
+def _restore_finished(db: sqlite3.Connection, _row_id: int, entry: Entry) -> None:
+    db.execute(
+        "UPDATE sessions SET restoring = 0 WHERE session = ? AND branch = ?",
+        (entry.stream, entry.data["branch"]),
+    )
+
+
+def _effect_started(db: sqlite3.Connection, row_id: int, entry: Entry) -> None:
+    data = entry.data
+    db.execute(
+        "INSERT INTO effects VALUES (?1, ?2, ?2, NULL, ?3, ?4, ?5, ?6, 'started', ?7) ON CONFLICT (key) DO UPDATE"
+        " SET started = excluded.started, ended = NULL, session = excluded.session, todo_id = excluded.todo_id,"
+        " branch = excluded.branch, run_id = excluded.run_id, status = 'started', answer_to = excluded.answer_to",
+        (
+            data["key"],
+            row_id,
+            entry.stream,
+            data["todo_id"],
+            data["branch"],
+            data["run_id"],
+            data["answer_to"],
+        ),
+    )
+
+
+def _effect_ended(db: sqlite3.Connection, row_id: int, entry: Entry) -> None:
+    data = entry.data
+    db.execute(
+        "UPDATE effects SET ended = ?, session = ?, todo_id = ?, branch = ?, run_id = ?, status = ? WHERE key = ?",
+        (row_id, entry.stream, data["todo_id"], data["branch"], data["run_id"], data["status"], data["key"]),
+    )
+
+
+def _run_stopped(db: sqlite3.Connection, _row_id: int, entry: Entry) -> None:
+    db.execute("INSERT OR IGNORE INTO stopped_runs VALUES (?, ?)", (entry.stream, entry.data["run_id"]))
+
+
+_PROJECTORS: Mapping[str, _Projector] = {
+    "request_opened": _request_opened,
+    "decision": _decision,
+    "event": _event,
+    "request_superseded": _request_superseded,
+    "evidence": _evidence,
+    "restore_intended": _restore_intended,
+    "restore_finished": _restore_finished,
+    "effect_started": _effect_started,
+    "effect_ended": _effect_ended,
+    "run_stopped": _run_stopped,
+}

@@ -1,0 +1,164 @@
+"""The planning agent: a query becomes an intent and a plan, words become proposals (D6, D10, D14)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any, Protocol
+
+from hitl_tui.core.plan import AgentFacts, ExecutionPlan, ExecutionPlanConverter, Intent, Proposal
+from hitl_tui.core.todos import SupervisorTodo
+from hitl_tui.planning.proposals import Planned, Proposed, build_proposal
+from hitl_tui.planning.rules import RulePlanner
+
+__all__ = ["Planned", "Planner", "PlanningAgent", "Proposed", "utc_now"]
+
+OPERATOR_ORIGIN = "operator"
+_KEPT_TEXT = 4000  # characters of a text that a proposal repeats
+
+
+class Planner(Protocol):
+    """Who plans: by rules, from a template, or with a model."""
+
+    async def plan(self, query: str, agents: Mapping[str, AgentFacts], feedback: str = "") -> Planned:
+        """Return intent and plan of a query; `feedback` holds all remarks of a reviewer so far, one a line."""
+        ...
+
+    async def revise(
+        self, text: str, query: str, todos: Sequence[SupervisorTodo], agents: Mapping[str, AgentFacts]
+    ) -> Proposed:
+        """Return the changes that plain text asks for."""
+        ...
+
+    async def follow_up(
+        self,
+        query: str,
+        todo: SupervisorTodo,
+        result: Mapping[str, Any],
+        todos: Sequence[SupervisorTodo],
+        agents: Mapping[str, AgentFacts],
+    ) -> Proposed | None:
+        """Return the changes that the result of a TODO suggests, or None."""
+        ...
+
+
+def utc_now() -> str:
+    """Return the time as ISO 8601 in UTC."""
+    return datetime.now(UTC).isoformat()
+
+
+class PlanningAgent:
+    """Plans with one planner for one set of agents.
+
+    Args:
+        agents: every agent there is, by name; disabled ones are never planned.
+        planner: who plans; rules without declared commands unless given.
+        now: returns the time, ISO 8601 in UTC.
+    """
+
+    def __init__(
+        self,
+        agents: Mapping[str, AgentFacts],
+        planner: Planner | None = None,
+        now: Callable[[], str] = utc_now,
+    ) -> None:
+        self._agents = dict(agents)
+        self._planner: Planner = planner if planner is not None else RulePlanner()
+        self._now = now
+
+    async def analyse_intent(self, query: str) -> Intent:
+        """Return what a query wants (D3).
+
+        Raises:
+            BadInput: the query is empty or asks for nothing.
+            PlanError: everything it needs is disabled.
+        """
+        return (await self._planner.plan(query, self._agents)).intent
+
+    async def plan(self, query: str, feedback: str = "") -> Planned:
+        """Return intent and plan of a query.
+
+        Args:
+            query: what a person wrote.
+            feedback: a reviewer's remarks so far, one a line; all of them, because planning starts over each time.
+
+        Raises:
+            BadInput: query or feedback can't be understood.
+            PlanError: nothing can be planned, because agents are disabled or a parameter is missing.
+        """
+        return await self._planner.plan(query, self._agents, feedback)
+
+    def convert(self, planned_plan: ExecutionPlan, taken: Iterable[str] = ()) -> list[SupervisorTodo]:
+        """Return the TODOs of a plan (see `ExecutionPlanConverter`).
+
+        Args:
+            planned_plan: the plan.
+            taken: ids used before; new numbers begin after the highest.
+
+        Raises:
+            PlanError, BadInput: the plan or a step's input can't be used.
+        """
+        return self._converter().convert(planned_plan, taken=taken)
+
+    async def revise(
+        self, text: str, query: str, todos: Sequence[SupervisorTodo], taken: Iterable[str] = ()
+    ) -> Proposal:
+        """Return the change that plain text asks for, to be shown before it is taken (D10).
+
+        Args:
+            text: what a person wrote.
+            query: the session's query.
+            todos: the plan as it is, in order.
+            taken: ids of TODOs that were removed meanwhile, so that none is used twice.
+
+        Raises:
+            BadInput: it asks for nothing that is recognised, or for something impossible; `help` gives an example.
+            PlanError: it needs an agent that is disabled, or a command lacks a parameter.
+        """
+        now = self._now()
+        proposed = await self._planner.revise(text, query, todos, self._agents)
+        # The same words said again are another proposal: the first one may have been rejected.
+        return build_proposal(
+            proposed,
+            todos,
+            ExecutionPlanConverter(self._agents, now),
+            origin=OPERATOR_ORIGIN,
+            text=text[:_KEPT_TEXT],
+            taken=taken,
+            occasion=[now],
+        )
+
+    async def follow_up(
+        self,
+        query: str,
+        todo: SupervisorTodo,
+        result: Mapping[str, Any],
+        todos: Sequence[SupervisorTodo],
+        taken: Iterable[str] = (),
+    ) -> Proposal | None:
+        """Return what the result of a TODO suggests, or None (D14).
+
+        The id depends on the TODO's attempt and not on the time, so that asking again after a crash gives the same one.
+
+        Args:
+            query: the session's query.
+            todo: the TODO that ended.
+            result: its `TeamResult` as a dict.
+            todos: the plan as it is, in order.
+            taken: ids of TODOs that were removed meanwhile.
+        """
+        proposed = await self._planner.follow_up(query, todo, result, todos, self._agents)
+        if proposed is None:
+            return None
+        return build_proposal(
+            proposed,
+            todos,
+            self._converter(),
+            origin=todo.id,
+            text="",
+            taken=taken,
+            occasion=[todo.attempt],
+        )
+
+    def _converter(self) -> ExecutionPlanConverter:
+        return ExecutionPlanConverter(self._agents, self._now())

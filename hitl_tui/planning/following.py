@@ -1,0 +1,64 @@
+"""What may follow from a result (D14): a search that found too little leads to a broader one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from hitl_tui.core.todos import SupervisorTodo
+from hitl_tui.planning.broader import broader_query
+from hitl_tui.planning.proposals import AddStep, Proposed
+from hitl_tui.planning.reading import language_of, shown
+from hitl_tui.planning.ruleset import Need
+from hitl_tui.planning.scene import Scene, fed_by
+from hitl_tui.planning.steps import find_step
+
+FOLLOW_UP_OF = "follow_up_of"
+
+
+def hits_of(result: Mapping[str, Any]) -> int | None:
+    """Return how many passages a search found; None when its result doesn't say, or nothing could be searched."""
+    data = result.get("data")
+    if isinstance(data, Mapping):
+        if data.get("searched") == 0:
+            return None
+        hits = data.get("hits")
+        if isinstance(hits, int) and not isinstance(hits, bool):
+            return hits
+        if isinstance(data.get("passages"), list):
+            return len(data["passages"])
+    return 0 if result.get("found") is False else None
+
+
+def follow_up_search(scene: Scene, todo: SupervisorTodo, result: Mapping[str, Any]) -> Proposed | None:
+    """Propose a broader search after one that found too little, once per TODO and never after a follow-up.
+
+    Args:
+        scene: the session's plan; its text is the query.
+        todo: the TODO that ended.
+        result: its `TeamResult` as a dict; `data.hits` (or `data.passages`, or `found`) says how many
+            passages there are, `data.missing` which words no document has.
+    """
+    facts = scene.agents.get(scene.rules.steps[Need.FIND].agent)
+    if facts is None or not facts.enabled or todo.agent_name != facts.team:
+        return None
+    if FOLLOW_UP_OF in todo.metadata or any(t.metadata.get(FOLLOW_UP_OF) == todo.id for t in scene.todos):
+        return None
+    hits = hits_of(result)
+    if hits is None or hits >= scene.rules.limits.few_hits:
+        return None
+    asked = str(todo.arguments.get("query") or scene.query)
+    data = result.get("data")
+    missing = data.get("missing") if isinstance(data, Mapping) else None
+    absent = [w for w in missing if isinstance(w, str)] if isinstance(missing, list) else []
+    broader = broader_query(asked, scene.rules, absent)
+    if not broader or broader in {str(t.arguments.get("query", "")) for t in scene.todos}:
+        return None
+    language = language_of(shown(asked, scene.rules.limits), scene.rules.words)
+    addition = AddStep(
+        find_step(broader, language, scene.rules),
+        feeds=fed_by(Need.FIND, (), scene),
+        metadata={FOLLOW_UP_OF: todo.id},
+    )
+    reason = scene.rules.sentences[language]["few"].format(id=todo.id, hits=hits)
+    return Proposed(reason=f"{reason}.", changes=(addition,))

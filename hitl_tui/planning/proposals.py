@@ -1,0 +1,188 @@
+"""What planners hand over: plans, and changes to a plan that become a `Proposal` (D10, D14)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from hitl_tui.core.digest import short_id
+from hitl_tui.core.errors import PlanError, UnknownName
+from hitl_tui.core.plan import (
+    Change,
+    ExecutionPlan,
+    ExecutionPlanConverter,
+    ExecutionStep,
+    Intent,
+    Proposal,
+    refuse_cycles,
+)
+from hitl_tui.core.todos import Priority, SupervisorTodo
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """What a planner makes of a query.
+
+    Args:
+        intent: what the query wants.
+        plan: how it is met.
+        notes: what a person should know, for example that an agent is disabled and planned without.
+    """
+
+    intent: Intent
+    plan: ExecutionPlan
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class AddStep:
+    """Add a TODO.
+
+    Args:
+        step: what it does. Its dependencies name TODOs there are, or steps added in the same proposal (by step id,
+            or by agent where only one of them uses it).
+        feeds: TODOs there are that had better wait for it; kept as metadata `feeds`, nothing is changed on them.
+        metadata: more to keep with the TODO.
+    """
+
+    step: ExecutionStep
+    feeds: tuple[str, ...] = ()
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class SkipTodo:
+    """Skip a TODO."""
+
+    todo_id: str
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class RemoveTodo:
+    """Take a TODO that never started out of the plan."""
+
+    todo_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class SetPriority:
+    """Give a TODO another priority."""
+
+    todo_id: str
+    priority: Priority
+
+
+PlanChange = AddStep | SkipTodo | RemoveTodo | SetPriority
+
+
+@dataclass(frozen=True, slots=True)
+class Proposed:
+    """What a planner proposes.
+
+    Args:
+        reason: why, in one sentence.
+        changes: in the order they are to be made.
+    """
+
+    reason: str
+    changes: tuple[PlanChange, ...]
+
+
+def build_proposal(
+    proposed: Proposed,
+    todos: Sequence[SupervisorTodo],
+    converter: ExecutionPlanConverter,
+    *,
+    origin: str,
+    text: str,
+    taken: Iterable[str] = (),
+    occasion: Sequence[Any] = (),
+) -> Proposal:
+    """Return the proposal: added TODOs complete, with ids after the highest there is.
+
+    Args:
+        proposed: what a planner proposes.
+        todos: the plan as it is.
+        converter: turns steps into TODOs.
+        origin: `operator`, or the id of the TODO whose result led to it.
+        text: the words it came from.
+        taken: ids used before by TODOs that are not in the plan any more.
+        occasion: what tells this proposal from another one with the same content.
+
+    Raises:
+        UnknownName: a change names a TODO that doesn't exist.
+        PlanError: steps that can't be planned, or nothing to change.
+        BadInput: a team can't use a step's input.
+    """
+    if not proposed.changes:
+        raise PlanError("This proposal changes nothing.")
+    known = {todo.id: todo for todo in todos}
+    for change in proposed.changes:
+        if not isinstance(change, AddStep) and change.todo_id not in known:
+            raise UnknownName(f'The proposal changes the TODO "{change.todo_id}", which doesn\'t exist.')
+    added = _added(proposed, known, converter, [*known, *taken], user=origin == "operator")
+    fresh = iter(added)
+    changes = tuple(_change(change, fresh) for change in proposed.changes)
+    lasting = [{**c, "todo": {**c["todo"], "created_at": ""}} if "todo" in c else c for c in changes]
+    return Proposal(
+        id="proposal_" + short_id("proposal", origin, text, lasting, len(known), list(occasion)),
+        reason=proposed.reason,
+        origin=origin,
+        changes=changes,
+        text=text,
+    )
+
+
+def _added(
+    proposed: Proposed,
+    known: Mapping[str, SupervisorTodo],
+    converter: ExecutionPlanConverter,
+    taken: Sequence[str],
+    *,
+    user: bool,
+) -> list[SupervisorTodo]:
+    additions = [c for c in proposed.changes if isinstance(c, AddStep)]
+    inner = [
+        replace(a.step, dependencies=tuple(d for d in a.step.dependencies if d not in known))
+        for a in additions
+    ]
+    converted = converter.convert(ExecutionPlan(tuple(inner)), taken=taken)
+    last = max((t.rank for t in known.values()), default=0.0)
+    added = []
+    for number, (addition, todo) in enumerate(zip(additions, converted, strict=True), start=1):
+        outer = tuple(d for d in addition.step.dependencies if d in known)
+        unknown = [f for f in addition.feeds if f not in known]
+        if unknown:
+            raise UnknownName(f'The proposal feeds the TODO "{unknown[0]}", which doesn\'t exist.')
+        metadata = {**todo.metadata, **addition.metadata, "added_by": "user" if user else "planner"}
+        if user:
+            metadata["manual"] = True
+        if addition.feeds:
+            metadata["feeds"] = list(addition.feeds)
+        dependencies = tuple(dict.fromkeys([*outer, *todo.dependencies]))
+        added.append(replace(todo, dependencies=dependencies, metadata=metadata, rank=last + number))
+    _refuse_circular(known, added)
+    return added
+
+
+def _refuse_circular(known: Mapping[str, SupervisorTodo], added: Sequence[SupervisorTodo]) -> None:
+    edges = {todo.id: list(todo.dependencies) for todo in [*known.values(), *added]}
+    for todo in added:
+        for fed in todo.metadata.get("feeds", ()):
+            edges[fed].append(todo.id)
+    refuse_cycles(edges)
+
+
+def _change(change: PlanChange, fresh: Iterator[SupervisorTodo]) -> dict[str, Any]:
+    if isinstance(change, AddStep):
+        return {"kind": Change.ADD.value, "todo": next(fresh).to_dict()}
+    if isinstance(change, SkipTodo):
+        skipped: dict[str, Any] = {"kind": Change.SKIP.value, "todo_id": change.todo_id}
+        if change.reason:
+            skipped["reason"] = change.reason
+        return skipped
+    if isinstance(change, RemoveTodo):
+        return {"kind": Change.REMOVE.value, "todo_id": change.todo_id}
+    return {"kind": Change.PRIORITY.value, "todo_id": change.todo_id, "priority": change.priority.value}

@@ -1,0 +1,88 @@
+"""A planner that needs no model: rules from rules.toml (D6, D10, D14)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from hitl_tui.core.plan import AgentFacts
+from hitl_tui.core.todos import SupervisorTodo
+from hitl_tui.planning.commands import Call, CommandFacts, asks_for_deed, calls_in
+from hitl_tui.planning.feedback import apply_feedback
+from hitl_tui.planning.following import follow_up_search
+from hitl_tui.planning.proposals import Planned, Proposed
+from hitl_tui.planning.reading import read
+from hitl_tui.planning.revising import revise_text
+from hitl_tui.planning.ruleset import Rules, load_rules
+from hitl_tui.planning.scene import Scene
+from hitl_tui.planning.steps import build_plan, decide, intent_of, usable
+
+
+@dataclass(frozen=True, slots=True)
+class RulePlanner:
+    """Plans by words and patterns, in Korean and English.
+
+    Args:
+        commands: declared commands by name (see `commands.command_facts`).
+        rules: what it recognises and plans; those that ship unless given.
+    """
+
+    commands: Mapping[str, CommandFacts] = field(default_factory=dict)
+    rules: Rules = field(default_factory=load_rules)
+
+    async def plan(self, query: str, agents: Mapping[str, AgentFacts], feedback: str = "") -> Planned:
+        """Return intent and plan of a query, with the feedback worked in, line by line (P1).
+
+        Args:
+            query: what a person wrote.
+            agents: all agents; a disabled one is never planned.
+            feedback: all feedback so far, one remark a line; understood in the same terms as `revise`.
+
+        Raises:
+            BadInput: query or feedback asks for nothing, or for something impossible.
+            PlanError: everything it needs is disabled, or a command lacks a parameter.
+        """
+        reading = read(query, self.rules)
+        calls = calls_in(reading.text, self.commands, self.rules)
+        wanted = decide(query, reading, calls, self.rules)
+        intent = intent_of(wanted, self.rules)
+        needs, missing = usable(wanted.needs, agents, self.rules)
+        plan = build_plan(wanted, needs, self.rules)
+        plan = apply_feedback(plan, feedback, query, agents, self.commands, self.rules)
+        return Planned(intent, plan, tuple(_notes(reading.text, wanted.calls, missing, self.rules)))
+
+    async def revise(
+        self, text: str, query: str, todos: Sequence[SupervisorTodo], agents: Mapping[str, AgentFacts]
+    ) -> Proposed:
+        """Return the changes that plain text asks for (D10).
+
+        Args:
+            text: what a person wrote during the session.
+            query: the session's query.
+            todos: the plan as it is.
+            agents: all agents.
+
+        Raises:
+            BadInput: it asks for no change, or for an impossible one.
+            PlanError: it needs a disabled agent, or a command lacks a parameter.
+        """
+        return revise_text(Scene(text, query, todos, agents, self.commands, self.rules))
+
+    async def follow_up(
+        self,
+        query: str,
+        todo: SupervisorTodo,
+        result: Mapping[str, Any],
+        todos: Sequence[SupervisorTodo],
+        agents: Mapping[str, AgentFacts],
+    ) -> Proposed | None:
+        """Return what follows from a result (D14): a broader search after one with too few hits, else nothing."""
+        return follow_up_search(Scene(query, query, todos, agents, self.commands, self.rules), todo, result)
+
+
+def _notes(text: str, calls: Sequence[Call], missing: Sequence[str], rules: Rules) -> list[str]:
+    notes = [f"{agent} is disabled, so the plan goes without it." for agent in missing]
+    if not calls and asks_for_deed(text, rules):
+        notes.append("No declared command does what is asked, so the plan only looks into the documents.")
+    return notes

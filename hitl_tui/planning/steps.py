@@ -1,0 +1,269 @@
+"""From what a query needs to the steps of a plan (D6, D9)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+
+from hitl_tui.core.errors import PlanError
+from hitl_tui.core.plan import AgentFacts, ExecutionPlan, ExecutionStep, Intent, Strategy
+from hitl_tui.planning.commands import Call
+from hitl_tui.planning.reading import Reading, cut, entities_of, score_of, terms_of
+from hitl_tui.planning.ruleset import Need, Rules
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What a query needs, decided.
+
+    Args:
+        query: the query as written, without the commands where it asks for more than those.
+        reading: what it says.
+        needs: what it needs.
+        calls: the declared commands it asks for.
+    """
+
+    query: str
+    reading: Reading
+    needs: frozenset[Need]
+    calls: tuple[Call, ...]
+
+
+def decide(query: str, reading: Reading, calls: Sequence[Call], rules: Rules) -> Wanted:
+    """Decide what a query needs: whatever isn't understood otherwise is looked for in the documents."""
+    if calls:
+        rest = _beside(reading.text, calls)
+        needs = _needs_beside(reading.text, rest, calls, rules) | {Need.RUN}
+        if needs & {Need.FIND, Need.COMPUTE}:
+            query = rest
+            reading = replace(reading, terms=terms_of(rest, rules.words, entities_of(rest, rules)[1]))
+    else:
+        needs = {n for n in (Need.COMPUTE, Need.WRITE) if reading.scores[n] >= rules.threshold[n]}
+        if not (needs == {Need.COMPUTE} and _self_contained(reading, rules)):
+            needs.add(Need.FIND)
+    return Wanted(query, reading, frozenset(needs), tuple(calls))
+
+
+def _beside(text: str, calls: Sequence[Call]) -> str:
+    """Return what a text says besides the commands it calls for."""
+    rest, at = [], 0
+    for call in calls:
+        rest.append(text[at : call.start])
+        at = call.end
+    return "\n".join(part for part in [*rest, text[at:]] if part.strip())
+
+
+def _needs_beside(text: str, rest: str, calls: Sequence[Call], rules: Rules) -> set[Need]:
+    """Return what is needed besides the commands; words that merely ask are about the commands themselves."""
+    needs = {n for n in (Need.COMPUTE, Need.WRITE) if score_of(rest, n, rules) >= rules.threshold[n]}
+    if Need.COMPUTE in needs or score_of(rest, Need.FIND, rules) > rules.threshold[Need.FIND]:
+        needs.add(Need.FIND)
+    if any(score_of(text[c.start : c.end], Need.WRITE, rules) >= rules.threshold[Need.WRITE] for c in calls):
+        needs.add(Need.WRITE)
+    return needs
+
+
+def _self_contained(reading: Reading, rules: Rules) -> bool:
+    """Whether a sum is asked for that holds all its figures, so that no document is needed."""
+    figures = sum(len(reading.entities.get(kind, ())) for kind in ("amount", "percent", "date"))
+    return (
+        bool(figures)
+        and (not reading.leftover or rules.words.sums.search(reading.text) is not None)
+        and reading.scores[Need.FIND] < 2.0
+        and len(reading.leftover) <= 1
+        and not reading.subjects
+    )
+
+
+def intent_of(wanted: Wanted, rules: Rules) -> Intent:
+    """Return the intent: its type follows from the needs, its confidence from how clearly they were decided."""
+    reading = wanted.reading
+    margin = min(
+        (
+            abs(reading.scores[n] - rules.threshold[n]) / rules.threshold[n]
+            for n in (Need.COMPUTE, Need.WRITE)
+        ),
+        default=1.0,
+    )
+    evidence = 0.5 if reading.cues or wanted.calls else 0.2
+    return Intent(
+        type=intent_type(wanted.needs),
+        confidence=round(min(0.95, 0.4 + 0.25 * min(1.0, margin) + evidence * 0.6), 2),
+        keywords=tuple(dict.fromkeys([*(c.command for c in wanted.calls), *reading.cues]))
+        or reading.terms[: rules.limits.keywords],
+        entities={kind: list(said) for kind, said in reading.entities.items()},
+        language=reading.language,
+    )
+
+
+def intent_type(needs: frozenset[Need]) -> str:
+    """Return the name of what is needed: search, analysis, comprehensive, document, command or mixed."""
+    if Need.RUN in needs:
+        return "command" if needs == {Need.RUN} else "mixed"
+    if {Need.FIND, Need.COMPUTE} <= needs:
+        return "comprehensive"
+    if Need.WRITE in needs:
+        return "document"
+    return "analysis" if Need.COMPUTE in needs else "search"
+
+
+def usable(
+    needs: frozenset[Need], agents: Mapping[str, AgentFacts], rules: Rules
+) -> tuple[set[Need], list[str]]:
+    """Return the needs that an enabled agent can meet, and the agents that are missing.
+
+    Raises:
+        PlanError: nothing remains; the message names the agents.
+    """
+    missing = []
+    met = set()
+    for need in Need:
+        if need in needs:
+            agent = rules.steps[need].agent
+            if agent in agents and agents[agent].enabled:
+                met.add(need)
+            else:
+                missing.append(agent)
+    if not met:
+        raise PlanError(
+            f"Nothing can be planned, because this needs {' and '.join(missing)}, which is disabled."
+        )
+    return met, missing
+
+
+def build_plan(wanted: Wanted, needs: set[Need], rules: Rules) -> ExecutionPlan:
+    """Return the plan for what is needed: searches first, then the analysis, the report last."""
+    find = _finds(wanted, rules) if Need.FIND in needs else []
+    compute = [_compute(wanted, rules)] if Need.COMPUTE in needs else []
+    run = [run_step(c, wanted.reading.language, rules) for c in wanted.calls] if Need.RUN in needs else []
+    write = [_write(wanted, rules)] if Need.WRITE in needs else []
+    find, compute, run, write = _numbered([find, compute, run, write])
+    compute = [_after(step, find) for step in compute]
+    order = rules.words.order_cue.search(wanted.reading.text)
+    if order and run:
+        run = [run[0], *(_after(step, [before]) for before, step in pairwise(run))]
+    if order and run and order.start() > wanted.calls[0].start and order.start() >= wanted.calls[-1].end - 1:
+        find = [_after(step, run[-1:]) for step in find]
+        compute = [step if find else _after(step, run[-1:]) for step in compute]
+        before = [*run, *find, *compute]
+    else:
+        if order and run:
+            run[0] = _after(run[0], compute or find)
+        before = [*find, *compute, *run]
+    steps = (*before, *(_after(step, before) for step in write))
+    return finished(steps, wanted.reading.strategy, rules)
+
+
+def finished(steps: Sequence[ExecutionStep], strategy: Strategy, rules: Rules) -> ExecutionPlan:
+    """Return the plan of these steps, with the groups that may run together and the estimated time."""
+    depth: dict[str, int] = {}
+    for step in steps:
+        depth[reference(step)] = 1 + max((depth.get(d, 0) for d in step.dependencies), default=-1)
+    levels = [tuple(name for name, level in depth.items() if level == n) for n in range(len(steps))]
+    together = tuple(level for level in levels if len(level) > 1)
+    return ExecutionPlan(
+        steps=tuple(steps),
+        strategy=strategy,
+        parallel_groups=() if strategy is Strategy.SEQUENTIAL else together,
+        estimated_time=estimated_time(steps, strategy, rules),
+    )
+
+
+def reference(step: ExecutionStep) -> str:
+    """Return what dependencies call a step: its id, else its agent."""
+    return step.id or step.agent
+
+
+def _after(step: ExecutionStep, others: Sequence[ExecutionStep]) -> ExecutionStep:
+    return replace(step, dependencies=(*step.dependencies, *(reference(o) for o in others)))
+
+
+def _numbered(groups: Sequence[list[ExecutionStep]]) -> list[list[ExecutionStep]]:
+    """Give steps of one agent ids where there are several: `search_1`, `search_2`."""
+    return [
+        [replace(s, id=f"{s.agent.removesuffix('_team')}_{n}") for n, s in enumerate(group, start=1)]
+        if len(group) > 1
+        else group
+        for group in groups
+    ]
+
+
+def estimated_time(steps: Sequence[ExecutionStep], strategy: Strategy, rules: Rules) -> float:
+    """Return seconds: the longest chain of dependencies, or the sum when steps run one at a time."""
+    seconds = {rule.agent: rule.seconds for rule in rules.steps.values()}
+    if strategy is Strategy.SEQUENTIAL:
+        return sum(seconds.get(s.agent, 0.0) for s in steps)
+    done: dict[str, float] = {}
+    for step in steps:
+        start = max((done.get(d, 0.0) for d in step.dependencies), default=0.0)
+        done[reference(step)] = start + seconds.get(step.agent, 0.0)
+    return max(done.values(), default=0.0)
+
+
+def _finds(wanted: Wanted, rules: Rules) -> list[ExecutionStep]:
+    language = wanted.reading.language
+    if wanted.reading.subjects:
+        return [find_step(subject, language, rules) for subject in wanted.reading.subjects]
+    return [find_step(wanted.query, language, rules, title=_title(wanted.reading.terms, rules))]
+
+
+def _compute(wanted: Wanted, rules: Rules) -> ExecutionStep:
+    return compute_step(
+        wanted.query, wanted.reading.language, rules, title=_title(wanted.reading.terms, rules)
+    )
+
+
+def _write(wanted: Wanted, rules: Rules) -> ExecutionStep:
+    return write_step(wanted.query, wanted.reading.language, rules, title=_title(wanted.reading.terms, rules))
+
+
+def _title(terms: Sequence[str], rules: Rules) -> str:
+    return cut(" ".join(terms[: rules.limits.title_words]), 40)
+
+
+def title_of(text: str, rules: Rules) -> str:
+    """Return a few content words of a text, for a step's name."""
+    text = text[: rules.limits.head]
+    return _title(terms_of(text, rules.words, entities_of(text, rules)[1]), rules) or cut(text, 40)
+
+
+def _step(
+    need: Need, query: str, language: str, rules: Rules, title: str, inputs: Mapping[str, object]
+) -> ExecutionStep:
+    rule = rules.steps[need]
+    wording = rule.wording[language]
+    return ExecutionStep(
+        agent=rule.agent,
+        name=f"{wording.name}: {title}" if title else wording.name,
+        task=wording.task.replace("{query}", cut(query, rules.limits.task)),
+        priority=rule.priority,
+        timeout=rule.timeout,
+        input_mapping=dict(inputs),
+        purpose=wording.purpose,
+        expected_output=wording.expected_output,
+    )
+
+
+def find_step(query: str, language: str, rules: Rules, title: str = "") -> ExecutionStep:
+    """Return a search for a query; the team gets the whole of it, up to a bound."""
+    inputs = {"query": query.strip()[: rules.limits.query]}
+    return _step(Need.FIND, query, language, rules, title or title_of(query, rules), inputs)
+
+
+def compute_step(query: str, language: str, rules: Rules, title: str = "") -> ExecutionStep:
+    """Return an analysis for a query."""
+    inputs = {"query": query.strip()[: rules.limits.query]}
+    return _step(Need.COMPUTE, query, language, rules, title or title_of(query, rules), inputs)
+
+
+def write_step(query: str, language: str, rules: Rules, title: str = "") -> ExecutionStep:
+    """Return the report on a query."""
+    title = title or title_of(query, rules)
+    return _step(Need.WRITE, query, language, rules, title, {"title": title})
+
+
+def run_step(call: Call, language: str, rules: Rules) -> ExecutionStep:
+    """Return the run of a declared command with exactly these parameters."""
+    inputs = {"command": call.command, "parameters": dict(call.parameters)}
+    return _step(Need.RUN, call.said, language, rules, call.command, inputs)

@@ -1,0 +1,104 @@
+"""The stream of what teams say and do, for this process's faces and, through a bounded file, for followers'."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections import deque
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from hitl_tui.core.safe_text import mask, safe_text
+
+_LARGEST_FILE = 4 * 1024 * 1024
+_LONGEST_LINE = 4_000
+_KEPT_LINES = 5_000
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Activity:
+    """One line of the stream; its text is safe to show.
+
+    Args:
+        n: counts up within a process.
+        at: ISO 8601, UTC.
+        todo_id: the TODO it belongs to, empty for the session.
+        kind: `line`, `progress`, `started`, `finished`, `failed`, `asked`, `note`.
+        text: one line.
+        fraction: progress from 0 to 1; -1 when unknown.
+    """
+
+    n: int
+    at: str
+    todo_id: str
+    kind: str
+    text: str
+    fraction: float = -1.0
+
+
+class ActivityStream:
+    """Keeps the last lines and hands each to subscribers.
+
+    Args:
+        path: the bounded file that followers read.
+        now: the clock.
+        secrets: values to mask, by name.
+    """
+
+    def __init__(self, path: Path, now: Callable[[], str], secrets: Mapping[str, str] | None = None) -> None:
+        self._path = path
+        self._now = now
+        self._secrets = dict(secrets or {})
+        self._lines: deque[Activity] = deque(maxlen=_KEPT_LINES)
+        self._subscribers: list[Callable[[Activity], None]] = []
+        self._n = 0
+
+    @property
+    def lines(self) -> list[Activity]:
+        return list(self._lines)
+
+    def subscribe(self, subscriber: Callable[[Activity], None]) -> Callable[[], None]:
+        """Call `subscriber` with each new line; return what ends that."""
+        self._subscribers.append(subscriber)
+        return lambda: self._subscribers.remove(subscriber)
+
+    def write(self, todo_id: str, kind: str, text: str, fraction: float = -1.0) -> None:
+        """Add one entry; a text of several lines becomes several. Never raises for what a team says."""
+        for line in str(text).splitlines() or [""]:
+            clean = safe_text(mask(line, self._secrets), multiline=False, limit=_LONGEST_LINE)
+            self._n += 1
+            entry = Activity(self._n, self._now(), todo_id, kind, clean, fraction)
+            self._lines.append(entry)
+            self._append(entry)
+            for subscriber in list(self._subscribers):
+                subscriber(entry)
+
+    def _append(self, entry: Activity) -> None:
+        record = [entry.at, entry.todo_id, entry.kind, entry.text, entry.fraction]
+        try:
+            if self._path.exists() and self._path.stat().st_size > _LARGEST_FILE:
+                self._path.replace(self._path.with_suffix(".log.1"))
+            with self._path.open("a", encoding="utf-8") as file:
+                file.write(json.dumps(record, ensure_ascii=False) + "\n")
+        except OSError as error:  # the stream is for watching: losing it must not stop work
+            log.warning("activity can't be written: %s", error)
+
+
+def read_activity(path: Path, limit: int = _KEPT_LINES) -> list[Activity]:
+    """Return the last lines that the owner wrote; unreadable ones are left out."""
+    try:
+        with path.open(encoding="utf-8", errors="replace") as file:
+            tail = deque(file, maxlen=limit)
+    except OSError:
+        return []
+    found = []
+    for number, line in enumerate(tail, start=1):
+        try:
+            at, todo_id, kind, text, fraction = json.loads(line)
+            found.append(Activity(number, str(at), str(todo_id), str(kind), str(text), float(fraction)))
+        except (ValueError, TypeError):
+            continue
+    return found

@@ -1,0 +1,133 @@
+"""The checkpoint saver of a session (D1)."""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from urllib.parse import quote
+
+import aiosqlite
+from langgraph.checkpoint.base import BaseCheckpointSaver
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
+from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
+
+from hitl_tui.core.errors import StorageError
+
+FORMAT = 1
+"""Version of what we keep in a checkpoint file, in its `user_version`; a newer one is left alone."""
+
+
+def serializer() -> JsonPlusSerializer:
+    """Return a serializer that loads plain data only: no type that a checkpoint names is ever imported."""
+    return JsonPlusSerializer(allowed_msgpack_modules=None)
+
+
+@asynccontextmanager
+async def create_checkpointer(
+    db_path: str | Path, *, enable_checkpointing: bool = True
+) -> AsyncIterator[BaseCheckpointSaver[str]]:
+    """Open the saver on a SQLite file: folders made, schema set up, WAL, strict deserialisation (D1).
+
+    Leaving the context always closes the file. Nobody else in this process may open `db_path` through a file API
+    while it is open: closing such a descriptor drops SQLite's locks.
+
+    Args:
+        db_path: the checkpoint file.
+        enable_checkpointing: False runs without a file: state lives as long as the process.
+
+    Raises:
+        StorageError: the file can't be opened, isn't a checkpoint database or was written by a newer version; it is
+            not touched.
+    """
+    if not enable_checkpointing:
+        yield InMemorySaver(serde=serializer())
+        return
+    path = Path(db_path)
+    await asyncio.to_thread(_prepare, path)
+    try:
+        connection = await aiosqlite.connect(path, timeout=10)
+    except sqlite3.Error as error:
+        raise StorageError(f"{path} can't be opened: {error}.") from error
+    try:
+        saver = AsyncSqliteSaver(connection, serde=serializer())
+        try:
+            await saver.setup()
+            # The driver's own default is FULL; WAL with NORMAL keeps every commit over a killed process.
+            await connection.execute("PRAGMA synchronous=NORMAL")
+            await connection.execute(f"PRAGMA user_version={FORMAT}")
+            await connection.commit()
+        except sqlite3.Error as error:
+            raise StorageError(f"{path} can't be used as a checkpoint file: {error}.") from error
+        yield saver
+    finally:
+        await connection.close()
+
+
+@asynccontextmanager
+async def open_read_only(db_path: str | Path) -> AsyncIterator[AsyncSqliteSaver]:
+    """Open a checkpoint file for reading, also while another process owns it.
+
+    Raises:
+        StorageError: it isn't there or can't be read.
+    """
+    path = Path(db_path)
+    await asyncio.to_thread(check_file, path)
+    connection = await aiosqlite.connect(f"file:{_quoted(path)}?mode=ro", uri=True, timeout=10)
+    try:
+        saver = AsyncSqliteSaver(connection, serde=serializer())
+        saver.is_setup = True
+        yield saver
+    except sqlite3.Error as error:
+        raise StorageError(f"{path} can't be read: {error}.") from error
+    finally:
+        await connection.close()
+
+
+def _prepare(path: Path) -> None:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        existed = path.exists()
+    except OSError as error:
+        raise StorageError(f"{path.parent} can't be made: {error.strerror}.") from error
+    if existed:
+        check_file(path)
+
+
+def check_file(path: Path) -> None:
+    """Check that a file is a checkpoint database of ours, without touching it.
+
+    Raises:
+        StorageError: it is missing, cut off, of a newer version or not SQLite.
+    """
+    try:
+        connection = sqlite3.connect(f"file:{_quoted(path)}?mode=ro", uri=True, timeout=10)
+        try:
+            (version,) = connection.execute("PRAGMA user_version").fetchone()
+            if version > FORMAT:
+                raise StorageError(
+                    f"{path} was written by a newer version of hitl-tui (format {version}, this one reads {FORMAT})."
+                )
+            connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+            pages, size = _pages(connection)
+        finally:
+            connection.close()
+        if pages * size > path.stat().st_size and not Path(f"{path}-wal").exists():
+            raise StorageError(f"{path} is cut off: {path.stat().st_size} of {pages * size} bytes are there.")
+    except sqlite3.Error as error:
+        raise StorageError(f"{path} can't be read as a checkpoint file: {error}.") from error
+    except OSError as error:
+        raise StorageError(f"{path} can't be read: {error.strerror}.") from error
+
+
+def _pages(connection: sqlite3.Connection) -> tuple[int, int]:
+    (pages,) = connection.execute("PRAGMA page_count").fetchone()
+    (size,) = connection.execute("PRAGMA page_size").fetchone()
+    return int(pages), int(size)
+
+
+def _quoted(path: Path) -> str:
+    return quote(str(path.resolve()))

@@ -1,0 +1,295 @@
+"""`TeamSupervisor`: the supervising graph (D2).
+
+`coordinator → planning → plan_review ⇄ planning → approval ⇄ execute_teams → aggregate → generate_response → approval`
+
+`plan_review` and `approval` are gates: each holds one interrupt whose resume value is a batch of events for
+`fold`. `execute_teams` only marks TODOs as started, so that the intent to run is durable before anything runs;
+running them is the session's business. After the response the graph waits at `approval` again, so that a finished
+session can be taken further.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Literal, Protocol
+
+from langchain_core.runnables import RunnableConfig
+from langgraph.checkpoint.base import BaseCheckpointSaver
+from langgraph.graph import START, StateGraph
+from langgraph.graph.state import CompiledStateGraph
+from langgraph.types import Command, interrupt
+
+from hitl_tui.core import board as b
+from hitl_tui.core.board import Board, Control, Draft, Rules
+from hitl_tui.core.digest import short_id
+from hitl_tui.core.errors import HitlError
+from hitl_tui.core.events import Event
+from hitl_tui.core.fold import Folded, fold
+from hitl_tui.core.plan import AgentFacts, ExecutionPlan, Intent
+from hitl_tui.core.policy import Mode
+from hitl_tui.core.questions import questions
+from hitl_tui.core.settle import settle, withdraw_unbound
+from hitl_tui.core.todos import Status, SupervisorTodo
+from hitl_tui.supervisor import state as s
+from hitl_tui.supervisor.response import compose
+from hitl_tui.supervisor.state import MainSupervisorState
+
+STRICT_RESUME = "__pregel_strict_resume"
+"""Private to LangGraph: a resume that names an interrupt which isn't pending raises instead of answering another."""
+
+MAX_PLAN_REVISIONS = 10
+
+
+class Planned(Protocol):
+    """What a planner hands over; see `planning.agent.Planned`."""
+
+    @property
+    def intent(self) -> Intent: ...
+
+    @property
+    def plan(self) -> ExecutionPlan: ...
+
+
+class PlanMaker(Protocol):
+    """What the graph needs of a `PlanningAgent`."""
+
+    @property
+    def agents(self) -> Mapping[str, AgentFacts]: ...
+
+    async def plan(self, query: str, feedback: str = "") -> Planned: ...
+
+    def convert(self, plan: ExecutionPlan, taken: Sequence[str] = ()) -> list[SupervisorTodo]: ...
+
+
+class Artifacts(Protocol):
+    """Where results are kept by digest."""
+
+    async def put(self, value: Mapping[str, Any]) -> str: ...
+
+    async def get(self, digest: str) -> dict[str, Any]: ...
+
+
+def thread_of(session_id: str) -> str:
+    """Return the LangGraph thread of a session (D2)."""
+    return f"session_{session_id}"
+
+
+def config_of(session_id: str) -> RunnableConfig:
+    """Return the config of a session's thread: resumes are by id and strict."""
+    return {"configurable": {"thread_id": thread_of(session_id), STRICT_RESUME: True}, "recursion_limit": 10_000}
+
+
+class TeamSupervisor:
+    """Builds and drives the supervising graph of sessions.
+
+    Args:
+        planner: makes plans.
+        rules: gives the rules that hold now.
+        artifacts: keeps results.
+        checkpointer: the session's saver.
+        now: the clock, ISO 8601 in UTC.
+    """
+
+    def __init__(
+        self,
+        planner: PlanMaker,
+        rules: Callable[[], Rules],
+        artifacts: Artifacts,
+        checkpointer: BaseCheckpointSaver[str],
+        now: Callable[[], str],
+    ) -> None:
+        self._planner = planner
+        self._rules = rules
+        self._artifacts = artifacts
+        self._now = now
+        self.graph = self._build(checkpointer)
+
+    def _build(self, checkpointer: BaseCheckpointSaver[str]) -> CompiledStateGraph[Any, Any, Any, Any]:
+        builder = StateGraph(MainSupervisorState)
+        builder.add_node(s.COORDINATOR, self._coordinator)
+        builder.add_node(s.PLANNING, self._planning)
+        builder.add_node(s.PLAN_REVIEW, self._plan_review)
+        builder.add_node(s.APPROVAL, self._approval)
+        builder.add_node(s.EXECUTE_TEAMS, self._execute_teams)
+        builder.add_node(s.AGGREGATE, self._aggregate)
+        builder.add_node(s.GENERATE_RESPONSE, self._generate_response)
+        builder.add_edge(START, s.COORDINATOR)
+        return builder.compile(checkpointer=checkpointer, name="team_supervisor")
+
+    async def execute(self, query: str, session_id: str, *, mode: Mode = Mode.STEP, branch: int = 0) -> dict[str, Any]:
+        """Begin a session, or bring one that was interrupted to rest; return the state at the next gate.
+
+        The state's `__interrupt__` holds the gate's interrupt; answer it with `resume`.
+
+        Args:
+            query: what is asked; only used when the thread is new.
+            session_id: runs on thread `session_<id>`.
+            mode: when a person is asked.
+            branch: the branch to begin on.
+        """
+        config = config_of(session_id)
+        known = await self.graph.aget_state(config)
+        begun = known.created_at is not None
+        control = Control(mode=mode, branch=branch, policy_version=self._rules().policy.version)
+        first = {"query": query, "session_id": session_id, "control": control.to_dict()}
+        return await self._invoke(None if begun else first, session_id)
+
+    async def resume(self, session_id: str, interrupt_id: str, events: Sequence[Event]) -> dict[str, Any]:
+        """Hand a batch of events to the gate; return the state at the next one."""
+        command: Command[Any] = Command(resume={interrupt_id: [e.to_dict() for e in events]})
+        return await self._invoke(command, session_id)
+
+    async def _invoke(self, value: Any, session_id: str) -> dict[str, Any]:
+        found = await self.graph.ainvoke(value, config_of(session_id), durability="sync")
+        return dict(found)
+
+    # Nodes ----------------------------------------------------------------------------------------------------
+
+    async def _coordinator(self, state: MainSupervisorState) -> Command[Literal["planning"]]:
+        update = {
+            "request_id": short_id(state["session_id"], state["query"]),
+            "current_phase": s.COORDINATOR,
+            "approval_status": s.WAITING,
+            "approval_message": "",
+            "results": {},
+        }
+        return Command(goto="planning", update=update)
+
+    async def _planning(self, state: MainSupervisorState) -> Command[Literal["plan_review"]]:
+        control = Control.from_dict(state["control"])
+        old = list(state.get("todos") or {})
+        planning: dict[str, Any] = {
+            "agents": [a.name for a in self._planner.agents.values() if a.enabled],
+            "teams": list(dict.fromkeys(a.team for a in self._planner.agents.values() if a.enabled)),
+        }
+        todos: list[SupervisorTodo] = []
+        try:
+            planned = await self._planner.plan(state["query"], control.feedback)
+            todos = self._planner.convert(planned.plan, old)
+            planning |= {
+                "intent": planned.intent.to_dict(),
+                "plan": await self._artifacts.put(planned.plan.to_dict()),
+                "strategy": planned.plan.strategy.value,
+                "estimated_time": planned.plan.estimated_time,
+            }
+        except HitlError as error:
+            planning["errors"] = [error.message]
+        changes: dict[str, Any] = dict.fromkeys(old)
+        changes |= {todo.id: todo.to_state() for todo in todos}
+        highest = max([control.highest, *(int(t.id.removeprefix("todo_")) for t in todos)])
+        control = replace(
+            control,
+            plan=b.PLAN_DRAFT,
+            highest=highest,
+            revision=control.revision + bool(control.feedback),
+            feedback="",
+        )
+        update = {
+            "planning": planning,
+            "todos": changes,
+            "control": control.to_dict(),
+            "current_phase": s.PLANNING,
+        }
+        return Command(goto="plan_review", update=update)
+
+    async def _plan_review(self, state: MainSupervisorState) -> Command[Literal["planning", "plan_review", "approval"]]:
+        board = Board.from_state(state)
+        limit = board.control.revision >= MAX_PLAN_REVISIONS
+        if board.control.mode is not Mode.PLAN or not board.todos or limit:
+            accepted = replace(board, control=replace(board.control, plan=b.PLAN_ACCEPTED))
+            return Command(goto="approval", update=self._update(s.PLAN_REVIEW, fold(accepted, (), self._rules())))
+        folded = self._gate(board, s.PLAN_REVIEW)
+        update = self._update(s.PLAN_REVIEW, folded)
+        control = folded.board.control
+        if control.plan == b.PLAN_REVISE:
+            return Command(goto="planning", update=update)
+        if control.plan == b.PLAN_DRAFT and control.mode is Mode.PLAN:
+            return Command(goto="plan_review", update=update)
+        return Command(goto="approval" if control.plan != b.PLAN_DRAFT else "plan_review", update=update)
+
+    async def _approval(self, state: MainSupervisorState) -> Command[Literal["approval", "execute_teams", "aggregate"]]:
+        board = Board.from_state(state)
+        folded = Folded(board, {}, ()) if self._finished(board) else self._gate(board, s.APPROVAL)
+        update = self._update(s.APPROVAL, folded)
+        if b.startable(Draft(folded.board, self._rules())):
+            return Command(goto="execute_teams", update=update)
+        return Command(goto="aggregate" if self._finished(folded.board) else "approval", update=update)
+
+    def _gate(self, board: Board, name: str) -> Folded:
+        """Wait for events, then fold them. The payload is constant in size: the questions are in the state."""
+        batch = interrupt({"gate": name, "session": board.session})
+        events = [Event.from_dict(e) for e in batch if isinstance(e, Mapping)] if isinstance(batch, list) else []
+        return fold(board, events, self._rules())
+
+    def _finished(self, board: Board) -> bool:
+        """Nothing is left to run, to ask or to conclude but the response."""
+        control = board.control
+        if control.concluded or control.plan not in (b.PLAN_ACCEPTED, b.PLAN_REJECTED):
+            return False
+        rules = self._rules()
+        return Draft(board, rules).all_settled() and not questions(board, rules)
+
+    async def _execute_teams(self, state: MainSupervisorState) -> Command[Literal["approval"]]:
+        board = Board.from_state(state)
+        draft = Draft(board, self._rules())
+        now = self._now()
+        for todo in b.startable(draft):
+            if withdraw_unbound(draft, todo):
+                continue
+            attempt = todo.attempt + 1
+            run_id = f"{board.session}/{todo.id}/{board.control.branch}.{attempt}"
+            draft.put(todo.move(Status.IN_PROGRESS, attempt=attempt, run_id=run_id, started_at=now, completed_at=""))
+        settle(draft, now)
+        return Command(
+            goto="approval", update=self._update(s.EXECUTE_TEAMS, Folded(draft.result(), draft.changes(), ()))
+        )
+
+    async def _aggregate(self, state: MainSupervisorState) -> Command[Literal["generate_response"]]:
+        board = Board.from_state(state)
+        results: dict[str, Any] = {}
+        for todo in board.all():
+            if todo.result is not None:
+                results.setdefault(todo.agent_name, {})[todo.id] = dict(todo.result)
+        update = {
+            "results": {
+                "digest": await self._artifacts.put(results),
+                "teams": {team: len(found) for team, found in results.items()},
+            },
+            "current_phase": s.AGGREGATE,
+            "approval_status": s.COMPLETED,
+            "approval_message": "",
+        }
+        return Command(goto="generate_response", update=update)
+
+    async def _generate_response(self, state: MainSupervisorState) -> Command[Literal["approval"]]:
+        board = Board.from_state(state)
+        todos = board.all()
+        results = {
+            todo.id: await self._artifacts.get(str(todo.result["digest"]))
+            for todo in todos
+            if todo.result is not None and todo.result.get("digest")
+        }
+        planning = state.get("planning") or {}
+        language = Intent.from_dict(planning.get("intent") or {}).language
+        response = compose(state["query"], language, todos, results, planning.get("errors", ()))
+        digest = await self._artifacts.put(response.to_dict())
+        update = {
+            "response": {"digest": digest, "summary": response.summary, "outcome": response.outcome},
+            "control": replace(board.control, concluded=True).to_dict(),
+            "current_phase": s.GENERATE_RESPONSE,
+        }
+        return Command(goto="approval", update=update)
+
+    def _update(self, phase: str, folded: Folded) -> dict[str, Any]:
+        """Return what a gate writes: changed TODOs, control, and what it waits for in words."""
+        asked = questions(folded.board, self._rules())
+        update: dict[str, Any] = {"control": folded.board.control.to_dict(), "current_phase": phase}
+        if folded.changes:
+            update["todos"] = dict(folded.changes)
+        if asked:
+            about = ", ".join(q.todo_id or q.kind.value for q in asked[:5])
+            update |= {"approval_status": s.WAITING, "approval_message": f"{len(asked)} waiting: {about}"}
+        elif not folded.board.control.concluded:
+            update |= {"approval_status": s.APPROVED, "approval_message": ""}
+        return update

@@ -1,0 +1,322 @@
+"""Runs of teams: each TODO attempt is one run of its team's graph on a thread of its own.
+
+A run ends: with a result, a failure, a question from inside the team, or an effect in doubt. Each ending is posted
+to the session's inbox under an id of its own, so posting it again after a crash changes nothing. What a run left
+behind on its thread says how far it got; recovery reads that and nothing else.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from langchain_core.runnables import RunnableConfig
+from langgraph.checkpoint.base import BaseCheckpointSaver
+from langgraph.graph.state import CompiledStateGraph
+from langgraph.types import Command, StateSnapshot
+
+from hitl_tui.core.board import inputs_of
+from hitl_tui.core.errors import BadInput, HitlError, StorageError
+from hitl_tui.core.events import EventKind
+from hitl_tui.core.safe_text import mask
+from hitl_tui.core.todos import SupervisorTodo, clip
+from hitl_tui.ledger.contract import Ledger
+from hitl_tui.supervisor.activity import ActivityStream
+from hitl_tui.supervisor.effects import LedgerEffects
+from hitl_tui.supervisor.graph import STRICT_RESUME
+from hitl_tui.supervisor.storage import ArtifactStore, SessionFolder
+from hitl_tui.teams.contract import Team, TeamContext, TeamResult, TeamTask
+from hitl_tui.teams.doubt import EffectInDoubt, RunNotCurrent
+
+log = logging.getLogger(__name__)
+
+Post = Callable[[str, EventKind, Mapping[str, Any]], Awaitable[None]]
+"""Posts a run's ending: event id, kind, data."""
+
+FollowUp = Callable[[SupervisorTodo, TeamResult], Awaitable[dict[str, Any] | None]]
+"""Asks the planner whether a result calls for a change of the plan (D14); returns a proposal dict."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunSpec:
+    """Everything a run needs, JSON only.
+
+    Args:
+        run_id: its thread.
+        todo: the TODO.
+        branch: the branch it runs on.
+        query: the session's question.
+        inputs: result references by TODO id.
+    """
+
+    run_id: str
+    todo: SupervisorTodo
+    branch: int
+    query: str
+    inputs: Mapping[str, Mapping[str, Any]]
+
+    @classmethod
+    def of(cls, todo: SupervisorTodo, todos: Mapping[str, SupervisorTodo], branch: int, query: str) -> RunSpec:
+        """Return the spec of a TODO in progress."""
+        refs = {i: todos[i].result for i in inputs_of(todo) if i in todos}
+        return cls(todo.run_id, todo, branch, query, {i: dict(r) for i, r in refs.items() if r and r.get("digest")})
+
+
+@dataclass(frozen=True, slots=True)
+class RunServices:
+    """What runs share.
+
+    Args:
+        saver: the session's saver, shared by supervisor and teams (D1).
+        team: gives a team by name.
+        ledger, artifacts, folder, activity: of the session.
+        session, lineage: its ids.
+        workspace: absolute path.
+        secrets: declared secrets, by name.
+        post: posts endings.
+        follow_up: asks the planner.
+        now: the clock.
+    """
+
+    saver: BaseCheckpointSaver[str]
+    team: Callable[[str], Team]
+    ledger: Ledger
+    artifacts: ArtifactStore
+    folder: SessionFolder
+    activity: ActivityStream
+    session: str
+    lineage: str
+    workspace: Path
+    secrets: Mapping[str, str]
+    post: Post
+    follow_up: FollowUp
+    now: Callable[[], str]
+
+
+class LocalDispatcher:
+    """Runs teams as tasks of this process; `ensure` and `stop` may be called as often as wanted.
+
+    Args:
+        services: what runs share.
+        grace: seconds a stopped run gets to end before it is named as still running.
+    """
+
+    def __init__(self, services: RunServices, grace: float = 10.0) -> None:
+        self._services = services
+        self._grace = grace
+        self._tasks: dict[str, asyncio.Task[None]] = {}
+        self._graphs: dict[str, CompiledStateGraph[Any, Any, Any, Any]] = {}
+
+    @property
+    def alive(self) -> set[str]:
+        """Ids of the runs that go on now."""
+        return {run_id for run_id, task in self._tasks.items() if not task.done()}
+
+    def ensure(self, spec: RunSpec) -> None:
+        """Let a run go on unless it does already."""
+        task = self._tasks.get(spec.run_id)
+        if task is not None and not task.done():
+            return
+        todo = spec.todo.id
+        earlier = [t for run, t in self._tasks.items() if run.split("/")[1] == todo and not t.done()]
+        self._tasks = {run: t for run, t in self._tasks.items() if not t.done()}
+        self._tasks[spec.run_id] = asyncio.create_task(self._drive(spec, earlier), name=f"run {spec.run_id}")
+
+    async def stop(self, run_id: str) -> bool:
+        """Stop a run; return whether it has ended.
+
+        Nothing more is begun by it from now on: the ledger refuses its effects.
+        """
+        task = self._tasks.get(run_id)
+        await self._services.ledger.stop_run(self._services.session, run_id, self._services.now())
+        if task is None or task.done():
+            return True
+        task.cancel()
+        await asyncio.wait({task}, timeout=self._grace)
+        return task.done()
+
+    async def stop_all(self) -> list[str]:
+        """Stop every run; return the ids of those that did not end in time."""
+        alive = sorted(self.alive)
+        ended = await asyncio.gather(*(self.stop(run_id) for run_id in alive))
+        return [run_id for run_id, done in zip(alive, ended, strict=True) if not done]
+
+    async def close(self) -> None:
+        """End all tasks without telling the ledger that their runs were stopped: they go on when reopened."""
+        tasks = [task for task in self._tasks.values() if not task.done()]
+        for task in tasks:
+            task.cancel()
+        if tasks:
+            await asyncio.wait(tasks, timeout=self._grace)
+
+    async def _drive(self, spec: RunSpec, earlier: list[asyncio.Task[None]]) -> None:
+        services = self._services
+        if earlier:
+            await asyncio.wait(earlier)
+        lock = await self._run_lock(spec)
+        try:
+            await self._run(spec, lock)
+        except asyncio.CancelledError:
+            raise
+        except EffectInDoubt as doubt:
+            data = {"todo_id": spec.todo.id, "run_id": spec.run_id, "effect": doubt.effect}
+            await services.post(f"run:{spec.run_id}:doubt:{spec.todo.asked}", EventKind.DOUBT, data)
+        except RunNotCurrent as error:
+            log.info("%s: %s", spec.run_id, error.message)
+        except TimeoutError:
+            await self._fail(spec, f"it took longer than {spec.todo.timeout:g} s", final=False)
+        except StorageError:
+            raise
+        except HitlError as error:
+            await self._fail(spec, error.message, final=isinstance(error, BadInput))
+        except Exception as error:
+            log.exception("run %s failed", spec.run_id)
+            await self._fail(
+                spec, f"{type(error).__name__}: {error}" if str(error) else type(error).__name__, final=False
+            )
+        finally:
+            os.close(lock)
+
+    async def _run_lock(self, spec: RunSpec) -> int:
+        told = False
+        while (lock := self._services.folder.lock_run(spec.todo.id)) is None:
+            if not told:
+                self._services.activity.write(
+                    spec.todo.id, "note", "waiting for a process of the run before, which is still alive"
+                )
+                told = True
+            await asyncio.sleep(0.2)
+        return lock
+
+    async def _fail(self, spec: RunSpec, error: str, *, final: bool) -> None:
+        text = clip(mask(error, dict(self._services.secrets)), 500)
+        data = {"todo_id": spec.todo.id, "run_id": spec.run_id, "error": text, "final": final}
+        await self._services.post(f"run:{spec.run_id}:failed", EventKind.FAILED, data)
+
+    async def _run(self, spec: RunSpec, lock: int) -> None:
+        services = self._services
+        team = services.team(spec.todo.agent_name)
+        graph = self._graph(team)
+        config: RunnableConfig = {"configurable": {"thread_id": spec.run_id, STRICT_RESUME: True}}
+        state = await graph.aget_state(config)
+        value = self._input(spec, state)
+        if value is not _WAITING:
+            context = await self._context(spec, lock)
+            async with asyncio.timeout(spec.todo.timeout or None):
+                await self._stream(graph, value, config, context, spec)
+            state = await graph.aget_state(config)
+        await self._end(spec, state)
+
+    def _graph(self, team: Team) -> CompiledStateGraph[Any, Any, Any, Any]:
+        graph = self._graphs.get(team.name)
+        if graph is None:
+            graph = team.build().compile(checkpointer=self._services.saver, name=team.name)
+            self._graphs[team.name] = graph
+        return graph
+
+    @staticmethod
+    def _input(spec: RunSpec, state: StateSnapshot) -> Any:
+        """Return what to invoke a run's graph with: how far it got decides."""
+        if state.created_at is None:
+            return {"task": spec.todo.description}
+        if state.interrupts:
+            question = spec.todo.question or {}
+            answer = question.get("answer") if question.get("kind") == "answered" else None
+            pending = {i.id for i in state.interrupts}
+            if answer is None or answer["interrupt_id"] not in pending:
+                return _WAITING
+            return Command(resume={answer["interrupt_id"]: answer["value"]})
+        if not state.next and state.values.get("result") is not None:
+            return _WAITING
+        return None
+
+    async def _context(self, spec: RunSpec, lock: int) -> TeamContext:
+        services = self._services
+        inputs = {
+            todo_id: TeamResult.from_dict(await services.artifacts.get(str(ref["digest"])))
+            for todo_id, ref in spec.inputs.items()
+        }
+        todo = spec.todo
+        effects = LedgerEffects(
+            services.ledger,
+            services.artifacts,
+            lineage=services.lineage,
+            session=services.session,
+            todo_id=todo.id,
+            branch=spec.branch,
+            run_id=spec.run_id,
+            resolutions=todo.metadata.get("resolutions", {}),
+            now=services.now,
+        )
+
+        def progress(text: str, fraction: float = -1.0) -> None:
+            services.activity.write(todo.id, "line" if fraction < 0 else "progress", text, fraction)
+
+        return TeamContext(
+            task=TeamTask(todo.id, spec.query, todo.description, dict(todo.arguments), inputs),
+            workspace=services.workspace,
+            cache=services.folder.cache,
+            key=f"{services.lineage}/{todo.id}",
+            effects=effects,
+            progress=progress,
+            secrets=services.secrets,
+            lock_fd=lock,
+        )
+
+    async def _stream(
+        self,
+        graph: CompiledStateGraph[Any, Any, Any, Any],
+        value: Any,
+        config: RunnableConfig,
+        context: TeamContext,
+        spec: RunSpec,
+    ) -> None:
+        activity = self._services.activity
+        activity.write(spec.todo.id, "started", f"{spec.todo.agent_name} attempt {spec.todo.attempt}")
+        async for part in graph.astream(
+            value, config, context=context, stream_mode=["updates", "custom"], durability="sync", version="v2"
+        ):
+            if part["type"] == "updates":
+                for node in part["data"]:
+                    if not node.startswith("__"):
+                        activity.write(spec.todo.id, "line", f"· {node}")
+            else:
+                activity.write(spec.todo.id, "line", str(part["data"]))
+
+    async def _end(self, spec: RunSpec, state: StateSnapshot) -> None:
+        services, todo = self._services, spec.todo
+        data: dict[str, Any] = {"todo_id": todo.id, "run_id": spec.run_id}
+        if state.interrupts:
+            first = state.interrupts[0]
+            path = [part.split(":")[0] for part in _namespace(first) if part]
+            data["interrupt"] = {"id": first.id, "path": path, "index": 0, "value": first.value}
+            await services.post(f"run:{spec.run_id}:asks:{todo.asked}", EventKind.INTERRUPTED, data)
+            return
+        values = state.values if isinstance(state.values, Mapping) else {}
+        found = values.get("result")
+        if not isinstance(found, Mapping):
+            await self._fail(spec, f"{todo.agent_name} ended without a result", final=True)
+            return
+        result = TeamResult.from_dict(found)
+        digest = await services.artifacts.put(result.to_dict())
+        data["result"] = {
+            "digest": digest,
+            "summary": clip(result.summary or " ".join(result.text.split()), 200),
+            "found": result.found,
+            "files": list(result.files),
+        }
+        data["proposal"] = await services.follow_up(todo, result)
+        await services.post(f"run:{spec.run_id}:finished", EventKind.FINISHED, data)
+
+
+_WAITING = object()
+
+
+def _namespace(interrupt: Any) -> list[str]:
+    namespace = getattr(interrupt, "ns", None) or getattr(interrupt, "namespace", None) or ""
+    return namespace.split("|") if isinstance(namespace, str) else [str(part) for part in namespace]

@@ -1,0 +1,350 @@
+"""Where a session lives: folder, lock, artifacts, activity.
+
+`<data>/sessions/<id>/` holds `checkpoints.db`, `session.json`, `lock`, `artifacts/` by SHA-256, `runs/` (locks that
+subprocesses inherit) and `activity.log`. Paths, locks and files stay behind this module.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import fcntl
+import json
+import os
+import re
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from hitl_tui.core.digest import canonical
+from hitl_tui.core.errors import BadInput, SessionBusy, StorageError, UnknownName
+from hitl_tui.core.safe_text import mask_json
+from hitl_tui.core.todos import clip
+
+_SESSION_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+_NETWORK_FILE_SYSTEMS = frozenset(
+    {"nfs", "nfs4", "cifs", "smb3", "smbfs", "afs", "9p", "fuse.sshfs", "afpfs", "webdav"}
+)
+
+
+def check_session_id(text: str) -> str:
+    """Return a session id that can be a folder's name.
+
+    Raises:
+        BadInput: it can't.
+    """
+    if not _SESSION_ID.fullmatch(text):
+        raise BadInput(
+            f'"{clip(text)}" can\'t be a session id; use up to 64 letters, digits, dots, dashes and underscores, '
+            "beginning with a letter or digit."
+        )
+    return text
+
+
+def write_atomically(path: Path, data: bytes) -> None:
+    """Write a file so that a crash leaves the old one or the new one, whole."""
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=".new-")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        Path(name).replace(path)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+    sync_folder(path.parent)
+
+
+def sync_folder(path: Path) -> None:
+    """Make a folder's entries durable."""
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+@dataclass(frozen=True, slots=True)
+class SessionInfo:
+    """What a session's folder says without opening its checkpoints.
+
+    Args:
+        id: session id.
+        workspace: absolute path, as it was when the session began.
+        title: first line of the query.
+        created: ISO 8601, UTC.
+        lineage: id that effects are remembered under; the id itself, or an ancestor's for an import or fork.
+    """
+
+    id: str
+    workspace: str
+    title: str
+    created: str
+    lineage: str
+
+    def to_dict(self) -> dict[str, str]:
+        return {
+            "id": self.id,
+            "workspace": self.workspace,
+            "title": self.title,
+            "created": self.created,
+            "lineage": self.lineage,
+        }
+
+
+class ArtifactStore:
+    """Contents by SHA-256: JSON documents, written once, durable before their digest is used.
+
+    Args:
+        folder: where; made when missing.
+        secrets: values that never reach a file, by name.
+    """
+
+    def __init__(self, folder: Path, secrets: Mapping[str, str] | None = None) -> None:
+        self._folder = folder
+        self._secrets = dict(secrets or {})
+
+    async def put(self, value: Mapping[str, Any]) -> str:
+        """Keep a JSON object; return the SHA-256 of its canonical form.
+
+        Raises:
+            StorageError: it can't be written.
+        """
+        return await asyncio.to_thread(self._put, value)
+
+    def _put(self, value: Mapping[str, Any]) -> str:
+        from hashlib import sha256
+
+        data = canonical(mask_json(dict(value), self._secrets))
+        digest = sha256(data).hexdigest()
+        path = self._path(digest)
+        if path.exists():
+            return digest
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            write_atomically(path, data)
+        except OSError as error:
+            raise StorageError(f"A result can't be written to {path.parent}: {error.strerror}.") from error
+        return digest
+
+    async def get(self, digest: str) -> dict[str, Any]:
+        """Return the object with this digest.
+
+        Raises:
+            StorageError: it is missing or damaged.
+        """
+        return await asyncio.to_thread(self._get, digest)
+
+    def _get(self, digest: str) -> dict[str, Any]:
+        from hashlib import sha256
+
+        try:
+            data = self._path(digest).read_bytes()
+        except OSError as error:
+            raise StorageError(f"The result {digest[:12]} is missing: {error.strerror}.") from error
+        if sha256(data).hexdigest() != digest:
+            raise StorageError(f"The result {digest[:12]} was changed on disk; its content isn't what was recorded.")
+        found = json.loads(data.decode("utf-8", errors="surrogatepass"))
+        return dict(found)
+
+    def _path(self, digest: str) -> Path:
+        return self._folder / digest[:2] / digest
+
+
+class SessionFolder:
+    """One session's folder.
+
+    Args:
+        path: the folder.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    @property
+    def checkpoints(self) -> Path:
+        return self.path / "checkpoints.db"
+
+    @property
+    def activity(self) -> Path:
+        return self.path / "activity.log"
+
+    @property
+    def cache(self) -> Path:
+        return self.path / "cache"
+
+    def artifacts(self, secrets: Mapping[str, str] | None = None) -> ArtifactStore:
+        return ArtifactStore(self.path / "artifacts", secrets)
+
+    def info(self) -> SessionInfo:
+        """Return what the folder says.
+
+        Raises:
+            StorageError: session.json is missing or damaged.
+        """
+        path = self.path / "session.json"
+        try:
+            data = json.loads(path.read_text(encoding="utf-8"))
+            return SessionInfo(**{k: str(data[k]) for k in ("id", "workspace", "title", "created", "lineage")})
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise StorageError(f"{path} can't be read: {error}.") from error
+
+    def write_info(self, info: SessionInfo) -> None:
+        data = json.dumps(info.to_dict(), ensure_ascii=False, indent=2) + "\n"
+        write_atomically(self.path / "session.json", data.encode("utf-8", errors="replace"))
+
+    @contextmanager
+    def own(self) -> Iterator[None]:
+        """Own the session while the context lasts; the kernel gives it back when the process dies.
+
+        Raises:
+            SessionBusy: another process owns it.
+            StorageError: the folder can't be locked.
+        """
+        handle = self._lock("lock")
+        if handle is None:
+            raise SessionBusy(f"Another process has session {self.path.name} open.")
+        try:
+            yield
+        finally:
+            os.close(handle)
+
+    def is_owned(self) -> bool:
+        """Return whether some process owns the session now."""
+        handle = self._lock("lock")
+        if handle is None:
+            return True
+        os.close(handle)
+        return False
+
+    def lock_run(self, todo_id: str) -> int | None:
+        """Return a locked descriptor for a TODO's runs, None while an orphan of an earlier run still holds it."""
+        (self.path / "runs").mkdir(exist_ok=True)
+        return self._lock(f"runs/{todo_id}")
+
+    def _lock(self, name: str) -> int | None:
+        try:
+            handle = os.open(self.path / name, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        except OSError as error:
+            raise StorageError(f"{self.path / name} can't be opened: {error.strerror}.") from error
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            os.close(handle)
+            return None
+        except OSError as error:
+            os.close(handle)
+            raise StorageError(f"{self.path / name} can't be locked: {error.strerror}.") from error
+        return handle
+
+
+class DataFolder:
+    """All sessions of a user.
+
+    Args:
+        root: the folder given by `--data`, `HITL_DATA_DIR` or the platform.
+    """
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+
+    @property
+    def ledger(self) -> Path:
+        return self.root / "ledger.db"
+
+    @property
+    def sessions(self) -> Path:
+        return self.root / "sessions"
+
+    def prepare(self) -> None:
+        """Make the folder.
+
+        Raises:
+            StorageError: it can't be made or written, or lies on a network file system, whose locks don't hold.
+        """
+        try:
+            self.sessions.mkdir(parents=True, exist_ok=True, mode=0o700)
+        except OSError as error:
+            raise StorageError(f"The data folder {self.root} can't be made: {error.strerror}.") from error
+        if not os.access(self.sessions, os.W_OK | os.X_OK):
+            raise StorageError(f"The data folder {self.root} can't be written to.")
+        kind = file_system(self.root)
+        if kind in _NETWORK_FILE_SYSTEMS:
+            raise StorageError(
+                f"The data folder {self.root} lies on a network file system ({kind}), where locks don't hold; "
+                "choose a local one with --data."
+            )
+
+    def ids(self) -> list[str]:
+        """Return the ids of all sessions, in the order they were made."""
+        try:
+            found = [p for p in self.sessions.iterdir() if (p / "session.json").exists()]
+        except OSError:
+            return []
+        return [p.name for p in sorted(found, key=lambda p: (_number(p.name), p.name))]
+
+    def session(self, session_id: str) -> SessionFolder:
+        """Return the folder of a session that exists.
+
+        Raises:
+            UnknownName: there is none; BadInput: the id can't be one.
+        """
+        check_session_id(session_id)
+        folder = self.sessions / session_id
+        if not (folder / "session.json").exists():
+            known = self.ids()
+            hint = f"there are {', '.join(known[-6:])}" if known else "there is none yet"
+            raise UnknownName(f'There is no session "{session_id}"; {hint}.')
+        return SessionFolder(folder)
+
+    def create(self, info: SessionInfo) -> SessionFolder:
+        """Make a session's folder.
+
+        Raises:
+            BadInput: there is one already.
+        """
+        folder = self.sessions / check_session_id(info.id)
+        try:
+            folder.mkdir(mode=0o700)
+        except FileExistsError:
+            if (folder / "session.json").exists():
+                raise BadInput(f"There is a session {info.id} already.") from None
+        except OSError as error:
+            raise StorageError(f"{folder} can't be made: {error.strerror}.") from error
+        made = SessionFolder(folder)
+        try:
+            made.write_info(info)
+            sync_folder(self.sessions)
+        except OSError as error:
+            raise StorageError(f"{folder} can't be written: {error.strerror}.") from error
+        return made
+
+    def fresh_id(self, used: Mapping[str, Any]) -> str:
+        """Return a new session id, `s1`, `s2`, …; `used` names ids that must not come back."""
+        taken = {*used, *self.ids()}
+        return f"s{1 + max((_number(name) for name in taken), default=0)}"
+
+
+def _number(session_id: str) -> int:
+    digits = session_id[1:]
+    return int(digits) if session_id.startswith("s") and digits.isascii() and digits.isdigit() else 0
+
+
+def file_system(path: Path) -> str:
+    """Return the type of the file system a path lies on, as the mount table names it; empty when it isn't known."""
+    try:
+        lines = Path("/proc/self/mounts").read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        return ""
+    real = str(path.resolve())
+    best = ("", "")
+    for line in lines:
+        parts = line.split()
+        point = parts[1].replace("\\040", " ") if len(parts) > 2 else ""
+        inside = real == point or real.startswith(point.rstrip("/") + "/")
+        if point and inside and len(point) >= len(best[0]):
+            best = (point, parts[2])
+    return best[1]

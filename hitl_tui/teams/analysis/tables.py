@@ -1,0 +1,352 @@
+"""CSV tables: rows that a question names, and plain statistics of their numeric columns."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from statistics import median
+from typing import Any
+
+from hitl_tui.teams.analysis.amounts import parse_amounts
+from hitl_tui.teams.analysis.numerals import digits
+
+MAX_ROWS = 200_000
+MAX_COLUMNS = 8
+MAX_GROUPS = 12
+
+_UNITS = (
+    (re.compile(r"억\s?원?"), "money", "KRW", 10**8),
+    (re.compile(r"백만\s?원?|million won|krw m", re.IGNORECASE), "money", "KRW", 10**6),
+    (re.compile(r"만\s?원?"), "money", "KRW", 10**4),
+    (re.compile(r"천\s?원"), "money", "KRW", 10**3),
+    (re.compile(r"원|won|krw", re.IGNORECASE), "money", "KRW", 1),
+    (re.compile(r"usd|\$", re.IGNORECASE), "money", "USD", 1),
+    (re.compile(r"%|percent", re.IGNORECASE), "percent", "%", 1),
+    (re.compile(r"㎡|m²|m2|sqm", re.IGNORECASE), "area", "m²", 1),
+)
+_HEADER_UNIT = re.compile(r"[(\[]([^()\[\]]{1,16})[)\]]\s*$|_(m2|sqm|krw|usd|won)$", re.IGNORECASE)
+_IDENTIFIER = re.compile(r"(?:^|_)(?:id|no|code|zip|year)$|번호|코드|연도|^#$", re.IGNORECASE)
+_SAMPLE = re.compile(r"(?<![a-z])sample|표본\s?자료|가상|예시|샘플", re.IGNORECASE)
+_PRICE_QUERY = re.compile(r"시세|가격|집값|price", re.IGNORECASE)
+_PRICE_COLUMN = re.compile(r"가격|매매|전세|월세|시세|보증금|가\s?[(\[]|price|deposit|rent", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A CSV file.
+
+    Args:
+        path: relative to the workspace.
+        header: column names.
+        rows: cells of the data rows, each as long as the header.
+        lines: line number of each row, counted from 1.
+        sample: the file says of itself that it is sample data.
+    """
+
+    path: str
+    header: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    lines: tuple[int, ...]
+    sample: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnStats:
+    """Statistics of one numeric column, all in `unit`.
+
+    Args:
+        column: its name without the unit.
+        group: the group's value, or empty for all rows chosen.
+        kind: an `Amount` kind.
+        unit: an `Amount` unit.
+        count: number of cells that hold a number.
+        total: their sum, exact.
+        low: smallest.
+        high: largest.
+        middle: median.
+    """
+
+    column: str
+    group: str
+    kind: str
+    unit: str
+    count: int
+    total: Fraction
+    low: Fraction
+    high: Fraction
+    middle: Fraction
+
+    @property
+    def mean(self) -> Fraction:
+        """Sum through count."""
+        return self.total / self.count
+
+    def to_dict(self) -> dict[str, Any]:
+        exact = {"total": self.total, "low": self.low, "high": self.high, "middle": self.middle}
+        return {
+            "column": self.column,
+            "group": self.group,
+            "kind": self.kind,
+            "unit": self.unit,
+            "count": self.count,
+            **{name: str(value) for name, value in exact.items()},
+        }
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> ColumnStats:
+        return cls(
+            column=str(data["column"]),
+            group=str(data["group"]),
+            kind=str(data["kind"]),
+            unit=str(data["unit"]),
+            count=int(data["count"]),
+            total=Fraction(data["total"]),
+            low=Fraction(data["low"]),
+            high=Fraction(data["high"]),
+            middle=Fraction(data["middle"]),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class TableSummary:
+    """What a table says to a question.
+
+    Args:
+        path: the file.
+        row_count: rows in the file.
+        chosen: rows the question names.
+        filters: the values it names, as `column = value`.
+        first_line: line of the first chosen row.
+        last_line: line of the last chosen row.
+        grouped_by: the column the statistics are grouped by, or empty.
+        stats: the statistics.
+        sample: the file says that it is sample data.
+    """
+
+    path: str
+    row_count: int
+    chosen: int
+    filters: tuple[str, ...]
+    first_line: int
+    last_line: int
+    grouped_by: str
+    stats: tuple[ColumnStats, ...]
+    sample: bool
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "path": self.path,
+            "row_count": self.row_count,
+            "chosen": self.chosen,
+            "filters": list(self.filters),
+            "first_line": self.first_line,
+            "last_line": self.last_line,
+            "grouped_by": self.grouped_by,
+            "stats": [stat.to_dict() for stat in self.stats],
+            "sample": self.sample,
+        }
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> TableSummary:
+        return cls(
+            path=str(data["path"]),
+            row_count=int(data["row_count"]),
+            chosen=int(data["chosen"]),
+            filters=tuple(str(item) for item in data["filters"]),
+            first_line=int(data["first_line"]),
+            last_line=int(data["last_line"]),
+            grouped_by=str(data["grouped_by"]),
+            stats=tuple(ColumnStats.from_dict(item) for item in data["stats"]),
+            sample=bool(data["sample"]),
+        )
+
+
+def parse_table(text: str, path: str) -> Table:
+    """Read a CSV text (comma, semicolon or tab); short rows are filled, long ones cut, at most 200,000 rows.
+
+    Raises:
+        ValueError: it has no header with two columns, or isn't CSV; the message names the file.
+    """
+    first = text.split("\n", 1)[0]
+    delimiter = max(",;\t", key=first.count)
+    reader = csv.reader(io.StringIO(text.replace("\0", ""), newline=""), delimiter=delimiter)
+    header: tuple[str, ...] = ()
+    rows: list[tuple[str, ...]] = []
+    lines: list[int] = []
+    line = 1
+    try:
+        for cells in reader:
+            begin, line = line, reader.line_num + 1
+            if not any(cell.strip() for cell in cells):
+                continue
+            if not header:
+                header = tuple(cell.strip() for cell in cells)
+                continue
+            rows.append(tuple(cell.strip() for cell in [*cells, *[""] * len(header)][: len(header)]))
+            lines.append(begin)
+            if len(rows) >= MAX_ROWS:
+                break
+    except csv.Error as error:
+        raise ValueError(f"{path} can't be read as a table: {error}.") from error
+    if len(header) < 2:
+        raise ValueError(f"{path} is no table with a header of two or more columns.")
+    head = " ".join([path, *header, *(cell for row in rows[:3] for cell in row)])
+    return Table(path, header, tuple(rows), tuple(lines), bool(_SAMPLE.search(head)))
+
+
+def summarise(table: Table, query: str) -> TableSummary:
+    """Return the statistics of the rows and columns a question names; of all where it names none.
+
+    Values of text columns that occur in the question choose rows (any of a column's values, all columns). The
+    rows are grouped by a column when the question names several of its values, or says 구별 or `by district`.
+    """
+    numeric = _numeric_columns(table)
+    text_columns = [i for i in range(len(table.header)) if i not in numeric]
+    named = {i: _named_values(table, i, query) for i in text_columns}
+    named = {i: values for i, values in named.items() if values}
+    chosen = [r for r, row in enumerate(table.rows) if all(row[i] in values for i, values in named.items())]
+    if not chosen:
+        chosen, named = list(range(len(table.rows))), {}
+    group = _group_column(table, text_columns, named, query)
+    columns = _relevant(table, numeric, query)
+    stats = [stat for i in columns if (stat := _stats(table, i, numeric[i], chosen, ""))]
+    if group is not None:
+        for value in list(dict.fromkeys(table.rows[r][group] for r in chosen))[:MAX_GROUPS]:
+            rows = [r for r in chosen if table.rows[r][group] == value]
+            stats += [stat for i in columns if (stat := _stats(table, i, numeric[i], rows, value))]
+    return TableSummary(
+        path=table.path,
+        row_count=len(table.rows),
+        chosen=len(chosen),
+        filters=tuple(f"{table.header[i]} = {value}" for i, values in named.items() for value in values),
+        first_line=table.lines[chosen[0]] if chosen else 1,
+        last_line=table.lines[chosen[-1]] if chosen else 1,
+        grouped_by="" if group is None else table.header[group],
+        stats=tuple(stats),
+        sample=table.sample,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Numeric:
+    kind: str
+    unit: str
+    values: Mapping[int, Fraction]
+
+
+def _numeric_columns(table: Table) -> dict[int, _Numeric]:
+    found = {}
+    for index, name in enumerate(table.header):
+        if _IDENTIFIER.search(name):
+            continue
+        kind, unit, factor = _header_unit(name)
+        values: dict[int, Fraction] = {}
+        filled = 0
+        for row_number, row in enumerate(table.rows):
+            if not row[index]:
+                continue
+            filled += 1
+            cell = _cell(row[index])
+            if cell is None:
+                if filled > 20 and len(values) * 2 < filled:
+                    break
+                continue
+            value, own_kind, own_unit = cell
+            if own_unit and not unit:
+                kind, unit = own_kind, own_unit
+            values[row_number] = value if own_unit else value * factor
+        if values and len(values) * 5 >= filled * 4:
+            found[index] = _Numeric(kind, unit, values)
+    return found
+
+
+def _header_unit(name: str) -> tuple[str, str, int]:
+    match = _HEADER_UNIT.search(name)
+    written = (match[1] or match[2]) if match else ""
+    for pattern, kind, unit, factor in _UNITS:
+        if written and pattern.fullmatch(written.strip()):
+            return kind, unit, factor
+    return "count", "", 1
+
+
+def _cell(text: str) -> tuple[Fraction, str, str] | None:
+    sign, plain = (-1, text[1:]) if text[:1] in "-\N{MINUS SIGN}" else (1, text)
+    value = digits(plain) if plain[:1].isdigit() else None
+    if value is not None:
+        return sign * value, "count", ""
+    if len(text) > 40:
+        return None
+    amounts = parse_amounts(text)
+    if len(amounts) == 1 and amounts[0].text.strip() == text.strip():
+        amount = amounts[0]
+        money = amount.kind == "count" and not amount.unit and amount.scale >= 10**4
+        return amount.value, "money" if money else amount.kind, "KRW" if money else amount.unit
+    return None
+
+
+def _named_values(table: Table, index: int, query: str) -> tuple[str, ...]:
+    asked = query.casefold()
+    values = dict.fromkeys(row[index] for row in table.rows)
+    named = (value for value in values if len(value) >= 2 and _contains(asked, value.casefold()))
+    return tuple(named)
+
+
+def _contains(text: str, value: str) -> bool:
+    if not value.isascii():
+        return value in text
+    return re.search(rf"(?<![a-z0-9]){re.escape(value)}(?![a-z0-9])", text) is not None
+
+
+def _group_column(
+    table: Table, columns: Sequence[int], named: Mapping[int, tuple[str, ...]], query: str
+) -> int | None:
+    several = [i for i, values in named.items() if len(values) > 1]
+    if several:
+        return several[0]
+    asked = query.casefold()
+    for index in columns:
+        name = re.escape(table.header[index].casefold())
+        if re.search(rf"{name}\s?별|(?:by|per|each)\s{name}(?![a-z])", asked):
+            return index
+        ends = {row[index][-1] for row in table.rows[:200] if row[index]}
+        if len(ends) == 1 and re.search(rf"(?<![가-힣]){re.escape(ends.pop())}별", asked):
+            return index
+    return None
+
+
+def bare_name(header: str) -> str:
+    """Return a column's name without the unit in brackets."""
+    return re.sub(r"\s*[(\[][^()\[\]]{1,16}[)\]]\s*$", "", header)
+
+
+def _relevant(table: Table, numeric: Mapping[int, _Numeric], query: str) -> list[int]:
+    asked = query.casefold()
+    named = [
+        i
+        for i in numeric
+        if len(bare_name(table.header[i])) >= 2 and bare_name(table.header[i]).casefold() in asked
+    ]
+    if not named and _PRICE_QUERY.search(query):
+        named = [i for i in numeric if _PRICE_COLUMN.search(table.header[i])]
+    return (named or list(numeric))[:MAX_COLUMNS]
+
+
+def _stats(table: Table, index: int, column: _Numeric, rows: Sequence[int], group: str) -> ColumnStats | None:
+    values = [column.values[r] for r in rows if r in column.values]
+    if not values:
+        return None
+    return ColumnStats(
+        column=bare_name(table.header[index]),
+        group=group,
+        kind=column.kind,
+        unit=column.unit,
+        count=len(values),
+        total=sum(values, Fraction(0)),
+        low=min(values),
+        high=max(values),
+        middle=median(values),
+    )

@@ -1,0 +1,69 @@
+"""The analysis team (D13): computes over what earlier TODOs found."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from hitl_tui.core.errors import BadInput
+from hitl_tui.core.policy import Risk
+from hitl_tui.teams.analysis.analyse import MAX_QUERY
+from hitl_tui.teams.analysis.model import ANALYSIS_TYPES
+
+if TYPE_CHECKING:
+    from langgraph.graph import StateGraph
+
+
+class AnalysisTeam:
+    """Computes over the question, the passages found for it and their tables; has no opinions.
+
+    Nothing outside the session is changed: it only reads files of the workspace that earlier results name.
+    """
+
+    name = "analysis_team"
+    description = (
+        "Arithmetic over what was found: changes, limits stated in documents, table statistics, dates."
+    )
+    risk = Risk.LOW
+    max_retries = 2
+    timeout = 60.0
+
+    @property
+    def input_schema(self) -> dict[str, Any]:
+        """JSON Schema of the arguments."""
+        return {
+            "type": "object",
+            "properties": {
+                "query": {"type": "string", "maxLength": MAX_QUERY},
+                "analysis_type": {"type": "string", "enum": list(ANALYSIS_TYPES), "default": "comprehensive"},
+            },
+            "required": ["query"],
+            "additionalProperties": False,
+        }
+
+    def bind(self, text: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        """Return `query` and `analysis_type`; an empty query stands for the session's question.
+
+        Raises:
+            BadInput: an unknown argument, an unknown analysis type or a query that is no text or too long.
+        """
+        unknown = sorted(set(arguments) - {"query", "analysis_type"})
+        if unknown:
+            raise BadInput(f"analysis_team takes query and analysis_type, not {unknown[0]!r}.")
+        query = arguments.get("query", text)
+        if not isinstance(query, str) or len(query) > MAX_QUERY:
+            raise BadInput(f"The query of analysis_team must be a text of at most {MAX_QUERY:,} characters.")
+        kind = arguments.get("analysis_type", "comprehensive")
+        if kind not in ANALYSIS_TYPES:
+            raise BadInput(f"The analysis type must be one of {', '.join(ANALYSIS_TYPES)}, not {kind!r}.")
+        return {"query": query.strip(), "analysis_type": kind}
+
+    def risk_of(self, arguments: Mapping[str, Any]) -> Risk:
+        """Return low: no arguments make it change anything."""
+        return Risk.LOW
+
+    def build(self) -> StateGraph[Any, Any, Any, Any]:
+        """Return the graph of six stages: prepare, preprocess, analyse, generate_insights, create_report, finalise."""
+        from hitl_tui.teams.analysis.stages import graph
+
+        return graph()

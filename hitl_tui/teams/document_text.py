@@ -1,0 +1,270 @@
+"""The words of a report: earlier results put together as Markdown, without a model."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import quote
+
+from hitl_tui.core.safe_text import safe_text
+from hitl_tui.teams.contract import Citation, TeamResult
+
+TEXT_LIMIT = 200_000
+PASSAGE_LIMIT = 4_000
+LIST_LIMIT = 100
+
+_WORDS: Mapping[str, Mapping[str, str]] = {
+    "en": {
+        "question": "Question",
+        "findings": "Findings",
+        "sources": "Sources",
+        "missing": "What was not found",
+        "made": "How this was made",
+        "statement": (
+            "This report was composed without a model: it puts together the results of earlier steps, passages "
+            "found and arithmetic done, as they are. It is neither an opinion nor advice."
+        ),
+        "steps": "Arithmetic",
+        "no_inputs": "No earlier step gave a result.",
+        "no_findings": "No step found anything to report.",
+        "no_sources": "No document was cited.",
+        "nothing_missing": "Every step that was used found something.",
+        "not_read": "not read",
+        "more": "and {count} more",
+        "files": "Files written",
+    },
+    "ko": {
+        "question": "질문",
+        "findings": "확인한 내용",
+        "sources": "출처",
+        "missing": "찾지 못한 것",
+        "made": "작성 방법",
+        "statement": (
+            "이 보고서는 언어 모델 없이 작성되었습니다. 앞선 단계의 결과, 곧 문서에서 찾은 구절과 계산을 그대로 모은 "
+            "것이며 의견이나 조언이 아닙니다."
+        ),
+        "steps": "계산",
+        "no_inputs": "앞선 단계의 결과가 없습니다.",
+        "no_findings": "보고할 내용을 찾은 단계가 없습니다.",
+        "no_sources": "인용한 문서가 없습니다.",
+        "nothing_missing": "사용한 모든 단계에서 내용을 찾았습니다.",
+        "not_read": "읽지 못함",
+        "more": "그 밖에 {count}건",
+        "files": "만든 파일",
+    },
+}
+
+
+def gather(inputs: Mapping[str, TeamResult]) -> list[dict[str, Any]]:
+    """Return what a report needs of earlier results as JSON, bounded, in plan order.
+
+    All of it was written by others, so it passes `safe_text` here, once.
+    """
+    return [_gathered(todo_id, result) for todo_id, result in inputs.items()]
+
+
+def _gathered(todo_id: str, result: TeamResult) -> dict[str, Any]:
+    data = result.data
+    passages = [p for p in _list(data.get("passages")) if isinstance(p, Mapping) and p.get("path")]
+    return {
+        "todo_id": todo_id,
+        "summary": _line(result.summary, 300),
+        "text": safe_text(result.text, limit=TEXT_LIMIT),
+        "found": result.found,
+        "passages": [_place(p, str(p.get("text", ""))) for p in passages[:LIST_LIMIT]],
+        "citations": [_place(c.to_dict(), c.quote) for c in result.citations[:LIST_LIMIT]],
+        "steps": [_step(s) for s in _list(data.get("steps"))[:LIST_LIMIT]],
+        "skipped": [_skipped(s) for s in _list(data.get("skipped"))],
+        "not_computed": [_line(reason, 500) for reason in _list(data.get("not_computed"))[:LIST_LIMIT]],
+        "files": [_line(name, 500) for name in result.files[:LIST_LIMIT]],
+    }
+
+
+def _list(value: object) -> list[Any]:
+    """Return a list of what may be a list, one thing, or nothing."""
+    if isinstance(value, list | tuple):
+        return list(value)
+    return [value] if value else []
+
+
+def _line(value: object, limit: int) -> str:
+    return safe_text(" ".join(str(value).split()), multiline=False, limit=limit)
+
+
+def _place(data: Mapping[str, Any], text: str) -> dict[str, Any]:
+    line, end, page = (_number(data.get(key)) for key in ("line", "end_line", "page"))
+    return {
+        "path": str(data["path"]).encode("utf-8", "replace").decode("utf-8"),
+        "line": line,
+        "end_line": max(line, end),
+        "page": page,
+        "heading": _line(data.get("heading") or "", 300),
+        "text": safe_text(text.strip("\n"), limit=PASSAGE_LIMIT),
+    }
+
+
+def _number(value: object) -> int:
+    return int(value) if isinstance(value, int | float) and 0 <= value < 1e12 else 0
+
+
+def _step(step: object) -> list[str]:
+    """Return one step of arithmetic as a line, whatever of it is given, and what tells it from others."""
+    if not isinstance(step, Mapping):
+        return [_line(step, 1_000)] * 2
+    what, formula, value = (_line(step.get(key) or "", 500) for key in ("what", "formula", "value"))
+    tail = value if value and value not in formula else ""
+    computed = " = ".join(part for part in (formula, tail) if part)
+    return [": ".join(part for part in (what, computed) if part), formula or value or what]
+
+
+def _skipped(item: object) -> str:
+    if isinstance(item, Mapping):
+        item = [item.get("path", ""), item.get("reason", "")]
+    parts = item if isinstance(item, list | tuple) else [item]
+    return ": ".join(_line(part, 300) for part in parts if part)
+
+
+def _literal(text: str) -> str:
+    """Return one line in which Markdown finds no markup."""
+    return re.sub(r"([\\`*\[\]<>|!])", r"\\\1", text)
+
+
+def fenced(text: str) -> str:
+    """Return `text` as a Markdown block that nothing in it can end."""
+    longest = max((len(run) for run in re.findall(r"`+", text)), default=0)
+    fence = "`" * max(3, longest + 1)
+    return f"{fence}text\n{text.removesuffix(chr(10))}\n{fence}"
+
+
+@dataclass(slots=True)
+class _Notes:
+    """Footnotes, numbered as they are first used.
+
+    Args:
+        folder: the report's folder, which links start from.
+    """
+
+    folder: str
+    _numbers: dict[tuple[str, int, int, int], int] = field(default_factory=dict)
+    _quotes: dict[int, str] = field(default_factory=dict)
+
+    def mark(self, place: Mapping[str, Any]) -> str:
+        key = (place["path"], place["line"], place["end_line"], place["page"])
+        number = self._numbers.setdefault(key, len(self._numbers) + 1)
+        self._quotes.setdefault(number, place["text"])
+        return f"[^{number}]"
+
+    def link(self, path: str, line: int, page: int) -> str:
+        """Return a link to a line of a file, or its words where no relative link can reach it."""
+        label = _literal(safe_text(Citation(path, line, line, "", page).label, multiline=False))
+        if path.startswith("/") or ":" in path.split("/")[0]:
+            return label
+        target = quote(posixpath.relpath(path, self.folder or "."), safe="/.-_~", errors="replace")
+        fragment = f"#page={page}" if page else f"#L{line}"
+        return f"[{label}]({target}{fragment})"
+
+    def footnotes(self) -> Iterator[str]:
+        for (path, line, _, page), number in self._numbers.items():
+            words = _literal(_line(self._quotes[number], 200))
+            yield f"[^{number}]: {self.link(path, line, page)}" + (f" “{words}”" if words else "")
+
+    def sources(self) -> Iterator[str]:
+        places: dict[str, list[tuple[int, int]]] = {}
+        for path, line, _, page in self._numbers:
+            places.setdefault(path, []).append((page, line))
+        for path, lines in places.items():
+            links = ", ".join(self.link(path, line, page) for page, line in sorted(set(lines)))
+            yield f"- {links}"
+
+
+def compose(title: str, query: str, material: Sequence[Mapping[str, Any]], folder: str) -> str:
+    """Return the report as Markdown; the same input gives the same bytes.
+
+    Args:
+        title: its heading.
+        query: the session's question.
+        material: what `gather` returned.
+        folder: where the report will lie, relative to the workspace; links start there.
+    """
+    words = _WORDS["ko" if re.search(r"[가-힣]", query + title) else "en"]
+    notes = _Notes(folder)
+    parts = [f"# {_literal(_line(title, 200))}"]
+    if query.strip():
+        parts += [f"## {words['question']}", fenced(safe_text(query, limit=PASSAGE_LIMIT))]
+    parts.append(f"## {words['findings']}")
+    found = [entry for entry in material if entry["found"]]
+    for number, entry in enumerate(found, start=1):
+        parts += _finding(number, entry, notes, words)
+    if not found:
+        parts.append(words["no_findings"] if material else words["no_inputs"])
+    parts += [f"## {words['sources']}", "\n".join(notes.sources()) or words["no_sources"]]
+    parts += [f"## {words['missing']}", _missing(material, words)]
+    parts += [f"## {words['made']}", words["statement"]]
+    parts += ["\n".join(notes.footnotes())]
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _finding(number: int, entry: Mapping[str, Any], notes: _Notes, words: Mapping[str, str]) -> Iterable[str]:
+    yield f"### {number}. {_literal(entry['summary'] or entry['todo_id'])}"
+    if entry["passages"]:
+        for place in entry["passages"]:
+            heading = f" {_literal(place['heading'])}" if place["heading"] else ""
+            yield f"{notes.link(place['path'], place['line'], place['page'])}{heading} {notes.mark(place)}"
+            yield fenced(place["text"])
+    elif entry["text"].strip():
+        yield _tamed(entry["text"].strip("\n"))
+    shown = "" if entry["passages"] else " ".join(entry["text"].split())
+    steps = [f"- {_literal(line)}" for line, key in entry["steps"] if line and key not in shown]
+    if steps:
+        yield f"{words['steps']}:"
+        yield "\n".join(steps)
+    marks = " ".join(dict.fromkeys(notes.mark(place) for place in entry["citations"]))
+    if marks and not entry["passages"]:
+        yield f"{words['sources']}: {marks}"
+    if entry["files"]:
+        yield f"{words['files']}: {', '.join(_literal(name) for name in entry['files'])}"
+
+
+def _missing(material: Sequence[Mapping[str, Any]], words: Mapping[str, str]) -> str:
+    lines = []
+    for entry in material:
+        if not entry["found"]:
+            said = entry["summary"] or _line(entry["text"], 300) or entry["todo_id"]
+            lines.append(f"- {_literal(said)}")
+        lines += [f"- {_literal(reason)}" for reason in entry["not_computed"] if reason]
+        lines += [f"- {_literal(name)} ({words['not_read']})" for name in entry["skipped"][:LIST_LIMIT]]
+        if (more := len(entry["skipped"]) - LIST_LIMIT) > 0:
+            lines.append(f"- {words['more'].format(count=more)}")
+    if not lines:
+        return words["nothing_missing"] if material else words["no_inputs"]
+    return "\n".join(dict.fromkeys(lines))
+
+
+def _tamed(markdown: str) -> str:
+    """Return Markdown of a team that fits under a third-level heading and loads nothing.
+
+    Headings go three levels down, HTML and images become text; code blocks stay as they are, and one that was left
+    open is closed.
+    """
+    lines, fence = [], ""
+    for line in markdown.split("\n"):
+        marker = re.match(r" {0,3}(`{3,}|~{3,})(.*)", line)
+        if fence:
+            if marker and marker[1].startswith(fence) and not marker[2].strip():
+                fence = ""
+            lines.append(line)
+            continue
+        if marker:
+            fence = marker[1]
+            lines.append(line)
+            continue
+        if heading := re.match(r" {0,3}(#{1,6}) ", line):
+            level = min(6, len(heading[1]) + 3)
+            line = "#" * level + line[heading.end() - 1 :]
+        lines.append(re.sub(r"<(?=[A-Za-z/!?])", r"\\<", line).replace("![", r"\!["))
+    if fence:
+        lines.append(fence)
+    return "\n".join(lines)

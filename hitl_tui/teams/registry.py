@@ -1,0 +1,135 @@
+"""Which teams there are, and what planning must know of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+from hitl_tui.core.errors import BadInput
+from hitl_tui.core.plan import AgentFacts
+from hitl_tui.core.policy import Risk
+from hitl_tui.teams.contract import Team
+from hitl_tui.teams.failure import unknown_name
+
+if TYPE_CHECKING:
+    from hitl_tui.config.commands import CommandDeclaration
+    from hitl_tui.config.workspace import WorkspaceConfig
+
+
+@dataclass(frozen=True, slots=True)
+class CommandFacts:
+    """A declared command as planning sees it.
+
+    Args:
+        name: what the `command` argument of the command team says.
+        description: one line.
+        risk: its declared risk class.
+        parameters: name of each parameter and its type.
+        required: names of the parameters that have no default.
+        has_preview: a read-only preview is declared.
+    """
+
+    name: str
+    description: str
+    risk: Risk
+    parameters: Mapping[str, str]
+    required: tuple[str, ...]
+    has_preview: bool
+
+
+@dataclass(frozen=True, slots=True)
+class TeamRegistry:
+    """The teams of a workspace; each is also the agent of its name (D6).
+
+    Args:
+        teams: by name, disabled ones included.
+        disabled: names of teams that are never planned.
+        commands: the declared commands by name.
+    """
+
+    teams: Mapping[str, Team]
+    disabled: frozenset[str] = frozenset()
+    commands: Mapping[str, CommandFacts] = field(default_factory=dict)
+
+    @classmethod
+    def from_config(cls, config: WorkspaceConfig, extra: Sequence[Team] = ()) -> TeamRegistry:
+        """Return the built-in teams as a workspace declares them, and further ones.
+
+        Args:
+            config: the workspace's declarations.
+            extra: teams of the embedding program.
+
+        Raises:
+            BadInput: two teams have one name.
+        """
+        from hitl_tui.teams.analysis.team import AnalysisTeam
+        from hitl_tui.teams.command.team import CommandTeam
+        from hitl_tui.teams.document import DocumentTeam
+        from hitl_tui.teams.search.team import SearchTeam
+
+        built_in: tuple[Team, ...] = (
+            SearchTeam(config.search.documents),
+            AnalysisTeam(),
+            DocumentTeam(config.document.folder),
+            CommandTeam(config.commands),
+        )
+        teams = _by_name((*built_in, *extra))
+        return cls(
+            teams=MappingProxyType(teams),
+            disabled=frozenset(name for name in teams if not config.enabled(name)),
+            commands=MappingProxyType({name: _facts(c) for name, c in config.commands.items()}),
+        )
+
+    def get(self, name: str) -> Team:
+        """Return a team, disabled or not.
+
+        Raises:
+            UnknownName: there is none of that name; the message names the nearest and all.
+        """
+        team = self.teams.get(name)
+        if team is None:
+            raise unknown_name("team", name, self.teams)
+        return team
+
+    def enabled(self, name: str) -> bool:
+        """Whether a team exists and may be planned."""
+        return name in self.teams and name not in self.disabled
+
+    def agents(self) -> dict[str, AgentFacts]:
+        """Return what planning must know of every agent, disabled ones included, by name."""
+        return {
+            name: AgentFacts(
+                name=name,
+                team=name,
+                description=team.description,
+                enabled=self.enabled(name),
+                max_retries=team.max_retries,
+                timeout=team.timeout,
+                bind=team.bind,
+                risk_of=team.risk_of,
+            )
+            for name, team in self.teams.items()
+        }
+
+
+def _by_name(teams: Iterable[Team]) -> dict[str, Team]:
+    found: dict[str, Team] = {}
+    for team in teams:
+        if team.name in found:
+            raise BadInput(f'There are two teams named "{team.name}"; give one of them another name.')
+        found[team.name] = team
+    return found
+
+
+def _facts(declared: CommandDeclaration) -> CommandFacts:
+    parameters = declared.parameters
+    return CommandFacts(
+        name=declared.name,
+        description=declared.description,
+        risk=declared.risk,
+        parameters={name: parameter.type for name, parameter in parameters.items()},
+        required=tuple(name for name, parameter in parameters.items() if parameter.default is None),
+        has_preview=declared.preview is not None,
+    )

@@ -1,0 +1,149 @@
+"""Asking the store of an index: counting words, finding candidates, choosing passages."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from hitl_tui.teams.search.query import Term, Weight, pairs
+from hitl_tui.teams.search.rank import (
+    Candidate,
+    Passage,
+    Scored,
+    Weighed,
+    answers,
+    choose,
+    focus,
+    prior,
+    score,
+    weigh,
+    with_neighbours,
+)
+from hitl_tui.teams.search.refresh import searched
+
+_CANDIDATES = 300
+_LOOKED_AT = 80
+_COUNTED = 4_000
+_MATCHED = 25_000
+
+
+@dataclass(frozen=True, slots=True)
+class SearchHits:
+    """The answer to a question.
+
+    Args:
+        passages: best first; empty when nothing in the documents speaks of it.
+        terms: the words looked for.
+        missing: those of them that stand nowhere in the documents.
+        searched: how many files were searched.
+    """
+
+    passages: tuple[Passage, ...]
+    terms: tuple[str, ...]
+    missing: tuple[str, ...]
+    searched: int
+
+
+def ask(db: sqlite3.Connection, question: str, terms: tuple[Term, ...], limit: int) -> SearchHits:
+    """Return the passages that answer a question; the caller holds a read transaction.
+
+    Args:
+        db: the store.
+        question: the question, as written.
+        terms: what it looks for.
+        limit: how many passages at most.
+    """
+    blocks = db.execute("SELECT coalesce(sum(blocks), 0) FROM files").fetchone()[0]
+    korean = db.execute(
+        "SELECT coalesce(1.0 * sum(hangul * blocks) / max(1, sum(blocks)), 0) FROM files"
+    ).fetchone()[0]
+    counts = _counts(db, terms)
+    weighed = weigh(terms, counts, blocks, korean)
+    missing = tuple(
+        item.term.surface
+        for item in weighed
+        if not item.known and item.term.weight in (Weight.STRONG, Weight.ROLE)
+    )
+    hits = SearchHits((), tuple(term.surface for term in terms), missing, searched(db))
+    scored = score(_candidates(db, terms, counts), weighed)[:_LOOKED_AT]
+    if not answers(scored, weighed):
+        return hits
+    scored = with_neighbours(scored, weighed, _around(db, scored))
+    return SearchHits(
+        _passages(db, question, scored, weighed, limit), hits.terms, hits.missing, hits.searched
+    )
+
+
+def _counts(db: sqlite3.Connection, terms: Sequence[Term]) -> dict[str, int]:
+    phrases = {phrase for term in terms for form in term.forms for phrase in form.phrases}
+    phrases.update(phrase for phrase in pairs(terms) if phrase)
+    return {
+        phrase: int(
+            db.execute(
+                "SELECT count(*) FROM (SELECT 1 FROM words WHERE words MATCH ? LIMIT ?)",
+                (_quoted(phrase), _COUNTED),
+            ).fetchone()[0]
+        )
+        for phrase in phrases
+    }
+
+
+def _candidates(db: sqlite3.Connection, terms: Sequence[Term], counts: dict[str, int]) -> list[Candidate]:
+    wanted = sorted((count, phrase) for phrase, count in counts.items() if count)
+    chosen: list[str] = []
+    reach = 0
+    for count, phrase in wanted:
+        # Words that stand nearly everywhere cost most and tell least; the rare ones come first.
+        if chosen and (reach + count > _MATCHED or count >= _COUNTED):
+            break
+        chosen.append(phrase)
+        reach += count
+    if not chosen:
+        return []
+    rows = db.execute(
+        "SELECT rowid, body, title, name, rank FROM words WHERE words MATCH ? ORDER BY rank LIMIT ?",
+        (" OR ".join(_quoted(phrase) for phrase in chosen), _CANDIDATES),
+    )
+    return [Candidate(*row) for row in rows]
+
+
+def _around(db: sqlite3.Connection, scored: Sequence[Scored]) -> dict[int, str]:
+    around: dict[int, str] = {}
+    for item in scored:
+        rows = db.execute(
+            "SELECT words.body FROM blocks JOIN words ON words.rowid = blocks.id WHERE blocks.id IN (?, ?)"
+            " AND blocks.file = (SELECT file FROM blocks WHERE id = ?)",
+            (item.candidate.id - 1, item.candidate.id + 1, item.candidate.id),
+        )
+        around[item.candidate.id] = " ".join(row[0] for row in rows)
+    return around
+
+
+def _passages(
+    db: sqlite3.Connection, question: str, scored: Sequence[Scored], weighed: Sequence[Weighed], limit: int
+) -> tuple[Passage, ...]:
+    marks = ", ".join("?" * len(scored))
+    rows = db.execute(
+        "SELECT blocks.id, files.id, path, line, end_line, page, heading, text FROM blocks"  # noqa: S608
+        f" JOIN files ON files.id = blocks.file WHERE blocks.id IN ({marks})",
+        [item.candidate.id for item in scored],
+    )
+    details = {row[0]: row[1:] for row in rows}
+    ordered = sorted(
+        (
+            replace(item, score=item.score * prior(question, *details[item.candidate.id][5:]))
+            for item in scored
+        ),
+        key=lambda item: -item.score,
+    )
+    passages = []
+    for item in choose(ordered, {row: detail[0] for row, detail in details.items()}, limit):
+        _, path, line, end_line, page, heading, text = details[item.candidate.id]
+        first, last, words = focus(text, line, end_line, weighed)
+        passages.append(Passage(path, first, last, page, heading, words, round(item.score, 4)))
+    return tuple(passages)
+
+
+def _quoted(phrase: str) -> str:
+    return '"' + phrase.replace('"', '""') + '"'

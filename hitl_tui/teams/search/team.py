@@ -1,0 +1,116 @@
+"""The search team: full text search over the documents of the workspace (D13)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from hitl_tui.core.errors import BadInput
+from hitl_tui.core.policy import Risk
+from hitl_tui.teams.search.walk import clean_patterns
+
+if TYPE_CHECKING:
+    from langgraph.graph import StateGraph
+
+DEFAULT_LIMIT = 8
+MAX_LIMIT = 20
+MAX_QUERY = 20_000
+
+
+class SearchTeam:
+    """Finds passages in the workspace's documents and cites file and line.
+
+    Args:
+        documents: files, folders or patterns relative to the workspace; everything when left out.
+
+    Raises:
+        BadInput: a pattern leads out of the workspace.
+    """
+
+    name = "search_team"
+    description = "Full text search over the documents of the workspace, with citations"
+    risk = Risk.LOW
+    max_retries = 2
+    timeout = 120.0
+
+    def __init__(self, documents: Sequence[str] = (".",)) -> None:
+        self.documents = clean_patterns(documents)
+
+    @property
+    def input_schema(self) -> dict[str, Any]:
+        """JSON Schema of the arguments."""
+        return {
+            "type": "object",
+            "properties": {
+                "query": {
+                    "type": "string",
+                    "minLength": 1,
+                    "maxLength": MAX_QUERY,
+                    "description": "what to look for, in words (Korean or English)",
+                },
+                "limit": {
+                    "type": "integer",
+                    "minimum": 1,
+                    "maximum": MAX_LIMIT,
+                    "default": DEFAULT_LIMIT,
+                    "description": "how many passages at most",
+                },
+                "documents": {
+                    "type": "array",
+                    "items": {"type": "string"},
+                    "minItems": 1,
+                    "default": list(self.documents),
+                    "description": "files, folders or patterns to search",
+                },
+            },
+            "required": ["query", "limit", "documents"],
+            "additionalProperties": False,
+        }
+
+    def bind(self, text: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        """Return query, limit and documents; the text is the query unless one is given.
+
+        Raises:
+            BadInput: no query, an unknown parameter, or a value of the wrong kind.
+        """
+        known = ("query", "limit", "documents")
+        if unknown := sorted(set(arguments) - set(known)):
+            raise BadInput(f"{self.name} has no parameter {unknown[0]!r}; it takes {', '.join(known)}.")
+        return {
+            "query": _query(arguments.get("query", text)),
+            "limit": _limit(arguments.get("limit", DEFAULT_LIMIT)),
+            "documents": _documents(arguments.get("documents", self.documents)),
+        }
+
+    def risk_of(self, arguments: Mapping[str, Any]) -> Risk:
+        """Return `low`: searching changes nothing outside the session."""
+        return Risk.LOW
+
+    def build(self) -> StateGraph[Any, Any, Any, Any]:
+        """Return the graph refresh → find → report, not compiled."""
+        from hitl_tui.teams.search.graph import search_graph
+
+        return search_graph()
+
+
+def _query(value: object) -> str:
+    if not isinstance(value, str) or not value.strip():
+        raise BadInput("The search needs a query: some words to look for.")
+    query = value.strip().encode("utf-8", "replace").decode("utf-8")
+    if len(query) > MAX_QUERY:
+        raise BadInput(f"The query has {len(query):,} characters; at most {MAX_QUERY:,} can be searched for.")
+    return query
+
+
+def _limit(value: object) -> int:
+    number = int(value) if isinstance(value, str) and value.isascii() and value.isdigit() else value
+    if isinstance(number, bool) or not isinstance(number, int) or not 1 <= number <= MAX_LIMIT:
+        raise BadInput(f"The limit must be a whole number from 1 to {MAX_LIMIT}, not {value!r}.")
+    return number
+
+
+def _documents(value: object) -> list[str]:
+    items = [value] if isinstance(value, str) else value
+    if not isinstance(items, list | tuple) or not all(isinstance(item, str) for item in items):
+        raise BadInput("The documents must be a list of files, folders or patterns.")
+    return list(clean_patterns([str(item) for item in items]))

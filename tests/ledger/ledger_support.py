@@ -1,0 +1,82 @@
+"""Requests, decisions and effects for ledger tests, and a clock that is a number."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from hitl_tui.core.digest import digest
+from hitl_tui.core.policy import Terms
+from hitl_tui.core.requests import OPTIONS, Decision, Kind, Request, Verdict, request_id
+from hitl_tui.ledger.contract import Effect
+
+START = datetime(2025, 3, 1, 9, tzinfo=UTC)
+
+
+def at(seconds: float = 0) -> str:
+    """Return the time this many seconds after the start of every test, ISO 8601."""
+    return (START + timedelta(seconds=seconds)).isoformat()
+
+
+def ask(
+    todo_id: str = "todo_001",
+    *,
+    session: str = "s1",
+    branch: int = 0,
+    kind: Kind = Kind.TODO,
+    terms: Terms | None = None,
+    deadline: float | None = None,
+    requester: str = "",
+    subject: Mapping[str, Any] | None = None,
+    opened: float = 0,
+) -> Request:
+    """Return a request; `deadline` and `opened` are seconds after the start."""
+    wanted = {"team": "search_team", "task": todo_id} if subject is None else subject
+    sealed = digest(wanted)
+    return Request(
+        request_id(session, branch, todo_id, 0, (), sealed),
+        session,
+        branch,
+        kind,
+        todo_id,
+        "search_team",
+        wanted,
+        sealed,
+        requester=requester,
+        terms=terms or Terms(),
+        options=OPTIONS[kind],
+        about={"title": f"작업 {todo_id}"},
+        opened_at=at(opened),
+        deadline="" if deadline is None else at(deadline),
+    )
+
+
+def say(
+    request: Request,
+    verdict: Verdict = Verdict.APPROVE,
+    by: str = "ann",
+    *,
+    level: int = 0,
+    seconds: float = 1,
+    seen: str | None = None,
+    value: Any = None,
+    reason: str = "",
+) -> Decision:
+    """Return what somebody says of a request, `seconds` after the start, having seen the digest `seen`."""
+    return Decision(
+        request.id,
+        verdict,
+        by,
+        request.digest if seen is None else seen,
+        at(seconds),
+        "cli",
+        level,
+        reason,
+        value,
+    )
+
+
+def deed(key: str = "eff-1", *, session: str = "s1", branch: int = 0, run_id: str = "run-1") -> Effect:
+    """Return an effect that a run wants to begin."""
+    return Effect(key, session, "todo_001", branch, run_id, "delete", {"rows": 10_000}, "started", {})

@@ -1,0 +1,472 @@
+"""The SQLite ledger keeps the contract, whatever happens to its file."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import sqlite3
+import stat
+import time
+from collections.abc import Callable
+from contextlib import closing
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+from contract import LedgerContract, Store
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from ledger_support import ask, at, deed, say
+
+from hitl_tui.core.errors import HitlError, StorageError
+from hitl_tui.core.policy import Terms
+from hitl_tui.core.requests import Verdict
+from hitl_tui.ledger import audit, sqlite_database
+from hitl_tui.ledger.contract import Ledger
+from hitl_tui.ledger.sqlite import SqliteLedger
+from hitl_tui.ledger.sqlite_schema import VIEWS
+
+POST = {"kind": "note"}
+
+
+class TestSqliteLedger(LedgerContract):
+    @pytest.fixture
+    def store(self, tmp_path: Path) -> Store:
+        return partial(SqliteLedger.open, tmp_path / "data" / "ledger.db")
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "ledger.db"
+
+
+def files_in(folder: Path) -> list[str]:
+    return sorted(entry.name for entry in folder.iterdir())
+
+
+def log_size(path: Path) -> int:
+    """Return the bytes in the write-ahead log, 0 where there is none."""
+    log = Path(f"{path}-wal")
+    return log.stat().st_size if log.exists() else 0
+
+
+def ask_pragma(db: sqlite3.Connection, pragma: str) -> Any:
+    return db.execute(f"PRAGMA {pragma}").fetchone()[0]
+
+
+def fingerprint(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def dump(path: Path) -> dict[str, list[tuple[Any, ...]]]:
+    """Return the rows of all views."""
+    with closing(sqlite3.connect(path)) as db:
+        return {view: sorted(db.execute(f"SELECT * FROM {view}").fetchall(), key=repr) for view in VIEWS}
+
+
+async def live_a_little(ledger: Ledger) -> None:
+    """Write entries of every kind."""
+    first, second, third = (ask(f"todo_00{n}", deadline=50 if n == 3 else None) for n in (1, 2, 3))
+    await ledger.open_requests([first, second, third])
+    await ledger.attach(second.id, {"preview": "10,000 rows"}, at(1))
+    await ledger.decide(say(first), at(2))
+    await ledger.expire(at(60), "s1")
+    await ledger.supersede("s1", [], "the plan changed", at(61))
+    await ledger.post("s1", 0, "e1", POST, at(62))
+    await ledger.begin_effect(deed("eff-1"), at(63))
+    await ledger.end_effect("eff-1", "run-1", "done", {"rows": 3}, at(64))
+    await ledger.begin_effect(deed("eff-2"), at(65))
+    await ledger.stop_run("s1", "run-1", at(66))
+    await ledger.intend_restore("s1", "cp-1", "ann", at(67))
+    await ledger.finish_restore("s1", 1, at(68))
+    await ledger.intend_restore("s1", "cp-2", "ann", at(69))
+    await ledger.record("other", "note", {}, at(70))
+
+
+# Opening
+
+
+async def test_a_missing_folder_is_made_for_this_account_alone(tmp_path: Path) -> None:
+    path = tmp_path / "a" / "b" / "ledger.db"
+    async with SqliteLedger.open(path) as ledger:
+        await ledger.post("s1", 0, "e1", POST, at())
+        files = [entry for entry in path.parent.iterdir() if entry.is_file()]
+        assert {stat.S_IMODE(entry.stat().st_mode) for entry in files} == {0o600}
+    assert [stat.S_IMODE(p.stat().st_mode) for p in (path.parent, path.parent.parent)] == [0o700, 0o700]
+    assert [entry.name for entry in path.parent.iterdir()] == ["ledger.db"]
+
+
+@pytest.mark.parametrize("name", ["what?mode=ro#x", "100%20.db", "장부 1.db", "'; DROP"])
+async def test_any_file_name_will_do(tmp_path: Path, name: str) -> None:
+    async with SqliteLedger.open(tmp_path / name) as ledger:
+        await ledger.post("s1", 0, "e1", POST, at())
+        assert (await audit.verify(ledger)).ok
+    assert files_in(tmp_path) == [name]
+
+
+async def test_many_may_make_the_ledger_at_once(path: Path) -> None:
+    async def use(number: int) -> int:
+        async with SqliteLedger.open(path) as ledger:
+            return await ledger.post("s1", 0, f"e{number}", POST, at())
+
+    assert sorted(await asyncio.gather(*map(use, range(8)))) == list(range(1, 9))
+    assert [entry.name for entry in path.parent.iterdir()] == ["ledger.db"]
+
+
+async def test_commits_are_synchronous_in_a_write_ahead_log(path: Path) -> None:
+    async with SqliteLedger.open(path) as ledger:
+        for pragma, value in (("journal_mode", "wal"), ("synchronous", 2), ("busy_timeout", 10_000)):
+            assert await ledger._database.peek(partial(ask_pragma, pragma=pragma)) == value
+
+
+def newer(path: Path) -> None:
+    with closing(sqlite3.connect(path)) as db:
+        db.execute("PRAGMA user_version = 99")
+
+
+def another_database(path: Path) -> None:
+    path.unlink()
+    with closing(sqlite3.connect(path)) as db:
+        db.execute("CREATE TABLE streams (x)")
+
+
+def cut(path: Path, share: float) -> None:
+    with path.open("r+b") as file:
+        file.truncate(int(path.stat().st_size * share))
+
+
+@pytest.mark.parametrize("read_only", [False, True])
+@pytest.mark.parametrize(
+    ("spoil", "words"),
+    [
+        (newer, "format 99"),
+        (another_database, "isn't a ledger"),
+        (lambda path: path.write_text("just a text, and a long one" * 500), "isn't a ledger"),
+        (lambda path: path.write_bytes(b"x"), "isn't a ledger"),
+        (partial(cut, share=0.5), "cut short"),
+        (partial(cut, share=0.02), "ledger"),
+        (partial(cut, share=0), "cut short"),
+    ],
+)
+async def test_what_is_no_usable_ledger_is_named_and_left_as_it_was(
+    path: Path, spoil: Callable[[Path], Any], words: str, read_only: bool
+) -> None:
+    async with SqliteLedger.open(path) as ledger:
+        await live_a_little(ledger)
+    spoil(path)
+    before = fingerprint(path)
+    with pytest.raises(StorageError, match=words) as error:
+        async with SqliteLedger.open(path, read_only=read_only):
+            pass
+    assert "\n" not in error.value.message
+    assert fingerprint(path) == before
+    assert log_size(path) == 0
+
+
+async def test_a_newer_ledger_is_left_alone_with_what_its_log_still_holds(path: Path) -> None:
+    async with SqliteLedger.open(path):
+        pass
+    newer(path)
+    with closing(sqlite3.connect(path)) as db:
+        db.execute("CREATE TABLE of_tomorrow (x)")
+        log = Path(f"{path}-wal")
+        before = fingerprint(path), fingerprint(log)
+        with pytest.raises(StorageError):
+            async with SqliteLedger.open(path):
+                pass
+        assert (fingerprint(path), fingerprint(log)) == before
+
+
+async def test_a_folder_cannot_be_a_ledger(tmp_path: Path) -> None:
+    with pytest.raises(StorageError, match="isn't a file"):
+        async with SqliteLedger.open(tmp_path):
+            pass
+
+
+async def test_a_folder_that_cannot_be_made_is_an_error_of_one_sentence(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(StorageError) as error:
+        async with SqliteLedger.open(tmp_path / "file" / "ledger.db"):
+            pass
+    assert "\n" not in error.value.message
+
+
+# Reading only
+
+
+async def test_a_follower_sees_what_the_owner_writes_and_writes_nothing(path: Path) -> None:
+    async with SqliteLedger.open(path) as owner, SqliteLedger.open(path, read_only=True) as follower:
+        waiting = asyncio.create_task(follower.wait("s1", 0, None, 0.005))
+        await live_a_little(owner)
+        async with asyncio.timeout(10):
+            assert await waiting
+        assert await follower.after("s1", 0, 0) == await owner.after("s1", 0, 0)
+        assert await follower.requests(at(), pending=False) == await owner.requests(at(), pending=False)
+        assert (await audit.verify(follower)).ok
+        head = await owner.head("s1")
+        for attempt in (
+            follower.record("s1", "note", {}, at()),
+            follower.post("s1", 0, "e9", POST, at()),
+            follower.rebuild(),
+        ):
+            with pytest.raises(StorageError, match="reading only"):
+                await attempt
+        assert await owner.head("s1") == head
+
+
+async def test_following_what_is_not_there_makes_nothing(path: Path) -> None:
+    with pytest.raises(StorageError, match="no ledger"):
+        async with SqliteLedger.open(path, read_only=True):
+            pass
+    assert list(path.parent.iterdir()) == []
+
+
+# Transactions
+
+
+async def test_a_cancelled_caller_leaves_a_whole_transaction(path: Path) -> None:
+    async with SqliteLedger.open(path) as ledger:
+        with closing(sqlite3.connect(path, isolation_level=None)) as other:
+            other.execute("BEGIN IMMEDIATE")
+            posting = asyncio.create_task(ledger.post("s1", 0, "e1", POST, at()))
+            next_one = asyncio.create_task(ledger.post("s1", 0, "e2", POST, at()))
+            await asyncio.sleep(0)
+            for task in (posting, next_one):
+                task.cancel()
+                with pytest.raises(asyncio.CancelledError):
+                    await task
+            other.execute("ROLLBACK")
+        assert [p.event_id for p in await ledger.after("s1", 0, 0)] == ["e1", "e2"]
+        assert (await audit.verify(ledger)).ok
+
+
+async def test_what_was_begun_when_the_ledger_closes_is_still_done(path: Path) -> None:
+    async with SqliteLedger.open(path) as ledger:
+        tasks = [asyncio.create_task(ledger.post("s1", 0, f"e{n}", POST, at())) for n in range(20)]
+        await asyncio.sleep(0)
+    assert sorted(await asyncio.gather(*tasks)) == list(range(1, 21))
+    with pytest.raises(StorageError, match="closed"):
+        await ledger.last_seq("s1")
+    await ledger.close()
+
+
+async def test_a_subscriber_is_woken_even_when_the_poster_was_cancelled(path: Path) -> None:
+    async with SqliteLedger.open(path) as ledger:
+        with ledger.subscribe("s1") as posted, ledger.subscribe("s2") as elsewhere:
+            task = asyncio.create_task(ledger.post("s1", 0, "e1", POST, at()))
+            await asyncio.sleep(0)
+            task.cancel()
+            async with asyncio.timeout(10):
+                await posted.wait()
+            assert not elsewhere.is_set()
+            posted.clear()
+        await ledger.post("s1", 0, "e2", POST, at())
+        assert not posted.is_set()
+
+
+async def test_a_lock_that_is_not_released_is_an_error_and_nothing_is_written(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sqlite_database, "BUSY_TIMEOUT", 0.02)
+    monkeypatch.setattr(sqlite_database, "PATIENCE", 0.1)
+    async with SqliteLedger.open(path) as ledger:
+        with closing(sqlite3.connect(path, isolation_level=None)) as other:
+            other.execute("BEGIN IMMEDIATE")
+            with pytest.raises(StorageError, match="locked"):
+                await ledger.post("s1", 0, "e1", POST, at())
+            assert await ledger.last_seq("s1") == 0
+            other.execute("ROLLBACK")
+        assert await ledger.post("s1", 0, "e1", POST, at()) == 1
+
+
+async def test_a_lock_that_outlasts_the_busy_timeout_is_waited_for(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sqlite_database, "BUSY_TIMEOUT", 0.0)
+    async with SqliteLedger.open(path) as ledger:
+        with closing(sqlite3.connect(path, isolation_level=None)) as other:
+            other.execute("BEGIN IMMEDIATE")
+            retried = asyncio.Event()
+            loop = asyncio.get_running_loop()
+            wait = time.sleep
+
+            def sleep(seconds: float) -> None:
+                loop.call_soon_threadsafe(retried.set)
+                wait(seconds)
+
+            monkeypatch.setattr(time, "sleep", sleep)
+            posting = asyncio.create_task(ledger.post("s1", 0, "e1", POST, at()))
+            async with asyncio.timeout(10):
+                await retried.wait()
+            other.execute("ROLLBACK")
+        assert await posting == 1
+
+
+async def test_a_full_file_is_one_sentence_and_nothing_half_written(path: Path) -> None:
+    async with SqliteLedger.open(path) as ledger:
+        await live_a_little(ledger)
+        pages = await ledger._database.peek(lambda db: db.execute("PRAGMA page_count").fetchone()[0])
+        await ledger._database.peek(lambda db: db.execute(f"PRAGMA max_page_count = {pages}").fetchall())
+        before, views = await ledger.streams(), dump(path)
+        requests = [ask(f"todo_1{n:02d}", branch=2, subject={"text": "x" * 3000, "n": n}) for n in range(20)]
+        with pytest.raises(StorageError, match="no room") as error:
+            await ledger.open_requests(requests)
+        assert "\n" not in error.value.message
+        assert (await ledger.streams(), dump(path)) == (before, views)
+        await ledger._database.peek(lambda db: db.execute(f"PRAGMA max_page_count = {pages + 999}").fetchall())
+        assert len(await ledger.open_requests(requests)) == 20
+        assert (await audit.verify(ledger)).ok
+
+
+@pytest.mark.parametrize("name", ["half \ud800 a name", ""])
+async def test_names_that_cannot_be_kept_are_refused(path: Path, name: str) -> None:
+    async with SqliteLedger.open(path) as ledger:
+        with pytest.raises(HitlError):
+            await ledger.record(name, "note", {}, at())
+        with pytest.raises(HitlError):
+            await ledger.post("s1", 0, name, POST, at())
+        with pytest.raises(HitlError):
+            await ledger.post("s1", 2**70, "e1", POST, at())
+        assert await ledger.streams() == []
+
+
+async def test_entries_cannot_be_changed_by_mistake(path: Path) -> None:
+    async with SqliteLedger.open(path) as ledger:
+        await live_a_little(ledger)
+    with closing(sqlite3.connect(path)) as db:
+        for statement in ("UPDATE entries SET at = ''", "DELETE FROM entries"):
+            with pytest.raises(sqlite3.IntegrityError, match="never"):
+                db.execute(statement)
+
+
+# Views
+
+
+async def test_views_are_rebuilt_from_entries(path: Path) -> None:
+    async with SqliteLedger.open(path) as ledger:
+        await live_a_little(ledger)
+        before = dump(path)
+        assert all(before.values())
+        with closing(sqlite3.connect(path)) as db:
+            for view in VIEWS:
+                db.execute(f"DELETE FROM {view}")
+            db.commit()
+        assert not any(dump(path).values())
+        await ledger.rebuild()
+        assert dump(path) == before
+        with closing(sqlite3.connect(path)) as db:
+            for view in VIEWS:
+                db.execute(f"DROP TABLE {view}")
+        await ledger.rebuild()
+        assert dump(path) == before
+        assert (await audit.verify(ledger)).ok
+
+
+async def test_hot_statements_never_scan_a_table(path: Path) -> None:
+    async with SqliteLedger.open(path) as ledger:
+        await live_a_little(ledger)
+        seen: set[str] = set()
+        await ledger._database.peek(lambda db: db.set_trace_callback(seen.add))
+        request = ask(branch=2, deadline=900)
+        await ledger.open_requests([request])
+        await ledger.decide(say(request), at(3))
+        await ledger.post("s1", 2, "e9", POST, at(4))
+        await ledger.after("s1", 1, 2)
+        await ledger.last_seq("s1")
+        await ledger.branch("s1")
+        await ledger.request(request.id, at(5))
+        await ledger.requests(at(5), session="s1")
+        await ledger.expire(at(5), "s1")
+        await ledger.entries("s1", 5, 5)
+        await ledger.begin_effect(deed(branch=2), at(6))
+        await ledger.effects("s1")
+        await ledger._database.peek(lambda db: db.set_trace_callback(None))
+    with closing(sqlite3.connect(path)) as db:
+        words = ("SELECT", "INSERT", "UPDATE")
+        statements = [s for s in seen if s.startswith(words)]
+        assert len(statements) > 20
+        plans = {s: [row[3] for row in db.execute(f"EXPLAIN QUERY PLAN {s}")] for s in statements}
+    assert {s: p for s, p in plans.items() if any(line.startswith("SCAN") for line in p)} == {}
+    sorts = {s: p for s, p in plans.items() if any("TEMP B-TREE" in line for line in p)}
+    assert all("expire" in s or "deadline <=" in s for s in sorts)
+
+
+_steps = st.lists(
+    st.tuples(
+        st.sampled_from(["open", "decide", "post", "expire", "supersede", "restore", "finish", "begin", "end", "stop"]),
+        st.integers(0, 4),
+        st.sampled_from(["ann", "bob", "cid"]),
+        st.sampled_from([Verdict.APPROVE, Verdict.REJECT]),
+        st.sampled_from(["s1", "s2"]),
+    ),
+    max_size=40,
+)
+
+
+async def _take(ledger: SqliteLedger, number: int, step: tuple[str, int, str, Verdict, str]) -> None:
+    what, which, who, verdict, session = step
+    branch = (await ledger.branch(session)).number
+    terms = Terms(quorum=1 + which % 3, veto=which % 2 == 0)
+    request = ask(f"todo_{which}", session=session, branch=branch, terms=terms, deadline=30 if which > 2 else None)
+    effect = deed(f"eff-{which}", session=session, branch=branch, run_id=who)
+    match what:
+        case "open":
+            await ledger.open_requests([request])
+        case "decide":
+            await ledger.decide(say(request, verdict, who, seconds=number), at(number))
+        case "post":
+            await ledger.post(session, branch, f"e{which}", POST, at(number))
+        case "expire":
+            await ledger.expire(at(number), session)
+        case "supersede":
+            await ledger.supersede(session, [request.id], "the plan changed", at(number))
+        case "restore":
+            await ledger.intend_restore(session, "cp", who, at(number))
+        case "finish":
+            await ledger.finish_restore(session, branch, at(number))
+        case "begin":
+            await ledger.begin_effect(effect, at(number), resolution=("", "do_again", "use_as_done")[which % 3])
+        case "end":
+            await ledger.end_effect(effect.key, who, "done" if which % 2 else "failed", {}, at(number))
+        case _:
+            await ledger.stop_run(session, who, at(number))
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(steps=_steps)
+def test_after_any_history_chains_hold_and_views_are_what_entries_say(
+    steps: list[tuple[str, int, str, Verdict, str]], tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    path = tmp_path_factory.mktemp("history") / "ledger.db"
+
+    async def live() -> None:
+        async with SqliteLedger.open(path) as ledger:
+            for number, step in enumerate(steps):
+                heads = await ledger.streams()
+                try:
+                    await _take(ledger, number, step)
+                except HitlError:
+                    assert await ledger.streams() == heads
+            assert (await audit.verify(ledger)).problems == ()
+            for session in ("s1", "s2"):
+                assert (await audit.verify(ledger, session)).problems == ()
+                branch = (await ledger.branch(session)).number
+                posted = [p for number in range(branch + 1) for p in await ledger.after(session, 0, number)]
+                assert len({p.seq for p in posted}) == len({p.event_id for p in posted}) == len(posted)
+                settled = [
+                    f"decided:{view.request.id}"
+                    for view in await ledger.requests(at(), session=session, pending=False, limit=999)
+                    if view.resolution.decided
+                ]
+                superseded = {
+                    f"decided:{view.request.id}"
+                    for view in await ledger.requests(at(), session=session, pending=False, limit=999)
+                    if view.request.superseded
+                }
+                decided = [p.event_id for p in posted if p.event_id.startswith("decided:")]
+                assert sorted(decided) == sorted(settled)
+                assert not superseded & set(decided)
+            before = dump(path)
+            await ledger.rebuild()
+            assert dump(path) == before
+
+    asyncio.run(live())

@@ -1,0 +1,163 @@
+"""Limits in documents: which are found, and which are held against a change."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hitl_tui.teams.analysis.analyse import analyse
+from hitl_tui.teams.analysis.limits import find_limits, find_scope_notes
+from hitl_tui.teams.analysis.model import Analysis, Passage
+
+RISE = "집주인이 전세금 3억을 10억으로 올려달래"
+
+
+def passage(text: str, path: str = "law.md", line: int = 1, heading: str = "") -> Passage:
+    return Passage(path, line, line + text.count("\n"), text, heading=heading)
+
+
+@pytest.mark.parametrize(
+    ("text", "bound", "value"),
+    [
+        ("20분의 1(5%)의 금액을 초과하지 못한다", "max", 5),
+        ("5% 이내", "max", 5),
+        ("상한 5%", "max", 5),
+        ("5%를 초과할 수 없다", "max", 5),
+        ("5%를 넘지 못한다", "max", 5),
+        ("최대 5%까지", "max", 5),
+        ("at most 5 %", "max", 5),
+        ("must not exceed 5 percent", "max", 5),
+        ("may not exceed 1/20", "max", 5),
+        ("no more than 10%", "max", 10),
+        ("up to 5%", "max", 5),
+        ("The budget may not increase by more than 5 %.", "max", 5),
+        ("a 5% cap", "max", 5),
+        ("annual increases are capped at 5%", "max", 5),
+        ("max. 10 requests", "max", 10),
+        ("5% 이하", "max", 5),
+        ("5% 미만", "below", 5),
+        ("below 5%", "below", 5),
+        ("at least 3 GB", "min", 3_000_000_000),
+        ("3개 이상", "min", 3),
+        ("1년 이내에는 하지 못한다", "wait", 1),
+        ("may not request an increase within 1 year", "wait", 1),
+        ("60일 이내에 마쳐야 한다", "max", 60),
+    ],
+)
+def test_limits_are_read_from_the_words_around_them(text: str, bound: str, value: int) -> None:
+    (limit,) = find_limits([passage(text)])
+    assert (limit.bound, limit.amount.value) == (bound, Fraction(value))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "5%를 초과하여 지급한 경우",
+        "rent can exceed 5%",
+        "2년 동안",
+        "5%",
+        "5% 상한은 새 계약에는 적용되지 않는다",
+        "제7조 이하",
+    ],
+)
+def test_figures_that_limit_nothing_are_no_limits(text: str) -> None:
+    assert find_limits([passage(text)]) == ()
+
+
+def test_a_limit_is_cited_with_the_line_it_stands_in() -> None:
+    text = "첫 줄이다.\n둘째 줄이다.\n증액은 5%를 초과하지 못한다.\n끝."
+    (limit,) = find_limits([passage(text, line=20)])
+    assert limit.citation.label == "law.md:22"
+    assert limit.citation.quote == "증액은 5%를 초과하지 못한다."
+
+
+def test_a_passage_that_lost_its_line_ends_is_cited_whole() -> None:
+    (limit,) = find_limits([Passage("law.md", 4, 9, "증액은 5%를 초과하지 못한다.")])
+    assert (limit.citation.line, limit.citation.end_line) == (4, 9)
+
+
+def applied(analysis: Analysis) -> list[str]:
+    return [limit.citation.label for limit in analysis.applied]
+
+
+def test_the_rise_limit_applies_and_other_rates_do_not() -> None:
+    analysis = analyse(
+        RISE,
+        [
+            passage("월세 전환 산정률은 연 10%를 초과하지 못한다.", "conversion.md"),
+            passage("보증금 증액은 5%를 초과하지 못한다.", "rise.md"),
+            passage("연체 이자는 12% 이내로 한다.", "interest.md"),
+            passage("보증금이 7억원 이하인 계약만 보증보험에 가입할 수 있다.", "insurance.md"),
+            passage("관리비 할인율은 최대 30%이다.", "discount.md"),
+        ],
+    )
+    assert applied(analysis) == ["rise.md:1"]
+    rest = [limit for limit in analysis.limits if not limit.applied]
+    assert {limit.citation.path for limit in rest} == {
+        "conversion.md",
+        "interest.md",
+        "insurance.md",
+        "discount.md",
+    }
+    assert all(limit.reason for limit in rest)
+
+
+def test_the_computation_goes_from_the_change_to_the_permitted_sum() -> None:
+    analysis = analyse(RISE, [passage("보증금 증액 청구는 20분의 1(5%)의 금액을 초과하지 못한다.", line=12)])
+    assert analysis.change_percent == Fraction(700, 3)
+    formulas = [step.formula for step in analysis.steps]
+    assert "(10억 원 − 3억 원) ÷ 3억 원 × 100 = 233.3%" in formulas
+    assert "233.3% > 5%" in formulas
+    assert "3억 원 × (1 + 5 ÷ 100) = 3억 1,500만 원" in formulas
+    assert "|10억 원 − 3억 1,500만 원| = 6억 8,500만 원" in formulas
+    assert analysis.summary.startswith("인상률 233.3%, 상한 5% (law.md:12): 초과")
+    compared = next(step for step in analysis.steps if step.formula == "233.3% > 5%")
+    assert [getattr(source, "label", source) for source in compared.sources] == ["query", "law.md:12"]
+
+
+@pytest.mark.parametrize(
+    ("query", "rule", "verdict"),
+    [
+        ("보증금 3억을 3억 1,500만원으로 올려달래", "보증금 증액은 5%를 초과하지 못한다.", "within"),
+        ("보증금 3억을 3억 1,500만원으로 올려달래", "보증금 증액은 5% 미만이어야 한다.", "exceeds"),
+        ("raise the rent by 6%", "Rent increases must not exceed 5%.", "exceeds"),
+        (
+            "Can we raise the budget from 200 to 250?",
+            "The budget may increase by no more than 30%.",
+            "within",
+        ),
+        ("연봉을 5,000만원에서 5,100만원으로 인상", "연봉 인상은 최소 3% 이상이어야 한다.", "below_minimum"),
+    ],
+)
+def test_verdicts(query: str, rule: str, verdict: str) -> None:
+    analysis = analyse(query, [passage(rule)])
+    assert [limit.verdict for limit in analysis.applied] == [verdict]
+
+
+def test_a_limit_about_another_subject_or_direction_is_not_applied() -> None:
+    rule = passage("보증금 인상은 5%를 초과하지 못한다.")
+    assert not analyse("연봉을 5천만원에서 6천만원으로 올리면?", [rule]).applied
+    assert not analyse("보증금을 3억에서 2억으로 내리면?", [rule]).applied
+    assert analyse("보증금을 3억에서 4억으로 올리면?", [rule]).applied
+
+
+def test_without_a_fitting_limit_it_says_so_and_does_not_call_it_allowed() -> None:
+    analysis = analyse(RISE, [passage("위원회는 60일 이내에 절차를 마쳐야 한다.")])
+    assert analysis.applied == ()
+    assert any("상한이 없다는 뜻은 아니다" in insight.text for insight in analysis.insights)
+
+
+def test_exceptions_beside_the_limit_are_quoted() -> None:
+    text = "보증금 증액은 5%를 초과하지 못한다.\n합의한 새 계약에는 이 상한이 적용되지 않는다."
+    notes = find_scope_notes([passage(text)])
+    assert [(kind, citation.line) for kind, citation in notes] == [("exception", 2)]
+    assert any("새 계약" in insight.text for insight in analyse(RISE, [passage(text)]).insights)
+
+
+@given(st.lists(st.text(max_size=80), max_size=4), st.text(max_size=80))
+def test_any_passages_and_question_give_an_analysis_that_survives_json(texts: list[str], query: str) -> None:
+    analysis = analyse(query, [passage(text) for text in texts])
+    assert Analysis.from_dict(analysis.to_dict()) == analysis

@@ -1,0 +1,196 @@
+"""The analysis team as the supervisor runs it, on the lease example."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hitl_tui.core.errors import BadInput
+from hitl_tui.core.policy import Risk
+from hitl_tui.teams.analysis.team import AnalysisTeam
+from hitl_tui.teams.contract import Team, TeamContext, TeamResult, TeamTask
+
+LEASE = Path(__file__).parents[2] / "examples" / "lease"
+RISE_KO = "집주인이 전세금 3억을 10억으로 올려달래. 법적으로 해결방법 알려줘"
+RISE_EN = (
+    "The landlord wants to raise my jeonse deposit from 300 million won to 1 billion won. "
+    "How can I resolve this legally?"
+)
+STAGES = ["prepare", "preprocess", "analyse", "generate_insights", "create_report", "finalise"]
+
+
+def passages(name: str, *needles: str) -> list[dict[str, Any]]:
+    """The lines of an example file that hold one of the words, as the search team hands passages over."""
+    heading, found = "", []
+    for number, line in enumerate((LEASE / name).read_text(encoding="utf-8").splitlines(), start=1):
+        if line.startswith("#"):
+            heading = line.lstrip("# ")
+        elif any(needle in line for needle in needles):
+            place = {"path": name, "line": number, "end_line": number, "page": 0}
+            found.append({**place, "heading": heading, "text": line, "score": 1.0})
+    assert found
+    return found
+
+
+def line_of(name: str, needle: str) -> str:
+    (place,) = passages(name, needle)
+    return f"{name}:{place['line']}"
+
+
+class NoEffects:
+    async def __call__(
+        self, name: str, subject: Any, act: Callable[[], Awaitable[dict[str, Any]]]
+    ) -> dict[str, Any]:
+        raise AssertionError("the analysis team changes nothing")
+
+
+async def run(
+    query: str,
+    found: list[dict[str, Any]] | None,
+    *,
+    text: str | None = None,
+    workspace: Path = LEASE,
+    **arguments: Any,
+) -> tuple[TeamResult, list[str]]:
+    team = AnalysisTeam()
+    inputs = {} if found is None else {"todo_001": TeamResult("", data={"passages": found})}
+    bound = team.bind(query if text is None else text, arguments)
+    task = TeamTask("todo_002", query, "analyse", bound, inputs)
+    lines: list[str] = []
+    context = TeamContext(
+        task, workspace, workspace, "key", NoEffects(), lambda line, **_: lines.append(line)
+    )
+    stages: list[str] = []
+    graph = team.build().compile()
+    state: Any = {}
+    modes: list[Any] = ["updates", "values"]
+    async for mode, part in graph.astream({"task": task.task}, context=context, stream_mode=modes):
+        if mode == "updates":
+            stages.extend(part)
+        else:
+            state = part
+    assert stages == STAGES
+    assert json.loads(json.dumps(state)) == state
+    assert lines
+    return TeamResult.from_dict(state["result"]), lines
+
+
+def test_it_is_a_team() -> None:
+    team = AnalysisTeam()
+    assert isinstance(team, Team)
+    assert (team.name, team.risk, team.max_retries, team.timeout) == ("analysis_team", Risk.LOW, 2, 60)
+    assert set(team.build().nodes) == set(STAGES)
+
+
+def test_bind_fills_the_default_and_refuses_what_it_does_not_know() -> None:
+    team = AnalysisTeam()
+    assert team.bind(" why? ", {}) == {"query": "why?", "analysis_type": "comprehensive"}
+    assert team.bind("x", {"query": "y", "analysis_type": "tables"}) == {
+        "query": "y",
+        "analysis_type": "tables",
+    }
+    for arguments in ({"analysis_type": "magic"}, {"colour": 1}, {"query": 5}, {"query": "x" * 20_001}):
+        with pytest.raises(BadInput):
+            team.bind("x", arguments)
+
+
+async def test_the_korean_scenario_is_computed_and_held_against_the_law() -> None:
+    found = [
+        *passages("housing-lease-act.md", "20분의 1", "갱신을 요구할 수 있고"),
+        *passages("rent-conversion.md", "연 10%", "두 비율"),
+        *passages("deposit-protection.md", "7억원"),
+    ]
+    result, _ = await run(RISE_KO, found)
+    law = line_of("housing-lease-act.md", "20분의 1")
+    assert result.summary == f"인상률 233.3%, 상한 5% ({law}): 초과; 상한액 3억 1,500만 원"
+    assert result.data["change_percent"] == 233.3
+    assert result.data["change_percent_exact"] == "700/3"
+    assert result.citations[0].label == law
+    assert result.found
+    assert "6억 8,500만 원" in result.text
+    assert "의견이나 자문이 아니다" in result.text
+    assert [limit["text"] for limit in result.data["limits"] if limit["applied"]] == ["20분의 1"]
+
+
+async def test_the_english_scenario_gives_the_same_figures_from_either_language() -> None:
+    for name, needle in (("summary-en.md", "one twentieth"), ("housing-lease-act.md", "20분의 1")):
+        result, _ = await run(RISE_EN, passages(name, needle))
+        expected = (
+            f"Rise 233.3%, limit 5% ({line_of(name, needle)}): exceeds; the limit allows KRW 315 million"
+        )
+        assert result.summary == expected
+        assert "not an opinion" in result.text
+
+
+async def test_the_limit_is_found_near_a_passage_that_does_not_hold_it() -> None:
+    result, _ = await run(RISE_KO, passages("housing-lease-act.md", "갱신을 요구할 수 있고"))
+    assert result.citations[0].label == line_of("housing-lease-act.md", "20분의 1")
+
+
+async def test_the_report_quotes_where_the_cap_does_not_apply() -> None:
+    result, _ = await run(RISE_KO, passages("housing-lease-act.md", "20분의 1"))
+    assert line_of("housing-lease-act.md", "자유롭게 합의한 증액") in {
+        citation.label for citation in result.citations
+    }
+    assert "적용되지 않는 경우" in result.text
+
+
+async def test_every_citation_is_a_line_of_the_example_that_holds_its_quote() -> None:
+    result, _ = await run(RISE_EN, [*passages("summary-en.md", "cap", "one twentieth", "mediation")])
+    assert result.citations
+    for citation in result.citations:
+        lines = (LEASE / citation.path).read_text(encoding="utf-8").splitlines()
+        assert citation.quote in "\n".join(lines[citation.line - 1 : citation.end_line])
+
+
+async def test_prices_of_a_district_come_from_the_table_and_are_called_sample() -> None:
+    found = passages("sample-apartment-prices.csv", "샘플은행나무")
+    result, _ = await run(
+        "강남구 아파트 시세 조회", found, text="검색만으로 부족할 것 같아. 분석도 추가해줘."
+    )
+    assert "평균 23억 1,250만 원" in result.text
+    assert "표본" in result.text
+    assert result.data["change_percent"] is None
+    assert result.citations[0].path == "sample-apartment-prices.csv"
+
+
+async def test_without_documents_it_computes_from_the_question_and_says_so() -> None:
+    result, _ = await run(RISE_KO, None)
+    assert result.data["change_percent"] == 233.3
+    assert result.found
+    assert "주어진 문서가 없어" in result.text
+    assert result.citations == ()
+
+
+async def test_with_nothing_to_compute_it_says_so() -> None:
+    result, _ = await run("What a day", [])
+    assert not result.found
+    assert "Nothing was computed" in result.summary
+
+
+async def test_the_type_narrows_what_is_done() -> None:
+    law = passages("housing-lease-act.md", "20분의 1")
+    change, _ = await run(RISE_KO, law, analysis_type="change")
+    assert change.data["limits"] == []
+    assert change.data["change_percent"] == 233.3
+    tables, _ = await run(RISE_KO, law, analysis_type="tables")
+    assert tables.data["change_percent"] is None
+    assert not tables.found
+
+
+async def test_malformed_results_of_earlier_todos_are_passed_over(tmp_path: Path) -> None:
+    broken: list[Any] = [
+        None,
+        5,
+        {"path": "x.md"},
+        {"line": 3},
+        {"path": "y.csv", "line": "no"},
+        {"path": "z.csv", "line": 1},
+    ]
+    result, _ = await run(RISE_KO, broken, workspace=tmp_path)
+    assert result.data["change_percent"] == 233.3
+    assert any("z.csv" in insight["text"] for insight in result.data["insights"])

@@ -1,0 +1,192 @@
+"""Teams made of one async function."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import pytest
+from team_support import make_context, run_team
+
+from hitl_tui.core.errors import BadInput
+from hitl_tui.core.policy import Risk
+from hitl_tui.teams.contract import Citation, Team, TeamContext, TeamResult
+from hitl_tui.teams.failure import TeamFailure
+from hitl_tui.teams.function import FunctionTeam
+
+SCHEMA: dict[str, Any] = {
+    "type": "object",
+    "properties": {
+        "text": {"type": "string"},
+        "count": {"type": "integer", "minimum": 1, "maximum": 9, "default": 2},
+        "ratio": {"type": "number"},
+        "loud": {"type": "boolean"},
+        "colour": {"enum": ["red", "green"]},
+        "tags": {"type": "array", "items": {"type": "string"}},
+        "place": {
+            "type": ["object", "null"],
+            "properties": {"city": {"type": "string"}},
+            "required": ["city"],
+        },
+    },
+    "required": ["text"],
+    "additionalProperties": False,
+}
+
+
+async def repeat(context: TeamContext) -> str:
+    arguments = context.task.arguments
+    return " ".join([arguments["text"]] * arguments["count"])
+
+
+def team(function: Any = repeat, schema: Any = SCHEMA, **more: Any) -> FunctionTeam:
+    return FunctionTeam("repeat_team", "repeats", Risk.LOW, function, schema, **more)
+
+
+async def test_a_text_becomes_the_result(tmp_path: Any) -> None:
+    made = team(text_argument="text")
+    assert isinstance(made, Team)
+    arguments = made.bind("hey", {})
+    assert arguments == {"text": "hey", "count": 2}
+    result = await run_team(made, make_context(tmp_path, arguments))
+    assert result == TeamResult(text="hey hey")
+
+
+async def test_a_result_and_a_dict_are_taken(tmp_path: Any) -> None:
+    whole = TeamResult("t", {"a": [1]}, (Citation("a.md", 1, 2, "q"),), ("f",), "s", False)
+
+    async def give(context: TeamContext) -> TeamResult:
+        return whole
+
+    async def give_dict(context: TeamContext) -> dict[str, Any]:
+        return {"값": (1, 2)}
+
+    assert await run_team(team(give), make_context(tmp_path, {})) == whole
+    result = await run_team(team(give_dict), make_context(tmp_path, {}))
+    assert result.data == {"값": [1, 2]}
+    assert '"값"' in result.text
+
+
+async def test_effects_reach_the_function(tmp_path: Any) -> None:
+    async def pay(context: TeamContext) -> dict[str, Any]:
+        async def act() -> dict[str, Any]:
+            return {"paid": context.task.arguments["amount"]}
+
+        return await context.effects("pay", {"amount": 3}, act)
+
+    context = make_context(tmp_path, {"amount": 3})
+    made = team(pay, {"properties": {"amount": {"type": "integer"}}})
+    for _ in range(2):
+        assert (await run_team(made, context)).data == {"paid": 3}
+    assert context.effects.acted == 1  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("returned", [None, 3, b"x"])
+async def test_what_is_no_result_is_a_failure(tmp_path: Any, returned: Any) -> None:
+    async def give(context: TeamContext) -> Any:
+        return returned
+
+    with pytest.raises(TeamFailure, match="has to return a TeamResult, a text or a dict"):
+        await run_team(team(give), make_context(tmp_path, {}))
+
+
+@pytest.mark.parametrize("returned", [{"a": object()}, {"a": float("nan")}, TeamResult("t", {"a": {1, 2}})])
+async def test_what_is_not_json_is_a_failure(tmp_path: Any, returned: Any) -> None:
+    async def give(context: TeamContext) -> Any:
+        return returned
+
+    with pytest.raises(TeamFailure, match="not JSON"):
+        await run_team(team(give), make_context(tmp_path, {}))
+
+
+def test_synchronous_functions_are_refused() -> None:
+    with pytest.raises(BadInput, match="can't be stopped"):
+        team(lambda context: "x")
+
+    async def many(context: TeamContext) -> Any:
+        yield "x"
+
+    with pytest.raises(BadInput, match="async def"):
+        team(many)
+
+
+def test_async_callables_are_taken() -> None:
+    class Caller:
+        async def __call__(self, context: TeamContext) -> str:
+            return "x"
+
+    async def two(word: str, context: TeamContext) -> str:
+        return word
+
+    team(Caller())
+    team(functools.partial(two, "x"))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ({}, 'needs "text"'),
+        ({"text": 3}, '"text" has to be a string, not 3.'),
+        ({"text": "x", "count": "3"}, '"count" has to be an integer, not "3".'),
+        ({"text": "x", "count": True}, '"count" has to be an integer, not true.'),
+        ({"text": "x", "count": 0}, "at least 1"),
+        ({"text": "x", "count": 10}, "at most 9"),
+        ({"text": "x", "ratio": "a"}, "a number"),
+        ({"text": "x", "loud": 1}, "a boolean"),
+        ({"text": "x", "colour": "blue"}, 'one of "red", "green", not "blue"'),
+        ({"text": "x", "tags": ["a", 1]}, 'Item 2 of "tags" has to be a string'),
+        ({"text": "x", "place": {}}, '"place" needs "city"'),
+        ({"text": "x", "place": 1}, '"place" has to be an object or null, not 1'),
+        ({"text": "x", "cuont": 1}, 'has no "cuont"; did you mean "count"'),
+        ({"text": object()}, "can't be written as JSON"),
+    ],
+)
+def test_input_that_does_not_fit_is_refused(arguments: dict[str, Any], words: str) -> None:
+    with pytest.raises(BadInput) as raised:
+        team().bind("", arguments)
+    assert words in raised.value.message
+
+
+def test_input_that_fits_is_kept_exactly() -> None:
+    fitting = {
+        "text": "x",
+        "count": 3,
+        "ratio": 0.5,
+        "loud": True,
+        "colour": "red",
+        "tags": [],
+        "place": None,
+    }
+    assert team().bind("ignored", fitting) == fitting
+    assert team(text_argument="text").bind("words", {"text": "given"})["text"] == "given"
+
+
+@pytest.mark.parametrize(
+    ("schema", "words"),
+    [
+        ({"properties": {"a": {"pattern": "x"}}}, 'input schema of "a" uses "pattern"'),
+        ({"type": "array"}, "has to describe an object"),
+        ({"properties": {"a": {"type": "text"}}}, 'unknown type "text"'),
+        ({"properties": {"a": {"items": {"oneOf": []}}}}, "oneOf"),
+        ({"properties": {"a": 1}}, "has to be a JSON object"),
+        ({"additionalProperties": {"type": "string"}}, "true or false"),
+        ({"properties": {"a": {"minimum": "1"}}}, "has to be a number"),
+        ({"required": "a"}, "have to be lists"),
+    ],
+)
+def test_a_schema_that_asks_for_more_than_is_checked_is_refused(schema: Any, words: str) -> None:
+    with pytest.raises(BadInput) as raised:
+        team(schema=schema)
+    assert words in raised.value.message
+
+
+@pytest.mark.parametrize("name", ["", "Team", "a b", "a" * 65, "1team"])
+def test_a_team_name_has_to_be_plain(name: str) -> None:
+    with pytest.raises(BadInput, match="name is lower-case"):
+        FunctionTeam(name, "d", Risk.LOW, repeat, {})
+
+
+def test_the_schema_can_not_be_changed_from_outside() -> None:
+    made = team()
+    made.input_schema["properties"].clear()
+    assert made.input_schema == SCHEMA
