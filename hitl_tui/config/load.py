@@ -18,6 +18,11 @@ LARGEST = 1_000_000
 """Bytes; a larger file is surely not a settings file."""
 
 _PLACE = re.compile(r"(?P<what>.*) \(at (?:line (?P<line>\d+), column (?P<column>\d+)|end of document)\)", re.DOTALL)
+_PLAIN_WORDS = {
+    "Cannot overwrite a value": "a key is given twice",
+    "Cannot declare": "a table is declared twice",
+    "Cannot mutate immutable namespace": "an inline table or array is added to",
+}
 
 
 def load_config(workspace: Path) -> WorkspaceConfig:
@@ -85,12 +90,13 @@ def _content(path: Path) -> bytes | None:
 
 
 def _syntax(name: str, text: str, message: str) -> str:
+    """Return one sentence for what the standard library's parser says."""
     match = _PLACE.fullmatch(message)
     if not match:
-        return f"{name} isn't valid TOML: {safe_text(message, multiline=False, limit=200)}."
+        what = "a number has too many digits" if "digits" in message else safe_text(message, multiline=False, limit=200)
+        return f"{name} isn't valid TOML: {what}."
     what = safe_text(match["what"], multiline=False, limit=200)
-    line, column = match["line"], match["column"]
-    if line is None:
-        line = str(text.rstrip().count("\n") + 1)
-        return f"{name} line {line}: this isn't valid TOML: {what} (at the end of the file)."
-    return f"{name} line {line}: this isn't valid TOML: {what} (column {column})."
+    what = next((plain for start, plain in _PLAIN_WORDS.items() if what.startswith(start)), what)
+    line = match["line"] or str(text.rstrip().count("\n") + 1)
+    where = f"column {match['column']}" if match["column"] else "at the end of the file"
+    return f"{name} line {line}: this isn't valid TOML: {what[:1].lower()}{what[1:]} ({where})."

@@ -23,10 +23,11 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
+from hitl_tui.config.command_checks import holes_in, template_problems
 from hitl_tui.config.commands import CommandDeclaration
 from hitl_tui.config.parameters import Parameter, argument_problem, is_number, path_problem
 from hitl_tui.config.problems import Problem
-from hitl_tui.config.templates import is_parameter_name, parse_template
+from hitl_tui.config.templates import is_parameter_name
 from hitl_tui.config.words import described, nearest, quoted
 from hitl_tui.config.workspace import (
     LONGEST_DURATION,
@@ -210,10 +211,10 @@ class _Command(_Section):
 
     @model_validator(mode="after")
     def _agrees(self) -> Self:
-        used: set[str] = set()
-        problems = list(self._template_problems("run", self.run, used))
+        problems = list(template_problems("run", self.run, self.parameters))
         if self.preview is not None:
-            problems += self._template_problems("preview", self.preview, used)
+            problems += template_problems("preview", self.preview, self.parameters)
+        used = holes_in([*self.run, *(self.preview or ())])
         problems += [
             Problem(("parameters", name), "is used neither in run nor in preview")
             for name in self.parameters
@@ -222,28 +223,6 @@ class _Command(_Section):
         if problems:
             raise _wrong(*problems)
         return self
-
-    def _template_problems(self, key: str, template: Sequence[str], used: set[str]) -> Iterator[Problem]:
-        if not template:
-            yield Problem((key,), "must name a program, but it is empty")
-        for number, argument in enumerate(template):
-            problem = argument_problem(argument)
-            if problem:
-                yield Problem((key, number), problem)
-                continue
-            try:
-                holes = [part.text for part in parse_template(argument) if part.hole]
-            except ValueError as error:
-                yield Problem((key, number), str(error))
-                continue
-            used.update(holes)
-            if number == 0 and (holes or not argument):
-                yield Problem((key, 0), "is the program, which must be written out")
-            for name in holes:
-                if name not in self.parameters:
-                    hint = nearest(name, self.parameters)
-                    rest = f"; did you mean {quoted(hint)}?" if hint else ""
-                    yield Problem((key, number), f"names no declared parameter with {quoted('{' + name + '}')}{rest}")
 
     def declaration(self, name: str) -> CommandDeclaration:
         return CommandDeclaration(

@@ -33,7 +33,7 @@ class Control:
         cursor: number of the last inbox event that is in this state.
         plan: `draft`, `accepted`, `revise` (the planner is to try again) or `rejected`.
         revision: how often the plan was revised.
-        feedback: the operator's words for the revision.
+        feedback: the operator's remarks on the plan so far, one a line.
         policy_version: version of the rules that questions were asked under.
         concurrency: TODOs that may run at once.
         proposals: open proposals by id.

@@ -287,11 +287,14 @@ class Ledger(Protocol):
         timeout: float | None,  # noqa: ASYNC109 - running out of time is an answer here, not an error
         poll: float = 0.1,
     ) -> bool:
-        """Wait until the session's inbox has a number above `cursor`.
+        """Wait until there is something for the session to do.
+
+        That is an event with a number above `cursor` on the branch that counts, or a restore that isn't finished.
+        Events for branches that were left don't count: nobody will ever take them.
 
         Args:
             timeout: seconds; None waits for ever.
-            poll: seconds between looks at what other processes posted; posts of this one are seen at once.
+            poll: seconds between looks at what other processes wrote; what this one writes is seen at once.
 
         Returns:
             True as soon as there is one, False when the time is up.
@@ -310,11 +313,11 @@ class Ledger(Protocol):
         """
         ...
 
-    async def finish_restore(self, session: str, branch: int, now: str) -> None:
+    async def finish_restore(self, session: str, branch: int, now: str, extra: Mapping[str, Any] | None = None) -> None:
         """End a restore and post the event `restored:<branch>` on it, in one transaction; repeating it is harmless.
 
-        The event is `{"kind": "restored", "branch": …, "checkpoint_id": …, "by": …}` and comes before all others of
-        its branch. A branch that a later restore has left stays unfinished and gets no event.
+        The event is `{"kind": "restored", "branch": …, "checkpoint_id": …, "by": …}` with `extra` beside, and comes
+        before all others of its branch. A branch that a later restore has left stays unfinished and gets no event.
 
         Raises:
             Refused: no restore to this branch was begun (`unknown`).

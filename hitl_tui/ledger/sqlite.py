@@ -126,9 +126,9 @@ class SqliteLedger:
         return await self._database.peek(lambda db: sqlite_streams.last_seq(db, session))
 
     def subscribe(self, session: str) -> Subscription:
-        """Return an event that this ledger's posts to a session set, on the running loop; use it in a `with` block.
+        """Return an event that this ledger's posts to a session and restores set, on the running loop; use `with`.
 
-        Posts of other processes (and other open ledgers) don't set it: `wait` looks for those too.
+        Those of other processes (and other open ledgers) don't set it: `wait` looks for those too.
         """
         return self._wakeups.subscribe(session)
 
@@ -146,9 +146,10 @@ class SqliteLedger:
             while True:
                 if posted.is_set():
                     posted.clear()
-                    version = -1  # what we post ourselves doesn't change our data_version
-                version, last = await self._database.peek(partial(_glance, session=session, seen=version))
-                if last > cursor:
+                    version = -1  # what we write ourselves doesn't change our data_version
+                glance = partial(_glance, session=session, cursor=cursor, seen=version)
+                version, something = await self._database.peek(glance)
+                if something:
                     return True
                 left = poll if end is None else min(poll, end - loop.time())
                 if left <= 0:
@@ -164,12 +165,13 @@ class SqliteLedger:
 
     async def intend_restore(self, session: str, checkpoint_id: str, by: str, now: str) -> Branch:
         return await self._database.write(
-            lambda db: sqlite_requests.intend_restore(db, session, checkpoint_id, by, now)
+            lambda db: sqlite_requests.intend_restore(db, session, checkpoint_id, by, now),
+            then=lambda _: self._wakeups.announce([session]),
         )
 
-    async def finish_restore(self, session: str, branch: int, now: str) -> None:
+    async def finish_restore(self, session: str, branch: int, now: str, extra: Mapping[str, Any] | None = None) -> None:
         await self._database.write(
-            lambda db: sqlite_streams.finish_restore(db, session, branch, now),
+            lambda db: sqlite_streams.finish_restore(db, session, branch, now, extra or {}),
             then=lambda ended: self._wakeups.announce([session] if ended else []),
         )
 
@@ -200,7 +202,7 @@ class SqliteLedger:
         await self._database.close()
 
 
-def _glance(db: sqlite3.Connection, session: str, seen: int) -> tuple[int, int]:
-    """Return the file's data version, and the inbox's last number if it isn't the one `seen` (else 0)."""
+def _glance(db: sqlite3.Connection, session: str, cursor: int, seen: int) -> tuple[int, bool]:
+    """Return the file's data version, and whether there is something to do unless it is the version `seen`."""
     version = int(db.execute("PRAGMA data_version").fetchone()[0])
-    return version, 0 if version == seen else sqlite_streams.last_seq(db, session)
+    return version, version != seen and sqlite_streams.is_waiting(db, session, cursor)

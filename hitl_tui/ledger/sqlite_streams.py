@@ -135,6 +135,16 @@ def last_seq(db: sqlite3.Connection, session: str) -> int:
     return int(row[0]) if row else 0
 
 
+def is_waiting(db: sqlite3.Connection, session: str, cursor: int) -> bool:
+    """Tell whether the current branch has an event above the cursor, or a restore is to be finished."""
+    row = db.execute(
+        "SELECT restoring <> 0 OR EXISTS (SELECT 1 FROM inbox i"
+        " WHERE i.session = s.session AND i.branch = s.branch AND i.seq > ?) FROM sessions s WHERE s.session = ?",
+        (cursor, session),
+    ).fetchone()
+    return bool(row and row[0])
+
+
 def branch_number(db: sqlite3.Connection, session: str) -> int:
     """Return the number of the branch that counts."""
     row = db.execute("SELECT branch FROM sessions WHERE session = ?", (session,)).fetchone()
@@ -158,7 +168,7 @@ def restoring(db: sqlite3.Connection, session: str) -> tuple[int, dict[str, Any]
     return row[0], None if row[1] is None else data_of(row[1], session, row[2])
 
 
-def finish_restore(db: sqlite3.Connection, session: str, number: int, now: str) -> bool:
+def finish_restore(db: sqlite3.Connection, session: str, number: int, now: str, extra: Mapping[str, Any]) -> bool:
     """End a restore; return False when there was nothing (left) to end."""
     current, intent = restoring(db, session)
     if number > current or number < 1:
@@ -167,6 +177,7 @@ def finish_restore(db: sqlite3.Connection, session: str, number: int, now: str) 
         return False
     write(db, session, "restore_finished", {"branch": number}, now)
     event = {
+        **extra,
         "kind": "restored",
         "branch": number,
         "checkpoint_id": intent["checkpoint_id"],

@@ -35,7 +35,7 @@ def add_all(sentences: Sequence[Sequence[Order]], calls: Sequence[Call], scene: 
         _append(run_step(call, scene.language, scene.rules), Need.RUN, everywhere, scene, draft)
     for need in _ORDER:
         for order, anchors in anchored:
-            if order.need is need and order.kinds & ADDING and not order.kinds & OUT:
+            if order.need is need and order.kinds & ADDING and not order.kinds & {*OUT, "after"}:
                 _add(order, need, anchors, scene, draft)
 
 

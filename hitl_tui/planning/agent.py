@@ -66,6 +66,11 @@ class PlanningAgent:
         self._planner: Planner = planner if planner is not None else RulePlanner()
         self._now = now
 
+    @property
+    def agents(self) -> Mapping[str, AgentFacts]:
+        """Every agent there is, by name."""
+        return self._agents
+
     async def analyse_intent(self, query: str) -> Intent:
         """Return what a query wants (D3).
 

@@ -125,8 +125,7 @@ def calls_in(
     profiles = [_profile(facts, rules) for facts in commands.values()]
     for start, clause in clauses(text, rules):
         name = _by_name(clause, named, rules)
-        # A command that is named and not called is talked about.
-        if not name and not named_only(clause) and not any(spoken_name(n).search(clause) for n in named):
+        if not name and not named_only(clause) and not _talked_about(clause, named):
             name = _by_deed(clause, profiles, rules)
         if name:
             parameters = _parameters(clause, commands[name], rules.commands)
@@ -134,6 +133,11 @@ def calls_in(
         else:
             _refuse_undeclared(clause, commands, rules.commands)
     return found
+
+
+def _talked_about(clause: str, names: Sequence[str]) -> bool:
+    """Whether a command is named and not called; what its name says ("clean logs") is no request then."""
+    return any(spoken_name(name).search(clause) for name in names if "-" in name or "_" in name)
 
 
 def call_named(name: str, text: str, commands: Mapping[str, CommandFacts], rules: Rules) -> Call:
@@ -274,12 +278,12 @@ def _requested(clause: str, action: Expression, rules: Rules) -> bool:
     plain = rules.commands.lead.sub("", clause.strip().lower())
     for match in action.finditer(clause):
         rest = clause[match.end() : match.end() + 20].strip(_TRAILING + " ")
+        if rules.commands.negated_deed.search(rest):
+            continue
         if match.group().isascii():
             if action.match(plain):
                 return True
-        elif not rules.commands.negated_deed.search(rest) and (
-            not rest or rules.commands.request.search(rest)
-        ):
+        elif not rest or rules.commands.request.search(rest):
             return True
     return False
 

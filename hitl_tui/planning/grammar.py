@@ -259,6 +259,7 @@ def _subject_en(sentence: str, mention: _Mention, rules: Rules) -> tuple[str, in
             return nothing
     subject = match["subject"]
     ends = [m.start() for m in revise.subject_end.finditer(subject)]
+    ends += [m.start() for m in revise.subject_and.finditer(subject) if _goes_on(subject, m.end(), revise)]
     for action in revise.actions:
         if action.before is not None and action.kind != "ask":
             ends += [m.start() for m in action.before.finditer(subject)]
@@ -266,3 +267,9 @@ def _subject_en(sentence: str, mention: _Mention, rules: Rules) -> tuple[str, in
     if not terms_of(subject, rules.words):
         return nothing
     return subject, mention.end + match.start("subject") + len(subject)
+
+
+def _goes_on(text: str, at: int, rules: ReviseRules) -> bool:
+    """Whether something else is ordered here: another action, or another step."""
+    actions = (a.before for a in rules.actions if a.before is not None)
+    return any(e.match(text, at) for e in (*actions, *rules.targets.values()))

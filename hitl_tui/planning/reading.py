@@ -74,7 +74,8 @@ def check_query(query: str, rules: Rules) -> str:
     if not text.strip():
         raise BadInput("The query is empty; write a question or a job.", help=EXAMPLE)
     words = _ALPHABETIC.findall(text)
-    if not any(_plausible(word) for word in words):
+    mixed = any(any(map(str.isalpha, w)) and any(map(str.isdigit, w)) for w in _WORD.findall(text))
+    if not mixed and not any(_plausible(word) for word in words):
         raise BadInput(
             f'"{cut(query, 40)}" holds no word that could be looked for; write a question or a job.',
             help=EXAMPLE,

@@ -156,6 +156,7 @@ class ReviseRules:
     subject_article: Expression
     subject_bare: Expression
     subject_end: Expression
+    subject_and: Expression
     polite: Expression
     actions: tuple[Action, ...]
 
@@ -327,6 +328,7 @@ def _revise(data: Mapping[str, Any]) -> ReviseRules:
         "subject_article",
         "subject_bare",
         "subject_end",
+        "subject_and",
         "polite",
     )
     expressions = {name: _raw(data[name]) for name in names}

@@ -8,7 +8,7 @@ from itertools import pairwise
 
 from hitl_tui.core.errors import PlanError
 from hitl_tui.core.plan import AgentFacts, ExecutionPlan, ExecutionStep, Intent, Strategy
-from hitl_tui.planning.commands import Call
+from hitl_tui.planning.commands import Call, clauses
 from hitl_tui.planning.reading import Reading, cut, entities_of, score_of, terms_of
 from hitl_tui.planning.ruleset import Need, Rules
 
@@ -33,7 +33,7 @@ class Wanted:
 def decide(query: str, reading: Reading, calls: Sequence[Call], rules: Rules) -> Wanted:
     """Decide what a query needs: whatever isn't understood otherwise is looked for in the documents."""
     if calls:
-        rest = _beside(reading.text, calls)
+        rest = _beside(reading.text, calls, rules)
         needs = _needs_beside(reading.text, rest, calls, rules) | {Need.RUN}
         if needs & {Need.FIND, Need.COMPUTE}:
             query = rest
@@ -45,13 +45,14 @@ def decide(query: str, reading: Reading, calls: Sequence[Call], rules: Rules) ->
     return Wanted(query, reading, frozenset(needs), tuple(calls))
 
 
-def _beside(text: str, calls: Sequence[Call]) -> str:
+def _beside(text: str, calls: Sequence[Call], rules: Rules) -> str:
     """Return what a text says besides the commands it calls for."""
     rest, at = [], 0
     for call in calls:
         rest.append(text[at : call.start])
         at = call.end
-    return "\n".join(part for part in [*rest, text[at:]] if part.strip())
+    rest.append(text[at:])
+    return "\n".join(clause.strip() for part in rest for _, clause in clauses(f"{part} ", rules))
 
 
 def _needs_beside(text: str, rest: str, calls: Sequence[Call], rules: Rules) -> set[Need]:

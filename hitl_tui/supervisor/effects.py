@@ -35,7 +35,8 @@ class LedgerEffects:
         artifacts: keeps what came out.
         lineage: id under which the session's effects are remembered.
         session, todo_id, branch, run_id: the run.
-        resolutions: what people said about effects in doubt: `use_as_done` or `do_again`, by key.
+        resolutions: what people said about effects in doubt, by key: `verdict` (`use_as_done` or `do_again`) and
+            the `request_id` it answers.
         now: the clock.
     """
 
@@ -49,7 +50,7 @@ class LedgerEffects:
         todo_id: str,
         branch: int,
         run_id: str,
-        resolutions: Mapping[str, str],
+        resolutions: Mapping[str, Mapping[str, str]],
         now: Callable[[], str],
     ) -> None:
         self._ledger = ledger
@@ -71,7 +72,10 @@ class LedgerEffects:
             self._lineage, self._todo_id, full_name, self._ordinals[full_name], digest(subject), length=32
         )
         effect = Effect(key, self._session, self._todo_id, self._branch, self._run_id, name, subject, "started", {})
-        claim = await self._ledger.begin_effect(effect, self._now(), resolution=self._resolutions.get(key, ""))
+        said = self._resolutions.get(key, {})
+        claim = await self._ledger.begin_effect(
+            effect, self._now(), resolution=said.get("verdict", ""), answer_to=said.get("request_id", "")
+        )
         if claim.verdict == "stale":
             raise RunNotCurrent("This run was stopped, so it does nothing more.")
         if claim.verdict == "doubt":

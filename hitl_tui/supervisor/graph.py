@@ -10,7 +10,7 @@ session can be taken further.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal, Protocol
 
@@ -59,7 +59,7 @@ class PlanMaker(Protocol):
 
     async def plan(self, query: str, feedback: str = "") -> Planned: ...
 
-    def convert(self, plan: ExecutionPlan, taken: Sequence[str] = ()) -> list[SupervisorTodo]: ...
+    def convert(self, planned_plan: ExecutionPlan, taken: Iterable[str] = ()) -> list[SupervisorTodo]: ...
 
 
 class Artifacts(Protocol):
@@ -182,8 +182,7 @@ class TeamSupervisor:
             control,
             plan=b.PLAN_DRAFT,
             highest=highest,
-            revision=control.revision + bool(control.feedback),
-            feedback="",
+            revision=control.revision + (control.plan == b.PLAN_REVISE),
         )
         update = {
             "planning": planning,

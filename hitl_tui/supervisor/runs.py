@@ -293,7 +293,7 @@ class LocalDispatcher:
         data: dict[str, Any] = {"todo_id": todo.id, "run_id": spec.run_id}
         if state.interrupts:
             first = state.interrupts[0]
-            path = [part.split(":")[0] for part in _namespace(first) if part]
+            path = [task.name for task in state.tasks if any(i.id == first.id for i in task.interrupts)]
             data["interrupt"] = {"id": first.id, "path": path, "index": 0, "value": first.value}
             await services.post(f"run:{spec.run_id}:asks:{todo.asked}", EventKind.INTERRUPTED, data)
             return
@@ -315,8 +315,3 @@ class LocalDispatcher:
 
 
 _WAITING = object()
-
-
-def _namespace(interrupt: Any) -> list[str]:
-    namespace = getattr(interrupt, "ns", None) or getattr(interrupt, "namespace", None) or ""
-    return namespace.split("|") if isinstance(namespace, str) else [str(part) for part in namespace]

@@ -15,6 +15,7 @@ from hitl_tui.teams.contract import Citation, TeamResult
 TEXT_LIMIT = 200_000
 PASSAGE_LIMIT = 4_000
 LIST_LIMIT = 100
+_HEADING = re.compile(r" {0,3}(#{1,6})(?= |$)")
 
 _WORDS: Mapping[str, Mapping[str, str]] = {
     "en": {
@@ -129,7 +130,7 @@ def _skipped(item: object) -> str:
 
 def _literal(text: str) -> str:
     """Return one line in which Markdown finds no markup."""
-    return re.sub(r"([\\`*\[\]<>|!])", r"\\\1", text)
+    return re.sub(r"([\\`*\[\]<|!]|^[>#])", r"\\\1", text)
 
 
 def fenced(text: str) -> str:
@@ -246,25 +247,25 @@ def _missing(material: Sequence[Mapping[str, Any]], words: Mapping[str, str]) ->
 def _tamed(markdown: str) -> str:
     """Return Markdown of a team that fits under a third-level heading and loads nothing.
 
-    Headings go three levels down, HTML and images become text; code blocks stay as they are, and one that was left
-    open is closed.
+    Headings go down so far that the highest is of the fourth level, HTML and images become text; code blocks stay as
+    they are, and one that was left open is closed.
     """
     lines, fence = [], ""
     for line in markdown.split("\n"):
         marker = re.match(r" {0,3}(`{3,}|~{3,})(.*)", line)
+        closes = marker and marker[1].startswith(fence) and not marker[2].strip()
+        lines.append((line, bool(fence or marker)))
         if fence:
-            if marker and marker[1].startswith(fence) and not marker[2].strip():
-                fence = ""
-            lines.append(line)
-            continue
-        if marker:
+            fence = "" if closes else fence
+        elif marker:
             fence = marker[1]
-            lines.append(line)
-            continue
-        if heading := re.match(r" {0,3}(#{1,6}) ", line):
-            level = min(6, len(heading[1]) + 3)
-            line = "#" * level + line[heading.end() - 1 :]
-        lines.append(re.sub(r"<(?=[A-Za-z/!?])", r"\\<", line).replace("![", r"\!["))
-    if fence:
-        lines.append(fence)
-    return "\n".join(lines)
+    levels = [len(found[1]) for line, code in lines if not code and (found := _HEADING.match(line))]
+    deeper = 4 - min(levels, default=4)
+    tamed = [line if code else _tamed_line(line, deeper) for line, code in lines]
+    return "\n".join([*tamed, fence] if fence else tamed)
+
+
+def _tamed_line(line: str, deeper: int) -> str:
+    if heading := _HEADING.match(line):
+        line = "#" * min(6, len(heading[1]) + deeper) + line[heading.end(1) :]
+    return re.sub(r"<(?=[A-Za-z/!?])", r"\\<", line).replace("![", r"\![")

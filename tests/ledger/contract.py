@@ -412,6 +412,25 @@ class LedgerContract:
             async with asyncio.timeout(10):
                 assert await waiting
 
+    async def test_wait_does_not_wake_for_what_was_posted_to_a_branch_that_was_left(self, ledger: Ledger) -> None:
+        await ledger.intend_restore("s1", "cp-7", "ann", at())
+        await ledger.finish_restore("s1", 1, at(1))
+        cursor = await ledger.last_seq("s1")
+        await ledger.post("s1", 0, "late", {"kind": "done"}, at(2))
+        assert not await ledger.wait("s1", cursor, 0.02, 0.005)
+        await ledger.post("s1", 1, "current", {"kind": "done"}, at(3))
+        assert await ledger.wait("s1", cursor, 0)
+
+    async def test_wait_is_woken_by_a_restore_that_is_to_be_finished(self, store: Store) -> None:
+        async with store() as one, store() as two:
+            own = asyncio.create_task(one.wait("s1", 0, None, 3600))
+            polling = asyncio.create_task(two.wait("s1", 0, None, 0.005))
+            assert not await one.wait("s1", 0, 0)
+            await one.intend_restore("s1", "cp-7", "ann", at())
+            async with asyncio.timeout(10):
+                assert await own
+                assert await polling
+
     # Restore
 
     async def test_a_restore_takes_the_next_branch_and_supersedes_what_was_asked(self, ledger: Ledger) -> None:
@@ -431,6 +450,18 @@ class LedgerContract:
         (posted,) = await ledger.after("s1", 0, 1)
         assert posted.event_id == "restored:1"
         assert posted.event == {"kind": "restored", "branch": 1, "checkpoint_id": "cp-7", "by": "ann"}
+
+    async def test_what_is_said_beside_a_finished_restore_cannot_change_it(self, ledger: Ledger) -> None:
+        await ledger.intend_restore("s1", "cp-7", "ann", at())
+        await ledger.finish_restore("s1", 1, at(1), {"ran": ["todo_001"], "kind": "decided", "branch": 9})
+        (posted,) = await ledger.after("s1", 0, 1)
+        assert posted.event == {
+            "kind": "restored",
+            "branch": 1,
+            "checkpoint_id": "cp-7",
+            "by": "ann",
+            "ran": ["todo_001"],
+        }
 
     async def test_finishing_a_restore_again_is_harmless(self, ledger: Ledger) -> None:
         await ledger.intend_restore("s1", "cp-7", "ann", at())

@@ -372,6 +372,7 @@ async def test_hot_statements_never_scan_a_table(path: Path) -> None:
         await ledger.post("s1", 2, "e9", POST, at(4))
         await ledger.after("s1", 1, 2)
         await ledger.last_seq("s1")
+        await ledger.wait("s1", 0, 0)
         await ledger.branch("s1")
         await ledger.request(request.id, at(5))
         await ledger.requests(at(5), session="s1")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -81,3 +82,12 @@ async def run_team(team: Team, context: TeamContext) -> TeamResult:
     state = (await graph.aget_state(config)).values
     digest(state)
     return TeamResult.from_dict(state["result"])
+
+
+async def first(wanted: asyncio.Future[Any], task: asyncio.Task[Any]) -> Any:
+    """Wait for a sign of life of a task; when the task ends without one its error is raised."""
+    await asyncio.wait({wanted, task}, return_when=asyncio.FIRST_COMPLETED)
+    if not wanted.done():
+        task.result()
+        raise AssertionError("the task ended and gave no sign of life")
+    return wanted.result()

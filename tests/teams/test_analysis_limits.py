@@ -141,6 +141,8 @@ def test_a_limit_about_another_subject_or_direction_is_not_applied() -> None:
     rule = passage("보증금 인상은 5%를 초과하지 못한다.")
     assert not analyse("연봉을 5천만원에서 6천만원으로 올리면?", [rule]).applied
     assert not analyse("보증금을 3억에서 2억으로 내리면?", [rule]).applied
+    assert not analyse("5,000만원 → 1억원", [rule]).applied
+    assert not analyse("보증금 비율을 10%에서 15%로 올리면?", [rule]).applied
     assert analyse("보증금을 3억에서 4억으로 올리면?", [rule]).applied
 
 
@@ -155,6 +157,12 @@ def test_exceptions_beside_the_limit_are_quoted() -> None:
     notes = find_scope_notes([passage(text)])
     assert [(kind, citation.line) for kind, citation in notes] == [("exception", 2)]
     assert any("새 계약" in insight.text for insight in analyse(RISE, [passage(text)]).insights)
+
+
+def test_long_passages_are_cut_and_the_limits_in_them_counted_out() -> None:
+    text = "보증금 증액은 5%를 초과하지 못한다. " * 40_000
+    analysis = analyse(RISE, [{"path": "law.md", "line": 1, "text": text}] * 3)
+    assert applied(analysis) == ["law.md:1"]
 
 
 @given(st.lists(st.text(max_size=80), max_size=4), st.text(max_size=80))

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from team_support import first
 
 from hitl_tui.core.errors import BadInput
 from hitl_tui.teams.command.run import CommandOutcome, command_environment, run_command
@@ -109,7 +110,7 @@ async def test_cancelling_leaves_nothing_behind(tmp_path: Path, trap: str) -> No
             cwd=tmp_path, grace=0.3, on_line=lambda _, line: ready.set_result(int(line)),
         )
     )  # fmt: skip
-    group = await ready
+    group = await first(ready, task)
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
@@ -120,11 +121,11 @@ async def test_cancelling_twice_leaves_nothing_behind(tmp_path: Path) -> None:
     ready: asyncio.Future[int] = asyncio.get_running_loop().create_future()
     task = asyncio.create_task(
         run(
-            "sh", "-c", "trap '' TERM; echo $$; while :; do sleep 0.05; done",
+            "sh", "-c", "trap '' TERM; sleep 300 & echo $$; sleep 300",
             cwd=tmp_path, grace=0.3, on_line=lambda _, line: ready.set_result(int(line)),
         )
     )  # fmt: skip
-    group = await ready
+    group = await first(ready, task)
     task.cancel()
     done, _ = await asyncio.wait({task}, timeout=0.05)
     assert not done
@@ -167,7 +168,7 @@ async def test_the_lock_descriptor_is_inherited(tmp_path: Path) -> None:
             cwd=tmp_path, lock_fd=lock, on_line=lambda _, line: ready.set_result(line),
         )
     )  # fmt: skip
-    await ready
+    await first(ready, task)
     os.close(lock)
     other = os.open(tmp_path / "lock", os.O_RDWR)
     with pytest.raises(BlockingIOError):

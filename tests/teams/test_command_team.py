@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from team_support import DeclaredDone, MemoryEffects, Progress, make_context, run_team
+from team_support import DeclaredDone, MemoryEffects, Progress, first, make_context, run_team
 
 from hitl_tui.config.load import parse_config
 from hitl_tui.core.errors import BadInput, HitlError, UnknownName
@@ -29,7 +29,7 @@ parameters.days = { type = "integer", default = 14, minimum = 0, maximum = 3650 
 timeout = "10m"
 
 [teams.command_team.commands.say]
-run = ["printf", "--", "%s\\n", "{words}"]
+run = ["printf", "--", "%s\\\\n", "{words}"]
 parameters.words = { type = "string", default = "hello" }
 risk = "low"
 
@@ -157,7 +157,7 @@ def test_reading_a_command_line_never_breaks(text: str) -> None:
 @given(st.text(st.characters(blacklist_categories=["Cc", "Cs"])))
 def test_a_value_is_never_more_than_one_argument(words: str) -> None:
     bound = make_team().bind("", {"command": "say", "parameters": {"words": words}})
-    assert bound["argv"] == ["printf", "--", "%s\n", words]
+    assert bound["argv"] == ["printf", "--", "%s\\n", words]
 
 
 # --- running ---
@@ -187,9 +187,9 @@ async def test_a_command_runs_and_reports(tmp_path: Path) -> None:
 async def test_a_finished_command_is_not_run_again(tmp_path: Path) -> None:
     effects = MemoryEffects()
     old_file(tmp_path / "logs/a.gz")
-    first = await run(tmp_path, "clean-logs dir=logs", effects=effects)
+    done = await run(tmp_path, "clean-logs dir=logs", effects=effects)
     again = old_file(tmp_path / "logs/a.gz")
-    assert await run(tmp_path, "clean-logs dir=logs", effects=effects) == first
+    assert await run(tmp_path, "clean-logs dir=logs", effects=effects) == done
     assert again.exists()
     assert effects.acted == 1
 
@@ -242,7 +242,7 @@ async def test_cancelling_the_team_ends_the_program(tmp_path: Path) -> None:
     task = asyncio.create_task(
         run(tmp_path, "wait", effects=effects, progress=lambda line: started.set_result(int(line)))
     )
-    pid = await started
+    pid = await first(started, task)
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task

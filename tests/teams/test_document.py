@@ -62,7 +62,7 @@ def analysis_result() -> TeamResult:
     ]
     return TeamResult(
         text=(
-            "# Analysis\n\nThe rise is (10억 − 3억) ÷ 3억 × 100 = 233.3 %.\n\n"
+            "## Analysis\n\n### Deeper\n\nThe rise is (10억 − 3억) ÷ 3억 × 100 = 233.3 %.\n\n"
             "```\n# kept <i>\n```\n\n<script>x</script> ![t](http://e/x.png)\n"
         ),
         data={"steps": steps, "not_computed": "no table was given"},
@@ -167,7 +167,8 @@ def test_what_was_not_found_is_said() -> None:
 def test_text_of_others_stays_in_its_place() -> None:
     text = report()
     assert "````text\n```\n# not a heading <b>\n````" in text
-    assert "#### Analysis" in text
+    assert "\n#### Analysis\n" in text
+    assert "\n##### Deeper\n" in text
     assert "```\n# kept <i>\n```" in text
     assert "\\<script>x\\</script> \\![t](http://e/x.png)" in text
 

@@ -42,10 +42,17 @@ def _decided_plan(draft: Draft, event: Event, verdict: Verdict) -> None:
     if verdict is Verdict.APPROVE:
         draft.control = replace(draft.control, plan=b.PLAN_ACCEPTED)
     elif str(event.data.get("reason", "")).strip() and event.data.get("outcome") != "expired":
-        draft.control = replace(draft.control, plan=b.PLAN_REVISE, feedback=str(event.data["reason"]))
+        draft.control = replace(draft.control, plan=b.PLAN_REVISE, feedback=_remarks(draft, event))
     else:
         draft.control = replace(draft.control, plan=b.PLAN_REJECTED)
         stop_all(draft, event, f"plan rejected by {event.data.get('by', '')}")
+
+
+def _remarks(draft: Draft, event: Event) -> str:
+    """Return all remarks so far, one a line: planning starts over each time."""
+    earlier = draft.control.feedback
+    remark = " ".join(str(event.data["reason"]).split())
+    return f"{earlier}\n{remark}" if earlier else remark
 
 
 def _decided_proposal(draft: Draft, event: Event, verdict: Verdict) -> None:
@@ -113,7 +120,8 @@ def _decided_effect(draft: Draft, event: Event, todo: SupervisorTodo, verdict: V
         draft.put(rejected(todo, event))
         return
     key = str(question["effect"]["key"])
-    resolutions = {**todo.metadata.get("resolutions", {}), key: verdict.value}
+    answer = {"verdict": verdict.value, "request_id": event.data["request_id"]}
+    resolutions = {**todo.metadata.get("resolutions", {}), key: answer}
     metadata = {**todo.metadata, "resolutions": resolutions}
     draft.put(todo.move(Status.IN_PROGRESS, question=None, metadata=metadata))
 

@@ -113,11 +113,15 @@ def _pairs(text: str, amounts: Sequence[Amount]) -> list[tuple[int, int]]:
             sure.append(here)
         elif _to(text, left) and _from(text, right):
             sure.append(swapped)
-        elif (moving and (_to(text, right) or _LIKELY.fullmatch(between))) or (
-            moving and _from(text, left) and not _is_by(text, right)
-        ):
+        elif moving and _hints(text, left, right):
             likely.append(here)
     return sure + likely
+
+
+def _hints(text: str, left: Amount, right: Amount) -> bool:
+    if _to(text, right) or _LIKELY.fullmatch(text[left.end : right.start]):
+        return True
+    return _from(text, left) and not _is_by(text, right)
 
 
 def _left(text: str, amount: Amount) -> str:

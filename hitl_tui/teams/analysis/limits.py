@@ -13,6 +13,7 @@ from hitl_tui.teams.analysis.words import FALL, RISE, SUBJECTS, TOPICS, concepts
 from hitl_tui.teams.contract import Citation
 
 APPLIES_FROM = 4
+MAX_FOUND = 400
 
 
 _NO_END = re.compile(r"(?:\d|(?<![a-z])(?:max|min|art|no|sec|para|vs|approx|e\.g|i\.e))\.$", re.IGNORECASE)
@@ -95,7 +96,7 @@ def find_limits(passages: Iterable[Passage]) -> tuple[Limit, ...]:
         for start, end in sentences(passage.text):
             inside = [amount for amount in amounts if start <= amount.start < end]
             found.extend(_of_sentence(passage, start, end, inside))
-    return tuple(_unique(found))
+    return tuple(_unique(found)[:MAX_FOUND])
 
 
 def _of_sentence(passage: Passage, start: int, end: int, amounts: Sequence[Amount]) -> list[Limit]:
@@ -168,6 +169,9 @@ def relevance(limit: Limit, change: Change, query: str) -> int:
     """
     if limit.amount.kind != "percent" or limit.bound not in ("max", "below", "min"):
         return 0
+    if change.before is not None and change.before.kind in ("percent", "points"):
+        # whether a limit on a rate means points or percent of the rate, its sentence rarely says
+        return 0
     asked, stated = concepts(query), concepts(limit.context)
     sentence = concepts(limit.citation.quote)
     direction = RISE if change.direction >= 0 else FALL
@@ -184,7 +188,7 @@ def relevance(limit: Limit, change: Change, query: str) -> int:
     if (asked & set(SUBJECTS)) and (stated & set(SUBJECTS)) and not subjects:
         score -= 2
     score += min(2, len(content_words(query) & content_words(limit.context)))
-    if not asked & set(SUBJECTS) and direction in sentence:
+    if not asked & set(SUBJECTS) and direction in sentence & asked:
         score += 1
     score -= 4 * len((sentence & set(TOPICS)) - asked)
     score -= 2 * len((stated & set(TOPICS)) - sentence - asked)

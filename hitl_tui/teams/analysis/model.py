@@ -11,6 +11,7 @@ from hitl_tui.teams.contract import Citation
 
 QUERY: Final = "query"
 QUOTE_LIMIT = 300
+TEXT_LIMIT = 20_000
 
 Source = Citation | Literal["query"]
 """Where a figure comes from: a citation, or the question itself."""
@@ -53,7 +54,7 @@ class Passage:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Passage:
-        """Read a passage; `heading` may be a text or a list of texts, outermost first."""
+        """Read a passage, its text cut at 20,000 characters; `heading` may be a list of texts, outermost first."""
         heading = data.get("heading") or ""
         if not isinstance(heading, str):
             heading = " > ".join(str(part) for part in heading)
@@ -62,7 +63,7 @@ class Passage:
             path=str(data["path"]),
             line=line,
             end_line=int(data.get("end_line", line)),
-            text=str(data.get("text", "")),
+            text=str(data.get("text", ""))[:TEXT_LIMIT],
             page=int(data.get("page") or 0),
             heading=heading,
             score=float(data.get("score") or 0.0),

@@ -41,7 +41,8 @@ def change_steps(change: Change, language: str) -> list[Step]:
     if change.by is not None:
         steps.append(_new_amount_step(change.by, change.direction, before, after, language))
     difference = after.value - before.value
-    apart = shown(difference, before.kind, before.unit, language, places=before.scale >= 10**4)
+    kind = "points" if before.kind == "percent" else before.kind
+    apart = shown(difference, kind, before.unit, language, places=before.scale >= 10**4)
     what = say(language, "차액", "Difference")
     steps.append(Step(what, f"{new} − {old} = {apart}", apart, exact(difference)))
     if ratio is None:

@@ -1,0 +1,154 @@
+"""What every face does with a session, whoever owns it: commands go through the ledger."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from itertools import count
+from typing import Any, Protocol
+
+from hitl_tui.core.board import Rules
+from hitl_tui.core.digest import short_id
+from hitl_tui.core.events import Event, EventKind
+from hitl_tui.core.requests import Decision, Request
+from hitl_tui.core.safe_text import mask_json
+from hitl_tui.ledger.contract import Ledger, RequestView
+from hitl_tui.supervisor.clock import after_seconds
+from hitl_tui.supervisor.history import CheckpointInfo
+from hitl_tui.supervisor.snapshot import Snapshot
+
+
+class SessionFace(Protocol):
+    """A session as commands and faces use it: owned by this process, or followed."""
+
+    @property
+    def id(self) -> str: ...
+
+    @property
+    def owned(self) -> bool: ...
+
+    @property
+    def rules(self) -> Rules: ...
+
+    @property
+    def snapshot(self) -> Snapshot: ...
+
+    @property
+    def desk(self) -> Desk: ...
+
+    async def applied(self, seq: int) -> Snapshot:
+        """Wait until the event with this number is in the session's state; a follower doesn't wait."""
+        ...
+
+    async def on_branch(self, number: int) -> Snapshot:
+        """Wait until the session is on this branch; a follower doesn't wait."""
+        ...
+
+    async def checkpoints(self, limit: int, before: str = "") -> list[CheckpointInfo]:
+        """Return a page of the history, newest first."""
+        ...
+
+    async def find_checkpoint(self, text: str) -> str:
+        """Return the id of the checkpoint that an id, prefix or ending names."""
+        ...
+
+
+class Desk:
+    """Writes a session's events and decisions into the ledger.
+
+    Args:
+        ledger: the record.
+        session: session id.
+        secrets: values to mask, by name.
+        now: the clock.
+    """
+
+    def __init__(self, ledger: Ledger, session: str, secrets: Mapping[str, str], now: Callable[[], str]) -> None:
+        self.ledger = ledger
+        self.now = now
+        self._session = session
+        self._secrets = secrets
+        self._numbers = count()
+
+    async def post(self, kind: EventKind, data: Mapping[str, Any], *, by: str, event_id: str = "") -> tuple[int, str]:
+        """Put an event into the inbox; return its number and id."""
+        now = self.now()
+        unique = event_id or f"{kind}:{short_id(now, os.getpid(), next(self._numbers), by)}"
+        event = Event(kind=kind, data=mask_json(dict(data), self._secrets), id=unique, at=now, by=by)
+        branch = await self.ledger.branch(self._session)
+        seq = await self.ledger.post(self._session, branch.number, unique, event.to_dict(), now)
+        return seq, unique
+
+    async def decide(self, decision: Decision) -> RequestView:
+        """Record a decision.
+
+        Raises:
+            Refused: it can't count; nothing was written.
+        """
+        return await self.ledger.decide(decision, self.now())
+
+    async def open(self, request: Request) -> None:
+        """Open a request unless it is there; its time begins now."""
+        await self.ledger.open_requests([opened(request, self.now())])
+
+    async def restore(self, checkpoint_id: str, by: str) -> int:
+        """Ask for an earlier checkpoint to be the head (D11); return the branch that begins there."""
+        branch = await self.ledger.intend_restore(self._session, checkpoint_id, by, self.now())
+        return branch.number
+
+    async def last_seq(self) -> int:
+        """Return the number of the last event in the inbox."""
+        return await self.ledger.last_seq(self._session)
+
+
+def opened(request: Request, now: str) -> Request:
+    """Return a request with the times it is opened and, by its terms, expires at."""
+    deadline = after_seconds(now, request.terms.deadline) if request.terms.deadline else ""
+    return replace(request, opened_at=now, deadline=deadline)
+
+
+class Watched:
+    """Holds the newest snapshot and wakes whoever waits for another one."""
+
+    def __init__(self) -> None:
+        self._snapshot: Snapshot | None = None
+        self._failure: BaseException | None = None
+        self._changed = asyncio.Condition()
+
+    @property
+    def snapshot(self) -> Snapshot:
+        if self._snapshot is None:
+            raise RuntimeError("the session wasn't opened")
+        return self._snapshot
+
+    async def publish(self, snapshot: Snapshot) -> None:
+        async with self._changed:
+            self._snapshot = snapshot
+            self._changed.notify_all()
+
+    async def fail(self, error: BaseException) -> None:
+        """Let everybody who waits, now or later, meet this error."""
+        async with self._changed:
+            self._failure = error
+            self._changed.notify_all()
+
+    async def changed(self, since: Snapshot | None) -> Snapshot:
+        """Wait until the snapshot is another one than `since`; return it.
+
+        Raises:
+            BaseException: the one given to `fail`.
+        """
+        async with self._changed:
+            await self._changed.wait_for(lambda: self._snapshot is not since or self._failure is not None)
+        if self._failure is not None:
+            raise self._failure
+        return self.snapshot
+
+    async def until(self, condition: Callable[[Snapshot], bool]) -> Snapshot:
+        """Wait until a snapshot fulfils a condition; return it."""
+        seen = self.snapshot
+        while not condition(seen):
+            seen = await self.changed(seen)
+        return seen

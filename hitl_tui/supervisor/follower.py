@@ -1,0 +1,127 @@
+"""A session that another process owns: read-only, yet every command can be given."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+from hitl_tui.core.board import Board, Rules
+from hitl_tui.supervisor.activity import Activity, read_activity
+from hitl_tui.supervisor.checkpointer import open_read_only
+from hitl_tui.supervisor.face import Desk
+from hitl_tui.supervisor.graph import TeamSupervisor, config_of
+from hitl_tui.supervisor.history import CheckpointInfo, History
+from hitl_tui.supervisor.session import SessionSetup
+from hitl_tui.supervisor.snapshot import Question, Snapshot
+
+_POLL = 0.3
+
+
+class Follower:
+    """Follows one session; see `SessionFace`. Use `Follower.open`.
+
+    Args:
+        setup: what the session is opened with.
+    """
+
+    def __init__(self, setup: SessionSetup) -> None:
+        self.setup = setup
+        self.desk = Desk(setup.ledger, setup.info.id, setup.secrets, setup.now)
+        self._snapshot: Snapshot | None = None
+
+    @classmethod
+    @asynccontextmanager
+    async def open(cls, setup: SessionSetup) -> AsyncIterator[Follower]:
+        """Follow a session.
+
+        Raises:
+            StorageError: its checkpoints can't be read.
+        """
+        follower = cls(setup)
+        await follower.refresh()
+        yield follower
+
+    @property
+    def id(self) -> str:
+        return self.setup.info.id
+
+    @property
+    def owned(self) -> bool:
+        return False
+
+    @property
+    def rules(self) -> Rules:
+        return self.setup.rules
+
+    @property
+    def snapshot(self) -> Snapshot:
+        assert self._snapshot is not None
+        return self._snapshot
+
+    @property
+    def activity(self) -> list[Activity]:
+        """The stream's last lines, as the owner wrote them."""
+        return read_activity(self.setup.folder.activity)
+
+    async def refresh(self) -> Snapshot:
+        """Read the session anew."""
+        async with open_read_only(self.setup.folder.checkpoints) as saver:
+            supervisor = TeamSupervisor(
+                self.setup.planner,
+                lambda: self.setup.rules,
+                self.setup.folder.artifacts(self.setup.secrets),
+                saver,
+                self.setup.now,
+            )
+            state = await supervisor.graph.aget_state(config_of(self.id))
+            head = await History(saver, self.id).head()
+        values: dict[str, Any] = dict(state.values)
+        board = Board.from_state(values)
+        views = await self.setup.ledger.requests(self.setup.now(), session=self.id)
+        reference = values.get("response")
+        artifacts = self.setup.folder.artifacts()
+        self._snapshot = Snapshot(
+            session_id=self.id,
+            query=board.query or self.setup.info.title,
+            workspace=self.setup.info.workspace,
+            mode=board.control.mode.value,
+            phase=str(values.get("current_phase", "")),
+            branch=board.control.branch,
+            cursor=board.control.cursor,
+            checkpoint_id=head,
+            raw=board.todos,
+            questions=tuple(Question(view) for view in views),
+            proposals=board.control.proposals,
+            response=await artifacts.get(str(reference["digest"])) if reference else None,
+            concluded=board.control.concluded,
+            intent=(values.get("planning") or {}).get("intent") or {},
+            refused=board.control.refused,
+            owned=False,
+        )
+        return self._snapshot
+
+    async def changed(self, since: Snapshot | None) -> Snapshot:
+        """Wait until the session looks otherwise than in `since`."""
+        while (seen := await self.refresh()) == since:
+            await asyncio.sleep(_POLL)
+        return seen
+
+    async def applied(self, seq: int) -> Snapshot:
+        """See `SessionFace`: the owner acts in its own time."""
+        return self.snapshot
+
+    async def on_branch(self, number: int) -> Snapshot:
+        """See `SessionFace`: the owner acts in its own time."""
+        return self.snapshot
+
+    async def checkpoints(self, limit: int, before: str = "") -> list[CheckpointInfo]:
+        """See `SessionFace`."""
+        async with open_read_only(self.setup.folder.checkpoints) as saver:
+            return await History(saver, self.id).page(limit, before)
+
+    async def find_checkpoint(self, text: str) -> str:
+        """See `SessionFace`."""
+        async with open_read_only(self.setup.folder.checkpoints) as saver:
+            return await History(saver, self.id).find(text)

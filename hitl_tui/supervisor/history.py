@@ -1,0 +1,174 @@
+"""A session's checkpoints, listed by SQL: a page costs the same however long the history is (D11, C5)."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
+
+from hitl_tui.core.errors import UnknownName
+from hitl_tui.core.todos import clip
+from hitl_tui.supervisor.checkpointer import serializer
+from hitl_tui.supervisor.graph import thread_of
+from hitl_tui.supervisor.state import GENERATE_RESPONSE
+
+_TRIGGER = "branch:to:"
+_START = "__start__"
+
+
+@dataclass(frozen=True, slots=True)
+class CheckpointInfo:
+    """One checkpoint.
+
+    Args:
+        checkpoint_id: id; ids sort by time.
+        parent_id: the checkpoint it came from; empty for the first.
+        timestamp: ISO 8601, UTC.
+        node: where the session stood: the node that runs next.
+        todos_completed: how many TODOs were completed.
+        step: superstep.
+        branch: branch it belongs to.
+        source: `input`, `loop` or `fork` (a restore).
+        waiting: it waits for a person or a run at a gate.
+        message: what it waited for, in words.
+        outcome: `finished` or `failed` once there is a response to everything; empty before.
+    """
+
+    checkpoint_id: str
+    parent_id: str
+    timestamp: str
+    node: str
+    todos_completed: int
+    step: int
+    branch: int
+    source: str
+    waiting: bool
+    message: str
+    outcome: str = ""
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "checkpoint_id": self.checkpoint_id,
+            "parent_id": self.parent_id,
+            "timestamp": self.timestamp,
+            "node": self.node,
+            "todos_completed": self.todos_completed,
+            "step": self.step,
+            "branch": self.branch,
+            "source": self.source,
+            "waiting": self.waiting,
+            "message": self.message,
+        }
+
+
+class History:
+    """Reads the checkpoints of one session.
+
+    Args:
+        saver: the session's saver, or one that is open for reading.
+        session_id: the session.
+    """
+
+    def __init__(self, saver: AsyncSqliteSaver, session_id: str) -> None:
+        self._saver = saver
+        self._thread = thread_of(session_id)
+        self._serde = serializer()
+
+    async def page(self, limit: int = 20, before: str = "") -> list[CheckpointInfo]:
+        """Return checkpoints, newest first.
+
+        Args:
+            limit: at most so many.
+            before: only ones older than this id; empty for the newest.
+        """
+        sql = (
+            "SELECT checkpoint_id, parent_checkpoint_id, type, checkpoint, metadata FROM checkpoints "
+            "WHERE thread_id = ? AND checkpoint_ns = ''"
+        )
+        values: list[Any] = [self._thread]
+        if before:
+            sql += " AND checkpoint_id < ?"
+            values.append(before)
+        sql += " ORDER BY checkpoint_id DESC LIMIT ?"
+        values.append(limit)
+        rows = await self._rows(sql, values)
+        return [self._info(row) for row in rows]
+
+    async def head(self) -> str:
+        """Return the id of the newest checkpoint, empty when there is none."""
+        rows = await self._rows(
+            "SELECT max(checkpoint_id) FROM checkpoints WHERE thread_id = ? AND checkpoint_ns = ''", [self._thread]
+        )
+        return str(rows[0][0] or "")
+
+    async def find(self, text: str) -> str:
+        """Return the id that a text names: the id, a unique prefix or a unique ending of it.
+
+        Raises:
+            UnknownName: none or several match.
+        """
+        rows = await self._rows(
+            "SELECT checkpoint_id FROM checkpoints WHERE thread_id = ? AND checkpoint_ns = '' "
+            "AND (substr(checkpoint_id, 1, ?) = ? OR substr(checkpoint_id, -?) = ?) "
+            "ORDER BY checkpoint_id DESC LIMIT 5",
+            [self._thread, len(text), text, len(text), text],
+        )
+        found = [str(row[0]) for row in rows]
+        if text in found:
+            return text
+        if len(found) == 1 and text:
+            return found[0]
+        if found and text:
+            raise UnknownName(f'"{clip(text)}" could be {", ".join(found[:4])}; write more of the id.')
+        raise UnknownName(f'There is no checkpoint "{clip(text)}"; /checkpoint list shows them.')
+
+    async def count(self) -> int:
+        """Return how many checkpoints there are."""
+        rows = await self._rows(
+            "SELECT count(*) FROM checkpoints WHERE thread_id = ? AND checkpoint_ns = ''", [self._thread]
+        )
+        return int(rows[0][0])
+
+    async def _rows(self, sql: str, values: Sequence[Any]) -> list[sqlite3.Row]:
+        async with self._saver.conn.execute(sql, values) as cursor:
+            return list(await cursor.fetchall())
+
+    def _info(self, row: sqlite3.Row) -> CheckpointInfo:
+        checkpoint_id, parent, kind, blob, metadata = row
+        checkpoint = self._serde.loads_typed((kind, blob))
+        details = _metadata(metadata)
+        values = checkpoint.get("channel_values", {})
+        control = values.get("control") or {}
+        node = next((k.removeprefix(_TRIGGER) for k in values if k.startswith(_TRIGGER)), "")
+        if not node:
+            node = "coordinator" if _START in values else str(values.get("current_phase", GENERATE_RESPONSE))
+        return CheckpointInfo(
+            checkpoint_id=str(checkpoint_id),
+            parent_id=str(parent or ""),
+            timestamp=str(checkpoint.get("ts", "")),
+            node=node,
+            todos_completed=int(control.get("completed", 0)),
+            step=int(details.get("step", 0)),
+            branch=int(control.get("branch", 0)),
+            source=str(details.get("source", "")),
+            waiting=node in ("approval", "plan_review") and values.get("approval_status") == "waiting",
+            message=str(values.get("approval_message", "")),
+            outcome=_outcome(values, control),
+        )
+
+
+def _outcome(values: dict[str, Any], control: dict[str, Any]) -> str:
+    if not control.get("concluded"):
+        return ""
+    return "failed" if (values.get("response") or {}).get("outcome") == "failed" else "finished"
+
+
+def _metadata(raw: Any) -> dict[str, Any]:
+    try:
+        return dict(json.loads(raw or b"{}"))
+    except (ValueError, TypeError):
+        return {}

@@ -1,0 +1,437 @@
+"""`Session`: drives one thread of the supervising graph, for the process that owns it.
+
+`advance` takes one round: finish an intended restore, deliver what is in the inbox, one superstep, ensure that
+what is asked stands in the ledger, and that what is in progress runs. `run` repeats it. Every face talks to a
+session through `snapshot`, `post`, `decide` and `restore`; none of them touches the graph.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
+
+from hitl_tui.core.board import Board, Rules
+from hitl_tui.core.errors import HitlError, Refused
+from hitl_tui.core.events import Event, EventKind
+from hitl_tui.core.policy import Mode, Policy
+from hitl_tui.core.questions import questions
+from hitl_tui.core.requests import Kind, Request
+from hitl_tui.core.safe_text import mask_json
+from hitl_tui.core.todos import Status, SupervisorTodo
+from hitl_tui.ledger.contract import Branch, Ledger, RequestView
+from hitl_tui.planning.agent import PlanningAgent
+from hitl_tui.supervisor.activity import ActivityStream
+from hitl_tui.supervisor.checkpointer import create_checkpointer
+from hitl_tui.supervisor.clock import utc_now
+from hitl_tui.supervisor.face import Desk, Watched, opened
+from hitl_tui.supervisor.graph import TeamSupervisor, config_of
+from hitl_tui.supervisor.history import CheckpointInfo, History
+from hitl_tui.supervisor.runs import LocalDispatcher, RunServices, RunSpec
+from hitl_tui.supervisor.snapshot import Question, Snapshot
+from hitl_tui.supervisor.storage import ArtifactStore, SessionFolder, SessionInfo
+from hitl_tui.teams.contract import Team, TeamResult
+
+log = logging.getLogger(__name__)
+
+_IDLE_WAIT = 2.0
+
+
+@dataclass(frozen=True, slots=True)
+class SessionSetup:
+    """What a session is opened with.
+
+    Args:
+        info: the session.
+        folder: its folder.
+        ledger: the record of all sessions.
+        planner: makes and changes plans.
+        team: gives a team by name.
+        policy: the workspace's rules.
+        concurrency: TODOs that may run at once.
+        mode: mode of a session that begins now.
+        secrets: declared secrets, by name.
+        now: the clock.
+    """
+
+    info: SessionInfo
+    folder: SessionFolder
+    ledger: Ledger
+    planner: PlanningAgent
+    team: Callable[[str], Team]
+    policy: Policy
+    concurrency: int
+    mode: Mode
+    secrets: Mapping[str, str]
+    now: Callable[[], str] = utc_now
+
+    @property
+    def rules(self) -> Rules:
+        return Rules(self.policy, self.concurrency)
+
+
+class Session:
+    """One session, owned by this process. Use `Session.open`."""
+
+    def __init__(self, setup: SessionSetup, saver: AsyncSqliteSaver, activity: ActivityStream) -> None:
+        self.setup = setup
+        self.activity = activity
+        self.artifacts: ArtifactStore = setup.folder.artifacts(setup.secrets)
+        self.history = History(saver, setup.info.id)
+        self._supervisor = TeamSupervisor(setup.planner, lambda: setup.rules, self.artifacts, saver, setup.now)
+        self._dispatcher = LocalDispatcher(
+            RunServices(
+                saver=saver,
+                team=setup.team,
+                ledger=setup.ledger,
+                artifacts=self.artifacts,
+                folder=setup.folder,
+                activity=activity,
+                session=setup.info.id,
+                lineage=setup.info.lineage,
+                workspace=Path(setup.info.workspace),
+                secrets=setup.secrets,
+                post=self._post_run,
+                follow_up=self._follow_up,
+                now=setup.now,
+            )
+        )
+        self._state: dict[str, Any] = {}
+        self._interrupt = ""
+        self._checkpoint = ""
+        self._asked: dict[str, Request] = {}
+        self._previews: dict[str, asyncio.Task[None]] = {}
+        self._response: tuple[str, dict[str, Any]] | None = None
+        self._watched = Watched()
+        self.desk = Desk(setup.ledger, setup.info.id, setup.secrets, setup.now)
+
+    @classmethod
+    @asynccontextmanager
+    async def open(cls, setup: SessionSetup, query: str = "") -> AsyncIterator[Session]:
+        """Own a session, recover it, and let it go on while the context lasts.
+
+        Args:
+            setup: what it is opened with.
+            query: begins a session that has no checkpoints yet.
+
+        Raises:
+            SessionBusy: another process owns it.
+            StorageError: its checkpoints can't be used; they are not touched.
+        """
+        async with AsyncExitStack() as stack:
+            stack.enter_context(setup.folder.own())
+            saver = await stack.enter_async_context(create_checkpointer(setup.folder.checkpoints))
+            assert isinstance(saver, AsyncSqliteSaver)
+            activity = ActivityStream(setup.folder.activity, setup.now, setup.secrets)
+            session = cls(setup, saver, activity)
+            await session._recover(query or setup.info.title)
+            loop = asyncio.create_task(session._run(), name=f"session {setup.info.id}")
+            try:
+                yield session
+            finally:
+                loop.cancel()
+                await asyncio.wait({loop})
+                await session._close()
+
+    # What faces use --------------------------------------------------------------------------------------------
+
+    @property
+    def id(self) -> str:
+        return self.setup.info.id
+
+    @property
+    def owned(self) -> bool:
+        return True
+
+    @property
+    def rules(self) -> Rules:
+        return self.setup.rules
+
+    @property
+    def snapshot(self) -> Snapshot:
+        """The session as it is now."""
+        return self._watched.snapshot
+
+    async def changed(self, since: Snapshot | None) -> Snapshot:
+        """Wait until the snapshot is another one than `since`; return it.
+
+        Raises:
+            HitlError: the session can't go on (a full disk, a damaged file).
+        """
+        return await self._watched.changed(since)
+
+    async def settled(self) -> Snapshot:
+        """Wait until nothing goes on by itself: a person is needed, or it is finished."""
+        return await self._watched.until(lambda s: s.at_rest)
+
+    async def applied(self, seq: int) -> Snapshot:
+        """See `SessionFace`."""
+        return await self._watched.until(lambda s: s.cursor >= seq)
+
+    async def on_branch(self, number: int) -> Snapshot:
+        """See `SessionFace`."""
+        return await self._watched.until(lambda s: s.branch >= number and not s.busy)
+
+    async def checkpoints(self, limit: int, before: str = "") -> list[CheckpointInfo]:
+        """See `SessionFace`."""
+        return await self.history.page(limit, before)
+
+    async def find_checkpoint(self, text: str) -> str:
+        """See `SessionFace`."""
+        return await self.history.find(text)
+
+    async def state_at(self, checkpoint_id: str) -> dict[str, Any]:
+        """Return the supervisor's state at a checkpoint."""
+        config = config_of(self.id)
+        config["configurable"]["checkpoint_id"] = checkpoint_id
+        found = await self._supervisor.graph.aget_state(config)
+        return dict(found.values)
+
+    # One round -------------------------------------------------------------------------------------------------
+
+    async def _run(self) -> None:
+        try:
+            while True:
+                if not await self.advance():
+                    timeout = await self._until_deadline()
+                    await self.setup.ledger.wait(self.id, self._board().control.cursor, timeout)
+        except asyncio.CancelledError:
+            raise
+        except Exception as error:
+            log.exception("session %s stopped", self.id)
+            known = isinstance(error, HitlError)
+            await self._watched.fail(error if known else HitlError(f"Session {self.id} can't go on: {error}."))
+
+    async def advance(self) -> bool:
+        """Take one round; return whether anything happened."""
+        branch = await self.setup.ledger.branch(self.id)
+        restored = bool(branch.checkpoint_id)
+        if restored:
+            await self._restore(branch)
+            branch = Branch(branch.number)
+        delivered = await self._deliver(branch)
+        asked = False
+        if self._board().control.branch == branch.number:
+            asked = await self._ask()
+            await self._keep_running()
+        happened = restored or delivered or asked
+        if happened or self._asked:
+            await self._publish(happened=happened)
+        return delivered or restored
+
+    async def _deliver(self, branch: Branch) -> bool:
+        expired = await self.setup.ledger.expire(self.setup.now(), self.id) if self._deadlines() else []
+        control = self._board().control
+        posted = await self.setup.ledger.after(self.id, control.cursor, branch.number)
+        if not posted:
+            return bool(expired)
+        events = [_event(p.seq, p.event_id, p.event) for p in posted]
+        state = await self._supervisor.resume(self.id, self._interrupt, events)
+        seen = {r["event"] for r in control.refused}
+        self._take(state)
+        for refusal in self._board().control.refused:
+            if refusal["event"] not in seen:
+                await self.setup.ledger.record(self.id, "refused", dict(refusal), self.setup.now())
+                self.activity.write("", "note", f"refused: {refusal['message']}")
+        return True
+
+    def _take(self, state: dict[str, Any]) -> None:
+        interrupts = state.pop("__interrupt__", ())
+        if not interrupts:
+            raise HitlError(f"Session {self.id} ended without a gate; its checkpoints can't be continued.")
+        self._state, self._interrupt = state, interrupts[0].id
+
+    def _board(self) -> Board:
+        return Board.from_state(self._state)
+
+    async def _ask(self) -> bool:
+        """See that everything the state asks stands in the ledger, and nothing else does; return whether it changed."""
+        asked = {q.id: q for q in questions(self._board(), self.setup.rules)}
+        if asked.keys() == self._asked.keys():
+            return False
+        now = self.setup.now()
+        fresh = [opened(q, now) for key, q in asked.items() if key not in self._asked]
+        if fresh:
+            await self.setup.ledger.open_requests(fresh)
+            for request in fresh:
+                self._preview(request)
+                self.activity.write(request.todo_id, "asked", f"{request.kind} {request.about.get('title', '')}")
+        if self._asked.keys() - asked.keys():
+            await self.setup.ledger.supersede(self.id, list(asked), "the plan went on", self.setup.now())
+        self._asked = asked
+        return True
+
+    def _preview(self, request: Request) -> None:
+        """Run a team's declared, read-only preview beside a question; its output is evidence, not subject."""
+        if request.kind is not Kind.TODO or not request.subject.get("arguments", {}).get("preview"):
+            return
+        preview = getattr(self.setup.team(request.source), "preview", None)
+        if preview is None:
+            return
+
+        async def show() -> None:
+            try:
+                found = await preview(request.subject["arguments"], Path(self.setup.info.workspace), self.setup.secrets)
+            except HitlError as error:
+                found = {"error": error.message}
+            evidence = mask_json(found, self.setup.secrets)
+            await self.setup.ledger.attach(request.id, evidence, self.setup.now())
+            self._previews.pop(request.id, None)
+            await self._publish(happened=True)
+
+        self._previews[request.id] = asyncio.create_task(show(), name=f"preview {request.id}")
+
+    async def _keep_running(self) -> None:
+        board = self._board()
+        wanted: dict[str, SupervisorTodo] = {}
+        for raw in board.todos.values():
+            if raw["status"] == Status.IN_PROGRESS.value:
+                todo = SupervisorTodo.from_dict(raw)
+                wanted[todo.run_id] = todo
+        for run_id in self._dispatcher.alive - wanted.keys():
+            if not await self._dispatcher.stop(run_id):
+                self.activity.write(run_id.split("/")[1], "note", f"{run_id} can't be stopped and still runs")
+        if wanted:
+            needed = {i for t in wanted.values() for i in (*t.dependencies, *t.metadata.get("inputs", ()))}
+            todos = {i: SupervisorTodo.from_dict(board.todos[i]) for i in needed if i in board.todos}
+            for todo in wanted.values():
+                self._dispatcher.ensure(RunSpec.of(todo, todos, board.control.branch, board.query))
+
+    def _deadlines(self) -> bool:
+        return any(q.terms.deadline for q in self._asked.values())
+
+    async def _until_deadline(self) -> float:
+        return 0.2 if self._deadlines() else _IDLE_WAIT
+
+    async def _publish(self, *, happened: bool) -> None:
+        """Let faces see the session as it is; without a happening, only when what was said about questions changed."""
+        ledger, board = self.setup.ledger, self._board()
+        views: dict[str, RequestView] = {}
+        if self._asked:
+            found = await ledger.requests(self.setup.now(), session=self.id)
+            views = {view.request.id: view for view in found}
+        asked = tuple(Question(views[key]) for key in self._asked if key in views)
+        branch = await ledger.branch(self.id)
+        waiting = await ledger.last_seq(self.id) > board.control.cursor
+        busy = waiting or bool(self._previews or branch.checkpoint_id) or branch.number != board.control.branch
+        if not happened and (asked, busy) == (self.snapshot.questions, self.snapshot.busy):
+            return
+        planning = self._state.get("planning") or {}
+        snapshot = Snapshot(
+            session_id=self.id,
+            query=board.query,
+            workspace=self.setup.info.workspace,
+            mode=board.control.mode.value,
+            phase=str(self._state.get("current_phase", "")),
+            branch=board.control.branch,
+            cursor=board.control.cursor,
+            checkpoint_id=await self.history.head(),
+            raw=board.todos,
+            questions=asked,
+            proposals=board.control.proposals,
+            response=await self._load_response(),
+            concluded=board.control.concluded,
+            errors=tuple(planning.get("errors", ())),
+            intent=planning.get("intent") or {},
+            refused=board.control.refused,
+            busy=busy,
+        )
+        await self._watched.publish(snapshot)
+
+    async def _load_response(self) -> dict[str, Any] | None:
+        reference = self._state.get("response")
+        if not reference:
+            return None
+        digest = str(reference["digest"])
+        if self._response is None or self._response[0] != digest:
+            self._response = digest, await self.artifacts.get(digest)
+        return self._response[1]
+
+    # Runs ------------------------------------------------------------------------------------------------------
+
+    async def _post_run(self, event_id: str, kind: EventKind, data: Mapping[str, Any]) -> None:
+        run_branch = int(str(data["run_id"]).rsplit("/", 1)[1].split(".")[0])
+        now = self.setup.now()
+        event = Event(kind=kind, data=mask_json(dict(data), self.setup.secrets), id=event_id, at=now, by="run")
+        said = str(data.get("error") or (data.get("result") or {}).get("summary", ""))
+        self.activity.write(str(data["todo_id"]), kind.value, said)
+        await self.setup.ledger.post(self.id, run_branch, event_id, event.to_dict(), now)
+
+    async def _follow_up(self, todo: SupervisorTodo, result: TeamResult) -> dict[str, Any] | None:
+        board = self._board()
+        try:
+            proposal = await self.setup.planner.follow_up(board.query, todo, result.to_dict(), board.all())
+        except HitlError as error:
+            log.info("no follow-up for %s: %s", todo.id, error.message)
+            return None
+        return proposal.to_dict() if proposal is not None else None
+
+    # Opening, restoring, closing -------------------------------------------------------------------------------
+
+    async def _recover(self, query: str) -> None:
+        """Bring the session to rest and see that its settings are today's (D12)."""
+        branch = await self.setup.ledger.branch(self.id)
+        if branch.checkpoint_id:
+            await self._restore(branch)
+        self._take(await self._supervisor.execute(query, self.id, mode=self.setup.mode))
+        control = self._board().control
+        version, concurrency = self.setup.policy.version, self.setup.concurrency
+        if (control.policy_version, control.concurrency) != (version, concurrency):
+            data = {"policy_version": version, "concurrency": concurrency}
+            key = f"configured:{version}:{concurrency}:{control.cursor}:{control.branch}"
+            await self.desk.post(EventKind.CONFIGURED, data, by="supervisor", event_id=key)
+        await self.advance()
+        await self._publish(happened=True)
+
+    async def _restore(self, branch: Branch) -> None:
+        """Carry an intended restore out; every step may be repeated after a crash."""
+        graph = self._supervisor.graph
+        still = await self._dispatcher.stop_all()
+        for run_id in still:
+            self.activity.write(run_id.split("/")[1], "note", f"{run_id} can't be stopped; its effects are refused")
+        target = config_of(self.id)
+        target["configurable"]["checkpoint_id"] = branch.checkpoint_id
+        if (await graph.aget_state(target)).created_at is None:
+            raise Refused(f"There is no checkpoint {branch.checkpoint_id} to restore.", reason="unknown")
+        left = Board.from_state(await self.state_at(await self._last_head()))
+        await graph.aupdate_state(target, None, as_node="__copy__")
+        self._take(await self._supervisor.execute("", self.id))
+        extra = {"ran": _what_ran(left), "highest": left.control.highest}
+        await self.setup.ledger.finish_restore(self.id, branch.number, self.setup.now(), extra)
+        self._asked = {}
+
+    async def _last_head(self) -> str:
+        """Return the newest checkpoint that isn't a copy: where the branch that is left stood."""
+        before = ""
+        while page := await self.history.page(20, before):
+            for info in page:
+                if info.source != "fork":
+                    return info.checkpoint_id
+            before = page[-1].checkpoint_id
+        raise Refused(f"Session {self.id} has no checkpoint to leave.", reason="unknown")
+
+    async def _close(self) -> None:
+        for task in list(self._previews.values()):
+            task.cancel()
+        await self._dispatcher.close()
+
+
+def _event(seq: int, event_id: str, data: Mapping[str, Any]) -> Event:
+    """Return an inbox event; what the ledger itself posts has its fields beside the kind, the rest within `data`."""
+    if "data" in data:
+        return replace(Event.from_dict(data), id=event_id, seq=seq)
+    body = {k: v for k, v in data.items() if k != "kind"}
+    return Event(str(data.get("kind", "")), body, event_id, seq, str(data.get("at", "")), str(data.get("by", "")))
+
+
+def _what_ran(board: Board) -> dict[str, dict[str, Any]]:
+    """Return which TODOs had begun on the branch that is left: what they did to the world stays (D11)."""
+    return {
+        todo.id: {"status": todo.status.value, "branch": board.control.branch} for todo in board.all() if todo.attempt
+    }

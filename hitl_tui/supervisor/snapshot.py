@@ -1,0 +1,201 @@
+"""What faces see of a session: one immutable picture, free of LangGraph."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from hitl_tui.core.plan import current_todo_id
+from hitl_tui.core.requests import Kind, Verdict
+from hitl_tui.core.todos import Status, SupervisorTodo, summarise
+from hitl_tui.ledger.contract import RequestView
+
+PLANNING, WAITING, RUNNING, FINISHED, FAILED = "planning", "waiting", "running", "finished", "failed"
+
+_COMMANDS: Mapping[Kind, Mapping[Verdict, str]] = {
+    Kind.TODO: {
+        Verdict.APPROVE: "/todo approve {id}",
+        Verdict.REJECT: "/todo reject {id} REASON",
+        Verdict.SKIP: "/todo skip {id} [REASON]",
+    },
+    Kind.FAILURE: {
+        Verdict.RETRY: "/todo retry {id}",
+        Verdict.SKIP: "/todo skip {id} [REASON]",
+        Verdict.STOP: "/stop",
+    },
+    Kind.EFFECT: {
+        Verdict.USE_AS_DONE: "/todo done {id}",
+        Verdict.DO_AGAIN: "/todo again {id}",
+        Verdict.STOP: "/todo reject {id} REASON",
+    },
+    Kind.INTERRUPT: {Verdict.RESPOND: "/answer {id} VALUE", Verdict.REJECT: "/todo reject {id} REASON"},
+    Kind.PLAN: {Verdict.APPROVE: "/plan approve", Verdict.REJECT: "/plan reject [FEEDBACK]"},
+    Kind.PROPOSAL: {Verdict.APPROVE: "/proposal accept {id}", Verdict.REJECT: "/proposal reject {id}"},
+    Kind.EXTERNAL: {},
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """One open request as faces show it.
+
+    Args:
+        view: the request, its decisions so far and its evidence (a preview's output).
+    """
+
+    view: RequestView
+
+    @property
+    def id(self) -> str:
+        return self.view.request.id
+
+    @property
+    def digest(self) -> str:
+        return self.view.request.digest
+
+    @property
+    def kind(self) -> Kind:
+        return self.view.request.kind
+
+    @property
+    def todo_id(self) -> str:
+        return self.view.request.todo_id
+
+    @property
+    def name(self) -> str:
+        """What commands call it: the TODO's id, or the proposal's."""
+        return self.todo_id or str(self.view.request.about.get("proposal_id", "")) or self.kind.value
+
+    @property
+    def commands(self) -> dict[Verdict, str]:
+        """The chat commands that answer it (D7)."""
+        return {v: text.format(id=self.name) for v, text in _COMMANDS[self.kind].items()}
+
+    def to_dict(self) -> dict[str, Any]:
+        request = self.view.request
+        return {
+            "id": request.id,
+            "kind": request.kind.value,
+            "todo_id": request.todo_id,
+            "source": request.source,
+            "subject": dict(request.subject),
+            "digest": request.digest,
+            "about": dict(request.about),
+            "options": [str(v) for v in request.options],
+            "commands": {str(k): v for k, v in self.commands.items()},
+            "opened_at": request.opened_at,
+            "deadline": request.deadline,
+            "terms": request.terms.to_dict(),
+            "decisions": [d.to_dict() for d in self.view.decisions],
+            "preview": dict(self.view.evidence),
+        }
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """A session at one moment.
+
+    Args:
+        session_id: its id.
+        query: what was asked.
+        workspace: absolute path.
+        mode: `step`, `plan` or `risk`.
+        phase: the node that ran last.
+        branch: the branch it is on.
+        cursor: the last inbox event that is in it.
+        checkpoint_id: the head.
+        raw: TODO dicts by id, as the checkpoint keeps them; `todos` parses them when somebody looks.
+        questions: open requests in the order they are asked.
+        proposals: open proposals by id.
+        response: the final answer (`Response.to_dict()`), None before it is there.
+        concluded: the answer covers everything.
+        errors: why no plan could be made.
+        intent: what the planner understood.
+        refused: the last events without effect.
+        owned: this process owns the session.
+        busy: something is on its way (events not applied, previews running).
+    """
+
+    session_id: str
+    query: str
+    workspace: str
+    mode: str
+    phase: str
+    branch: int
+    cursor: int
+    checkpoint_id: str
+    raw: Mapping[str, Mapping[str, Any]]
+    questions: tuple[Question, ...] = ()
+    proposals: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    response: Mapping[str, Any] | None = None
+    concluded: bool = False
+    errors: tuple[str, ...] = ()
+    intent: Mapping[str, Any] = field(default_factory=dict)
+    refused: tuple[Mapping[str, Any], ...] = ()
+    owned: bool = True
+    busy: bool = False
+
+    @cached_property
+    def todos(self) -> tuple[SupervisorTodo, ...]:
+        """All TODOs in plan order."""
+        return tuple(sorted((SupervisorTodo.from_dict(t) for t in self.raw.values()), key=lambda t: t.rank))
+
+    @property
+    def status(self) -> str:
+        """`planning`, `running`, `waiting` (needs a person), `finished` or `failed`."""
+        if self.questions:
+            return WAITING
+        if self.concluded:
+            return FAILED if (self.response or {}).get("outcome") == FAILED else FINISHED
+        return RUNNING if self.raw else PLANNING
+
+    @cached_property
+    def running(self) -> tuple[str, ...]:
+        """Ids of the TODOs in progress."""
+        return tuple(i for i, t in self.raw.items() if t["status"] == Status.IN_PROGRESS.value)
+
+    @property
+    def at_rest(self) -> bool:
+        """Nothing goes on by itself: it waits for a person, or is finished."""
+        return not self.busy and not self.running and (bool(self.questions) or self.concluded)
+
+    @property
+    def current_todo_id(self) -> str:
+        """What a plain approval means: the TODO whose question is first, else the one that runs."""
+        for question in self.questions:
+            if question.kind is Kind.TODO:
+                return question.todo_id
+        return current_todo_id(self.todos)
+
+    @property
+    def summary(self) -> dict[str, int]:
+        return summarise(str(t["status"]) for t in self.raw.values())
+
+    def todo(self, todo_id: str) -> SupervisorTodo | None:
+        """Return one TODO, None when there is none."""
+        raw = self.raw.get(todo_id)
+        return SupervisorTodo.from_dict(raw) if raw is not None else None
+
+    def question_of(self, todo_id: str) -> Question | None:
+        """Return what is asked about a TODO, None when nothing is."""
+        return next((q for q in self.questions if q.todo_id == todo_id and todo_id), None)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the session for scripts: stable keys, JSON values."""
+        return {
+            "session_id": self.session_id,
+            "query": self.query,
+            "workspace": self.workspace,
+            "mode": self.mode,
+            "phase": self.phase,
+            "session_status": self.status,
+            "branch": self.branch,
+            "checkpoint_id": self.checkpoint_id,
+            "current_todo_id": self.current_todo_id,
+            "intent": dict(self.intent),
+            "todos": [t.to_dict() for t in self.todos],
+            "summary": self.summary,
+            "questions": [q.to_dict() for q in self.questions],
+        }

@@ -1,0 +1,215 @@
+"""What decisions amount to: the rules in `resolve`, against a slow model written apart from them (M8 to M10)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import permutations
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hitl_tui.core.errors import Refused
+from hitl_tui.core.policy import Terms
+from hitl_tui.core.requests import (
+    OPTIONS,
+    Decision,
+    Kind,
+    Outcome,
+    Request,
+    Verdict,
+    check_decision,
+    expiry_verdict,
+    request_id,
+    resolve,
+)
+
+NOW = st.integers(0, 9).map(lambda minute: f"2025-03-01T09:0{minute}:00+00:00")
+TERMS = st.builds(
+    Terms,
+    quorum=st.integers(1, 3),
+    level=st.integers(0, 2),
+    on_deadline=st.sampled_from(["reject", "approve"]),
+    veto=st.booleans(),
+)
+
+
+def make(kind: Kind = Kind.TODO, **changes: Any) -> Request:
+    plain = Request("req-1", "s1", 0, kind, "todo_001", "team", {"n": 1}, "d" * 64, options=OPTIONS[kind])
+    return replace(plain, **changes)
+
+
+REQUESTS = st.builds(
+    make,
+    st.sampled_from(Kind),
+    terms=TERMS,
+    requester=st.sampled_from(["", "ann"]),
+    deadline=st.just("") | NOW,
+    superseded=st.sampled_from(["", "", "", "the plan changed"]),
+)
+DECISIONS = st.builds(
+    Decision,
+    st.just("req-1"),
+    st.sampled_from([Verdict.APPROVE, Verdict.APPROVE, Verdict.REJECT, Verdict.SKIP, Verdict.RETRY, Verdict.STOP]),
+    st.sampled_from(["ann", "bob", "cid", "dan"]),
+    st.sampled_from(["d" * 64, "d" * 64, "d" * 64, "e" * 64]),
+    NOW,
+    level=st.integers(0, 2),
+)
+HISTORIES = st.lists(DECISIONS, max_size=8)
+
+
+def counts(request: Request, decision: Decision) -> bool:
+    """One sentence of the rules a line."""
+    if decision.digest != request.digest:
+        return False
+    if decision.verdict not in request.options:
+        return False
+    if request.requester != "" and decision.by == request.requester:
+        return False
+    if decision.level < request.terms.level:
+        return False
+    return request.deadline == "" or decision.at < request.deadline
+
+
+def people(request: Request, decisions: list[Decision], verdict: Verdict) -> list[str]:
+    names: list[str] = []
+    for decision in decisions:
+        if decision.verdict == verdict and counts(request, decision) and decision.by not in names:
+            names.append(decision.by)
+    return names
+
+
+def model(request: Request, decisions: list[Decision], now: str) -> tuple[str, Verdict | None, list[str]]:
+    """Look at the history as it stood after each decision; the first moment with enough people settles it."""
+    if request.superseded:
+        return "superseded", None, []
+    for length in range(1, len(decisions) + 1):
+        for verdict in Verdict:
+            refusing = verdict in (Verdict.REJECT, Verdict.SKIP, Verdict.STOP)
+            enough = 1 if refusing and request.terms.veto else request.terms.quorum
+            names = people(request, decisions[:length], verdict)
+            if len(names) >= enough:
+                return ("rejected" if refusing else "approved"), verdict, names
+    if request.deadline != "" and not now < request.deadline:
+        if request.terms.on_deadline == "approve" and Verdict.APPROVE in request.options:
+            return "expired", Verdict.APPROVE, []
+        refusals = [v for v in (Verdict.REJECT, Verdict.STOP, Verdict.SKIP) if v in request.options]
+        return "expired", refusals[0], []
+    return "pending", None, []
+
+
+@given(REQUESTS, HISTORIES, NOW)
+def test_resolve_agrees_with_the_model(request: Request, decisions: list[Decision], now: str) -> None:
+    outcome, verdict, names = model(request, decisions, now)
+    found = resolve(request, decisions, now)
+    assert (found.outcome, found.verdict) == (outcome, verdict)
+    assert found.decided == (verdict is not None)
+    if outcome == "pending":
+        given_ = [len(people(request, decisions, v)) for v in Verdict if v not in ("reject", "skip", "stop")]
+        assert found.needed == request.terms.quorum - max(given_)
+        assert found.needed > 0
+    else:
+        assert [d.by for d in found.decisions] == names
+
+
+@given(REQUESTS, HISTORIES, HISTORIES, NOW)
+def test_what_is_settled_is_not_changed_by_what_comes_later(
+    request: Request, decisions: list[Decision], later: list[Decision], now: str
+) -> None:
+    before = resolve(request, decisions, now)
+    if before.outcome in (Outcome.APPROVED, Outcome.REJECTED, Outcome.SUPERSEDED):
+        assert resolve(request, [*decisions, *later], "9999") == before
+
+
+@given(REQUESTS, HISTORIES, DECISIONS, NOW)
+def test_a_decision_is_let_through_exactly_when_it_counts_for_an_open_request(
+    request: Request, earlier: list[Decision], decision: Decision, now: str
+) -> None:
+    open_ = model(request, earlier, now)[0] == "pending"
+    said = decision.by in people(request, earlier, decision.verdict)
+    welcome = open_ and counts(request, decision) and not said
+    try:
+        check_decision(request, earlier, decision, now)
+    except Refused as refused:
+        assert not welcome
+        assert refused.reason in ("late", "repeated", "stale", "superseded", "not_allowed")
+        assert "\n" not in refused.message
+    else:
+        assert welcome
+        assert len(people(request, [*earlier, decision], decision.verdict)) == 1 + len(
+            people(request, earlier, decision.verdict)
+        )
+
+
+def said(verdict: Verdict, by: str, **changes: Any) -> Decision:
+    return replace(Decision("req-1", verdict, by, "d" * 64, "2025-03-01T09:01:00+00:00"), **changes)
+
+
+def test_the_order_of_decisions_decides() -> None:
+    request = make(terms=Terms(quorum=2, veto=False))
+    voices = [said(Verdict.APPROVE, "ann"), said(Verdict.APPROVE, "bob"), said(Verdict.REJECT, "cid")]
+    voices.append(said(Verdict.REJECT, "dan"))
+    outcomes = {resolve(request, order, "2025").outcome for order in permutations(voices)}
+    assert outcomes == {Outcome.APPROVED, Outcome.REJECTED}
+    assert resolve(request, voices, "2025").outcome is Outcome.APPROVED
+    assert resolve(request, voices[::-1], "2025").outcome is Outcome.REJECTED
+
+
+@pytest.mark.parametrize(
+    ("request_", "earlier", "decision", "now", "reason"),
+    [
+        (None, [], said(Verdict.APPROVE, "ann"), "2025", "unknown"),
+        (make(superseded="replanned"), [], said(Verdict.APPROVE, "ann"), "2025", "superseded"),
+        (make(deadline="2025-03"), [], said(Verdict.APPROVE, "ann"), "2025-03", "late"),
+        (make(deadline="2025-03-01T09:01"), [], said(Verdict.APPROVE, "ann"), "2025-02", "late"),
+        (make(), [said(Verdict.REJECT, "bob")], said(Verdict.APPROVE, "ann"), "2025", "late"),
+        (make(), [said(Verdict.APPROVE, "ann")], said(Verdict.APPROVE, "ann"), "2025", "repeated"),
+        (make(terms=Terms(2)), [said(Verdict.APPROVE, "ann")], said(Verdict.APPROVE, "ann"), "2025", "repeated"),
+        (make(), [], said(Verdict.APPROVE, "ann", digest="x"), "2025", "stale"),
+        (make(), [], said(Verdict.RESPOND, "ann"), "2025", "not_allowed"),
+        (make(requester="ann"), [], said(Verdict.REJECT, "ann"), "2025", "not_allowed"),
+        (make(terms=Terms(level=2)), [], said(Verdict.APPROVE, "ann", level=1), "2025", "not_allowed"),
+    ],
+)
+def test_each_refusal_bears_its_name(
+    request_: Request | None, earlier: list[Decision], decision: Decision, now: str, reason: str
+) -> None:
+    with pytest.raises(Refused) as refused:
+        check_decision(request_, earlier, decision, now)
+    assert refused.value.reason == reason
+
+
+@pytest.mark.parametrize("kind", Kind)
+def test_expiry_means_a_verdict_that_the_request_knows(kind: Kind) -> None:
+    for on_deadline in ("reject", "approve"):
+        request = make(kind, terms=Terms(on_deadline=on_deadline))
+        assert expiry_verdict(request) in request.options
+        approved = expiry_verdict(request) is Verdict.APPROVE
+        assert approved == (on_deadline == "approve" and Verdict.APPROVE in request.options)
+
+
+@given(REQUESTS)
+def test_requests_round_trip(request: Request) -> None:
+    assert Request.from_dict(request.to_dict()) == request
+
+
+@given(DECISIONS, st.none() | st.text() | st.lists(st.integers()))
+def test_decisions_round_trip(decision: Decision, value: Any) -> None:
+    decided = replace(decision, value=value, reason="확인", channel="console")
+    assert Decision.from_dict(decided.to_dict()) == decided
+
+
+def test_the_same_question_at_the_same_place_has_the_same_id() -> None:
+    same = request_id("s1", 0, "todo_001", 0, ["node", 3], "d")
+    assert same == request_id("s1", 0, "todo_001", 0, ("node", 3), "d")
+    others = {
+        request_id("s2", 0, "todo_001", 0, ["node", 3], "d"),
+        request_id("s1", 1, "todo_001", 0, ["node", 3], "d"),
+        request_id("s1", 0, "todo_002", 0, ["node", 3], "d"),
+        request_id("s1", 0, "todo_001", 1, ["node", 3], "d"),
+        request_id("s1", 0, "todo_001", 0, ["node", 4], "d"),
+        request_id("s1", 0, "todo_001", 0, ["node", 3], "e"),
+    }
+    assert len(others - {same}) == 6

@@ -1,0 +1,108 @@
+"""Results feed planning (D14): a search that found too little leads to a broader one, once."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from planning_support import agents
+
+from hitl_tui.core.todos import Status, SupervisorTodo
+from hitl_tui.planning.agent import PlanningAgent
+
+QUERY = "집주인이 전세금 3억을 10억으로 올려달래. 법적으로 해결방법 알려줘"
+
+
+def agent(*disabled: str, at: str = "2026-03-01T09:00:00+00:00") -> PlanningAgent:
+    return PlanningAgent(agents(*disabled), now=lambda: at)
+
+
+async def plan_of(query: str = QUERY) -> list[SupervisorTodo]:
+    todos = agent().convert((await agent().plan(query)).plan)
+    return [replace(todos[0], status=Status.COMPLETED, attempt=1), *todos[1:]]
+
+
+def result(hits: int, **data: Any) -> dict[str, Any]:
+    return {"text": "", "found": hits > 0, "data": {"hits": hits, "searched": 7, **data}}
+
+
+@pytest.mark.parametrize("hits", [0, 1])
+async def test_too_few_hits_propose_a_broader_search(hits: int) -> None:
+    todos = await plan_of()
+    proposal = await agent().follow_up(QUERY, todos[0], result(hits), todos)
+    assert proposal is not None
+    assert proposal.origin == "todo_001"
+    assert f"{hits}건" in proposal.reason
+    (change,) = proposal.changes
+    todo = change["todo"]
+    assert (change["kind"], todo["id"], todo["agent_name"]) == ("add", "todo_003", "search_team")
+    assert todo["arguments"]["query"] == "집주인 전세금 증액 임대인 보증금 전세보증금"
+    assert todo["metadata"]["added_by"] == "planner"
+    assert "manual" not in todo["metadata"]
+    assert todo["metadata"]["follow_up_of"] == "todo_001"
+    assert todo["metadata"]["feeds"] == ["todo_002"]
+
+
+async def test_words_no_document_has_are_dropped() -> None:
+    query = "What is the retry policy of the frobnicator?"
+    todos = await plan_of(query)
+    proposal = await agent().follow_up(query, todos[0], result(0, missing=["frobnicator"]), todos)
+    assert proposal is not None
+    assert proposal.changes[0]["todo"]["arguments"]["query"] == "retry policy retries backoff"
+
+
+@pytest.mark.parametrize(
+    "found",
+    [
+        result(2),
+        result(9),
+        {"found": True, "data": {}},
+        {},
+        {"data": {"hits": 0, "searched": 0}},
+        {"data": {"hits": True}},
+    ],
+)
+async def test_enough_or_unknown_hits_propose_nothing(found: dict[str, Any]) -> None:
+    todos = await plan_of()
+    assert await agent().follow_up(QUERY, todos[0], found, todos) is None
+
+
+async def test_passages_and_found_count_where_hits_are_missing() -> None:
+    todos = await plan_of()
+    assert await agent().follow_up(QUERY, todos[0], {"data": {"passages": [{}]}}, todos) is not None
+    assert await agent().follow_up(QUERY, todos[0], {"found": False}, todos) is not None
+
+
+async def test_a_search_is_broadened_once() -> None:
+    todos = await plan_of()
+    proposal = await agent().follow_up(QUERY, todos[0], result(0), todos)
+    assert proposal is not None
+    broader = SupervisorTodo.from_dict(proposal.changes[0]["todo"])
+    todos.append(broader)
+    assert await agent().follow_up(QUERY, broader, result(0), todos) is None
+    assert await agent().follow_up(QUERY, todos[0], result(0), todos) is None
+
+
+async def test_other_teams_lead_to_nothing() -> None:
+    todos = await plan_of()
+    assert await agent().follow_up(QUERY, todos[1], result(0), todos) is None
+
+
+async def test_disabled_search_leads_to_nothing() -> None:
+    todos = await plan_of()
+    assert await agent("search_team").follow_up(QUERY, todos[0], result(0), todos) is None
+
+
+async def test_query_that_can_t_be_broader_leads_to_nothing() -> None:
+    todos = await plan_of("zygote")
+    assert await agent().follow_up("zygote", todos[0], result(0), todos) is None
+
+
+async def test_asking_again_gives_the_same_proposal_and_another_attempt_another() -> None:
+    todos = await plan_of()
+    first = await agent().follow_up(QUERY, todos[0], result(0), todos)
+    again = await agent(at="2026-03-02T00:00:00+00:00").follow_up(QUERY, todos[0], result(0), todos)
+    retried = await agent().follow_up(QUERY, replace(todos[0], attempt=2), result(0), todos)
+    assert first and again and retried
+    assert first.id == again.id != retried.id

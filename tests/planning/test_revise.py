@@ -1,0 +1,317 @@
+"""Plain text during a session becomes a proposal (D10, S2), and feedback changes a plan (P1)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from planning_support import COMMANDS, agents
+
+from hitl_tui.core.errors import BadInput, PlanError
+from hitl_tui.core.plan import Proposal, Strategy
+from hitl_tui.core.todos import Status, SupervisorTodo, TodoManager
+from hitl_tui.planning.agent import PlanningAgent
+from hitl_tui.planning.rules import RulePlanner
+
+SEARCH_QUERY = "강남구 아파트 시세 조회"
+FULL_QUERY = "전세 시세를 조사하고 분석해서 보고서 작성해줘"
+
+
+def agent(*disabled: str, at: str = "2026-03-01T09:00:00+00:00") -> PlanningAgent:
+    return PlanningAgent(agents(*disabled), RulePlanner(COMMANDS), now=lambda: at)
+
+
+async def plan_of(query: str) -> list[SupervisorTodo]:
+    return agent().convert((await agent().plan(query)).plan)
+
+
+async def revised(text: str, query: str = SEARCH_QUERY) -> Proposal:
+    return await agent().revise(text, query, await plan_of(query))
+
+
+def brief(proposal: Proposal) -> list[tuple[str, ...]]:
+    """`("add", team, *dependencies)`, `("skip", id)`, `("priority", id, level)`."""
+    found: list[tuple[str, ...]] = []
+    for change in proposal.changes:
+        if change["kind"] == "add":
+            found.append(("add", change["todo"]["agent_name"], *change["todo"]["dependencies"]))
+        else:
+            found.append(tuple(str(change[k]) for k in ("kind", "todo_id", "priority") if k in change))
+    return found
+
+
+def added(proposal: Proposal) -> list[dict[str, Any]]:
+    return [change["todo"] for change in proposal.changes if change["kind"] == "add"]
+
+
+ANALYSIS = ("add", "analysis_team", "todo_001")
+
+ON_A_SEARCH = [
+    ("검색만으로 부족할 것 같아. 분석도 추가해줘.", [ANALYSIS]),
+    ("Searching alone won't be enough. Please add analysis too.", [ANALYSIS]),
+    ("검색만으로 부족할 것 같으니 분석도 추가해줘", [ANALYSIS]),
+    ("Searching alone won't be enough, so add analysis", [ANALYSIS]),
+    ("분석", [ANALYSIS]),
+    ("analysis_team 추가", [ANALYSIS]),
+    ("Can you add an analysis?", [ANALYSIS]),
+    ("we need an analysis", [ANALYSIS]),
+    ("서초구와 비교 분석 추가해줘", [ANALYSIS]),
+    ("compare with Seocho", [ANALYSIS]),
+    ("보고서 만들지 말고 분석만 해줘", [ANALYSIS]),
+    ("분석이랑 보고서 추가해줘", [ANALYSIS, ("add", "document_team", "todo_001", "todo_002")]),
+    ("분석하고 보고서도 작성해줘", [ANALYSIS, ("add", "document_team", "todo_001", "todo_002")]),
+    ("add analysis and a report", [ANALYSIS, ("add", "document_team", "todo_001", "todo_002")]),
+    ("보고서 추가해줘. 분석도 추가해줘.", [ANALYSIS, ("add", "document_team", "todo_001", "todo_002")]),
+    ("report", [("add", "document_team", "todo_001")]),
+    ("보고서 작성해줘", [("add", "document_team", "todo_001")]),
+    ("정리해서 문서로 만들어줘", [("add", "document_team", "todo_001")]),
+    ("검색 끝나면 보고서 추가해줘", [("add", "document_team", "todo_001")]),
+    ("I want a report at the end", [("add", "document_team", "todo_001")]),
+    ("서초구 시세도 검색해줘", [("add", "search_team")]),
+    ("add a search for Seocho prices", [("add", "search_team")]),
+    ("look up the lease law too", [("add", "search_team")]),
+    ("검색 한 번 더 해줘", [("add", "search_team")]),
+    ("add another search", [("add", "search_team")]),
+    (
+        "also search for the Songpa jeonse prices in 2024 and then add an analysis",
+        [("add", "search_team"), ("add", "analysis_team", "todo_001", "todo_002")],
+    ),
+    ("clean-logs 실행해줘", [("add", "command_team")]),
+    ("add clean-logs dir=logs", [("add", "command_team")]),
+    ("오래된 로그 지워줘", [("add", "command_team")]),
+    ("run clean-logs after the search", [("add", "command_team", "todo_001")]),
+    ("검색 끝나면 clean-logs 실행해줘", [("add", "command_team", "todo_001")]),
+    ("run clean-logs and add an analysis", [("add", "command_team"), ANALYSIS]),
+    ("remove todo_001", [("remove", "todo_001")]),
+    ("1번은 건너뛰어줘", [("skip", "todo_001")]),
+    ("could you drop the search?", [("remove", "todo_001")]),
+    ("make search low priority", [("priority", "todo_001", "low")]),
+]
+
+ON_A_FULL_PLAN = [
+    ("분석은 빼줘", [("skip", "todo_002")]),
+    ("분석이랑 보고서 둘 다 빼줘", [("remove", "todo_003"), ("remove", "todo_002")]),
+    ("remove everything", [("remove", "todo_003"), ("remove", "todo_002"), ("remove", "todo_001")]),
+    ("skip the report", [("skip", "todo_003")]),
+    ("skip todo_002 and todo_003", [("skip", "todo_002"), ("skip", "todo_003")]),
+    ("2번 3번 빼줘", [("remove", "todo_003"), ("remove", "todo_002")]),
+    ("remove step 3", [("remove", "todo_003")]),
+    ("보고서는 필요 없어", [("remove", "todo_003")]),
+    ("No report please", [("remove", "todo_003")]),
+    ("the report is not needed", [("remove", "todo_003")]),
+    ("don't write the report", [("remove", "todo_003")]),
+    ("분석 먼저", [("priority", "todo_002", "critical")]),
+    ("make analysis high priority", [("priority", "todo_002", "high")]),
+    ("set the priority of the report to high", [("priority", "todo_003", "high")]),
+    ("보고서 우선순위를 높여줘", [("priority", "todo_003", "high")]),
+    ("보고서 급하게 해줘", [("priority", "todo_003", "critical")]),
+    ("search last", [("priority", "todo_001", "low")]),
+    ("보고서는 빼고 분석 먼저 해줘", [("remove", "todo_003"), ("priority", "todo_002", "critical")]),
+    (
+        "skip the report and make analysis high priority",
+        [("skip", "todo_003"), ("priority", "todo_002", "high")],
+    ),
+    ("keep the report but skip the analysis", [("skip", "todo_002")]),
+    ("검색 말고 분석 해줘", [("skip", "todo_001")]),
+    ("add another analysis", [ANALYSIS]),
+    ("전세가율 분석도 추가해줘", [ANALYSIS]),
+    (
+        "replace nothing, but skip the search and add a search for Seocho",
+        [("skip", "todo_001"), ("add", "search_team")],
+    ),
+]
+
+
+@pytest.mark.parametrize(("text", "changes"), ON_A_SEARCH, ids=[t for t, _ in ON_A_SEARCH])
+async def test_text_changes_a_plan_of_one_search(text: str, changes: list[tuple[str, ...]]) -> None:
+    assert brief(await revised(text)) == changes
+
+
+@pytest.mark.parametrize(("text", "changes"), ON_A_FULL_PLAN, ids=[t for t, _ in ON_A_FULL_PLAN])
+async def test_text_changes_a_plan_of_three(text: str, changes: list[tuple[str, ...]]) -> None:
+    assert brief(await revised(text, FULL_QUERY)) == changes
+
+
+async def test_scenario_2_proposal_holds_the_whole_todo() -> None:
+    proposal = await revised("검색만으로 부족할 것 같아. 분석도 추가해줘.")
+    (todo,) = added(proposal)
+    read = SupervisorTodo.from_dict(todo)
+    assert (read.id, read.status, read.dependencies) == ("todo_002", Status.PENDING, ("todo_001",))
+    assert read.arguments == {"query": SEARCH_QUERY, "analysis_type": "comprehensive"}
+    assert (read.metadata["added_by"], read.metadata["manual"]) == ("user", True)
+    assert (read.risk, read.created_at) == ("low", "2026-03-01T09:00:00+00:00")
+    assert proposal.origin == "operator"
+    assert proposal.text == "검색만으로 부족할 것 같아. 분석도 추가해줘."
+    assert proposal.reason == '"분석: 강남구 아파트 시세" 단계를 추가합니다.'
+    manager = TodoManager(await plan_of(SEARCH_QUERY))
+    manager.add(read)
+    assert [t.id for t in manager.todos] == ["todo_001", "todo_002"]
+    assert Proposal.from_dict(proposal.to_dict()) == proposal
+
+
+@pytest.mark.parametrize(
+    ("text", "query"),
+    [
+        ("서초구 시세도 검색해줘", "서초구 시세"),
+        ("보고서 양식 검색 추가해줘", "보고서 양식"),
+        ("add a search for Seocho prices", "Seocho prices"),
+        ("look up the lease law too", "lease law"),
+        ("search for rent and deposit, then skip nothing", "rent and deposit"),
+        ("검색 한 번 더 해줘", "시세 강남구 아파트 가격 매매가 전세가"),
+    ],
+)
+async def test_added_search_looks_for_what_was_said(text: str, query: str) -> None:
+    assert added(await revised(text))[0]["arguments"]["query"] == query
+
+
+async def test_added_analysis_keeps_the_question_and_the_new_subject() -> None:
+    (todo,) = added(await revised("전세가율 분석도 추가해줘", FULL_QUERY))
+    assert todo["arguments"]["query"] == f"{FULL_QUERY}\n전세가율"
+    assert todo["name"] == "분석: 전세가율"
+
+
+async def test_new_steps_say_what_had_better_wait_for_them() -> None:
+    (search,) = added(await revised("서초구 시세도 검색해줘", FULL_QUERY))
+    (analysis,) = added(await revised("add another analysis", FULL_QUERY))
+    assert search["metadata"]["feeds"] == ["todo_002"]
+    assert analysis["metadata"]["feeds"] == ["todo_003"]
+
+
+async def test_priority_of_something_new_goes_with_it() -> None:
+    (todo,) = added(await revised("분석을 높은 우선순위로 추가해줘"))
+    assert todo["priority"] == "high"
+
+
+async def test_skip_says_why() -> None:
+    proposal = await revised("skip the report", FULL_QUERY)
+    assert proposal.changes[0]["reason"] == "skip the report"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "   ",
+        "!!!",
+        "asdf",
+        "좋아",
+        "부산 해운대 시세는 얼마야?",
+        "What about Busan?",
+        "What does the analysis do?",
+        "don't skip the search",
+    ],
+)
+async def test_text_that_asks_for_no_change_is_refused_with_an_example(text: str) -> None:
+    with pytest.raises(BadInput) as caught:
+        await revised(text)
+    assert "/new" in caught.value.help
+    assert "분석도 추가해줘" in caught.value.help
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("분석도 추가해줘", "todo_002 plans this analysis already"),
+        ("remove todo_009", 'no TODO "todo_009"; there are todo_001, todo_002, todo_003'),
+        ("skip clean-logs", 'no "clean-logs" TODO'),
+        ("보고서는 나중에", "todo_003 has the priority low already"),
+        ("명령 실행 추가해줘", "Name the declared command"),
+        ("run backup-database", "needs target"),
+    ],
+)
+async def test_impossible_change_says_why(text: str, said: str) -> None:
+    with pytest.raises(BadInput, match=said):
+        await revised(text, FULL_QUERY)
+
+
+async def test_disabled_agent_is_not_added() -> None:
+    with pytest.raises(PlanError, match="analysis_team is disabled"):
+        await agent("analysis_team").revise("분석도 추가해줘", SEARCH_QUERY, await plan_of(SEARCH_QUERY))
+
+
+def ended(todos: Sequence[SupervisorTodo], **status: Status) -> list[SupervisorTodo]:
+    return [replace(t, status=status.get(t.id, t.status), attempt=int(t.id in status)) for t in todos]
+
+
+async def test_what_started_is_not_removed() -> None:
+    todos = ended(await plan_of(FULL_QUERY), todo_001=Status.COMPLETED, todo_002=Status.IN_PROGRESS)
+    with pytest.raises(BadInput, match="todo_002 is in_progress"):
+        await agent().revise("remove the analysis", FULL_QUERY, todos)
+    failed = ended(todos, todo_003=Status.FAILED)
+    assert brief(await agent().revise("remove the report", FULL_QUERY, failed)) == [("skip", "todo_003")]
+
+
+async def test_nothing_depends_on_what_was_lost() -> None:
+    todos = ended(await plan_of(FULL_QUERY), todo_001=Status.COMPLETED, todo_002=Status.FAILED)
+    proposal = await agent().revise("add another report", FULL_QUERY, todos)
+    assert brief(proposal) == [("add", "document_team", "todo_001")]
+
+
+async def test_new_ids_follow_the_highest_ever_used() -> None:
+    todos = await plan_of(SEARCH_QUERY)
+    proposal = await agent().revise("분석 추가", SEARCH_QUERY, todos, taken=["todo_007"])
+    assert added(proposal)[0]["id"] == "todo_008"
+
+
+async def test_same_words_again_are_another_proposal() -> None:
+    todos = await plan_of(SEARCH_QUERY)
+    first = await agent().revise("분석 추가", SEARCH_QUERY, todos)
+    same = await agent().revise("분석 추가", SEARCH_QUERY, todos)
+    later = await agent(at="2026-03-01T09:00:01+00:00").revise("분석 추가", SEARCH_QUERY, todos)
+    other = await agent().revise("보고서 추가", SEARCH_QUERY, todos)
+    assert first == same
+    assert len({first.id, later.id, other.id}) == 3
+
+
+@pytest.mark.parametrize(
+    ("feedback", "steps"),
+    [
+        ("분석도 추가해줘", [("search_team", ()), ("analysis_team", ("search_team",))]),
+        (
+            "분석도 추가해줘\n보고서도 추가해줘\n분석은 빼줘",
+            [("search_team", ()), ("document_team", ("search_team",))],
+        ),
+        (
+            "add analysis\nadd a search for Seocho prices\nreport",
+            [
+                ("search_1", ()),
+                ("search_2", ()),
+                ("analysis_team", ("search_1", "search_2")),
+                ("document_team", ("search_1", "search_2", "analysis_team")),
+            ],
+        ),
+        ("run clean-logs after the search", [("search_team", ()), ("command_team", ("search_team",))]),
+    ],
+)
+async def test_feedback_changes_the_plan_line_by_line(
+    feedback: str, steps: list[tuple[str, tuple[str, ...]]]
+) -> None:
+    plan = (await agent().plan(SEARCH_QUERY, feedback)).plan
+    assert [(s.id or s.agent, s.dependencies) for s in plan.steps] == steps
+    assert len(agent().convert(plan)) == len(steps)
+
+
+async def test_feedback_sets_strategy_and_priority() -> None:
+    plan = (await agent().plan(FULL_QUERY, "순서대로 해줘\n분석은 나중에")).plan
+    assert plan.strategy is Strategy.SEQUENTIAL
+    assert [s.priority for s in plan.steps] == [0, 2, 2]
+
+
+async def test_feedback_that_removes_a_step_hands_its_dependencies_on() -> None:
+    plan = (await agent().plan("A안과 B안 비교해서 보고서 작성해줘", "분석은 빼줘")).plan
+    assert [(s.agent, s.dependencies) for s in plan.steps][-1] == ("document_team", ("search_1", "search_2"))
+
+
+@pytest.mark.parametrize(
+    ("feedback", "said"),
+    [
+        ("looks good", "No change of the plan"),
+        ("remove everything", "leaves nothing"),
+        ("분석 추가\n" * 65, "at most 64"),
+    ],
+)
+async def test_feedback_that_can_t_be_worked_in_is_refused(feedback: str, said: str) -> None:
+    with pytest.raises(BadInput, match=said):
+        await agent().plan(SEARCH_QUERY, feedback)

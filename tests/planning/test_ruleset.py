@@ -1,0 +1,88 @@
+"""rules.toml ships with the package, and a broken one is refused in one sentence."""
+
+from __future__ import annotations
+
+from importlib import resources
+
+import pytest
+
+from hitl_tui.core.errors import ConfigError
+from hitl_tui.core.policy import Risk
+from hitl_tui.planning.commands import CommandFacts, ParameterFacts, command_facts
+from hitl_tui.planning.ruleset import LANGUAGES, Need, load_rules, parse_rules
+
+
+def shipped() -> str:
+    return resources.files("hitl_tui.planning").joinpath("rules.toml").read_text(encoding="utf-8")
+
+
+def test_every_need_has_a_step_with_words_in_every_language() -> None:
+    rules = load_rules()
+    assert set(rules.steps) == set(Need)
+    for step in rules.steps.values():
+        assert set(step.wording) == set(LANGUAGES)
+        for wording in step.wording.values():
+            assert "{query}" in wording.task
+
+
+def test_no_expression_matches_everywhere() -> None:
+    rules = load_rules()
+    cues = [cue.expression for found in rules.needs.values() for cue in found]
+    entities = [e for found in rules.entities.values() for e in found]
+    named = [
+        *rules.commands.actions.values(),
+        *rules.commands.objects.values(),
+        *rules.revise.targets.values(),
+    ]
+    for expression in [*cues, *entities, *named]:
+        assert not expression.search(""), expression.pattern
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("[threshold]", "[threshold", "isn't valid TOML"),
+        ("[strategy]", "[strategies]", "lacks the key 'strategy'"),
+        ("sequential = '순서대로|", "sequential = '(순서대로|", "broken expression"),
+        ("few_hits = 2 ", "few_hits = 2\nmany = 3 ", "wrong kind"),
+    ],
+)
+def test_broken_rules_are_refused(old: str, new: str, said: str) -> None:
+    text = shipped()
+    assert old in text
+    with pytest.raises(ConfigError, match=said):
+        parse_rules(text.replace(old, new, 1))
+
+
+def test_facts_of_declared_commands() -> None:
+    from hitl_tui.config.load import parse_config
+
+    config = parse_config(
+        """
+        [teams.command_team.commands.clean-logs]
+        run = ["find", "{dir}", "-mtime", "+{days}"]
+        description = "Deletes old logs"
+        parameters.dir = { type = "path" }
+        parameters.days = { type = "integer", default = 14 }
+        """,
+        "hitl.toml",
+    )
+    parameters = {"dir": ParameterFacts("path"), "days": ParameterFacts("integer", default=14)}
+    expected = {"clean-logs": CommandFacts("clean-logs", "Deletes old logs", parameters)}
+    assert command_facts(config.commands) == expected
+
+
+def test_facts_of_a_registry() -> None:
+    from hitl_tui.teams.registry import CommandFacts as Registered
+
+    registered = Registered(
+        name="clean-logs",
+        description="Deletes old logs",
+        risk=Risk.HIGH,
+        parameters={"dir": "path", "days": "integer"},
+        required=("dir",),
+        has_preview=False,
+    )
+    parameters = command_facts({"clean-logs": registered})["clean-logs"].parameters
+    assert parameters["dir"].default is None, "required"
+    assert parameters["days"].default is not None, "optional"
