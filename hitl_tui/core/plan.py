@@ -222,7 +222,8 @@ class ExecutionPlanConverter:
             raise PlanError(f'The step "{step.name or step.agent}" depends on "{name}", which the plan doesn\'t have.')
         if len(found) > 1:
             raise PlanError(
-                f'The step "{step.name or step.agent}" depends on "{name}", which several steps use; name the step\'s id.'
+                f'The step "{step.name or step.agent}" depends on "{name}", which several steps use; '
+                "name the step's id."
             )
         return found[0]
 

@@ -9,10 +9,11 @@ from typing import Any
 from langgraph.config import get_config
 
 from hitl_tui.core.digest import digest, short_id
-from hitl_tui.core.errors import HitlError
+from hitl_tui.core.errors import BadInput
 from hitl_tui.ledger.contract import Effect, Ledger
 from hitl_tui.supervisor.storage import ArtifactStore
 from hitl_tui.teams.doubt import EffectInDoubt, RunNotCurrent
+from hitl_tui.teams.failure import TeamFailure
 
 
 def node_place() -> str:
@@ -85,8 +86,8 @@ class LedgerEffects:
             return await self._kept(outcome)
         try:
             result = await act()
-        except HitlError:
-            # Raised on purpose before or instead of acting: it is known that nothing happened.
+        except (TeamFailure, BadInput):
+            # It ended, and how is known: it may be done again. After anything else nobody knows.
             await self._ledger.end_effect(key, self._run_id, "failed", {}, self._now())
             raise
         reference = await self._artifacts.put(result)

@@ -54,6 +54,10 @@ class SessionFace(Protocol):
         """Return the id of the checkpoint that an id, prefix or ending names."""
         ...
 
+    async def artifact(self, digest: str) -> dict[str, Any]:
+        """Return what was kept under a digest: a result, a response."""
+        ...
+
 
 class Desk:
     """Writes a session's events and decisions into the ledger.

@@ -104,8 +104,13 @@ class Follower:
 
     async def changed(self, since: Snapshot | None) -> Snapshot:
         """Wait until the session looks otherwise than in `since`."""
-        while (seen := await self.refresh()) == since:
-            await asyncio.sleep(_POLL)
+        loop = asyncio.get_running_loop()
+        seen = await self.refresh()
+        while seen == since:
+            tick: asyncio.Future[None] = loop.create_future()
+            loop.call_later(_POLL, tick.set_result, None)
+            await tick
+            seen = await self.refresh()
         return seen
 
     async def applied(self, seq: int) -> Snapshot:
@@ -125,3 +130,7 @@ class Follower:
         """See `SessionFace`."""
         async with open_read_only(self.setup.folder.checkpoints) as saver:
             return await History(saver, self.id).find(text)
+
+    async def artifact(self, digest: str) -> dict[str, Any]:
+        """See `SessionFace`."""
+        return await self.setup.folder.artifacts().get(digest)

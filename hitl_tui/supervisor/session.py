@@ -186,6 +186,10 @@ class Session:
         """See `SessionFace`."""
         return await self.history.find(text)
 
+    async def artifact(self, digest: str) -> dict[str, Any]:
+        """See `SessionFace`."""
+        return await self.artifacts.get(digest)
+
     async def state_at(self, checkpoint_id: str) -> dict[str, Any]:
         """Return the supervisor's state at a checkpoint."""
         config = config_of(self.id)

@@ -331,6 +331,7 @@ def test_mask(text: str, masked: str) -> None:
 
 def test_mask_covers_values_that_overlap_in_the_text() -> None:
     assert mask("<abcd1234wxyz>", {"A": "abcd1234", "B": "1234wxyz9", "C": "34wxyz"}) == "<‹A›>"
+    assert mask("<ababab>", {"A": "abab"}) == "<‹A›>"
 
 
 def test_mask_finds_values_within_json_and_safe_text() -> None:

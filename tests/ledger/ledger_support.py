@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Mapping
+from contextlib import closing
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 from hitl_tui.core.digest import digest
 from hitl_tui.core.policy import Terms
 from hitl_tui.core.requests import OPTIONS, Decision, Kind, Request, Verdict, request_id
 from hitl_tui.ledger.contract import Effect
+from hitl_tui.ledger.sqlite_schema import VIEWS
 
 START = datetime(2025, 3, 1, 9, tzinfo=UTC)
 
@@ -80,3 +84,9 @@ def say(
 def deed(key: str = "eff-1", *, session: str = "s1", branch: int = 0, run_id: str = "run-1") -> Effect:
     """Return an effect that a run wants to begin."""
     return Effect(key, session, "todo_001", branch, run_id, "delete", {"rows": 10_000}, "started", {})
+
+
+def dump(path: Path) -> dict[str, list[tuple[Any, ...]]]:
+    """Return the rows of all views of an SQLite ledger."""
+    with closing(sqlite3.connect(path)) as db:
+        return {view: sorted(db.execute(f"SELECT * FROM {view}").fetchall(), key=repr) for view in VIEWS}

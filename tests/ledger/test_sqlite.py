@@ -15,13 +15,9 @@ from typing import Any
 
 import pytest
 from contract import LedgerContract, Store
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
-from ledger_support import ask, at, deed, say
+from ledger_support import ask, at, deed, dump, say
 
 from hitl_tui.core.errors import HitlError, StorageError
-from hitl_tui.core.policy import Terms
-from hitl_tui.core.requests import Verdict
 from hitl_tui.ledger import audit, sqlite_database
 from hitl_tui.ledger.contract import Ledger
 from hitl_tui.ledger.sqlite import SqliteLedger
@@ -57,12 +53,6 @@ def ask_pragma(db: sqlite3.Connection, pragma: str) -> Any:
 
 def fingerprint(path: Path) -> str:
     return hashlib.sha256(path.read_bytes()).hexdigest()
-
-
-def dump(path: Path) -> dict[str, list[tuple[Any, ...]]]:
-    """Return the rows of all views."""
-    with closing(sqlite3.connect(path)) as db:
-        return {view: sorted(db.execute(f"SELECT * FROM {view}").fetchall(), key=repr) for view in VIEWS}
 
 
 async def live_a_little(ledger: Ledger) -> None:
@@ -389,85 +379,3 @@ async def test_hot_statements_never_scan_a_table(path: Path) -> None:
     assert {s: p for s, p in plans.items() if any(line.startswith("SCAN") for line in p)} == {}
     sorts = {s: p for s, p in plans.items() if any("TEMP B-TREE" in line for line in p)}
     assert all("expire" in s or "deadline <=" in s for s in sorts)
-
-
-_steps = st.lists(
-    st.tuples(
-        st.sampled_from(["open", "decide", "post", "expire", "supersede", "restore", "finish", "begin", "end", "stop"]),
-        st.integers(0, 4),
-        st.sampled_from(["ann", "bob", "cid"]),
-        st.sampled_from([Verdict.APPROVE, Verdict.REJECT]),
-        st.sampled_from(["s1", "s2"]),
-    ),
-    max_size=40,
-)
-
-
-async def _take(ledger: SqliteLedger, number: int, step: tuple[str, int, str, Verdict, str]) -> None:
-    what, which, who, verdict, session = step
-    branch = (await ledger.branch(session)).number
-    terms = Terms(quorum=1 + which % 3, veto=which % 2 == 0)
-    request = ask(f"todo_{which}", session=session, branch=branch, terms=terms, deadline=30 if which > 2 else None)
-    effect = deed(f"eff-{which}", session=session, branch=branch, run_id=who)
-    match what:
-        case "open":
-            await ledger.open_requests([request])
-        case "decide":
-            await ledger.decide(say(request, verdict, who, seconds=number), at(number))
-        case "post":
-            await ledger.post(session, branch, f"e{which}", POST, at(number))
-        case "expire":
-            await ledger.expire(at(number), session)
-        case "supersede":
-            await ledger.supersede(session, [request.id], "the plan changed", at(number))
-        case "restore":
-            await ledger.intend_restore(session, "cp", who, at(number))
-        case "finish":
-            await ledger.finish_restore(session, branch, at(number))
-        case "begin":
-            await ledger.begin_effect(effect, at(number), resolution=("", "do_again", "use_as_done")[which % 3])
-        case "end":
-            await ledger.end_effect(effect.key, who, "done" if which % 2 else "failed", {}, at(number))
-        case _:
-            await ledger.stop_run(session, who, at(number))
-
-
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(steps=_steps)
-def test_after_any_history_chains_hold_and_views_are_what_entries_say(
-    steps: list[tuple[str, int, str, Verdict, str]], tmp_path_factory: pytest.TempPathFactory
-) -> None:
-    path = tmp_path_factory.mktemp("history") / "ledger.db"
-
-    async def live() -> None:
-        async with SqliteLedger.open(path) as ledger:
-            for number, step in enumerate(steps):
-                heads = await ledger.streams()
-                try:
-                    await _take(ledger, number, step)
-                except HitlError:
-                    assert await ledger.streams() == heads
-            assert (await audit.verify(ledger)).problems == ()
-            for session in ("s1", "s2"):
-                assert (await audit.verify(ledger, session)).problems == ()
-                branch = (await ledger.branch(session)).number
-                posted = [p for number in range(branch + 1) for p in await ledger.after(session, 0, number)]
-                assert len({p.seq for p in posted}) == len({p.event_id for p in posted}) == len(posted)
-                settled = [
-                    f"decided:{view.request.id}"
-                    for view in await ledger.requests(at(), session=session, pending=False, limit=999)
-                    if view.resolution.decided
-                ]
-                superseded = {
-                    f"decided:{view.request.id}"
-                    for view in await ledger.requests(at(), session=session, pending=False, limit=999)
-                    if view.request.superseded
-                }
-                decided = [p.event_id for p in posted if p.event_id.startswith("decided:")]
-                assert sorted(decided) == sorted(settled)
-                assert not superseded & set(decided)
-            before = dump(path)
-            await ledger.rebuild()
-            assert dump(path) == before
-
-    asyncio.run(live())

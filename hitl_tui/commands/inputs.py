@@ -1,0 +1,87 @@
+"""New TODOs and new inputs, as people write them."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from hitl_tui.core.errors import BadInput
+from hitl_tui.core.plan import AgentFacts, ExecutionPlan, ExecutionPlanConverter, ExecutionStep
+from hitl_tui.core.todos import Priority, SupervisorTodo, clip
+
+
+def manual_todo(
+    facts: AgentFacts,
+    text: str,
+    *,
+    query: str,
+    todos: Sequence[SupervisorTodo],
+    after: Sequence[str],
+    priority: Priority,
+    now: str,
+) -> SupervisorTodo:
+    """Return the TODO that a person adds for an agent (D10).
+
+    Args:
+        facts: the agent.
+        text: what to do; the session's question when empty.
+        query: the session's question.
+        todos: the plan as it is.
+        after: ids it depends on; without any it depends on nothing.
+        priority: its priority.
+        now: the time.
+
+    Raises:
+        BadInput: the team can't use the text.
+    """
+    task = text or query
+    step = ExecutionStep(agent=facts.name, task=task, name=clip(text.split("\n")[0]) if text else facts.description)
+    plan = ExecutionPlan((step,))
+    (todo,) = ExecutionPlanConverter({facts.name: facts}, now).convert(plan, taken=[t.id for t in todos])
+    return replace(
+        todo,
+        dependencies=tuple(dict.fromkeys(after)),
+        priority=priority,
+        metadata={**todo.metadata, "added_by": "user", "manual": True},
+    )
+
+
+def edited_input(todo: SupervisorTodo, text: str) -> tuple[str, dict[str, Any]]:
+    """Return task text and parameters of an edit.
+
+    A JSON object or `name=value …` changes parameters and keeps the task; anything else is the new task. For a
+    declared command both change its parameters and leave the command as it is.
+
+    Raises:
+        BadInput: the JSON can't be read.
+    """
+    given = _given(text)
+    if "command" in todo.arguments:
+        if given is None:
+            raise BadInput(f"{todo.id} runs a command; change its parameters with name=value or JSON.")
+        nested = given.get("parameters")
+        changed = nested if isinstance(nested, Mapping) else {k: v for k, v in given.items() if k != "command"}
+        parameters = {**todo.arguments.get("parameters", {}), **changed}
+        command = given.get("command", todo.arguments["command"])
+        return todo.description, {"command": command, "parameters": parameters}
+    return (text, {}) if given is None else (todo.description, given)
+
+
+def _given(text: str) -> dict[str, Any] | None:
+    if text.lstrip().startswith("{"):
+        try:
+            found = json.loads(text)
+        except (ValueError, RecursionError) as error:
+            raise BadInput(f"The new input isn't valid JSON: {error}.") from error
+        return dict(found)
+    try:
+        words = shlex.split(text)
+    except ValueError:
+        return None
+    pairs = [word.partition("=") for word in words]
+    if pairs and all(mark and name.isidentifier() for name, mark, _ in pairs):
+        return {name: value for name, _, value in pairs}
+    return None

@@ -1,0 +1,128 @@
+"""A line becomes a command and its values."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from hitl_tui.commands.spec import Argument, CommandSpec, Takes, registry
+from hitl_tui.core.errors import BadInput, UnknownName
+from hitl_tui.core.todos import clip
+
+_WORD = re.compile(r"\S+")
+_OPTION = re.compile(r"(?:(?<=\s)|^)--([a-z]+)(?:=|\s+)")
+LONGEST_LINE = 100_000
+
+
+@dataclass(frozen=True, slots=True)
+class Parsed:
+    """A command as it was given.
+
+    Args:
+        spec: the command.
+        values: by argument and option name: text, a list of texts for `many`, or missing.
+    """
+
+    spec: CommandSpec
+    values: Mapping[str, Any]
+
+
+def is_command(line: str) -> bool:
+    """Return whether a line is a command rather than plain text."""
+    return line.lstrip().startswith("/")
+
+
+def parse(line: str) -> Parsed:
+    """Return the command that a line gives.
+
+    Raises:
+        UnknownName: there is no such command; the nearest is named.
+        BadInput: something is missing or too much; the usage is in `help`.
+    """
+    if len(line) > LONGEST_LINE:
+        raise BadInput(f"The command has {len(line):,} characters; at most {LONGEST_LINE:,} can be used.")
+    text = line.strip().removeprefix("/").strip()
+    spec, rest = _spec(text)
+    options, rest = _options(spec, rest)
+    values = _arguments(spec, rest)
+    return Parsed(spec, {**values, **options})
+
+
+def _spec(text: str) -> tuple[CommandSpec, str]:
+    known = registry()
+    words = [(m.group().lower(), m.end()) for m in _WORD.finditer(text[:200])]
+    for count in (2, 1):
+        name = " ".join(word for word, _ in words[:count])
+        if len(words) >= count and name in known:
+            return known[name], text[words[count - 1][1] :]
+    if not words:
+        raise BadInput("A command is missing after the slash.", help="/help lists all commands.")
+    first = words[0][0]
+    group = [spec.name for spec in known.values() if spec.name.startswith(f"{first} ")]
+    if group:
+        parts = ", ".join(dict.fromkeys(name.split()[1] for name in group))
+        said = f'"/{clip(" ".join(w for w, _ in words[:2]))}"' if len(words) > 1 else f'"/{first}"'
+        raise UnknownName(f"There is no command {said}; after /{first} comes one of {parts}.")
+    near = difflib.get_close_matches(" ".join(w for w, _ in words[:2]), known, n=1) or difflib.get_close_matches(
+        first, known, n=1
+    )
+    hint = f" did you mean /{near[0]}?" if near else " /help lists all commands."
+    raise UnknownName(f'There is no command "/{clip(first)}";{hint}')
+
+
+def _options(spec: CommandSpec, rest: str) -> tuple[dict[str, Any], str]:
+    """Take `--name value…` out of a line; unknown ones are an error unless the rest is free text."""
+    if not spec.options:
+        return {}, rest
+    known = {option.name: option for option in spec.options}
+    found = [m for m in _OPTION.finditer(rest + " ") if m.group(1) in known]
+    strange = [m.group(1) for m in _OPTION.finditer(rest + " ") if m.group(1) not in known]
+    if strange:
+        listed = ", ".join(f"--{name}" for name in known)
+        raise BadInput(f'/{spec.name} has no option "--{strange[0]}"; it has {listed}.', help=spec.usage)
+    values: dict[str, Any] = {}
+    if not found:
+        return values, rest
+    for match, following in zip(found, [*found[1:], None], strict=True):
+        end = following.start() if following else len(rest)
+        words = rest[match.end() : end].replace(",", " ").split()
+        option = known[match.group(1)]
+        if not words:
+            raise BadInput(f"--{option.name} of /{spec.name} needs a value.", help=spec.usage)
+        if not option.many and len(words) > 1:
+            raise BadInput(f"--{option.name} of /{spec.name} takes one value; text comes before it.", help=spec.usage)
+        values[option.name] = words if option.many else words[0]
+    return values, rest[: found[0].start()]
+
+
+def _arguments(spec: CommandSpec, rest: str) -> dict[str, Any]:
+    values: dict[str, Any] = {}
+    position = 0
+    for argument in spec.arguments:
+        remaining = rest[position:]
+        if argument.many:
+            given = remaining.strip() if argument.takes is Takes.TEXT else remaining.split()
+            position = len(rest)
+            if given:
+                values[argument.name] = given
+            elif argument.required:
+                raise _missing(spec, argument)
+            continue
+        match = _WORD.search(remaining)
+        if match is None:
+            if argument.required:
+                raise _missing(spec, argument)
+            continue
+        values[argument.name] = match.group()
+        position += match.end()
+    left = rest[position:].strip()
+    if left:
+        raise BadInput(f'/{spec.name} doesn\'t take "{clip(left)}".', help=spec.usage)
+    return values
+
+
+def _missing(spec: CommandSpec, argument: Argument) -> BadInput:
+    return BadInput(f"/{spec.name} needs a {argument.takes} ({argument.name}).", help=spec.usage)

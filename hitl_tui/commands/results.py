@@ -1,0 +1,44 @@
+"""What commands answer: typed, without layout, the same for every face (D10)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+OK, ERROR = 0, 2
+
+
+@dataclass(frozen=True, slots=True)
+class CommandResult:
+    """The answer to one command.
+
+    Args:
+        status: `ok`, `resumed`, `skipped`, `added`, `updated`, `restored`, `proposed`, `recorded`, … or `error`.
+        message: one sentence for a person.
+        data: further keys; what each command has is in the requirement's list.
+        exit_code: 0, or what a script gets for an error.
+    """
+
+    status: str
+    message: str
+    data: Mapping[str, Any] = field(default_factory=dict)
+    exit_code: int = OK
+
+    @property
+    def failed(self) -> bool:
+        return self.exit_code != OK
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return one JSON object: status, message and the command's own keys side by side."""
+        return {"status": self.status, "message": self.message, **self.data}
+
+
+def failure(message: str, help: str = "", *, reason: str = "", exit_code: int = ERROR) -> CommandResult:
+    """Return an error: `error` holds its sentence, `help` what would work, `reason` why a decision was refused."""
+    data: dict[str, Any] = {"error": message}
+    if help:
+        data["help"] = help
+    if reason:
+        data["reason"] = reason
+    return CommandResult("error", message, data, exit_code)

@@ -1,0 +1,174 @@
+"""Every chat command, once: parser, completion, palette, `/help`, the README's table and `--json` come from here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from types import MappingProxyType
+
+
+class Takes(StrEnum):
+    """What an argument is; completers and checks go by it."""
+
+    TODO = "TODO id"
+    STATUS = "status"
+    PRIORITY = "priority"
+    AGENT = "agent"
+    WHERE = "before|after"
+    CHECKPOINT = "checkpoint id"
+    PROPOSAL = "proposal id"
+    MODE = "step|plan|risk"
+    COMMAND = "command"
+    NUMBER = "number"
+    DIGEST = "digest"
+    TEXT = "text"
+
+
+@dataclass(frozen=True, slots=True)
+class Argument:
+    """One argument of a command.
+
+    Args:
+        name: key of its value.
+        takes: what it is.
+        required: it has to be given.
+        many: takes all words that are left; with `TEXT` the rest of the line as it was written.
+    """
+
+    name: str
+    takes: Takes
+    required: bool = True
+    many: bool = False
+
+    @property
+    def usage(self) -> str:
+        word = f"<{self.name}>" if self.takes not in (Takes.WHERE, Takes.MODE) else str(self.takes)
+        word = f"{word}…" if self.many and self.takes is not Takes.TEXT else word
+        return word if self.required else f"[{word.strip('<>')}]"
+
+
+@dataclass(frozen=True, slots=True)
+class CommandSpec:
+    """One chat command.
+
+    Args:
+        name: without the slash: `todo approve`.
+        summary: one line of help.
+        arguments: in order.
+        options: `--name` arguments, with values.
+        aliases: other names.
+        changes: it may change the session; what doesn't only looks.
+        local: faces carry it out themselves (`/new`, `/quit`).
+    """
+
+    name: str
+    summary: str
+    arguments: tuple[Argument, ...] = ()
+    options: tuple[Argument, ...] = ()
+    aliases: tuple[str, ...] = ()
+    changes: bool = True
+    local: bool = False
+
+    @property
+    def usage(self) -> str:
+        """`/todo skip <id> [reason]`"""
+        parts = [f"/{self.name}", *(a.usage for a in self.arguments)]
+        parts += [f"[--{o.name} {o.name.upper()}{'…' if o.many else ''}]" for o in self.options]
+        return " ".join(parts)
+
+
+_ID = Argument("id", Takes.TODO)
+_REASON = Argument("reason", Takes.TEXT, required=False, many=True)
+_DIGEST = Argument("digest", Takes.DIGEST, required=False)
+
+SPECS: tuple[CommandSpec, ...] = (
+    CommandSpec("todos", "Show the plan: every TODO, counts, the current one", changes=False, aliases=("todo list",)),
+    CommandSpec(
+        "todo approve",
+        "Let TODOs run; with no id the current one alone",
+        (Argument("id", Takes.TODO, required=False, many=True),),
+        (_DIGEST,),
+    ),
+    CommandSpec("todo reject", "Refuse a TODO; what depends on it is blocked", (_ID, _REASON)),
+    CommandSpec("todo skip", "Go on without a TODO", (_ID, _REASON)),
+    CommandSpec(
+        "todo add",
+        "Add a TODO for an agent",
+        (Argument("agent", Takes.AGENT), Argument("text", Takes.TEXT, required=False, many=True)),
+        (
+            Argument("after", Takes.TODO, required=False, many=True),
+            Argument("priority", Takes.PRIORITY, required=False),
+        ),
+    ),
+    CommandSpec(
+        "todo edit",
+        "Change a TODO's exact input (text, name=value or JSON); it is asked anew",
+        (_ID, Argument("input", Takes.TEXT, many=True)),
+    ),
+    CommandSpec("todo update", "Set a TODO's status", (_ID, Argument("status", Takes.STATUS))),
+    CommandSpec("todo remove", "Remove a TODO that never started", (_ID,)),
+    CommandSpec("todo priority", "Set a TODO's priority", (_ID, Argument("level", Takes.PRIORITY))),
+    CommandSpec(
+        "todo move",
+        "Move a TODO in the order",
+        (_ID, Argument("where", Takes.WHERE), Argument("anchor", Takes.TODO)),
+    ),
+    CommandSpec("todo retry", "Run a failed TODO again", (_ID,)),
+    CommandSpec("todo cancel", "Stop a running TODO", (_ID,)),
+    CommandSpec("todo done", "Say that an effect in doubt has happened", (_ID,)),
+    CommandSpec("todo again", "Let an effect in doubt be done (again)", (_ID,)),
+    CommandSpec("todo show", "Show a TODO whole, with its result", (_ID,), changes=False),
+    CommandSpec(
+        "answer", "Answer what a team asks from inside a TODO", (_ID, Argument("value", Takes.TEXT, many=True))
+    ),
+    CommandSpec("plan approve", "Let the plan begin (mode plan)"),
+    CommandSpec(
+        "plan reject",
+        "Send the plan back with feedback; without any, drop it",
+        (Argument("feedback", Takes.TEXT, required=False, many=True),),
+    ),
+    CommandSpec(
+        "proposal accept", "Take a proposed change of the plan", (Argument("id", Takes.PROPOSAL, required=False),)
+    ),
+    CommandSpec(
+        "proposal reject",
+        "Refuse a proposed change of the plan",
+        (Argument("id", Takes.PROPOSAL, required=False), _REASON),
+    ),
+    CommandSpec(
+        "checkpoint list",
+        "Show the session's checkpoints, newest first",
+        (),
+        (
+            Argument("limit", Takes.NUMBER, required=False),
+            Argument("before", Takes.CHECKPOINT, required=False),
+        ),
+        changes=False,
+    ),
+    CommandSpec(
+        "checkpoint restore",
+        "Go back to a checkpoint: nothing is executed, the history stays",
+        (Argument("id", Takes.CHECKPOINT),),
+    ),
+    CommandSpec("mode", "Show or set when you are asked", (Argument("mode", Takes.MODE, required=False),)),
+    CommandSpec("stop", "Stop everything that hasn't ended"),
+    CommandSpec(
+        "help", "Show commands", (Argument("command", Takes.COMMAND, required=False, many=True),), changes=False
+    ),
+    CommandSpec("new", "Begin another session", (Argument("query", Takes.TEXT, many=True),), local=True),
+    CommandSpec(
+        "quit", "Leave; sessions go on when they are opened again", aliases=("exit",), local=True, changes=False
+    ),
+)
+
+
+def registry(specs: tuple[CommandSpec, ...] = SPECS) -> Mapping[str, CommandSpec]:
+    """Return the commands by name and alias."""
+    found = {name: spec for spec in specs for name in (spec.name, *spec.aliases)}
+    return MappingProxyType(found)
+
+
+def help_table(specs: tuple[CommandSpec, ...] = SPECS) -> list[tuple[str, str]]:
+    """Return usage and summary of each command, for `/help` and the README."""
+    return [(spec.usage, spec.summary) for spec in specs]

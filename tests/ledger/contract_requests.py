@@ -1,0 +1,226 @@
+"""The ledger's contract: requests and decisions."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from contract_base import Store, StoreFixtures, events, kinds
+from ledger_support import ask, at, say
+
+from hitl_tui.core.errors import BadInput, Refused
+from hitl_tui.core.policy import Terms
+from hitl_tui.core.requests import Outcome, Verdict
+from hitl_tui.ledger.contract import Ledger, decided_event
+
+
+class RequestsContract(StoreFixtures):
+    """What any store keeps of requests and decisions."""
+
+    async def test_a_request_is_opened_once_and_stays_as_it_was(self, store: Store) -> None:
+        request = ask(deadline=60)
+        async with store() as ledger:
+            assert await ledger.open_requests([request, request]) == [request.id]
+        async with store() as ledger:
+            again = replace(request, opened_at=at(30), deadline=at(90))
+            other = ask("todo_002")
+            assert await ledger.open_requests([again, other]) == [other.id]
+            view = await ledger.request(request.id, at(1))
+            assert view is not None
+            assert view.request == request
+            assert (view.decisions, view.resolution.outcome, dict(view.evidence)) == ((), Outcome.PENDING, {})
+            assert await ledger.request("req-unknown", at()) is None
+
+    async def test_a_request_whose_digest_is_not_its_subjects_is_refused_with_its_batch(self, ledger: Ledger) -> None:
+        good, bad = ask("todo_001"), replace(ask("todo_002"), subject={"task": "another"})
+        with pytest.raises(BadInput, match="digest"):
+            await ledger.open_requests([good, bad])
+        assert await ledger.requests(at()) == []
+        assert (await ledger.head("s1")).n == 0
+
+    async def test_requests_are_listed_in_order_by_session_and_by_what_is_pending(self, ledger: Ledger) -> None:
+        first, second = ask("todo_002"), ask("todo_001")
+        other, brief = ask(session="s2"), ask("todo_003", deadline=5)
+        await ledger.open_requests([first, second, other, brief])
+        await ledger.decide(say(first), at(1))
+
+        async def ids(now: str, **choice: Any) -> list[str]:
+            return [view.request.id for view in await ledger.requests(now, **choice)]
+
+        assert await ids(at(1)) == [second.id, other.id, brief.id]
+        assert await ids(at(5)) == [second.id, other.id]
+        assert await ids(at(5), session="s1") == [second.id]
+        assert await ids(at(1), limit=1) == [second.id]
+        assert await ids(at(1), session="s1", pending=False) == [first.id, second.id, brief.id]
+        assert await ids(at(1), pending=False) == [first.id, second.id, other.id, brief.id]
+
+    async def test_a_decision_settles_and_posts_its_event_in_one(self, ledger: Ledger) -> None:
+        request = ask()
+        await ledger.open_requests([request])
+        decision = say(request, value={"금액": [3, 10]}, reason="확인함")
+        view = await ledger.decide(decision, at(1))
+        assert view.resolution.outcome is Outcome.APPROVED
+        assert view.decisions == (decision,)
+        assert view == await ledger.request(request.id, at(2))
+        assert await kinds(ledger) == ["request_opened", "decision", "event"]
+        (posted,) = await ledger.after("s1", 0, 0)
+        assert posted.event_id == f"decided:{request.id}"
+        assert posted.event == decided_event(view)
+        assert (posted.event["verdict"], posted.event["value"]) == ("approve", {"금액": [3, 10]})
+
+    @pytest.mark.parametrize(
+        ("verdict", "changes", "reason"),
+        [
+            (Verdict.APPROVE, {"seen": "0" * 64}, "stale"),
+            (Verdict.RETRY, {}, "not_allowed"),
+            (Verdict.APPROVE, {"by": "bot"}, "not_allowed"),
+            (Verdict.APPROVE, {"level": 1}, "not_allowed"),
+            (Verdict.APPROVE, {"seconds": 60}, "late"),
+        ],
+    )
+    async def test_a_decision_that_cannot_count_writes_nothing(
+        self, ledger: Ledger, verdict: Verdict, changes: dict[str, Any], reason: str
+    ) -> None:
+        request = ask(requester="bot", terms=Terms(level=2), deadline=60)
+        await ledger.open_requests([request])
+        before = await ledger.head("s1")
+        with pytest.raises(Refused) as refused:
+            await ledger.decide(say(request, verdict, **{"level": 2, **changes}), at(1))
+        assert refused.value.reason == reason
+        assert await ledger.head("s1") == before
+        assert (await ledger.decide(say(request, level=2), at(2))).resolution.decided
+
+    async def test_an_unknown_request_cannot_be_decided(self, ledger: Ledger) -> None:
+        with pytest.raises(Refused) as refused:
+            await ledger.decide(say(ask()), at(1))
+        assert refused.value.reason == "unknown"
+
+    async def test_first_decision_wins_and_the_others_are_told(self, ledger: Ledger) -> None:
+        request = ask()
+        await ledger.open_requests([request])
+        await ledger.decide(say(request), at(1))
+        for verdict, by, reason in (
+            (Verdict.REJECT, "bob", "late"),
+            (Verdict.REJECT, "ann", "late"),
+            (Verdict.APPROVE, "ann", "repeated"),
+        ):
+            with pytest.raises(Refused) as refused:
+                await ledger.decide(say(request, verdict, by), at(2))
+            assert refused.value.reason == reason
+        assert await events(ledger) == [f"decided:{request.id}"]
+
+    async def test_two_deciders_racing_over_connections_of_their_own(self, store: Store) -> None:
+        async with store() as one, store() as two:
+            requests = [ask(f"todo_{number:03d}") for number in range(10)]
+            await one.open_requests(requests)
+            for request in requests:
+                results = await asyncio.gather(
+                    one.decide(say(request, Verdict.APPROVE, "ann"), at(1)),
+                    two.decide(say(request, Verdict.REJECT, "bob"), at(1)),
+                    return_exceptions=True,
+                )
+                (refused,) = [r for r in results if isinstance(r, BaseException)]
+                assert isinstance(refused, Refused)
+                assert refused.reason == "late"
+            assert await events(one) == [f"decided:{request.id}" for request in requests]
+
+    async def test_quorum_takes_distinct_people_and_settles_once(self, store: Store) -> None:
+        request = ask(terms=Terms(quorum=2))
+        async with store() as one, store() as two:
+            await one.open_requests([request])
+            view = await one.decide(say(request, by="ann"), at(1))
+            assert (view.resolution.outcome, view.resolution.needed) == (Outcome.PENDING, 1)
+            assert await events(two) == []
+            with pytest.raises(Refused) as refused:
+                await two.decide(say(request, by="ann"), at(2))
+            assert refused.value.reason == "repeated"
+            view = await two.decide(say(request, by="bob"), at(3))
+            assert (view.resolution.outcome, len(view.resolution.decisions)) == (Outcome.APPROVED, 2)
+            with pytest.raises(Refused):
+                await one.decide(say(request, by="cid"), at(4))
+            (posted,) = await one.after("s1", 0, 0)
+            assert posted.event["by"] == "ann, bob"
+
+    async def test_one_rejection_refuses_unless_the_terms_say_otherwise(self, ledger: Ledger) -> None:
+        veto, no_veto = ask("todo_001", terms=Terms(quorum=2)), ask("todo_002", terms=Terms(quorum=2, veto=False))
+        await ledger.open_requests([veto, no_veto])
+        assert (await ledger.decide(say(veto, Verdict.REJECT), at(1))).resolution.outcome is Outcome.REJECTED
+        assert not (await ledger.decide(say(no_veto, Verdict.REJECT), at(1))).resolution.decided
+        await ledger.decide(say(no_veto, by="bob"), at(2))
+        assert (await ledger.decide(say(no_veto, by="cid"), at(2))).resolution.outcome is Outcome.APPROVED
+
+    async def test_deadlines_expire_exactly_once(self, store: Store) -> None:
+        short, approving = (
+            ask("todo_001", deadline=10),
+            ask("todo_002", deadline=20, terms=Terms(on_deadline="approve")),
+        )
+        async with store() as one, store() as two:
+            await one.open_requests([short, approving, ask("todo_003")])
+            assert await one.expire(at(9), "s1") == []
+            found = await asyncio.gather(*(ledger.expire(at(10), "s1") for ledger in (one, two) * 3))
+            assert sorted(found) == [[]] * 5 + [[short.id]]
+            assert await one.expire(at(99), "other") == []
+            assert await one.expire(at(99), "s1") == [approving.id]
+            first, second = await two.after("s1", 0, 0)
+            assert (first.event_id, first.event["outcome"]) == (f"decided:{short.id}", "expired")
+            assert [p.event["verdict"] for p in (first, second)] == ["reject", "approve"]
+            assert {p.event["by"] for p in (first, second)} == {"deadline"}
+
+    async def test_after_the_deadline_nobody_decides_even_before_it_was_noticed(self, ledger: Ledger) -> None:
+        request = ask(deadline=10)
+        await ledger.open_requests([request])
+        with pytest.raises(Refused) as refused:
+            await ledger.decide(say(request, seconds=9), at(10))
+        assert refused.value.reason == "late"
+        view = await ledger.request(request.id, at(10))
+        assert view is not None
+        assert view.resolution.outcome is Outcome.EXPIRED
+
+    async def test_what_expired_stays_so_for_a_clock_that_is_behind(self, ledger: Ledger) -> None:
+        request = ask(deadline=10)
+        await ledger.open_requests([request])
+        assert await ledger.expire(at(10), "s1") == [request.id]
+        with pytest.raises(Refused):
+            await ledger.decide(say(request, seconds=5), at(5))
+        view = await ledger.request(request.id, at(5))
+        assert view is not None
+        assert view.resolution.outcome is Outcome.EXPIRED
+        assert await ledger.requests(at(5)) == []
+
+    async def test_a_decision_in_time_leaves_nothing_to_expire(self, ledger: Ledger) -> None:
+        request = ask(deadline=10)
+        await ledger.open_requests([request])
+        await ledger.decide(say(request, seconds=9), at(9))
+        assert await ledger.expire(at(10), "s1") == []
+
+    async def test_supersede_spares_what_is_kept_or_decided(self, ledger: Ledger) -> None:
+        kept, gone, decided, half = (ask(f"todo_{n}", terms=Terms(quorum=q)) for n, q in enumerate((1, 1, 1, 2)))
+        elsewhere = ask(session="s2")
+        await ledger.open_requests([kept, gone, decided, half, elsewhere])
+        await ledger.decide(say(decided), at(1))
+        await ledger.decide(say(half), at(1))
+        assert await ledger.supersede("s1", [kept.id], "the plan changed", at(2)) == [gone.id, half.id]
+        assert await ledger.supersede("s1", [kept.id], "the plan changed", at(2)) == []
+        assert [v.request.id for v in await ledger.requests(at(3))] == [kept.id, elsewhere.id]
+        view = await ledger.request(gone.id, at(3))
+        assert view is not None
+        assert (view.request.superseded, view.resolution.outcome) == ("the plan changed", Outcome.SUPERSEDED)
+        with pytest.raises(Refused) as refused:
+            await ledger.decide(say(half, by="bob"), at(3))
+        assert refused.value.reason == "superseded"
+        with pytest.raises(BadInput):
+            await ledger.supersede("s1", [], "", at(4))
+
+    async def test_evidence_is_replaced_and_no_part_of_what_is_decided(self, ledger: Ledger) -> None:
+        request = ask()
+        await ledger.open_requests([request])
+        await ledger.attach(request.id, {"preview": "10,000 rows"}, at(1))
+        await ledger.attach(request.id, {"preview": "10,001 rows"}, at(2))
+        view = await ledger.decide(say(request), at(3))
+        assert dict(view.evidence) == {"preview": "10,001 rows"}
+        assert view.request == request
+        with pytest.raises(Refused) as refused:
+            await ledger.attach("req-unknown", {}, at(4))
+        assert refused.value.reason == "unknown"
