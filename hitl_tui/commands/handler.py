@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import replace
 from typing import Any
 
 from hitl_tui.commands.inputs import edited_input, manual_todo
@@ -313,7 +312,7 @@ class CommandHandler:
             facts,
             str(values.get("text", "")),
             query=seen.query,
-            todos=seen.todos,
+            taken=seen.taken,
             after=[resolve_id(name, seen.raw) for name in values.get("after", ())],
             priority=parse_priority(values.get("priority", "medium")),
             now=self._face.desk.now(),
@@ -422,7 +421,7 @@ class CommandHandler:
         words = text.strip()
         if not words:
             raise BadInput("Nothing was written.", help="/help lists all commands.")
-        proposal = await self._planner.revise(words, seen.query, seen.todos)
+        proposal = await self._planner.revise(words, seen.query, seen.todos, seen.taken)
         event = {"proposal": proposal.to_dict()}
         data = {"proposal": proposal.to_dict(), "proposal_id": proposal.id}
         message = f"Proposed: {proposal.reason} Accept with /proposal accept {proposal.id}."
@@ -441,7 +440,7 @@ class CommandHandler:
 
     def _draft(self) -> Draft:
         seen = self._snapshot
-        control = replace(Control(mode=Mode(seen.mode)), branch=seen.branch, cursor=seen.cursor)
+        control = Control(mode=Mode(seen.mode), branch=seen.branch, cursor=seen.cursor, highest=seen.highest)
         return Draft(Board(seen.session_id, seen.query, seen.raw, control), self._face.rules)
 
     async def _change(

@@ -18,7 +18,7 @@ def manual_todo(
     text: str,
     *,
     query: str,
-    todos: Sequence[SupervisorTodo],
+    taken: Sequence[str],
     after: Sequence[str],
     priority: Priority,
     now: str,
@@ -29,7 +29,7 @@ def manual_todo(
         facts: the agent.
         text: what to do; the session's question when empty.
         query: the session's question.
-        todos: the plan as it is.
+        taken: ids it must not get.
         after: ids it depends on; without any it depends on nothing.
         priority: its priority.
         now: the time.
@@ -40,7 +40,7 @@ def manual_todo(
     task = text or query
     step = ExecutionStep(agent=facts.name, task=task, name=clip(text.split("\n")[0]) if text else facts.description)
     plan = ExecutionPlan((step,))
-    (todo,) = ExecutionPlanConverter({facts.name: facts}, now).convert(plan, taken=[t.id for t in todos])
+    (todo,) = ExecutionPlanConverter({facts.name: facts}, now).convert(plan, taken=taken)
     return replace(
         todo,
         dependencies=tuple(dict.fromkeys(after)),

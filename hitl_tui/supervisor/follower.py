@@ -98,6 +98,7 @@ class Follower:
             concluded=board.control.concluded,
             intent=(values.get("planning") or {}).get("intent") or {},
             refused=board.control.refused,
+            highest=board.control.highest,
             owned=False,
         )
         return self._snapshot

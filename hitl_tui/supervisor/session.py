@@ -344,6 +344,7 @@ class Session:
             errors=tuple(planning.get("errors", ())),
             intent=planning.get("intent") or {},
             refused=board.control.refused,
+            highest=board.control.highest,
             busy=busy,
         )
         await self._watched.publish(snapshot)
@@ -370,7 +371,9 @@ class Session:
     async def _follow_up(self, todo: SupervisorTodo, result: TeamResult) -> dict[str, Any] | None:
         board = self._board()
         try:
-            proposal = await self.setup.planner.follow_up(board.query, todo, result.to_dict(), board.all())
+            proposal = await self.setup.planner.follow_up(
+                board.query, todo, result.to_dict(), board.all(), taken=[f"todo_{board.control.highest:03d}"]
+            )
         except HitlError as error:
             log.info("no follow-up for %s: %s", todo.id, error.message)
             return None

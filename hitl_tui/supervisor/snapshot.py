@@ -116,6 +116,7 @@ class Snapshot:
         refused: the last events without effect.
         owned: this process owns the session.
         busy: something is on its way (events not applied, previews running).
+        highest: the highest TODO number ever used.
     """
 
     session_id: str
@@ -136,6 +137,12 @@ class Snapshot:
     refused: tuple[Mapping[str, Any], ...] = ()
     owned: bool = True
     busy: bool = False
+    highest: int = 0
+
+    @property
+    def taken(self) -> tuple[str, ...]:
+        """Ids that new TODOs must not get: those there are, and the last one there ever was."""
+        return (*self.raw, f"todo_{self.highest:03d}")
 
     @cached_property
     def todos(self) -> tuple[SupervisorTodo, ...]:

@@ -63,14 +63,18 @@ def _decided_proposal(draft: Draft, event: Event, verdict: Verdict) -> None:
     proposal = proposals.pop(found[0])
     draft.control = replace(draft.control, proposals=proposals)
     if verdict is Verdict.APPROVE:
+        renamed: dict[str, str] = {}
         for change in proposal["changes"]:
-            _apply_change(draft, event, change)
+            _apply_change(draft, event, change, renamed)
 
 
-def _apply_change(draft: Draft, event: Event, change: Mapping[str, Any]) -> None:
+def _apply_change(draft: Draft, event: Event, change: Mapping[str, Any], renamed: dict[str, str]) -> None:
+    """Apply one change of a proposal; `renamed` keeps what ids its additions got instead of the proposed ones."""
     kind = Change(change["kind"])
     if kind is Change.ADD:
-        operators.add(draft, replace(event, data={"todo": change["todo"]}))
+        todo = SupervisorTodo.from_dict(change["todo"])
+        todo = replace(todo, dependencies=tuple(renamed.get(d, d) for d in todo.dependencies))
+        renamed[str(change["todo"]["id"])] = operators.add_todo(draft, event, todo)
     elif kind is Change.SKIP:
         reason = str(change.get("reason") or DEFAULT_SKIP_REASON)
         operators.skip(draft, replace(event, data={"todo_id": change["todo_id"], "reason": reason}))

@@ -10,7 +10,7 @@ from hitl_tui.core import board as b
 from hitl_tui.core.board import Draft
 from hitl_tui.core.errors import BadInput
 from hitl_tui.core.events import Event, seconds_between
-from hitl_tui.core.plan import next_ids
+from hitl_tui.core.plan import next_ids, refuse_cycles
 from hitl_tui.core.policy import Risk
 from hitl_tui.core.todos import OPERATOR, Status, SupervisorTodo, parse_priority, parse_status
 
@@ -60,7 +60,17 @@ def skip(draft: Draft, event: Event) -> None:
 
 def add(draft: Draft, event: Event) -> None:
     """`todo`: a TODO dict; an id that is taken gives way to the next number. Dependencies must exist."""
-    todo = SupervisorTodo.from_dict(event.data["todo"])
+    add_todo(draft, event, SupervisorTodo.from_dict(event.data["todo"]))
+
+
+def add_todo(draft: Draft, event: Event, todo: SupervisorTodo) -> str:
+    """Add a TODO at the end; return the id it got.
+
+    `metadata.feeds` may name TODOs that have not started and shall use its result: they come to depend on it.
+
+    Raises:
+        BadInput: the plan isn't accepted; UnknownName: a dependency doesn't exist.
+    """
     if draft.control.plan in (b.PLAN_REVISE, b.PLAN_REJECTED):
         raise BadInput("The plan isn't accepted, so nothing can be added to it.")
     for dependency in todo.dependencies:
@@ -69,17 +79,32 @@ def add(draft: Draft, event: Event) -> None:
     if todo.id in draft or not number.isdigit() or int(number) <= draft.control.highest:
         todo = replace(todo, id=next_ids([*draft, f"todo_{draft.control.highest}"], 1)[0])
     rank = max((draft.rank(t) for t in draft), default=0.0) + 1.0
+    feeds = [str(f) for f in todo.metadata.get("feeds", ())]
     todo = replace(
         todo,
         rank=rank,
         status=Status.PENDING,
         approval=None,
         created_at=todo.created_at or event.at,
-        metadata={**todo.metadata, "event": event.id},
+        metadata={**{k: v for k, v in todo.metadata.items() if k != "feeds"}, "event": event.id},
     )
     draft.put(todo)
     highest = int(todo.id.removeprefix("todo_"))
     draft.control = replace(draft.control, highest=highest)
+    for fed in feeds:
+        _feed(draft, todo, fed)
+    return todo.id
+
+
+def _feed(draft: Draft, todo: SupervisorTodo, fed: str) -> None:
+    user = draft.get(fed) if fed in draft else None
+    if user is None or user.status not in (Status.PENDING, Status.WAITING_APPROVAL) or user.question is not None:
+        return
+    if user.status is Status.WAITING_APPROVAL:
+        user = user.move(Status.PENDING)
+    dependencies = tuple(dict.fromkeys((*user.dependencies, todo.id)))
+    draft.put(replace(user, dependencies=dependencies, approval=None, asked=user.asked + 1))
+    refuse_cycles({t: draft.dependencies(t) for t in draft})
 
 
 def remove(draft: Draft, event: Event) -> None:
