@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from typing import Any
+from typing import Any, overload
 
 from hitl_tui.core.digest import digest
 from hitl_tui.core.errors import UnknownName
@@ -107,7 +107,7 @@ class Board:
 
     def all(self) -> list[SupervisorTodo]:
         """Return all TODOs in plan order."""
-        return sorted((SupervisorTodo.from_dict(t) for t in self.todos.values()), key=lambda t: t.rank)
+        return sorted((SupervisorTodo.from_state(t) for t in self.todos.values()), key=lambda t: t.rank)
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +121,31 @@ class Rules:
 
     policy: Policy = Policy()
     concurrency: int = 4
+
+
+class LazyTodos(Sequence[SupervisorTodo]):
+    """A board's TODOs in order, parsed when somebody looks."""
+
+    def __init__(self, board: Board) -> None:
+        self._board = board
+        self._todos: list[SupervisorTodo] | None = None
+
+    def _all(self) -> list[SupervisorTodo]:
+        if self._todos is None:
+            self._todos = self._board.all()
+        return self._todos
+
+    @overload
+    def __getitem__(self, index: int) -> SupervisorTodo: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[SupervisorTodo]: ...
+
+    def __getitem__(self, index: int | slice) -> SupervisorTodo | Sequence[SupervisorTodo]:
+        return self._all()[index]
+
+    def __len__(self) -> int:
+        return len(self._board.todos)
 
 
 class Draft:
@@ -164,18 +189,13 @@ class Draft:
         raw = None if todo_id in self.changed else self.board.todos.get(todo_id)
         if raw is None:
             raise UnknownName(f'There is no TODO "{todo_id}".')
-        return SupervisorTodo.from_dict(raw)
+        return SupervisorTodo.from_state(raw)
 
     def put(self, todo: SupervisorTodo) -> None:
         self.changed[todo.id] = todo
 
     def drop(self, todo_id: str) -> None:
         self.changed[todo_id] = None
-
-    def raw(self, todo_id: str) -> Mapping[str, Any]:
-        """Return a TODO's fields without parsing it, when nothing changed it."""
-        todo = self.changed.get(todo_id)
-        return todo.to_dict() if todo is not None else self.board.todos[todo_id]
 
     def status(self, todo_id: str) -> str:
         """Return a TODO's status name; an id that doesn't exist any more counts as completed."""
@@ -194,14 +214,24 @@ class Draft:
         todo = self.changed.get(todo_id)
         return todo.rank if todo is not None else float(self.board.todos[todo_id].get("rank", 0.0))
 
+    def statuses(self) -> dict[str, str]:
+        """Return the status name of every TODO there is now, by id."""
+        found = {todo_id: str(raw["status"]) for todo_id, raw in self.board.todos.items()}
+        for todo_id, todo in self.changed.items():
+            if todo is None:
+                found.pop(todo_id, None)
+            else:
+                found[todo_id] = todo.status.value
+        return found
+
     def with_status(self, *statuses: Status) -> list[str]:
         """Return the ids of TODOs that stand so, in no order."""
         names = {s.value for s in statuses}
-        return [t for t in self if self.status(t) in names]
+        return [t for t, status in self.statuses().items() if status in names]
 
     def all_settled(self) -> bool:
         """Nothing is left that could still run by itself or after an answer."""
-        return all(self.status(t) in _SETTLED or self.status(t) == "blocked" for t in self)
+        return all(status in _SETTLED or status == "blocked" for status in self.statuses().values())
 
     def changes(self) -> dict[str, dict[str, Any] | None]:
         """Return the TODOs that differ from the board, as a checkpoint keeps them; None for removed ones."""
@@ -272,14 +302,13 @@ def startable(draft: Draft) -> list[SupervisorTodo]:
     """Return the TODOs to start now: approved, dependencies met, by priority and order, within the bound (D9, D15)."""
     if draft.control.plan != PLAN_ACCEPTED:
         return []
-    running = 0
-    ready: list[SupervisorTodo] = []
-    for todo_id in draft:
-        status = draft.status(todo_id)
-        if status == "in_progress":
-            running += 1
-        elif status == "pending" and _approved(draft, todo_id) and dependencies_met(draft, todo_id):
-            ready.append(draft.get(todo_id))
+    statuses = draft.statuses()
+    running = sum(1 for status in statuses.values() if status == "in_progress")
+    ready = [
+        draft.get(todo_id)
+        for todo_id, status in statuses.items()
+        if status == "pending" and _approved(draft, todo_id) and dependencies_met(draft, todo_id)
+    ]
     ready.sort(key=lambda t: (t.priority.weight, t.rank))
     return ready[: max(0, draft.control.concurrency - running)]
 

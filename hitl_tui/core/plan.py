@@ -272,7 +272,7 @@ def next_ids(taken: Iterable[str], count: int) -> list[str]:
     highest = 0
     for todo_id in taken:
         number = todo_id.removeprefix("todo_")
-        if number.isascii() and number.isdigit():
+        if number.isascii() and number.isdigit() and len(number) < 19:
             highest = max(highest, int(number))
     return [f"todo_{highest + i:03d}" for i in range(1, count + 1)]
 

@@ -13,19 +13,59 @@ from hitl_tui.core.board import PLAN_DRAFT, Board, Draft, Rules, dependencies_me
 from hitl_tui.core.digest import digest
 from hitl_tui.core.policy import Risk, Terms
 from hitl_tui.core.requests import OPTIONS, Kind, Request, request_id
-from hitl_tui.core.todos import Status, SupervisorTodo
+from hitl_tui.core.todos import Priority, Status, SupervisorTodo
 
 
 def questions(board: Board, rules: Rules) -> list[Request]:
     """Return everything a board asks now: the plan first, then TODOs by priority and order, then proposals."""
     draft = Draft(board, rules)
+    return [request for name in asking(board) if (request := question_named(draft, name)) is not None]
+
+
+def question_named(draft: Draft, name: str) -> Request | None:
+    """Return the question of a name that `asking` gave."""
+    if name in draft:
+        return question_of(draft, draft.get(name))
+    proposal = draft.control.proposals.get(name)
+    return plan_question(draft) if proposal is None else proposal_question(draft, proposal)
+
+
+def asking(board: Board) -> list[str]:
+    """Return who asks, without working out what: TODO ids, `plan`, proposal ids."""
     if board.control.plan == PLAN_DRAFT and board.todos:
-        return [plan_question(draft)]
-    asking = [draft.get(t) for t in draft if _may_ask(draft.raw(t))]
-    asking.sort(key=lambda t: (t.priority.weight, t.rank))
-    found = [question_of(draft, todo) for todo in asking]
-    found += [proposal_question(draft, p) for p in board.control.proposals.values()]
-    return [request for request in found if request is not None]
+        return [Kind.PLAN.value]
+    todos = [(i, raw) for i, raw in board.todos.items() if _may_ask(raw)]
+    todos.sort(key=lambda item: _turn(item[1]))
+    return [*(i for i, _ in todos), *board.control.proposals]
+
+
+def _turn(raw: Mapping[str, Any]) -> tuple[int, float]:
+    return Priority(raw.get("priority", Priority.MEDIUM)).weight, float(raw.get("rank", 0.0))
+
+
+def question_keys(board: Board) -> dict[str, tuple[Any, ...]]:
+    """Return a cheap key for every question a board asks: while it stays the same, so does the question.
+
+    What a question's subject depends on is in the key; everything else about it is only shown.
+    """
+    keys: dict[str, tuple[Any, ...]] = {}
+    for name in asking(board):
+        raw = board.todos.get(name)
+        if raw is None:
+            keys[name] = (board.control.branch, board.control.revision, len(board.todos))
+            continue
+        inputs = raw.get("dependencies") or raw.get("metadata", {}).get("inputs", ())
+        results = tuple((board.todos.get(i, {}).get("result") or {}).get("digest") for i in inputs)
+        keys[name] = (
+            board.control.branch,
+            raw["status"],
+            raw.get("asked", 0),
+            raw.get("attempt", 0),
+            raw.get("error", ""),
+            raw.get("priority", ""),
+            results,
+        )
+    return keys
 
 
 def _may_ask(raw: Mapping[str, Any]) -> bool:

@@ -249,7 +249,7 @@ def resolve(request: Request, decisions: Iterable[Decision], now: str) -> Resolu
     if request.deadline and now >= request.deadline:
         return Resolution(Outcome.EXPIRED, expiry_verdict(request))
     best = max((given for verdict, given in voters.items() if verdict not in REFUSING), key=len, default={})
-    return Resolution(Outcome.PENDING, None, tuple(best.values()), request.terms.quorum - len(best))
+    return Resolution(Outcome.PENDING, None, tuple(best.values()), max(1, request.terms.quorum) - len(best))
 
 
 def needed(request: Request, verdict: Verdict) -> int:

@@ -24,7 +24,7 @@ def settle(draft: Draft, at: str) -> None:
         pass
     if draft.control.plan == PLAN_ACCEPTED:
         _ask(draft, at)
-    completed = sum(1 for t in draft if draft.status(t) == "completed")
+    completed = sum(1 for status in draft.statuses().values() if status == "completed")
     concluded = draft.control.concluded and not draft.changed
     if (completed, concluded) != (draft.control.completed, draft.control.concluded):
         draft.control = replace(draft.control, completed=completed, concluded=concluded)
@@ -41,11 +41,13 @@ def withdraw_unbound(draft: Draft, todo: SupervisorTodo) -> bool:
 def _follow_dependencies(draft: Draft) -> bool:
     """Block, unblock and mark missing input, one step along the dependencies; return whether anything changed."""
     moved = False
-    for todo_id in list(draft):
-        status = draft.status(todo_id)
+    for todo_id, status in draft.statuses().items():
         if status not in _OPEN:
             continue
-        states = [draft.status(d) for d in draft.dependencies(todo_id)]
+        dependencies = draft.dependencies(todo_id)
+        if not dependencies and status != "blocked":
+            continue
+        states = [draft.status(d) for d in dependencies]
         stuck = "failed" in states or "blocked" in states
         if stuck and status != "blocked":
             todo = draft.get(todo_id)
@@ -54,9 +56,9 @@ def _follow_dependencies(draft: Draft) -> bool:
         elif status == "blocked" and not stuck and not draft.get(todo_id).metadata.get("held"):
             draft.put(draft.get(todo_id).move(Status.PENDING))
             moved = True
-        elif "skipped" in states:
-            moved = _mark_missing(draft, todo_id) or moved
-        if draft.status(todo_id) == "waiting_approval" and not dependencies_met(draft, todo_id):
+        elif "skipped" in states and _mark_missing(draft, todo_id):
+            moved = True
+        elif status == "waiting_approval" and not dependencies_met(draft, todo_id):
             todo = draft.get(todo_id)
             if todo.question is None:
                 draft.put(todo.move(Status.PENDING))
@@ -83,8 +85,8 @@ def _mark_missing(draft: Draft, todo_id: str) -> bool:
 def _ask(draft: Draft, at: str) -> None:
     """Let every TODO whose turn it is ask, pass or be denied, as the rules say."""
     first_open: float | None = None
-    for todo_id in list(draft):
-        if draft.status(todo_id) != "pending" or not dependencies_met(draft, todo_id):
+    for todo_id, status in draft.statuses().items():
+        if status != "pending" or draft.status(todo_id) != "pending" or not dependencies_met(draft, todo_id):
             continue
         todo = draft.get(todo_id)
         if todo.approval is not None:
@@ -98,7 +100,8 @@ def _ask(draft: Draft, at: str) -> None:
 
 
 def _first_open(draft: Draft) -> float:
-    open_ranks = (draft.rank(t) for t in draft if draft.status(t) in _OPEN or draft.status(t) == "in_progress")
+    going = _OPEN | {"in_progress"}
+    open_ranks = (draft.rank(t) for t, status in draft.statuses().items() if status in going)
     return min(open_ranks, default=0.0)
 
 
@@ -106,7 +109,7 @@ def _with_inputs(draft: Draft, todo: SupervisorTodo) -> SupervisorTodo:
     """Freeze what a TODO without dependencies of its own gets: what was completed before it when it asks."""
     if todo.dependencies or not todo.metadata.get("manual"):
         return todo
-    done = sorted((t for t in draft if draft.status(t) == "completed"), key=draft.rank)
+    done = sorted(draft.with_status(Status.COMPLETED), key=draft.rank)
     return replace(todo, metadata={**todo.metadata, "inputs": done[-_KEPT_INPUTS:]})
 
 

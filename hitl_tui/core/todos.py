@@ -200,6 +200,9 @@ class SupervisorTodo:
             if required not in data:
                 raise BadInput(f'A TODO needs the field "{required}".')
         values: dict[str, Any] = dict(data)
+        for name, kind in _KINDS.items():
+            if name in values and not isinstance(values[name], kind):
+                raise BadInput(f'The field "{name}" of a TODO can\'t be {clip(repr(values[name]), 40)}.')
         if "status" in values:
             values["status"] = parse_status(values["status"])
         if "priority" in values:
@@ -212,6 +215,21 @@ class SupervisorTodo:
         for name in ("dependencies", "missing"):
             if name in values:
                 values[name] = tuple(values[name])
+        return cls(**values)
+
+    @classmethod
+    def from_state(cls, data: Mapping[str, Any]) -> SupervisorTodo:
+        """Return the TODO that `to_state` wrote: like `from_dict` without its checks, for what we wrote ourselves."""
+        values: dict[str, Any] = dict(data)
+        values["status"] = Status(values["status"])
+        if "priority" in values:
+            values["priority"] = Priority(values["priority"])
+        if "risk" in values:
+            values["risk"] = Risk(values["risk"])
+        if "dependencies" in values:
+            values["dependencies"] = tuple(values["dependencies"])
+        if "missing" in values:
+            values["missing"] = tuple(values["missing"])
         return cls(**values)
 
     @property
@@ -235,6 +253,12 @@ class SupervisorTodo:
 
 
 _FIELDS = tuple(f.name for f in fields(SupervisorTodo))
+_KINDS: Mapping[str, type | tuple[type, ...]] = {
+    **dict.fromkeys(("id", "name", "description", "agent_name", "status", "priority", "risk", "error", "run_id"), str),
+    **dict.fromkeys(("dependencies", "missing"), (list, tuple)),
+    **dict.fromkeys(("metadata", "arguments"), Mapping),
+    **dict.fromkeys(("retry_count", "max_retries", "attempt", "asked"), int),
+}
 _FIELD_SET = frozenset(_FIELDS)
 _NOTHING = object()
 _DEFAULTS = {k: v for k, v in SupervisorTodo(id="", name="").to_dict().items() if k not in ("id", "name", "status")}
@@ -353,7 +377,8 @@ def resolve_id(text: str, ids: Iterable[str], what: str = "TODO") -> str:
     if text in known:
         return text
     if what == "TODO" and text.isascii() and text.isdigit():
-        numbered = [i for i in known if i.startswith("todo_") and i[5:].isdigit() and int(i[5:]) == int(text)]
+        wanted = text.lstrip("0")
+        numbered = [i for i in known if i.startswith("todo_") and i.removeprefix("todo_").lstrip("0") == wanted]
         if len(numbered) == 1:
             return numbered[0]
     matches = [i for i in known if text and i.startswith(text)]

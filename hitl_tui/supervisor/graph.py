@@ -28,7 +28,7 @@ from hitl_tui.core.events import Event
 from hitl_tui.core.fold import Folded, fold
 from hitl_tui.core.plan import AgentFacts, ExecutionPlan, Intent
 from hitl_tui.core.policy import Mode
-from hitl_tui.core.questions import questions
+from hitl_tui.core.questions import asking
 from hitl_tui.core.settle import settle, withdraw_unbound
 from hitl_tui.core.todos import Status, SupervisorTodo
 from hitl_tui.supervisor import state as s
@@ -226,8 +226,7 @@ class TeamSupervisor:
         control = board.control
         if control.concluded or control.plan not in (b.PLAN_ACCEPTED, b.PLAN_REJECTED):
             return False
-        rules = self._rules()
-        return Draft(board, rules).all_settled() and not questions(board, rules)
+        return not asking(board) and Draft(board, self._rules()).all_settled()
 
     async def _execute_teams(self, state: MainSupervisorState) -> Command[Literal["approval"]]:
         board = Board.from_state(state)
@@ -282,12 +281,12 @@ class TeamSupervisor:
 
     def _update(self, phase: str, folded: Folded) -> dict[str, Any]:
         """Return what a gate writes: changed TODOs, control, and what it waits for in words."""
-        asked = questions(folded.board, self._rules())
+        asked = asking(folded.board)
         update: dict[str, Any] = {"control": folded.board.control.to_dict(), "current_phase": phase}
         if folded.changes:
             update["todos"] = dict(folded.changes)
         if asked:
-            about = ", ".join(q.todo_id or q.kind.value for q in asked[:5])
+            about = ", ".join(asked[:5])
             update |= {"approval_status": s.WAITING, "approval_message": f"{len(asked)} waiting: {about}"}
         elif not folded.board.control.concluded:
             update |= {"approval_status": s.APPROVED, "approval_message": ""}

@@ -17,11 +17,11 @@ from typing import Any
 
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
-from hitl_tui.core.board import Board, Rules
+from hitl_tui.core.board import Board, Draft, LazyTodos, Rules
 from hitl_tui.core.errors import HitlError, Refused
 from hitl_tui.core.events import Event, EventKind
 from hitl_tui.core.policy import Mode, Policy
-from hitl_tui.core.questions import questions
+from hitl_tui.core.questions import question_keys, question_named
 from hitl_tui.core.requests import Kind, Request
 from hitl_tui.core.safe_text import mask_json
 from hitl_tui.core.todos import Status, SupervisorTodo
@@ -106,6 +106,10 @@ class Session:
         self._interrupt = ""
         self._checkpoint = ""
         self._asked: dict[str, Request] = {}
+        self._keys: dict[str, tuple[Any, ...]] = {}
+        self._named: dict[str, Request | None] = {}
+        self._decided: set[str] = set()
+        self._views: dict[str, RequestView] = {}
         self._previews: dict[str, asyncio.Task[None]] = {}
         self._response: tuple[str, dict[str, Any]] | None = None
         self._watched = Watched()
@@ -237,6 +241,7 @@ class Session:
             return bool(expired)
         events = [_event(p.seq, p.event_id, p.event) for p in posted]
         state = await self._supervisor.resume(self.id, self._interrupt, events)
+        self._decided |= {str(e.data.get("request_id", "")) for e in events if e.kind == EventKind.DECIDED}
         seen = {r["event"] for r in control.refused}
         self._take(state)
         for refusal in self._board().control.refused:
@@ -256,9 +261,17 @@ class Session:
 
     async def _ask(self) -> bool:
         """See that everything the state asks stands in the ledger, and nothing else does; return whether it changed."""
-        asked = {q.id: q for q in questions(self._board(), self.setup.rules)}
-        if asked.keys() == self._asked.keys():
+        board = self._board()
+        keys = question_keys(board)
+        if list(keys.items()) == list(self._keys.items()):
             return False
+        draft = Draft(board, self.setup.rules)
+        named = {
+            name: self._named[name] if self._keys.get(name) == key else question_named(draft, name)
+            for name, key in keys.items()
+        }
+        self._keys, self._named = keys, named
+        asked = {q.id: q for q in named.values() if q is not None}
         now = self.setup.now()
         fresh = [opened(q, now) for key, q in asked.items() if key not in self._asked]
         if fresh:
@@ -266,9 +279,10 @@ class Session:
             for request in fresh:
                 self._preview(request)
                 self.activity.write(request.todo_id, "asked", f"{request.kind} {request.about.get('title', '')}")
-        if self._asked.keys() - asked.keys():
+        if self._asked.keys() - asked.keys() - self._decided:
             await self.setup.ledger.supersede(self.id, list(asked), "the plan went on", self.setup.now())
         self._asked = asked
+        self._decided.clear()
         return True
 
     def _preview(self, request: Request) -> None:
@@ -287,6 +301,7 @@ class Session:
             evidence = mask_json(found, self.setup.secrets)
             await self.setup.ledger.attach(request.id, evidence, self.setup.now())
             self._previews.pop(request.id, None)
+            self._views.pop(request.id, None)
             await self._publish(happened=True)
 
         self._previews[request.id] = asyncio.create_task(show(), name=f"preview {request.id}")
@@ -316,11 +331,8 @@ class Session:
     async def _publish(self, *, happened: bool) -> None:
         """Let faces see the session as it is; without a happening, only when what was said about questions changed."""
         ledger, board = self.setup.ledger, self._board()
-        views: dict[str, RequestView] = {}
-        if self._asked:
-            found = await ledger.requests(self.setup.now(), session=self.id)
-            views = {view.request.id: view for view in found}
-        asked = tuple(Question(views[key]) for key in self._asked if key in views)
+        await self._look_up()
+        asked = tuple(Question(self._views[key]) for key in self._asked if key in self._views)
         branch = await ledger.branch(self.id)
         waiting = await ledger.last_seq(self.id) > board.control.cursor
         busy = waiting or bool(self._previews or branch.checkpoint_id) or branch.number != board.control.branch
@@ -349,6 +361,16 @@ class Session:
         )
         await self._watched.publish(snapshot)
 
+    async def _look_up(self) -> None:
+        """Read what the ledger says of the open questions: new ones, and those that more than one person decides."""
+        self._views = {key: view for key, view in self._views.items() if key in self._asked}
+        for key, request in self._asked.items():
+            if key in self._views and request.terms.quorum < 2:
+                continue
+            view = await self.setup.ledger.request(key, self.setup.now())
+            if view is not None:
+                self._views[key] = view
+
     async def _load_response(self) -> dict[str, Any] | None:
         reference = self._state.get("response")
         if not reference:
@@ -372,7 +394,7 @@ class Session:
         board = self._board()
         try:
             proposal = await self.setup.planner.follow_up(
-                board.query, todo, result.to_dict(), board.all(), taken=[f"todo_{board.control.highest:03d}"]
+                board.query, todo, result.to_dict(), LazyTodos(board), taken=[f"todo_{board.control.highest:03d}"]
             )
         except HitlError as error:
             log.info("no follow-up for %s: %s", todo.id, error.message)
@@ -411,7 +433,7 @@ class Session:
         self._take(await self._supervisor.execute("", self.id))
         extra = {"ran": _what_ran(left), "highest": left.control.highest}
         await self.setup.ledger.finish_restore(self.id, branch.number, self.setup.now(), extra)
-        self._asked = {}
+        self._asked, self._keys, self._views = {}, {}, {}
 
     async def _last_head(self) -> str:
         """Return the newest checkpoint that isn't a copy: where the branch that is left stood."""

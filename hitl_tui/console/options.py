@@ -1,0 +1,27 @@
+"""What the console is started with. Nothing here imports Textual, so the command line can read it cheaply."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True, slots=True)
+class ConsoleOptions:
+    """How the console begins.
+
+    Args:
+        data: the data folder.
+        workspace: where new sessions work; None for a starter's own folder.
+        session: id of the session to open; empty for the one that was open last.
+        mode: `step`, `plan` or `risk` for new sessions; empty for what the workspace says.
+        by: who decides; written into the record.
+        query: begins a session at once; empty for none.
+    """
+
+    data: Path
+    workspace: Path | None = None
+    session: str = ""
+    mode: str = ""
+    by: str = "operator"
+    query: str = ""
