@@ -18,7 +18,7 @@ from hitl_tui.core.todos import Priority, Status, SupervisorTodo
 
 PLAN_DRAFT, PLAN_ACCEPTED, PLAN_REVISE, PLAN_REJECTED = "draft", "accepted", "revise", "rejected"
 
-_SETTLED = frozenset({"completed", "failed", "skipped"})
+_RESTING = frozenset({"completed", "failed", "skipped", "blocked"})
 _MEDIUM = Priority.MEDIUM.value
 _KEPT_REFUSALS = 20
 
@@ -231,7 +231,9 @@ class Draft:
 
     def all_settled(self) -> bool:
         """Nothing is left that could still run by itself or after an answer."""
-        return all(status in _SETTLED or status == "blocked" for status in self.statuses().values())
+        if not self.changed:
+            return all(raw["status"] in _RESTING for raw in self.board.todos.values())
+        return all(status in _RESTING for status in self.statuses().values())
 
     def changes(self) -> dict[str, dict[str, Any] | None]:
         """Return the TODOs that differ from the board, as a checkpoint keeps them; None for removed ones."""

@@ -34,7 +34,11 @@ def asking(board: Board) -> list[str]:
     """Return who asks, without working out what: TODO ids, `plan`, proposal ids."""
     if board.control.plan == PLAN_DRAFT and board.todos:
         return [Kind.PLAN.value]
-    todos = [(i, raw) for i, raw in board.todos.items() if _may_ask(raw)]
+    todos = [
+        (todo_id, raw)
+        for todo_id, raw in board.todos.items()
+        if raw["status"] == "waiting_approval" or (raw["status"] == "failed" and raw.get("question"))
+    ]
     todos.sort(key=lambda item: _turn(item[1]))
     return [*(i for i, _ in todos), *board.control.proposals]
 
@@ -66,10 +70,6 @@ def question_keys(board: Board) -> dict[str, tuple[Any, ...]]:
             results,
         )
     return keys
-
-
-def _may_ask(raw: Mapping[str, Any]) -> bool:
-    return raw["status"] == "waiting_approval" or (raw["status"] == "failed" and bool(raw.get("question")))
 
 
 def question_of(draft: Draft, todo: SupervisorTodo) -> Request | None:

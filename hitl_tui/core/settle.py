@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 
 from hitl_tui.core.board import PLAN_ACCEPTED, Draft, approval_binds, dependencies_met, judge, subject_of
@@ -16,18 +17,52 @@ _KEPT_INPUTS = 20
 def settle(draft: Draft, at: str) -> None:
     """Let the plan follow.
 
+    Only what the changes can reach is looked at: a thousand TODOs that nothing happened to cost nothing.
+
     Args:
         draft: is changed in place.
         at: time of the last event; what policies allow carries it.
     """
-    while _follow_dependencies(draft):
-        pass
+    reached = _reached(draft)
+    while changed := _follow_dependencies(draft, reached):
+        reached |= _users(draft, changed)
     if draft.control.plan == PLAN_ACCEPTED:
-        _ask(draft, at)
-    completed = sum(1 for status in draft.statuses().values() if status == "completed")
+        _ask(draft, reached, at)
+    completed = draft.control.completed + sum(_completion(draft, todo_id) for todo_id in draft.changed)
     concluded = draft.control.concluded and not draft.changed
     if (completed, concluded) != (draft.control.completed, draft.control.concluded):
         draft.control = replace(draft.control, completed=completed, concluded=concluded)
+
+
+def _reached(draft: Draft) -> set[str]:
+    """Return the TODOs that may have to follow: all of them when the session's course changed."""
+    before, now = draft.board.control, draft.control
+    if not draft.changed or (before.plan, before.mode, before.branch) != (now.plan, now.mode, now.branch):
+        return set(draft)
+    manual = {
+        todo_id
+        for todo_id, raw in draft.board.todos.items()
+        if raw["status"] in ("pending", "waiting_approval") and "manual" in raw.get("metadata", ())
+    }
+    return set(draft.changed) | manual | _users(draft, draft.changed)
+
+
+def _users(draft: Draft, changed: Iterable[str]) -> set[str]:
+    """Return the TODOs that depend on one of these."""
+    names = set(changed)
+    found = {
+        todo_id
+        for todo_id, raw in draft.board.todos.items()
+        if "dependencies" in raw and not names.isdisjoint(raw["dependencies"])
+    }
+    return found | {i for i, t in draft.changed.items() if t is not None and not names.isdisjoint(t.dependencies)}
+
+
+def _completion(draft: Draft, todo_id: str) -> int:
+    """Return 1 when a changed TODO came to be completed, -1 when it no longer is, else 0."""
+    was = draft.board.todos.get(todo_id, {}).get("status") == "completed"
+    todo = draft.changed[todo_id]
+    return int(todo is not None and todo.status is Status.COMPLETED) - int(was)
 
 
 def withdraw_unbound(draft: Draft, todo: SupervisorTodo) -> bool:
@@ -38,32 +73,43 @@ def withdraw_unbound(draft: Draft, todo: SupervisorTodo) -> bool:
     return True
 
 
-def _follow_dependencies(draft: Draft) -> bool:
-    """Block, unblock and mark missing input, one step along the dependencies; return whether anything changed."""
-    moved = False
-    for todo_id, status in draft.statuses().items():
-        if status not in _OPEN:
+def _follow_dependencies(draft: Draft, reached: Iterable[str]) -> set[str]:
+    """Block, unblock and mark missing input, one step along the dependencies; return what changed."""
+    moved: set[str] = set()
+    for todo_id in reached:
+        if todo_id not in draft or draft.status(todo_id) not in _OPEN:
             continue
-        dependencies = draft.dependencies(todo_id)
-        if not dependencies and status != "blocked":
-            continue
-        states = [draft.status(d) for d in dependencies]
-        stuck = "failed" in states or "blocked" in states
-        if stuck and status != "blocked":
-            todo = draft.get(todo_id)
-            draft.put(todo.move(Status.BLOCKED, approval=None, question=None))
-            moved = True
-        elif status == "blocked" and not stuck and not draft.get(todo_id).metadata.get("held"):
-            draft.put(draft.get(todo_id).move(Status.PENDING))
-            moved = True
-        elif "skipped" in states and _mark_missing(draft, todo_id):
-            moved = True
-        elif status == "waiting_approval" and not dependencies_met(draft, todo_id):
-            todo = draft.get(todo_id)
-            if todo.question is None:
-                draft.put(todo.move(Status.PENDING))
-                moved = True
+        before = draft.changed.get(todo_id)
+        _follow(draft, todo_id)
+        if draft.changed.get(todo_id) is not before:
+            moved.add(todo_id)
     return moved
+
+
+def _follow(draft: Draft, todo_id: str) -> None:
+    status = draft.status(todo_id)
+    states = [draft.status(d) for d in draft.dependencies(todo_id)]
+    stuck = "failed" in states or "blocked" in states
+    if stuck and status != "blocked":
+        todo = draft.get(todo_id)
+        draft.put(todo.move(Status.BLOCKED, approval=None, question=None, asked=todo.asked + 1))
+    elif status == "blocked" and not stuck:
+        todo = draft.get(todo_id)
+        if not todo.metadata.get("held"):
+            draft.put(todo.move(Status.PENDING))
+    elif "skipped" in states and _mark_missing(draft, todo_id):
+        return
+    elif status == "waiting_approval" and not _still_given(draft, todo_id):
+        todo = draft.get(todo_id)
+        if todo.question is None:
+            # A question that was taken back never comes again as it was: its request is superseded for good.
+            draft.put(todo.move(Status.PENDING, asked=todo.asked + 1))
+
+
+def _still_given(draft: Draft, todo_id: str) -> bool:
+    """Return whether what a TODO asked with is still there: dependencies done, frozen inputs completed."""
+    frozen = draft.raw(todo_id).get("metadata", {}).get("inputs", ())
+    return dependencies_met(draft, todo_id) and all(draft.status(i) == "completed" for i in frozen)
 
 
 def _mark_missing(draft: Draft, todo_id: str) -> bool:
@@ -82,25 +128,32 @@ def _mark_missing(draft: Draft, todo_id: str) -> bool:
     return True
 
 
-def _ask(draft: Draft, at: str) -> None:
+def _ask(draft: Draft, reached: Iterable[str], at: str) -> None:
     """Let every TODO whose turn it is ask, pass or be denied, as the rules say."""
     first_open: float | None = None
-    for todo_id, status in draft.statuses().items():
-        if status != "pending" or draft.status(todo_id) != "pending" or not dependencies_met(draft, todo_id):
+    for todo_id in sorted((t for t in reached if t in draft), key=draft.rank):
+        if draft.status(todo_id) != "pending" or not dependencies_met(draft, todo_id):
             continue
         todo = draft.get(todo_id)
         if todo.approval is not None:
-            continue
+            if todo.approval.get("channel") != "policy" or judge(draft, todo).ruling is Ruling.ALLOW:
+                continue
+            todo = replace(todo, approval=None)
         if draft.control.mode is Mode.STEP and todo.metadata.get("manual") and not todo.dependencies:
             if first_open is None:
                 first_open = _first_open(draft)
             if first_open < todo.rank:
+                if draft.get(todo_id).approval is not None:
+                    draft.put(todo)
                 continue
         _judge(draft, _with_inputs(draft, todo), at)
+        if draft.status(todo_id) == "failed":
+            first_open = None
 
 
 def _first_open(draft: Draft) -> float:
-    going = _OPEN | {"in_progress"}
+    # What is blocked comes only after something else was decided: nothing waits for its turn.
+    going = ("pending", "waiting_approval", "in_progress")
     open_ranks = (draft.rank(t) for t, status in draft.statuses().items() if status in going)
     return min(open_ranks, default=0.0)
 
@@ -118,10 +171,13 @@ def _judge(draft: Draft, todo: SupervisorTodo, at: str) -> None:
     if judgement.ruling is Ruling.DENY:
         error = f"denied by policy rule {judgement.rule}"
         draft.put(todo.move(Status.FAILED, error=error, completed_at=at, metadata={**todo.metadata, "rejected": True}))
-        while _follow_dependencies(draft):
+        reached = {todo.id}
+        while reached := _follow_dependencies(draft, _users(draft, reached)):
             pass
     elif judgement.ruling is Ruling.ALLOW and not todo.missing:
         who = f"policy rule {judgement.rule}" if judgement.rule else f"mode {draft.control.mode}"
+        if draft.board.todos.get(todo.id, {}).get("status") == "waiting_approval":
+            todo = replace(todo, asked=todo.asked + 1)
         approval = {
             "by": who,
             "at": at,

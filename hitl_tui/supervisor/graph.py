@@ -226,7 +226,7 @@ class TeamSupervisor:
         control = board.control
         if control.concluded or control.plan not in (b.PLAN_ACCEPTED, b.PLAN_REJECTED):
             return False
-        return not asking(board) and Draft(board, self._rules()).all_settled()
+        return Draft(board, self._rules()).all_settled() and not asking(board)
 
     async def _execute_teams(self, state: MainSupervisorState) -> Command[Literal["approval"]]:
         board = Board.from_state(state)

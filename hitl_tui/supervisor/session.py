@@ -24,7 +24,7 @@ from hitl_tui.core.policy import Mode, Policy
 from hitl_tui.core.questions import question_keys, question_named
 from hitl_tui.core.requests import Kind, Request
 from hitl_tui.core.safe_text import mask_json
-from hitl_tui.core.todos import Status, SupervisorTodo
+from hitl_tui.core.todos import SupervisorTodo
 from hitl_tui.ledger.contract import Branch, Ledger, RequestView
 from hitl_tui.planning.agent import PlanningAgent
 from hitl_tui.supervisor.activity import ActivityStream
@@ -310,15 +310,15 @@ class Session:
         board = self._board()
         wanted: dict[str, SupervisorTodo] = {}
         for raw in board.todos.values():
-            if raw["status"] == Status.IN_PROGRESS.value:
-                todo = SupervisorTodo.from_dict(raw)
+            if raw["status"] == "in_progress":
+                todo = SupervisorTodo.from_state(raw)
                 wanted[todo.run_id] = todo
         for run_id in self._dispatcher.alive - wanted.keys():
             if not await self._dispatcher.stop(run_id):
                 self.activity.write(run_id.split("/")[1], "note", f"{run_id} can't be stopped and still runs")
         if wanted:
             needed = {i for t in wanted.values() for i in (*t.dependencies, *t.metadata.get("inputs", ()))}
-            todos = {i: SupervisorTodo.from_dict(board.todos[i]) for i in needed if i in board.todos}
+            todos = {i: SupervisorTodo.from_state(board.todos[i]) for i in needed if i in board.todos}
             for todo in wanted.values():
                 self._dispatcher.ensure(RunSpec.of(todo, todos, board.control.branch, board.query))
 

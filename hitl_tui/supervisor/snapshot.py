@@ -9,7 +9,7 @@ from typing import Any
 
 from hitl_tui.core.plan import current_todo_id
 from hitl_tui.core.requests import Kind, Verdict
-from hitl_tui.core.todos import Status, SupervisorTodo, summarise
+from hitl_tui.core.todos import SupervisorTodo, summarise
 from hitl_tui.ledger.contract import RequestView
 
 PLANNING, WAITING, RUNNING, FINISHED, FAILED = "planning", "waiting", "running", "finished", "failed"
@@ -147,7 +147,7 @@ class Snapshot:
     @cached_property
     def todos(self) -> tuple[SupervisorTodo, ...]:
         """All TODOs in plan order."""
-        return tuple(sorted((SupervisorTodo.from_dict(t) for t in self.raw.values()), key=lambda t: t.rank))
+        return tuple(sorted((SupervisorTodo.from_state(t) for t in self.raw.values()), key=lambda t: t.rank))
 
     @property
     def status(self) -> str:
@@ -161,7 +161,7 @@ class Snapshot:
     @cached_property
     def running(self) -> tuple[str, ...]:
         """Ids of the TODOs in progress."""
-        return tuple(i for i, t in self.raw.items() if t["status"] == Status.IN_PROGRESS.value)
+        return tuple(i for i, t in self.raw.items() if t["status"] == "in_progress")
 
     @property
     def at_rest(self) -> bool:
@@ -183,7 +183,7 @@ class Snapshot:
     def todo(self, todo_id: str) -> SupervisorTodo | None:
         """Return one TODO, None when there is none."""
         raw = self.raw.get(todo_id)
-        return SupervisorTodo.from_dict(raw) if raw is not None else None
+        return SupervisorTodo.from_state(raw) if raw is not None else None
 
     def question_of(self, todo_id: str) -> Question | None:
         """Return what is asked about a TODO, None when nothing is."""

@@ -20,9 +20,14 @@ def mode(draft: Draft, event: Event) -> None:
 
 def configured(draft: Draft, event: Event) -> None:
     """`policy_version`, `concurrency`: the workspace's settings are others than before."""
+    version = str(event.data["policy_version"])
+    if version != draft.control.policy_version:
+        for todo_id in draft.with_status(Status.WAITING_APPROVAL):
+            todo = draft.get(todo_id)
+            draft.put(replace(todo, asked=todo.asked + 1))
     draft.control = replace(
         draft.control,
-        policy_version=str(event.data["policy_version"]),
+        policy_version=version,
         concurrency=max(1, int(event.data["concurrency"])),
     )
     _judge_again(draft)

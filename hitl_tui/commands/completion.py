@@ -1,0 +1,310 @@
+"""What could be typed next, from the command table and the session as it is: for the console and the line mode."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from hitl_tui.commands.spec import SPECS, Argument, CommandSpec, Takes, registry
+from hitl_tui.core.policy import Mode
+from hitl_tui.core.requests import Kind, Verdict
+from hitl_tui.core.safe_text import one_line
+from hitl_tui.core.todos import OPERATOR, TRANSITIONS, Priority, Status, SupervisorTodo
+from hitl_tui.supervisor.snapshot import Snapshot
+
+if TYPE_CHECKING:  # the console must not load LangGraph for a type
+    from hitl_tui.config.commands import CommandDeclaration
+    from hitl_tui.core.plan import AgentFacts
+    from hitl_tui.supervisor.history import CheckpointInfo
+
+_WORD = re.compile(r"\S+")
+_HELP_CELLS = 60
+_DIGEST_SHOWN = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Completion:
+    """One way to go on.
+
+    Args:
+        text: what to put in the place of the line from `start` to the cursor.
+        start: index into the line.
+        display: what a list of completions shows, safe on a terminal.
+        help: a few words beside it, safe on a terminal.
+    """
+
+    text: str
+    start: int
+    display: str
+    help: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Scene:
+    """What completers look at."""
+
+    snapshot: Snapshot | None
+    agents: Mapping[str, AgentFacts]
+    checkpoints: Sequence[CheckpointInfo]
+    commands: Mapping[str, CommandDeclaration]
+
+
+@dataclass(frozen=True, slots=True)
+class _Typed:
+    """Where the cursor stands within a command.
+
+    Args:
+        spec: the command.
+        words: whole words after its name, before the word at the cursor.
+        word: the word at the cursor, empty after a space.
+    """
+
+    spec: CommandSpec
+    words: tuple[str, ...]
+    word: str
+
+
+_Found = tuple[str, str, str]
+"""Text, display, help."""
+
+
+def complete(
+    line: str,
+    cursor: int,
+    snapshot: Snapshot | None = None,
+    agents: Mapping[str, AgentFacts] | None = None,
+    checkpoints: Sequence[CheckpointInfo] = (),
+    commands: Mapping[str, CommandDeclaration] | None = None,
+) -> list[Completion]:
+    """Return what could stand at the cursor, likeliest first. Plain text has no completions.
+
+    Args:
+        line: what is typed.
+        cursor: index into the line; what is behind it is left alone.
+        snapshot: the session, None before there is one.
+        agents: who can be given a TODO, by name.
+        checkpoints: the newest checkpoints.
+        commands: the commands that the workspace's hitl.toml declares, by name.
+    """
+    before = line[:cursor]
+    text = before.lstrip()
+    if not text.startswith("/"):
+        return []
+    begin = len(before) - len(text)
+    scene = _Scene(snapshot, agents or {}, checkpoints, commands or {})
+    typed = _typed(text)
+    names = [Completion(f"/{n}", begin, f"/{n}", h) for n, h in _command_names(text.removeprefix("/"))]
+    if typed is None or names:
+        return names
+    start = len(before) - len(typed.word)
+    return [Completion(found, start, shown, hint) for found, shown, hint in _values(typed, scene)]
+
+
+def usage_hint(line: str) -> str:
+    """Return the usage of the command that a line begins with, empty when it is none (yet)."""
+    typed = _typed(line.lstrip() + " ") if line.lstrip().startswith("/") else None
+    return typed.spec.usage if typed is not None else ""
+
+
+def _command_names(typed: str) -> list[tuple[str, str]]:
+    """Return the commands whose name goes on from what is typed; none once a whole name and a space are there."""
+    given = " ".join(typed.lower().split()) + (" " if typed[-1:].isspace() and typed.strip() else "")
+    found = [(spec.name, spec.summary) for spec in SPECS if spec.name.startswith(given)]
+    found += [(alias, spec.summary) for spec in SPECS for alias in spec.aliases if given and alias.startswith(given)]
+    return found
+
+
+def _typed(text: str) -> _Typed | None:
+    known = registry()
+    matches = list(_WORD.finditer(text.removeprefix("/")))
+    rest = text.removeprefix("/")
+    for count in (2, 1):
+        name = " ".join(m.group().lower() for m in matches[:count])
+        if len(matches) < count or name not in known:
+            continue
+        tail = rest[matches[count - 1].end() :]
+        if not tail[:1].isspace():
+            return None
+        words = [m.group() for m in _WORD.finditer(tail)]
+        at_word = not tail[-1:].isspace()
+        return _Typed(known[name], tuple(words[:-1] if at_word else words), words[-1] if at_word else "")
+    return None
+
+
+def _values(typed: _Typed, scene: _Scene) -> list[_Found]:
+    if typed.word.startswith("--"):
+        return _option_names(typed)
+    argument = _argument(typed)
+    if argument is None:
+        return _option_names(typed) if not typed.word else []
+    found = _completers()[argument.takes](typed, scene)
+    return [c for c in found if _goes_on(c[0], typed.word) and c[0] not in typed.words]
+
+
+def _goes_on(candidate: str, word: str) -> bool:
+    folded = word.casefold()
+    return candidate.casefold().startswith(folded) or (
+        word.isascii() and word.isdigit() and candidate.startswith("todo_") and _number(candidate).startswith(word)
+    )
+
+
+def _number(todo_id: str) -> str:
+    return todo_id.removeprefix("todo_").lstrip("0")
+
+
+def _argument(typed: _Typed) -> Argument | None:
+    """Return what the word at the cursor is a value of; None for free text and beyond the last argument."""
+    options = {f"--{o.name}": o for o in typed.spec.options}
+    places = [i for i, word in enumerate(typed.words) if word.partition("=")[0] in options]
+    if places:
+        option = options[typed.words[places[-1]].partition("=")[0]]
+        given = len(typed.words) - places[-1] - 1
+        return option if option.many or given == 0 else None
+    for index, argument in enumerate(typed.spec.arguments):
+        if argument.many or index == len(typed.words):
+            return argument
+    return None
+
+
+def _option_names(typed: _Typed) -> list[_Found]:
+    names = [(f"--{o.name}", f"--{o.name}", str(o.takes)) for o in typed.spec.options]
+    return [c for c in names if c[0].startswith(typed.word) and c[0] not in typed.words]
+
+
+def _completers() -> Mapping[Takes, Callable[[_Typed, _Scene], Iterable[_Found]]]:
+    return {
+        Takes.TODO: _todos,
+        Takes.STATUS: _statuses,
+        Takes.PRIORITY: lambda typed, scene: [(p, p, "") for p in map(str, Priority)],
+        Takes.AGENT: _agents,
+        Takes.WHERE: lambda typed, scene: [("before", "before", ""), ("after", "after", "")],
+        Takes.CHECKPOINT: _checkpoints,
+        Takes.PROPOSAL: _proposals,
+        Takes.MODE: lambda typed, scene: [(m, m, _MODE_HELP[m]) for m in Mode],
+        Takes.COMMAND: _help_words,
+        Takes.NUMBER: lambda typed, scene: (),
+        Takes.DIGEST: _digests,
+        Takes.TEXT: _text,
+    }
+
+
+_MODE_HELP = {
+    Mode.STEP: "ask for every step",
+    Mode.PLAN: "ask for the plan, then for risky steps",
+    Mode.RISK: "ask for risky steps only",
+}
+
+_KINDS = {
+    "todo done": Kind.EFFECT,
+    "todo again": Kind.EFFECT,
+    "answer": Kind.INTERRUPT,
+}
+_STATUSES = {
+    "todo retry": {Status.FAILED},
+    "todo cancel": {Status.IN_PROGRESS},
+    "todo approve": {Status.WAITING_APPROVAL, Status.PENDING},
+    "todo remove": {Status.PENDING, Status.WAITING_APPROVAL, Status.BLOCKED, Status.SKIPPED},
+    "todo edit": {Status.PENDING, Status.WAITING_APPROVAL, Status.BLOCKED, Status.FAILED},
+}
+
+
+def _todos(typed: _Typed, scene: _Scene) -> Iterator[_Found]:
+    if scene.snapshot is None:
+        return
+    for todo in _asking_first(scene.snapshot):
+        if _fits(typed.spec.name, todo, scene.snapshot):
+            asks = "asks" if scene.snapshot.question_of(todo.id) else str(todo.status)
+            yield todo.id, todo.id, _shown(f"{asks} · {todo.agent_name} · {todo.name}")
+
+
+def _asking_first(snapshot: Snapshot) -> list[SupervisorTodo]:
+    asked = [q.todo_id for q in snapshot.questions]
+    return sorted(snapshot.todos, key=lambda t: asked.index(t.id) if t.id in asked else len(asked))
+
+
+def _fits(command: str, todo: SupervisorTodo, snapshot: Snapshot) -> bool:
+    question = snapshot.question_of(todo.id)
+    if command in _KINDS:
+        return question is not None and question.kind is _KINDS[command]
+    if command == "todo skip":
+        skippable = OPERATOR in TRANSITIONS.get((todo.status, Status.SKIPPED), frozenset())
+        return skippable or (question is not None and Verdict.SKIP in question.view.request.options)
+    return todo.status in _STATUSES.get(command, Status)
+
+
+def _statuses(typed: _Typed, scene: _Scene) -> Iterator[_Found]:
+    """Offer the statuses that the operator may give this TODO; all of them when it isn't known which it is."""
+    now = None
+    if scene.snapshot is not None and typed.words:
+        todo = scene.snapshot.todo(typed.words[0])
+        now = todo.status if todo is not None else None
+    for status in Status:
+        if now is None or OPERATOR in TRANSITIONS.get((now, status), frozenset()):
+            yield status.value, status.value, ""
+
+
+def _agents(typed: _Typed, scene: _Scene) -> Iterator[_Found]:
+    for name, facts in scene.agents.items():
+        if facts.enabled:
+            yield name, name, _shown(facts.description)
+
+
+def _checkpoints(typed: _Typed, scene: _Scene) -> Iterator[_Found]:
+    for info in scene.checkpoints:
+        said = f"{info.node} · {info.todos_completed} completed"
+        yield info.checkpoint_id, info.checkpoint_id, _shown(f"{said} · {info.message}" if info.message else said)
+
+
+def _proposals(typed: _Typed, scene: _Scene) -> Iterator[_Found]:
+    for question in scene.snapshot.questions if scene.snapshot else ():
+        if question.kind is Kind.PROPOSAL:
+            yield question.name, question.name, _shown(str(question.view.request.about.get("reason", "")))
+
+
+def _digests(typed: _Typed, scene: _Scene) -> Iterator[_Found]:
+    for question in scene.snapshot.questions if scene.snapshot else ():
+        if question.kind is Kind.TODO and (question.todo_id in typed.words or typed.words[:1] == ("--digest",)):
+            shown = question.digest[:_DIGEST_SHOWN]
+            yield shown, shown, question.todo_id
+
+
+def _help_words(typed: _Typed, scene: _Scene) -> Iterator[_Found]:
+    given = len(typed.words)
+    for spec in SPECS:
+        words = spec.name.split()
+        if len(words) > given and tuple(words[:given]) == tuple(w.lower() for w in typed.words):
+            yield " ".join(words[given:]), spec.name, spec.summary
+
+
+def _text(typed: _Typed, scene: _Scene) -> Iterator[_Found]:
+    """Offer declared commands and their parameters where a TODO for a command team is written."""
+    if typed.spec.name == "todo add" and typed.words:
+        facts = scene.agents.get(typed.words[0])
+        if (facts.team if facts else typed.words[0]) == "command_team":
+            yield from _call(typed.words[1:], scene)
+    elif typed.spec.name == "todo edit" and typed.words and scene.snapshot is not None:
+        todo = scene.snapshot.todo(typed.words[0])
+        declared = scene.commands.get(todo.command) if todo is not None else None
+        if declared is not None:
+            yield from _parameters(declared, typed.words[1:])
+
+
+def _call(words: Sequence[str], scene: _Scene) -> Iterator[_Found]:
+    if not words:
+        for name, declared in scene.commands.items():
+            yield name, name, _shown(declared.description)
+    elif words[0] in scene.commands:
+        yield from _parameters(scene.commands[words[0]], words[1:])
+
+
+def _parameters(declared: CommandDeclaration, given: Sequence[str]) -> Iterator[_Found]:
+    taken = {word.partition("=")[0] for word in given}
+    for name, parameter in declared.parameters.items():
+        if name not in taken:
+            yield f"{name}=", f"{name}=", _shown(parameter.description or parameter.type)
+
+
+def _shown(text: str) -> str:
+    return one_line(text, _HELP_CELLS)

@@ -1,0 +1,270 @@
+"""A session in plain lines: for terminals without a screen, for screen readers, for pipes and logs (C9, D7).
+
+Pure text, no cursor movement, no colour, no meaning by layout alone. Whatever we did not write is made harmless
+here, where it leaves for a terminal (C10).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+from hitl_tui.commands.results import CommandResult
+from hitl_tui.core.requests import Kind, Verdict
+from hitl_tui.core.safe_text import one_line, safe_text
+from hitl_tui.core.todos import Status, SupervisorTodo
+from hitl_tui.supervisor.snapshot import FAILED, FINISHED, RUNNING, WAITING, Question, Snapshot
+
+SHOWN_DIGITS = 12
+"""How much of a digest is shown: enough for `--digest`."""
+
+_WIDEST = 1_000_000
+
+STATUS_WORDS: Mapping[Status, str] = {
+    Status.COMPLETED: "✓ done",
+    Status.WAITING_APPROVAL: "? asks",
+    Status.PENDING: "· waits",
+    Status.IN_PROGRESS: "▶ runs",
+    Status.FAILED: "✗ failed",
+    Status.SKIPPED: "↷ skipped",
+    Status.BLOCKED: "■ blocked",
+}
+
+MODE_WORDS: Mapping[str, str] = {
+    "step": "ask every step",
+    "plan": "ask for the plan, then for risky steps",
+    "risk": "ask for risky steps only",
+}
+
+_ASKS: Mapping[Kind, str] = {
+    Kind.TODO: "may it run?",
+    Kind.FAILURE: "it failed: try again, skip or stop?",
+    Kind.EFFECT: "it may have happened already: use as done, do again or stop?",
+    Kind.INTERRUPT: "its team asks",
+    Kind.PLAN: "may this plan begin?",
+    Kind.PROPOSAL: "shall the plan change like this?",
+    Kind.EXTERNAL: "may this go on?",
+}
+
+_VERDICTS: Mapping[Verdict, str] = {
+    Verdict.USE_AS_DONE: "use as done",
+    Verdict.DO_AGAIN: "do it again",
+}
+
+_RISKS: Mapping[str, str] = {"low": "low risk", "medium": "medium risk", "high": "HIGH RISK"}
+
+
+def shown(text: str) -> str:
+    """Return text harmless for a terminal, line feeds kept; glyphs of text that was made safe before stay."""
+    return "\n".join(one_line(line, _WIDEST) for line in text.split("\n"))
+
+
+def exact(text: str) -> str:
+    """Return raw text harmless and reversible, line feeds kept."""
+    return safe_text(text)
+
+
+def plan_lines(snapshot: Snapshot) -> list[str]:
+    """Return the plan, a TODO a line: glyph and word, id, team, name, what it waits for, what became of it."""
+    return [_todo_line(todo) for todo in snapshot.todos]
+
+
+def _todo_line(todo: SupervisorTodo) -> str:
+    parts = [f"{STATUS_WORDS[todo.status]:<10} {todo.id}  {shown(todo.agent_name):<14} {one_line(todo.name, _WIDEST)}"]
+    if todo.duration is not None:
+        parts.append(f"{todo.duration:.1f} s")
+    if todo.dependencies and todo.status in (Status.PENDING, Status.BLOCKED):
+        parts.append(f"← {', '.join(todo.dependencies)}")
+    if todo.approval is not None and todo.status is Status.PENDING:
+        parts.append("approved")
+    if todo.error:
+        parts.append(one_line(todo.error, 200))
+    return "  ".join(parts)
+
+
+def question_lines(question: Question, place: str, give: Callable[[str], str]) -> list[str]:
+    """Return a question whole: what is asked, exactly what would run, evidence, and what answers it (D7).
+
+    Args:
+        question: the question.
+        place: `1 of 2`.
+        give: turns a chat command into what a person types here.
+    """
+    request, about = question.view.request, question.view.request.about
+    head = [f"QUESTION {place}", question.name, shown(request.source), _ASKS[question.kind]]
+    if about.get("risk"):
+        head.append(_RISKS.get(str(about["risk"]), shown(str(about["risk"]))))
+    lines = [" · ".join(head)]
+    lines += [f"  {text}" for text in _about(about)]
+    lines.append("  Exactly this:")
+    lines += [f"    {line}" for line in _fields(_subject(request.subject))]
+    lines += _evidence(question.view.evidence)
+    lines += [f"  {text}" for text in _terms(question)]
+    lines.append("  Answer with:")
+    width = max((len(_verdict(v)) for v in question.commands), default=0)
+    lines += [f"    {_verdict(v):<{width}}  {give(command)}" for v, command in question.commands.items()]
+    return lines
+
+
+def _verdict(verdict: Verdict) -> str:
+    return _VERDICTS.get(verdict, verdict.value)
+
+
+def _about(about: Mapping[str, Any]) -> Iterator[str]:
+    title = str(about.get("title", ""))
+    if title not in ("", "plan", "proposal"):
+        yield one_line(title, _WIDEST)
+    for key, label in (("text", "You wrote"), ("reason", "Why"), ("purpose", "Purpose"), ("error", "Error")):
+        if about.get(key):
+            yield f"{label}: {one_line(str(about[key]), _WIDEST)}"
+    if about.get("why"):
+        yield f"In doubt: {one_line(str(about['why']), _WIDEST)}"
+    if about.get("priority"):
+        yield f"Priority: {shown(str(about['priority']))}"
+    after = [f"{d['id']} ({d['status']})" for d in about.get("dependencies", ())]
+    if after:
+        yield f"After: {', '.join(after)}"
+    if about.get("missing"):
+        yield f"INPUT MISSING: {', '.join(map(str, about['missing']))} was skipped"
+    ran = about.get("ran_before") or {}
+    if ran:
+        yield f"RAN BEFORE on branch {ran.get('branch')} ({ran.get('status')}): what it did to the world stays"
+    if about.get("ahead"):
+        yield "Asked ahead: its input isn't known yet"
+
+
+def _subject(subject: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what is hashed, most important first; what is empty is left out, and nothing else is."""
+    first = [k for k in ("team", "task", "arguments") if k in subject]
+    order = [*first, *(k for k in subject if k not in first)]
+    return {k: subject[k] for k in order if not _empty(subject[k])}
+
+
+def _empty(value: Any) -> bool:
+    return value is None or value in ("", [], {}, ())
+
+
+def _fields(value: Mapping[str, Any]) -> Iterator[str]:
+    """Yield a JSON object as indented lines; every text is quoted, so that its spaces and ends can be seen."""
+    for key, item in value.items():
+        name = one_line(str(key), _WIDEST)
+        if isinstance(item, Mapping) and item:
+            yield f"{name}:"
+            yield from (f"  {line}" for line in _fields(item))
+        elif isinstance(item, list | tuple) and any(isinstance(entry, Mapping) for entry in item):
+            yield f"{name}:"
+            for entry in item:
+                yield from _entry(entry)
+        else:
+            yield f"{name}: {_quoted(item)}"
+
+
+def _entry(entry: Any) -> Iterator[str]:
+    lines = list(_fields({k: v for k, v in entry.items() if not _empty(v)}) if isinstance(entry, Mapping) else ())
+    for number, line in enumerate(lines or [_quoted(entry)]):
+        yield f"  {'-' if number == 0 else ' '} {line}"
+
+
+def _quoted(value: Any) -> str:
+    return exact(json.dumps(value, ensure_ascii=False))
+
+
+def _evidence(evidence: Mapping[str, Any]) -> Iterator[str]:
+    if not evidence:
+        return
+    yield "  Preview (nothing was changed):"
+    for key, value in evidence.items():
+        if isinstance(value, str) and "\n" in value.rstrip("\n"):
+            yield f"    {one_line(str(key), _WIDEST)}:"
+            yield from (f"      {line}" for line in shown(value.rstrip("\n")).split("\n"))
+        else:
+            text = value.rstrip("\n") if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+            yield f"    {one_line(str(key), _WIDEST)}: {shown(text)}"
+
+
+def _terms(question: Question) -> Iterator[str]:
+    request = question.view.request
+    if request.terms.quorum > 1:
+        yield f"Needs {request.terms.quorum} people"
+    for decision in question.view.decisions:
+        yield f"Said so far: {shown(decision.by)} {decision.verdict}"
+    if request.deadline:
+        yield f"Expires at {request.deadline}, then: {request.terms.on_deadline}"
+    yield f"Digest {request.digest[:SHOWN_DIGITS]}"
+
+
+def questions_lines(snapshot: Snapshot, give: Callable[[str], str]) -> list[str]:
+    """Return all open questions, each whole, with an empty line before each."""
+    total = len(snapshot.questions)
+    lines: list[str] = []
+    for number, question in enumerate(snapshot.questions, start=1):
+        lines += ["", *question_lines(question, f"{number} of {total}", give)]
+    return lines
+
+
+def answer_lines(snapshot: Snapshot) -> list[str]:
+    """Return the session's answer once there is one to everything; empty before."""
+    if not snapshot.concluded or snapshot.response is None:
+        return []
+    return ["", *shown(str(snapshot.response.get("text", "")).rstrip("\n")).split("\n")]
+
+
+def standing(snapshot: Snapshot) -> str:
+    """Return one sentence on where a session stands."""
+    name = snapshot.session_id
+    if snapshot.status == WAITING:
+        names = [q.name for q in snapshot.questions]
+        more = f" and {len(names) - 3} more" if len(names) > 3 else ""
+        return f"{name} waits for your decision: {', '.join(names[:3])}{more}."
+    if snapshot.status == FINISHED:
+        outcome = (snapshot.response or {}).get("outcome")
+        return f"{name} is finished." if outcome == "done" else f"{name} is finished; not everything was done."
+    if snapshot.status == FAILED:
+        return f"{name} failed: {one_line(_why(snapshot), 300)}"
+    return f"{name} is running." if snapshot.status == RUNNING else f"{name} is being planned."
+
+
+def _why(snapshot: Snapshot) -> str:
+    errors = [f"{t.id}: {t.error}" for t in snapshot.todos if t.status is Status.FAILED and t.error]
+    return (errors or [str((snapshot.response or {}).get("summary", ""))])[0]
+
+
+def result_lines(result: CommandResult, snapshot: Snapshot) -> list[str]:
+    """Return a command's answer: its sentence, then what it was asked to show."""
+    lines = shown(result.message).split("\n")
+    if result.failed:
+        lines = [f"Error: {lines[0]}", *lines[1:]]
+        return [*lines, *([f"  {shown(str(result.data['help']))}"] if result.data.get("help") else [])]
+    if "todos" in result.data:
+        lines += plan_lines(snapshot)
+    if "checkpoints" in result.data:
+        lines += [_checkpoint_line(c) for c in result.data["checkpoints"]]
+    if "todo" in result.data and result.status == "ok":
+        lines += [f"  {line}" for line in _fields(_full(result.data["todo"]))]
+        text = str(result.data.get("result", {}).get("text", "")).rstrip("\n")
+        lines += ["", *shown(text).split("\n")] if text else []
+    return lines
+
+
+def _full(todo: Mapping[str, Any]) -> dict[str, Any]:
+    return {k: v for k, v in todo.items() if not _empty(v)}
+
+
+def _checkpoint_line(info: Mapping[str, Any]) -> str:
+    parts = [
+        str(info["checkpoint_id"]),
+        str(info["timestamp"])[:19].replace("T", " "),
+        f"branch {info['branch']}",
+        f"{info['node']:<17}",
+        f"{info['todos_completed']} completed",
+    ]
+    if info["waiting"]:
+        parts.append("waiting")
+    return shown("  ".join([*parts, *([str(info["message"])] if info["message"] else [])]))
+
+
+def table(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Return rows as lines with their columns aligned; the last column may be as long as it is."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)] if rows else []
+    return ["  ".join([*(c.ljust(w) for c, w in zip(r[:-1], widths, strict=False)), r[-1]]).rstrip() for r in rows]
