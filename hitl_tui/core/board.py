@@ -75,8 +75,8 @@ class Control:
         return cls(**values)
 
     def refuse(self, refusals: list[dict[str, Any]]) -> Control:
-        """Return this with more refusals kept, the oldest forgotten."""
-        return replace(self, refused=(*self.refused, *refusals)[-_KEPT_REFUSALS:])
+        """Return this with more refusals kept, the oldest forgotten; those of one batch are kept whole."""
+        return replace(self, refused=(*self.refused, *refusals)[-max(_KEPT_REFUSALS, len(refusals)) :])
 
 
 @dataclass(frozen=True, slots=True)

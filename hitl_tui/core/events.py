@@ -64,11 +64,13 @@ class Event:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Event:
+        """Return the event these fields describe; what can't be understood is left empty, and `fold` refuses it."""
+        body, seq = data.get("data"), data.get("seq", 0)
         return cls(
             kind=str(data.get("kind", "")),
-            data=data.get("data") or {},
+            data=body if isinstance(body, Mapping) else {},
             id=str(data.get("id", "")),
-            seq=int(data.get("seq", 0)),
+            seq=seq if isinstance(seq, int) else 0,
             at=str(data.get("at", "")),
             by=str(data.get("by", "")),
         )

@@ -48,7 +48,7 @@ def fold(board: Board, events: Sequence[Event], rules: Rules) -> Folded:
         except HitlError as error:
             draft.changed, draft.control = before
             refused.append(_refusal(event, error.message, getattr(error, "reason", "not_allowed")))
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
+        except (LookupError, TypeError, ValueError, ArithmeticError, AttributeError, RecursionError) as error:
             draft.changed, draft.control = before
             refused.append(_refusal(event, f"This event can't be understood: {error!r}.", "malformed"))
         draft.control = replace(draft.control, cursor=max(draft.control.cursor, event.seq))

@@ -11,7 +11,7 @@ from typing import Any
 
 from hitl_tui.core.board import PLAN_DRAFT, Board, Draft, Rules, dependencies_met, judge, subject_of
 from hitl_tui.core.digest import digest
-from hitl_tui.core.policy import Risk, Terms
+from hitl_tui.core.policy import Risk, Ruling, Terms
 from hitl_tui.core.requests import OPTIONS, Kind, Request, request_id
 from hitl_tui.core.todos import Priority, Status, SupervisorTodo
 
@@ -75,7 +75,8 @@ def question_keys(board: Board) -> dict[str, tuple[Any, ...]]:
 def question_of(draft: Draft, todo: SupervisorTodo) -> Request | None:
     """Return what would be asked about a TODO now.
 
-    For a pending one that is the approval in advance, which high risk doesn't have: its input isn't known yet.
+    For a pending one that is the approval in advance, which high risk doesn't have: its input isn't known yet. What
+    the policy denies isn't asked at all.
     """
     question = todo.question
     if todo.status is Status.WAITING_APPROVAL and question is None:
@@ -86,7 +87,7 @@ def question_of(draft: Draft, todo: SupervisorTodo) -> Request | None:
         return _interrupt_question(draft, todo, question["interrupt"])
     if todo.status is Status.FAILED and question is not None:
         return _failure_question(draft, todo)
-    if todo.status is Status.PENDING and todo.approval is None:
+    if todo.status is Status.PENDING and todo.approval is None and judge(draft, todo).ruling is not Ruling.DENY:
         met = dependencies_met(draft, todo.id)
         if met or todo.risk is not Risk.HIGH:
             return _run_question(draft, todo, ahead=not met)

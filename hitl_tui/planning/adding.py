@@ -70,24 +70,15 @@ def _anchors(orders: Iterable[Order], scene: Scene, draft: Draft) -> list[str]:
 def _add(order: Order, need: Need, anchors: Sequence[str], scene: Scene, draft: Draft) -> None:
     if "priority" in order.kinds and any(t.id in draft.priorities for t in named_todos(order, scene)):
         return
-    if (
-        need is not Need.RUN
-        and not order.subject
-        and not order.again
-        and any(a.need is need for a in draft.added)
-    ):
+    if need is not Need.RUN and not order.subject and not order.again and any(a.need is need for a in draft.added):
         return
     if need is Need.RUN and not order.command:
         known = ", ".join(sorted(scene.commands)) or "none"
-        draft.refusals.append(
-            BadInput(f"Name the declared command to run; declared are: {known}.", help=HELP)
-        )
+        draft.refusals.append(BadInput(f"Name the declared command to run; declared are: {known}.", help=HELP))
         return
     try:
         _check_agent(need, scene)
-        dependencies = (
-            [*anchors] if anchors or need in (Need.FIND, Need.RUN) else _sources(need, scene, draft)
-        )
+        dependencies = [*anchors] if anchors or need in (Need.FIND, Need.RUN) else _sources(need, scene, draft)
         dependencies += [] if need in (Need.FIND, Need.RUN) else _fresh(need, draft)
         _refuse_repeated(order, need, dependencies, scene, draft)
         step = _step(order, need, scene, draft)
@@ -119,9 +110,7 @@ def _fresh(need: Need, draft: Draft) -> list[int]:
     return [index for index, added in enumerate(draft.added) if added.need in drawn]
 
 
-def _refuse_repeated(
-    order: Order, need: Need, dependencies: Sequence[str | int], scene: Scene, draft: Draft
-) -> None:
+def _refuse_repeated(order: Order, need: Need, dependencies: Sequence[str | int], scene: Scene, draft: Draft) -> None:
     if order.subject or order.again or need in (Need.FIND, Need.RUN):
         return
     for todo in scene.of(need):
@@ -161,9 +150,7 @@ def _search(order: Order, scene: Scene, draft: Draft) -> ExecutionStep:
     return find_step(broader, scene.language, scene.rules)
 
 
-def _append(
-    step: ExecutionStep, need: Need, dependencies: Sequence[str | int], scene: Scene, draft: Draft
-) -> None:
+def _append(step: ExecutionStep, need: Need, dependencies: Sequence[str | int], scene: Scene, draft: Draft) -> None:
     kept = tuple(dict.fromkeys(dependencies))
     feeds = fed_by(need, [d for d in kept if isinstance(d, str)], scene, draft.gone)
     draft.added.append(Added(need, step, kept, feeds))

@@ -21,9 +21,7 @@ def broader_query(query: str, rules: Rules, missing: Iterable[str] = ()) -> str:
     """
     text = shown(query, rules.limits)
     absent = {word.lower() for word in missing}
-    terms = [
-        t for t in terms_of(text, rules.words, entities_of(text, rules)[1]) if not any(c.isdigit() for c in t)
-    ]
+    terms = [t for t in terms_of(text, rules.words, entities_of(text, rules)[1]) if not any(c.isdigit() for c in t)]
     terms = [t for t in terms if t.lower() not in absent or synonyms_of(t, rules)]
     common = [t for t in terms if synonyms_of(t, rules)]
     kept = (common + [t for t in terms if t not in common])[: max(1, rules.limits.broader_words // 2)]

@@ -160,11 +160,7 @@ def asks_for_deed(text: str, rules: Rules) -> bool:
     """Whether a text asks that something be done to something, declared or not."""
     for _, clause in clauses(text, rules):
         for key, action in rules.commands.actions.items():
-            if (
-                key not in _LOOKING
-                and _requested(clause, action, rules)
-                and _concepts(clause, rules.commands.objects)
-            ):
+            if key not in _LOOKING and _requested(clause, action, rules) and _concepts(clause, rules.commands.objects):
                 return True
     return False
 
@@ -188,11 +184,7 @@ def _by_name(clause: str, names: Sequence[str], rules: Rules) -> str:
         for match in spoken_name(name).finditer(clause):
             before = clause[max(0, match.start() - 60) : match.start()]
             after = clause[match.end() : match.end() + 60]
-            if (
-                howto.search(before)
-                or asked.negated_before.search(before)
-                or asked.negated_after.search(after)
-            ):
+            if howto.search(before) or asked.negated_before.search(before) or asked.negated_after.search(after):
                 continue
             if asked.run_before.search(before):
                 return name
@@ -327,9 +319,7 @@ def _unquoted(value: str) -> str:
     return value.rstrip(",;!?") or value
 
 
-def _spoken(
-    name: str, parameter: ParameterFacts, clause: str, facts: CommandFacts, rules: CommandRules
-) -> str:
+def _spoken(name: str, parameter: ParameterFacts, clause: str, facts: CommandFacts, rules: CommandRules) -> str:
     """Return the value a clause gives in words: a number with its unit, a folder, one of the choices."""
     if parameter.type in ("integer", "number") and name in rules.units:
         return _only([m["value"] for m in rules.units[name].finditer(clause)])
@@ -337,9 +327,7 @@ def _spoken(
         groups = [m.groupdict() for e in rules.paths for m in e.finditer(clause)]
         return _only([v.rstrip(".") for g in groups for v in g.values() if v])
     if parameter.choices:
-        return _only(
-            [c for c in parameter.choices if re.search(rf"(?<![\w-]){re.escape(c)}(?![\w-])", clause)]
-        )
+        return _only([c for c in parameter.choices if re.search(rf"(?<![\w-]){re.escape(c)}(?![\w-])", clause)])
     return ""
 
 

@@ -86,16 +86,12 @@ def _changed(entries: list[_Entry], proposed: Proposed) -> list[_Entry]:
             key = f"new_{number}"
             known = tuple(keys[d] for d in change.step.dependencies if d in keys)
             keys[reference(change.step)] = key
-            entries = [
-                replace(e, dependencies=(*e.dependencies, key)) if e.key in change.feeds else e
-                for e in entries
-            ]
+            entries = [replace(e, dependencies=(*e.dependencies, key)) if e.key in change.feeds else e for e in entries]
             entries.append(_Entry(key, replace(change.step, id=""), known))
         elif isinstance(change, SetPriority):
             priority = _NUMBERS[change.priority]
             entries = [
-                replace(e, step=replace(e.step, priority=priority)) if e.key == change.todo_id else e
-                for e in entries
+                replace(e, step=replace(e.step, priority=priority)) if e.key == change.todo_id else e for e in entries
             ]
         else:
             entries = _without(entries, change.todo_id)

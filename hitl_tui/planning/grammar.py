@@ -64,20 +64,14 @@ def orders_in(text: str, commands: Mapping[str, CommandFacts], rules: Rules) -> 
         orders = _orders(sentence, commands, rules)
         if orders:
             found.append(orders)
-    if (
-        found
-        and not any(order.kinds for orders in found for order in orders)
-        and _names_only(text, commands, rules)
-    ):
+    if found and not any(order.kinds for orders in found for order in orders) and _names_only(text, commands, rules):
         return [[replace(order, kinds=frozenset({"ask"})) for order in orders] for orders in found]
     return found
 
 
 def names_step(text: str, rules: Rules) -> bool:
     """Whether a text names a step by its kind or id."""
-    return bool(rules.revise.number.search(text)) or any(
-        t.search(text) for t in rules.revise.targets.values()
-    )
+    return bool(rules.revise.number.search(text)) or any(t.search(text) for t in rules.revise.targets.values())
 
 
 def _sentences(text: str, rules: ReviseRules) -> list[str]:
@@ -125,10 +119,7 @@ def _orders(sentence: str, commands: Mapping[str, CommandFacts], rules: Rules) -
 def _mentions(sentence: str, commands: Mapping[str, CommandFacts], rules: Rules) -> list[_Mention]:
     found: list[_Mention] = []
     for name in commands:
-        found += [
-            _Mention(*m.span(), Order(need=Need.RUN, command=name))
-            for m in spoken_name(name).finditer(sentence)
-        ]
+        found += [_Mention(*m.span(), Order(need=Need.RUN, command=name)) for m in spoken_name(name).finditer(sentence)]
     for match in rules.revise.number.finditer(sentence):
         number = next(int(v) for v in match.groupdict().values() if v)
         found.append(_Mention(*match.span(), Order(number=number)))
@@ -253,9 +244,7 @@ def _subject_en(sentence: str, mention: _Mention, rules: Rules) -> tuple[str, in
         if revise.subject_article.search(sentence[max(0, mention.start - 20) : mention.start]):
             return nothing
         match = revise.subject_bare.match(rest)
-        if match is None or any(
-            a.after is not None and a.after.match(match["subject"]) for a in revise.actions
-        ):
+        if match is None or any(a.after is not None and a.after.match(match["subject"]) for a in revise.actions):
             return nothing
     subject = match["subject"]
     ends = [m.start() for m in revise.subject_end.finditer(subject)]

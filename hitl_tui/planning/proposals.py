@@ -144,10 +144,7 @@ def _added(
     user: bool,
 ) -> list[SupervisorTodo]:
     additions = [c for c in proposed.changes if isinstance(c, AddStep)]
-    inner = [
-        replace(a.step, dependencies=tuple(d for d in a.step.dependencies if d not in known))
-        for a in additions
-    ]
+    inner = [replace(a.step, dependencies=tuple(d for d in a.step.dependencies if d not in known)) for a in additions]
     converted = converter.convert(ExecutionPlan(tuple(inner)), taken=taken)
     last = max((t.rank for t in known.values()), default=0.0)
     added = []

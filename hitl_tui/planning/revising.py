@@ -91,9 +91,7 @@ def _prioritise(orders: Sequence[Order], scene: Scene, draft: Draft) -> None:
         named = [t for t in named_todos(order, scene) if t.status in IDLE and t.id not in draft.gone]
         if not named or ("add" in order.kinds and not order.number):
             if not order.kinds & ADDING:
-                draft.refusals.append(
-                    BadInput(f"The plan has no {spoken(order)} TODO that still waits.", help=HELP)
-                )
+                draft.refusals.append(BadInput(f"The plan has no {spoken(order)} TODO that still waits.", help=HELP))
             continue
         for todo in named:
             level = _level(order.level, [t for t in scene.todos if t.status in IDLE and t not in named])
@@ -107,9 +105,7 @@ def _level(said: str, others: Sequence[SupervisorTodo]) -> Priority:
     """`first` is high, or critical where something else that waits is high."""
     if said != "first":
         return Priority(said)
-    return (
-        Priority.CRITICAL if any(t.priority.weight <= Priority.HIGH.weight for t in others) else Priority.HIGH
-    )
+    return Priority.CRITICAL if any(t.priority.weight <= Priority.HIGH.weight for t in others) else Priority.HIGH
 
 
 # --------------------------------------------------------------------------------------------------------- the outcome
@@ -140,9 +136,7 @@ def _reason(changes: Sequence[PlanChange], draft: Draft, scene: Scene) -> str:
     said = []
     for change in changes:
         if isinstance(change, SkipTodo):
-            said.append(
-                words["skip_kept" if change.todo_id in draft.kept else "skip"].format(id=change.todo_id)
-            )
+            said.append(words["skip_kept" if change.todo_id in draft.kept else "skip"].format(id=change.todo_id))
         elif isinstance(change, RemoveTodo):
             said.append(words["remove"].format(id=change.todo_id))
         elif isinstance(change, SetPriority):

@@ -228,9 +228,7 @@ def parse_rules(text: str, name: str = "rules.toml") -> Rules:
     except KeyError as error:
         raise ConfigError(f"{name} lacks the key {error}.") from error
     except re.error as error:
-        raise ConfigError(
-            f"{name} has a broken expression ({error}): {str(error.pattern)[:60]!r}."
-        ) from error
+        raise ConfigError(f"{name} has a broken expression ({error}): {str(error.pattern)[:60]!r}.") from error
     except (TypeError, ValueError, AttributeError) as error:
         raise ConfigError(f"{name} has a value of the wrong kind: {error}.") from error
 
@@ -239,10 +237,7 @@ def _rules(data: Mapping[str, Any]) -> Rules:
     change = data["change"]
     return Rules(
         limits=Limits(**data["limits"]),
-        needs={
-            Need(k): tuple(Cue(_both(c), float(c["weight"])) for c in cues)
-            for k, cues in data["needs"].items()
-        },
+        needs={Need(k): tuple(Cue(_both(c), float(c["weight"])) for c in cues) for k, cues in data["needs"].items()},
         threshold={Need(k): float(v) for k, v in data["threshold"].items()},
         change=ChangeRule(
             _raw(change["between"]), _raw(change["marks"]), float(change["weight"]), float(change["amounts"])

@@ -111,9 +111,7 @@ def spoken(order: Order) -> str:
     return NAMES[order.need] if order.need else f"todo_{order.number:03d}"
 
 
-def fed_by(
-    need: Need, dependencies: Iterable[str], scene: Scene, gone: Sequence[str] = ()
-) -> tuple[str, ...]:
+def fed_by(need: Need, dependencies: Iterable[str], scene: Scene, gone: Sequence[str] = ()) -> tuple[str, ...]:
     """Return the TODOs not begun that would use what a new one finds: the analyses, or else the reports.
 
     Args:
@@ -125,9 +123,7 @@ def fed_by(
     later = {Need.FIND: (Need.COMPUTE, Need.WRITE), Need.COMPUTE: (Need.WRITE,), Need.RUN: (Need.WRITE,)}
     before = _ancestors(dependencies, scene.todos)
     for user in later.get(need, ()):
-        waiting = [
-            t.id for t in scene.of(user) if t.status in IDLE and t.id not in gone and t.id not in before
-        ]
+        waiting = [t.id for t in scene.of(user) if t.status in IDLE and t.id not in gone and t.id not in before]
         if waiting:
             return tuple(waiting)
     return ()

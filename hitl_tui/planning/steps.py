@@ -81,10 +81,7 @@ def intent_of(wanted: Wanted, rules: Rules) -> Intent:
     """Return the intent: its type follows from the needs, its confidence from how clearly they were decided."""
     reading = wanted.reading
     margin = min(
-        (
-            abs(reading.scores[n] - rules.threshold[n]) / rules.threshold[n]
-            for n in (Need.COMPUTE, Need.WRITE)
-        ),
+        (abs(reading.scores[n] - rules.threshold[n]) / rules.threshold[n] for n in (Need.COMPUTE, Need.WRITE)),
         default=1.0,
     )
     evidence = 0.5 if reading.cues or wanted.calls else 0.2
@@ -109,9 +106,7 @@ def intent_type(needs: frozenset[Need]) -> str:
     return "analysis" if Need.COMPUTE in needs else "search"
 
 
-def usable(
-    needs: frozenset[Need], agents: Mapping[str, AgentFacts], rules: Rules
-) -> tuple[set[Need], list[str]]:
+def usable(needs: frozenset[Need], agents: Mapping[str, AgentFacts], rules: Rules) -> tuple[set[Need], list[str]]:
     """Return the needs that an enabled agent can meet, and the agents that are missing.
 
     Raises:
@@ -127,9 +122,7 @@ def usable(
             else:
                 missing.append(agent)
     if not met:
-        raise PlanError(
-            f"Nothing can be planned, because this needs {' and '.join(missing)}, which is disabled."
-        )
+        raise PlanError(f"Nothing can be planned, because this needs {' and '.join(missing)}, which is disabled.")
     return met, missing
 
 
@@ -210,9 +203,7 @@ def _finds(wanted: Wanted, rules: Rules) -> list[ExecutionStep]:
 
 
 def _compute(wanted: Wanted, rules: Rules) -> ExecutionStep:
-    return compute_step(
-        wanted.query, wanted.reading.language, rules, title=_title(wanted.reading.terms, rules)
-    )
+    return compute_step(wanted.query, wanted.reading.language, rules, title=_title(wanted.reading.terms, rules))
 
 
 def _write(wanted: Wanted, rules: Rules) -> ExecutionStep:

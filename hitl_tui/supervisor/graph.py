@@ -131,7 +131,10 @@ class TeamSupervisor:
         config = config_of(session_id)
         known = await self.graph.aget_state(config)
         begun = known.created_at is not None
-        control = Control(mode=mode, branch=branch, policy_version=self._rules().policy.version)
+        rules = self._rules()
+        control = Control(
+            mode=mode, branch=branch, policy_version=rules.policy.version, concurrency=max(1, rules.concurrency)
+        )
         first = {"query": query, "session_id": session_id, "control": control.to_dict()}
         return await self._invoke(None if begun else first, session_id)
 
@@ -209,7 +212,8 @@ class TeamSupervisor:
 
     async def _approval(self, state: MainSupervisorState) -> Command[Literal["approval", "execute_teams", "aggregate"]]:
         board = Board.from_state(state)
-        folded = Folded(board, {}, ()) if self._finished(board) else self._gate(board, s.APPROVAL)
+        passing = self._finished(board) or bool(b.startable(Draft(board, self._rules())))
+        folded = Folded(board, {}, ()) if passing else self._gate(board, s.APPROVAL)
         update = self._update(s.APPROVAL, folded)
         if b.startable(Draft(folded.board, self._rules())):
             return Command(goto="execute_teams", update=update)

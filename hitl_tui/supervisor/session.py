@@ -21,7 +21,7 @@ from hitl_tui.core.board import Board, Draft, LazyTodos, Rules
 from hitl_tui.core.errors import HitlError, Refused
 from hitl_tui.core.events import Event, EventKind
 from hitl_tui.core.policy import Mode, Policy
-from hitl_tui.core.questions import question_keys, question_named
+from hitl_tui.core.questions import question_keys, question_named, question_of
 from hitl_tui.core.requests import Kind, Request
 from hitl_tui.core.safe_text import mask_json
 from hitl_tui.core.todos import SupervisorTodo
@@ -41,6 +41,7 @@ from hitl_tui.teams.contract import Team, TeamResult
 log = logging.getLogger(__name__)
 
 _IDLE_WAIT = 2.0
+_MANY = 100_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +107,7 @@ class Session:
         self._interrupt = ""
         self._checkpoint = ""
         self._asked: dict[str, Request] = {}
+        self._tidied = False
         self._keys: dict[str, tuple[Any, ...]] = {}
         self._named: dict[str, Request | None] = {}
         self._decided: set[str] = set()
@@ -263,7 +265,7 @@ class Session:
         """See that everything the state asks stands in the ledger, and nothing else does; return whether it changed."""
         board = self._board()
         keys = question_keys(board)
-        if list(keys.items()) == list(self._keys.items()):
+        if self._tidied and list(keys.items()) == list(self._keys.items()):
             return False
         draft = Draft(board, self.setup.rules)
         named = {
@@ -279,11 +281,19 @@ class Session:
             for request in fresh:
                 self._preview(request)
                 self.activity.write(request.todo_id, "asked", f"{request.kind} {request.about.get('title', '')}")
-        if self._asked.keys() - asked.keys() - self._decided:
-            await self.setup.ledger.supersede(self.id, list(asked), "the plan went on", self.setup.now())
-        self._asked = asked
+        if not self._tidied or self._asked.keys() - asked.keys() - self._decided:
+            keep = [*asked, *await self._asked_ahead(draft)]
+            await self.setup.ledger.supersede(self.id, keep, "the plan went on", self.setup.now())
+        self._asked, self._tidied = asked, True
         self._decided.clear()
         return True
+
+    async def _asked_ahead(self, draft: Draft) -> list[str]:
+        """Return the open requests for approvals in advance that still stand for what would be asked now."""
+        found = await self.setup.ledger.requests(self.setup.now(), session=self.id, limit=_MANY)
+        ahead = [v.request for v in found if v.request.about.get("ahead") and v.request.todo_id in draft]
+        named = {r.id: question_of(draft, draft.get(r.todo_id)) for r in ahead}
+        return [key for key, question in named.items() if question is not None and question.id == key]
 
     def _preview(self, request: Request) -> None:
         """Run a team's declared, read-only preview beside a question; its output is evidence, not subject."""

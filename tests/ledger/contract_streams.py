@@ -73,7 +73,6 @@ class StreamsContract(StoreFixtures):
             {"text": "집주인이 전세금 3억을 10억으로 올려달래"},
             {"half": "\ud83d", "both": "\ud83d\ude00", "nul": "a\x00b", "escape": "\x1b[2J"},
             {"pair": ("tuple", 1), "numbers": [1, 1.0, -0.0, 1e300, 2**70], "none": None},
-            {1: "number as key", 10: "another", 2: "sorts otherwise as text"},
         ],
     )
     async def test_what_is_returned_is_what_is_read_again(self, store: Store, data: dict[Any, Any]) -> None:
@@ -83,7 +82,7 @@ class StreamsContract(StoreFixtures):
             assert await ledger.entries("s1") == [written]
             assert (await audit.verify(ledger)).ok
 
-    @pytest.mark.parametrize("value", [float("nan"), b"bytes", {1, 2}, object()])
+    @pytest.mark.parametrize("value", [float("nan"), b"bytes", {1, 2}, object(), {1: "number as key"}])
     async def test_what_is_not_json_is_refused(self, ledger: Ledger, value: Any) -> None:
         with pytest.raises(BadInput):
             await ledger.record("s1", "note", {"value": value}, at())

@@ -91,7 +91,5 @@ COMMANDS = {
     "list-files": CommandFacts(
         "list-files", "Lists the files of a folder", {"dir": ParameterFacts("path", default=".")}
     ),
-    "deploy": CommandFacts(
-        "deploy", "Deploys the site", {"stage": ParameterFacts("choice", choices=("test", "live"))}
-    ),
+    "deploy": CommandFacts("deploy", "Deploys the site", {"stage": ParameterFacts("choice", choices=("test", "live"))}),
 }

@@ -43,9 +43,7 @@ def check_plan(query: str, feedback: str = "") -> list[SupervisorTodo]:
     canonical([planned.plan.to_dict(), planned.intent.to_dict(), [t.to_dict() for t in todos]])
     assert 0 <= planned.intent.confidence <= 1
     for index, todo in enumerate(todos):
-        assert set(todo.dependencies) <= {t.id for t in todos[:index]}, (
-            "steps stand after what they depend on"
-        )
+        assert set(todo.dependencies) <= {t.id for t in todos[:index]}, "steps stand after what they depend on"
     return todos
 
 

@@ -285,9 +285,7 @@ async def test_same_words_again_are_another_proposal() -> None:
         ("run clean-logs after the search", [("search_team", ()), ("command_team", ("search_team",))]),
     ],
 )
-async def test_feedback_changes_the_plan_line_by_line(
-    feedback: str, steps: list[tuple[str, tuple[str, ...]]]
-) -> None:
+async def test_feedback_changes_the_plan_line_by_line(feedback: str, steps: list[tuple[str, tuple[str, ...]]]) -> None:
     plan = (await agent().plan(SEARCH_QUERY, feedback)).plan
     assert [(s.id or s.agent, s.dependencies) for s in plan.steps] == steps
     assert len(agent().convert(plan)) == len(steps)

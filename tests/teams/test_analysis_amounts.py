@@ -166,9 +166,7 @@ def test_a_megabyte_in_one_line_is_read_whole() -> None:
 
 
 def test_dates_of_all_forms_are_read_and_impossible_ones_left_out() -> None:
-    text = (
-        "2026-11-21, 2026년 11월 21일, 2026. 11. 21., Nov 21 2026, 21 November 2026; 2026-02-30, 2026년 11월"
-    )
+    text = "2026-11-21, 2026년 11월 21일, 2026. 11. 21., Nov 21 2026, 21 November 2026; 2026-02-30, 2026년 11월"
     assert [found.value for found in parse_dates(text)] == [date(2026, 11, 21)] * 5
 
 

@@ -56,9 +56,7 @@ def test_a_rise_from_one_sum_to_another_is_found_however_it_is_told(text: str) -
         ("가격을 20% 인하", Fraction(-20), None),
     ],
 )
-def test_shares_falls_and_differences_are_changes_too(
-    text: str, percent: Fraction, after: Fraction | None
-) -> None:
+def test_shares_falls_and_differences_are_changes_too(text: str, percent: Fraction, after: Fraction | None) -> None:
     (change,) = changes(text)
     assert change.percent == percent
     assert (change.after.value if change.after else None) == after

@@ -42,9 +42,7 @@ def line_of(name: str, needle: str) -> str:
 
 
 class NoEffects:
-    async def __call__(
-        self, name: str, subject: Any, act: Callable[[], Awaitable[dict[str, Any]]]
-    ) -> dict[str, Any]:
+    async def __call__(self, name: str, subject: Any, act: Callable[[], Awaitable[dict[str, Any]]]) -> dict[str, Any]:
         raise AssertionError("the analysis team changes nothing")
 
 
@@ -61,9 +59,7 @@ async def run(
     bound = team.bind(query if text is None else text, arguments)
     task = TeamTask("todo_002", query, "analyse", bound, inputs)
     lines: list[str] = []
-    context = TeamContext(
-        task, workspace, workspace, "key", NoEffects(), lambda line, **_: lines.append(line)
-    )
+    context = TeamContext(task, workspace, workspace, "key", NoEffects(), lambda line, **_: lines.append(line))
     stages: list[str] = []
     graph = team.build().compile()
     state: Any = {}
@@ -119,9 +115,7 @@ async def test_the_korean_scenario_is_computed_and_held_against_the_law() -> Non
 async def test_the_english_scenario_gives_the_same_figures_from_either_language() -> None:
     for name, needle in (("summary-en.md", "one twentieth"), ("housing-lease-act.md", "20분의 1")):
         result, _ = await run(RISE_EN, passages(name, needle))
-        expected = (
-            f"Rise 233.3%, limit 5% ({line_of(name, needle)}): exceeds; the limit allows KRW 315 million"
-        )
+        expected = f"Rise 233.3%, limit 5% ({line_of(name, needle)}): exceeds; the limit allows KRW 315 million"
         assert result.summary == expected
         assert "not an opinion" in result.text
 
@@ -133,9 +127,7 @@ async def test_the_limit_is_found_near_a_passage_that_does_not_hold_it() -> None
 
 async def test_the_report_quotes_where_the_cap_does_not_apply() -> None:
     result, _ = await run(RISE_KO, passages("housing-lease-act.md", "20분의 1"))
-    assert line_of("housing-lease-act.md", "자유롭게 합의한 증액") in {
-        citation.label for citation in result.citations
-    }
+    assert line_of("housing-lease-act.md", "자유롭게 합의한 증액") in {citation.label for citation in result.citations}
     assert "적용되지 않는 경우" in result.text
 
 
@@ -149,9 +141,7 @@ async def test_every_citation_is_a_line_of_the_example_that_holds_its_quote() ->
 
 async def test_prices_of_a_district_come_from_the_table_and_are_called_sample() -> None:
     found = passages("sample-apartment-prices.csv", "샘플은행나무")
-    result, _ = await run(
-        "강남구 아파트 시세 조회", found, text="검색만으로 부족할 것 같아. 분석도 추가해줘."
-    )
+    result, _ = await run("강남구 아파트 시세 조회", found, text="검색만으로 부족할 것 같아. 분석도 추가해줘.")
     assert "평균 23억 1,250만 원" in result.text
     assert "표본" in result.text
     assert result.data["change_percent"] is None

@@ -167,9 +167,7 @@ def test_an_empty_folder_has_nothing(root: Path, cache: Path) -> None:
     assert paths(cache, "anything") == []
 
 
-def test_a_hostile_folder_is_survived_and_each_refusal_has_its_reason(
-    root: Path, cache: Path, tmp_path: Path
-) -> None:
+def test_a_hostile_folder_is_survived_and_each_refusal_has_its_reason(root: Path, cache: Path, tmp_path: Path) -> None:
     write(tmp_path / "outside" / "secret.md", "the secret wombat")
     write(root / "good.md", "the good wombat")
     write(root / "empty.md", "")
@@ -241,9 +239,7 @@ def test_too_many_files_are_reported(root: Path) -> None:
         write(root / f"{number}.md", "x")
     looked = walk(root, ["."], max_files=3)
     assert [found.path for found in looked.files] == ["0.md", "1.md", "2.md"]
-    assert [(item.path, item.reason) for item in looked.skipped] == [
-        ("3.md", "and what follows: more than 3 files")
-    ]
+    assert [(item.path, item.reason) for item in looked.skipped] == [("3.md", "and what follows: more than 3 files")]
 
 
 def test_encodings_are_noted(root: Path, cache: Path) -> None:
@@ -293,9 +289,7 @@ def test_a_failure_midway_leaves_the_index_as_it_was(root: Path, cache: Path) ->
         assert [passage.text for passage in index.query("heron").passages] == ["the first heron"]
 
 
-@pytest.mark.parametrize(
-    "damage", [b"not a database at all" * 500, b"SQLite format 3\0" + b"\xff" * 5000, b"x"]
-)
+@pytest.mark.parametrize("damage", [b"not a database at all" * 500, b"SQLite format 3\0" + b"\xff" * 5000, b"x"])
 def test_a_damaged_cache_is_rebuilt(root: Path, cache: Path, damage: bytes) -> None:
     write(root / "a.md", "the lynx")
     cache.parent.mkdir()

@@ -87,9 +87,7 @@ def test_inflections_share_a_stem(words: str) -> None:
 
 
 def test_a_question_keeps_what_it_is_about() -> None:
-    terms = parse_question(
-        "집주인이 전세금 3억을 10억으로 올려달래. 법적으로 해결방법 알려줘", load_lexicon()
-    )
+    terms = parse_question("집주인이 전세금 3억을 10억으로 올려달래. 법적으로 해결방법 알려줘", load_lexicon())
     assert [(term.surface, term.weight) for term in terms] == [
         ("집주인", Weight.ROLE),
         ("전세금", Weight.STRONG),
@@ -137,9 +135,7 @@ def test_a_word_of_a_text_is_a_run_of_its_tokens(words: list[str]) -> None:
 
 
 def test_two_syllable_words_are_found_with_particles_and_inside_compounds(folder: Path) -> None:
-    (folder / "a.md").write_text(
-        "전세금을 돌려받지 못했다.\n\n세금은 구청에 낸다.\n\n임대차 계약서를 쓴다.\n"
-    )
+    (folder / "a.md").write_text("전세금을 돌려받지 못했다.\n\n세금은 구청에 낸다.\n\n임대차 계약서를 쓴다.\n")
     assert ask(folder, "전세") == ["a.md:1"]
     assert ask(folder, "전세금은?")[0] == "a.md:1"
     assert ask(folder, "임대차계약서는 어떻게 쓰나요")[0] == "a.md:5"
@@ -157,9 +153,7 @@ def test_questions_cross_languages(folder: Path) -> None:
     (folder / "act.txt").write_text(ACT)
     assert ask(folder, "By how much may a landlord raise the deposit?")[0] in ("act.txt:7", "act.txt:8")
     (folder / "act.txt").unlink()
-    (folder / "guide.md").write_text(
-        "# Lease\n\nThe lessor may raise the deposit by 5 %.\n\nPets are welcome.\n"
-    )
+    (folder / "guide.md").write_text("# Lease\n\nThe lessor may raise the deposit by 5 %.\n\nPets are welcome.\n")
     assert ask(folder, "집주인이 보증금을 얼마나 올릴 수 있나요?")[0] == "guide.md:3"
 
 
@@ -202,9 +196,7 @@ def test_words_that_stand_nowhere_are_named(folder: Path) -> None:
 
 def test_passages_come_of_several_files_and_not_twice(folder: Path) -> None:
     for name in ("a", "b", "c"):
-        text = "\n\n".join(
-            f"Refunds of kind {name}{number} take {number} days to arrive." for number in range(8)
-        )
+        text = "\n\n".join(f"Refunds of kind {name}{number} take {number} days to arrive." for number in range(8))
         (folder / f"{name}.md").write_text(text)
     (folder / "copy.md").write_text((folder / "a.md").read_text())
     with SearchIndex(folder.parent / "cache.db") as index:

@@ -28,9 +28,7 @@ Pets are welcome.
 """
 
 
-async def search(
-    workspace: Path, text: str, progress: Progress | None = None, **arguments: Any
-) -> TeamResult:
+async def search(workspace: Path, text: str, progress: Progress | None = None, **arguments: Any) -> TeamResult:
     team = SearchTeam()
     return await run_team(team, make_context(workspace, team.bind(text, arguments), progress=progress))
 
@@ -122,9 +120,7 @@ async def test_limit_and_documents_are_kept(tmp_path: Path) -> None:
     for folder in ("a", "b"):
         (tmp_path / folder).mkdir()
         for number in range(5):
-            (tmp_path / folder / f"{number}.md").write_text(
-                f"Refund case {folder}{number} took {number} days."
-            )
+            (tmp_path / folder / f"{number}.md").write_text(f"Refund case {folder}{number} took {number} days.")
     result = await search(tmp_path, "refund case", limit=3, documents=["b"])
     assert len(result.citations) == 3
     assert all(citation.path.startswith("b/") for citation in result.citations)

@@ -22,9 +22,10 @@ def configured(draft: Draft, event: Event) -> None:
     """`policy_version`, `concurrency`: the workspace's settings are others than before."""
     version = str(event.data["policy_version"])
     if version != draft.control.policy_version:
-        for todo_id in draft.with_status(Status.WAITING_APPROVAL):
+        for todo_id in draft.with_status(Status.WAITING_APPROVAL, Status.FAILED):
             todo = draft.get(todo_id)
-            draft.put(replace(todo, asked=todo.asked + 1))
+            if todo.status is Status.WAITING_APPROVAL or todo.question is not None:
+                draft.put(replace(todo, asked=todo.asked + 1))
     draft.control = replace(
         draft.control,
         policy_version=version,

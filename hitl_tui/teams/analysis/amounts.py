@@ -235,9 +235,7 @@ def _finish_korean(text: str, start: int, stop: int, tokens: list[Token], scale:
 
 
 def _hangul_tokens(word: str) -> list[Token]:
-    return [
-        Fraction(DIGITS[letter]) if letter in DIGITS else letter for letter in word if not letter.isspace()
-    ]
+    return [Fraction(DIGITS[letter]) if letter in DIGITS else letter for letter in word if not letter.isspace()]
 
 
 def _hangul(text: str, match: re.Match[str]) -> Amount | None:
@@ -266,9 +264,7 @@ def _hangul(text: str, match: re.Match[str]) -> Amount | None:
 
 def _with_unit(text: str, start: int, end: int, value: Fraction, currency: str = "") -> Amount | None:
     letter = text[end : end + 1] in _LETTERS
-    scale, stop = scale_after(
-        text, end, money=bool(currency or (letter and currency_after(text, end + 1)[0]))
-    )
+    scale, stop = scale_after(text, end, money=bool(currency or (letter and currency_after(text, end + 1)[0])))
     named, after = currency_after(text, stop)
     if named or currency:
         name = currency or named
@@ -276,9 +272,7 @@ def _with_unit(text: str, start: int, end: int, value: Fraction, currency: str =
         return Amount("money", value * scale, name, text[start:after], start, after, scale)
     unit, after = unit_after(text, stop)
     if unit is not None:
-        return Amount(
-            unit.kind, value * scale * unit.factor, unit.name, text[start:after], start, after, scale
-        )
+        return Amount(unit.kind, value * scale * unit.factor, unit.name, text[start:after], start, after, scale)
     following = text[stop : stop + 2]
     if following[:1].isascii() and (following[:1].isalpha() or following[:1] == "_"):
         return None

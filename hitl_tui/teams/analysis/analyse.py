@@ -101,18 +101,12 @@ def _summary(analysis: Analysis, changes: Sequence[Change], summaries: Sequence[
         return ""
     language = analysis.language
     if changes:
-        last = next(
-            (s for s in analysis.steps if s.exact == str(analysis.change_percent)), analysis.steps[-1]
-        )
+        last = next((s for s in analysis.steps if s.exact == str(analysis.change_percent)), analysis.steps[-1])
         text = f"{last.what}: {last.value}"
         if not analysis.documents:
-            text += say(
-                language, "; 문서 없이 질문만으로 계산", "; from the question alone, no documents were given"
-            )
+            text += say(language, "; 문서 없이 질문만으로 계산", "; from the question alone, no documents were given")
         elif analysis.analysis_type in ("comprehensive", "limits"):
-            text += say(
-                language, "; 비교할 상한을 문서에서 찾지 못함", "; no fitting limit found in the documents"
-            )
+            text += say(language, "; 비교할 상한을 문서에서 찾지 못함", "; no fitting limit found in the documents")
         return text
     first = analysis.steps[0]
     more = len(analysis.steps) - 1
@@ -234,11 +228,7 @@ def _waiting(analysis: Analysis) -> list[Finding]:
     if analysis.change_percent is None:
         return []
     topics = concepts(analysis.query) & {RISE, FALL, *SUBJECTS}
-    waits = [
-        limit
-        for limit in analysis.limits
-        if limit.bound == "wait" and concepts(limit.citation.quote) & topics
-    ]
+    waits = [limit for limit in analysis.limits if limit.bound == "wait" and concepts(limit.citation.quote) & topics]
     waits.sort(key=lambda limit: language_of(limit.citation.quote) != analysis.language)
     lead = say(analysis.language, "시기에 대한 제한", "A limit in time")
     return [Finding(f"{lead}: “{_quoted(limit.citation)}”", (limit.citation,)) for limit in waits[:2]]

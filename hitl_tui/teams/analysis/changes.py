@@ -89,9 +89,7 @@ def find_changes(text: str, amounts: Sequence[Amount]) -> tuple[Change, ...]:
     for index, amount in enumerate(amounts):
         if index in used or not _is_by(text, amount):
             continue
-        change = _by(
-            text, amount, [a for i, a in enumerate(amounts) if i not in used and id(a) not in used_froms]
-        )
+        change = _by(text, amount, [a for i, a in enumerate(amounts) if i not in used and id(a) not in used_froms])
         if change is not None:
             found.append(change)
             used.add(index)
@@ -151,9 +149,7 @@ def _between(before: Amount, after: Amount) -> Change | None:
     matched = _alike(before, after)
     if matched is None or (before.year_like and after.year_like):
         return None
-    inherited = any(
-        (a.value, a.unit) != (b.value, b.unit) for a, b in zip(matched, (before, after), strict=True)
-    )
+    inherited = any((a.value, a.unit) != (b.value, b.unit) for a, b in zip(matched, (before, after), strict=True))
     before, after = matched
     direction = (after.value > before.value) - (after.value < before.value)
     return Change(before, after, None, direction, inherited)
@@ -173,12 +169,7 @@ def _alike(first: Amount, second: Amount) -> tuple[Amount, Amount] | None:
 
 def _places(first: Amount, second: Amount) -> tuple[Amount, Amount]:
     """3에서 5억 means 3억에서 5억: a small bare number takes the place written after it."""
-    if (
-        first.scale == 1
-        and second.scale >= 10**4
-        and 0 < first.value < 1000
-        and first.text.replace(".", "").isdigit()
-    ):
+    if first.scale == 1 and second.scale >= 10**4 and 0 < first.value < 1000 and first.text.replace(".", "").isdigit():
         return replace(first, value=first.value * second.scale, scale=second.scale), second
     return first, second
 

@@ -36,11 +36,7 @@ def is_exact(value: Fraction, places: int) -> bool:
 
 def percent(value: Fraction) -> str:
     """Return a percentage with one decimal where it needs one: 233.3%, 5%."""
-    return (
-        f"{number(value, 1)}%"
-        if is_exact(value, 1) or abs(value) >= Fraction(1, 2)
-        else f"{number(value, 4)}%"
-    )
+    return f"{number(value, 1)}%" if is_exact(value, 1) or abs(value) >= Fraction(1, 2) else f"{number(value, 4)}%"
 
 
 def korean_places(value: Fraction) -> str:

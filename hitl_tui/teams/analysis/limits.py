@@ -122,9 +122,7 @@ def _bound(text: str, start: int, end: int, amount: Amount) -> str:
         inside = re.match(r"\s?(?:이내|안|동안)", right)
         if inside and _FORBIDS.match(right, inside.end()):
             return "wait"
-        if re.search(r"within\s(?:the\s)?(?:first\s)?$", left) and _FORBIDS_EN.search(
-            left[: left.rfind("within")]
-        ):
+        if re.search(r"within\s(?:the\s)?(?:first\s)?$", left) and _FORBIDS_EN.search(left[: left.rfind("within")]):
             return "wait"
     for bound, pattern in _RIGHT:
         if pattern.match(right):

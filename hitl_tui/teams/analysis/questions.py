@@ -17,9 +17,7 @@ _SUM = re.compile(
     r"합계|총합|총액|합산|합치|합하|더하|모두\s?얼마|(?<![a-z])(?:sum|total|add(?:ed)?\s(?:up|together))(?![a-z])",
     re.IGNORECASE,
 )
-_DIFFERENCE = re.compile(
-    r"차이|차액|얼마나\s?(?:더|많|적|비싸|싸)|difference|how\smuch\s(?:more|less)", re.IGNORECASE
-)
+_DIFFERENCE = re.compile(r"차이|차액|얼마나\s?(?:더|많|적|비싸|싸)|difference|how\smuch\s(?:more|less)", re.IGNORECASE)
 _CONVERT = re.compile(
     r"환산|변환|바꾸면|단위로|몇\s?(?:만|억|원|평|제곱|개월|일|주|백만|기가|메가|m|g)|convert|in\s(?:words|won|million|billion|"
     r"square|months|days|weeks|years|mb|gb|bytes)|how\smany",
@@ -55,9 +53,7 @@ def _what(key: str, language: str, *parts: str) -> str:
     return _WHAT[key][0 if language == "ko" else 1].format(*parts)
 
 
-def answer(
-    query: str, amounts: Sequence[Amount], passages: Iterable[Passage], language: str
-) -> tuple[Step, ...]:
+def answer(query: str, amounts: Sequence[Amount], passages: Iterable[Passage], language: str) -> tuple[Step, ...]:
     """Return the steps of everything the question asks for in so many words; empty when it asks for none."""
     dates = parse_dates(query)
     return (
@@ -127,9 +123,7 @@ def _conversions(query: str, amounts: Sequence[Amount], language: str) -> list[S
         forms = [form for form in _forms(amount, language) if form]
         if len(forms) > 1:
             what = _what("convert", language, amount.text.strip())
-            steps.append(
-                Step(what, f"{amount.text.strip()} = {' = '.join(forms)}", forms[0], exact(amount.value))
-            )
+            steps.append(Step(what, f"{amount.text.strip()} = {' = '.join(forms)}", forms[0], exact(amount.value)))
     return steps
 
 
@@ -215,9 +209,7 @@ def _moved(start: date, count: int, unit: str) -> date | None:
     return None
 
 
-def _windows(
-    query: str, dates: Sequence[FoundDate], passages: Iterable[Passage], language: str
-) -> list[Step]:
+def _windows(query: str, dates: Sequence[FoundDate], passages: Iterable[Passage], language: str) -> list[Step]:
     """Turn `6 to 2 months before the end`, as a passage states it, into dates."""
     if len(dates) != 1 or not _END.search(query):
         return []
@@ -235,7 +227,5 @@ def _windows(
         citation = passage.cite(begin, stop if stop >= 0 else len(passage.text))
         lead, lag = (shown(Fraction(count), "duration", "month", language) for count in (early, late))
         formula = f"{end} − {lead} = {opens}; {end} − {lag} = {closes}"
-        return [
-            Step(_what("window", language, str(end)), formula, f"{opens} – {closes}", "", (QUERY, citation))
-        ]
+        return [Step(_what("window", language, str(end)), formula, f"{opens} – {closes}", "", (QUERY, citation))]
     return []

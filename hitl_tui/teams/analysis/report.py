@@ -29,9 +29,7 @@ def render(analysis: Analysis, passages: Sequence[Passage] = ()) -> str:
         lines += ["", analysis.not_computed]
     lines += _section(say(language, "결과", "Outcome"), (_finding(f, language) for f in analysis.findings))
     lines += _section(say(language, "계산", "Computation"), _numbered(analysis.steps, language))
-    lines += _section(
-        say(language, "참고할 점", "Worth noticing"), (_finding(f, language) for f in analysis.insights)
-    )
+    lines += _section(say(language, "참고할 점", "Worth noticing"), (_finding(f, language) for f in analysis.insights))
     cited = {citation.label for citation in citations(analysis)}
     others = [limit for limit in analysis.limits if not limit.applied and limit.citation.label not in cited]
     title = say(language, "찾았으나 적용하지 않은 다른 제한", "Other limits found, not applied")

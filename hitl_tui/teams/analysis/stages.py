@@ -96,9 +96,7 @@ async def prepare(state: AnalysisState, runtime: Runtime[TeamContext]) -> dict[s
 async def preprocess(state: AnalysisState, runtime: Runtime[TeamContext]) -> dict[str, Any]:
     """Read the tables that passages name, and the lines near them that state limits."""
     passages = [Passage.from_dict(item) for item in state["passages"]]
-    nearby, tables, notes = await asyncio.to_thread(
-        _read, runtime.context.workspace, passages, state["query"]
-    )
+    nearby, tables, notes = await asyncio.to_thread(_read, runtime.context.workspace, passages, state["query"])
     runtime.context.progress(f"{len(tables)} tables, {len(nearby)} further lines that state limits")
     return {
         "nearby": [passage.to_dict() for passage in nearby],
@@ -134,9 +132,7 @@ async def analyse(state: AnalysisState, runtime: Runtime[TeamContext]) -> dict[s
 async def generate_insights(state: AnalysisState, runtime: Runtime[TeamContext]) -> dict[str, Any]:
     """Add what is worth noticing besides the figures."""
     analysis = Analysis.from_dict(state["analysis"])
-    noticed = await asyncio.to_thread(
-        with_insights, analysis, _passages(state), _tables(state), state["notes"]
-    )
+    noticed = await asyncio.to_thread(with_insights, analysis, _passages(state), _tables(state), state["notes"])
     runtime.context.progress(f"{len(noticed.insights)} points worth noticing")
     return {"analysis": noticed.to_dict()}
 

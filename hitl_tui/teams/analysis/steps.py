@@ -64,9 +64,7 @@ def _new_amount_step(by: Amount, direction: int, before: Amount, after: Amount, 
         formula = f"{old} × (1 {sign} {number(by.value, 4)} ÷ 100) = {new}"
     else:
         formula = f"{old} {sign} {shown_amount(by, language)} = {new}"
-    return Step(
-        say(language, "바뀐 뒤의 금액", "The amount after the change"), formula, new, exact(after.value)
-    )
+    return Step(say(language, "바뀐 뒤의 금액", "The amount after the change"), formula, new, exact(after.value))
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,9 +146,7 @@ def _held_against(change: Change, ratio: Fraction, group: Sequence[Limit], langu
         findings.append(Finding(text, sources))
         summary += say(language, f"; {name}액 {allowed[0].value}", f"; the {name} allows {allowed[0].value}")
     used = tuple(
-        LimitUse(
-            item.amount.text.strip(), item.bound, exact(item.amount.value), "%", item.citation, True, verdict
-        )
+        LimitUse(item.amount.text.strip(), item.bound, exact(item.amount.value), "%", item.citation, True, verdict)
         for item in group
     )
     return Verdict(tuple(steps), tuple(findings), used, summary)
@@ -178,9 +174,7 @@ def _allowed(
         text = shown(over, before.kind, before.unit, language, places=places)
         formula = f"|{shown_amount(after, language)} − {result}| = {text}"
         steps.append(
-            Step(
-                say(language, "상한을 넘는 금액", "Beyond the limit by"), formula, text, exact(over), sources
-            )
+            Step(say(language, "상한을 넘는 금액", "Beyond the limit by"), formula, text, exact(over), sources)
         )
     return steps
 
@@ -191,13 +185,9 @@ def _unused(limit: Limit, change: Change | None, language: str) -> LimitUse:
     elif limit.bound == "wait":
         reason = say(language, "금액이 아니라 기간에 대한 제한", "about time, not about the amount")
     elif limit.amount.kind != "percent":
-        reason = say(
-            language, "변동률이 아닌 다른 것에 대한 제한", "about something other than a rate of change"
-        )
+        reason = say(language, "변동률이 아닌 다른 것에 대한 제한", "about something other than a rate of change")
     else:
-        reason = say(
-            language, "질문과 다른 대상에 대한 비율", "a rate about another matter than the question's"
-        )
+        reason = say(language, "질문과 다른 대상에 대한 비율", "a rate about another matter than the question's")
     amount = limit.amount
     return LimitUse(
         amount.text.strip(), limit.bound, exact(amount.value), amount.unit, limit.citation, False, "", reason

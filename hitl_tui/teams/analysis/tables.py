@@ -301,9 +301,7 @@ def _contains(text: str, value: str) -> bool:
     return re.search(rf"(?<![a-z0-9]){re.escape(value)}(?![a-z0-9])", text) is not None
 
 
-def _group_column(
-    table: Table, columns: Sequence[int], named: Mapping[int, tuple[str, ...]], query: str
-) -> int | None:
+def _group_column(table: Table, columns: Sequence[int], named: Mapping[int, tuple[str, ...]], query: str) -> int | None:
     several = [i for i, values in named.items() if len(values) > 1]
     if several:
         return several[0]
@@ -326,9 +324,7 @@ def bare_name(header: str) -> str:
 def _relevant(table: Table, numeric: Mapping[int, _Numeric], query: str) -> list[int]:
     asked = query.casefold()
     named = [
-        i
-        for i in numeric
-        if len(bare_name(table.header[i])) >= 2 and bare_name(table.header[i]).casefold() in asked
+        i for i in numeric if len(bare_name(table.header[i])) >= 2 and bare_name(table.header[i]).casefold() in asked
     ]
     if not named and _PRICE_QUERY.search(query):
         named = [i for i in numeric if _PRICE_COLUMN.search(table.header[i])]

@@ -21,9 +21,7 @@ class AnalysisTeam:
     """
 
     name = "analysis_team"
-    description = (
-        "Arithmetic over what was found: changes, limits stated in documents, table statistics, dates."
-    )
+    description = "Arithmetic over what was found: changes, limits stated in documents, table statistics, dates."
     risk = Risk.LOW
     max_retries = 2
     timeout = 60.0

@@ -33,12 +33,8 @@ _CURRENCIES = (
     ("GBP", r"파운드|pounds?(?:\ssterling)?(?![a-z])|gbp(?![a-z])"),
     ("CNY", r"위안|yuan(?![a-z])|cny(?![a-z])|rmb(?![a-z])"),
 )
-_SUFFIX = re.compile(
-    r"\s?(?:" + "|".join(f"(?P<{name}>{form})" for name, form in _CURRENCIES) + ")", re.IGNORECASE
-)
-_PREFIX = re.compile(
-    r"(?:(?<![a-z])(?P<word>krw|usd|eur|jpy|gbp|cny|rmb)|(?P<sign>us\$|[$₩￦€¥£]))\s?$", re.IGNORECASE
-)
+_SUFFIX = re.compile(r"\s?(?:" + "|".join(f"(?P<{name}>{form})" for name, form in _CURRENCIES) + ")", re.IGNORECASE)
+_PREFIX = re.compile(r"(?:(?<![a-z])(?P<word>krw|usd|eur|jpy|gbp|cny|rmb)|(?P<sign>us\$|[$₩￦€¥£]))\s?$", re.IGNORECASE)
 _SIGNS = {"us$": "USD", "$": "USD", "₩": "KRW", "￦": "KRW", "€": "EUR", "¥": "JPY", "£": "GBP"}
 
 _SCALE_WORD = re.compile(r"[\s-]?(thousand|million|billion|trillion|mn|bn|tn)(?![a-z])", re.IGNORECASE)
@@ -86,9 +82,7 @@ _OTHERS = (
         for word in ("건", "명", "개", "회", "행", "줄", "대", "배", "권", "채", "가구", "세대", "마리", "톤", "점")
     ),
 )  # fmt: skip
-_OTHER = re.compile(
-    "|".join(f"(?P<u{number}>{pattern})" for number, (pattern, _) in enumerate(_OTHERS)), re.IGNORECASE
-)
+_OTHER = re.compile("|".join(f"(?P<u{number}>{pattern})" for number, (pattern, _) in enumerate(_OTHERS)), re.IGNORECASE)
 _NO_UNIT = frozenset(",.;:()[]/'\"\n\r\t")
 
 

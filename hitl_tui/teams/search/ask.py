@@ -55,24 +55,18 @@ def ask(db: sqlite3.Connection, question: str, terms: tuple[Term, ...], limit: i
         limit: how many passages at most.
     """
     blocks = db.execute("SELECT coalesce(sum(blocks), 0) FROM files").fetchone()[0]
-    korean = db.execute(
-        "SELECT coalesce(1.0 * sum(hangul * blocks) / max(1, sum(blocks)), 0) FROM files"
-    ).fetchone()[0]
+    korean = db.execute("SELECT coalesce(1.0 * sum(hangul * blocks) / max(1, sum(blocks)), 0) FROM files").fetchone()[0]
     counts = _counts(db, terms)
     weighed = weigh(terms, counts, blocks, korean)
     missing = tuple(
-        item.term.surface
-        for item in weighed
-        if not item.known and item.term.weight in (Weight.STRONG, Weight.ROLE)
+        item.term.surface for item in weighed if not item.known and item.term.weight in (Weight.STRONG, Weight.ROLE)
     )
     hits = SearchHits((), tuple(term.surface for term in terms), missing, searched(db))
     scored = score(_candidates(db, terms, counts), weighed)[:_LOOKED_AT]
     if not answers(scored, weighed):
         return hits
     scored = with_neighbours(scored, weighed, _around(db, scored))
-    return SearchHits(
-        _passages(db, question, scored, weighed, limit), hits.terms, hits.missing, hits.searched
-    )
+    return SearchHits(_passages(db, question, scored, weighed, limit), hits.terms, hits.missing, hits.searched)
 
 
 def _counts(db: sqlite3.Connection, terms: Sequence[Term]) -> dict[str, int]:
@@ -131,10 +125,7 @@ def _passages(
     )
     details = {row[0]: row[1:] for row in rows}
     ordered = sorted(
-        (
-            replace(item, score=item.score * prior(question, *details[item.candidate.id][5:]))
-            for item in scored
-        ),
+        (replace(item, score=item.score * prior(question, *details[item.candidate.id][5:])) for item in scored),
         key=lambda item: -item.score,
     )
     passages = []

@@ -62,16 +62,12 @@ def load_lexicon() -> Lexicon:
     return Lexicon(
         stop=frozenset(f"{words['english']['stop']} {words['korean']['stop']}".split()),
         weak=weak,
-        endings=tuple(
-            sorted(set(words["korean"]["endings"].split()), key=lambda ending: (-len(ending), ending))
-        ),
+        endings=tuple(sorted(set(words["korean"]["endings"].split()), key=lambda ending: (-len(ending), ending))),
         verbal=tuple(words["korean"]["verbal"].split()),
         units=frozenset(words["amounts"]["units"].split()),
         groups=_groups(alike["groups"]),
         roles=frozenset(
-            phrase_tokens(normalise(word))
-            for name in alike["roles"]["groups"]
-            for word in alike["groups"][name]
+            phrase_tokens(normalise(word)) for name in alike["roles"]["groups"] for word in alike["groups"][name]
         ),
         same_language=float(alike["weights"]["same_language"]),
         other_language=float(alike["weights"]["other_language"]),

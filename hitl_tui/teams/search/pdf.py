@@ -66,9 +66,7 @@ def pdf_extraction(data: bytes, clock: Callable[[], float] = time.monotonic) -> 
         clean = text.encode("utf-8", "replace").decode("utf-8")
         blocks.extend(text_blocks(clean.split("\n"), page=index + 1))
     if not blocks:
-        raise Unreadable(
-            "broken PDF (no readable page)" if bad_pages else "PDF holds no text (scanned pages?)"
-        )
+        raise Unreadable("broken PDF (no readable page)" if bad_pages else "PDF holds no text (scanned pages?)")
     if bad_pages and not note:
         note = f"{bad_pages} of {pages} pages can't be read"
     return Extraction(tuple(blocks), note)

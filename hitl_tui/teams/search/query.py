@@ -227,9 +227,7 @@ def _with_alike(term: Term, whole: str, lexicon: Lexicon) -> Term:
         term = replace(term, weight=Weight.ROLE)
     found: dict[str, float] = {}
     for group in lexicon.groups:
-        nearness = max(
-            (_nearness(term, own, whole, member.phrase, member.korean) for member in group), default=0.0
-        )
+        nearness = max((_nearness(term, own, whole, member.phrase, member.korean) for member in group), default=0.0)
         if not nearness:
             continue
         for member in group:

@@ -111,9 +111,7 @@ class Passage:
     score: float
 
 
-def weigh(
-    terms: Sequence[Term], counts: Mapping[str, int], blocks: int, hangul_share: float
-) -> tuple[Weighed, ...]:
+def weigh(terms: Sequence[Term], counts: Mapping[str, int], blocks: int, hangul_share: float) -> tuple[Weighed, ...]:
     """Weigh terms by rarity.
 
     Args:
@@ -135,9 +133,7 @@ def weigh(
         if seen := counts.get(phrase, 0):
             # Words that stand side by side in the question and in the documents mean more together (first issue).
             weight = math.log(1 + size / (seen + 1)) ** _RARITY * _PAIR
-            result.append(
-                Weighed(replace(term, weight=Weight.WEAK), weight, True, ((1.0, (f" {phrase} ",)),))
-            )
+            result.append(Weighed(replace(term, weight=Weight.WEAK), weight, True, ((1.0, (f" {phrase} ",)),)))
     return tuple(result)
 
 
@@ -222,9 +218,7 @@ def _nearness(places: Sequence[tuple[int, ...]]) -> float:
     return value / pairs
 
 
-def with_neighbours(
-    scored: Sequence[Scored], weighed: Sequence[Weighed], around: Mapping[int, str]
-) -> list[Scored]:
+def with_neighbours(scored: Sequence[Scored], weighed: Sequence[Weighed], around: Mapping[int, str]) -> list[Scored]:
     """Credit words that stand just before or after a passage, in the same file.
 
     Args:
@@ -249,9 +243,7 @@ def answers(scored: Sequence[Scored], weighed: Sequence[Weighed]) -> bool:
     strong = [item for item in weighed if item.term.weight in (Weight.STRONG, Weight.ROLE)]
     if strong and not any(item.known for item in strong):
         return False
-    unknown = sum(item.weight for item in strong if not item.known) / (
-        sum(item.weight for item in weighed) or 1.0
-    )
+    unknown = sum(item.weight for item in strong if not item.known) / (sum(item.weight for item in weighed) or 1.0)
     return max(item.coverage for item in scored) >= min(_THRESHOLD + _UNKNOWN * unknown, _ENOUGH)
 
 

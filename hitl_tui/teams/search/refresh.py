@@ -166,10 +166,7 @@ def _insert(db: sqlite3.Connection, file: int, path: str, extraction: Extraction
     numbered = list(enumerate(extraction.blocks, start=first))
     db.executemany(
         "INSERT INTO blocks (id, file, line, end_line, page, heading, text) VALUES (?, ?, ?, ?, ?, ?, ?)",
-        (
-            (row, file, b.line, b.end_line, b.page, _storable(b.heading), _storable(b.text))
-            for row, b in numbered
-        ),
+        ((row, file, b.line, b.end_line, b.page, _storable(b.heading), _storable(b.text)) for row, b in numbered),
     )
     db.executemany(
         "INSERT INTO words (rowid, body, title, name) VALUES (?, ?, ?, ?)",

@@ -111,9 +111,7 @@ def _headline(
         )
     if not searched:
         return words["no_files"]
-    return words["nothing"].format(
-        query=short, searched=f"파일 {searched}개" if korean else _count(searched, "file")
-    )
+    return words["nothing"].format(query=short, searched=f"파일 {searched}개" if korean else _count(searched, "file"))
 
 
 def _summary(citations: Sequence[Citation], searched: int, skipped: int) -> str:

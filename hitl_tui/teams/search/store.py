@@ -40,9 +40,7 @@ def is_damage(error: sqlite3.Error) -> bool:
 
 def storage_error(path: Path, error: Exception) -> StorageError:
     """Return the error a person sees for a failure of the cache file."""
-    return StorageError(
-        f"The search index {path} can't be used: {error}.", help="It can be deleted at any time."
-    )
+    return StorageError(f"The search index {path} can't be used: {error}.", help="It can be deleted at any time.")
 
 
 def open_store(path: Path, wait: float = WAIT_SECONDS) -> sqlite3.Connection:

@@ -82,9 +82,7 @@ def index_tokens(text: str) -> str:
     Single syllables before a particle (`법은`) follow at the end, so that they don't part what stands side by side.
     """
     clean = normalise(text)
-    singles = [
-        match.group()[0] for match in _SHORT.finditer(clean) if match.group()[1:] in _ONE_SYLLABLE_PARTICLES
-    ]
+    singles = [match.group()[0] for match in _SHORT.finditer(clean) if match.group()[1:] in _ONE_SYLLABLE_PARTICLES]
     phrase = phrase_tokens(clean)
     return f"{phrase} {' '.join(singles)}" if singles else phrase
 

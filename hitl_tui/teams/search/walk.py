@@ -98,9 +98,7 @@ def walk(root: Path, documents: Sequence[str], *, max_files: int = MAX_FILES) ->
         with os.scandir(real):
             pass
     except (OSError, RuntimeError) as error:
-        reason = (
-            error.strerror if isinstance(error, OSError) and error.strerror else "links that lead in a circle"
-        )
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else "links that lead in a circle"
         raise BadInput(f"The folder {root} can't be searched: {reason.lower()}.") from error
     walker = _Walker(real, max_files)
     walker.match = _matcher(walker.resolved(patterns))
@@ -130,16 +128,12 @@ class _Walker:
                 target = Path(os.path.realpath(self.root / fixed, strict=True))
                 inside = target.relative_to(self.root).as_posix()
             except OSError as error:
-                self.skipped.append(
-                    Skipped(pattern, f"can't be read: {(error.strerror or str(error)).lower()}")
-                )
+                self.skipped.append(Skipped(pattern, f"can't be read: {(error.strerror or str(error)).lower()}"))
                 continue
             except ValueError:
                 self.skipped.append(Skipped(pattern, "a link leads out of the folder"))
                 continue
-            result.append(
-                "/".join(part for part in (_nfc(shown(inside)), rest) if part not in ("", ".")) or "."
-            )
+            result.append("/".join(part for part in (_nfc(shown(inside)), rest) if part not in ("", ".")) or ".")
         prefixes: set[str] = set()
         for pattern in result:
             parts = PurePosixPath(_literal(pattern)[0]).parts

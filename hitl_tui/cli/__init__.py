@@ -1,0 +1,24 @@
+"""The command line. Every subcommand is a few lines that call the rooms below; nothing heavy loads before it is used."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run `hitl-tui`.
+
+    Args:
+        argv: arguments without the program's name; None for the process's own.
+
+    Returns:
+        The exit code: 0 done or finished, 1 failed, 2 bad input, 3 waiting for a decision, 130 interrupted.
+    """
+    given = list(sys.argv[1:] if argv is None else argv)
+    try:
+        from hitl_tui.cli.entry import run
+
+        return run(given)
+    except KeyboardInterrupt:  # before anything was begun
+        return 130

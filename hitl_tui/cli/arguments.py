@@ -1,0 +1,238 @@
+"""What can be written after `hitl-tui`, and what it means."""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import NoReturn
+
+from hitl_tui import __version__
+from hitl_tui.core.errors import BadInput
+from hitl_tui.core.safe_text import one_line
+
+CONSOLE = "console"
+COMMANDS = ("run", "do", "show", "sessions", "audit")
+_MODES = ("step", "plan", "risk")
+
+_TAKES_VALUE = frozenset({"--workspace", "--session", "--data", "--mode", "--as", "--anchor"})
+
+_MAIN = """\
+An operator console for supervising teams of agents: a question is planned into TODOs, and each waits for your word.
+
+commands:
+  hitl-tui [QUESTION]            open the console (a plain line mode where there is no screen)
+  hitl-tui run QUERY             begin a session; go until something must be decided or it is finished
+  hitl-tui do SESSION COMMAND    carry one chat command out, such as "/todo approve"; stop at the next question
+  hitl-tui show SESSION          show where a session stands, without acting
+  hitl-tui sessions              list all sessions
+  hitl-tui audit WHAT [SESSION]  verify, head or export: check the record of who decided what
+"""
+
+_CODES = """\
+exit codes:
+  0 done or finished   3 waiting for a decision   1 failed   2 bad input   130 interrupted
+
+environment:
+  HITL_DATA_DIR  where sessions live      HITL_USER  the name that decisions are recorded under
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Arguments:
+    """A command line, understood.
+
+    Args:
+        command: `console`, `run`, `do`, `show`, `sessions` or `audit`.
+        data: folder given with `--data`, empty for none.
+        by: name given with `--as`; None when it wasn't.
+        workspace: folder given with `--workspace`; None when it wasn't.
+        session: a session's id; empty for none.
+        mode: `step`, `plan`, `risk` or empty.
+        line: use the line mode.
+        json: print one JSON document.
+        text: the question, or the chat command of `do`; empty for none.
+        what: `verify`, `head` or `export` of `audit`.
+        anchors: anchors to check, of `audit verify`.
+        help: text to print instead of doing anything; empty for none.
+    """
+
+    command: str
+    data: str | None = None
+    by: str | None = None
+    workspace: str | None = None
+    session: str = ""
+    mode: str = ""
+    line: bool = False
+    json: bool = False
+    text: str = ""
+    what: str = ""
+    anchors: tuple[str, ...] = field(default=())
+    help: str = ""
+
+
+class _Parser(argparse.ArgumentParser):
+    """Raises instead of printing and leaving."""
+
+    def error(self, message: str) -> NoReturn:
+        text = message.removeprefix("argument ")
+        raise BadInput(
+            f"{one_line(text[:1].upper() + text[1:], 300)}.", help=self.format_usage().strip().replace("usage: ", "")
+        )
+
+
+def parse(argv: Sequence[str]) -> Arguments:
+    """Return what a command line means.
+
+    Raises:
+        BadInput: it means nothing; the usage is in `help`.
+    """
+    command, rest = _command(argv)
+    parser = _PARSERS[command]()
+    known = vars(parser.parse_args(rest))
+    if known.pop("help"):
+        return Arguments(command, help=parser.format_help())
+    words = known.pop("words", [])
+    found = Arguments(command, text=" ".join(words), **known)
+    if command == CONSOLE and len(words) == 1:
+        _check_typing_mistake(words[0], argv)
+    return found
+
+
+def _command(argv: Sequence[str]) -> tuple[str, list[str]]:
+    """Return the subcommand and everything else; options may stand before it."""
+    skip = False
+    for place, word in enumerate(argv):
+        if skip:
+            skip = False
+        elif word == "--":
+            break
+        elif word in _TAKES_VALUE:
+            skip = True
+        elif not word.startswith("-") or word == "-":
+            if word in COMMANDS:
+                return word, [*argv[:place], *argv[place + 1 :]]
+            break
+    return CONSOLE, list(argv)
+
+
+def _check_typing_mistake(word: str, argv: Sequence[str]) -> None:
+    near = difflib.get_close_matches(word.lower(), COMMANDS, n=1, cutoff=0.75)
+    if near and "--" not in argv:
+        raise BadInput(
+            f'There is no command "{one_line(word, 40)}"; did you mean hitl-tui {near[0]}?',
+            help=f"To ask just this word: hitl-tui -- {one_line(word, 40)}",
+        )
+
+
+def _base(name: str, usage: str, description: str, epilog: str = "") -> _Parser:
+    parser = _Parser(
+        prog=f"hitl-tui {name}".strip(),
+        usage=usage,
+        description=description,
+        epilog=epilog,
+        add_help=False,
+        allow_abbrev=False,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("-h", "--help", action="store_true", help="show this and leave")
+    parser.add_argument("--data", metavar="DIR", help="where sessions live (HITL_DATA_DIR; else the user's data folder)")
+    return parser
+
+
+def _as(parser: _Parser) -> None:
+    parser.add_argument(
+        "--as", metavar="NAME", dest="by", help="who decides, for the record (HITL_USER; else the login name)"
+    )
+
+
+def _json(parser: _Parser) -> None:
+    parser.add_argument("--json", action="store_true", help="print exactly one JSON document, nothing else")
+
+
+def _begin(parser: _Parser) -> None:
+    parser.add_argument("--workspace", metavar="DIR", help="folder to work in (the current one)")
+    parser.add_argument(
+        "--mode", choices=_MODES, default="", help="when you are asked: every step; the plan, then risky steps; risky steps"
+    )
+    _as(parser)
+
+
+def _console() -> _Parser:
+    usage = (
+        "hitl-tui [--workspace DIR] [--session ID] [--data DIR] [--mode step|plan|risk] [--as NAME] [--line] [QUESTION]"
+    )
+    parser = _base("", usage, _MAIN, _CODES)
+    parser.add_argument("words", nargs="*", metavar="QUESTION", help="begin a session with it at once")
+    parser.add_argument("--session", metavar="ID", default="", help="open this session")
+    _begin(parser)
+    parser.add_argument("--line", action="store_true", help="line mode: plain lines, for any terminal or a pipe")
+    parser.add_argument("--version", action="version", version=f"hitl-tui {__version__}", help="show the version and leave")
+    return parser
+
+
+def _run() -> _Parser:
+    usage = "hitl-tui run QUERY [--session ID] [--workspace DIR] [--mode step|plan|risk] [--data DIR] [--as NAME] [--json]"
+    parser = _base(
+        "run", usage, "Begin a session and go until something must be decided or it is finished.", _CODES
+    )
+    parser.add_argument("words", nargs="+", metavar="QUERY", help="what you want to know or have done; - reads it from stdin")
+    parser.add_argument("--session", metavar="ID", default="", help="id of the new session (s1, s2, …)")
+    _begin(parser)
+    _json(parser)
+    return parser
+
+
+def _do() -> _Parser:
+    usage = 'hitl-tui do SESSION COMMAND [--data DIR] [--as NAME] [--json]'
+    parser = _base(
+        "do",
+        usage,
+        "Carry one chat command out, let what it set free run, and stop at the next question.\n"
+        "Plain text proposes a change of the plan. /help lists all commands. When another process has the session\n"
+        'open, the command is recorded ("status": "recorded") and that process acts on it.',
+        _CODES,
+    )
+    parser.add_argument("session", metavar="SESSION", help="the session's id")
+    parser.add_argument("words", nargs="+", metavar="COMMAND", help='in quotes: "/todo approve", "/todo skip 2 why"')
+    _as(parser)
+    _json(parser)
+    return parser
+
+
+def _show() -> _Parser:
+    parser = _base(
+        "show", "hitl-tui show SESSION [--data DIR] [--json]", "Show where a session stands; nothing is opened or run."
+    )
+    parser.add_argument("session", metavar="SESSION", help="the session's id")
+    _json(parser)
+    return parser
+
+
+def _sessions() -> _Parser:
+    parser = _base("sessions", "hitl-tui sessions [--data DIR] [--json]", "List all sessions, newest last.")
+    _json(parser)
+    return parser
+
+
+def _audit() -> _Parser:
+    parser = _base(
+        "audit",
+        "hitl-tui audit verify|head|export [SESSION] [--anchor TEXT] [--data DIR] [--json]",
+        "Check the record of who decided what.\n\n"
+        "  verify  walk the chains of hashes and compare what is shown with what was recorded\n"
+        "  head    print an anchor a session, to keep where nobody here can change it\n"
+        "  export  print the record as JSON lines",
+        "exit codes:\n  0 as it was written   1 something was changed or can't be read   2 bad input",
+    )
+    parser.add_argument("what", choices=("verify", "head", "export"), metavar="verify|head|export")
+    parser.add_argument("session", metavar="SESSION", nargs="?", default="", help="this session alone")
+    parser.add_argument(
+        "--anchor", dest="anchors", action="append", default=[], metavar="TEXT", help="verify against what head printed"
+    )
+    _json(parser)
+    return parser
+
+
+_PARSERS = {CONSOLE: _console, "run": _run, "do": _do, "show": _show, "sessions": _sessions, "audit": _audit}

@@ -1,0 +1,77 @@
+"""Standard output and error: one JSON document, or lines for people. A reader that went away is no error."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import sys
+from collections.abc import Iterable, Mapping
+from typing import Any, TextIO
+
+_SUSPECT = re.compile(r"[^\n -~가-힣]")
+
+
+def json_text(document: Mapping[str, Any]) -> str:
+    """Return one line of JSON that moves or hides nothing on a terminal: what can't be seen is escaped (C10)."""
+    return escaped(json.dumps(document, ensure_ascii=False, allow_nan=False))
+
+
+def escaped(line: str) -> str:
+    """Return JSON text with every invisible character written as `\\uXXXX`; it means the same."""
+    return _SUSPECT.sub(_escape, line)
+
+
+def _escape(match: re.Match[str]) -> str:
+    character = match[0]
+    return character if character.isprintable() else json.dumps(character)[1:-1]
+
+
+class Output:
+    """Writes to a stream until its reader is gone.
+
+    Args:
+        stream: where to; None when the process was started without it.
+    """
+
+    def __init__(self, stream: TextIO | None) -> None:
+        self._stream = stream
+        reconfigure = getattr(stream, "reconfigure", None)
+        if reconfigure is not None:  # a terminal without UTF-8 still gets every line
+            reconfigure(errors="backslashreplace")
+
+    def lines(self, lines: Iterable[str]) -> None:
+        """Write lines at once.
+
+        Raises:
+            OSError: they can't be written, for another reason than a reader that went away.
+        """
+        if self._stream is None:
+            return
+        try:
+            for line in lines:
+                self._stream.write(f"{line}\n")
+            self._stream.flush()
+        except BrokenPipeError:
+            self._abandon()
+        except OSError:
+            self._abandon()
+            raise
+
+    def document(self, document: Mapping[str, Any]) -> None:
+        """Write one JSON document. Raises as `lines` does."""
+        self.lines([json_text(document)])
+
+    def _abandon(self) -> None:
+        """Let what is still buffered go nowhere, or Python complains about it at exit."""
+        assert self._stream is not None
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        try:
+            os.dup2(nowhere, self._stream.fileno())
+        finally:
+            os.close(nowhere)
+
+
+def standard() -> tuple[Output, Output]:
+    """Return standard output and standard error."""
+    return Output(sys.stdout), Output(sys.stderr)

@@ -1,0 +1,86 @@
+"""What the console remembers between starts: the session that was open, the theme, typed lines.
+
+None of it matters to a session: a file that can't be read counts as empty, one that can't be written is left.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import logging
+import os
+import tempfile
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+
+log = logging.getLogger(__name__)
+
+_LINES_KEPT = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Remembered:
+    """Contents of `console.json`.
+
+    Args:
+        session: id of the session that was open last; empty for none.
+        finished: it was finished when it was last seen.
+        theme: name of the chosen theme.
+    """
+
+    session: str = ""
+    finished: bool = False
+    theme: str = ""
+
+
+def recall(data: Path) -> Remembered:
+    """Return what was remembered; defaults when nothing can be read."""
+    try:
+        found = json.loads((data / "console.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return Remembered()
+    if not isinstance(found, dict):
+        return Remembered()
+    known = {f.name: found[f.name] for f in fields(Remembered) if isinstance(found.get(f.name), type(f.default))}
+    return Remembered(**known)
+
+
+def remember(data: Path, what: Remembered) -> None:
+    """Write `console.json` atomically."""
+    _write(data / "console.json", json.dumps(asdict(what), ensure_ascii=False) + "\n")
+
+
+def recall_lines(data: Path) -> list[str]:
+    """Return the lines typed at the prompt, oldest first."""
+    try:
+        text = (data / "prompt-history.jsonl").read_text(encoding="utf-8")
+    except (OSError, ValueError):
+        return []
+    lines = []
+    for row in text.splitlines()[-_LINES_KEPT:]:
+        with contextlib.suppress(ValueError):
+            found = json.loads(row)
+            if isinstance(found, str):
+                lines.append(found)
+    return lines
+
+
+def remember_lines(data: Path, lines: list[str]) -> None:
+    """Keep the last lines, atomically."""
+    kept = lines[-_LINES_KEPT:]
+    _write(data / "prompt-history.jsonl", "".join(json.dumps(line, ensure_ascii=True) + "\n" for line in kept))
+
+
+def _write(path: Path, text: str) -> None:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}-")
+        try:
+            with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+                file.write(text)
+            Path(name).replace(path)
+        except OSError:
+            Path(name).unlink(missing_ok=True)
+            raise
+    except OSError as error:
+        log.warning("%s can't be written: %s", path, error)
