@@ -90,7 +90,7 @@ def parse(argv: Sequence[str]) -> Arguments:
     """
     command, rest = _command(argv)
     parser = _PARSERS[command]()
-    known = vars(parser.parse_args(rest))
+    known = vars(parser.parse_intermixed_args(rest))
     if known.pop("help"):
         return Arguments(command, help=parser.format_help())
     words = known.pop("words", [])
@@ -137,7 +137,9 @@ def _base(name: str, usage: str, description: str, epilog: str = "") -> _Parser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("-h", "--help", action="store_true", help="show this and leave")
-    parser.add_argument("--data", metavar="DIR", help="where sessions live (HITL_DATA_DIR; else the user's data folder)")
+    parser.add_argument(
+        "--data", metavar="DIR", help="where sessions live (HITL_DATA_DIR; else the user's data folder)"
+    )
     return parser
 
 
@@ -154,7 +156,10 @@ def _json(parser: _Parser) -> None:
 def _begin(parser: _Parser) -> None:
     parser.add_argument("--workspace", metavar="DIR", help="folder to work in (the current one)")
     parser.add_argument(
-        "--mode", choices=_MODES, default="", help="when you are asked: every step; the plan, then risky steps; risky steps"
+        "--mode",
+        choices=_MODES,
+        default="",
+        help="when you are asked: every step; the plan, then risky steps; risky steps",
     )
     _as(parser)
 
@@ -168,16 +173,20 @@ def _console() -> _Parser:
     parser.add_argument("--session", metavar="ID", default="", help="open this session")
     _begin(parser)
     parser.add_argument("--line", action="store_true", help="line mode: plain lines, for any terminal or a pipe")
-    parser.add_argument("--version", action="version", version=f"hitl-tui {__version__}", help="show the version and leave")
+    parser.add_argument(
+        "--version", action="version", version=f"hitl-tui {__version__}", help="show the version and leave"
+    )
     return parser
 
 
 def _run() -> _Parser:
-    usage = "hitl-tui run QUERY [--session ID] [--workspace DIR] [--mode step|plan|risk] [--data DIR] [--as NAME] [--json]"
-    parser = _base(
-        "run", usage, "Begin a session and go until something must be decided or it is finished.", _CODES
+    usage = (
+        "hitl-tui run QUERY [--session ID] [--workspace DIR] [--mode step|plan|risk] [--data DIR] [--as NAME] [--json]"
     )
-    parser.add_argument("words", nargs="+", metavar="QUERY", help="what you want to know or have done; - reads it from stdin")
+    parser = _base("run", usage, "Begin a session and go until something must be decided or it is finished.", _CODES)
+    parser.add_argument(
+        "words", nargs="+", metavar="QUERY", help="what you want to know or have done; - reads it from stdin"
+    )
     parser.add_argument("--session", metavar="ID", default="", help="id of the new session (s1, s2, …)")
     _begin(parser)
     _json(parser)
@@ -185,7 +194,7 @@ def _run() -> _Parser:
 
 
 def _do() -> _Parser:
-    usage = 'hitl-tui do SESSION COMMAND [--data DIR] [--as NAME] [--json]'
+    usage = "hitl-tui do SESSION COMMAND [--data DIR] [--as NAME] [--json]"
     parser = _base(
         "do",
         usage,

@@ -43,9 +43,11 @@ class Argument:
 
     @property
     def usage(self) -> str:
-        word = f"<{self.name}>" if self.takes not in (Takes.WHERE, Takes.MODE) else str(self.takes)
+        word = str(self.takes) if self.takes in (Takes.WHERE, Takes.MODE) else self.name
         word = f"{word}…" if self.many and self.takes is not Takes.TEXT else word
-        return word if self.required else f"[{word.strip('<>')}]"
+        if not self.required:
+            return f"[{word}]"
+        return word if self.takes is Takes.WHERE else f"<{word}>"
 
 
 @dataclass(frozen=True, slots=True)

@@ -108,7 +108,7 @@ def _follow(draft: Draft, todo_id: str) -> None:
 
 def _still_given(draft: Draft, todo_id: str) -> bool:
     """Return whether what a TODO asked with is still there: dependencies done, frozen inputs completed."""
-    frozen = draft.raw(todo_id).get("metadata", {}).get("inputs", ())
+    frozen = draft.get(todo_id).metadata.get("inputs", ())
     return dependencies_met(draft, todo_id) and all(draft.status(i) == "completed" for i in frozen)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from hitl_tui.core import board as b
 from hitl_tui.core.board import Draft
-from hitl_tui.core.errors import Refused
+from hitl_tui.core.errors import HitlError, Refused
 from hitl_tui.core.events import Event
 from hitl_tui.core.plan import Change
 from hitl_tui.core.questions import plan_question, proposal_question, question_of
@@ -63,16 +63,29 @@ def _decided_proposal(draft: Draft, event: Event, verdict: Verdict) -> None:
     proposal = proposals.pop(found[0])
     draft.control = replace(draft.control, proposals=proposals)
     if verdict is Verdict.APPROVE:
-        renamed: dict[str, str] = {}
+        _carry_out(draft, event, proposal)
+
+
+def _carry_out(draft: Draft, event: Event, proposal: Mapping[str, Any]) -> None:
+    """Make a proposal's changes, all or none. It was decided, so it isn't open any more either way."""
+    before = dict(draft.changed), draft.control
+    renamed: dict[str, str] = {}
+    try:
         for change in proposal["changes"]:
             _apply_change(draft, event, change, renamed)
+    except (HitlError, LookupError, TypeError, ValueError, AttributeError) as error:
+        draft.changed, draft.control = before
+        why = error.message if isinstance(error, HitlError) else repr(error)
+        message = f"The plan can't change like this any more: {why}"
+        refusal = {"event": event.id, "kind": str(event.kind), "message": message[:500], "reason": "stale"}
+        draft.control = draft.control.refuse([refusal])
 
 
 def _apply_change(draft: Draft, event: Event, change: Mapping[str, Any], renamed: dict[str, str]) -> None:
     """Apply one change of a proposal; `renamed` keeps what ids its additions got instead of the proposed ones."""
     kind = Change(change["kind"])
     if kind is Change.ADD:
-        todo = SupervisorTodo.from_dict(change["todo"])
+        todo = operators.new_todo(change["todo"])
         todo = replace(todo, dependencies=tuple(renamed.get(d, d) for d in todo.dependencies))
         renamed[str(change["todo"]["id"])] = operators.add_todo(draft, event, todo)
     elif kind is Change.SKIP:

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from math import inf
 from typing import Any
 
 from hitl_tui.core import board as b
 from hitl_tui.core.board import Draft
+from hitl_tui.core.digest import canonical
 from hitl_tui.core.errors import BadInput
 from hitl_tui.core.events import Event, seconds_between
 from hitl_tui.core.plan import next_ids, refuse_cycles
 from hitl_tui.core.policy import Risk
 from hitl_tui.core.todos import OPERATOR, Status, SupervisorTodo, parse_priority, parse_status
 
+_MOST_RETRIES = 1000
 DEFAULT_SKIP_REASON = "User skipped"
 
 
@@ -60,7 +63,7 @@ def skip(draft: Draft, event: Event) -> None:
 
 def add(draft: Draft, event: Event) -> None:
     """`todo`: a TODO dict; an id that is taken gives way to the next number. Dependencies must exist."""
-    add_todo(draft, event, SupervisorTodo.from_dict(event.data["todo"]))
+    add_todo(draft, event, new_todo(event.data["todo"]))
 
 
 def add_todo(draft: Draft, event: Event, todo: SupervisorTodo) -> str:
@@ -75,16 +78,13 @@ def add_todo(draft: Draft, event: Event, todo: SupervisorTodo) -> str:
         raise BadInput("The plan isn't accepted, so nothing can be added to it.")
     for dependency in todo.dependencies:
         draft.get(dependency)
-    number = todo.id.removeprefix("todo_")
-    if todo.id in draft or not number.isdigit() or int(number) <= draft.control.highest:
+    if not _is_next(draft, todo.id):
         todo = replace(todo, id=next_ids([*draft, f"todo_{draft.control.highest}"], 1)[0])
     rank = max((draft.rank(t) for t in draft), default=0.0) + 1.0
     feeds = [str(f) for f in todo.metadata.get("feeds", ())]
     todo = replace(
         todo,
         rank=rank,
-        status=Status.PENDING,
-        approval=None,
         created_at=todo.created_at or event.at,
         metadata={**{k: v for k, v in todo.metadata.items() if k != "feeds"}, "event": event.id},
     )
@@ -94,6 +94,42 @@ def add_todo(draft: Draft, event: Event, todo: SupervisorTodo) -> str:
     for fed in feeds:
         _feed(draft, todo, fed)
     return todo.id
+
+
+def _is_next(draft: Draft, todo_id: str) -> bool:
+    """Return whether an id is a fresh one, not far beyond those there are: numbers are to last."""
+    number = todo_id.removeprefix("todo_")
+    usable = todo_id not in draft and number.isascii() and number.isdigit() and len(number) < 10
+    return usable and draft.control.highest < int(number) <= draft.control.highest + 1000
+
+
+_TEXTS = ("id", "name", "description", "agent_name", "agent_purpose", "expected_output", "created_at")
+_PLANNED = (
+    *_TEXTS,
+    *("priority", "dependencies", "metadata", "max_retries", "arguments", "risk", "optional", "timeout"),
+)
+
+
+def new_todo(data: Mapping[str, Any]) -> SupervisorTodo:
+    """Return a TODO that has not begun, from data that anybody may have written.
+
+    Raises:
+        BadInput: a field can't be what it is; the message names it.
+    """
+    todo = SupervisorTodo.from_dict(data)
+    wrong = [name for name in _TEXTS if not isinstance(getattr(todo, name), str)]
+    wrong += [name for name in ("arguments", "metadata") if not isinstance(getattr(todo, name), Mapping)]
+    if not all(isinstance(d, str) for d in todo.dependencies):
+        wrong.append("dependencies")
+    if not isinstance(todo.max_retries, int) or not 0 <= todo.max_retries <= _MOST_RETRIES:
+        wrong.append("max_retries")
+    if not isinstance(todo.timeout, int | float) or not 0 <= todo.timeout < inf:
+        wrong.append("timeout")
+    if wrong:
+        raise BadInput(f"A new TODO can't have this {', '.join(wrong)}.")
+    canonical([dict(todo.arguments), dict(todo.metadata)])
+    todo = replace(todo, optional=bool(todo.optional), timeout=float(todo.timeout))
+    return SupervisorTodo(**{name: getattr(todo, name) for name in _PLANNED})
 
 
 def _feed(draft: Draft, todo: SupervisorTodo, fed: str) -> None:
@@ -121,6 +157,10 @@ def remove(draft: Draft, event: Event) -> None:
 def update(draft: Draft, event: Event) -> None:
     """`todo_id`, `status`; by the operator's part of the transition table."""
     todo, status = target(draft, event), parse_status(str(event.data["status"]))
+    if todo.status is Status.BLOCKED and status is Status.PENDING:
+        stuck = [d for d in todo.dependencies if draft.status(d) in ("failed", "blocked")]
+        if stuck:
+            raise BadInput(f"{todo.id} is blocked by {', '.join(stuck[:5])}; settle that first.")
     if status is Status.SKIPPED:
         skip(draft, event)
     elif status is Status.FAILED:
@@ -208,13 +248,18 @@ def edit(draft: Draft, event: Event) -> None:
     draft.put(
         replace(
             todo,
-            arguments=dict(event.data["arguments"]),
+            arguments=_json_object(event.data["arguments"]),
             risk=Risk(event.data.get("risk", todo.risk)),
             description=str(event.data.get("description", todo.description)),
             approval=None,
             asked=todo.asked + 1,
         )
     )
+
+
+def _json_object(value: Mapping[str, Any]) -> dict[str, Any]:
+    canonical(found := dict(value))
+    return found
 
 
 def cancel(draft: Draft, event: Event) -> None:

@@ -1,0 +1,66 @@
+"""The JSON documents that scripts read. Keys are stable: a new one may come, none changes its meaning."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from hitl_tui.commands.results import CommandResult
+from hitl_tui.core.errors import HitlError
+from hitl_tui.repl.plain import standing
+from hitl_tui.supervisor.snapshot import Snapshot
+
+
+def session_part(snapshot: Snapshot) -> dict[str, Any]:
+    """Return what every document about a session has: where it stands, what is asked, and the answer.
+
+    `response` is the answer's text and `response_details` the rest of it; both are null before it is there.
+    """
+    response = snapshot.response if snapshot.concluded else None
+    return {
+        "session_id": snapshot.session_id,
+        "session_status": snapshot.status,
+        "current_todo_id": snapshot.current_todo_id or None,
+        "summary": snapshot.summary,
+        "todos": [todo.to_dict() for todo in snapshot.todos],
+        "questions": [question.to_dict() for question in snapshot.questions],
+        "response": str(response["text"]) if response is not None else None,
+        "response_details": {k: v for k, v in response.items() if k != "text"} if response is not None else None,
+    }
+
+
+def run_document(snapshot: Snapshot) -> dict[str, Any]:
+    """Return what `run` prints: `status` is `waiting`, `finished` or `failed`."""
+    return {"status": snapshot.status, "message": standing(snapshot), **session_part(snapshot)}
+
+
+def do_document(result: CommandResult, snapshot: Snapshot) -> dict[str, Any]:
+    """Return what `do` prints: the command's own keys beside the session's."""
+    return {**session_part(snapshot), **result.to_dict()}
+
+
+def show_document(snapshot: Snapshot, *, owned: bool) -> dict[str, Any]:
+    """Return what `show` prints.
+
+    Args:
+        owned: some process has the session open now.
+    """
+    return {
+        "status": "ok",
+        "message": standing(snapshot),
+        "query": snapshot.query,
+        "workspace": snapshot.workspace,
+        "mode": snapshot.mode,
+        "branch": snapshot.branch,
+        "checkpoint_id": snapshot.checkpoint_id,
+        "owned": owned,
+        **session_part(snapshot),
+    }
+
+
+def error_document(error: HitlError, more: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """Return what is printed when something can't be done: one sentence, its kind, and what would help."""
+    document = {"status": "error", "error": error.message, "message": error.message, "kind": error.kind}
+    if error.help:
+        document["help"] = error.help
+    return {**document, **(more or {})}

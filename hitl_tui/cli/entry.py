@@ -1,0 +1,154 @@
+"""From a command line to an exit code: dispatch, and what becomes of errors. Nobody ever sees a traceback."""
+
+from __future__ import annotations
+
+import logging
+import os
+import sys
+from collections.abc import Callable, Coroutine, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from hitl_tui.cli.arguments import CONSOLE, Arguments, parse
+from hitl_tui.cli.output import Output, standard
+from hitl_tui.core.errors import HitlError
+from hitl_tui.core.safe_text import one_line
+
+if TYPE_CHECKING:
+    from hitl_tui.cli.jobs import Job
+    from hitl_tui.cli.logfile import LogFile
+
+OK, FAILED, INTERRUPTED = 0, 1, 130
+
+log = logging.getLogger(__name__)
+
+
+def run(argv: Sequence[str]) -> int:
+    """Carry a command line out; return the exit code."""
+    out, err = standard()
+    wants_json = "--json" in argv
+    try:
+        arguments = parse(argv)
+        if arguments.help:
+            out.lines([arguments.help.rstrip("\n")])
+            return OK
+        return _prepared(arguments, out, err)
+    except SystemExit as done:  # --version
+        return done.code if isinstance(done.code, int) else OK
+    except HitlError as error:
+        return _tell(error, wants_json, out, err)
+    except OSError as error:
+        return _tell(HitlError(f"The output can't be written: {error.strerror or error}."), False, out, err)
+
+
+def _prepared(arguments: Arguments, out: Output, err: Output) -> int:
+    from hitl_tui.cli.logfile import LogFile
+    from hitl_tui.cli.settings import data_folder
+
+    data = data_folder(arguments.data, os.environ)
+    journal = LogFile(data)
+    root = logging.getLogger()
+    root.addHandler(journal)
+    try:
+        return _guarded(arguments, data, journal, out, err)
+    finally:
+        root.removeHandler(journal)
+        journal.close()
+
+
+def _guarded(arguments: Arguments, data: Path, journal: LogFile, out: Output, err: Output) -> int:
+    current: list[Job] = []
+    try:
+        if arguments.command == CONSOLE:
+            return _console(arguments, data, journal)
+        return _one_shot(arguments, data, journal, out, err, current.append)
+    except KeyboardInterrupt:
+        return _interrupted(arguments, out, err, current[0].session_id if current else "")
+    except HitlError as error:
+        log.info("%s", error.message, exc_info=error)
+        return _tell(error, arguments.json, out, err)
+    except Exception as error:
+        log.exception("unexpected")
+        return _tell(_unexpected(error, journal), arguments.json, out, err)
+
+
+def _one_shot(
+    arguments: Arguments, data: Path, journal: LogFile, out: Output, err: Output, begun: Callable[[Job], None]
+) -> int:
+    import asyncio
+
+    if arguments.command == "audit":
+        from hitl_tui.cli.audit import audit
+
+        return asyncio.run(audit(arguments, data, out))
+    from hitl_tui.cli import jobs
+
+    stdin = sys.stdin.buffer if sys.stdin is not None else None
+    job = jobs.Job(arguments, data, dict(os.environ), out, err, journal, stdin)
+    begun(job)
+    carry: dict[str, Callable[[Job], Coroutine[Any, Any, int]]] = {
+        "run": jobs.run,
+        "do": jobs.do,
+        "show": jobs.show,
+        "sessions": jobs.sessions,
+    }
+    return asyncio.run(carry[arguments.command](job))
+
+
+def _console(arguments: Arguments, data: Path, journal: LogFile) -> int:
+    from hitl_tui.cli.settings import operator_name, workspace_folder
+    from hitl_tui.console.options import ConsoleOptions
+
+    options = ConsoleOptions(
+        data=data,
+        workspace=workspace_folder(arguments.workspace),
+        session=arguments.session,
+        mode=arguments.mode,
+        by=operator_name(arguments.by, os.environ),
+        query=arguments.text,
+    )
+    if arguments.line or not _has_screen():
+        from hitl_tui.repl.app import run_line_mode
+
+        return run_line_mode(options, journal.hide)
+    from hitl_tui.console.app import run_console
+
+    return run_console(options)
+
+
+def _has_screen() -> bool:
+    streams = (sys.stdin, sys.stdout)
+    terminal = all(stream is not None and stream.isatty() for stream in streams)
+    return terminal and os.environ.get("TERM", "dumb") != "dumb"
+
+
+def _interrupted(arguments: Arguments, out: Output, err: Output, session: str) -> int:
+    again = f"; session {session} goes on when it is opened again" if session else ""
+    message = f"Interrupted{again}."
+    if arguments.json:
+        document = {"status": "error", "error": message, "message": message, "kind": "interrupted"}
+        out.document({**document, **({"session_id": session} if session else {})})
+    else:
+        err.lines([message])
+    return INTERRUPTED
+
+
+def _tell(error: HitlError, wants_json: bool, out: Output, err: Output) -> int:
+    if wants_json:
+        from hitl_tui.cli.documents import error_document
+
+        out.document(error_document(error))
+    else:
+        err.lines([f"hitl-tui: {_safe(error.message)}", *([_safe(error.help)] if error.help else [])])
+    return error.exit_code
+
+
+def _safe(text: str) -> str:
+    return "\n".join(one_line(line, 2_000) for line in text.split("\n"))
+
+
+def _unexpected(error: Exception, journal: LogFile) -> HitlError:
+    said = one_line(" ".join(str(error).split()), 200).rstrip(".")
+    what = f"{type(error).__name__}: {said}" if said else type(error).__name__
+    where = f"; details are in {journal.path}" if journal.path.exists() else ""
+    return HitlError(f"Something went wrong that should not have ({what}){where}.")

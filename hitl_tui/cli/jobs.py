@@ -1,0 +1,223 @@
+"""`run`, `do`, `show` and `sessions`: what each does with the engine, and what it prints."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from hitl_tui.cli.arguments import Arguments
+from hitl_tui.cli.documents import do_document, run_document, show_document
+from hitl_tui.cli.logfile import LogFile
+from hitl_tui.cli.output import Output
+from hitl_tui.cli.settings import operator_name, workspace_folder
+from hitl_tui.commands.handler import CommandHandler
+from hitl_tui.commands.parser import is_command, parse
+from hitl_tui.commands.results import CommandResult
+from hitl_tui.core.errors import BadInput
+from hitl_tui.core.policy import Mode
+from hitl_tui.core.safe_text import one_line
+from hitl_tui.repl.plain import answer_lines, plan_lines, questions_lines, result_lines, shown, standing, table
+from hitl_tui.supervisor.activity import Activity
+from hitl_tui.supervisor.follower import Follower
+from hitl_tui.supervisor.session import Session
+from hitl_tui.supervisor.snapshot import FAILED, FINISHED, Snapshot
+from hitl_tui.supervisor.workbench import LONGEST_QUERY, Workbench
+
+DONE, FAILURE, WAITS = 0, 1, 3
+
+_TOLD = frozenset({"started", "finished", "failed", "note"})
+
+
+class Stdin(Protocol):
+    """Where `-` reads from."""
+
+    def read(self, size: int, /) -> bytes: ...
+
+
+@dataclass
+class Job:
+    """One run of the program.
+
+    Args:
+        arguments: what was asked for.
+        data: the data folder.
+        environ: the environment.
+        out, err: standard output and error.
+        log: the log; learns the secrets.
+        stdin: what `-` reads.
+        session_id: the session it works on, once it is known.
+    """
+
+    arguments: Arguments
+    data: Path
+    environ: dict[str, str]
+    out: Output
+    err: Output
+    log: LogFile
+    stdin: Stdin | None
+    session_id: str = ""
+
+    def give(self, command: str) -> str:
+        """Return what a person types in a shell to give a chat command to this session."""
+        place = f" --data {shlex.quote(self.arguments.data)}" if self.arguments.data else ""
+        return f'hitl-tui do {self.session_id}{place} "{command}"'
+
+
+async def run(job: Job) -> int:
+    """Begin a session; go until something must be decided or it is finished."""
+    given = job.arguments
+    query = given_text(given.text, job.stdin)
+    operator_name(given.by, job.environ)
+    workspace = workspace_folder(given.workspace)
+    async with Workbench.open(job.data, job.environ) as bench:
+        mode = Mode(given.mode) if given.mode else None
+        setup = await bench.create(query, workspace, session_id=given.session, mode=mode)
+        job.session_id = setup.info.id
+        job.log.hide(setup.secrets)
+        async with bench.session(setup, query) as session:
+            with _told(job, session):
+                snapshot = await _settled(session)
+    if given.json:
+        job.out.document(run_document(snapshot))
+    else:
+        job.out.lines([*plan_lines(snapshot), *_outcome(job, snapshot)])
+    return exit_code(snapshot)
+
+
+async def do(job: Job) -> int:
+    """Carry one chat command out, let what it set free run, stop at the next question."""
+    given = job.arguments
+    line = given_text(given.text, job.stdin)
+    by = operator_name(given.by, job.environ)
+    looks = is_command(line) and not _changes(line)
+    async with Workbench.open(job.data, job.environ) as bench:
+        setup = bench.setup(given.session)
+        job.session_id = setup.info.id
+        job.log.hide(setup.secrets)
+        async with bench.session(setup) as session:
+            handler = CommandHandler(session, setup.planner, by=by, channel="cli")
+            with _told(job, session):
+                if looks:  # what an earlier process left half done comes first, so that the picture is true
+                    await _settled(session)
+                result = await handler.handle(line)
+                snapshot = await _settled(session) if session.owned else session.snapshot
+    return _report(job, result, snapshot, looks=looks)
+
+
+def _report(job: Job, result: CommandResult, snapshot: Snapshot, *, looks: bool) -> int:
+    lines = result_lines(result, snapshot)
+    if job.arguments.json:
+        job.out.document(do_document(result, snapshot))
+    elif result.failed:
+        job.err.lines(lines)
+    elif looks or result.status == "recorded":
+        job.out.lines(lines)
+    else:
+        job.out.lines([*lines, *plan_lines(snapshot), *_outcome(job, snapshot)])
+    if result.failed:
+        return result.exit_code
+    return DONE if looks or result.status == "recorded" else exit_code(snapshot)
+
+
+async def show(job: Job) -> int:
+    """Show where a session stands; nothing is opened or run."""
+    async with Workbench.open(job.data, job.environ) as bench:
+        setup = bench.setup(job.arguments.session)
+        job.session_id = setup.info.id
+        owned = setup.folder.is_owned()
+        async with Follower.open(setup) as follower:
+            snapshot = follower.snapshot
+    if job.arguments.json:
+        job.out.document(show_document(snapshot, owned=owned))
+        return DONE
+    open_now = ["Another process has it open."] if owned else []
+    about = [f"Question: {shown(snapshot.query)}", f"Workspace: {shown(snapshot.workspace)}", *open_now, ""]
+    job.out.lines([*about, *plan_lines(snapshot), *_outcome(job, snapshot)])
+    return DONE
+
+
+async def sessions(job: Job) -> int:
+    """List all sessions."""
+    async with Workbench.open(job.data, job.environ) as bench:
+        found = await bench.sessions()
+    count = f"{len(found)} session{'' if len(found) == 1 else 's'} in {job.data}."
+    if job.arguments.json:
+        document = {"status": "ok", "message": count, "sessions": [s.to_dict() for s in found]}
+        job.out.document(document)
+    elif not found:
+        job.out.lines([f"There is no session yet in {shown(str(job.data))}."])
+    else:
+        rows = []
+        for item in found:
+            asks = f"{item.questions} for you" if item.questions else ""
+            state = f"{item.status}, open" if item.owned else item.status
+            title = one_line(item.title or item.message, 100)
+            rows.append((item.id, state, asks, item.updated[:16].replace("T", " "), title))
+        job.out.lines(table(rows))
+    return DONE
+
+
+def exit_code(snapshot: Snapshot) -> int:
+    """Return the exit code for where a session stands."""
+    if snapshot.status == FAILED:
+        return FAILURE
+    return DONE if snapshot.status == FINISHED else WAITS
+
+
+def given_text(text: str, stdin: Stdin | None) -> str:
+    """Return a query or command, read from standard input when it is `-`.
+
+    Raises:
+        BadInput: it is no text, or too long to be one.
+    """
+    if text == "-":
+        most = LONGEST_QUERY * 4
+        data = stdin.read(most + 1) if stdin is not None else b""
+        if len(data) > most:
+            raise BadInput(
+                f"What came from standard input is too long; at most {LONGEST_QUERY:,} characters can be used."
+            )
+        try:
+            return data.decode("utf-8-sig")
+        except UnicodeDecodeError as error:
+            raise BadInput("What came from standard input isn't UTF-8 text.") from error
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise BadInput("The text given isn't valid UTF-8; write it as plain text.") from error
+    return text
+
+
+def _changes(line: str) -> bool:
+    try:
+        return parse(line).spec.changes
+    except BadInput:
+        return True
+
+
+async def _settled(session: Session | Follower) -> Snapshot:
+    if isinstance(session, Session):
+        return await session.settled()
+    return await session.refresh()
+
+
+def _outcome(job: Job, snapshot: Snapshot) -> list[str]:
+    return [*questions_lines(snapshot, job.give), *answer_lines(snapshot), "", standing(snapshot)]
+
+
+def _told(job: Job, session: Session | Follower) -> ExitStack:
+    """Tell a person who watches what begins and ends meanwhile."""
+    stack = ExitStack()
+    watched = sys.stderr is not None and sys.stderr.isatty()
+    if watched and not job.arguments.json and isinstance(session, Session):
+
+        def tell(entry: Activity) -> None:
+            if entry.kind in _TOLD:
+                job.err.lines([f"{entry.todo_id or session.id} {entry.kind}: {entry.text}"])
+
+        stack.callback(session.activity.subscribe(tell))
+    return stack
