@@ -1,4 +1,4 @@
-"""The command line. Every subcommand is a few lines that call the rooms below; nothing heavy loads before it is used."""
+"""The command line: subcommands call the rooms below, and nothing heavy loads before it is used."""
 
 from __future__ import annotations
 

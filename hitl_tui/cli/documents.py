@@ -36,7 +36,8 @@ def run_document(snapshot: Snapshot) -> dict[str, Any]:
 
 def do_document(result: CommandResult, snapshot: Snapshot) -> dict[str, Any]:
     """Return what `do` prints: the command's own keys beside the session's."""
-    return {**session_part(snapshot), **result.to_dict()}
+    own = result.to_dict()
+    return {**own, **{k: v for k, v in session_part(snapshot).items() if k not in own}}
 
 
 def show_document(snapshot: Snapshot, *, owned: bool) -> dict[str, Any]:

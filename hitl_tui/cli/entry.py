@@ -60,7 +60,7 @@ def _guarded(arguments: Arguments, data: Path, journal: LogFile, out: Output, er
     current: list[Job] = []
     try:
         if arguments.command == CONSOLE:
-            return _console(arguments, data, journal)
+            return _console(arguments, data, journal, out)
         return _one_shot(arguments, data, journal, out, err, current.append)
     except KeyboardInterrupt:
         return _interrupted(arguments, out, err, current[0].session_id if current else "")
@@ -95,7 +95,7 @@ def _one_shot(
     return asyncio.run(carry[arguments.command](job))
 
 
-def _console(arguments: Arguments, data: Path, journal: LogFile) -> int:
+def _console(arguments: Arguments, data: Path, journal: LogFile, out: Output) -> int:
     from hitl_tui.cli.settings import operator_name, workspace_folder
     from hitl_tui.console.options import ConsoleOptions
 
@@ -110,7 +110,7 @@ def _console(arguments: Arguments, data: Path, journal: LogFile) -> int:
     if arguments.line or not _has_screen():
         from hitl_tui.repl.app import run_line_mode
 
-        return run_line_mode(options, journal.hide)
+        return run_line_mode(options, out.lines, journal.hide)
     from hitl_tui.console.app import run_console
 
     return run_console(options)

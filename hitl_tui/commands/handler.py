@@ -10,11 +10,11 @@ from hitl_tui.commands.inputs import edited_input, manual_todo
 from hitl_tui.commands.parser import Parsed, is_command, parse
 from hitl_tui.commands.results import CommandResult, failure
 from hitl_tui.commands.spec import CommandSpec, help_table, registry
-from hitl_tui.core.board import Board, Control, Draft
+from hitl_tui.core.board import Board, Control, Draft, judge
 from hitl_tui.core.errors import BadInput, HitlError, Refused, UnknownName
 from hitl_tui.core.events import EventKind
 from hitl_tui.core.plan import AgentFacts
-from hitl_tui.core.policy import Mode
+from hitl_tui.core.policy import Mode, Ruling
 from hitl_tui.core.questions import question_of
 from hitl_tui.core.reactions.operators import DEFAULT_SKIP_REASON
 from hitl_tui.core.requests import Decision, Kind, Outcome, Verdict
@@ -155,6 +155,10 @@ class CommandHandler:
 
     async def _checkpoint_list(self, values: Mapping[str, Any]) -> CommandResult:
         limit = _number(values.get("limit", str(_PAGE)))
+        if "todo" in values:
+            steps = await self._face.steps(self._todo(values["todo"]).id, limit)
+            message = f"{len(steps)} steps of its team, newest first."
+            return CommandResult("ok", message, {"checkpoints": [c.to_dict() for c in steps]})
         before = await self._face.find_checkpoint(values["before"]) if "before" in values else ""
         found = await self._face.checkpoints(limit, before)
         message = f"{len(found)} checkpoints, newest first." if found else "There are no checkpoints before that."
@@ -185,23 +189,29 @@ class CommandHandler:
         return await self._approve_all(questions, values.get("digest"))
 
     async def _approve_all(self, questions: list[Question], digest: str | None) -> CommandResult:
-        if digest is not None:
-            if len(questions) != 1 or len(digest) < 8 or not questions[0].digest.startswith(digest):
-                raise Refused(
-                    "What was shown isn't what is asked any more; look again and decide anew.", reason="stale"
-                )
-        results = [await self.decide(question, Verdict.APPROVE) for question in questions]
-        if len(results) == 1:
-            return results[0]
+        if digest is not None and not (len(questions) == 1 and _names(digest, questions[0].digest)):
+            raise Refused("What was shown isn't what is asked any more; look again and decide anew.", reason="stale")
+        if len(questions) == 1:
+            return await self.decide(questions[0], Verdict.APPROVE)
+        results = [await self._approve_one(question) for question in questions]
         failed = next((r for r in results if r.failed), None)
         data = {
             "todo_id": questions[0].todo_id,
             "todo_ids": [q.todo_id for q in questions],
             "results": [r.to_dict() for r in results],
         }
-        message = f"{len(questions)} TODOs approved." if failed is None else failed.message
-        chosen = failed or results[0]
-        return CommandResult(chosen.status, message, data, chosen.exit_code)
+        if failed is None:
+            return CommandResult(results[0].status, f"{len(questions)} TODOs approved.", data)
+        approved = [q.todo_id for q, r in zip(questions, results, strict=True) if not r.failed]
+        told = f" Approved: {', '.join(approved)}." if approved else ""
+        return CommandResult(failed.status, failed.message + told, {**failed.data, **data}, failed.exit_code)
+
+    async def _approve_one(self, question: Question) -> CommandResult:
+        """Approve one of several: a refusal of one doesn't hide what became of the others."""
+        try:
+            return await self.decide(question, Verdict.APPROVE)
+        except Refused as error:
+            return failure(error.message, error.help, reason=error.reason)
 
     def _current_question(self) -> Question:
         asked = self._snapshot.questions
@@ -230,6 +240,8 @@ class CommandHandler:
             raise BadInput(f"{todo.id} was approved by {todo.approval.get('by', '')} already.")
         request = question_of(self._draft(), todo)
         if request is None:
+            if judge(self._draft(), todo).ruling is Ruling.DENY:
+                raise BadInput(f"{todo.id} is denied by the policy and can't be approved.")
             waits = ", ".join(todo.dependencies)
             raise BadInput(f"{todo.id} is of {todo.risk} risk and asks once its input is known, after {waits}.")
         await self._face.desk.open(request)
@@ -410,11 +422,21 @@ class CommandHandler:
         return await self._change(EventKind.STOP, {}, "stopped", "Everything that hadn't ended is stopped.", {})
 
     async def _checkpoint_restore(self, values: Mapping[str, Any]) -> CommandResult:
+        thread, step = await self._face.find_step(values["id"])
+        if thread:
+            return await self._rewind(thread, step)
         checkpoint_id = await self._face.find_checkpoint(values["id"])
         branch = await self._face.desk.restore(checkpoint_id, self._by)
         await self._face.on_branch(branch)
         data = {"checkpoint_id": checkpoint_id, "branch": branch}
         return self._done_with("restored", f"The session stands at {checkpoint_id} again; nothing was executed.", data)
+
+    async def _rewind(self, thread: str, step: str) -> CommandResult:
+        """Let a TODO's team go on from one of its own steps, once it is approved anew (D13)."""
+        todo = self._todo(thread.split("/")[1])
+        data = {"todo_id": todo.id, "thread": thread, "checkpoint_id": step}
+        message = f"{todo.id} will go on from that step of {todo.agent_name}; it is asked first."
+        return await self._change(EventKind.REWIND, data, "restored", message, data)
 
     async def _propose(self, text: str) -> CommandResult:
         seen = self._snapshot
@@ -474,6 +496,11 @@ _SAID: Mapping[Verdict, tuple[str, str]] = {
     Verdict.USE_AS_DONE: ("resumed", "{what} goes on as if it had been done."),
     Verdict.DO_AGAIN: ("resumed", "{what} does it again."),
 }
+
+
+def _names(text: str, digest: str) -> bool:
+    """Return whether a text is a digest or enough of its beginning to stand for it."""
+    return len(text) >= 8 and digest.startswith(text)
 
 
 def _usage(name: str) -> str:

@@ -140,17 +140,18 @@ SPECS: tuple[CommandSpec, ...] = (
     ),
     CommandSpec(
         "checkpoint list",
-        "Show the session's checkpoints, newest first",
+        "Show the session's checkpoints, or with --todo the steps of its team, newest first",
         (),
         (
             Argument("limit", Takes.NUMBER, required=False),
             Argument("before", Takes.CHECKPOINT, required=False),
+            Argument("todo", Takes.TODO, required=False),
         ),
         changes=False,
     ),
     CommandSpec(
         "checkpoint restore",
-        "Go back to a checkpoint: nothing is executed, the history stays",
+        "Go back to a checkpoint, or let a team go on from one of its steps: nothing is executed before you approve",
         (Argument("id", Takes.CHECKPOINT),),
     ),
     CommandSpec("mode", "Show or set when you are asked", (Argument("mode", Takes.MODE, required=False),)),

@@ -96,6 +96,7 @@ KEYS: tuple[KeySpec, ...] = (
     KeySpec("question.undo", QUESTION, "0,u", "undo", "undo", "Take back your last decision if it hasn't started", "0 u"),
     KeySpec("question.leave", QUESTION, "escape", "leave", "prompt", "Back to the prompt; decides nothing", "Esc"),
     KeySpec("plan.show", PLAN, "enter", "select_cursor", "show", "Show the TODO whole, with its result", "Enter"),
+    KeySpec("plan.filter", PLAN, "f,space", "filter", "stream", "Show only its lines in the stream, or all again", "f"),
     KeySpec("plan.undo", PLAN, "u", "undo", "undo", "Take back its approval, skip or rejection", "u"),
     KeySpec("plan.cancel", PLAN, "c", "cancel", "cancel", "Stop it while it runs", "c"),
     KeySpec("plan.leave", PLAN, "escape", "leave", "prompt", "Back to the prompt", "Esc"),

@@ -272,7 +272,9 @@ def subject_of(draft: Draft, todo: SupervisorTodo, *, ahead: bool = False) -> di
         if todo_id in draft:
             result = draft.get(todo_id).result
             inputs[todo_id] = None if ahead or result is None else str(result.get("digest", ""))
+    step = {"from_step": dict(todo.metadata["rewind"])} if "rewind" in todo.metadata else {}
     return {
+        **step,
         "session": draft.board.session,
         "todo": todo.id,
         "asked": todo.asked,

@@ -25,6 +25,7 @@ class EventKind(StrEnum):
     MOVE = "move"
     EDIT = "edit"
     CANCEL = "cancel"
+    REWIND = "rewind"
     MODE = "mode"
     STOP = "stop"
     PROPOSED = "proposed"

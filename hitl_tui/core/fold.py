@@ -76,6 +76,7 @@ _HANDLERS: Mapping[EventKind, Callable[[Draft, Event], None]] = {
     EventKind.MOVE: operators.move,
     EventKind.EDIT: operators.edit,
     EventKind.CANCEL: operators.cancel,
+    EventKind.REWIND: operators.rewind,
     EventKind.MODE: session.mode,
     EventKind.STOP: operators.stop,
     EventKind.PROPOSED: session.proposed,

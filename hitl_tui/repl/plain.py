@@ -52,6 +52,9 @@ _VERDICTS: Mapping[Verdict, str] = {
     Verdict.DO_AGAIN: "do it again",
 }
 
+_BOOKKEEPING = ("session", "todo", "asked", "run", "policy")
+"""Parts of a subject that say where it belongs; shown too, in one line."""
+
 _RISKS: Mapping[str, str] = {"low": "low risk", "medium": "medium risk", "high": "HIGH RISK"}
 
 
@@ -98,7 +101,7 @@ def question_lines(question: Question, place: str, give: Callable[[str], str]) -
     lines = [" · ".join(head)]
     lines += [f"  {text}" for text in _about(about)]
     lines.append("  Exactly this:")
-    lines += [f"    {line}" for line in _fields(_subject(request.subject))]
+    lines += [f"    {line}" for line in _subject(request.subject)]
     lines += _evidence(question.view.evidence)
     lines += [f"  {text}" for text in _terms(question)]
     lines.append("  Answer with:")
@@ -134,11 +137,14 @@ def _about(about: Mapping[str, Any]) -> Iterator[str]:
         yield "Asked ahead: its input isn't known yet"
 
 
-def _subject(subject: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what is hashed, most important first; what is empty is left out, and nothing else is."""
-    first = [k for k in ("team", "task", "arguments") if k in subject]
-    order = [*first, *(k for k in subject if k not in first)]
-    return {k: subject[k] for k in order if not _empty(subject[k])}
+def _subject(subject: Mapping[str, Any]) -> Iterator[str]:
+    """Yield what is hashed, most important first; what is empty is left out, and nothing else is."""
+    given = {k: v for k, v in subject.items() if not _empty(v)}
+    first = [k for k in ("team", "task", "arguments") if k in given]
+    last = [k for k in _BOOKKEEPING if k in given]
+    middle = [k for k in given if k not in first and k not in last]
+    yield from _fields({k: given[k] for k in (*first, *middle)})
+    yield ", ".join(f"{k}: {_quoted(given[k])}" for k in last)
 
 
 def _empty(value: Any) -> bool:

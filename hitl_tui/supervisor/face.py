@@ -11,6 +11,7 @@ from typing import Any, Protocol
 
 from hitl_tui.core.board import Rules
 from hitl_tui.core.digest import short_id
+from hitl_tui.core.errors import BadInput
 from hitl_tui.core.events import Event, EventKind
 from hitl_tui.core.requests import Decision, Request
 from hitl_tui.core.safe_text import mask_json
@@ -52,6 +53,14 @@ class SessionFace(Protocol):
 
     async def find_checkpoint(self, text: str) -> str:
         """Return the id of the checkpoint that an id, prefix or ending names."""
+        ...
+
+    async def steps(self, todo_id: str, limit: int) -> list[CheckpointInfo]:
+        """Return the checkpoints of a TODO's team, of its last run, newest first (D13)."""
+        ...
+
+    async def find_step(self, text: str) -> tuple[str, str]:
+        """Return thread and checkpoint id of a team's own step; empty texts when none or several match."""
         ...
 
     async def artifact(self, digest: str) -> dict[str, Any]:
@@ -105,6 +114,19 @@ class Desk:
     async def last_seq(self) -> int:
         """Return the number of the last event in the inbox."""
         return await self.ledger.last_seq(self._session)
+
+
+def run_thread(snapshot: Snapshot, todo_id: str) -> str:
+    """Return the thread of a TODO's last run.
+
+    Raises:
+        BadInput: it never ran.
+    """
+    todo = snapshot.todo(todo_id)
+    if todo is None or not todo.run_id:
+        raise BadInput(f"{todo_id} has not run, so its team has no steps yet.")
+    step = todo.metadata.get("rewind", {})
+    return str(step.get("thread") or todo.metadata.get("threads", {}).get(todo.run_id, todo.run_id))
 
 
 def opened(request: Request, now: str) -> Request:

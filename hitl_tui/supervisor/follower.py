@@ -10,7 +10,7 @@ from typing import Any
 from hitl_tui.core.board import Board, Rules
 from hitl_tui.supervisor.activity import Activity, read_activity
 from hitl_tui.supervisor.checkpointer import open_read_only
-from hitl_tui.supervisor.face import Desk
+from hitl_tui.supervisor.face import Desk, run_thread
 from hitl_tui.supervisor.graph import TeamSupervisor, config_of
 from hitl_tui.supervisor.history import CheckpointInfo, History
 from hitl_tui.supervisor.session import SessionSetup
@@ -131,6 +131,16 @@ class Follower:
         """See `SessionFace`."""
         async with open_read_only(self.setup.folder.checkpoints) as saver:
             return await History(saver, self.id).find(text)
+
+    async def steps(self, todo_id: str, limit: int) -> list[CheckpointInfo]:
+        """See `SessionFace`."""
+        async with open_read_only(self.setup.folder.checkpoints) as saver:
+            return await History(saver, self.id, run_thread(self.snapshot, todo_id)).page(limit)
+
+    async def find_step(self, text: str) -> tuple[str, str]:
+        """See `SessionFace`."""
+        async with open_read_only(self.setup.folder.checkpoints) as saver:
+            return await History(saver, self.id).find_step(text)
 
     async def artifact(self, digest: str) -> dict[str, Any]:
         """See `SessionFace`."""

@@ -71,11 +71,13 @@ class History:
     Args:
         saver: the session's saver, or one that is open for reading.
         session_id: the session.
+        thread: a run's thread instead of the session's own.
     """
 
-    def __init__(self, saver: AsyncSqliteSaver, session_id: str) -> None:
+    def __init__(self, saver: AsyncSqliteSaver, session_id: str, thread: str = "") -> None:
         self._saver = saver
-        self._thread = thread_of(session_id)
+        self._session = session_id
+        self._thread = thread or thread_of(session_id)
         self._serde = serializer()
 
     async def page(self, limit: int = 20, before: str = "") -> list[CheckpointInfo]:
@@ -126,6 +128,17 @@ class History:
             raise UnknownName(f'"{clip(text)}" could be {", ".join(found[:4])}; write more of the id.')
         raise UnknownName(f'There is no checkpoint "{clip(text)}"; /checkpoint list shows them.')
 
+    async def find_step(self, text: str) -> tuple[str, str]:
+        """Return thread and checkpoint id of a team's own step (D13); empty texts when none or several match."""
+        prefix = f"{self._session}/"
+        rows = await self._rows(
+            "SELECT thread_id, checkpoint_id FROM checkpoints WHERE checkpoint_ns = '' "
+            "AND substr(thread_id, 1, ?) = ? AND (substr(checkpoint_id, 1, ?) = ? OR substr(checkpoint_id, -?) = ?) "
+            "LIMIT 2",
+            [len(prefix), prefix, len(text), text, len(text), text],
+        )
+        return (str(rows[0][0]), str(rows[0][1])) if len(rows) == 1 and text else ("", "")
+
     async def count(self) -> int:
         """Return how many checkpoints there are."""
         rows = await self._rows(
@@ -145,7 +158,9 @@ class History:
         control = values.get("control") or {}
         node = next((k.removeprefix(_TRIGGER) for k in values if k.startswith(_TRIGGER)), "")
         if not node:
-            node = "coordinator" if _START in values else str(values.get("current_phase", GENERATE_RESPONSE))
+            own = self._thread == thread_of(self._session)
+            ended = str(values.get("current_phase", GENERATE_RESPONSE)) if own else "ended"
+            node = ("coordinator" if own else "start") if _START in values else ended
         return CheckpointInfo(
             checkpoint_id=str(checkpoint_id),
             parent_id=str(parent or ""),

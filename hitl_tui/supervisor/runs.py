@@ -42,6 +42,10 @@ FollowUp = Callable[[SupervisorTodo, TeamResult], Awaitable[dict[str, Any] | Non
 """Asks the planner whether a result calls for a change of the plan (D14); returns a proposal dict."""
 
 
+class _OutOfTime(Exception):
+    """A run took longer than its TODO's timeout; a team's own `TimeoutError` is a failure like any other."""
+
+
 @dataclass(frozen=True, slots=True)
 class RunSpec:
     """Everything a run needs, JSON only.
@@ -59,6 +63,16 @@ class RunSpec:
     branch: int
     query: str
     inputs: Mapping[str, Mapping[str, Any]]
+
+    @property
+    def step(self) -> Mapping[str, str]:
+        """The earlier step to go on from: `thread` and `checkpoint_id`; empty for a run from the start."""
+        return dict(self.todo.metadata.get("rewind", {}))
+
+    @property
+    def thread(self) -> str:
+        """The run's LangGraph thread: its own, or the one whose step it goes on from."""
+        return self.step.get("thread", self.run_id)
 
     @classmethod
     def of(cls, todo: SupervisorTodo, todos: Mapping[str, SupervisorTodo], branch: int, query: str) -> RunSpec:
@@ -110,6 +124,7 @@ class LocalDispatcher:
         self._services = services
         self._grace = grace
         self._tasks: dict[str, asyncio.Task[None]] = {}
+        self._stuck: set[str] = set()
         self._graphs: dict[str, CompiledStateGraph[Any, Any, Any, Any]] = {}
 
     @property
@@ -117,11 +132,22 @@ class LocalDispatcher:
         """Ids of the runs that go on now."""
         return {run_id for run_id, task in self._tasks.items() if not task.done()}
 
+    @property
+    def stoppable(self) -> set[str]:
+        """Ids of the runs that go on now, without those that were stopped and didn't end."""
+        return self.alive - self._stuck
+
     def ensure(self, spec: RunSpec) -> None:
-        """Let a run go on unless it does already."""
+        """Let a run go on unless it does already.
+
+        Raises:
+            StorageError: it ended, and that couldn't be written to the ledger.
+        """
         task = self._tasks.get(spec.run_id)
         if task is not None and not task.done():
             return
+        if task is not None and not task.cancelled() and (error := task.exception()) is not None:
+            raise error  # its ending couldn't even be written down
         todo = spec.todo.id
         earlier = [t for run, t in self._tasks.items() if run.split("/")[1] == todo and not t.done()]
         self._tasks = {run: t for run, t in self._tasks.items() if not t.done()}
@@ -138,6 +164,8 @@ class LocalDispatcher:
             return True
         task.cancel()
         await asyncio.wait({task}, timeout=self._grace)
+        if not task.done():
+            self._stuck.add(run_id)
         return task.done()
 
     async def stop_all(self) -> list[str]:
@@ -162,18 +190,20 @@ class LocalDispatcher:
         try:
             await self._run(spec, lock)
         except asyncio.CancelledError:
-            raise
+            current = asyncio.current_task()
+            if current is None or current.cancelling():
+                raise
+            # Nobody stopped this run: its team raised that by itself.
+            await self._fail(spec, f"{spec.todo.agent_name} cancelled itself", final=False)
         except EffectInDoubt as doubt:
             data = {"todo_id": spec.todo.id, "run_id": spec.run_id, "effect": doubt.effect}
             await services.post(f"run:{spec.run_id}:doubt:{spec.todo.asked}", EventKind.DOUBT, data)
         except RunNotCurrent as error:
             log.info("%s: %s", spec.run_id, error.message)
-        except TimeoutError:
+        except _OutOfTime:
             await self._fail(spec, f"it took longer than {spec.todo.timeout:g} s", final=False)
-        except StorageError:
-            raise
         except HitlError as error:
-            await self._fail(spec, error.message, final=isinstance(error, BadInput))
+            await self._fail(spec, error.message, final=isinstance(error, BadInput | StorageError))
         except Exception as error:
             log.exception("run %s failed", spec.run_id)
             await self._fail(
@@ -202,13 +232,21 @@ class LocalDispatcher:
         services = self._services
         team = services.team(spec.todo.agent_name)
         graph = self._graph(team)
-        config: RunnableConfig = {"configurable": {"thread_id": spec.run_id, STRICT_RESUME: True}}
+        config: RunnableConfig = {"configurable": {"thread_id": spec.thread, STRICT_RESUME: True}}
+        if spec.step:
+            at_step: RunnableConfig = {"configurable": dict(spec.step) | {"thread_id": spec.thread}}
+            await graph.aupdate_state(at_step, None, as_node="__copy__")
         state = await graph.aget_state(config)
         value = self._input(spec, state)
         if value is not _WAITING:
             context = await self._context(spec, lock)
-            async with asyncio.timeout(spec.todo.timeout or None):
-                await self._stream(graph, value, config, context, spec)
+            try:
+                async with asyncio.timeout(spec.todo.timeout or None) as limit:
+                    await self._stream(graph, value, config, context, spec)
+            except TimeoutError as error:
+                if limit.expired():
+                    raise _OutOfTime from error
+                raise
             state = await graph.aget_state(config)
         await self._end(spec, state)
 

@@ -30,7 +30,7 @@ from hitl_tui.planning.agent import PlanningAgent
 from hitl_tui.supervisor.activity import ActivityStream
 from hitl_tui.supervisor.checkpointer import create_checkpointer
 from hitl_tui.supervisor.clock import utc_now
-from hitl_tui.supervisor.face import Desk, Watched, opened
+from hitl_tui.supervisor.face import Desk, Watched, opened, run_thread
 from hitl_tui.supervisor.graph import TeamSupervisor, config_of
 from hitl_tui.supervisor.history import CheckpointInfo, History
 from hitl_tui.supervisor.runs import LocalDispatcher, RunServices, RunSpec
@@ -84,6 +84,7 @@ class Session:
         self.setup = setup
         self.activity = activity
         self.artifacts: ArtifactStore = setup.folder.artifacts(setup.secrets)
+        self._saver = saver
         self.history = History(saver, setup.info.id)
         self._supervisor = TeamSupervisor(setup.planner, lambda: setup.rules, self.artifacts, saver, setup.now)
         self._dispatcher = LocalDispatcher(
@@ -191,6 +192,14 @@ class Session:
     async def find_checkpoint(self, text: str) -> str:
         """See `SessionFace`."""
         return await self.history.find(text)
+
+    async def steps(self, todo_id: str, limit: int) -> list[CheckpointInfo]:
+        """See `SessionFace`."""
+        return await History(self._saver, self.id, run_thread(self.snapshot, todo_id)).page(limit)
+
+    async def find_step(self, text: str) -> tuple[str, str]:
+        """See `SessionFace`."""
+        return await self.history.find_step(text)
 
     async def artifact(self, digest: str) -> dict[str, Any]:
         """See `SessionFace`."""
@@ -323,7 +332,7 @@ class Session:
             if raw["status"] == "in_progress":
                 todo = SupervisorTodo.from_state(raw)
                 wanted[todo.run_id] = todo
-        for run_id in self._dispatcher.alive - wanted.keys():
+        for run_id in self._dispatcher.stoppable - wanted.keys():
             if not await self._dispatcher.stop(run_id):
                 self.activity.write(run_id.split("/")[1], "note", f"{run_id} can't be stopped and still runs")
         if wanted:

@@ -202,7 +202,7 @@ def _again(todo: SupervisorTodo, status: Status) -> SupervisorTodo:
     )
 
 
-_FORGOTTEN = frozenset({"held", "skip_reason", "skipped_by", "rejected", "resolutions"})
+_FORGOTTEN = frozenset({"held", "skip_reason", "skipped_by", "rejected", "resolutions", "rewind"})
 
 
 def priority(draft: Draft, event: Event) -> None:
@@ -268,6 +268,23 @@ def cancel(draft: Draft, event: Event) -> None:
     if todo.status is not Status.IN_PROGRESS:
         raise BadInput(f"{todo.id} is {todo.status}; only a running TODO can be cancelled.")
     draft.put(_cancelled(todo, event, {"kind": "failure"}))
+
+
+def rewind(draft: Draft, event: Event) -> None:
+    """`todo_id`, `thread`, `checkpoint_id`: its team goes on from an earlier step of its own, once approved (D13)."""
+    todo = target(draft, event)
+    if not todo.attempt:
+        raise BadInput(f"{todo.id} never ran, so it has no steps to go back to.")
+    if todo.status is Status.IN_PROGRESS:
+        raise BadInput(f"{todo.id} is running; cancel it before going back to one of its steps.")
+    if todo.status is Status.BLOCKED:
+        raise BadInput(f"{todo.id} is blocked and can't go back to one of its steps.")
+    if todo.status is Status.PENDING:
+        todo = replace(todo, approval=None, asked=todo.asked + 1)
+    else:
+        todo = _again(todo, Status.PENDING)
+    step = {"thread": str(event.data["thread"]), "checkpoint_id": str(event.data["checkpoint_id"])}
+    draft.put(replace(todo, metadata={**todo.metadata, "rewind": step}))
 
 
 def _cancelled(todo: SupervisorTodo, event: Event, question: Mapping[str, Any] | None) -> SupervisorTodo:

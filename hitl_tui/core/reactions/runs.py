@@ -20,9 +20,19 @@ def _running(draft: Draft, event: Event) -> SupervisorTodo:
     return todo
 
 
+def _ended(draft: Draft, event: Event) -> SupervisorTodo:
+    """Return the TODO whose run is over: a step of its team to go back to was meant for this run alone."""
+    todo = _running(draft, event)
+    if "rewind" not in todo.metadata:
+        return todo
+    metadata = {k: v for k, v in todo.metadata.items() if k != "rewind"}
+    metadata["threads"] = {todo.run_id: todo.metadata["rewind"]["thread"]}
+    return replace(todo, metadata=metadata)
+
+
 def finished(draft: Draft, event: Event) -> None:
     """A run ended well: `todo_id`, `run_id`, `result` (a reference), optionally `proposal`."""
-    todo = _running(draft, event)
+    todo = _ended(draft, event)
     draft.put(
         todo.move(
             Status.COMPLETED,
@@ -42,7 +52,7 @@ def finished(draft: Draft, event: Event) -> None:
 
 def failed(draft: Draft, event: Event) -> None:
     """A run failed: `todo_id`, `run_id`, `error`, `final` (a retry can't help)."""
-    todo = _running(draft, event)
+    todo = _ended(draft, event)
     error = str(event.data.get("error", ""))[:2000]
     times: dict[str, Any] = {
         "completed_at": event.at,
@@ -60,12 +70,18 @@ def failed(draft: Draft, event: Event) -> None:
 def interrupted(draft: Draft, event: Event) -> None:
     """A run ended at an interrupt: `todo_id`, `run_id`, `interrupt` {`id`, `path`, `index`, `value`}."""
     todo = _running(draft, event)
-    question = {"kind": Kind.INTERRUPT.value, "interrupt": dict(event.data["interrupt"])}
+    interrupt = dict(event.data["interrupt"])
+    if not isinstance(interrupt["id"], str) or not isinstance(interrupt.get("path", ()), list | tuple):
+        raise TypeError("an interrupt has a text as id and a list as path")
+    question = {"kind": Kind.INTERRUPT.value, "interrupt": interrupt}
     draft.put(todo.move(Status.WAITING_APPROVAL, question=question, asked=todo.asked + 1))
 
 
 def doubt(draft: Draft, event: Event) -> None:
     """A run met an effect that may have happened: `todo_id`, `run_id`, `effect` {`key`, `name`, `subject`, `why`}."""
     todo = _running(draft, event)
-    question = {"kind": Kind.EFFECT.value, "effect": dict(event.data["effect"])}
+    effect = dict(event.data["effect"])
+    if not isinstance(effect["key"], str):
+        raise TypeError("an effect has a text as key")
+    question = {"kind": Kind.EFFECT.value, "effect": effect}
     draft.put(todo.move(Status.WAITING_APPROVAL, question=question, asked=todo.asked + 1))

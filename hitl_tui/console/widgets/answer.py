@@ -1,0 +1,40 @@
+"""The finished answer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from textual.app import ComposeResult
+from textual.containers import VerticalScroll
+from textual.widgets import Markdown
+
+from hitl_tui.core.safe_text import safe_text
+
+_NOT_YET = "*The answer appears here once nothing is left to do.*"
+
+
+class AnswerPane(VerticalScroll):
+    """The answer as rendered Markdown; its links are text."""
+
+    def __init__(self, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self._text = ""
+
+    def compose(self) -> ComposeResult:
+        yield Markdown(_NOT_YET, id="answer-text", open_links=False)
+
+    @property
+    def text(self) -> str:
+        """The answer that is shown; empty before there is one."""
+        return self._text
+
+    async def show(self, response: Mapping[str, Any] | None) -> bool:
+        """Show a response (`Response.to_dict()`); return whether it is another one than before."""
+        text = str((response or {}).get("text", ""))
+        if text == self._text:
+            return False
+        self._text = text
+        await self.query_one(Markdown).update(safe_text(text) if text else _NOT_YET)
+        self.scroll_home(animate=False)
+        return bool(text)

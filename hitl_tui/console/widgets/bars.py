@@ -1,0 +1,131 @@
+"""The one-row bars: header, tabs, message, keys."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from textual.app import RenderResult
+from textual.containers import Horizontal
+from textual.content import Content
+from textual.events import Click
+from textual.message import Message
+from textual.reactive import reactive
+from textual.widget import Widget
+from textual.widgets import Static
+
+from hitl_tui.console.keys import KeySpec
+from hitl_tui.core.safe_text import cell_width, clip, one_line
+
+
+class HeaderBar(Widget):
+    """Name, session and title on the left; mode; what needs a person on the right."""
+
+    session: reactive[str] = reactive("")
+    title_text: reactive[str] = reactive("")
+    mode: reactive[str] = reactive("")
+    status: reactive[str] = reactive("")
+    followed: reactive[bool] = reactive(False)
+
+    def render(self) -> RenderResult:
+        width = self.size.width
+        right = [(f" {self.status} ", "bold $text-warning" if "need" in self.status else "bold")] if self.status else []
+        middle = [(f" {self.mode} ", "$foreground on $panel")] if self.mode and width >= 60 else []
+        if self.followed:
+            shown = "followed: another process has it open" if width >= 110 else "followed"
+            middle.insert(0, (f" {shown} ", "bold $text-warning"))
+        used = sum(cell_width(t) for t, _ in [*right, *middle])
+        name = " hitl-tui "
+        session = f" {self.session} " if self.session else ""
+        room = width - used - cell_width(name) - cell_width(session) - 1
+        title = one_line(self.title_text, max(0, room))
+        gap = " " * max(0, room - cell_width(title) + 1)
+        left = [(name, "bold $text-primary"), (session, "bold"), (title, "$text-muted"), (gap, "")]
+        return Content.assemble(*left, *middle, *right).truncate(max(1, width))
+
+
+class KeyLine(Widget):
+    """The keys that apply now; those that find no room are in F1."""
+
+    keys: reactive[tuple[tuple[str, str], ...]] = reactive(())
+
+    def show(self, specs: Sequence[KeySpec]) -> None:
+        """Show these keys, the most important first."""
+        self.keys = tuple((spec.shown, spec.label) for spec in specs)
+
+    def render(self) -> RenderResult:
+        parts: list[tuple[str, str]] = []
+        used = 1
+        for shown, label in self.keys:
+            needed = cell_width(shown) + cell_width(label) + 3
+            if used + needed > self.size.width:
+                break
+            parts += [(f" {shown}", "bold $text-primary"), (f" {label} ", "$text-muted")]
+            used += needed
+        return Content.assemble(*parts)
+
+
+class MessageLine(Widget):
+    """What came of the last command, or how the typed one is used. An error says so in words."""
+
+    def __init__(self, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self._text = ""
+        self._error = False
+        self._hint = ""
+
+    @property
+    def text(self) -> str:
+        """What it says; empty when it says nothing."""
+        return self._text
+
+    def say(self, text: str, *, error: bool = False) -> None:
+        """Show one line; `text` has to be safe."""
+        self._text, self._error = text, error
+        self.refresh()
+
+    def hint(self, text: str) -> None:
+        """Show the usage of what is being typed instead, until it is empty again."""
+        if text != self._hint:
+            self._hint = text
+            self.refresh()
+
+    def render(self) -> RenderResult:
+        width = max(1, self.size.width - 1)
+        if self._hint:
+            return Content.styled(" " + one_line(self._hint, width), "$text-muted")
+        if not self._text:
+            return Content("")
+        if self._error:
+            return Content.styled(" " + clip(one_line(f"error: {self._text}", width), width), "bold $text-error")
+        return Content.styled(" " + one_line(self._text, width), "$text-success")
+
+
+class Tab(Static):
+    """One tab; a click shows its pane."""
+
+    class Chosen(Message):
+        """A tab was clicked."""
+
+        def __init__(self, pane: str) -> None:
+            super().__init__()
+            self.pane = pane
+
+    def __init__(self, pane: str, label: str) -> None:
+        super().__init__(Content(f" {label} "), id=f"tab-{pane}")
+        self.pane = pane
+
+    def on_click(self, event: Click) -> None:
+        event.stop()
+        self.post_message(self.Chosen(self.pane))
+
+
+class TabStrip(Horizontal):
+    """The tabs of the panes."""
+
+    def __init__(self, panes: Sequence[tuple[str, str]], id: str | None = None) -> None:
+        super().__init__(*(Tab(pane, label) for pane, label in panes), id=id)
+
+    def mark(self, pane: str) -> None:
+        """Show which pane is seen."""
+        for tab in self.query(Tab):
+            tab.set_class(tab.pane == pane, "-seen")

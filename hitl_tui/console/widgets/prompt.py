@@ -1,0 +1,140 @@
+"""The prompt: one line that grows to five, with history and completion."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from textual.binding import BindingType
+from textual.events import Key, Paste
+from textual.message import Message
+from textual.widgets import TextArea
+
+from hitl_tui.console import keys
+
+if TYPE_CHECKING:
+    from hitl_tui.commands.completion import Completion
+
+Completer = Callable[[str, int], "Sequence[Completion]"]
+"""A line and the cursor's place in it → how it could go on."""
+
+
+def typed_text(text: str) -> str:
+    """Return pasted text without what can't be typed: control and reordering characters; tabs become spaces."""
+    plain = text.replace("\r\n", "\n").replace("\r", "\n").replace("\t", "    ")
+    return "".join(c for c in plain if c == "\n" or unicodedata.category(c) not in ("Cc", "Cs", "Co", "Cn", "Cf"))
+
+
+def common_start(texts: Sequence[str]) -> str:
+    """Return what all texts begin with."""
+    first, last = min(texts), max(texts)
+    for index, character in enumerate(first):
+        if index >= len(last) or last[index] != character:
+            return first[:index]
+    return first
+
+
+class Prompt(TextArea):
+    """Where commands and words are typed."""
+
+    BINDINGS: list[BindingType] = [*keys.bindings(keys.PROMPT)]  # noqa: RUF012 - Textual's own way
+
+    class Sent(Message):
+        """A line was sent."""
+
+        def __init__(self, text: str) -> None:
+            super().__init__()
+            self.text = text
+
+    class Choices(Message):
+        """Tab found several ways to go on."""
+
+        def __init__(self, found: Sequence[Completion]) -> None:
+            super().__init__()
+            self.found = found
+
+    def __init__(self, placeholder: str, id: str | None = None) -> None:
+        super().__init__(
+            id=id, placeholder=placeholder, compact=True, highlight_cursor_line=False, soft_wrap=True, tab_behavior="focus"
+        )
+        self.completer: Completer | None = None
+        self.past: list[str] = []
+        self._place = -1
+        self._draft = ""
+
+    def on_key(self, event: Key) -> None:
+        """Enter, Tab and the arrows are the prompt's before they are the text area's."""
+        if event.key == "enter":
+            self.action_send()
+        elif event.key == "tab":
+            self.action_complete()
+        elif event.key == "ctrl+j":
+            self.action_newline()
+        elif event.key == "up" and self.cursor_at_first_line:
+            self.action_older()
+        elif event.key == "down" and self.cursor_at_last_line and self._place >= 0:
+            self.action_newer()
+        else:
+            return
+        event.stop()
+        event.prevent_default()
+
+    async def on_paste(self, event: Paste) -> None:
+        """What is pasted becomes text and is never sent by itself."""
+        event.stop()
+        event.prevent_default()
+        self.insert(typed_text(event.text))
+
+    def action_send(self) -> None:
+        text = self.text.strip()
+        if text:
+            self.post_message(self.Sent(text))
+
+    def sent(self, text: str) -> None:
+        """Take a line that was accepted into the history, and begin a new one."""
+        if not self.past or self.past[-1] != text:
+            self.past.append(text)
+        self._place = -1
+        self._draft = ""
+        if self.text.strip() == text:
+            self.text = ""
+
+    def action_newline(self) -> None:
+        self.insert("\n")
+
+    def action_older(self) -> None:
+        if not self.past:
+            return
+        if self._place < 0:
+            self._draft, self._place = self.text, len(self.past)
+        self._place = max(0, self._place - 1)
+        self._replace(self.past[self._place])
+
+    def action_newer(self) -> None:
+        self._place += 1
+        if self._place >= len(self.past):
+            self._place = -1
+            self._replace(self._draft)
+        else:
+            self._replace(self.past[self._place])
+
+    def _replace(self, text: str) -> None:
+        self.text = text
+        self.move_cursor(self.document.end)
+
+    def action_complete(self) -> None:
+        if self.completer is None or "\n" in self.text:
+            return
+        line, cursor = self.text, self.cursor_location[1]
+        found = self.completer(line, cursor)
+        if not found:
+            return
+        start = found[0].start
+        going = common_start([c.text for c in found])
+        whole = going + " " if len(found) == 1 else going
+        if len(whole) > cursor - start or len(found) == 1:
+            self.text = line[:start] + whole + line[cursor:]
+            self.move_cursor((0, start + len(whole)))
+        if len(found) > 1:
+            self.post_message(self.Choices(found))

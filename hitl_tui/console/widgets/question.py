@@ -1,0 +1,276 @@
+"""The question panel: shows one question whole, and takes an answer only when it was there to be read (C3)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.containers import Horizontal, Vertical, VerticalScroll
+from textual.content import Content
+from textual.events import Click, Focus, Resize
+from textual.message import Message
+from textual.widgets import Static
+
+from hitl_tui.console import keys
+from hitl_tui.console.arming import Arming
+from hitl_tui.console.asking import Answer, answers, body, headline
+from hitl_tui.core.requests import Verdict
+
+if TYPE_CHECKING:
+    from hitl_tui.supervisor.snapshot import Question
+
+_TOO_SOON = "Too soon after the last key: wait half a second, then press it again; nothing was decided."
+_UNREAD = "Read to the end first (PgDn); nothing was decided."
+
+
+class Place(Static):
+    """One place of the row of actions; a click is like its key."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__("", id=f"place-{number}")
+        self.number = number
+
+    def on_click(self, event: Click) -> None:
+        event.stop()
+        panel = next(a for a in self.ancestors if isinstance(a, QuestionPanel))
+        panel.clicked(self.number)
+
+
+class Body(VerticalScroll, can_focus=False):
+    """What has to be read."""
+
+    class Moved(Message):
+        """It was scrolled."""
+
+    def watch_scroll_y(self, old_value: float, new_value: float) -> None:
+        super().watch_scroll_y(old_value, new_value)
+        self.post_message(self.Moved())
+
+
+class QuestionPanel(Vertical, can_focus=True):
+    """All open questions, one on the screen.
+
+    A new one is appended and counted; it never takes the focus nor the place of the one that is shown.
+
+    Args:
+        arming: when keys decide.
+    """
+
+    BINDINGS: list[BindingType] = [*keys.bindings(keys.QUESTION)]  # noqa: RUF012 - Textual's own way
+
+    class Chosen(Message):
+        """An answer was chosen for a question, as it was shown."""
+
+        def __init__(self, question: Question, answer: Answer) -> None:
+            super().__init__()
+            self.question = question
+            self.answer = answer
+
+    class Held(Message):
+        """A key decided nothing; why."""
+
+        def __init__(self, why: str) -> None:
+            super().__init__()
+            self.why = why
+
+    class Undo(Message):
+        """The last decision shall be taken back."""
+
+    class Left(Message):
+        """Back to the prompt."""
+
+    def __init__(self, arming: Arming, now: Callable[[], datetime] | None = None, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self.arming = arming
+        self._now = now or (lambda: datetime.now(UTC))
+        self._questions: list[Question] = []
+        self._shown = ""
+        self._workspace = ""
+        self._drawn: Content | None = None
+        self._read: set[str] = set()
+        self._swallow_click = False
+
+    def compose(self) -> ComposeResult:
+        with Body(id="question-body"):
+            yield Static("", id="question-text", markup=False)
+        with Horizontal(id="question-actions"):
+            for number in range(1, 7):
+                yield Place(number)
+
+    def on_mount(self) -> None:
+        self.set_interval(1.0, self._tick)
+        self.display = False
+
+    # What is asked ---------------------------------------------------------------------------------------------
+
+    @property
+    def question(self) -> Question | None:
+        """The one on the screen."""
+        return next((q for q in self._questions if q.id == self._shown), None)
+
+    @property
+    def questions(self) -> Sequence[Question]:
+        """All open ones, in the order they came."""
+        return tuple(self._questions)
+
+    def update_questions(self, asked: Sequence[Question], workspace: str) -> None:
+        """Take over what is open now: what stays keeps its place, what is new comes last."""
+        fresh = {q.id: q for q in asked}
+        place = next((i for i, q in enumerate(self._questions) if q.id == self._shown), 0)
+        kept = [fresh[q.id] for q in self._questions if q.id in fresh]
+        known = {q.id for q in kept}
+        before = [q for q in self._questions[:place] if q.id in fresh]
+        self._questions = [*kept, *(q for q in asked if q.id not in known)]
+        self._workspace = workspace
+        if self._shown not in fresh:
+            self._shown = self._questions[min(len(before), len(self._questions) - 1)].id if self._questions else ""
+        self._draw()
+
+    def select(self, name: str) -> bool:
+        """Show the question with this id or about this TODO; return whether there is one."""
+        found = next((q for q in self._questions if name and name in (q.id, q.todo_id)), None)
+        if found is None:
+            return False
+        self._shown = found.id
+        self._draw()
+        return True
+
+    def _draw(self) -> None:
+        question = self.question
+        self.display = question is not None
+        if question is None:
+            self._drawn = None
+            return
+        content = Content(f"{question.id}\n") + body(question, self._workspace)
+        self._titles()
+        if self._drawn is not None and self._drawn.is_same(content):
+            return
+        self._drawn = content
+        self.query_one("#question-text", Static).update(body(question, self._workspace))
+        self.query_one(Body).scroll_home(animate=False)
+        self.set_class(str(question.view.request.about.get("risk")) == "high", "-risky")
+        self._read.discard(question.id)
+        self.arming.drawn()
+        self._places()
+        self.call_after_refresh(self._look)
+
+    def _titles(self) -> None:
+        question = self.question
+        if question is not None:
+            index = self._questions.index(question) + 1
+            self.border_title = headline(question, index, len(self._questions), self._now())  # type: ignore[assignment]
+
+    def _tick(self) -> None:
+        question = self.question
+        if question is not None and question.view.request.deadline:
+            self._titles()
+
+    # Read to the end -------------------------------------------------------------------------------------------
+
+    @property
+    def read(self) -> bool:
+        """The end of what is shown was on the screen."""
+        return self._shown in self._read
+
+    def on_resize(self, event: Resize) -> None:
+        self.call_after_refresh(self._look)
+
+    def on_body_moved(self, event: Body.Moved) -> None:
+        event.stop()
+        self._look()
+
+    def _look(self) -> None:
+        region = self.query_one(Body)
+        if self.display and region.size.height > 0 and region.scroll_offset.y >= region.max_scroll_y:
+            self._read.add(self._shown)
+        self._places()
+
+    # Keys and clicks -------------------------------------------------------------------------------------------
+
+    def on_focus(self, event: Focus) -> None:
+        self._swallow_click = self.arming.pointer
+        self.arming.drawn()
+        self._places()
+
+    def on_blur(self) -> None:
+        self._places()
+
+    def _places(self) -> None:
+        """Draw the row of actions: dim what isn't possible, and all of it while no key decides."""
+        question = self.question
+        if question is None:
+            return
+        for answer in answers(question):
+            place = self.query_one(f"#place-{answer.number}", Place)
+            unread = answer.verdict in (Verdict.APPROVE, Verdict.USE_AS_DONE) and not self.read
+            place.update(Content(f"{answer.number} {answer.label}"))
+            place.set_class(bool(answer.why_not) or unread, "-off")
+        remaining = self.arming.remaining if self.has_focus else 0.0
+        self.set_class(self.has_focus and remaining > 0, "-unarmed")
+        self.border_subtitle = self._subtitle(remaining)
+        if remaining > 0:
+            self.set_timer(remaining + 0.02, self._places)
+
+    def _subtitle(self, remaining: float) -> Content:  # type: ignore[override]
+        if not self.read:
+            return Content.styled("more below: PgDn", "bold $text-warning")
+        if not self.has_focus:
+            return Content.styled("Ctrl+G to answer", "$text-muted")
+        return Content.styled("…" if remaining > 0 else "ready", "$text-muted")
+
+    def typed(self) -> None:
+        """A key was pressed somewhere: the row shows whether the next one decides."""
+        if self.has_focus:
+            self._places()
+
+    def clicked(self, number: int) -> None:
+        """A place was clicked: the click that brings the focus here decides nothing."""
+        if self._swallow_click or not self.has_focus:
+            self._swallow_click = False
+            self.focus()
+            return
+        self._choose(number, ready=self.arming.remaining == 0)
+
+    def action_act(self, number: int) -> None:
+        self._swallow_click = False
+        self._choose(number, ready=self.arming.decides)
+
+    def _choose(self, number: int, *, ready: bool) -> None:
+        question = self.question
+        if question is None:
+            return
+        answer = answers(question)[number - 1]
+        if answer.why_not:
+            self.post_message(self.Held(answer.why_not))
+        elif answer.ask == "details":
+            self.post_message(self.Chosen(question, answer))
+        elif not ready:
+            self.post_message(self.Held(_TOO_SOON))
+        elif answer.verdict in (Verdict.APPROVE, Verdict.USE_AS_DONE) and not self.read:
+            self.post_message(self.Held(_UNREAD))
+        else:
+            self.post_message(self.Chosen(question, answer))
+
+    def seen_whole(self, question_id: str) -> None:
+        """Its end was read elsewhere, on the screen of details."""
+        if question_id == self._shown:
+            self._read.add(question_id)
+            self._places()
+
+    def action_step(self, by: int) -> None:
+        if len(self._questions) > 1 and self.question is not None:
+            index = (self._questions.index(self.question) + by) % len(self._questions)
+            self.select(self._questions[index].id)
+
+    def action_scroll(self, by: int) -> None:
+        region = self.query_one(Body)
+        region.scroll_relative(y=by * max(1, region.size.height - 1), animate=False)
+
+    def action_undo(self) -> None:
+        self.post_message(self.Undo())
+
+    def action_leave(self) -> None:
+        self.post_message(self.Left())

@@ -1,0 +1,109 @@
+"""What line mode says by itself: questions whole, what teams do, the answer; each once, in the order it happens."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from hitl_tui.commands.parser import Parsed
+from hitl_tui.core.errors import UnknownName
+from hitl_tui.core.todos import resolve_id
+from hitl_tui.repl.plain import answer_lines, question_lines, standing
+from hitl_tui.supervisor.activity import Activity
+from hitl_tui.supervisor.snapshot import Question, Snapshot
+
+Say = Callable[[Sequence[str]], None]
+
+_TOLD = frozenset({"started", "finished", "failed", "line", "note"})
+
+ANSWERS = frozenset(
+    {
+        "todo approve",
+        "todo reject",
+        "todo skip",
+        "todo retry",
+        "todo done",
+        "todo again",
+        "answer",
+        "plan approve",
+        "plan reject",
+        "proposal accept",
+        "proposal reject",
+    }
+)
+"""Commands that may answer a question."""
+
+
+class Announcer:
+    """Tells of one session.
+
+    Args:
+        say: prints lines.
+    """
+
+    def __init__(self, say: Say) -> None:
+        self._say = say
+        self._shown: set[str] = set()
+        self._before: frozenset[str] | None = None
+        self._answer = ""
+        self._heard = ""
+
+    def look(self, snapshot: Snapshot) -> None:
+        """Say what is new in a session."""
+        total = len(snapshot.questions)
+        for number, question in enumerate(snapshot.questions, start=1):
+            if question.id not in self._shown and _whole(question, snapshot):
+                self._shown.add(question.id)
+                self._say(["", *question_lines(question, f"{number} of {total}", str)])
+        answer = answer_lines(snapshot)
+        if answer and str(answer) != self._answer:
+            self._answer = str(answer)
+            self._say([*answer, "", standing(snapshot)])
+
+    def hear(self, entry: Activity) -> None:
+        """Say what a team does; progress in numbers is left out, questions are shown whole instead."""
+        if entry.kind in _TOLD:
+            what = "" if entry.kind == "line" else f"{entry.kind}: "
+            self._say([f"[{entry.todo_id or 'session'}] {what}{entry.text}"])
+
+    def catch_up(self, entries: Sequence[Activity]) -> None:
+        """Say what the owner of a followed session wrote since the last time; the first time nothing."""
+        if self._heard:
+            for entry in entries:
+                if entry.at > self._heard:
+                    self.hear(entry)
+        self._heard = max((entry.at for entry in entries), default=self._heard or "0")
+
+    def typing_began(self) -> None:
+        """Remember what had been shown when the line that is being typed was begun."""
+        self._before = frozenset(self._shown)
+
+    def too_early(self, parsed: Parsed, snapshot: Snapshot) -> list[Question]:
+        """Return the questions that a command would answer although it was begun before they were shown (C3)."""
+        known = self._shown if self._before is None else self._before
+        self._before = None
+        if parsed.spec.name not in ANSWERS:
+            return []
+        return [q for q in _meant(parsed, snapshot) if q.id not in known]
+
+
+def _whole(question: Question, snapshot: Snapshot) -> bool:
+    """Tell whether everything about a question is there: a declared preview may still be running."""
+    expected = question.view.request.subject.get("arguments", {})
+    return not (snapshot.busy and isinstance(expected, dict) and expected.get("preview")) or bool(
+        question.view.evidence
+    )
+
+
+def _meant(parsed: Parsed, snapshot: Snapshot) -> list[Question]:
+    given = parsed.values.get("id")
+    names = [given] if isinstance(given, str) else list(given or ())
+    if not names:
+        return list(snapshot.questions)
+    found = []
+    for name in names:
+        try:
+            meant = resolve_id(name, [*snapshot.raw, *(q.name for q in snapshot.questions if not q.todo_id)])
+        except UnknownName:  # the command itself will say so
+            continue
+        found += [q for q in snapshot.questions if q.name == meant]
+    return found

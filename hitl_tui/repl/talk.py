@@ -1,0 +1,284 @@
+"""A conversation in lines: opens sessions, gives commands, says what happens."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping
+from contextlib import AsyncExitStack
+from pathlib import Path
+
+from hitl_tui.commands.completion import Completion, complete
+from hitl_tui.commands.handler import CommandHandler
+from hitl_tui.commands.parser import Parsed, is_command, parse
+from hitl_tui.commands.spec import help_table
+from hitl_tui.config.load import load_config
+from hitl_tui.console.options import ConsoleOptions
+from hitl_tui.core.errors import BadInput, ConfigError, HitlError
+from hitl_tui.core.policy import Mode
+from hitl_tui.core.safe_text import one_line
+from hitl_tui.repl.announce import Announcer, Say
+from hitl_tui.repl.plain import MODE_WORDS, plan_lines, result_lines, shown, standing
+from hitl_tui.repl.source import Source
+from hitl_tui.resources import Starter, materialise, starters
+from hitl_tui.supervisor.follower import Follower
+from hitl_tui.supervisor.session import Session, SessionSetup
+from hitl_tui.supervisor.snapshot import FAILED, FINISHED, Snapshot
+from hitl_tui.supervisor.workbench import Workbench
+
+DONE, FAILURE, REFUSED, WAITS = 0, 1, 2, 3
+_CHECKPOINTS = 30
+
+
+class Talk:
+    """One run of line mode.
+
+    Args:
+        options: how it begins.
+        bench: all sessions.
+        say: prints lines.
+        hide: is told the secrets that must not reach the log.
+        changed: is called when the prompt or the toolbar may have changed.
+    """
+
+    def __init__(
+        self,
+        options: ConsoleOptions,
+        bench: Workbench,
+        say: Say,
+        hide: Callable[[Mapping[str, str]], None],
+        changed: Callable[[], None],
+    ) -> None:
+        self._options = options
+        self._bench = bench
+        self._say = say
+        self._hide = hide
+        self._changed = changed
+        self._workspace = options.workspace
+        self._session: Session | Follower | None = None
+        self._handler: CommandHandler | None = None
+        self._setup: SessionSetup | None = None
+        self._announcer = Announcer(say)
+        self._open = AsyncExitStack()
+        self._watching: asyncio.Task[None] | None = None
+        self._refused = False
+
+    # What the prompt shows -------------------------------------------------------------------------------------
+
+    def prompt(self) -> str:
+        """Return what stands before the line."""
+        return f"{self._session.id if self._session else 'hitl-tui'}> "
+
+    def toolbar(self) -> str:
+        """Return session, mode and how many questions wait."""
+        if self._session is None:
+            return "no session · /new QUESTION begins one · /quit leaves"
+        seen = self._session.snapshot
+        count = len(seen.questions)
+        needs = f"{count} need{'s' if count == 1 else ''} you" if count else seen.status
+        followed = "" if self._session.owned else " · followed: another process has it open"
+        return f"{seen.session_id} · {MODE_WORDS.get(seen.mode, seen.mode)} · {needs}{followed} · /help"
+
+    def typing_began(self) -> None:
+        """A line is being typed from now on."""
+        self._announcer.typing_began()
+
+    async def completions(self, line: str, cursor: int) -> list[Completion]:
+        """Return what could stand at the cursor."""
+        if self._session is None or self._setup is None:
+            return complete(line, cursor)
+        wanted = line.lstrip().lower().startswith("/checkpoint")
+        pages = await self._session.checkpoints(_CHECKPOINTS) if wanted else []
+        try:
+            commands = load_config(Path(self._setup.info.workspace)).commands
+        except ConfigError:
+            commands = {}
+        return complete(line, cursor, self._session.snapshot, self._setup.planner.agents, pages, commands)
+
+    # The conversation ------------------------------------------------------------------------------------------
+
+    async def converse(self, source: Source) -> int:
+        """Begin as the options say; carry lines out until they end. Return the exit code.
+
+        Raises:
+            HitlError: it can't begin, or the session can't go on.
+        """
+        try:
+            await self._begin(source)
+            await self._catch_up(source)
+            going = True
+            while going:
+                try:
+                    line = await self._next(source)
+                    going = line is not None and await self._line(line, source)
+                except BadInput as error:
+                    self._complain(error)
+                if going:
+                    await self._catch_up(source)
+            return self._leave(source)
+        finally:
+            await self._close()
+
+    async def _next(self, source: Source) -> str | None:
+        asking = asyncio.create_task(source.next(), name="next line")
+        try:
+            watched = {self._watching} if self._watching else set()
+            await asyncio.wait({asking, *watched}, return_when=asyncio.FIRST_COMPLETED)
+            if self._watching is not None and self._watching.done():
+                self._watching.result()
+            return await asking
+        finally:
+            asking.cancel()
+
+    async def _line(self, line: str, source: Source) -> bool:
+        """Carry one line out; return whether to go on."""
+        if not line.strip():
+            return True
+        if not is_command(line):
+            await (self._give(line) if self._session else self._at_home(line))
+            return True
+        parsed = parse(line)
+        if parsed.spec.name == "quit":
+            return False
+        if parsed.spec.name == "new":
+            await self._new(str(parsed.values["query"]))
+        elif self._session is None:
+            self._without_session(parsed)
+        elif early := self._announcer.too_early(parsed, self._session.snapshot):
+            self._announcer.look(self._session.snapshot)
+            names = ", ".join(question.name for question in early)
+            raise BadInput(
+                f"{names} was asked after you began that line; read the question and give the command again."
+            )
+        else:
+            if not parsed.spec.changes and source.waits:
+                await self._settle()
+            await self._give(line)
+        return True
+
+    async def _give(self, line: str) -> None:
+        assert self._session is not None and self._handler is not None
+        result = await self._handler.handle(line)
+        self._refused = self._refused or result.failed
+        self._say(result_lines(result, self._session.snapshot))
+
+    def _complain(self, error: HitlError) -> None:
+        self._refused = True
+        self._say([f"Error: {shown(error.message)}", *([f"  {shown(error.help)}"] if error.help else [])])
+
+    # Beginning -------------------------------------------------------------------------------------------------
+
+    async def _begin(self, source: Source) -> None:
+        given = self._options
+        if given.query:
+            await self._new(given.query, given.session)
+        elif given.session:
+            setup = self._bench.setup(given.session)
+            await self._enter(setup, "")
+        else:
+            await self._home(source)
+
+    async def _home(self, source: Source) -> None:
+        if source.waits:  # a script knows what it wants to say
+            return
+        lines = [
+            "hitl-tui: a question is planned into TODOs; nothing runs until you say so.",
+            f"Write a question to begin. Workspace: {shown(str(self._workspace))}",
+        ]
+        for number, starter in enumerate(starters(), start=1):
+            lines.append(f"  {number}  {starter.title}: {starter.question}")
+        open_ones = [s for s in await self._bench.sessions() if s.status not in (FINISHED, FAILED)]
+        if open_ones:
+            lines.append("Or write the id of a session that isn't finished:")
+            lines += [f"  {s.id}  {s.status}  {one_line(s.title or s.message, 100)}" for s in open_ones[-9:]]
+        self._say([*lines, "/help lists all commands, /quit leaves."])
+
+    async def _at_home(self, line: str) -> None:
+        text = line.strip()
+        offered = starters()
+        if text.isascii() and text.isdigit() and 1 <= int(text[:3]) <= len(offered):
+            await self._start(offered[int(text) - 1])
+        elif text in self._bench.data.ids():
+            await self._enter(self._bench.setup(text), "")
+        else:
+            await self._new(text)
+
+    async def _start(self, starter: Starter) -> None:
+        self._workspace = materialise(starter, self._options.data)
+        await self._new(starter.question)
+
+    def _without_session(self, parsed: Parsed) -> None:
+        if parsed.spec.name != "help":
+            raise BadInput("No session is open; write a question to begin one.", help="/help lists all commands.")
+        for usage, summary in help_table():
+            self._say([usage, f"    {summary}"])
+
+    async def _new(self, query: str, session_id: str = "") -> None:
+        mode = Mode(self._options.mode) if self._options.mode else None
+        workspace = self._workspace or Path.cwd()
+        setup = await self._bench.create(query, workspace, session_id=session_id, mode=mode)
+        await self._enter(setup, query)
+
+    async def _enter(self, setup: SessionSetup, query: str) -> None:
+        if self._session is not None:
+            self._say([f"{self._session.id} is left as it stands."])
+        await self._close()
+        self._hide(setup.secrets)
+        session = await self._open.enter_async_context(self._bench.session(setup, query))
+        self._session, self._setup = session, setup
+        self._handler = CommandHandler(session, setup.planner, by=self._options.by, channel="repl")
+        self._announcer = Announcer(self._say)
+        followed = "" if session.owned else " Another process has it open; what you decide is recorded for it."
+        self._say([f"Session {setup.info.id}: {one_line(setup.info.title, 200)}{followed}"])
+        if isinstance(session, Session):
+            self._open.callback(session.activity.subscribe(self._announcer.hear))
+        self._say(plan_lines(session.snapshot))
+        self._changed()
+
+    # Watching --------------------------------------------------------------------------------------------------
+
+    async def _catch_up(self, source: Source) -> None:
+        """Let the session settle where lines wait for that, else watch it beside the prompt."""
+        if source.waits:
+            await self._settle()
+        elif self._session is not None and self._watching is None:
+            self._watching = asyncio.create_task(self._watch(self._session), name="watch")
+        self._changed()
+
+    async def _settle(self) -> None:
+        if self._session is not None:
+            owner = isinstance(self._session, Session)
+            self._look(await self._session.settled() if owner else await self._session.refresh())
+
+    async def _watch(self, session: Session | Follower) -> None:
+        seen: Snapshot = session.snapshot
+        while True:
+            self._look(seen)
+            seen = await session.changed(seen)
+
+    def _look(self, snapshot: Snapshot) -> None:
+        if isinstance(self._session, Follower):
+            self._announcer.catch_up(self._session.activity)
+        self._announcer.look(snapshot)
+        self._changed()
+
+    # Leaving ---------------------------------------------------------------------------------------------------
+
+    def _leave(self, source: Source) -> int:
+        if self._session is None:
+            return REFUSED if self._refused and source.waits else DONE
+        seen = self._session.snapshot
+        self._say([standing(seen), f"hitl-tui --line --session {seen.session_id} comes back to it."])
+        if not source.waits:
+            return DONE
+        if self._refused:
+            return REFUSED
+        if seen.status == FAILED:
+            return FAILURE
+        return DONE if seen.status == FINISHED else WAITS
+
+    async def _close(self) -> None:
+        if self._watching is not None:
+            self._watching.cancel()
+            await asyncio.wait({self._watching})
+        self._watching = self._session = self._handler = self._setup = None
+        await self._open.aclose()
