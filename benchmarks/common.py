@@ -16,8 +16,9 @@ from typing import Any
 
 from hitl_tui.core.plan import AgentFacts, ExecutionPlan, ExecutionStep, Intent
 from hitl_tui.core.policy import Mode, Policy, Risk
-from hitl_tui.core.requests import Decision, RequestView, Verdict
+from hitl_tui.core.requests import Decision, Verdict
 from hitl_tui.core.todos import SupervisorTodo
+from hitl_tui.ledger.contract import RequestView
 from hitl_tui.ledger.sqlite import SqliteLedger
 from hitl_tui.planning.agent import PlanningAgent
 from hitl_tui.planning.proposals import Planned, Proposed

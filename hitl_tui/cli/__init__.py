@@ -5,6 +5,8 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 
+from hitl_tui import __version__
+
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run `hitl-tui`.
@@ -17,6 +19,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     """
     given = list(sys.argv[1:] if argv is None else argv)
     try:
+        if given == ["--version"]:  # nothing has to load for it
+            from hitl_tui.cli.output import standard
+
+            standard()[0].lines([f"hitl-tui {__version__}"])
+            return 0
         from hitl_tui.cli.entry import run
 
         return run(given)

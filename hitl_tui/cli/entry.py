@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import shlex
 import sys
 from collections.abc import Callable, Coroutine, Sequence
 from pathlib import Path
@@ -110,10 +111,16 @@ def _console(arguments: Arguments, data: Path, journal: LogFile, out: Output) ->
     if arguments.line or not _has_screen():
         from hitl_tui.repl.app import run_line_mode
 
-        return run_line_mode(options, out.lines, journal.hide)
+        return run_line_mode(options, out.lines, journal.hide, lambda session: _again(arguments, session))
     from hitl_tui.console.app import run_console
 
     return run_console(options)
+
+
+def _again(arguments: Arguments, session: str) -> str:
+    line = " --line" if arguments.line else ""
+    place = f" --data {shlex.quote(arguments.data)}" if arguments.data else ""
+    return f"hitl-tui{line}{place} --session {session}"
 
 
 def _has_screen() -> bool:

@@ -277,7 +277,10 @@ class Ledger(Protocol):
         ...
 
     async def last_seq(self, session: str) -> int:
-        """Return the highest number in a session's inbox, 0 for none. Cheap: it is polled."""
+        """Return the highest number in a session's inbox on the branch that counts, 0 for none. Cheap: it is polled.
+
+        Events for branches that were left don't count: nobody will ever take them.
+        """
         ...
 
     async def wait(

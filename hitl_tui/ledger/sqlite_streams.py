@@ -130,9 +130,13 @@ def taken(db: sqlite3.Connection, session: str) -> int:
 
 
 def last_seq(db: sqlite3.Connection, session: str) -> int:
-    """Return the highest number in the inbox."""
-    row = db.execute("SELECT last_seq FROM sessions WHERE session = ?", (session,)).fetchone()
-    return int(row[0]) if row else 0
+    """Return the highest number in the inbox that is meant for the branch that counts."""
+    row = db.execute(
+        "SELECT max(i.seq) FROM sessions s JOIN inbox i ON i.session = s.session AND i.branch = s.branch"
+        " WHERE s.session = ?",
+        (session,),
+    ).fetchone()
+    return int(row[0] or 0)
 
 
 def is_waiting(db: sqlite3.Connection, session: str, cursor: int) -> bool:

@@ -15,14 +15,18 @@ from hitl_tui.repl.source import PlainLines, Source
 from hitl_tui.repl.talk import Talk
 from hitl_tui.supervisor.workbench import Workbench
 
+Hide = Callable[[Mapping[str, str]], None]
+Again = Callable[[str], str]
 
-def run_line_mode(options: ConsoleOptions, say: Say, hide: Callable[[Mapping[str, str]], None]) -> int:
+
+def run_line_mode(options: ConsoleOptions, say: Say, hide: Hide, again: Again) -> int:
     """Talk in lines until the input ends.
 
     Args:
         options: how it begins; a session id together with a query names a new session.
         say: prints lines on standard output; not used where a prompt has the terminal.
         hide: is told the secrets that must not reach the log.
+        again: returns the shell command that opens a session by id.
 
     Returns:
         The exit code. At a terminal 0; from a pipe 0 finished, 3 waiting for a decision, 1 failed, 2 when a line was
@@ -31,14 +35,14 @@ def run_line_mode(options: ConsoleOptions, say: Say, hide: Callable[[Mapping[str
     Raises:
         HitlError: it can't begin, or the session can't go on.
     """
-    return asyncio.run(_talk(options, say, hide))
+    return asyncio.run(_talk(options, say, hide, again))
 
 
-async def _talk(options: ConsoleOptions, say: Say, hide: Callable[[Mapping[str, str]], None]) -> int:
+async def _talk(options: ConsoleOptions, say: Say, hide: Hide, again: Again) -> int:
     async with AsyncExitStack() as stack:
         bench = await stack.enter_async_context(Workbench.open(options.data))
         if not _is_terminal(sys.stdin) or not _is_terminal(sys.stdout) or os.environ.get("TERM", "dumb") == "dumb":
-            talk = Talk(options, bench, say, hide, _nothing)
+            talk = Talk(options, bench, say, hide, again, _nothing)
             return await talk.converse(_Ending(_lines(), say))
         from prompt_toolkit.patch_stdout import patch_stdout
 
@@ -51,7 +55,7 @@ async def _talk(options: ConsoleOptions, say: Say, hide: Callable[[Mapping[str, 
             for prompt in shown:
                 prompt.app.invalidate()
 
-        talk = Talk(options, bench, _print, hide, changed)
+        talk = Talk(options, bench, _print, hide, again, changed)
         history = options.data / HISTORY
         lines = PromptLines(history, talk.completions, talk.prompt, talk.toolbar, talk.typing_began, _print)
         shown.append(lines)

@@ -139,12 +139,25 @@ def _about(about: Mapping[str, Any]) -> Iterator[str]:
 
 def _subject(subject: Mapping[str, Any]) -> Iterator[str]:
     """Yield what is hashed, most important first; what is empty is left out, and nothing else is."""
-    given = {k: v for k, v in subject.items() if not _empty(v)}
+    given = _pruned(subject)
     first = [k for k in ("team", "task", "arguments") if k in given]
     last = [k for k in _BOOKKEEPING if k in given]
     middle = [k for k in given if k not in first and k not in last]
     yield from _fields({k: given[k] for k in (*first, *middle)})
     yield ", ".join(f"{k}: {_quoted(given[k])}" for k in last)
+
+
+def _pruned(value: Mapping[str, Any]) -> dict[str, Any]:
+    """Leave out what is empty, but nothing of the arguments: there an empty text is an input too."""
+    found: dict[str, Any] = {}
+    for key, item in value.items():
+        if isinstance(item, Mapping) and key != "arguments":
+            item = _pruned(item)
+        elif isinstance(item, list | tuple):
+            item = [_pruned(entry) if isinstance(entry, Mapping) else entry for entry in item]
+        if not _empty(item):
+            found[key] = item
+    return found
 
 
 def _empty(value: Any) -> bool:
@@ -167,7 +180,7 @@ def _fields(value: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _entry(entry: Any) -> Iterator[str]:
-    lines = list(_fields({k: v for k, v in entry.items() if not _empty(v)}) if isinstance(entry, Mapping) else ())
+    lines = list(_fields(entry) if isinstance(entry, Mapping) else ())
     for number, line in enumerate(lines or [_quoted(entry)]):
         yield f"  {'-' if number == 0 else ' '} {line}"
 
@@ -247,14 +260,10 @@ def result_lines(result: CommandResult, snapshot: Snapshot) -> list[str]:
     if "checkpoints" in result.data:
         lines += [_checkpoint_line(c) for c in result.data["checkpoints"]]
     if "todo" in result.data and result.status == "ok":
-        lines += [f"  {line}" for line in _fields(_full(result.data["todo"]))]
+        lines += [f"  {line}" for line in _fields(_pruned(result.data["todo"]))]
         text = str(result.data.get("result", {}).get("text", "")).rstrip("\n")
         lines += ["", *shown(text).split("\n")] if text else []
     return lines
-
-
-def _full(todo: Mapping[str, Any]) -> dict[str, Any]:
-    return {k: v for k, v in todo.items() if not _empty(v)}
 
 
 def _checkpoint_line(info: Mapping[str, Any]) -> str:

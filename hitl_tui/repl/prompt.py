@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator
 from pathlib import Path
 
 from prompt_toolkit import PromptSession
@@ -34,7 +34,9 @@ class CommandCompleter(Completer):
         """Return nothing: what there is has to be awaited."""
         yield from ()
 
-    async def get_completions_async(self, document: Document, complete_event: CompleteEvent) -> AsyncIterator[Shown]:
+    async def get_completions_async(
+        self, document: Document, complete_event: CompleteEvent
+    ) -> AsyncGenerator[Shown, None]:
         cursor = document.cursor_position
         for found in await self._find(document.text, cursor):
             yield Shown(found.text, found.start - cursor, display=found.display, display_meta=found.help)

@@ -37,6 +37,7 @@ class Talk:
         bench: all sessions.
         say: prints lines.
         hide: is told the secrets that must not reach the log.
+        again: returns the shell command that opens a session by id.
         changed: is called when the prompt or the toolbar may have changed.
     """
 
@@ -46,12 +47,14 @@ class Talk:
         bench: Workbench,
         say: Say,
         hide: Callable[[Mapping[str, str]], None],
+        again: Callable[[str], str],
         changed: Callable[[], None],
     ) -> None:
         self._options = options
         self._bench = bench
         self._say = say
         self._hide = hide
+        self._again = again
         self._changed = changed
         self._workspace = options.workspace
         self._session: Session | Follower | None = None
@@ -105,18 +108,24 @@ class Talk:
         try:
             await self._begin(source)
             await self._catch_up(source)
-            going = True
-            while going:
-                try:
-                    line = await self._next(source)
-                    going = line is not None and await self._line(line, source)
-                except BadInput as error:
-                    self._complain(error)
-                if going:
-                    await self._catch_up(source)
+            while await self._turn(source):
+                await self._catch_up(source)
             return self._leave(source)
         finally:
             await self._close()
+
+    async def _turn(self, source: Source) -> bool:
+        """Take one line and carry it out; return whether to go on. What is wrong with a line is said, no more."""
+        try:
+            line = await self._next(source)
+        except BadInput as error:
+            self._complain(error)
+            return True
+        try:
+            return line is not None and await self._line(line, source)
+        except HitlError as error:
+            self._complain(error)
+            return True
 
     async def _next(self, source: Source) -> str | None:
         asking = asyncio.create_task(source.next(), name="next line")
@@ -245,9 +254,10 @@ class Talk:
         self._changed()
 
     async def _settle(self) -> None:
-        if self._session is not None:
-            owner = isinstance(self._session, Session)
-            self._look(await self._session.settled() if owner else await self._session.refresh())
+        if isinstance(self._session, Session):
+            self._look(await self._session.settled())
+        elif self._session is not None:
+            self._look(await self._session.refresh())
 
     async def _watch(self, session: Session | Follower) -> None:
         seen: Snapshot = session.snapshot
@@ -267,7 +277,8 @@ class Talk:
         if self._session is None:
             return REFUSED if self._refused and source.waits else DONE
         seen = self._session.snapshot
-        self._say([standing(seen), f"hitl-tui --line --session {seen.session_id} comes back to it."])
+        rest = [] if seen.concluded and not seen.questions else [standing(seen)]
+        self._say([*rest, f"{self._again(seen.session_id)} comes back to it."])
         if not source.waits:
             return DONE
         if self._refused:

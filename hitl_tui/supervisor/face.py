@@ -88,11 +88,15 @@ class Desk:
     async def post(self, kind: EventKind, data: Mapping[str, Any], *, by: str, event_id: str = "") -> tuple[int, str]:
         """Put an event into the inbox; return its number and id."""
         now = self.now()
-        unique = event_id or f"{kind}:{short_id(now, os.getpid(), next(self._numbers), by)}"
-        event = Event(kind=kind, data=mask_json(dict(data), self._secrets), id=unique, at=now, by=by)
-        branch = await self.ledger.branch(self._session)
-        seq = await self.ledger.post(self._session, branch.number, unique, event.to_dict(), now)
-        return seq, unique
+        masked = mask_json(dict(data), self._secrets)
+        while True:
+            branch = (await self.ledger.branch(self._session)).number
+            unique = event_id or f"{kind}:{short_id(now, os.getpid(), next(self._numbers), by)}"
+            event = Event(kind=kind, data=masked, id=unique, at=now, by=by)
+            seq = await self.ledger.post(self._session, branch, unique, event.to_dict(), now)
+            # A restore in between would leave the event on a branch that nobody reads any more.
+            if event_id or (await self.ledger.branch(self._session)).number == branch:
+                return seq, unique
 
     async def decide(self, decision: Decision) -> RequestView:
         """Record a decision.

@@ -106,7 +106,6 @@ class Session:
         )
         self._state: dict[str, Any] = {}
         self._interrupt = ""
-        self._checkpoint = ""
         self._asked: dict[str, Request] = {}
         self._tidied = False
         self._keys: dict[str, tuple[Any, ...]] = {}
@@ -137,14 +136,14 @@ class Session:
             assert isinstance(saver, AsyncSqliteSaver)
             activity = ActivityStream(setup.folder.activity, setup.now, setup.secrets)
             session = cls(setup, saver, activity)
-            await session._recover(query or setup.info.title)
+            stack.push_async_callback(session._close)
+            await session._recover(query or setup.info.query or setup.info.title)
             loop = asyncio.create_task(session._run(), name=f"session {setup.info.id}")
             try:
                 yield session
             finally:
                 loop.cancel()
                 await asyncio.wait({loop})
-                await session._close()
 
     # What faces use --------------------------------------------------------------------------------------------
 

@@ -14,7 +14,7 @@ import re
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
@@ -76,6 +76,8 @@ class SessionInfo:
         workspace: absolute path, as it was when the session began.
         title: first line of the query.
         created: ISO 8601, UTC.
+        query: what was asked, whole: it must survive a crash before the first checkpoint.
+        mode: the mode it began in.
         lineage: id that effects are remembered under; the id itself, or an ancestor's for an import or fork.
     """
 
@@ -84,6 +86,8 @@ class SessionInfo:
     title: str
     created: str
     lineage: str
+    query: str = ""
+    mode: str = ""
 
     def to_dict(self) -> dict[str, str]:
         return {
@@ -92,7 +96,12 @@ class SessionInfo:
             "title": self.title,
             "created": self.created,
             "lineage": self.lineage,
+            "query": self.query,
+            "mode": self.mode,
         }
+
+
+_INFO_KEYS = tuple(field.name for field in fields(SessionInfo))
 
 
 class ArtifactStore:
@@ -188,7 +197,7 @@ class SessionFolder:
         path = self.path / "session.json"
         try:
             data = json.loads(path.read_text(encoding="utf-8"))
-            return SessionInfo(**{k: str(data[k]) for k in ("id", "workspace", "title", "created", "lineage")})
+            return SessionInfo(**{k: str(data[k]) for k in _INFO_KEYS})
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise StorageError(f"{path} can't be read: {error}.") from error
 

@@ -156,10 +156,11 @@ class Workbench:
         if name in heads:
             raise BadInput(f"There was a session {name} before, and its record remains; choose another id.")
         title = clip(safe_text(mask(text.split("\n")[0], secrets), multiline=False), 200)
-        info = SessionInfo(name, str(real), title, self._now(), lineage=name)
+        chosen = mode or config.mode
+        info = SessionInfo(name, str(real), title, self._now(), name, mask(text, secrets), chosen.value)
         self.data.create(info)
         await self.ledger.record(name, "session_created", {"workspace": str(real), "title": title}, self._now())
-        return self._setup(info, config, mode)
+        return self._setup(info, config)
 
     def setup(self, session_id: str) -> SessionSetup:
         """Return what an existing session is opened with.
@@ -169,7 +170,7 @@ class Workbench:
         """
         info = self.data.session(session_id).info()
         check_workspace(Path(info.workspace))
-        return self._setup(info, load_config(Path(info.workspace)), None)
+        return self._setup(info, load_config(Path(info.workspace)))
 
     @asynccontextmanager
     async def session(self, setup: SessionSetup, query: str = "") -> AsyncIterator[Session | Follower]:
@@ -212,7 +213,7 @@ class Workbench:
             return SessionSummary(name, "", "", "", "unreadable", 0, False, "", error.message)
         return SessionSummary(name, info.title, info.workspace, info.created, status, questions, owned, updated)
 
-    def _setup(self, info: SessionInfo, config: WorkspaceConfig, mode: Mode | None) -> SessionSetup:
+    def _setup(self, info: SessionInfo, config: WorkspaceConfig) -> SessionSetup:
         registry = TeamRegistry.from_config(config)
         return SessionSetup(
             info=info,
@@ -222,7 +223,7 @@ class Workbench:
             team=registry.get,
             policy=config.policy,
             concurrency=config.concurrency,
-            mode=mode or config.mode,
+            mode=Mode(info.mode) if info.mode else config.mode,
             secrets=self._secrets(config),
             now=self._now,
         )

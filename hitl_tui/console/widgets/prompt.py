@@ -6,12 +6,9 @@ import unicodedata
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from textual.binding import BindingType
 from textual.events import Key, Paste
 from textual.message import Message
 from textual.widgets import TextArea
-
-from hitl_tui.console import keys
 
 if TYPE_CHECKING:
     from hitl_tui.commands.completion import Completion
@@ -37,8 +34,6 @@ def common_start(texts: Sequence[str]) -> str:
 
 class Prompt(TextArea):
     """Where commands and words are typed."""
-
-    BINDINGS: list[BindingType] = [*keys.bindings(keys.PROMPT)]  # noqa: RUF012 - Textual's own way
 
     class Sent(Message):
         """A line was sent."""

@@ -1,0 +1,166 @@
+"""Where a process may die: before, within and after everything that is durable, and every effect.
+
+The wrappers are put around the product's functions in the driving process only; the product has no hooks. Points are
+numbered in the order they are met.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sqlite3
+import threading
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from functools import wraps
+from pathlib import Path
+from typing import Any
+
+from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
+
+from hitl_tui.ledger import sqlite_database, sqlite_effects
+from hitl_tui.supervisor.activity import ActivityStream
+from hitl_tui.supervisor.effects import LedgerEffects
+from hitl_tui.supervisor.runs import LocalDispatcher
+
+ALIVE = "command.alive"
+
+
+@dataclass
+class Faults:
+    """Counts points and dies at one of them.
+
+    Args:
+        kill_at: number of the point to die at, from 1; 0 for never.
+        record: file that gets a line about each death and each stopped run.
+        labels: what was met, in order.
+        flying: keys of effects that have begun and not ended, as this process knows.
+    """
+
+    kill_at: int
+    record: Path
+    labels: list[str] = field(default_factory=list)
+    flying: set[str] = field(default_factory=set)
+    on_alive: Callable[[str], None] = lambda todo_id: None
+    _lock: threading.RLock = field(default_factory=threading.RLock)
+
+    def point(self, label: str) -> None:
+        """Meet a point; this returns unless it is the one to die at."""
+        with self._lock:
+            self.labels.append(label)
+            if len(self.labels) == self.kill_at:
+                self.note("killed", label)
+                os.kill(os.getpid(), signal.SIGKILL)
+                signal.pause()
+
+    def note(self, what: str, label: str) -> None:
+        """Write durably which effects an interruption may have cut off."""
+        line = {"what": what, "point": len(self.labels), "label": label, "flying": sorted(self.flying)}
+        handle = os.open(self.record, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+        os.write(handle, json.dumps(line).encode() + b"\n")
+        os.close(handle)
+
+
+def install(faults: Faults) -> None:
+    """Put the wrappers around everything durable, for the rest of this process's life."""
+    _wrap_ledger(faults)
+    _wrap_saver(faults)
+    _wrap_files(faults)
+    _wrap_effects(faults)
+    _wrap_runs(faults)
+
+
+def _wrap_ledger(faults: Faults) -> None:
+    once, begin_effect, end_effect = sqlite_database._once, sqlite_effects.begin, sqlite_effects.end
+    ending: list[str] = []
+
+    def spied_once(db: sqlite3.Connection, begin: str, work: Callable[[sqlite3.Connection], Any]) -> Any:
+        if begin != "BEGIN IMMEDIATE":
+            return once(db, begin, work)
+
+        def within(inner: sqlite3.Connection) -> Any:
+            result = work(inner)
+            faults.point("ledger.within")
+            return result
+
+        faults.point("ledger.before")
+        result = once(db, begin, within)
+        faults.flying.difference_update(ending)
+        ending.clear()
+        faults.point("ledger.after")
+        return result
+
+    def spied_begin(*args: Any) -> Any:
+        claim = begin_effect(*args)
+        if claim.verdict == "go":
+            faults.flying.add(args[1].key)
+        return claim
+
+    def spied_end(*args: Any) -> None:
+        end_effect(*args)
+        ending.append(args[1])
+
+    sqlite_database._once = spied_once  # type: ignore[assignment]
+    sqlite_effects.begin = spied_begin
+    sqlite_effects.end = spied_end
+
+
+def _wrap_saver(faults: Faults) -> None:
+    for name in ("aput", "aput_writes"):
+        setattr(AsyncSqliteSaver, name, _around(faults, getattr(AsyncSqliteSaver, name), f"saver.{name}"))
+
+
+def _around(faults: Faults, inner: Callable[..., Awaitable[Any]], label: str) -> Callable[..., Awaitable[Any]]:
+    @wraps(inner)
+    async def spied(*args: Any, **more: Any) -> Any:
+        faults.point(f"{label}.before")
+        result = await inner(*args, **more)
+        faults.point(f"{label}.after")
+        return result
+
+    return spied
+
+
+def _wrap_files(faults: Faults) -> None:
+    """Every file that Python code makes durable: session.json, artifacts, the ledger's own making."""
+    for owner, name in ((os, "fsync"), (os, "link"), (os, "mkdir"), (Path, "replace")):
+        setattr(owner, name, _around_call(faults, getattr(owner, name), f"file.{name}"))
+
+
+def _around_call(faults: Faults, inner: Callable[..., Any], label: str) -> Callable[..., Any]:
+    @wraps(inner)
+    def spied(*args: Any, **more: Any) -> Any:
+        faults.point(f"{label}.before")
+        result = inner(*args, **more)
+        faults.point(f"{label}.after")
+        return result
+
+    return spied
+
+
+def _wrap_effects(faults: Faults) -> None:
+    call = LedgerEffects.__call__
+
+    async def spied(self: LedgerEffects, name: str, subject: Any, act: Callable[[], Awaitable[dict[str, Any]]]) -> Any:
+        return await call(self, name, subject, _around(faults, act, f"effect.{name}"))
+
+    LedgerEffects.__call__ = spied  # type: ignore[method-assign]
+
+
+def _wrap_runs(faults: Faults) -> None:
+    stop, write = LocalDispatcher.stop, ActivityStream.write
+
+    async def spied_stop(self: LocalDispatcher, run_id: str) -> bool:
+        faults.note("stopped", run_id)
+        return await stop(self, run_id)
+
+    def spied_write(self: ActivityStream, todo_id: str, kind: str, text: str, fraction: float = -1.0) -> None:
+        write(self, todo_id, kind, text, fraction)
+        if text == "acted":
+            faults.point(ALIVE)
+        if text == "acted" or "still alive" in text:
+            faults.on_alive(todo_id)
+
+    LocalDispatcher.stop = spied_stop  # type: ignore[method-assign]
+    ActivityStream.write = spied_write  # type: ignore[method-assign]

@@ -1,0 +1,133 @@
+"""What became of a run: read from the ledger, the world's own file and the last checkpoint, never from the driver."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections import Counter
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from crash_driver import SESSION
+from crash_plan import EXPECTED, OPTIONAL, QUERY
+from crash_world import World
+from hitl_tui.core.board import Board
+from hitl_tui.ledger.audit import verify
+from hitl_tui.ledger.contract import Entry
+from hitl_tui.ledger.sqlite import SqliteLedger
+from hitl_tui.supervisor.checkpointer import open_read_only
+from hitl_tui.supervisor.graph import thread_of
+
+
+@dataclass(frozen=True, slots=True)
+class Verdicts:
+    """What a run came to.
+
+    Args:
+        lost: approved TODOs or decisions that are missing at the end, in words.
+        repeated: effects that were done more often than people said.
+        asked: how many effects in doubt people were asked about because of a crash (or a stopped run).
+        outside: of those, the ones that no interruption fell into.
+        damaged: what the audit of the ledger, or the run lock, found.
+    """
+
+    lost: tuple[str, ...] = ()
+    repeated: tuple[str, ...] = ()
+    asked: int = 0
+    outside: tuple[str, ...] = ()
+    damaged: tuple[str, ...] = ()
+
+    @property
+    def ok(self) -> bool:
+        """Nothing is wrong with it."""
+        return not (self.lost or self.repeated or self.outside or self.damaged)
+
+
+def judge(root: Path, scenario: str) -> Verdicts:
+    """Return what a finished run came to."""
+    return asyncio.run(_judge(root, scenario))
+
+
+async def _judge(root: Path, scenario: str) -> Verdicts:
+    async with SqliteLedger.open(root / "data" / "ledger.db") as ledger:
+        entries = await ledger.entries(SESSION, limit=100_000)
+        verification = await verify(ledger)
+    damaged = [str(problem) for problem in verification.problems]
+    damaged += [f"{todo} acted while an earlier process of it was alive" for todo in World(root).overlaps()]
+    async with open_read_only(root / "data" / "sessions" / SESSION / "checkpoints.db") as saver:
+        found = await saver.aget_tuple({"configurable": {"thread_id": thread_of(SESSION), "checkpoint_ns": ""}})
+    values = {} if found is None else found.checkpoint["channel_values"]
+    verdicts = _effects(root, entries)
+    lost = [*verdicts.lost, *_twice_asked(entries), *_unheard(entries, Board.from_state(values))]
+    if values.get("query") != QUERY:
+        lost.append(f"the question is now {str(values.get('query'))[:80]!r}")
+    return replace(verdicts, lost=tuple(lost), damaged=tuple(damaged))
+
+
+def _requests(entries: list[Entry]) -> dict[str, dict[str, Any]]:
+    return {e.data["request"]["id"]: dict(e.data["request"]) for e in entries if e.kind == "request_opened"}
+
+
+def _decisions(entries: list[Entry]) -> list[tuple[dict[str, Any], str]]:
+    """Return the request and the verdict of every decision, in order."""
+    requests = _requests(entries)
+    given = [e.data["decision"] for e in entries if e.kind == "decision"]
+    return [(requests[d["request_id"]], str(d["verdict"])) for d in given]
+
+
+def _effects(root: Path, entries: list[Entry]) -> Verdicts:
+    again: Counter[tuple[str, str]] = Counter()
+    for request, verdict in _decisions(entries):
+        if request["kind"] == "effect" and verdict == "do_again":
+            again[request["todo_id"], str(request["subject"]["effect"]["name"])] += 1
+    done = World(root).done()
+    repeated = tuple(
+        f"{todo} {name} {count} times" for (todo, name), count in done.items() if count > 1 + again[todo, name]
+    )
+    lost = tuple(
+        f"{todo} never did {name}" for todo, names in EXPECTED.items() for name in names if not done[todo, name]
+    )
+    cut_off = {key for line in _interruptions(root) for key in line["flying"]}
+    doubts = [
+        r["subject"]["effect"]
+        for r in _requests(entries).values()
+        if r["kind"] == "effect" and "left by a restore" not in str(r["subject"]["effect"]["why"])
+    ]
+    outside = tuple(f"{d['name']} {d['key']}" for d in doubts if d["key"] not in cut_off)
+    return Verdicts(lost, repeated, len(doubts), outside)
+
+
+def _interruptions(root: Path) -> list[dict[str, Any]]:
+    path = root / "kills.jsonl"
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()] if path.exists() else []
+
+
+def _twice_asked(entries: list[Entry]) -> list[str]:
+    """Return the TODOs that a person had to approve again though nothing about them had changed."""
+    given: Counter[tuple[str, str]] = Counter()
+    for request, verdict in _decisions(entries):
+        if request["kind"] == "todo" and verdict == "approve":
+            given[request["todo_id"], request["digest"].join((str(request["branch"]), ""))] += 1
+    stopped = sum(1 for e in entries if e.kind == "event" and e.data["event"].get("kind") == "stop")
+    approvals: Counter[tuple[str, int]] = Counter()
+    for request, verdict in _decisions(entries):
+        if request["kind"] == "todo" and verdict == "approve":
+            approvals[request["todo_id"], request["branch"]] += 1
+    return [f"{todo} was approved {n} times on branch {b}" for (todo, b), n in approvals.items() if n > 1 + stopped]
+
+
+def _unheard(entries: list[Entry], board: Board) -> list[str]:
+    """Return the TODOs that were approved on the last branch and didn't come to their end."""
+    approved = {
+        request["todo_id"]
+        for request, verdict in _decisions(entries)
+        if request["kind"] == "todo" and verdict == "approve" and request["branch"] == board.control.branch
+    }
+    ended = {todo.id: todo.status.value for todo in board.all()}
+    wanted = {todo: "skipped" if todo == OPTIONAL else "completed" for todo in EXPECTED}
+    return [
+        f"{todo} is {ended.get(todo, 'gone')}{' though approved' if todo in approved else ''}"
+        for todo, status in wanted.items()
+        if ended.get(todo) != status
+    ]

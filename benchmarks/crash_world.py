@@ -1,0 +1,188 @@
+"""The world outside a session: a process of its own that counts effects in a file of its own.
+
+Each line of the file is a JSON object, on disk before its sender is answered, so what a person finds there is what
+happened, whatever became of the process that did it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import selectors
+import signal
+import socket
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class World:
+    """Where effects go and where they are looked up.
+
+    Args:
+        root: folder of one run; holds the socket and the file.
+    """
+
+    root: Path
+
+    @property
+    def socket(self) -> Path:
+        return self.root / "world.sock"
+
+    @property
+    def file(self) -> Path:
+        return self.root / "effects.jsonl"
+
+    async def act(self, todo: str, effect: str) -> int:
+        """Do an effect to the world; return how often it has been done."""
+        return int((await self._tell({"op": "act", "todo": todo, "effect": effect}))["count"])
+
+    async def release(self, todo: str) -> None:
+        """Let the TODO's command, which lingers after its effect, come to its end."""
+        await self._tell({"op": "release", "todo": todo})
+
+    async def settle(self) -> None:
+        """Return when everything that was sent before has been counted."""
+        while (await self._tell({"op": "settle"}))["again"]:
+            pass
+
+    async def _tell(self, message: dict[str, Any]) -> dict[str, Any]:
+        reader, writer = await asyncio.open_unix_connection(str(self.socket))
+        try:
+            writer.write(json.dumps(message).encode() + b"\n")
+            answer = await reader.readline()
+        finally:
+            writer.close()
+        if not answer:
+            raise ConnectionError("the world doesn't answer")
+        found: dict[str, Any] = json.loads(answer)
+        return found
+
+    def lines(self) -> list[dict[str, Any]]:
+        """Return everything that was recorded, in order."""
+        if not self.file.exists():
+            return []
+        return [json.loads(line) for line in self.file.read_text(encoding="utf-8").splitlines()]
+
+    def done(self) -> Counter[tuple[str, str]]:
+        """Return how often each effect was done, by TODO id and name."""
+        return Counter((line["todo"], line["effect"]) for line in self.lines() if line["op"] == "act")
+
+    def overlaps(self) -> list[str]:
+        """Return the TODOs that acted while a process of an earlier run of theirs was still alive."""
+        return [line["todo"] for line in self.lines() if line["op"] == "overlap"]
+
+
+@contextmanager
+def served(world: World) -> Iterator[None]:
+    """Let a process of its own serve the world while the block lasts."""
+    listener = socket.socket(socket.AF_UNIX)
+    listener.bind(str(world.socket))
+    listener.listen(64)
+    child = os.fork()
+    if child == 0:
+        try:
+            _Server(world, listener).serve()
+        finally:
+            os._exit(1)
+    listener.close()
+    try:
+        yield
+    finally:
+        os.kill(child, signal.SIGTERM)
+        os.waitpid(child, 0)
+
+
+@dataclass
+class _Peer:
+    connection: socket.socket
+    rest: bytes = b""
+    command: str = ""
+
+
+@dataclass
+class _Server:
+    """One thread, one file.
+
+    Args:
+        world: what it serves.
+        listener: where its peers connect.
+    """
+
+    world: World
+    listener: socket.socket
+    counts: Counter[tuple[str, str]] = field(default_factory=Counter)
+    peers: dict[int, _Peer] = field(default_factory=dict)
+    released: set[str] = field(default_factory=set)
+
+    def serve(self) -> None:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        with self.world.file.open("ab", buffering=0) as file, selectors.DefaultSelector() as ready:
+            ready.register(self.listener, selectors.EVENT_READ)
+            while True:
+                found = [key.fd for key, _ in ready.select()]
+                settling: list[socket.socket] = []
+                for fd in found:
+                    if fd == self.listener.fileno():
+                        connection, _ = self.listener.accept()
+                        self.peers[connection.fileno()] = _Peer(connection)
+                        ready.register(connection, selectors.EVENT_READ)
+                        continue
+                    peer = self.peers[fd]
+                    data = peer.connection.recv(65536)
+                    if not data:
+                        ready.unregister(peer.connection)
+                        peer.connection.close()
+                        del self.peers[fd]
+                        continue
+                    *lines, peer.rest = (peer.rest + data).split(b"\n")
+                    for line in lines:
+                        self._take(file, peer, json.loads(line), settling)
+                for connection in settling:
+                    if ready.select(0):  # somebody else was first
+                        _answer(connection, {"again": True})
+                    else:
+                        _answer(connection, {"again": False})
+
+    def _take(self, file: Any, peer: _Peer, message: dict[str, Any], settling: list[socket.socket]) -> None:
+        todo = str(message.get("todo", ""))
+        if message["op"] == "settle":
+            settling.append(peer.connection)
+            return
+        if message["op"] == "release":
+            self.released.add(todo)
+            self._free()
+            _answer(peer.connection, {})
+            return
+        if any(other.command == todo for other in self.peers.values() if other is not peer):
+            self._write(file, {"op": "overlap", "todo": todo})
+        key = todo, str(message["effect"])
+        self.counts[key] += 1
+        self._write(file, {"op": "act", "todo": todo, "effect": message["effect"], "count": self.counts[key]})
+        _answer(peer.connection, {"count": self.counts[key]})
+        if message.get("lingers"):
+            peer.command = todo
+            self._free()
+
+    def _free(self) -> None:
+        """Answer the commands that may end: they wait for a second line."""
+        for peer in self.peers.values():
+            if peer.command in self.released:
+                _answer(peer.connection, {"end": True})
+
+    @staticmethod
+    def _write(file: Any, line: dict[str, Any]) -> None:
+        file.write(json.dumps(line).encode() + b"\n")
+        os.fsync(file.fileno())
+
+
+def _answer(connection: socket.socket, message: dict[str, Any]) -> None:
+    try:
+        connection.sendall(json.dumps(message).encode() + b"\n")
+    except OSError:
+        return  # its process was killed

@@ -1,0 +1,81 @@
+"""The inbox: everything that waits for a person, of every session, what expires first on top."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from rich.text import Text
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.content import Content
+from textual.screen import ModalScreen
+from textual.widgets import DataTable, Static
+
+from hitl_tui.console.keys import with_jamo
+from hitl_tui.console.words import left_words, number_of
+from hitl_tui.core.safe_text import one_line, safe_text
+
+if TYPE_CHECKING:
+    from hitl_tui.ledger.contract import RequestView
+
+_RISKS = {"high": "RISKY", "medium": "medium", "low": "low"}
+
+
+class Inbox(ModalScreen[tuple[str, str] | None]):
+    """Lists open questions; its result is session and request id of the chosen one.
+
+    Args:
+        views: the open requests, in the order they are shown.
+        here: the session that is open.
+    """
+
+    BINDINGS: list[BindingType] = [  # noqa: RUF012 - Textual's own way
+        Binding(with_jamo("escape,q,f3"), "close", "Close", id="inbox.close", priority=True)
+    ]
+
+    def __init__(self, views: Sequence[RequestView], here: str) -> None:
+        super().__init__()
+        self._views = views
+        self._here = here
+
+    def compose(self) -> ComposeResult:
+        with Vertical(classes="dialog -large") as box:
+            box.border_title = Content(f"Inbox · {len(self._views)} open")  # type: ignore[assignment]
+            if self._views:
+                yield DataTable(id="inbox-table", cursor_type="row", show_header=False)
+            else:
+                yield Static(Content("Nothing waits for you."))
+            yield Static(Content("Enter goes to the question · Esc closes; nothing is decided here"), classes="dialog-keys")
+
+    def on_mount(self) -> None:
+        if not self._views:
+            return
+        table = self.query_one("#inbox-table", DataTable)
+        width = max(10, self.app.size.width - 60)
+        for column, size in (("session", 10), ("todo", 8), ("risk", 6), ("title", width), ("left", 16)):
+            table.add_column("", key=column, width=size)
+        now = datetime.now(UTC)
+        for view in self._views:
+            request = view.request
+            title = safe_text(str(request.about.get("title", "")), multiline=False)
+            name = number_of(request.todo_id) if request.todo_id else request.kind.value
+            here = "→ " if request.session == self._here else "  "
+            table.add_row(
+                Text(one_line(here + safe_text(request.session, multiline=False), 10)),
+                Text(one_line(name, 8)),
+                Text(_RISKS.get(str(request.about.get("risk", "")), "")),
+                Text(one_line(title, width)),
+                Text(left_words(request.deadline, now)),
+            )
+        table.focus()
+
+    def on_data_table_row_selected(self, event: DataTable.RowSelected) -> None:
+        event.stop()
+        request = self._views[event.cursor_row].request
+        self.dismiss((request.session, request.id))
+
+    def action_close(self) -> None:
+        self.dismiss(None)

@@ -1,0 +1,335 @@
+"""What an operator does on a session: commands, decisions, edits, undo, restore. Dialogs and their consequences."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Coroutine
+from typing import TYPE_CHECKING, Any
+
+from textual.content import Content
+
+from hitl_tui.console.asking import Answer, details, input_rows
+from hitl_tui.console.engine import Link
+from hitl_tui.console.screens.dialogs import Confirm, Words
+from hitl_tui.console.screens.edit import Edit, Edited
+from hitl_tui.console.screens.viewer import Viewer
+from hitl_tui.console.words import MODES, clock_words, day_words, history_said, next_mode, number_of, status_words
+from hitl_tui.core.digest import digest
+from hitl_tui.core.requests import Kind, Verdict
+from hitl_tui.core.safe_text import safe_text
+from hitl_tui.core.todos import Status, SupervisorTodo
+
+if TYPE_CHECKING:
+    from hitl_tui.commands.results import CommandResult
+    from hitl_tui.console.screens.session import SessionScreen
+    from hitl_tui.supervisor.history import CheckpointInfo
+    from hitl_tui.supervisor.snapshot import Question, Snapshot
+
+_LISTED = 30
+
+
+class Operator:
+    """Carries out what is wanted on the session that a screen shows.
+
+    Args:
+        screen: the screen.
+    """
+
+    def __init__(self, screen: SessionScreen) -> None:
+        self._screen = screen
+        self._last = ""
+
+    def _start(self, work: Coroutine[Any, Any, None]) -> None:
+        self._screen.run_worker(self._screen.hitl.guarded(work), group="operator")
+
+    async def _linked(self) -> Link:
+        await self._screen.linked.wait()
+        assert self._screen.link is not None
+        return self._screen.link
+
+    def _todo(self, todo_id: str) -> SupervisorTodo | None:
+        snapshot = self._screen.snapshot
+        return snapshot.todo(todo_id) if snapshot is not None else None
+
+    # Commands --------------------------------------------------------------------------------------------------
+
+    def send(self, line: str) -> None:
+        """Carry a line out: a command, or words that change the plan. While the session opens it waits for it."""
+        self._start(self._send(line))
+
+    async def _send(self, line: str) -> None:
+        screen = self._screen
+        name, _, rest = line.lstrip("/ ").partition(" ")
+        if line.lstrip().startswith("/") and name.lower() in ("quit", "exit"):
+            await screen.hitl.action_quit()
+            return
+        if line.lstrip().startswith("/") and name.lower() == "new" and rest.strip():
+            screen.hitl.begin(rest.strip())
+            return
+        if not screen.linked.is_set():
+            screen.say("The session is still opening; what you sent is carried out as soon as it is open.")
+        link = await self._linked()
+        screen.note(line)
+        result = await link.handler.handle(line)
+        self._report(result)
+        await self._show_result(result)
+
+    def _report(self, result: CommandResult) -> None:
+        first, _, rest = result.message.partition("\n")
+        screen = self._screen
+        help_text = str(result.data.get("help", "")) if result.failed else ""
+        text = f"{result.message}  {help_text}".strip() if help_text else (f"{first} …" if rest else first)
+        screen.say(safe_text(text, multiline=False), error=result.failed)
+        screen.note(f"error: {text}" if result.failed else result.message)
+
+    async def _show_result(self, result: CommandResult) -> None:
+        screen, data = self._screen, result.data
+        if result.failed:
+            return
+        if "checkpoints" in data:
+            for row in data["checkpoints"][:_LISTED]:
+                waits = f" {row['message']}" if row["waiting"] else ""
+                screen.note(f"{row['checkpoint_id']}  {row['node']}, {row['todos_completed']} completed{waits}")
+            screen.show_pane("history")
+        elif "todos" in data and "summary" in data:
+            screen.show_pane("plan")
+        elif "commands" in data:
+            screen.show_pane("stream")
+        elif "todo" in data and result.status == "ok":
+            await self._view_todo(str(data["todo_id"]), data.get("result"))
+
+    def cycle_mode(self) -> None:
+        """Go on to the next mode (C4)."""
+        snapshot = self._screen.snapshot
+        if snapshot is None:
+            self._screen.say("The session is still opening.")
+            return
+        self._start(self._set_mode(next_mode(snapshot.mode)))
+
+    async def _set_mode(self, mode: str) -> None:
+        result = await (await self._linked()).handler.handle(f"/mode {mode}")
+        self._screen.say(result.message if result.failed else MODES[mode].capitalize() + ".", error=result.failed)
+
+    # Decisions -------------------------------------------------------------------------------------------------
+
+    def answer(self, question: Question, answer: Answer) -> None:
+        """Give the chosen answer to a question, as it was shown."""
+        self._start(self._answer(question, answer))
+
+    async def _answer(self, question: Question, answer: Answer) -> None:
+        if answer.ask == "details":
+            await self._details(question)
+        elif answer.ask == "edit":
+            await self._edit(question)
+        elif answer.verdict is not None:
+            words: str | None = ""
+            if answer.ask in ("reason", "value"):
+                words = await self._words(question, answer)
+                if words is None:
+                    return
+            elif answer.ask and not await self._confirm(answer.label, Content(answer.ask), answer.label):
+                return
+            await self._decide(question, answer.verdict, words)
+
+    async def _decide(self, question: Question, verdict: Verdict, words: str) -> None:
+        link = await self._linked()
+        value = typed_value(words) if verdict is Verdict.RESPOND else None
+        reason = "" if verdict is Verdict.RESPOND else words
+        result = await link.handler.decide(question, verdict, reason=reason, value=value)
+        self._last = question.todo_id
+        self._report(result)
+
+    async def _words(self, question: Question, answer: Answer) -> str | None:
+        name = number_of(question.todo_id) if question.todo_id else question.kind.value
+        title = safe_text(str(question.view.request.about.get("title", "")), multiline=False, limit=300)
+        if answer.ask == "value":
+            said = Content("The answer goes to the team; JSON is passed on as JSON, anything else as text.")
+            return await self._screen.app.push_screen_wait(Words(f"Answer {name}", said, "send it", required=True))
+        if question.kind is Kind.PLAN:
+            said = Content("With feedback the planner makes another plan; with none the plan is dropped.")
+            return await self._screen.app.push_screen_wait(Words("Reject the plan", said, "reject", required=False))
+        said = Content(f"{title}\nWhy? The reason goes into the record; it may stay empty.")
+        return await self._screen.app.push_screen_wait(Words(f"Reject {name}", said, "reject it", required=False))
+
+    async def _confirm(self, title: str, content: Content, yes: str) -> bool:
+        app = self._screen.hitl
+        return bool(await app.push_screen_wait(Confirm(title, content, yes, app.arming)))
+
+    async def _details(self, question: Question) -> None:
+        snapshot = self._screen.snapshot
+        content = details(question, snapshot.workspace if snapshot else "")
+        name = number_of(question.todo_id) if question.todo_id else question.kind.value
+        if await self._screen.app.push_screen_wait(Viewer(f"Question · {name}", content)):
+            self._screen.operator_read(question.id)
+
+    # Editing ---------------------------------------------------------------------------------------------------
+
+    async def _edit(self, question: Question) -> None:
+        link = await self._linked()
+        todo = self._todo(question.todo_id)
+        facts = link.setup.planner.agents.get(todo.agent_name) if todo is not None else None
+        if todo is None or facts is None:
+            self._screen.say("This can't be edited any more.", error=True)
+            return
+        schema = link.setup.team(facts.team).input_schema
+        dialog = Edit(
+            f"Edit {number_of(todo.id)}", todo.description, todo.arguments, schema, facts.bind, link.setup.info.workspace
+        )
+        edited = await self._screen.app.push_screen_wait(dialog)
+        if edited is not None:
+            await self._edited(link, question, todo, edited)
+
+    async def _edited(self, link: Link, question: Question, todo: SupervisorTodo, edited: Edited) -> None:
+        result = await link.handler.edit(todo, edited.task, edited.given)
+        self._report(result)
+        if result.failed or not link.face.owned:
+            return
+        expected = _expected(question, edited)
+        fresh = await self._asked_anew(link, todo.id, question.id)
+        if fresh is None:
+            return
+        self._screen.select_question(fresh.id)
+        if not edited.approve:
+            return
+        if fresh.digest == expected:
+            await self._decide(fresh, Verdict.APPROVE, "")
+        else:
+            self._screen.say("What is asked now isn't exactly what the dialog showed; look at it and decide.")
+
+    async def _asked_anew(self, link: Link, todo_id: str, old: str) -> Question | None:
+        """Wait until a TODO is asked again; None when it isn't, because it waits for another one first."""
+        seen: Snapshot = link.face.snapshot
+        while True:
+            fresh = seen.question_of(todo_id)
+            if fresh is not None and fresh.id != old:
+                return fresh
+            if fresh is None and not seen.busy:
+                return None
+            seen = await link.face.changed(seen)
+
+    # Undo, cancel, restore -------------------------------------------------------------------------------------
+
+    def undo(self, todo_id: str) -> None:
+        """Take back what was decided about a TODO, the last decision with no id."""
+        self._start(self._undo(todo_id or self._last))
+
+    async def _undo(self, todo_id: str) -> None:
+        link, todo = await self._linked(), self._todo(todo_id)
+        if todo is None:
+            self._screen.say("There is no decision of yours to take back.")
+        elif todo.status is Status.PENDING and todo.approval is not None:
+            self._report(await link.handler.edit(todo, todo.description, todo.arguments))
+        elif todo.status is Status.IN_PROGRESS:
+            await self._cancel(todo.id)
+        elif todo.status is Status.SKIPPED or (todo.status is Status.FAILED and todo.metadata.get("rejected")):
+            self._report(await link.handler.handle(f"/todo update {todo.id} pending"))
+        elif todo.status is Status.COMPLETED:
+            self._screen.say(f"{todo.id} has run; restore a checkpoint to go back before it (its effects stay).")
+        else:
+            self._screen.say(f"{todo.id} is {todo.status}; there is nothing to take back.")
+
+    def cancel(self, todo_id: str) -> None:
+        """Offer to stop a running TODO (C6)."""
+        self._start(self._cancel(todo_id))
+
+    async def _cancel(self, todo_id: str) -> None:
+        todo = self._todo(todo_id)
+        if todo is None or todo.status is not Status.IN_PROGRESS:
+            self._screen.say("Only a running TODO can be cancelled.")
+            return
+        said = Content(f"{todo.id} runs. Stop it? What it has done to the world stays done; you are asked what next.")
+        if await self._confirm(f"Cancel {number_of(todo.id)}", said, "Stop it"):
+            self._report(await (await self._linked()).handler.handle(f"/todo cancel {todo.id}"))
+
+    def restore(self, info: CheckpointInfo) -> None:
+        """Offer to go back to a checkpoint (D11)."""
+        self._start(self._restore(info))
+
+    async def _restore(self, info: CheckpointInfo) -> None:
+        link = await self._linked()
+        said = await self._restore_preview(link, info)
+        if await self._confirm(f"Restore the checkpoint of {clock_words(info.timestamp)}", said, "Restore"):
+            self._report(await link.handler.handle(f"/checkpoint restore {info.checkpoint_id}"))
+
+    async def _restore_preview(self, link: Link, info: CheckpointInfo) -> Content:
+        rows = [f"The session stands at {safe_text(info.node)} again, with {info.todos_completed} completed. "]
+        state = await link.state_at(info.checkpoint_id)
+        then = (state or {}).get("todos") or {}
+        now = link.face.snapshot.todos
+        again = [t.id for t in now if t.attempt and then.get(t.id, {}).get("status") != Status.COMPLETED.value]
+        open_then = [i for i, raw in then.items() if raw.get("status") in ("waiting_approval", "in_progress")]
+        if state is None:
+            rows.append("What was open then is asked again.")
+        else:
+            rows.append(f"Asked again: {', '.join(open_then) or 'nothing at once'}.")
+        if again and state is not None:
+            rows.append(f"Already ran and would run again when approved: {', '.join(again)}.")
+        rows.append("Nothing is executed, the history stays, and what steps have done to the world is not undone.")
+        return Content("\n".join(rows))
+
+    # Looking ---------------------------------------------------------------------------------------------------
+
+    def show_todo(self, todo_id: str) -> None:
+        """Show a TODO whole, with its result."""
+        self._start(self._show_todo(todo_id))
+
+    async def _show_todo(self, todo_id: str) -> None:
+        link, todo = await self._linked(), self._todo(todo_id)
+        result = None
+        if todo is not None and todo.result and todo.result.get("digest"):
+            result = await link.face.artifact(str(todo.result["digest"]))
+        await self._view_todo(todo_id, result)
+
+    async def _view_todo(self, todo_id: str, result: Any) -> None:
+        todo, snapshot = self._todo(todo_id), self._screen.snapshot
+        if todo is None or snapshot is None:
+            return
+        glyph, word, colour = status_words(todo)
+        rows = [
+            Content.styled(safe_text(todo.name, multiline=False), "bold"),
+            Content.assemble((f"{glyph} {word}", colour), (f" · {todo.agent_name} · {todo.priority} priority", "")),
+        ]
+        if todo.error:
+            rows.append(Content.styled(safe_text(todo.error), "$text-error"))
+        rows += [Content(""), *input_rows(todo.arguments, todo.description, snapshot.workspace)]
+        if isinstance(result, dict):
+            rows += [Content(""), Content.styled("Result", "bold"), Content(safe_text(str(result.get("text", ""))))]
+        await self._screen.app.push_screen_wait(Viewer(f"TODO · {number_of(todo.id)}", Content("\n").join(rows)))
+
+    def show_checkpoint(self, info: CheckpointInfo) -> None:
+        """Show what is known of a checkpoint."""
+        self._start(self._show_checkpoint(info))
+
+    async def _show_checkpoint(self, info: CheckpointInfo) -> None:
+        link = await self._linked()
+        state = await link.state_at(info.checkpoint_id)
+        rows = [
+            f"checkpoint  {info.checkpoint_id}",
+            f"from        {info.parent_id or '-'}",
+            f"time        {day_words(info.timestamp)} {clock_words(info.timestamp)}",
+            f"node        {safe_text(info.node)}",
+            f"branch      {info.branch}, superstep {info.step}",
+            f"completed   {info.todos_completed}",
+            f"said        {safe_text(history_said(info), multiline=False) or '-'}",
+        ]
+        for todo_id, raw in ((state or {}).get("todos") or {}).items():
+            rows.append(f"\n{number_of(todo_id)}  {raw.get('status', '')}  {safe_text(str(raw.get('name', '')))}")
+        rows.append("\nEsc closes; r in the history restores it.")
+        await self._screen.app.push_screen_wait(Viewer("Checkpoint", Content("\n".join(rows))))
+
+
+def typed_value(text: str) -> Any:
+    """Return an answer: JSON as what it is, anything else as text."""
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return text
+
+
+def _expected(question: Question, edited: Edited) -> str:
+    """Return the digest of the question that an edit has to lead to: the same one with the input that was shown."""
+    subject = dict(question.view.request.subject)
+    subject.update(task=edited.task, arguments=dict(edited.bound), asked=int(subject.get("asked", 0)) + 1)
+    return digest(subject)
+
+

@@ -1,0 +1,395 @@
+"""The screen of one session: header, panes, the question, the prompt, the keys."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, cast
+
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.containers import Container, Horizontal
+from textual.content import Content
+from textual.events import DescendantFocus, Resize
+from textual.message import Message
+from textual.screen import Screen
+from textual.widget import Widget
+from textual.widgets import DataTable, Static
+
+from hitl_tui.console import keys
+from hitl_tui.console.engine import Link
+from hitl_tui.console.screens.operate import Operator
+from hitl_tui.console.widgets.answer import AnswerPane
+from hitl_tui.console.widgets.bars import HeaderBar, KeyLine, MessageLine, Tab, TabStrip
+from hitl_tui.console.widgets.history import HistoryTable
+from hitl_tui.console.widgets.plan import PlanTable
+from hitl_tui.console.widgets.prompt import Prompt
+from hitl_tui.console.widgets.question import QuestionPanel
+from hitl_tui.console.widgets.stream import Line, Stream, stream_line
+from hitl_tui.console.words import MODES, number_of, plan_rows, status_of_session
+from hitl_tui.core.safe_text import safe_text
+
+if TYPE_CHECKING:
+    from hitl_tui.commands.completion import Completion
+    from hitl_tui.console.app import HitlApp
+    from hitl_tui.supervisor.activity import Activity
+    from hitl_tui.supervisor.snapshot import Snapshot
+
+PANES = (("plan", "Plan"), ("history", "History"), ("stream", "Stream"), ("answer", "Answer"))
+WIDE = (100, 30)
+"""Columns and rows from which all panes are seen at once."""
+SHORT = 20
+"""Below so many rows the panes lose their frames."""
+_PAGE = 50
+
+
+class SessionScreen(Screen[None]):
+    """Shows one session and gives commands on it; also its `Watcher`."""
+
+    BINDINGS: list[BindingType] = [*keys.bindings(keys.SESSION)]  # noqa: RUF012 - Textual's own way
+    AUTO_FOCUS = "#prompt"
+
+    class Seen(Message):
+        """The session looks otherwise."""
+
+        def __init__(self, snapshot: Snapshot) -> None:
+            super().__init__()
+            self.snapshot = snapshot
+
+    class Said(Message):
+        """The stream has new lines."""
+
+        def __init__(self, lines: Sequence[Activity]) -> None:
+            super().__init__()
+            self.lines = lines
+
+    class Stopped(Message):
+        """The session can't go on."""
+
+        def __init__(self, why: str) -> None:
+            super().__init__()
+            self.why = why
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.link: Link | None = None
+        self.linked = asyncio.Event()
+        self.snapshot: Snapshot | None = None
+        self.operator = Operator(self)
+        self._pane = "plan"
+        self._lower = "stream"
+        self._back: Widget | None = None
+        self._percent: dict[str, float] = {}
+        self._followed: list[Activity] = []
+        self._head = ""
+
+    @property
+    def hitl(self) -> HitlApp:
+        """The app."""
+        return cast("HitlApp", self.app)
+
+    def compose(self) -> ComposeResult:
+        yield HeaderBar(id="header")
+        with Container(id="panes"):
+            yield PlanTable(id="plan")
+            yield HistoryTable(id="history")
+            yield TabStrip(PANES, id="tabs")
+            yield Stream(id="stream")
+            yield AnswerPane(id="answer")
+        yield QuestionPanel(self.hitl.arming, id="question")
+        yield MessageLine(id="message")
+        with Horizontal(id="prompt-row"):
+            yield Static(Content(" › "), id="prompt-mark")
+            yield Prompt("a command (/help), or words that change the plan", id="prompt")
+        yield KeyLine(id="keys")
+
+    def on_mount(self) -> None:
+        for pane, label in PANES:
+            self.query_one(f"#{pane}").border_title = Content(label)  # type: ignore[assignment]
+        prompt = self.query_one(Prompt)
+        prompt.past = self.hitl.lines
+        prompt.completer = self._complete
+        self._arrange()
+        self.show_pane("plan")
+        self.set_interval(1.0, self._tick)
+
+    # Sessions --------------------------------------------------------------------------------------------------
+
+    def opening(self, what: str) -> None:
+        """Show that a session is on its way; what is typed stays."""
+        self.link, self.snapshot = None, None
+        self.linked.clear()
+        header = self.query_one(HeaderBar)
+        header.session, header.title_text, header.mode, header.status = what, "", "", "opening…"
+        header.followed = False
+        self.query_one(PlanTable).update_rows([])
+        self.query_one(HistoryTable).reset()
+        self.query_one(Stream).reset()
+        self.query_one(QuestionPanel).update_questions((), "")
+        self._percent, self._followed, self._head, self._lower = {}, [], "", "stream"
+        self.say("")
+        self.show_pane("plan")
+
+    def attach(self, link: Link) -> None:
+        """Show a session that is open."""
+        self.link = link
+        lines = link.lines()
+        self._followed = lines
+        self.query_one(Stream).add(line for entry in lines if (line := stream_line(entry)))
+        self.linked.set()
+        if self.snapshot is not None:
+            self._render_snapshot(self.snapshot)
+
+    def seen(self, snapshot: Snapshot) -> None:
+        """See `Watcher`."""
+        self.snapshot = snapshot
+        self.post_message(self.Seen(snapshot))
+
+    def said(self, lines: Sequence[Activity]) -> None:
+        """See `Watcher`."""
+        self.post_message(self.Said(lines))
+
+    def stopped(self, message: str) -> None:
+        """See `Watcher`."""
+        self.post_message(self.Stopped(message))
+
+    async def on_session_screen_seen(self, event: Seen) -> None:
+        if event.snapshot is self.snapshot and self.link is not None:
+            self._render_snapshot(event.snapshot)
+            await self._show_answer(event.snapshot)
+
+    def on_session_screen_stopped(self, event: Stopped) -> None:
+        self.query_one(HeaderBar).status = "✗ stopped"
+        self.say(safe_text(event.why, multiline=False), error=True)
+
+    def on_session_screen_said(self, event: Said) -> None:
+        for entry in event.lines:
+            if entry.kind == "progress" and 0 <= entry.fraction:
+                self._percent[entry.todo_id] = entry.fraction
+            elif entry.kind in ("finished", "failed", "started"):
+                self._percent.pop(entry.todo_id, None)
+        self.query_one(Stream).add(line for entry in event.lines if (line := stream_line(entry)))
+        self._titles()
+
+    def _render_snapshot(self, snapshot: Snapshot) -> None:
+        link = self.link
+        assert link is not None
+        header = self.query_one(HeaderBar)
+        header.session = safe_text(snapshot.session_id, multiline=False)
+        header.title_text = safe_text(snapshot.query.split("\n")[0], multiline=False, limit=400)
+        header.mode = MODES.get(snapshot.mode, snapshot.mode)
+        header.status = status_of_session(snapshot)
+        header.followed = not link.face.owned
+        self.query_one(PlanTable).update_rows(plan_rows(snapshot, datetime.now(UTC)))
+        self._ask(snapshot)
+        self._titles()
+        self.hitl.seen_last(snapshot.session_id, finished=snapshot.status in ("finished", "failed"))
+        if snapshot.checkpoint_id != self._head:
+            self._head = snapshot.checkpoint_id
+            self.run_worker(self._load_history(link), group="history", exclusive=True)
+
+    def _ask(self, snapshot: Snapshot) -> None:
+        panel = self.query_one(QuestionPanel)
+        had = self.focused is panel
+        panel.update_questions(snapshot.questions, snapshot.workspace)
+        if had and not panel.display:
+            self.query_one(Prompt).focus()
+        self._show_keys()
+
+    async def _show_answer(self, snapshot: Snapshot) -> None:
+        if await self.query_one(AnswerPane).show(snapshot.response) and snapshot.concluded:
+            if self.focused is not self.query_one(Stream):
+                self.show_pane("answer")
+        elif not snapshot.concluded and self._pane == "answer" and not snapshot.response:
+            self.show_pane("stream" if self.has_class("-wide") else "plan")
+
+    async def _load_history(self, link: Link) -> None:
+        page = await link.face.checkpoints(_PAGE)
+        if link is self.link:
+            self.query_one(HistoryTable).newest(page)
+
+    async def on_history_table_older(self, event: HistoryTable.Older) -> None:
+        table = self.query_one(HistoryTable)
+        if self.link is not None and table.checkpoints:
+            page = await self.link.face.checkpoints(_PAGE, table.checkpoints[-1].checkpoint_id)
+            if page:
+                table.older(page)
+
+    async def _tick(self) -> None:
+        """Running times go on, and what another process wrote into its stream arrives."""
+        link, snapshot = self.link, self.snapshot
+        if link is None or snapshot is None:
+            return
+        if snapshot.running:
+            self.query_one(PlanTable).update_rows(plan_rows(snapshot, datetime.now(UTC)))
+        if not link.face.owned:
+            lines = await asyncio.to_thread(link.lines)
+            old = len(self._followed)
+            fresh = lines[old:] if lines[:old] == self._followed else lines
+            self._followed = lines
+            if fresh:
+                self.said(fresh)
+
+    # Panes -----------------------------------------------------------------------------------------------------
+
+    def on_resize(self, event: Resize) -> None:
+        self._arrange()
+
+    def _arrange(self) -> None:
+        width, height = self.app.size
+        self.set_class(width >= WIDE[0] and height >= WIDE[1], "-wide")
+        self.set_class(height < SHORT, "-short")
+        self.show_pane(self._pane)
+
+    def show_pane(self, pane: str, *, focus: bool = False) -> None:
+        """Bring a pane to the front."""
+        self._pane = pane
+        if pane in ("stream", "answer"):
+            self._lower = pane
+        wide = self.has_class("-wide")
+        for name, _ in PANES:
+            seen = name == pane if not wide else name in ("plan", "history", self._lower)
+            self.query_one(f"#{name}").set_class(seen, "-seen")
+        self.query_one(TabStrip).mark(self._lower if wide else pane)
+        if focus:
+            self.query_one(f"#{pane}").focus()
+
+    def on_tab_chosen(self, event: Tab.Chosen) -> None:
+        event.stop()
+        self.show_pane(event.pane)
+
+    def _titles(self) -> None:
+        stream = self.query_one(Stream)
+        title = f"Stream · {number_of(stream.only)}" if stream.only else "Stream"
+        running = [f"{number_of(t)} {share:.0%}" for t, share in self._percent.items() if 0 <= share < 1]
+        stream.border_title = Content(" · ".join([title, *running]))  # type: ignore[assignment]
+
+    def action_next_pane(self) -> None:
+        names = [name for name, _ in PANES]
+        here = self.focused.id if self.focused is not None else ""
+        following = names[(names.index(here) + 1) % len(names)] if here in names else self._pane
+        self.show_pane(following, focus=True)
+
+    def action_question(self) -> None:
+        panel = self.query_one(QuestionPanel)
+        if self.focused is panel:
+            (self._back if self._back is not None and self._back.display else self.query_one(Prompt)).focus()
+        elif panel.display:
+            self._back = self.focused
+            panel.focus()
+        else:
+            self.say("Nothing waits for you now.")
+
+    # Messages --------------------------------------------------------------------------------------------------
+
+    def say(self, text: str, *, error: bool = False) -> None:
+        """Show one safe line above the prompt."""
+        self.query_one(MessageLine).say(text, error=error)
+
+    def note(self, text: str) -> None:
+        """Add a command, or what it answered, to the stream."""
+        head = f"{datetime.now().astimezone():%H:%M:%S} › "
+        for row in safe_text(text).split("\n"):
+            self.query_one(Stream).add([Line("", head, row)])
+            head = " " * len(head)
+
+    def typed(self) -> None:
+        """A key was pressed: the question shows whether the next one decides."""
+        self.query_one(QuestionPanel).typed()
+
+    def on_descendant_focus(self, event: DescendantFocus) -> None:
+        pane = event.widget.id or ""
+        if pane in dict(PANES):
+            self.show_pane(pane)
+        self._show_keys()
+
+    def _show_keys(self) -> None:
+        panel = self.query_one(QuestionPanel)
+        where = {"question": keys.QUESTION, "plan": keys.PLAN, "history": keys.HISTORY}.get(
+            (self.focused.id if self.focused else "") or "", keys.PROMPT
+        )
+        own = [k for k in keys.of(where, line=True) if where != keys.QUESTION or not k.id[-1].isdigit()]
+        session = [k for k in keys.of(keys.SESSION, line=True) if panel.display or k.id != "session.question"]
+        self.query_one(KeyLine).show([*own, *session, *keys.of(keys.ANYWHERE, line=True)])
+
+    # Prompt ----------------------------------------------------------------------------------------------------
+
+    def _complete(self, line: str, cursor: int) -> Sequence[Completion]:
+        from hitl_tui.commands.completion import complete
+
+        agents = self.link.setup.planner.agents if self.link else {}
+        return complete(line, cursor, self.snapshot, agents, self.query_one(HistoryTable).checkpoints)
+
+    def on_prompt_choices(self, event: Prompt.Choices) -> None:
+        shown = "   ".join(f"{c.display}" for c in event.found[:12])
+        more = f"   … {len(event.found) - 12} more" if len(event.found) > 12 else ""
+        self.query_one(MessageLine).hint(safe_text(shown, multiline=False) + more)
+
+    def on_text_area_changed(self, event: Prompt.Changed) -> None:
+        from hitl_tui.commands.completion import usage_hint
+
+        self.query_one(MessageLine).hint(safe_text(usage_hint(event.text_area.text), multiline=False))
+
+    def on_prompt_sent(self, event: Prompt.Sent) -> None:
+        event.stop()
+        self.query_one(Prompt).sent(event.text)
+        self.hitl.keep_lines()
+        self.operator.send(event.text)
+
+    def operator_read(self, question_id: str) -> None:
+        """The end of a question was read on the screen of details."""
+        self.query_one(QuestionPanel).seen_whole(question_id)
+
+    def select_question(self, question_id: str) -> None:
+        """Show this question once it has arrived."""
+        if self.snapshot is not None and self.link is not None:
+            self._ask(self.link.face.snapshot)
+        self.query_one(QuestionPanel).select(question_id)
+
+    # What panes and the question want --------------------------------------------------------------------------
+
+    def on_question_panel_chosen(self, event: QuestionPanel.Chosen) -> None:
+        event.stop()
+        self.operator.answer(event.question, event.answer)
+
+    def on_question_panel_held(self, event: QuestionPanel.Held) -> None:
+        event.stop()
+        self.say(event.why)
+
+    def on_question_panel_undo(self, event: QuestionPanel.Undo) -> None:
+        event.stop()
+        self.operator.undo("")
+
+    def on_question_panel_left(self, event: QuestionPanel.Left) -> None:
+        event.stop()
+        self.query_one(Prompt).focus()
+
+    def on_plan_table_wanted(self, event: PlanTable.Wanted) -> None:
+        event.stop()
+        if event.what == "leave":
+            self.query_one(Prompt).focus()
+        elif event.what == "filter":
+            stream = self.query_one(Stream)
+            stream.limit("" if stream.only == event.todo_id else event.todo_id)
+            self._titles()
+        elif event.what == "undo":
+            self.operator.undo(event.todo_id)
+        elif event.todo_id:
+            self.operator.cancel(event.todo_id)
+
+    def on_data_table_row_selected(self, event: DataTable.RowSelected) -> None:
+        event.stop()
+        plan, history = self.query_one(PlanTable), self.query_one(HistoryTable)
+        if event.data_table is plan and plan.selected:
+            self.operator.show_todo(plan.selected)
+        elif event.data_table is history and history.selected is not None:
+            self.operator.show_checkpoint(history.selected)
+
+    def on_history_table_restore(self, event: HistoryTable.Restore) -> None:
+        event.stop()
+        self.operator.restore(event.info)
+
+    def on_history_table_left(self, event: HistoryTable.Left) -> None:
+        event.stop()
+        self.query_one(Prompt).focus()

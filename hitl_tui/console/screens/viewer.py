@@ -1,0 +1,71 @@
+"""Full-screen text: details of a question, a TODO, a checkpoint, the help."""
+
+from __future__ import annotations
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import VerticalScroll
+from textual.content import Content
+from textual.screen import ModalScreen
+from textual.widgets import Static
+
+from hitl_tui.console.keys import with_jamo
+
+
+class ViewerText(VerticalScroll):
+    """The text; reports when its end was on the screen."""
+
+    def watch_scroll_y(self, old_value: float, new_value: float) -> None:
+        super().watch_scroll_y(old_value, new_value)
+        viewer = self.screen
+        if isinstance(viewer, Viewer):
+            viewer.look()
+
+
+class Viewer(ModalScreen[bool]):
+    """Shows one text whole. Its result says whether the end was read.
+
+    Args:
+        title: one line, safe.
+        content: safe text.
+    """
+
+    BINDINGS: list[BindingType] = [  # noqa: RUF012 - Textual's own way
+        Binding(with_jamo("escape,q,f1"), "close", "Close", id="viewer.close"),
+        Binding(with_jamo("j,down"), "move(1)", "Down", id="viewer.down"),
+        Binding(with_jamo("k,up"), "move(-1)", "Up", id="viewer.up"),
+        Binding("space,pagedown", "page(1)", "Read on", id="viewer.page_down"),
+        Binding("pageup", "page(-1)", "Back", id="viewer.page_up"),
+    ]
+
+    def __init__(self, title: str, content: Content) -> None:
+        super().__init__()
+        self._heading = title
+        self._content = content
+        self._end = False
+
+    def compose(self) -> ComposeResult:
+        with ViewerText(id="viewer-text") as region:
+            region.border_title = Content(self._heading)  # type: ignore[assignment]
+            region.border_subtitle = Content("Esc closes · PgDn reads on")  # type: ignore[assignment]
+            yield Static(self._content, markup=False)
+
+    def on_mount(self) -> None:
+        self.query_one(ViewerText).focus()
+        self.call_after_refresh(self.look)
+
+    def look(self) -> None:
+        """See whether the end is on the screen."""
+        region = self.query_one(ViewerText)
+        if region.size.height > 0 and region.scroll_offset.y >= region.max_scroll_y:
+            self._end = True
+
+    def action_move(self, by: int) -> None:
+        self.query_one(ViewerText).scroll_relative(y=by, animate=False)
+
+    def action_page(self, by: int) -> None:
+        region = self.query_one(ViewerText)
+        region.scroll_relative(y=by * max(1, region.size.height - 1), animate=False)
+
+    def action_close(self) -> None:
+        self.dismiss(self._end)

@@ -1,0 +1,242 @@
+"""A board at a table: plans, events, and a person who decides, without any I/O."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from hypothesis import strategies as st
+
+from hitl_tui.core.board import PLAN_ACCEPTED, PLAN_DRAFT, Board, Control, Draft, Rules, startable
+from hitl_tui.core.events import Event, EventKind
+from hitl_tui.core.fold import fold
+from hitl_tui.core.policy import Mode, Policy, Risk, Rule, Ruling
+from hitl_tui.core.questions import question_of, questions
+from hitl_tui.core.requests import Request, Verdict
+from hitl_tui.core.settle import settle, withdraw_unbound
+from hitl_tui.core.todos import Priority, Status, SupervisorTodo
+
+AT = "2026-01-01T00:00:00+00:00"
+DENY_HIGH = Policy([Rule(Ruling.DENY, risk="high")])
+ALLOW_LOW = Policy([Rule(Ruling.ALLOW, risk="low"), Rule(Ruling.ASK)])
+
+
+def plan(*steps: str) -> list[SupervisorTodo]:
+    """Return TODOs: `name`, `!` for high risk, `?` for optional, `:a,b` for what it depends on."""
+    ids: dict[str, str] = {}
+    todos = []
+    for number, text in enumerate(steps, start=1):
+        head, _, after = text.partition(":")
+        name = head.rstrip("!?")
+        ids[name] = f"todo_{number:03d}"
+        todos.append(
+            SupervisorTodo(
+                ids[name],
+                name,
+                agent_name="team",
+                arguments={"what": name},
+                dependencies=tuple(ids[d] for d in after.split(",") if d),
+                risk=Risk.HIGH if "!" in head else Risk.LOW,
+                optional="?" in head,
+                max_retries=0,
+                rank=float(number),
+            )
+        )
+    return todos
+
+
+def on(kind: EventKind, todo_id: str, **data: Any) -> Event:
+    """Return an event about a TODO."""
+    return Event(kind, {"todo_id": todo_id, **data}, by="ann", at=AT)
+
+
+def add(name: str, *, todo_id: str = "", manual: bool = False, risk: str = "low", after: Sequence[str] = ()) -> Event:
+    """Return the event that adds a TODO."""
+    todo = {
+        "id": todo_id or "todo_000",
+        "name": name,
+        "agent_name": "team",
+        "arguments": {"what": name},
+        "risk": risk,
+        "dependencies": list(after),
+        "metadata": {"manual": True} if manual else {},
+    }
+    return Event(EventKind.ADD, {"todo": todo}, by="ann", at=AT)
+
+
+class Table:
+    """A session without its engine: takes events and starts what may start.
+
+    Args:
+        todos: the plan.
+        rules: what holds.
+        mode: when a person is asked.
+        accepted: the plan was accepted.
+    """
+
+    def __init__(
+        self,
+        todos: Sequence[SupervisorTodo],
+        rules: Rules | None = None,
+        *,
+        mode: Mode = Mode.STEP,
+        accepted: bool = True,
+    ) -> None:
+        self.rules = rules or Rules()
+        control = Control(
+            mode=mode,
+            plan=PLAN_ACCEPTED if accepted else PLAN_DRAFT,
+            highest=len(todos),
+            concurrency=self.rules.concurrency,
+            policy_version=self.rules.policy.version,
+        )
+        board = Board("s1", "the query", {t.id: t.to_state() for t in todos}, control)
+        self.board = run_all(fold(board, (), self.rules).board, self.rules)
+        self._numbers = 0
+
+    def take(self, event: Event) -> None:
+        """Apply one event and start what may start."""
+        self._numbers = max(self._numbers, self.board.control.cursor) + 1
+        numbered = replace(event, seq=self._numbers, id=event.id or f"e{self._numbers}", at=event.at or AT)
+        self.board = run_all(fold(self.board, [numbered], self.rules).board, self.rules)
+
+    def approve(self, *todo_ids: str) -> None:
+        for todo_id in todo_ids:
+            decide(self, todo_id, Verdict.APPROVE)
+
+    def finish(self, todo_id: str, digest: str = "d") -> None:
+        run_id = self.todo(todo_id).run_id
+        self.take(on(EventKind.FINISHED, todo_id, run_id=run_id, result={"digest": digest, "summary": "done"}))
+
+    def fail(self, todo_id: str, *, final: bool = False) -> None:
+        self.take(on(EventKind.FAILED, todo_id, run_id=self.todo(todo_id).run_id, error="broke", final=final))
+
+    def todo(self, todo_id: str) -> SupervisorTodo:
+        return SupervisorTodo.from_dict(self.board.todos[todo_id])
+
+    def status(self, todo_id: str) -> str:
+        return str(self.board.todos[todo_id]["status"])
+
+    @property
+    def statuses(self) -> dict[str, str]:
+        return {t.id: t.status.value for t in self.board.all()}
+
+    def questions(self) -> list[Request]:
+        return questions(self.board, self.rules)
+
+    def asked(self) -> set[str]:
+        return {q.id for q in self.questions()}
+
+    def refused(self) -> str:
+        return str(self.board.control.refused[-1]["message"])
+
+    def ask_ahead(self, todo_id: str) -> Request | None:
+        return question_of(Draft(self.board, self.rules), self.todo(todo_id))
+
+
+def run_all(board: Board, rules: Rules | None = None) -> Board:
+    """Start what may start, as the supervisor does."""
+    rules = rules or Rules()
+    while True:
+        draft = Draft(board, rules)
+        ready = startable(draft)
+        if not ready:
+            return board
+        for todo in ready:
+            if not withdraw_unbound(draft, todo):
+                attempt = todo.attempt + 1
+                run_id = f"{board.session}/{todo.id}/{board.control.branch}.{attempt}"
+                draft.put(todo.move(Status.IN_PROGRESS, attempt=attempt, run_id=run_id, started_at=AT))
+        settle(draft, AT)
+        board = draft.result()
+
+
+def decision_of(request: Request, verdict: Verdict, value: Any = None, reason: str = "") -> Event:
+    """Return the event a settled request leads to."""
+    data = {
+        "request_id": request.id,
+        "asked": request.kind.value,
+        "todo_id": request.todo_id,
+        "digest": request.digest,
+        "verdict": verdict.value,
+        "outcome": "approved",
+        "by": "ann",
+        "channel": "test",
+        "at": AT,
+        "reason": reason,
+        "value": value,
+    }
+    return Event(EventKind.DECIDED, data, id=f"decided:{request.id}", at=AT)
+
+
+def decide(table: Table, todo_id: str, verdict: Verdict, value: Any = None, reason: str = "") -> None:
+    """Decide what is asked about a TODO (or, in advance, would be); without an id what isn't about one."""
+    if todo_id:
+        request = question_of(Draft(table.board, table.rules), table.todo(todo_id))
+    else:
+        request = next(q for q in table.questions() if not q.todo_id)
+    assert request is not None, table.statuses
+    table.take(decision_of(request, verdict, value, reason))
+
+
+def events_of(table: Table) -> st.SearchStrategy[Event]:
+    """Return valid and nearly valid events for a table as it is now."""
+    names = sorted(table.board.todos)
+    if not names:
+        return st.just(add("added"))
+    ids = st.sampled_from(names)
+    choices: list[st.SearchStrategy[Event]] = [
+        ids.map(lambda i: on(EventKind.SKIP, i, reason="no")),
+        st.builds(lambda i, s: on(EventKind.UPDATE, i, status=s.value), ids, st.sampled_from(Status)),
+        st.builds(lambda i, p: on(EventKind.PRIORITY, i, priority=p.value), ids, st.sampled_from(Priority)),
+        st.builds(
+            lambda i, w, a: on(EventKind.MOVE, i, where=w, anchor=a), ids, st.sampled_from(["before", "after"]), ids
+        ),
+        st.builds(
+            lambda i, w, r: on(EventKind.EDIT, i, arguments={"what": w}, risk=r.value),
+            ids,
+            st.sampled_from("xy"),
+            st.sampled_from(Risk),
+        ),
+        ids.map(lambda i: on(EventKind.REMOVE, i)),
+        ids.map(lambda i: on(EventKind.CANCEL, i)),
+        st.sampled_from(Mode).map(lambda m: Event(EventKind.MODE, {"mode": m.value})),
+        st.builds(
+            lambda m, a: add("added", manual=m, after=a), st.booleans(), st.lists(ids, max_size=2, unique=True)
+        ),
+        st.just(Event(EventKind.STOP)),
+        st.just(Event(EventKind.RESTORED, {"branch": table.board.control.branch + 1})),
+        st.just(
+            Event(
+                EventKind.CONFIGURED,
+                {"policy_version": table.rules.policy.version, "concurrency": table.rules.concurrency},
+            )
+        ),
+    ]
+    running = [i for i in names if table.status(i) == "in_progress"]
+    for todo_id in running:
+        run_id = table.todo(todo_id).run_id
+        endings = [
+            on(EventKind.FINISHED, todo_id, run_id=run_id, result={"digest": "d"}),
+            on(EventKind.FAILED, todo_id, run_id=run_id, error="broke"),
+            on(EventKind.INTERRUPTED, todo_id, run_id=run_id, interrupt={"id": "i", "path": ["n"], "value": 1}),
+            on(EventKind.DOUBT, todo_id, run_id=run_id, effect={"key": "k", "name": "n"}),
+        ]
+        choices += [st.sampled_from(endings)] * 3
+    draft = Draft(table.board, table.rules)
+    open_now = table.questions()
+    open_now += [
+        q
+        for i in names
+        if table.status(i) == "pending" and (q := question_of(draft, table.todo(i))) is not None
+    ]
+    for request in open_now:
+        verdicts = st.sampled_from(request.options)
+        if Verdict.APPROVE in request.options:
+            choices += [st.just(decision_of(request, Verdict.APPROVE))] * 2
+        choices.append(st.builds(lambda v, r=request: decision_of(r, v, value=1), verdicts))
+    return st.one_of(choices)
+
+
+__all__ = ["ALLOW_LOW", "DENY_HIGH", "Table", "add", "decide", "decision_of", "events_of", "on", "plan", "run_all"]
