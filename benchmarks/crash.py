@@ -97,7 +97,7 @@ def run_case(case: Case, base: Path, limit: int) -> Outcome:
         lost.append(f"the session can't be finished: its process ended with {code}")
         verdicts = Verdicts(lost=tuple(lost))
     else:
-        verdicts = judge(root, case.scenario)
+        verdicts = judge(root)
     killed = tuple(line["label"] for line in _lines(root / "kills.jsonl") if line["what"] == "killed")
     if verdicts.ok:
         if case.kills:

@@ -12,12 +12,11 @@ from typing import Any
 from crash_driver import SESSION
 from crash_plan import EXPECTED, OPTIONAL, QUERY
 from crash_world import World
-from hitl_tui.core.board import Board
 from hitl_tui.ledger.audit import verify
 from hitl_tui.ledger.contract import Entry
-from hitl_tui.ledger.sqlite import SqliteLedger
-from hitl_tui.supervisor.checkpointer import open_read_only
-from hitl_tui.supervisor.graph import thread_of
+from hitl_tui.supervisor.follower import Follower
+from hitl_tui.supervisor.snapshot import Snapshot
+from hitl_tui.supervisor.workbench import Workbench
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,24 +43,23 @@ class Verdicts:
         return not (self.lost or self.repeated or self.outside or self.damaged)
 
 
-def judge(root: Path, scenario: str) -> Verdicts:
+def judge(root: Path) -> Verdicts:
     """Return what a finished run came to."""
-    return asyncio.run(_judge(root, scenario))
+    return asyncio.run(_judge(root))
 
 
-async def _judge(root: Path, scenario: str) -> Verdicts:
-    async with SqliteLedger.open(root / "data" / "ledger.db") as ledger:
-        entries = await ledger.entries(SESSION, limit=100_000)
-        verification = await verify(ledger)
+async def _judge(root: Path) -> Verdicts:
+    async with Workbench.open(root / "data", {}) as bench:
+        entries = await bench.ledger.entries(SESSION, limit=100_000)
+        verification = await verify(bench.ledger)
+        async with Follower.open(bench.setup(SESSION)) as follower:
+            end = follower.snapshot
     damaged = [str(problem) for problem in verification.problems]
     damaged += [f"{todo} acted while an earlier process of it was alive" for todo in World(root).overlaps()]
-    async with open_read_only(root / "data" / "sessions" / SESSION / "checkpoints.db") as saver:
-        found = await saver.aget_tuple({"configurable": {"thread_id": thread_of(SESSION), "checkpoint_ns": ""}})
-    values = {} if found is None else found.checkpoint["channel_values"]
     verdicts = _effects(root, entries)
-    lost = [*verdicts.lost, *_twice_asked(entries), *_unheard(entries, Board.from_state(values))]
-    if values.get("query") != QUERY:
-        lost.append(f"the question is now {str(values.get('query'))[:80]!r}")
+    lost = [*verdicts.lost, *_twice_asked(entries), *_unheard(entries, end)]
+    if end.query != QUERY:
+        lost.append(f"the question is now {end.query[:80]!r}")
     return replace(verdicts, lost=tuple(lost), damaged=tuple(damaged))
 
 
@@ -104,27 +102,34 @@ def _interruptions(root: Path) -> list[dict[str, Any]]:
 
 
 def _twice_asked(entries: list[Entry]) -> list[str]:
-    """Return the TODOs that a person had to approve again though nothing about them had changed."""
-    given: Counter[tuple[str, str]] = Counter()
+    """Return the TODOs that a person had to approve again without a reason.
+
+    A stopped session, and a question that a TODO asked while it ran, are reasons.
+    """
+    approved: Counter[tuple[str, int]] = Counter()
+    reasons: Counter[tuple[str, int]] = Counter()
     for request, verdict in _decisions(entries):
+        place = request["todo_id"], request["branch"]
         if request["kind"] == "todo" and verdict == "approve":
-            given[request["todo_id"], request["digest"].join((str(request["branch"]), ""))] += 1
+            approved[place] += 1
+        elif request["kind"] in ("effect", "interrupt"):
+            reasons[place] += 1
     stopped = sum(1 for e in entries if e.kind == "event" and e.data["event"].get("kind") == "stop")
-    approvals: Counter[tuple[str, int]] = Counter()
-    for request, verdict in _decisions(entries):
-        if request["kind"] == "todo" and verdict == "approve":
-            approvals[request["todo_id"], request["branch"]] += 1
-    return [f"{todo} was approved {n} times on branch {b}" for (todo, b), n in approvals.items() if n > 1 + stopped]
+    return [
+        f"{todo} was approved {count} times on branch {branch}"
+        for (todo, branch), count in approved.items()
+        if count > 1 + stopped + reasons[todo, branch]
+    ]
 
 
-def _unheard(entries: list[Entry], board: Board) -> list[str]:
+def _unheard(entries: list[Entry], end: Snapshot) -> list[str]:
     """Return the TODOs that were approved on the last branch and didn't come to their end."""
     approved = {
         request["todo_id"]
         for request, verdict in _decisions(entries)
-        if request["kind"] == "todo" and verdict == "approve" and request["branch"] == board.control.branch
+        if request["kind"] == "todo" and verdict == "approve" and request["branch"] == end.branch
     }
-    ended = {todo.id: todo.status.value for todo in board.all()}
+    ended = {todo.id: todo.status.value for todo in end.todos}
     wanted = {todo: "skipped" if todo == OPTIONAL else "completed" for todo in EXPECTED}
     return [
         f"{todo} is {ended.get(todo, 'gone')}{' though approved' if todo in approved else ''}"

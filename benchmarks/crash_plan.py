@@ -31,7 +31,7 @@ from hitl_tui.teams.contract import Team, TeamContext, TeamResult
 from hitl_tui.teams.failure import TeamFailure
 from hitl_tui.teams.function import FunctionTeam
 
-QUERY = "Carry the plan out.\nEvery line of this is part of the question, and none may be lost: " + "word " * 60
+QUERY = "Carry the plan out.\nEvery line of this is part of the question, and none may be lost: " + "word " * 60 + "end"
 CANCELLED, OPTIONAL, COMMAND, AGAIN = "todo_009", "todo_008", "todo_003", "todo_005"
 """The TODO that is cancelled once, the one that is skipped, the command, and the one that is done again on purpose."""
 

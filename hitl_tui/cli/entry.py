@@ -7,6 +7,7 @@ import os
 import shlex
 import sys
 from collections.abc import Callable, Coroutine, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -38,8 +39,6 @@ def run(argv: Sequence[str]) -> int:
         return done.code if isinstance(done.code, int) else OK
     except HitlError as error:
         return _tell(error, wants_json, out, err)
-    except OSError as error:
-        return _tell(HitlError(f"The output can't be written: {error.strerror or error}."), False, out, err)
 
 
 def _prepared(arguments: Arguments, out: Output, err: Output) -> int:
@@ -141,12 +140,12 @@ def _interrupted(arguments: Arguments, out: Output, err: Output, session: str) -
 
 
 def _tell(error: HitlError, wants_json: bool, out: Output, err: Output) -> int:
-    if wants_json:
-        from hitl_tui.cli.documents import error_document
+    with suppress(HitlError):  # there is nowhere left to say it
+        if wants_json:
+            from hitl_tui.cli.documents import error_document
 
-        out.document(error_document(error))
-    else:
-        err.lines([f"hitl-tui: {_safe(error.message)}", *([_safe(error.help)] if error.help else [])])
+            out.document(error_document(error))
+        err.lines([] if wants_json else [f"hitl-tui: {_safe(error.message)}", *filter(None, [_safe(error.help)])])
     return error.exit_code
 
 

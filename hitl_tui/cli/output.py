@@ -9,6 +9,8 @@ import sys
 from collections.abc import Iterable, Mapping
 from typing import Any, TextIO
 
+from hitl_tui.core.errors import StorageError
+
 _SUSPECT = re.compile(r"[^\n -~가-힣]")
 
 
@@ -44,7 +46,7 @@ class Output:
         """Write lines at once.
 
         Raises:
-            OSError: they can't be written, for another reason than a reader that went away.
+            StorageError: they can't be written, for another reason than a reader that went away.
         """
         if self._stream is None:
             return
@@ -54,9 +56,9 @@ class Output:
             self._stream.flush()
         except BrokenPipeError:
             self._abandon()
-        except OSError:
+        except OSError as error:
             self._abandon()
-            raise
+            raise StorageError(f"The output can't be written: {error.strerror or error}.") from error
 
     def document(self, document: Mapping[str, Any]) -> None:
         """Write one JSON document. Raises as `lines` does."""

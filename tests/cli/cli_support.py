@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import shutil
 import subprocess
 import sys
 from collections.abc import Sequence
+from contextlib import ExitStack, chdir, redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import pexpect
+
+from hitl_tui.cli import main
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 S1_KO = "집주인이 전세금 3억을 10억으로 올려달래. 법적으로 해결방법 알려줘"
@@ -63,6 +68,19 @@ class Shell:
         return [sys.executable, "-m", "hitl_tui", *arguments]
 
     def run(self, *arguments: str, input: str | bytes = b"", **changes: str) -> Ran:
+        """Run the command line in this process, as `process` does in another: same streams, folder, environment."""
+        given = input.encode() if isinstance(input, str) else input
+        out, err = (io.TextIOWrapper(io.BytesIO(), encoding="utf-8", write_through=True) for _ in range(2))
+        with ExitStack() as stack:
+            stack.enter_context(chdir(self.workspace))
+            stack.enter_context(redirect_stdout(out))
+            stack.enter_context(redirect_stderr(err))
+            stack.enter_context(patch.object(sys, "stdin", io.TextIOWrapper(io.BytesIO(given), encoding="utf-8")))
+            stack.enter_context(patch.dict(os.environ, {**self.env, **changes}, clear=True))
+            code = main(arguments)
+        return Ran(code, *(stream.buffer.getvalue().decode() for stream in (out, err)))  # type: ignore[attr-defined]
+
+    def process(self, *arguments: str, input: str | bytes = b"", **changes: str) -> Ran:
         """Run `hitl-tui` in the workspace until it ends."""
         given = input.encode() if isinstance(input, str) else input
         done = subprocess.run(

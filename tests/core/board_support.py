@@ -6,8 +6,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from hypothesis import strategies as st
-
 from hitl_tui.core.board import PLAN_ACCEPTED, PLAN_DRAFT, Board, Control, Draft, Rules, startable
 from hitl_tui.core.events import Event, EventKind
 from hitl_tui.core.fold import fold
@@ -180,63 +178,68 @@ def decide(table: Table, todo_id: str, verdict: Verdict, value: Any = None, reas
     table.take(decision_of(request, verdict, value, reason))
 
 
-def events_of(table: Table) -> st.SearchStrategy[Event]:
-    """Return valid and nearly valid events for a table as it is now."""
+def pick(table: Table, number: int) -> Event:
+    """Return one of the valid and nearly valid events for a table as it is now."""
     names = sorted(table.board.todos)
     if not names:
-        return st.just(add("added"))
-    ids = st.sampled_from(names)
-    choices: list[st.SearchStrategy[Event]] = [
-        ids.map(lambda i: on(EventKind.SKIP, i, reason="no")),
-        st.builds(lambda i, s: on(EventKind.UPDATE, i, status=s.value), ids, st.sampled_from(Status)),
-        st.builds(lambda i, p: on(EventKind.PRIORITY, i, priority=p.value), ids, st.sampled_from(Priority)),
-        st.builds(
-            lambda i, w, a: on(EventKind.MOVE, i, where=w, anchor=a), ids, st.sampled_from(["before", "after"]), ids
-        ),
-        st.builds(
-            lambda i, w, r: on(EventKind.EDIT, i, arguments={"what": w}, risk=r.value),
-            ids,
-            st.sampled_from("xy"),
-            st.sampled_from(Risk),
-        ),
-        ids.map(lambda i: on(EventKind.REMOVE, i)),
-        ids.map(lambda i: on(EventKind.CANCEL, i)),
-        st.sampled_from(Mode).map(lambda m: Event(EventKind.MODE, {"mode": m.value})),
-        st.builds(
-            lambda m, a: add("added", manual=m, after=a), st.booleans(), st.lists(ids, max_size=2, unique=True)
-        ),
-        st.just(Event(EventKind.STOP)),
-        st.just(Event(EventKind.RESTORED, {"branch": table.board.control.branch + 1})),
-        st.just(
-            Event(
-                EventKind.CONFIGURED,
-                {"policy_version": table.rules.policy.version, "concurrency": table.rules.concurrency},
-            )
-        ),
-    ]
+        return add("added")
+    first, second = names[number % len(names)], names[number // 7 % len(names)]
     running = [i for i in names if table.status(i) == "in_progress"]
-    for todo_id in running:
-        run_id = table.todo(todo_id).run_id
-        endings = [
-            on(EventKind.FINISHED, todo_id, run_id=run_id, result={"digest": "d"}),
-            on(EventKind.FAILED, todo_id, run_id=run_id, error="broke"),
-            on(EventKind.INTERRUPTED, todo_id, run_id=run_id, interrupt={"id": "i", "path": ["n"], "value": 1}),
-            on(EventKind.DOUBT, todo_id, run_id=run_id, effect={"key": "k", "name": "n"}),
-        ]
-        choices += [st.sampled_from(endings)] * 3
     draft = Draft(table.board, table.rules)
-    open_now = table.questions()
-    open_now += [
-        q
-        for i in names
-        if table.status(i) == "pending" and (q := question_of(draft, table.todo(i))) is not None
-    ]
-    for request in open_now:
-        verdicts = st.sampled_from(request.options)
-        if Verdict.APPROVE in request.options:
-            choices += [st.just(decision_of(request, Verdict.APPROVE))] * 2
-        choices.append(st.builds(lambda v, r=request: decision_of(r, v, value=1), verdicts))
-    return st.one_of(choices)
+    asked = table.questions()
+    pending = (question_of(draft, table.todo(i)) for i in names if table.status(i) == "pending")
+    asked += [q for q in pending if q is not None]
+    kinds = [0] * 3 * bool(running) + [1] * 5 * bool(asked) + [2] * 4
+    kind, rest = kinds[number % len(kinds)], number // len(kinds)
+    if kind == 0:
+        return _ending(table, running[rest % len(running)], rest // len(running))
+    if kind == 1:
+        request = asked[rest % len(asked)]
+        choices = [*request.options, *([Verdict.APPROVE] * 2 if Verdict.APPROVE in request.options else [])]
+        return decision_of(request, choices[rest // len(asked) % len(choices)], value=1)
+    return _command(table, first, second, rest)
 
 
-__all__ = ["ALLOW_LOW", "DENY_HIGH", "Table", "add", "decide", "decision_of", "events_of", "on", "plan", "run_all"]
+def _ending(table: Table, todo_id: str, number: int) -> Event:
+    run_id = table.todo(todo_id).run_id
+    endings = (
+        on(EventKind.FINISHED, todo_id, run_id=run_id, result={"digest": "d"}),
+        on(EventKind.FINISHED, todo_id, run_id=run_id, result={"digest": "e"}),
+        on(EventKind.FAILED, todo_id, run_id=run_id, error="broke"),
+        on(EventKind.INTERRUPTED, todo_id, run_id=run_id, interrupt={"id": "i", "path": ["n"], "value": 1}),
+        on(EventKind.DOUBT, todo_id, run_id=run_id, effect={"key": "k", "name": "n"}),
+    )
+    return endings[number % len(endings)]
+
+
+def _command(table: Table, first: str, second: str, number: int) -> Event:
+    variant = number // 13
+    statuses, risks, modes = list(Status), list(Risk), list(Mode)
+    commands = (
+        on(EventKind.SKIP, first, reason="no"),
+        on(EventKind.UPDATE, first, status=statuses[variant % 7].value),
+        on(EventKind.UPDATE, first, status="pending"),
+        on(EventKind.PRIORITY, first, priority=list(Priority)[variant % 4].value),
+        on(EventKind.MOVE, first, where=("before", "after")[variant % 2], anchor=second),
+        on(EventKind.EDIT, first, arguments={"what": "xy"[variant % 2]}, risk=risks[variant % 3].value),
+        on(EventKind.REMOVE, first),
+        on(EventKind.CANCEL, first),
+        Event(EventKind.MODE, {"mode": modes[variant % 3].value}),
+        add("added", manual=bool(variant % 2), after=[second][: variant // 2 % 2]),
+        Event(EventKind.STOP) if variant % 5 == 0 else on(EventKind.SKIP, second),
+        Event(EventKind.RESTORED, {"branch": table.board.control.branch + 1}),
+    )
+    choice = number % (len(commands) + 1)
+    return _configured(table, variant) if choice == len(commands) else commands[choice]
+
+
+def _configured(table: Table, number: int) -> Event:
+    """Return the event that settings changed, and let the table's rules change with it."""
+    denied = Rule(Ruling.DENY, team=("nobody", "somebody")[number % 2])
+    kept = [r for r in table.rules.policy.rules if not r.team]
+    rules = Rules(Policy([denied, *kept]), table.rules.concurrency)
+    table.rules = rules
+    return Event(EventKind.CONFIGURED, {"policy_version": rules.policy.version, "concurrency": rules.concurrency})
+
+
+__all__ = ["ALLOW_LOW", "DENY_HIGH", "Table", "add", "decide", "decision_of", "on", "pick", "plan", "run_all"]

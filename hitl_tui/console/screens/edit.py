@@ -98,7 +98,7 @@ class Edit(ModalScreen[Edited | None]):
     ) -> None:
         super().__init__()
         self._heading = title
-        self._task = task
+        self._wanted = task
         self._arguments = arguments
         self._schema = schema
         self._bind = bind
@@ -111,7 +111,7 @@ class Edit(ModalScreen[Edited | None]):
             box.border_title = Content(self._heading)  # type: ignore[assignment]
             if not self._command:
                 yield Static(Content("Task in words"), classes="dialog-label")
-                yield EditArea(safe_text(self._task), id="edit-task", compact=True, tab_behavior="focus")
+                yield EditArea(safe_text(self._wanted), id="edit-task", compact=True, tab_behavior="focus")
             yield Static(Content("Parameters (JSON)"), classes="dialog-label")
             yield EditArea(safe_text(parameters), id="edit-parameters", compact=True, tab_behavior="focus")
             yield Static(Content("Will run"), classes="dialog-label")
@@ -136,7 +136,7 @@ class Edit(ModalScreen[Edited | None]):
         Raises:
             HitlError: they can't be used.
         """
-        task = self._task if self._command else unsafe_text(self.query_one("#edit-task", EditArea).text)
+        task = self._wanted if self._command else unsafe_text(self.query_one("#edit-task", EditArea).text)
         parameters = given(unsafe_text(self.query_one("#edit-parameters", EditArea).text), self._arguments)
         return task, parameters, self._bind(task, parameters)
 

@@ -337,6 +337,14 @@ class SessionScreen(Screen[None]):
         self.hitl.keep_lines()
         self.operator.send(event.text)
 
+    def go_to_question(self, request_id: str) -> None:
+        """Show a question and give it the focus: it was chosen in the inbox."""
+        self.select_question(request_id)
+        panel = self.query_one(QuestionPanel)
+        if panel.question is not None and panel.question.id == request_id:
+            self._back = self.focused
+            panel.focus()
+
     def operator_read(self, question_id: str) -> None:
         """The end of a question was read on the screen of details."""
         self.query_one(QuestionPanel).seen_whole(question_id)

@@ -71,7 +71,7 @@ class Stream(Log):
         super().__init__(id=id, max_lines=_KEPT * 4, highlight=False)
         self._said: deque[Line] = deque(maxlen=_KEPT)
         self._only = ""
-        self._width = 0
+        self._fitted = 0
 
     @property
     def only(self) -> str:
@@ -104,8 +104,8 @@ class Stream(Log):
         return max(20, (self.size.width or 80) - 2)
 
     def on_resize(self, event: Resize) -> None:
-        if event.size.width != self._width:
-            self._width = event.size.width
+        if event.size.width != self._fitted:
+            self._fitted = event.size.width
             self._again()
 
     def _again(self) -> None:

@@ -1,0 +1,172 @@
+"""Commands that change the plan or the session."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from hitl_tui.commands.hand import Hand
+from hitl_tui.commands.inputs import edited_input, manual_todo
+from hitl_tui.commands.results import CommandResult
+from hitl_tui.commands.spec import registry
+from hitl_tui.core.errors import BadInput, UnknownName
+from hitl_tui.core.events import EventKind
+from hitl_tui.core.plan import AgentFacts
+from hitl_tui.core.policy import Mode
+from hitl_tui.core.todos import (
+    OPERATOR,
+    Status,
+    SupervisorTodo,
+    check_transition,
+    clip,
+    parse_priority,
+    parse_status,
+    resolve_id,
+)
+
+
+async def add(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
+    facts = _agent(hand, values["agent"])
+    seen = hand.snapshot
+    todo = manual_todo(
+        facts,
+        str(values.get("text", "")),
+        query=seen.query,
+        taken=seen.taken,
+        after=[resolve_id(name, seen.raw) for name in values.get("after", ())],
+        priority=parse_priority(values.get("priority", "medium")),
+        now=hand.face.desk.now(),
+    )
+    seq, event_id = await hand.face.desk.post(EventKind.ADD, {"todo": todo.to_dict()}, by=hand.by)
+    after = await hand.face.applied(seq)
+    refused = await hand.refusal(seq, event_id)
+    if refused:
+        return refused
+    added = next((t for t in after.todos if t.metadata.get("event") == event_id), todo)
+    data = {"todo": added.to_dict(), "todo_id": added.id}
+    return hand.done_with("added", f"{added.id} added for {facts.name}.", data)
+
+
+def _agent(hand: Hand, name: str) -> AgentFacts:
+    agents = {n: a for n, a in hand.planner.agents.items() if a.enabled}
+    facts = hand.planner.agents.get(name)
+    if facts is not None and not facts.enabled:
+        raise BadInput(f"{name} is disabled in hitl.toml.")
+    return agents[resolve_id(name, agents, "agent")]
+
+
+async def edit(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
+    todo = hand.todo(values["id"])
+    return await edit_todo(hand, todo, *edited_input(todo, values["input"]))
+
+
+async def edit_todo(hand: Hand, todo: SupervisorTodo, text: str, arguments: Mapping[str, Any]) -> CommandResult:
+    """Give a TODO another exact input; it is asked anew.
+
+    Args:
+        todo: the TODO.
+        text: the task in words.
+        arguments: named parameters for the team.
+
+    Raises:
+        BadInput: the team can't use it.
+    """
+    facts = hand.planner.agents.get(todo.agent_name)
+    if facts is None:
+        raise UnknownName(f"{todo.id} belongs to {todo.agent_name}, which this workspace doesn't have.")
+    bound = facts.bind(text, arguments)
+    data = {
+        "todo_id": todo.id,
+        "arguments": bound,
+        "risk": facts.risk_of(bound).value,
+        "description": text,
+    }
+    message = f"{todo.id} has another input and is asked anew."
+    return await hand.change(EventKind.EDIT, data, "edited", message, {"todo_id": todo.id, "arguments": bound})
+
+
+async def update(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
+    todo, status = hand.todo(values["id"]), parse_status(values["status"])
+    check_transition(todo, status, OPERATOR)
+    return await set_status(hand, todo, status)
+
+
+async def set_status(hand: Hand, todo: SupervisorTodo, status: Status) -> CommandResult:
+    data = {"todo_id": todo.id, "status": status.value}
+    shown = {"todo_id": todo.id, "new_status": status.value}
+    return await hand.change(EventKind.UPDATE, data, "updated", f"{todo.id} is {status} now.", shown)
+
+
+async def remove(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
+    data = {"todo_id": hand.todo(values["id"]).id}
+    return await hand.change(EventKind.REMOVE, data, "removed", f"{data['todo_id']} is removed.", data)
+
+
+async def priority(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
+    level = parse_priority(values["level"])
+    data = {"todo_id": hand.todo(values["id"]).id, "priority": level.value}
+    return await hand.change(EventKind.PRIORITY, data, "updated", f"{data['todo_id']} is {level} now.", data)
+
+
+async def move(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
+    where = values["where"].lower()
+    if where not in ("before", "after"):
+        raise BadInput(f'"{clip(values["where"])}" must be before or after.', help=registry()["todo move"].usage)
+    todo, anchor = hand.todo(values["id"]), hand.todo(values["anchor"])
+    data = {"todo_id": todo.id, "where": where, "anchor": anchor.id}
+    return await hand.change(EventKind.MOVE, data, "moved", f"{todo.id} is {where} {anchor.id} now.", data)
+
+
+async def cancel(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
+    todo = hand.todo(values["id"])
+    if todo.status is not Status.IN_PROGRESS:
+        raise BadInput(f"{todo.id} is {todo.status}; only a running TODO can be cancelled.")
+    data = {"todo_id": todo.id}
+    return await hand.change(EventKind.CANCEL, data, "cancelled", f"{todo.id} is stopped.", data)
+
+
+async def mode(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
+    if "mode" not in values:
+        mode = hand.snapshot.mode
+        return CommandResult("ok", f"The mode is {mode}.", {"mode": mode})
+    try:
+        mode = Mode(values["mode"].lower())
+    except ValueError:
+        raise UnknownName(f'There is no mode "{clip(values["mode"])}"; it is step, plan or risk.') from None
+    data = {"mode": mode.value}
+    return await hand.change(EventKind.MODE, data, "updated", f"The mode is {mode} now.", data)
+
+
+async def stop(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
+    return await hand.change(EventKind.STOP, {}, "stopped", "Everything that hadn't ended is stopped.", {})
+
+
+async def checkpoint_restore(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
+    thread, step = await hand.face.find_step(values["id"])
+    if thread:
+        return await _rewind(hand, thread, step)
+    checkpoint_id = await hand.face.find_checkpoint(values["id"])
+    branch = await hand.face.desk.restore(checkpoint_id, hand.by)
+    await hand.face.on_branch(branch)
+    data = {"checkpoint_id": checkpoint_id, "branch": branch}
+    return hand.done_with("restored", f"The session stands at {checkpoint_id} again; nothing was executed.", data)
+
+
+async def _rewind(hand: Hand, thread: str, step: str) -> CommandResult:
+    """Let a TODO's team go on from one of its own steps, once it is approved anew (D13)."""
+    todo = hand.todo(thread.split("/")[1])
+    data = {"todo_id": todo.id, "thread": thread, "checkpoint_id": step}
+    message = f"{todo.id} will go on from that step of {todo.agent_name}; it is asked first."
+    return await hand.change(EventKind.REWIND, data, "restored", message, data)
+
+
+async def propose(hand: Hand, text: str) -> CommandResult:
+    seen = hand.snapshot
+    words = text.strip()
+    if not words:
+        raise BadInput("Nothing was written.", help="/help lists all commands.")
+    proposal = await hand.planner.revise(words, seen.query, seen.todos, seen.taken)
+    event = {"proposal": proposal.to_dict()}
+    data = {"proposal": proposal.to_dict(), "proposal_id": proposal.id}
+    message = f"Proposed: {proposal.reason} Accept with /proposal accept {proposal.id}."
+    return await hand.change(EventKind.PROPOSED, event, "proposed", message, data)

@@ -1,0 +1,109 @@
+"""The hand that commands act with: a session, and who acts on it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from hitl_tui.commands.results import CommandResult, failure
+from hitl_tui.core.board import Board, Control, Draft
+from hitl_tui.core.events import EventKind
+from hitl_tui.core.policy import Mode
+from hitl_tui.core.requests import Decision, Outcome, Verdict
+from hitl_tui.core.todos import SupervisorTodo, resolve_id
+from hitl_tui.planning.agent import PlanningAgent
+from hitl_tui.supervisor.face import SessionFace
+from hitl_tui.supervisor.snapshot import Question, Snapshot
+
+_SAID: Mapping[Verdict, tuple[str, str]] = {
+    Verdict.APPROVE: ("resumed", "{what} is approved."),
+    Verdict.REJECT: ("rejected", "{what} is rejected."),
+    Verdict.SKIP: ("skipped", "{what} is skipped."),
+    Verdict.RESPOND: ("resumed", "{what} has its answer."),
+    Verdict.RETRY: ("resumed", "{what} is tried again."),
+    Verdict.STOP: ("stopped", "{what} is stopped."),
+    Verdict.USE_AS_DONE: ("resumed", "{what} goes on as if it had been done."),
+    Verdict.DO_AGAIN: ("resumed", "{what} does it again."),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Hand:
+    """Who acts on which session, and how an action is carried through.
+
+    Args:
+        face: the session.
+        planner: turns plain text into proposals, and knows the agents.
+        by: who acts.
+        channel: `console`, `repl`, `cli`, `pipe`.
+        level: their approver level.
+    """
+
+    face: SessionFace
+    planner: PlanningAgent
+    by: str
+    channel: str
+    level: int = 0
+
+    @property
+    def snapshot(self) -> Snapshot:
+        return self.face.snapshot
+
+    def todo(self, name: str) -> SupervisorTodo:
+        """Return the TODO that an id, prefix or number names.
+
+        Raises:
+            UnknownName: none or several.
+        """
+        todo = self.snapshot.todo(resolve_id(name, self.snapshot.raw))
+        assert todo is not None
+        return todo
+
+    def draft(self) -> Draft:
+        """Return the board as the snapshot shows it."""
+        seen = self.snapshot
+        control = Control(mode=Mode(seen.mode), branch=seen.branch, cursor=seen.cursor, highest=seen.highest)
+        return Draft(Board(seen.session_id, seen.query, seen.raw, control), self.face.rules)
+
+    async def decide(
+        self, question: Question, verdict: Verdict, *, reason: str = "", value: Any = None
+    ) -> CommandResult:
+        """See `CommandHandler.decide`."""
+        now = self.face.desk.now()
+        decision = Decision(
+            question.id, verdict, self.by, question.digest, now, self.channel, self.level, reason, value
+        )
+        view = await self.face.desk.decide(decision)
+        data: dict[str, Any] = {"todo_id": question.todo_id, "request_id": question.id, "verdict": verdict.value}
+        if view.resolution.outcome is Outcome.PENDING:
+            missing = view.resolution.needed
+            data["needed"] = missing
+            return CommandResult("recorded", f"Recorded; {missing} more must say {verdict}.", data)
+        refused = await self.refusal(await self.face.desk.last_seq(), f"decided:{question.id}")
+        if refused:
+            return refused
+        status, message = _SAID[verdict]
+        return self.done_with(status, message.format(what=question.name), data)
+
+    async def change(
+        self, kind: EventKind, event: Mapping[str, Any], status: str, message: str, data: Mapping[str, Any]
+    ) -> CommandResult:
+        """Post an event and answer once it took effect, or say why it did not."""
+        seq, event_id = await self.face.desk.post(kind, event, by=self.by)
+        return await self.refusal(seq, event_id) or self.done_with(status, message, data)
+
+    async def refusal(self, seq: int, event_id: str) -> CommandResult | None:
+        """Wait until an event took effect; return why it did not."""
+        seen = await self.face.applied(seq)
+        for refusal in seen.refused:
+            if refusal["event"] == event_id:
+                return failure(str(refusal["message"]), reason=str(refusal["reason"]))
+        return None
+
+    def done_with(self, status: str, message: str, data: Mapping[str, Any]) -> CommandResult:
+        """Return the answer to what was done, or to what was recorded for the process that owns the session."""
+        if self.face.owned:
+            return CommandResult(status, message, data)
+        told = "Recorded; the process that has the session open acts on it."
+        return CommandResult("recorded", told, {**data, "intended": status})

@@ -1,0 +1,69 @@
+"""Commands that only look."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from hitl_tui.commands.hand import Hand
+from hitl_tui.commands.results import CommandResult
+from hitl_tui.commands.spec import help_table, registry
+from hitl_tui.core.errors import BadInput, UnknownName
+from hitl_tui.core.todos import clip
+
+_PAGE = 20
+
+
+async def todos(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
+    seen = hand.snapshot
+    summary = seen.summary
+    current = seen.current_todo_id
+    message = f"{summary['total']} TODOs, {summary['completed']} completed, {len(seen.questions)} waiting for you."
+    data = {
+        "todos": [t.to_dict() for t in seen.todos],
+        "summary": summary,
+        "current_todo_id": current or None,
+        "checkpoint_id": seen.checkpoint_id,
+    }
+    return CommandResult("ok", message, data)
+
+
+async def show(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
+    todo = hand.todo(values["id"])
+    question = hand.snapshot.question_of(todo.id)
+    data: dict[str, Any] = {"todo_id": todo.id, "todo": todo.to_dict()}
+    if question is not None:
+        data["question"] = question.to_dict()
+    if todo.result and todo.result.get("digest"):
+        data["result"] = await hand.face.artifact(str(todo.result["digest"]))
+    return CommandResult("ok", f"{todo.id} is {todo.status}: {todo.name}", data)
+
+
+async def checkpoint_list(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
+    limit = number(values.get("limit", str(_PAGE)))
+    if "todo" in values:
+        steps = await hand.face.steps(hand.todo(values["todo"]).id, limit)
+        message = f"{len(steps)} steps of its team, newest first."
+        return CommandResult("ok", message, {"checkpoints": [c.to_dict() for c in steps]})
+    before = await hand.face.find_checkpoint(values["before"]) if "before" in values else ""
+    found = await hand.face.checkpoints(limit, before)
+    message = f"{len(found)} checkpoints, newest first." if found else "There are no checkpoints before that."
+    return CommandResult("ok", message, {"checkpoints": [c.to_dict() for c in found]})
+
+
+async def help_(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
+    words = " ".join(values.get("command", ())).removeprefix("/").lower()
+    table = help_table()
+    if words:
+        specs = {s.name: s for n, s in registry().items() if n == words or n.startswith(f"{words} ")}
+        if not specs:
+            raise UnknownName(f'There is no command "/{clip(words)}"; /help lists all.')
+        table = [(s.usage, s.summary) for s in specs.values()]
+    commands = [{"usage": usage, "summary": summary} for usage, summary in table]
+    return CommandResult("ok", "\n".join(f"{usage}\n    {text}" for usage, text in table), {"commands": commands})
+
+
+def number(text: str) -> int:
+    if not text.isascii() or not text.isdigit() or not 1 <= int(text) <= 1000:
+        raise BadInput(f'"{clip(text)}" must be a number from 1 to 1000.')
+    return int(text)

@@ -1,0 +1,375 @@
+"""The console. `run_console` is what the command line calls; nothing here imports LangGraph before the first frame."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import time
+from collections.abc import Callable, Coroutine
+from logging.handlers import RotatingFileHandler
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from textual import events
+from textual.app import App
+from textual.binding import BindingType
+from textual.content import Content
+from textual.driver import Driver
+from textual.screen import Screen
+
+from hitl_tui.commands.spec import help_table
+from hitl_tui.console import keys
+from hitl_tui.console.arming import Arming
+from hitl_tui.console.engine import Engine, Link, sentence
+from hitl_tui.console.memory import Remembered, recall, recall_lines, remember, remember_lines
+from hitl_tui.console.options import ConsoleOptions
+from hitl_tui.console.screens.home import HomeScreen
+from hitl_tui.console.screens.inbox import Inbox
+from hitl_tui.console.screens.session import SessionScreen
+from hitl_tui.console.screens.viewer import Viewer
+from hitl_tui.console.terminal import tolerant
+from hitl_tui.console.themes import DEFAULT, load_themes
+from hitl_tui.console.words import next_mode
+from hitl_tui.core.errors import BadInput, HitlError, StorageError
+from hitl_tui.core.policy import Mode
+from hitl_tui.core.safe_text import safe_text
+from hitl_tui.resources import Starter, materialise, starters, themes_folder
+
+if TYPE_CHECKING:
+    from hitl_tui.supervisor.workbench import SessionSummary
+
+log = logging.getLogger(__name__)
+
+THEME_VARIABLE = "HITL_THEME"
+LOG_FILE = "hitl-tui.log"
+_LOG_BYTES = 1024 * 1024
+_STYLES = (
+    "app.tcss",
+    "widgets/bars.tcss",
+    "widgets/panes.tcss",
+    "widgets/prompt.tcss",
+    "widgets/question.tcss",
+    "screens/home.tcss",
+    "screens/dialogs.tcss",
+)
+
+
+class HitlApp(App[int]):
+    """The console.
+
+    Args:
+        options: how it begins.
+        clock: monotonic seconds, for the arming of keys.
+    """
+
+    TITLE = "hitl-tui"
+    CSS_PATH = list(_STYLES)  # noqa: RUF012 - Textual's own way
+    BINDINGS: list[BindingType] = [*keys.bindings(keys.ANYWHERE)]  # noqa: RUF012
+    ENABLE_COMMAND_PALETTE = True
+    COMMAND_PALETTE_BINDING = "ctrl+p"
+
+    def __init__(self, options: ConsoleOptions, clock: Callable[[], float] = time.monotonic) -> None:
+        super().__init__()
+        self.options = options
+        self.arming = Arming(clock)
+        self.engine = Engine(options.data, options.by)
+        self.workspace = (options.workspace or Path.cwd()).expanduser()
+        self.starters: list[Starter] = _starters()
+        self.mode = options.mode
+        self.lines = recall_lines(options.data)
+        self._remembered = recall(options.data)
+        self._home = HomeScreen()
+        self._session = SessionScreen()
+        self._opened = ""
+        self._problems: tuple[str, ...] = ()
+        self.failure = ""
+        """What ended the console unexpectedly, in one sentence."""
+
+    def get_driver_class(self) -> type[Driver]:
+        return tolerant(super().get_driver_class())
+
+    def on_mount(self) -> None:
+        self._load_themes()
+        self.install_screen(self._home, "home")
+        self.install_screen(self._session, "session")
+        wanted = self.options.session or ("" if self.options.query else self._unfinished())
+        if wanted or self.options.query:
+            self.push_screen("session")
+        else:
+            self.push_screen("home")
+        self.call_after_refresh(self._begin, wanted)
+
+    def _unfinished(self) -> str:
+        known = self._remembered
+        return "" if known.finished else known.session
+
+    def _begin(self, wanted: str) -> None:
+        if wanted:
+            self.open(wanted)
+        elif self.options.query:
+            self.begin(self.options.query)
+        else:
+            self.list_sessions()
+        for problem in self._problems:
+            self.say(safe_text(problem, multiline=False), error=True)
+
+    # Themes ----------------------------------------------------------------------------------------------------
+
+    def _load_themes(self) -> None:
+        folders = [self.options.data / "themes"]
+        try:
+            folders.insert(0, themes_folder())
+        except StorageError as error:
+            self._problems = (error.message,)
+        found = load_themes(folders)
+        self._problems += found.problems
+        for theme in found.themes.values():
+            self.register_theme(theme)
+        for choice in (os.environ.get(THEME_VARIABLE, ""), self._remembered.theme, DEFAULT):
+            if choice in found.themes:
+                self.theme = choice
+                break
+        for name in list(self.available_themes):
+            if found.themes and name not in found.themes:
+                self.unregister_theme(name)
+        self.theme_changed_signal.subscribe(self, lambda theme: self._keep(theme=theme.name))
+
+    # Memory ----------------------------------------------------------------------------------------------------
+
+    def _keep(self, *, session: str | None = None, finished: bool | None = None, theme: str | None = None) -> None:
+        known = self._remembered
+        fresh = Remembered(
+            known.session if session is None else session,
+            known.finished if finished is None else finished,
+            known.theme if theme is None else theme,
+        )
+        if fresh != known:
+            self._remembered = fresh
+            remember(self.options.data, fresh)
+
+    def seen_last(self, session: str, *, finished: bool) -> None:
+        """Remember which session is open."""
+        self._keep(session=session, finished=finished)
+
+    def keep_lines(self) -> None:
+        """Write the lines typed so far."""
+        remember_lines(self.options.data, self.lines)
+
+    # Messages --------------------------------------------------------------------------------------------------
+
+    def say(self, text: str, *, error: bool = False) -> None:
+        """Show one safe line on the screen that is seen, or lies under a dialog."""
+        for screen in reversed(self.screen_stack):
+            if isinstance(screen, (HomeScreen, SessionScreen)):
+                if screen.is_mounted:
+                    screen.say(text, error=error)
+                return
+
+    async def guarded(self, work: Coroutine[Any, Any, None]) -> None:
+        """Run something; an error becomes a sentence."""
+        try:
+            await work
+        except HitlError as error:
+            self.say(safe_text(f"{error.message} {error.help}".strip(), multiline=False), error=True)
+        except Exception as error:
+            log.exception("a command failed")
+            self.say(sentence(error), error=True)
+
+    def _start(self, work: Coroutine[Any, Any, None], group: str) -> None:
+        self.run_worker(self.guarded(work), group=group)
+
+    # Sessions --------------------------------------------------------------------------------------------------
+
+    def begin(self, query: str) -> None:
+        """Begin a session in the workspace."""
+        self._start(self._begin_session(query, self.workspace), "open")
+
+    def begin_starter(self, starter: Starter) -> None:
+        """Begin a starter's session in its own copy."""
+        self._start(self._begin_starter(starter), "open")
+
+    async def _begin_starter(self, starter: Starter) -> None:
+        folder = await asyncio.to_thread(materialise, starter, self.options.data)
+        await self._begin_session(starter.question, folder)
+
+    async def _begin_session(self, query: str, workspace: Path) -> None:
+        self.say("Beginning…")
+        try:
+            mode = Mode(self.mode) if self.mode else None
+            await self._show(self.engine.begin(query, workspace, mode, self._session), "new session")
+        except Exception:
+            if self.screen is self._home:
+                self._home.draft(query)
+            raise
+
+    def open(self, session_id: str) -> None:
+        """Open a session; the one that is open is only shown."""
+        if session_id == self._opened:
+            self.back_to_session()
+        else:
+            self._start(self._show(self.engine.open(session_id, self._session), session_id), "open")
+
+    async def _show(self, opening: Coroutine[Any, Any, Link], what: str) -> None:
+        before = self._opened
+        if self._session.is_mounted:
+            self._session.opening(safe_text(what, multiline=False))
+        self._opened = ""
+        try:
+            link = await opening
+        except Exception:
+            await self._stay(before)
+            raise
+        self._opened = link.face.id
+        if not self._session.is_current:
+            await self.switch_screen("session")
+        self._session.attach(link)
+
+    async def _stay(self, before: str) -> None:
+        """After a failure to open: what was open is open still, or the first screen is shown."""
+        if before:
+            self._opened = before
+        if self.screen is not self._home:
+            await self.switch_screen("home")
+
+    def back_to_session(self) -> None:
+        """Show the session that is open."""
+        if self._opened and self.screen is self._home:
+            self.switch_screen("session")
+
+    def list_sessions(self) -> None:
+        """Load the list of sessions for the first screen."""
+        self._start(self._list_sessions(), "list")
+
+    async def _list_sessions(self) -> None:
+        found: list[SessionSummary] = await self.engine.sessions()
+        if self._home.is_mounted:
+            self._home.show_sessions(found)
+
+    # Keys ------------------------------------------------------------------------------------------------------
+
+    async def on_event(self, event: events.Event) -> None:
+        if isinstance(event, (events.Key, events.Paste)) and not event.is_forwarded:
+            self.arming.key()
+            if isinstance(self.screen, SessionScreen):
+                self.screen.typed()
+        elif isinstance(event, events.MouseDown):
+            self.arming.click()
+        await super().on_event(event)
+
+    def action_home(self) -> None:
+        if self.screen is self._session:
+            self.switch_screen("home")
+        elif self.screen is self._home:
+            self.back_to_session()
+
+    def action_mode(self) -> None:
+        if self.screen is self._session:
+            self._session.operator.cycle_mode()
+        elif self.screen is self._home:
+            self.mode = next_mode(self.mode)
+            self._home.mode_changed()
+
+    def action_help(self) -> None:
+        if not isinstance(self.screen, Viewer):
+            self.push_screen(Viewer("Help", help_text()))
+
+    def action_inbox(self) -> None:
+        if self._is_plain(self.screen):
+            self._start(self._inbox(), "inbox")
+
+    def _is_plain(self, screen: Screen[Any]) -> bool:
+        return screen in (self._home, self._session)
+
+    async def _inbox(self) -> None:
+        views = await self.engine.requests()
+        if not self._is_plain(self.screen):
+            return
+        chosen = await self.push_screen_wait(Inbox(views, self._opened))
+        if chosen is None:
+            return
+        session, request = chosen
+        if session != self._opened:
+            await self._show(self.engine.open(session, self._session), session)
+        elif self.screen is self._home:
+            await self.switch_screen("session")
+        self._session.go_to_question(request)
+
+    async def action_quit(self) -> None:
+        await self.engine.close()
+        self.exit(0)
+
+    # Errors ----------------------------------------------------------------------------------------------------
+
+    def fatal_error(self) -> None:
+        """An error nobody expected: one sentence, and the traceback into the log file."""
+        log.critical("the console stopped", exc_info=True)
+        path = self.options.data / LOG_FILE
+        self.failure = f"The console stopped because of something unexpected; {path} has the details."
+        self.exit(1, return_code=1)
+
+
+def help_text() -> Content:
+    """Return all keys, from the key map, and all commands, from the command table."""
+    parts: list[tuple[str, str]] = []
+    for where, title in keys.TITLES.items():
+        parts.append((f"{title}\n", "bold $text-primary"))
+        for spec in keys.of(where):
+            parts += [(f"  {spec.shown:<12}", "bold"), (f" {spec.help}\n", "")]
+        parts.append(("\n", ""))
+    parts.append(("Commands\n", "bold $text-primary"))
+    for usage, summary in help_table():
+        parts += [(f"  {usage}\n", "bold"), (f"      {summary}\n", "")]
+    return Content.assemble(*parts)
+
+
+def _starters() -> list[Starter]:
+    try:
+        return starters()
+    except StorageError as error:
+        log.warning("no starters: %s", error.message)
+        return []
+
+
+def _log_to(data: Path) -> logging.Handler:
+    """Return what writes the log file.
+
+    Raises:
+        StorageError: the data folder can't be written.
+    """
+    try:
+        data.mkdir(parents=True, exist_ok=True, mode=0o700)
+        handler = RotatingFileHandler(data / LOG_FILE, maxBytes=_LOG_BYTES, backupCount=1, encoding="utf-8")
+    except OSError as error:
+        raise StorageError(f"The data folder {data} can't be used: {error.strerror}.") from error
+    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
+    return handler
+
+
+async def _run(app: HitlApp) -> None:
+    try:
+        await app.run_async()
+    finally:
+        await app.engine.close()
+
+
+def run_console(options: ConsoleOptions) -> int:
+    """Run the console until it is left; return the exit code.
+
+    Raises:
+        HitlError: it can't begin, or it stopped because of something unexpected; the message is one sentence.
+    """
+    if options.mode and options.mode not in set(Mode):
+        raise BadInput(f'There is no mode "{options.mode}"; it is step, plan or risk.')
+    handler = _log_to(options.data)
+    root = logging.getLogger()
+    root.addHandler(handler)
+    try:
+        app = HitlApp(options)
+        asyncio.run(_run(app))
+    finally:
+        root.removeHandler(handler)
+        handler.close()
+    if app.failure:
+        raise HitlError(app.failure)
+    return app.return_code or 0

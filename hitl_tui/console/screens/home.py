@@ -1,0 +1,205 @@
+"""The first screen: what this is, what to begin with, which sessions there are."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, cast
+
+from rich.text import Text
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal, VerticalScroll
+from textual.content import Content
+from textual.events import Resize, ScreenResume
+from textual.screen import Screen
+from textual.widgets import DataTable, OptionList, Static
+from textual.widgets.option_list import Option
+
+from hitl_tui.console import keys
+from hitl_tui.console.widgets.bars import HeaderBar, KeyLine, MessageLine
+from hitl_tui.console.widgets.prompt import Prompt
+from hitl_tui.console.words import MODES, day_words
+from hitl_tui.core.safe_text import one_line, safe_text
+
+if TYPE_CHECKING:
+    from hitl_tui.console.app import HitlApp
+    from hitl_tui.supervisor.workbench import SessionSummary
+
+_WHAT = "Agents propose the steps; you decide which of them run, see everything they do, and can go back to any moment."
+_FIXED = (10, 14, 16)
+_STATUS = {
+    "waiting": "? waiting",
+    "running": "▸ running",
+    "finished": "✓ finished",
+    "failed": "✗ failed",
+    "interrupted": "○ interrupted",
+    "unreadable": "✗ unreadable",
+}
+
+
+class HomeScreen(Screen[None]):
+    """Starters, sessions and what new sessions begin with."""
+
+    BINDINGS: list[BindingType] = [  # noqa: RUF012 - Textual's own way
+        Binding("f6", "next_part", "Next part", show=False, id="home.part", priority=True),
+        Binding("escape", "back", "Back", show=False, id="home.back"),
+    ]
+    AUTO_FOCUS = "#prompt"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._sessions: list[SessionSummary] = []
+        self._loaded = False
+
+    @property
+    def hitl(self) -> HitlApp:
+        """The app."""
+        return cast("HitlApp", self.app)
+
+    def compose(self) -> ComposeResult:
+        yield HeaderBar(id="header")
+        with VerticalScroll(id="home", can_focus=False):
+            yield Static(Content(_WHAT), id="home-what", markup=False)
+            yield Static(Content("Begin with"), classes="home-title")
+            yield OptionList(*self._options(), id="starters", markup=False, compact=True)
+            yield Static(Content("Sessions"), classes="home-title", id="sessions-title")
+            yield DataTable(id="sessions", cursor_type="row", show_header=False)
+            yield Static("", id="home-facts", markup=False)
+        yield MessageLine(id="message")
+        with Horizontal(id="prompt-row"):
+            yield Static(Content(" › "), id="prompt-mark")
+            yield Prompt("your question or job, or the number of a starter", id="prompt")
+        yield KeyLine(id="keys")
+
+    def _options(self) -> list[Option]:
+        rows = [f"{n}  {safe_text(s.title, multiline=False)}" for n, s in enumerate(self.hitl.starters, start=1)]
+        rows.append(f"{len(rows) + 1}  Ask about your own folder: {self._folder()}")
+        return [Option(Content(row)) for row in rows]
+
+    def _folder(self) -> str:
+        return safe_text(str(self.hitl.workspace), multiline=False)
+
+    def on_mount(self) -> None:
+        self.query_one(Prompt).past = self.hitl.lines
+        table = self.query_one("#sessions", DataTable)
+        for key, width in zip(("id", "status", "updated"), _FIXED, strict=True):
+            table.add_column("", key=key, width=width)
+        table.add_column("", key="title", width=20)
+        self._facts()
+        specs = [*keys.of(keys.PROMPT, line=True), *keys.of(keys.ANYWHERE, line=True)]
+        self.query_one(KeyLine).show([s for s in specs if s.id != "prompt.complete"])
+        self._show_sessions()
+
+    def on_resize(self, event: Resize) -> None:
+        width, height = self.app.size
+        self.set_class(width >= 100 and height >= 30, "-wide")
+        self._show_sessions()
+
+    def on_screen_resume(self, event: ScreenResume) -> None:
+        self.hitl.list_sessions()
+
+    def _facts(self) -> None:
+        rows = [
+            ("workspace", self._folder()),
+            ("model", "none: finds and computes"),
+            ("mode", f"{MODES[self.hitl.mode]}  (F4 changes it)" if self.hitl.mode in MODES else "as the workspace says"),
+            ("safety", "nothing runs until you say so"),
+        ]
+        parts = [part for label, text in rows for part in ((f"{label:<11}", "$text-muted"), (f"{text}\n", ""))]
+        self.query_one("#home-facts", Static).update(Content.assemble(*parts))
+        self.query_one(HeaderBar).mode = MODES.get(self.hitl.mode, "")
+
+    def mode_changed(self) -> None:
+        """Show the mode that new sessions get."""
+        self._facts()
+
+    def show_sessions(self, sessions: Sequence[SessionSummary]) -> None:
+        """Show these sessions, newest first."""
+        self._sessions = list(reversed(sessions))
+        self._loaded = True
+        self._show_sessions()
+
+    def _show_sessions(self) -> None:
+        table = self.query_one("#sessions", DataTable)
+        title = self.query_one("#sessions-title", Static)
+        title.display = table.display = bool(self._sessions)
+        waiting = sum(s.questions for s in self._sessions)
+        self.query_one(HeaderBar).status = f"● {waiting} need you" if waiting > 1 else "● 1 needs you" if waiting else ""
+        if "title" not in table.columns:
+            return
+        room = max(10, self.app.size.width - sum(_FIXED) - 4 * 2 - 6)
+        table.columns["title"].width = room  # type: ignore[index]
+        here = table.cursor_row
+        table.clear()
+        for summary in self._sessions:
+            asks = f" ●{summary.questions}" if summary.questions else ""
+            said = summary.title or summary.message
+            table.add_row(
+                Text(one_line(safe_text(summary.id, multiline=False), _FIXED[0])),
+                Text(_STATUS.get(summary.status, summary.status) + asks),
+                Text(day_words(summary.updated), style="dim"),
+                Text(one_line(said if summary.title else safe_text(said, multiline=False), room)),
+            )
+        if self._sessions:
+            table.move_cursor(row=min(here, len(self._sessions) - 1), animate=False)
+
+    def say(self, text: str, *, error: bool = False) -> None:
+        """Show one safe line above the prompt."""
+        self.query_one(MessageLine).say(text, error=error)
+
+    def draft(self, text: str) -> None:
+        """Put a text back that couldn't be used, unless something else was typed meanwhile."""
+        prompt = self.query_one(Prompt)
+        if not prompt.text:
+            prompt.text = text
+            prompt.move_cursor(prompt.document.end)
+
+    def on_prompt_sent(self, event: Prompt.Sent) -> None:
+        event.stop()
+        text = event.text
+        prompt = self.query_one(Prompt)
+        if text.isascii() and text.isdigit() and 1 <= int(text) <= len(self.hitl.starters) + 1:
+            prompt.text = ""
+            self._begin_with(int(text) - 1)
+            return
+        prompt.sent(text)
+        self.hitl.keep_lines()
+        words = text.lstrip("/ ").split(maxsplit=1)
+        if text.startswith("/") and words and words[0].lower() in ("quit", "exit"):
+            self.run_worker(self.hitl.action_quit())
+        elif text.startswith("/") and len(words) == 2 and words[0].lower() == "new":
+            self.hitl.begin(words[1])
+        elif text.startswith("/") and words and words[0].lower() == "help":
+            self.hitl.action_help()
+        elif text.startswith("/"):
+            self.say("Open or begin a session first; commands work there. F1 lists them.", error=True)
+        else:
+            self.hitl.begin(text)
+
+    def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
+        event.stop()
+        self._begin_with(event.option_index)
+
+    def _begin_with(self, index: int) -> None:
+        if index < len(self.hitl.starters):
+            self.hitl.begin_starter(self.hitl.starters[index])
+        else:
+            self.query_one(Prompt).focus()
+            self.say(f"Type what you want to know or have done in {self._folder()}.")
+
+    def on_data_table_row_selected(self, event: DataTable.RowSelected) -> None:
+        event.stop()
+        if event.cursor_row < len(self._sessions):
+            self.hitl.open(self._sessions[event.cursor_row].id)
+
+    def action_next_part(self) -> None:
+        parts = [w for w in ("#prompt", "#starters", "#sessions") if self.query_one(w).display]
+        here = f"#{self.focused.id}" if self.focused is not None else ""
+        following = parts[(parts.index(here) + 1) % len(parts)] if here in parts else parts[0]
+        self.query_one(following).focus()
+
+    def action_back(self) -> None:
+        if self.focused is not None and self.focused.id == "prompt":
+            self.hitl.back_to_session()
+        else:
+            self.query_one(Prompt).focus()

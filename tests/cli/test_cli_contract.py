@@ -1,0 +1,219 @@
+"""What scripts can rely on: documents, exit codes, streams, signals, two processes on one session."""
+
+from __future__ import annotations
+
+import json
+import re
+import signal
+import subprocess
+from pathlib import Path
+
+import pytest
+from cli_support import Shell, read_until
+
+FULL = Path("/dev/full")
+QUESTION = "강남구 아파트 시세 조회"
+
+SESSION_KEYS = {
+    "session_id",
+    "session_status",
+    "current_todo_id",
+    "summary",
+    "todos",
+    "questions",
+    "response",
+    "response_details",
+}
+QUESTION_KEYS = {
+    "id",
+    "kind",
+    "todo_id",
+    "source",
+    "subject",
+    "digest",
+    "about",
+    "options",
+    "commands",
+    "opened_at",
+    "deadline",
+    "terms",
+    "decisions",
+    "preview",
+}
+
+
+@pytest.fixture
+def shell(tmp_path: Path) -> Shell:
+    return Shell(tmp_path)
+
+
+def test_documents_have_these_keys(shell: Shell) -> None:
+    begun = shell.run("run", QUESTION, "--json", "--session", "deal").json
+    assert begun.keys() == {"status", "message"} | SESSION_KEYS
+    assert begun["session_id"] == "deal"
+    assert begun["questions"][0].keys() == QUESTION_KEYS
+    assert begun["summary"]["pending"] == begun["summary"]["waiting_approval"] == 1
+
+    looked = shell.run("do", "deal", "/todos", "--json").json
+    assert looked.keys() == {"status", "message", "checkpoint_id"} | SESSION_KEYS
+    approved = shell.run("do", "deal", "/todo approve", "--json").json
+    assert approved.keys() == {"status", "message", "todo_id", "request_id", "verdict"} | SESSION_KEYS
+    assert approved["response_details"].keys() == {"summary", "citations", "files", "outcome"}
+
+    shown = shell.run("show", "deal", "--json").json
+    more = {"query", "workspace", "mode", "branch", "checkpoint_id", "owned"}
+    assert shown.keys() == {"status", "message"} | more | SESSION_KEYS
+    assert shown["response"] == approved["response"]
+    (listed,) = shell.run("sessions", "--json").json["sessions"]
+    assert (listed["session_id"], listed["session_status"]) == ("deal", "finished")
+
+
+def test_people_see_the_plan_the_whole_question_and_how_to_answer(shell: Shell) -> None:
+    begun = shell.run("run", QUESTION)
+    assert begun.code == 3
+    assert begun.err == ""
+    for part in (
+        "? asks",
+        "todo_001",
+        "Exactly this:",
+        f'query: "{QUESTION}"',
+        "Digest ",
+        "s1 waits for your decision",
+    ):
+        assert part in begun.out
+    answer = re.search(r'hitl-tui do s1 "(/todo approve todo_001)"', begun.out)
+    assert answer is not None
+    done = shell.run("do", "s1", answer[1])
+    assert done.code == 0
+    assert "✓ done" in done.out
+    assert "s1 is finished." in done.out
+
+
+def test_answering_commands_name_the_data_folder_when_it_was_given(shell: Shell, tmp_path: Path) -> None:
+    elsewhere = tmp_path / "other place"
+    begun = shell.run("run", QUESTION, "--data", str(elsewhere))
+    assert f"hitl-tui do s1 --data '{elsewhere}' \"/todo approve todo_001\"" in begun.out
+    assert not shell.data.exists()
+
+
+def test_a_refused_command_changes_nothing_and_says_so_once(shell: Shell) -> None:
+    before = shell.run("run", QUESTION, "--json").json
+    plain = shell.run("do", "s1", "/todo update 1 completd")
+    assert (plain.code, plain.out) == (2, "")
+    assert plain.err.startswith('Error: There is no status "completd"')
+    told = shell.run("do", "s1", "/todo cancel 1", "--json")
+    assert told.code == 2
+    assert told.err == ""
+    assert told.json["status"] == "error"
+    assert told.json["error"] == told.json["message"]
+    assert told.json["todos"] == before["todos"]
+
+
+def test_a_failed_session_has_exit_code_1(shell: Shell) -> None:
+    (shell.workspace / "hitl.toml").write_text(
+        '[teams.command_team.commands.broken]\nrun = ["false"]\nrisk = "low"\ntimeout = "20s"\n'
+    )
+    shell.run("run", QUESTION)
+    shell.run("do", "s1", "/todo add command_team broken")
+    shell.run("do", "s1", "/todo skip 1")
+    failing = shell.run("do", "s1", "/todo approve 2", "--json").json
+    assert [q["kind"] for q in failing["questions"]] == ["failure"]
+    ended = shell.run("do", "s1", "/stop", "--json")
+    assert ended.code == 1
+    assert ended.json["session_status"] == "failed"
+
+
+def test_json_errors_are_one_document_too(shell: Shell) -> None:
+    unknown = shell.run("do", "s9", "/todos", "--json")
+    assert (unknown.code, unknown.err) == (2, "")
+    assert unknown.json.keys() == {"status", "error", "message", "kind"}
+    wrong = shell.run("run", "--json")
+    assert wrong.code == 2
+    assert wrong.json["help"].startswith("hitl-tui run QUERY")
+
+
+def test_a_query_comes_from_standard_input(shell: Shell) -> None:
+    begun = shell.run("run", "-", "--json", input=f"\ufeff{QUESTION}\n")
+    assert begun.code == 3
+    assert begun.json["questions"][0]["subject"]["arguments"]["query"] == QUESTION
+
+
+def test_the_second_process_records_and_the_owner_acts(shell: Shell) -> None:
+    owner = shell.start("--line", QUESTION)
+    assert owner.stdin is not None
+    read_until(owner, "Answer with")
+    recorded = shell.process("do", "s1", "/todo approve", "--json")
+    assert recorded.code == 0
+    assert recorded.json["status"] == "recorded"
+    assert recorded.json["intended"] == "resumed"
+    assert shell.run("show", "s1", "--json").json["owned"] is True
+    read_until(owner, "[todo_001] finished")
+    out, err = owner.communicate("/todos\n")
+    assert owner.returncode == 0
+    assert err == ""
+    assert "✓ done" in out
+    ended = shell.run("show", "s1", "--json").json
+    assert (ended["session_status"], ended["owned"]) == ("finished", False)
+
+
+def test_sigint_closes_cleanly_and_loses_nothing(shell: Shell) -> None:
+    (shell.workspace / "hitl.toml").write_text(
+        '[teams.command_team.commands.long]\nrun = ["sleep", "600"]\nrisk = "low"\n'
+    )
+    shell.run("run", QUESTION)
+    shell.run("do", "s1", "/todo add command_team long")
+    running = shell.terminal("do", "s1", "/todo approve 2", "--json")
+    activity = shell.data / "sessions" / "s1" / "activity.log"
+    watcher = subprocess.Popen(["tail", "-n", "+1", "-f", str(activity)], stdout=subprocess.PIPE, text=True)
+    read_until(watcher, '"todo_002", "started"')
+    watcher.kill()
+    watcher.communicate()
+    running.kill(signal.SIGINT)
+    told = running.read()
+    running.wait()
+    assert running.exitstatus == 130
+    document = json.loads(told)
+    assert (document["kind"], document["session_id"]) == ("interrupted", "s1")
+    assert "Traceback" not in told
+    assert shell.run("audit", "verify").code == 0
+    (listed,) = shell.run("sessions", "--json").json["sessions"]
+    assert listed["owned"] is False
+
+
+def test_a_reader_that_leaves_is_no_error(shell: Shell) -> None:
+    process = subprocess.Popen(
+        shell.command("run", QUESTION),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        cwd=shell.workspace,
+        env=shell.env,
+    )
+    assert process.stdout is not None
+    process.stdout.close()
+    assert process.stderr is not None
+    assert process.stderr.read() == b""
+    assert process.wait() == 3
+
+
+@pytest.mark.skipif(not FULL.exists(), reason="this system has no device that is always full")
+def test_output_that_cannot_be_written_is_one_sentence(shell: Shell) -> None:
+    with FULL.open("w") as full:
+        done = subprocess.run(
+            shell.command("sessions"), stdout=full, stderr=subprocess.PIPE, env=shell.env, text=True, check=False
+        )
+    assert done.returncode == 1
+    assert done.stderr == "hitl-tui: The output can't be written: No space left on device.\n"
+
+
+def test_audit_verifies_against_an_anchor_kept_elsewhere(shell: Shell) -> None:
+    shell.run("run", QUESTION)
+    anchor = shell.run("audit", "head", "s1").out.strip()
+    assert anchor.startswith("s1 ")
+    assert shell.run("audit", "verify", "--anchor", anchor).code == 0
+    exported = shell.run("audit", "export", "s1", "--json").json["entries"]
+    assert [e["n"] for e in exported] == list(range(1, len(exported) + 1))
+    later = re.sub(r" (\d+) ", lambda m: f" {int(m[1]) + 5} ", anchor)
+    broken = shell.run("audit", "verify", "--anchor", later, "--json")
+    assert broken.code == 1
+    assert broken.json["status"] == "changed"
