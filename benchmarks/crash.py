@@ -6,6 +6,7 @@ happened is judged from the ledger, from the file of a process that counts the e
 
     python benchmarks/crash.py                     all points, all rounds
     python benchmarks/crash.py --points 40 --seed 7
+    python benchmarks/crash.py --resume FOLDER     go on where a run that was interrupted stood
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import asdict, dataclass
 from multiprocessing import get_context
 from pathlib import Path
@@ -46,7 +47,7 @@ class Case:
     """
 
     round: str
-    kills: tuple[int, ...]
+    kills: tuple[str, ...]
     cut: float | None = None
 
     @property
@@ -56,7 +57,7 @@ class Case:
     @property
     def name(self) -> str:
         cut = "" if self.cut is None else f"-cut{self.cut:g}"
-        return f"{self.round}-{'-'.join(map(str, self.kills)) or 'none'}{cut}"
+        return f"{self.round}-{'-'.join(self.kills) or 'none'}{cut}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +66,7 @@ class Outcome:
 
     Args:
         case: which.
-        killed: labels of the points where processes died.
+        killed: names of the points where processes died.
         cut: transactions that were cut off.
         verdicts: see `crash_judge`.
         folder: where its files are kept; empty when nothing was wrong.
@@ -77,15 +78,29 @@ class Outcome:
     verdicts: Verdicts
     folder: str = ""
 
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> Outcome:
+        """Return the outcome that `asdict` made this of."""
+        case, found = data["case"], data["verdicts"]
+        words = {name: tuple(found[name]) for name in ("lost", "repeated", "outside", "damaged")}
+        return cls(
+            Case(case["round"], tuple(case["kills"]), case["cut"]),
+            tuple(data["killed"]),
+            data["cut"],
+            Verdicts(asked=int(found["asked"]), **words),
+            data["folder"],
+        )
+
 
 def run_case(case: Case, base: Path, limit: int) -> Outcome:
     """Carry a case out from an empty folder to a finished session."""
     root = base / case.name
+    shutil.rmtree(root, ignore_errors=True)
     root.mkdir()
     world, lost, cut, code = World(root), [], 0, -1
     with served(world):
         for number in range(_MOST_STARTS):
-            kill_at = case.kills[number] if number < len(case.kills) else 0
+            kill_at = case.kills[number] if number < len(case.kills) else ""
             child = start(Job(root, kill_at, case.scenario, limit))
             _, status = os.waitpid(child, 0)
             code = os.waitstatus_to_exitcode(status)
@@ -98,7 +113,7 @@ def run_case(case: Case, base: Path, limit: int) -> Outcome:
         verdicts = Verdicts(lost=tuple(lost))
     else:
         verdicts = judge(root)
-    killed = tuple(line["label"] for line in _lines(root / "kills.jsonl") if line["what"] == "killed")
+    killed = tuple(str(line["at"]) for line in _lines(root / "kills.jsonl") if line["what"] == "killed")
     if verdicts.ok:
         if case.kills:
             shutil.rmtree(root)
@@ -111,7 +126,7 @@ def _lines(path: Path) -> list[dict[str, Any]]:
 
 
 def dry_run(round_name: str, base: Path, limit: int) -> list[str]:
-    """Return the labels of all points, in order, of a run in which nothing dies.
+    """Return the names of all points, in order, of a run in which nothing dies.
 
     Raises:
         SystemExit: even that run went wrong.
@@ -119,24 +134,22 @@ def dry_run(round_name: str, base: Path, limit: int) -> list[str]:
     outcome = run_case(Case(round_name, ()), base, limit)
     if not outcome.verdicts.ok:
         raise SystemExit(f"The run without a crash went wrong: {outcome.verdicts} (see {outcome.folder}).")
-    labels: list[str] = json.loads((base / outcome.case.name / "labels.json").read_text(encoding="utf-8"))
-    return labels
+    points: list[str] = json.loads((base / outcome.case.name / "points.json").read_text(encoding="utf-8"))
+    return points
 
 
-def cases_of(round_name: str, labels: Sequence[str]) -> Iterator[Case]:
-    """Yield the cases of a round."""
-    opening = labels.index("driver.opened") + 1
-    points = range(1, len(labels) + 1)
-    if round_name in ("kill", "stop"):
-        yield from (Case(round_name, (point,)) for point in points)
-    elif round_name == "cut":
-        for number, point in enumerate(points):
+def cases_of(round_name: str, points: Sequence[str]) -> Iterator[Case]:
+    """Yield the cases of a round: one a point, two where the tail is cut off."""
+    opening = points.index("driver.opened#1") + 12
+    for number, point in enumerate(points):
+        if round_name in ("kill", "stop"):
+            yield Case(round_name, (point,))
+        elif round_name == "cut":
             yield Case("cut", (point,), 0.0)
             yield Case("cut", (point,), (0.25, 0.5, 0.75, 0.99)[number % 4])
-    else:
-        # The second process dies at every point of its own opening, in turn over all first points.
-        for number, point in enumerate(points):
-            yield Case("twice", (point, 1 + number % (opening + 12)))
+        else:
+            # The second process dies at every point of an opening, in turn over all first points.
+            yield Case("twice", (point, points[number % opening]), 0.0 if number % 3 == 0 else None)
 
 
 def _work(case: Case, base: Path, limit: int) -> Outcome:
@@ -147,35 +160,68 @@ def _work(case: Case, base: Path, limit: int) -> Outcome:
         return Outcome(case, (), 0, verdicts, str(base / case.name))
 
 
-def measure(rounds: Sequence[str], points: int, seed: int, base: Path, workers: int, limit: int) -> dict[str, Any]:
-    """Run the rounds; return the figures.
+@dataclass(frozen=True, slots=True)
+class Draw:
+    """Which cases are run.
 
     Args:
         rounds: some of `ROUNDS`.
         points: cases a round at most, drawn at random; 0 for all.
         seed: of the draw.
-        base: an empty folder for the runs.
+        at: labels of the (first) points that are taken, without their numbers; empty for all.
+    """
+
+    rounds: Sequence[str]
+    points: int = 0
+    seed: int = 1
+    at: Sequence[str] = ()
+
+    def cases(self, round_name: str, points: Sequence[str]) -> list[Case]:
+        """Return the cases of a round that this draw takes."""
+        cases = [c for c in cases_of(round_name, points) if not self.at or c.kills[0].split("#")[0] in self.at]
+        if self.points and self.points < len(cases):
+            return random.Random(f"{self.seed} {round_name}").sample(cases, self.points)
+        return cases
+
+
+def measure(draw: Draw, base: Path, workers: int, limit: int) -> tuple[dict[str, Any], list[Outcome]]:
+    """Run what was drawn; return the figures of each round, and every outcome.
+
+    What was done before in `base` isn't done again.
+
+    Args:
+        draw: which cases.
+        base: folder for the runs.
         workers: cases at the same time.
         limit: seconds after which a process counts as stuck.
     """
-    draw = random.Random(seed)
-    report: dict[str, Any] = {"seed": seed, "rounds": {}, "violations": []}
-    dry = {"restore": dry_run("kill", base, limit)} if set(rounds) - {"stop"} else {}
-    if "stop" in rounds:
-        dry["stop"] = dry_run("stop", base, limit)
-    report["labels"] = {name: dict(Counter(labels)) for name, labels in dry.items()}
+    done = {o.case.name: o for o in (Outcome.from_dict(line) for line in _lines(base / "results.jsonl"))}
+    figures: dict[str, Any] = {}
+    everything: list[Outcome] = []
     with ProcessPoolExecutor(workers, mp_context=get_context("fork")) as pool:
-        for name in rounds:
-            labels = dry["stop" if name == "stop" else "restore"]
-            cases = list(cases_of(name, labels))
-            if points and points < len(cases):
-                cases = draw.sample(cases, points)
+        for name in draw.rounds:
+            points = _points("stop" if name == "stop" else "kill", base, limit)
+            cases = draw.cases(name, points)
             began = time.monotonic()
-            futures = [pool.submit(_work, case, base, limit) for case in cases]
-            outcomes = [future.result() for future in futures]
-            report["rounds"][name] = _figures(len(labels), outcomes, time.monotonic() - began)
-            report["violations"] += [_violation(o) for o in outcomes if not o.verdicts.ok]
-    return report
+            futures = {pool.submit(_work, case, base, limit) for case in cases if case.name not in done}
+            with (base / "results.jsonl").open("a", encoding="utf-8") as results:
+                for future in as_completed(futures):
+                    outcome = future.result()
+                    done[outcome.case.name] = outcome
+                    results.write(json.dumps(asdict(outcome)) + "\n")
+                    results.flush()
+            outcomes = [done[case.name] for case in cases]
+            everything += outcomes
+            figures[name] = _figures(len(points), outcomes, time.monotonic() - began)
+    return figures, everything
+
+
+def _points(round_name: str, base: Path, limit: int) -> list[str]:
+    path = base / f"points-{round_name}.json"
+    if not path.exists():
+        path.write_text(json.dumps(dry_run(round_name, base, limit)), encoding="utf-8")
+    points: list[str] = json.loads(path.read_text(encoding="utf-8"))
+    return points
 
 
 def _figures(points: int, outcomes: Sequence[Outcome], seconds: float) -> dict[str, Any]:
@@ -202,14 +248,10 @@ def _violation(outcome: Outcome) -> dict[str, Any]:
     }
 
 
-def _shown(report: dict[str, Any]) -> str:
-    heads = ("points", "runs", "kills", "cut", "lost", "repeated", "asked", "asked_outside", "damaged", "seconds")
-    lines = ["round " + "".join(f"{head:>14}" for head in heads)]
-    for name, figures in report["rounds"].items():
-        lines.append(f"{name:<6}" + "".join(f"{figures[head]:>14}" for head in heads))
-    for violation in report["violations"]:
-        lines.append(json.dumps(violation, ensure_ascii=False))
-    return "\n".join(lines)
+def _shown(figures: dict[str, Any]) -> str:
+    heads = list(next(iter(figures.values())))
+    rows = [("round", *heads), *((name, *row.values()) for name, row in figures.items())]
+    return "\n".join("".join(f"{value:>14}" for value in row) for row in rows)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -218,28 +260,39 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--points", type=int, default=0, help="cases a round, drawn at random (all)")
     parser.add_argument("--seed", type=int, default=1, help="of the draw")
     parser.add_argument("--rounds", nargs="+", choices=ROUNDS, default=list(ROUNDS))
+    parser.add_argument("--at", nargs="+", default=[], metavar="LABEL", help="only points of these labels (all)")
     parser.add_argument("--root", type=Path, default=None, help="folder for the runs; a new one below it is used")
+    parser.add_argument("--resume", type=Path, default=None, help="folder of a run to go on with")
     parser.add_argument("--workers", type=int, default=2, help="runs at the same time")
     parser.add_argument("--limit", type=int, default=40, help="seconds after which a process counts as stuck")
-    parser.add_argument("--case", default="", help="one case again: ROUND POINT[-POINT…] [CUT], as in kill-17")
+    parser.add_argument("--case", default="", help="one case again, by the name it has in the report")
     parser.add_argument("--json", action="store_true", help="print one JSON document")
     given = parser.parse_args(arguments)
-    base = Path(tempfile.mkdtemp(prefix="crash-", dir=given.root))
+    base = given.resume or Path(tempfile.mkdtemp(prefix="crash-", dir=given.root))
+    print(f"Runs are in {base}.", file=sys.stderr, flush=True)
     if given.case:
-        outcome = run_case(_case(given.case), base, given.limit)
-        print(json.dumps(_violation(outcome), ensure_ascii=False))
-        return 0 if outcome.verdicts.ok else 1
-    report = measure(given.rounds, given.points, given.seed, base, given.workers, given.limit)
-    print(json.dumps(report, ensure_ascii=False) if given.json else _shown(report))
-    if not report["violations"]:
-        shutil.rmtree(base)
-    return 1 if report["violations"] else 0
+        outcomes = [run_case(_case(given.case), base, given.limit)]
+        figures = {"case": _figures(0, outcomes, 0.0)}
+    else:
+        draw = Draw(given.rounds, given.points, given.seed, given.at)
+        figures, outcomes = measure(draw, base, given.workers, given.limit)
+    violations = [_violation(outcome) for outcome in outcomes if not outcome.verdicts.ok]
+    if given.json:
+        where = Counter(point.split("#")[0] for outcome in outcomes for point in outcome.killed)
+        report = {"seed": given.seed, "rounds": figures, "killed_at": dict(where), "violations": violations}
+        print(json.dumps(report, ensure_ascii=False))
+    else:
+        print(_shown(figures), *(json.dumps(v, ensure_ascii=False) for v in violations), sep="\n")
+    if violations:
+        return 1
+    shutil.rmtree(base)
+    return 0
 
 
 def _case(text: str) -> Case:
     name, _, cut = text.partition("-cut")
     parts = name.split("-")
-    return Case(parts[0], tuple(int(p) for p in parts[1:]), float(cut) if cut else None)
+    return Case(parts[0], tuple(parts[1:]), float(cut) if cut else None)
 
 
 if __name__ == "__main__":

@@ -20,6 +20,7 @@ from typing import Any
 from crash_faults import Faults, install
 from crash_plan import AGAIN, CANCELLED, OPTIONAL, QUERY, Teams, planned
 from crash_world import World
+
 from hitl_tui.commands.handler import CommandHandler
 from hitl_tui.core.errors import Refused
 from hitl_tui.core.requests import Kind, Verdict
@@ -38,13 +39,13 @@ class Job:
 
     Args:
         root: folder of the run.
-        kill_at: point to die at; 0 for never.
+        kill_at: name of the point to die at; empty for never.
         scenario: `restore` (go back once in the middle), `stop` (stop everything once, then try again).
         limit: seconds until the session counts as stuck.
     """
 
     root: Path
-    kill_at: int
+    kill_at: str
     scenario: str
     limit: int
 
@@ -73,18 +74,16 @@ async def _drive(job: Job) -> int:
     world = World(job.root)
     releases: set[asyncio.Task[None]] = set()
     faults.on_alive = lambda todo: releases.add(asyncio.ensure_future(world.release(todo)))
-    install(faults)
     teams = Teams(world)
     workspace = job.root / "workspace"
     workspace.mkdir(exist_ok=True)
-    (workspace / "note.md").write_text("The plan.\n", encoding="utf-8")
-    faults.labels.clear()
+    install(faults)
     code = STUCK
     operator: Operator | None = None
     try:
         async with asyncio.timeout(job.limit), Workbench.open(job.root / "data", {}) as bench:
             setup = planned(await _setup(bench, workspace), teams.all())
-            async with Session.open(setup, QUERY) as session:
+            async with Session.open(setup) as session:
                 faults.point("driver.opened")
                 operator = Operator(job, session, world, teams)
                 await operator.play()
@@ -92,7 +91,7 @@ async def _drive(job: Job) -> int:
     except TimeoutError:
         if operator is not None:
             _describe(operator.session)
-    (job.root / "labels.json").write_text(json.dumps(faults.labels), encoding="utf-8")
+    (job.root / "points.json").write_text(json.dumps(faults.met), encoding="utf-8")
     return code
 
 

@@ -1,7 +1,7 @@
 """Where a process may die: before, within and after everything that is durable, and every effect.
 
 The wrappers are put around the product's functions in the driving process only; the product has no hooks. Points are
-numbered in the order they are met.
+named by their label and how often it was met before: `saver.aput.after#12`.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import os
 import signal
 import sqlite3
 import threading
+from collections import Counter
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from functools import wraps
@@ -32,15 +33,16 @@ class Faults:
     """Counts points and dies at one of them.
 
     Args:
-        kill_at: number of the point to die at, from 1; 0 for never.
+        kill_at: name of the point to die at; empty for never.
         record: file that gets a line about each death and each stopped run.
-        labels: what was met, in order.
+        met: names of the points that were met, in order.
         flying: keys of effects that have begun and not ended, as this process knows.
     """
 
-    kill_at: int
+    kill_at: str
     record: Path
-    labels: list[str] = field(default_factory=list)
+    met: list[str] = field(default_factory=list)
+    counts: Counter[str] = field(default_factory=Counter)
     flying: set[str] = field(default_factory=set)
     on_alive: Callable[[str], None] = lambda todo_id: None
     _lock: threading.RLock = field(default_factory=threading.RLock)
@@ -48,15 +50,17 @@ class Faults:
     def point(self, label: str) -> None:
         """Meet a point; this returns unless it is the one to die at."""
         with self._lock:
-            self.labels.append(label)
-            if len(self.labels) == self.kill_at:
-                self.note("killed", label)
+            self.counts[label] += 1
+            name = f"{label}#{self.counts[label]}"
+            self.met.append(name)
+            if name == self.kill_at:
+                self.note("killed", name)
                 os.kill(os.getpid(), signal.SIGKILL)
                 signal.pause()
 
-    def note(self, what: str, label: str) -> None:
+    def note(self, what: str, at: str) -> None:
         """Write durably which effects an interruption may have cut off."""
-        line = {"what": what, "point": len(self.labels), "label": label, "flying": sorted(self.flying)}
+        line = {"what": what, "at": at, "flying": sorted(self.flying)}
         handle = os.open(self.record, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
         os.write(handle, json.dumps(line).encode() + b"\n")
         os.close(handle)

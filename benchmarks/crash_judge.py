@@ -12,6 +12,7 @@ from typing import Any
 from crash_driver import SESSION
 from crash_plan import EXPECTED, OPTIONAL, QUERY
 from crash_world import World
+
 from hitl_tui.ledger.audit import verify
 from hitl_tui.ledger.contract import Entry
 from hitl_tui.supervisor.follower import Follower
@@ -55,7 +56,7 @@ async def _judge(root: Path) -> Verdicts:
         async with Follower.open(bench.setup(SESSION)) as follower:
             end = follower.snapshot
     damaged = [str(problem) for problem in verification.problems]
-    damaged += [f"{todo} acted while an earlier process of it was alive" for todo in World(root).overlaps()]
+    damaged += [f"{todo} went on while an earlier process of it was alive" for todo in World(root).overlaps()]
     verdicts = _effects(root, entries)
     lost = [*verdicts.lost, *_twice_asked(entries), *_unheard(entries, end)]
     if end.query != QUERY:

@@ -12,10 +12,12 @@ import os
 import selectors
 import signal
 import socket
+import tempfile
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -25,14 +27,15 @@ class World:
     """Where effects go and where they are looked up.
 
     Args:
-        root: folder of one run; holds the socket and the file.
+        root: folder of one run; holds the file.
     """
 
     root: Path
 
     @property
     def socket(self) -> Path:
-        return self.root / "world.sock"
+        # Beside the folder it could be longer than a socket's name may be.
+        return Path(tempfile.gettempdir()) / f"world-{sha256(str(self.root).encode()).hexdigest()[:16]}.sock"
 
     @property
     def file(self) -> Path:
@@ -74,20 +77,25 @@ class World:
         return Counter((line["todo"], line["effect"]) for line in self.lines() if line["op"] == "act")
 
     def overlaps(self) -> list[str]:
-        """Return the TODOs that acted while a process of an earlier run of theirs was still alive."""
-        return [line["todo"] for line in self.lines() if line["op"] == "overlap"]
+        """Return the TODOs that went on while a process of an earlier run of theirs was still alive."""
+        lines = self.lines()
+        alive = Counter(line["todo"] for line in lines if line.get("lingers"))
+        alive.subtract(line["todo"] for line in lines if line["op"] == "ended")
+        return [*(line["todo"] for line in lines if line["op"] == "overlap"), *alive.elements()]
 
 
 @contextmanager
 def served(world: World) -> Iterator[None]:
     """Let a process of its own serve the world while the block lasts."""
     listener = socket.socket(socket.AF_UNIX)
+    world.socket.unlink(missing_ok=True)
     listener.bind(str(world.socket))
     listener.listen(64)
+    parent = os.getpid()
     child = os.fork()
     if child == 0:
         try:
-            _Server(world, listener).serve()
+            _Server(world, listener, parent).serve()
         finally:
             os._exit(1)
     listener.close()
@@ -96,6 +104,7 @@ def served(world: World) -> Iterator[None]:
     finally:
         os.kill(child, signal.SIGTERM)
         os.waitpid(child, 0)
+        world.socket.unlink(missing_ok=True)
 
 
 @dataclass
@@ -112,10 +121,12 @@ class _Server:
     Args:
         world: what it serves.
         listener: where its peers connect.
+        parent: process whose end is its own end.
     """
 
     world: World
     listener: socket.socket
+    parent: int
     counts: Counter[tuple[str, str]] = field(default_factory=Counter)
     peers: dict[int, _Peer] = field(default_factory=dict)
     released: set[str] = field(default_factory=set)
@@ -125,7 +136,9 @@ class _Server:
         with self.world.file.open("ab", buffering=0) as file, selectors.DefaultSelector() as ready:
             ready.register(self.listener, selectors.EVENT_READ)
             while True:
-                found = [key.fd for key, _ in ready.select()]
+                found = [key.fd for key, _ in ready.select(1.0)]
+                if os.getppid() != self.parent:
+                    os._exit(0)  # nobody is left who would end it
                 settling: list[socket.socket] = []
                 for fd in found:
                     if fd == self.listener.fileno():
@@ -134,8 +147,10 @@ class _Server:
                         ready.register(connection, selectors.EVENT_READ)
                         continue
                     peer = self.peers[fd]
-                    data = peer.connection.recv(65536)
+                    data = _received(peer.connection)
                     if not data:
+                        if peer.command:
+                            self._write(file, {"op": "ended", "todo": peer.command})
                         ready.unregister(peer.connection)
                         peer.connection.close()
                         del self.peers[fd]
@@ -163,9 +178,10 @@ class _Server:
             self._write(file, {"op": "overlap", "todo": todo})
         key = todo, str(message["effect"])
         self.counts[key] += 1
-        self._write(file, {"op": "act", "todo": todo, "effect": message["effect"], "count": self.counts[key]})
+        lingers = bool(message.get("lingers"))
+        self._write(file, {"op": "act", "todo": todo, "effect": message["effect"], "lingers": lingers})
         _answer(peer.connection, {"count": self.counts[key]})
-        if message.get("lingers"):
+        if lingers:
             peer.command = todo
             self._free()
 
@@ -179,6 +195,14 @@ class _Server:
     def _write(file: Any, line: dict[str, Any]) -> None:
         file.write(json.dumps(line).encode() + b"\n")
         os.fsync(file.fileno())
+
+
+def _received(connection: socket.socket) -> bytes:
+    """Return what came, nothing when the other side is gone, by its own will or not."""
+    try:
+        return connection.recv(65536)
+    except OSError:
+        return b""
 
 
 def _answer(connection: socket.socket, message: dict[str, Any]) -> None:

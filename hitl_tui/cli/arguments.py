@@ -72,6 +72,15 @@ class Arguments:
     help: str = ""
 
 
+class _HelpAskedError(Exception):
+    """`--help` was met: what is missing otherwise doesn't matter."""
+
+
+class _Help(argparse.Action):
+    def __call__(self, *met: object) -> NoReturn:
+        raise _HelpAskedError
+
+
 class _Parser(argparse.ArgumentParser):
     """Raises instead of printing and leaving."""
 
@@ -90,8 +99,9 @@ def parse(argv: Sequence[str]) -> Arguments:
     """
     command, rest = _command(argv)
     parser = _PARSERS[command]()
-    known = vars(parser.parse_intermixed_args(rest))
-    if known.pop("help"):
+    try:
+        known = vars(parser.parse_intermixed_args(rest))
+    except _HelpAskedError:
         return Arguments(command, help=parser.format_help())
     words = known.pop("words", [])
     found = Arguments(command, text=" ".join(words), **known)
@@ -136,7 +146,7 @@ def _base(name: str, usage: str, description: str, epilog: str = "") -> _Parser:
         allow_abbrev=False,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("-h", "--help", action="store_true", help="show this and leave")
+    parser.add_argument("-h", "--help", action=_Help, nargs=0, default=argparse.SUPPRESS, help="show this and leave")
     parser.add_argument(
         "--data", metavar="DIR", help="where sessions live (HITL_DATA_DIR; else the user's data folder)"
     )

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from hitl_tui.cli.arguments import CONSOLE, Arguments, parse
 from hitl_tui.cli.output import Output, standard
-from hitl_tui.core.errors import HitlError
+from hitl_tui.core.errors import BadInput, HitlError
 from hitl_tui.core.safe_text import one_line
 
 if TYPE_CHECKING:
@@ -97,23 +97,22 @@ def _one_shot(
 
 def _console(arguments: Arguments, data: Path, journal: LogFile, out: Output) -> int:
     from hitl_tui.cli.settings import operator_name, workspace_folder
-    from hitl_tui.console.options import ConsoleOptions
 
-    options = ConsoleOptions(
-        data=data,
-        workspace=workspace_folder(arguments.workspace),
-        session=arguments.session,
-        mode=arguments.mode,
-        by=operator_name(arguments.by, os.environ),
-        query=arguments.text,
-    )
+    workspace = workspace_folder(arguments.workspace)
+    if not workspace.is_dir():
+        raise BadInput(f"The workspace {workspace} {'is not a folder' if workspace.exists() else 'does not exist'}.")
+    by = operator_name(arguments.by, os.environ)
+    session, mode, query = arguments.session, arguments.mode, arguments.text
     if arguments.line or not _has_screen():
         from hitl_tui.repl.app import run_line_mode
+        from hitl_tui.repl.options import LineOptions
 
-        return run_line_mode(options, out.lines, journal.hide, lambda session: _again(arguments, session))
+        line = LineOptions(data, workspace, by, session, mode, query)
+        return run_line_mode(line, out.lines, journal.hide, lambda name: _again(arguments, name))
     from hitl_tui.console.app import run_console
+    from hitl_tui.console.options import ConsoleOptions
 
-    return run_console(options)
+    return run_console(ConsoleOptions(data, workspace, session, mode, by, query))
 
 
 def _again(arguments: Arguments, session: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping
+from io import TextIOWrapper
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
 
@@ -34,6 +35,10 @@ class LogFile(RotatingFileHandler):
     def hide(self, secrets: Mapping[str, str]) -> None:
         """Mask these values, by name, in everything logged from now on."""
         self._secrets.update(secrets)
+
+    def _open(self) -> TextIOWrapper:
+        self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        return super()._open()
 
     def format(self, record: logging.LogRecord) -> str:
         return mask(super().format(record), self._secrets)

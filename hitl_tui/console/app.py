@@ -7,9 +7,8 @@ import logging
 import os
 import time
 from collections.abc import Callable, Coroutine
-from logging.handlers import RotatingFileHandler
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from pathlib import Path, PurePath
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual import events
 from textual.app import App
@@ -21,6 +20,7 @@ from textual.screen import Screen
 from hitl_tui.commands.spec import help_table
 from hitl_tui.console import keys
 from hitl_tui.console.arming import Arming
+from hitl_tui.console.asking import Row, text_row
 from hitl_tui.console.engine import Engine, Link, sentence
 from hitl_tui.console.memory import Remembered, recall, recall_lines, remember, remember_lines
 from hitl_tui.console.options import ConsoleOptions
@@ -43,7 +43,6 @@ log = logging.getLogger(__name__)
 
 THEME_VARIABLE = "HITL_THEME"
 LOG_FILE = "hitl-tui.log"
-_LOG_BYTES = 1024 * 1024
 _STYLES = (
     "app.tcss",
     "widgets/bars.tcss",
@@ -64,8 +63,8 @@ class HitlApp(App[int]):
     """
 
     TITLE = "hitl-tui"
-    CSS_PATH = list(_STYLES)  # noqa: RUF012 - Textual's own way
-    BINDINGS: list[BindingType] = [*keys.bindings(keys.ANYWHERE)]  # noqa: RUF012
+    CSS_PATH: ClassVar[list[str | PurePath]] = [*_STYLES]
+    BINDINGS: ClassVar[list[BindingType]] = [*keys.bindings(keys.ANYWHERE)]
     ENABLE_COMMAND_PALETTE = True
     COMMAND_PALETTE_BINDING = "ctrl+p"
 
@@ -272,7 +271,7 @@ class HitlApp(App[int]):
 
     def action_help(self) -> None:
         if not isinstance(self.screen, Viewer):
-            self.push_screen(Viewer("Help", help_text()))
+            self.push_screen(Viewer("Help", help_rows()))
 
     def action_inbox(self) -> None:
         if self._is_plain(self.screen):
@@ -309,18 +308,17 @@ class HitlApp(App[int]):
         self.exit(1, return_code=1)
 
 
-def help_text() -> Content:
+def help_rows() -> list[Row]:
     """Return all keys, from the key map, and all commands, from the command table."""
-    parts: list[tuple[str, str]] = []
+    rows: list[Row] = []
     for where, title in keys.TITLES.items():
-        parts.append((f"{title}\n", "bold $text-primary"))
-        for spec in keys.of(where):
-            parts += [(f"  {spec.shown:<12}", "bold"), (f" {spec.help}\n", "")]
-        parts.append(("\n", ""))
-    parts.append(("Commands\n", "bold $text-primary"))
+        rows.append(text_row(title, "bold $text-primary"))
+        rows += [Row(f"  {spec.shown:<12}", Content(spec.help)) for spec in keys.of(where)]
+        rows.append(text_row(""))
+    rows.append(text_row("Commands", "bold $text-primary"))
     for usage, summary in help_table():
-        parts += [(f"  {usage}\n", "bold"), (f"      {summary}\n", "")]
-    return Content.assemble(*parts)
+        rows += [text_row(f"  {usage}", "bold"), text_row(f"      {summary}", "$text-muted")]
+    return rows
 
 
 def _starters() -> list[Starter]:
@@ -331,21 +329,6 @@ def _starters() -> list[Starter]:
         return []
 
 
-def _log_to(data: Path) -> logging.Handler:
-    """Return what writes the log file.
-
-    Raises:
-        StorageError: the data folder can't be written.
-    """
-    try:
-        data.mkdir(parents=True, exist_ok=True, mode=0o700)
-        handler = RotatingFileHandler(data / LOG_FILE, maxBytes=_LOG_BYTES, backupCount=1, encoding="utf-8")
-    except OSError as error:
-        raise StorageError(f"The data folder {data} can't be used: {error.strerror}.") from error
-    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
-    return handler
-
-
 async def _run(app: HitlApp) -> None:
     try:
         await app.run_async()
@@ -354,22 +337,15 @@ async def _run(app: HitlApp) -> None:
 
 
 def run_console(options: ConsoleOptions) -> int:
-    """Run the console until it is left; return the exit code.
+    """Run the console until it is left; return the exit code. Who calls it decides where the log goes.
 
     Raises:
         HitlError: it can't begin, or it stopped because of something unexpected; the message is one sentence.
     """
     if options.mode and options.mode not in set(Mode):
         raise BadInput(f'There is no mode "{options.mode}"; it is step, plan or risk.')
-    handler = _log_to(options.data)
-    root = logging.getLogger()
-    root.addHandler(handler)
-    try:
-        app = HitlApp(options)
-        asyncio.run(_run(app))
-    finally:
-        root.removeHandler(handler)
-        handler.close()
+    app = HitlApp(options)
+    asyncio.run(_run(app))
     if app.failure:
         raise HitlError(app.failure)
     return app.return_code or 0

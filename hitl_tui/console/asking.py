@@ -13,7 +13,7 @@ from textual.content import Content
 
 from hitl_tui.console.words import left_words, number_of
 from hitl_tui.core.requests import Kind, Verdict
-from hitl_tui.core.safe_text import safe_text
+from hitl_tui.core.safe_text import cell_width, safe_text
 
 if TYPE_CHECKING:
     from hitl_tui.supervisor.snapshot import Question
@@ -21,12 +21,25 @@ if TYPE_CHECKING:
 _DERIVED = ("argv", "preview", "exit_codes", "timeout", "command", "parameters")
 _PREVIEW_LINES = 12
 _LABEL = 9
+_WIDEST_LABEL = 14
 
 RISK_WORDS: Mapping[str, str] = {
     "high": "RISKY: changes things outside this session",
     "medium": "MEDIUM RISK",
     "low": "low risk",
 }
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One line of what is shown: a label (empty for text that stands alone) and safe text.
+
+    `exact` text is broken where it meets the edge, so that no space is lost; other text between words.
+    """
+
+    label: str
+    text: Content
+    exact: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,21 +146,20 @@ def headline(question: Question, index: int, total: int, now: datetime) -> Conte
     return Content.assemble(*parts)
 
 
-def body(question: Question, workspace: str) -> Content:
+def body(question: Question, workspace: str) -> list[Row]:
     """Return what has to be read before deciding: exactly what would run first, what others say about it last."""
-    return _join(_rows(question, workspace, _PREVIEW_LINES))
+    return list(_rows(question, workspace, _PREVIEW_LINES))
 
 
-def details(question: Question, workspace: str) -> Content:
+def details(question: Question, workspace: str) -> list[Row]:
     """Return everything about a question."""
     request = question.view.request
     rows = list(_rows(question, workspace, None))
-    rows.append(Content(""))
+    rows.append(text_row(""))
     rows.append(_row("asked by", _line(request.source)))
     rows.append(_row("title", _line(str(request.about.get("title", "")))))
-    for key in ("purpose", "expected_output", "priority"):
-        if request.about.get(key):
-            rows.append(_row(key.replace("_", " "), _line(str(request.about[key]))))
+    said = {key: str(request.about.get(key) or "") for key in ("purpose", "expected_output", "priority")}
+    rows += [_row(key.replace("_", " "), _line(text)) for key, text in said.items() if text]
     terms = request.terms
     if terms.quorum > 1 or terms.level:
         rows.append(_row("takes", f"{terms.quorum} approvers of level {terms.level} or higher"))
@@ -156,10 +168,10 @@ def details(question: Question, workspace: str) -> Content:
     rows.append(_row("digest", request.digest))
     rows.append(_row("request", request.id))
     rows.append(_row("commands", "  ".join(question.commands.values())))
-    rows.append(Content(""))
-    rows.append(Content.styled("The subject, exactly as it is approved:", "$text-muted"))
-    rows.append(Content(_json(request.subject)))
-    return _join(rows)
+    rows.append(text_row(""))
+    rows.append(text_row("The subject, exactly as it is approved:", "$text-muted"))
+    rows.append(Row("", Content(_json(request.subject)), exact=True))
+    return rows
 
 
 def command_line(argv: Iterable[object]) -> str:
@@ -167,26 +179,30 @@ def command_line(argv: Iterable[object]) -> str:
     return safe_text(shlex.join(str(part) for part in argv), multiline=False)
 
 
-def input_rows(arguments: Mapping[str, Any], task: str, workspace: str) -> list[Content]:
+def input_rows(arguments: Mapping[str, Any], task: str, workspace: str) -> list[Row]:
     """Return the exact input of a step: the argument vector of a command, else task and arguments whole."""
-    rows: list[Content] = []
+    rows: list[Row] = []
     if isinstance(arguments.get("argv"), list):
-        rows.append(_row("runs", command_line(arguments["argv"]), "bold"))
+        rows.append(_row("runs", command_line(arguments["argv"]), "bold", exact=True))
         rows.append(_row("in", _line(workspace)))
         parameters = arguments.get("parameters") or {}
         if parameters:
-            rows.append(_row("with", _line(" ".join(f"{k}={json.dumps(v, ensure_ascii=False)}" for k, v in parameters.items()))))
+            rows.append(
+                _row("with", _line(" ".join(f"{k}={json.dumps(v, ensure_ascii=False)}" for k, v in parameters.items())))
+            )
         limit = arguments.get("timeout")
-        rows.append(_row("limits", f"{limit:g} s; exit codes {arguments.get('exit_codes')}" if limit else "no time limit"))
+        rows.append(
+            _row("limits", f"{limit:g} s; exit codes {arguments.get('exit_codes')}" if limit else "no time limit")
+        )
         arguments = {k: v for k, v in arguments.items() if k not in _DERIVED}
     elif task and task not in arguments.values():
         rows.append(_row("task", _whole(task), "bold"))
     for key, value in arguments.items():
-        rows.append(_row(_line(str(key)), _value(value), "bold" if value == task else ""))
+        rows.append(_row(_line(str(key)), _value(value), "bold" if value == task else "", exact=True))
     return rows
 
 
-def _rows(question: Question, workspace: str, preview_lines: int | None) -> Iterable[Content]:
+def _rows(question: Question, workspace: str, preview_lines: int | None) -> Iterable[Row]:
     request = question.view.request
     about = request.about
     if question.kind in (Kind.TODO, Kind.FAILURE):
@@ -202,23 +218,23 @@ def _rows(question: Question, workspace: str, preview_lines: int | None) -> Iter
         yield from _changes(request.subject.get("proposal") or {})
     elif question.kind is Kind.EFFECT:
         yield _row("doubt", _whole(str(about.get("why") or "It may have happened already.")), "bold $text-error")
-        yield _row("effect", _value(request.subject.get("effect")))
+        yield _row("effect", _value(request.subject.get("effect")), exact=True)
     else:
         yield _row(_line(request.source.removesuffix("_team")), _line(str(about.get("title", ""))), "$text-primary")
-        yield _row("asks", _value(request.subject.get("value", request.subject)), "bold")
+        yield _row("asks", _value(request.subject.get("value", request.subject)), "bold", exact=True)
     yield from _warnings(question)
     yield from _preview(question.view.evidence, preview_lines)
     yield from _said(question)
 
 
-def _inputs(subject: Mapping[str, Any]) -> Iterable[Content]:
+def _inputs(subject: Mapping[str, Any]) -> Iterable[Row]:
     inputs = subject.get("inputs") or {}
     if inputs:
         known = ", ".join(f"{number_of(k)} ({v[:8] if v else 'not there yet'})" for k, v in inputs.items())
         yield _row("uses", f"results of {known}")
 
 
-def _warnings(question: Question) -> Iterable[Content]:
+def _warnings(question: Question) -> Iterable[Row]:
     about = question.view.request.about
     if about.get("missing"):
         names = ", ".join(number_of(str(m)) for m in about["missing"])
@@ -236,7 +252,7 @@ def _warnings(question: Question) -> Iterable[Content]:
         yield _row("needs", f"{question.view.resolution.needed} more")
 
 
-def _preview(evidence: Mapping[str, Any], most: int | None) -> Iterable[Content]:
+def _preview(evidence: Mapping[str, Any], most: int | None) -> Iterable[Row]:
     if not evidence:
         return
     if evidence.get("error"):
@@ -248,14 +264,14 @@ def _preview(evidence: Mapping[str, Any], most: int | None) -> Iterable[Content]
     state = "timed out" if evidence.get("timed_out") else f"exit code {code}"
     yield _row("preview", f"{counted:,} line{'' if counted == 1 else 's'}, {state}", "$text-muted")
     for line in lines[:most]:
-        yield Content.styled(f"  │ {_line(line)}", "$text-muted")
+        yield text_row(f"  │ {_line(line)}", "$text-muted")
     if most is not None and len(lines) > most:
-        yield Content.styled(f"  │ … {len(lines) - most:,} more lines: 6 Details", "$text-muted")
+        yield text_row(f"  │ … {len(lines) - most:,} more lines: 6 Details", "$text-muted")
     elif evidence.get("truncated"):
-        yield Content.styled("  │ … the rest was not kept", "$text-muted")
+        yield text_row("  │ … the rest was not kept", "$text-muted")
 
 
-def _said(question: Question) -> Iterable[Content]:
+def _said(question: Question) -> Iterable[Row]:
     """What an agent says about its own question stands apart: it is a claim, not what would run."""
     about = question.view.request.about
     said = about.get("says") or (about.get("reason") if question.kind is Kind.PROPOSAL else "")
@@ -264,7 +280,7 @@ def _said(question: Question) -> Iterable[Content]:
         yield _row(f"{_line(origin)} says", f"“{_whole(str(said))}”", "italic $text-muted")
 
 
-def _steps(steps: Iterable[Mapping[str, Any]]) -> Iterable[Content]:
+def _steps(steps: Iterable[Mapping[str, Any]]) -> Iterable[Row]:
     for step in steps:
         needs = " ".join(number_of(str(d)) for d in step.get("dependencies", ()))
         risk = str(step.get("risk", ""))
@@ -274,12 +290,12 @@ def _steps(steps: Iterable[Mapping[str, Any]]) -> Iterable[Content]:
             yield _row("", RISK_WORDS.get(risk, risk), "bold $text-error")
         arguments = step.get("arguments") or {}
         if isinstance(arguments.get("argv"), list):
-            yield _row("", command_line(arguments["argv"]))
+            yield _row("", command_line(arguments["argv"]), exact=True)
         elif arguments:
             yield _row("", _line(json.dumps(arguments, ensure_ascii=False)), "$text-muted")
 
 
-def _changes(proposal: Mapping[str, Any]) -> Iterable[Content]:
+def _changes(proposal: Mapping[str, Any]) -> Iterable[Row]:
     for change in proposal.get("changes") or ():
         kind = str(change.get("kind", ""))
         todo = change.get("todo") or {}
@@ -288,8 +304,7 @@ def _changes(proposal: Mapping[str, Any]) -> Iterable[Content]:
             team = _line(str(todo.get("agent_name", "")))
             head = f"{number_of(str(todo.get('id', '')))} {team}" + (f" ← {needs}" if needs else "")
             yield _row(_line(kind), head, "bold")
-            for row in input_rows(todo.get("arguments") or {}, str(todo.get("description", "")), ""):
-                yield Content("  ") + row
+            yield from input_rows(todo.get("arguments") or {}, str(todo.get("description", "")), "")
         else:
             rest = {k: v for k, v in change.items() if k != "kind"}
             yield _row(_line(kind), _line(" ".join(f"{k}={v}" for k, v in rest.items())), "bold")
@@ -297,12 +312,35 @@ def _changes(proposal: Mapping[str, Any]) -> Iterable[Content]:
         yield _row("asked for", _whole(str(proposal["text"])))
 
 
-def _row(label: str, text: str, style: str = "") -> Content:
-    return Content.assemble((f"{label:<{_LABEL}} ", "$text-muted"), (text, style))
+def layout(rows: Iterable[Row], width: int) -> Content:
+    """Return rows as text of a width in cells: what is too long goes on under its own beginning."""
+    lines: list[Content] = []
+    rows = list(rows)
+    column = min(_WIDEST_LABEL, max([_LABEL, *(cell_width(r.label) for r in rows)]))
+    for row in rows:
+        size = cell_width(row.label)
+        indent = max(column, size) + 1 if row.label else 0
+        label = Content.styled(row.label + " " * (indent - size), "$text-muted")
+        room = max(8, width - indent)
+        wrapped = [part for line in row.text.split("\n", allow_blank=True) for part in _broken(line, room, row.exact)]
+        for number, part in enumerate(wrapped or [Content("")]):
+            lines.append((label if number == 0 else Content(" " * indent)) + part)
+    return Content("\n").join(lines)
 
 
-def _join(rows: Iterable[Content]) -> Content:
-    return Content("\n").join(rows)
+def _broken(line: Content, width: int, exact: bool) -> list[Content]:
+    if line.cell_length <= width:
+        return [line]
+    return line.fold(width) if exact else line.wrap(width, overflow="fold")
+
+
+def text_row(text: str, style: str = "") -> Row:
+    """Return a line without a label; `text` has to be safe."""
+    return Row("", Content.styled(text, style))
+
+
+def _row(label: str, text: str, style: str = "", *, exact: bool = False) -> Row:
+    return Row(label, Content.styled(text, style), exact)
 
 
 def _line(text: str) -> str:
@@ -310,11 +348,7 @@ def _line(text: str) -> str:
 
 
 def _whole(text: str) -> str:
-    return _hang(safe_text(text))
-
-
-def _hang(text: str) -> str:
-    return text.replace("\n", "\n" + " " * (_LABEL + 1))
+    return safe_text(text)
 
 
 def _value(value: Any) -> str:
@@ -322,7 +356,7 @@ def _value(value: Any) -> str:
     if isinstance(value, str) and value.strip() == value and value:
         return _whole(value)
     short = json.dumps(value, ensure_ascii=False)
-    return _hang(safe_text(short if len(short) <= 60 else json.dumps(value, ensure_ascii=False, indent=2)))
+    return safe_text(short if len(short) <= 60 else json.dumps(value, ensure_ascii=False, indent=2))
 
 
 def _json(value: Any) -> str:

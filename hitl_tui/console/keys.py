@@ -66,9 +66,19 @@ KEYS: tuple[KeySpec, ...] = (
     KeySpec("console.mode", ANYWHERE, "f4", "mode", "mode", "Next mode: when you are asked", "F4", True),
     KeySpec("console.home", ANYWHERE, "ctrl+o", "home", "sessions", "Sessions and starters, and back", "Ctrl+O", True),
     KeySpec(
-        "console.palette", ANYWHERE, "ctrl+p", "command_palette", "palette", "Themes and commands", "Ctrl+P", True, False
+        "console.palette",
+        ANYWHERE,
+        "ctrl+p",
+        "command_palette",
+        "palette",
+        "Themes and commands",
+        "Ctrl+P",
+        True,
+        False,
     ),
-    KeySpec("console.quit", ANYWHERE, "ctrl+q", "quit", "quit", "Leave; the session can be opened again", "Ctrl+Q", True),
+    KeySpec(
+        "console.quit", ANYWHERE, "ctrl+q", "quit", "quit", "Leave; the session can be opened again", "Ctrl+Q", True
+    ),
     KeySpec(
         "session.question",
         SESSION,
@@ -89,11 +99,18 @@ KEYS: tuple[KeySpec, ...] = (
     KeySpec("question.next", QUESTION, "down,j", "step(1)", "next", "Next question", "↓ j"),
     KeySpec("question.previous", QUESTION, "up,k", "step(-1)", "previous", "Previous question", "↑ k", line=False),
     KeySpec(
-        "question.page_down", QUESTION, "pagedown,space", "scroll(1)", "read on", "Read on; approving waits for the end",
+        "question.page_down",
+        QUESTION,
+        "pagedown,space",
+        "scroll(1)",
+        "read on",
+        "Read on; approving waits for the end",
         "PgDn Space",
     ),
     KeySpec("question.page_up", QUESTION, "pageup", "scroll(-1)", "back", "Read back", "PgUp", line=False),
-    KeySpec("question.undo", QUESTION, "0,u", "undo", "undo", "Take back your last decision if it hasn't started", "0 u"),
+    KeySpec(
+        "question.undo", QUESTION, "0,u", "undo", "undo", "Take back your last decision if it hasn't started", "0 u"
+    ),
     KeySpec("question.leave", QUESTION, "escape", "leave", "prompt", "Back to the prompt; decides nothing", "Esc"),
     KeySpec("plan.show", PLAN, "enter", "select_cursor", "show", "Show the TODO whole, with its result", "Enter"),
     KeySpec("plan.filter", PLAN, "f,space", "filter", "stream", "Show only its lines in the stream, or all again", "f"),

@@ -66,12 +66,13 @@ def _theme(name: str, table: Mapping[str, Any]) -> Theme:
     missing = [key for key in _COLOURS if key not in table]
     if missing:
         raise ValueError(f"it lacks {', '.join(missing)}")
-    variables = table.get("variables", {})
-    if not isinstance(variables, dict) or not isinstance(table.get("dark", True), bool):
+    variables, dark = table.get("variables", {}), table.get("dark", True)
+    well_formed = isinstance(variables, dict) and isinstance(dark, bool)
+    if not well_formed:
         raise ValueError('"variables" has to be a table and "dark" true or false')
-    colours = {key: _colour(key, table[key]) for key in _COLOURS}
+    colours: dict[str, Any] = {key: _colour(key, table[key]) for key in _COLOURS}
     texts = {str(key): str(value) for key, value in variables.items()}
-    return Theme(name=name, dark=table.get("dark", True), variables=texts, **colours)
+    return Theme(name=name, dark=dark, variables=texts, **colours)
 
 
 def _colour(key: str, value: object) -> str:

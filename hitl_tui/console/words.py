@@ -150,8 +150,10 @@ def history_said(info: CheckpointInfo) -> str:
 def status_of_session(snapshot: Snapshot) -> str:
     """Return where a session stands, in words with a glyph."""
     if snapshot.questions:
-        return f"● {len(snapshot.questions)} needs you" if len(snapshot.questions) == 1 else (
-            f"● {len(snapshot.questions)} need you"
+        return (
+            f"● {len(snapshot.questions)} needs you"
+            if len(snapshot.questions) == 1
+            else (f"● {len(snapshot.questions)} need you")
         )
     words = {"finished": "✓ finished", "failed": "✗ failed", "running": "▸ running", "planning": "▸ planning"}
     return words.get(snapshot.status, snapshot.status)

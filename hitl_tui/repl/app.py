@@ -8,9 +8,9 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
 
-from hitl_tui.console.options import ConsoleOptions
 from hitl_tui.core.errors import StorageError
 from hitl_tui.repl.announce import Say
+from hitl_tui.repl.options import LineOptions
 from hitl_tui.repl.source import PlainLines, Source
 from hitl_tui.repl.talk import Talk
 from hitl_tui.supervisor.workbench import Workbench
@@ -19,11 +19,11 @@ Hide = Callable[[Mapping[str, str]], None]
 Again = Callable[[str], str]
 
 
-def run_line_mode(options: ConsoleOptions, say: Say, hide: Hide, again: Again) -> int:
+def run_line_mode(options: LineOptions, say: Say, hide: Hide, again: Again) -> int:
     """Talk in lines until the input ends.
 
     Args:
-        options: how it begins; a session id together with a query names a new session.
+        options: how it begins.
         say: prints lines on standard output; not used where a prompt has the terminal.
         hide: is told the secrets that must not reach the log.
         again: returns the shell command that opens a session by id.
@@ -38,7 +38,7 @@ def run_line_mode(options: ConsoleOptions, say: Say, hide: Hide, again: Again) -
     return asyncio.run(_talk(options, say, hide, again))
 
 
-async def _talk(options: ConsoleOptions, say: Say, hide: Hide, again: Again) -> int:
+async def _talk(options: LineOptions, say: Say, hide: Hide, again: Again) -> int:
     async with AsyncExitStack() as stack:
         bench = await stack.enter_async_context(Workbench.open(options.data))
         if not _is_terminal(sys.stdin) or not _is_terminal(sys.stdout) or os.environ.get("TERM", "dumb") == "dumb":

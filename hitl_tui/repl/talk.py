@@ -12,11 +12,11 @@ from hitl_tui.commands.handler import CommandHandler
 from hitl_tui.commands.parser import Parsed, is_command, parse
 from hitl_tui.commands.spec import help_table
 from hitl_tui.config.load import load_config
-from hitl_tui.console.options import ConsoleOptions
 from hitl_tui.core.errors import BadInput, ConfigError, HitlError
 from hitl_tui.core.policy import Mode
 from hitl_tui.core.safe_text import one_line
 from hitl_tui.repl.announce import Announcer, Say
+from hitl_tui.repl.options import LineOptions
 from hitl_tui.repl.plain import MODE_WORDS, plan_lines, result_lines, shown, standing
 from hitl_tui.repl.source import Source
 from hitl_tui.resources import Starter, materialise, starters
@@ -43,7 +43,7 @@ class Talk:
 
     def __init__(
         self,
-        options: ConsoleOptions,
+        options: LineOptions,
         bench: Workbench,
         say: Say,
         hide: Callable[[Mapping[str, str]], None],
@@ -223,8 +223,7 @@ class Talk:
 
     async def _new(self, query: str, session_id: str = "") -> None:
         mode = Mode(self._options.mode) if self._options.mode else None
-        workspace = self._workspace or Path.cwd()
-        setup = await self._bench.create(query, workspace, session_id=session_id, mode=mode)
+        setup = await self._bench.create(query, self._workspace, session_id=session_id, mode=mode)
         await self._enter(setup, query)
 
     async def _enter(self, setup: SessionSetup, query: str) -> None:

@@ -67,6 +67,23 @@ async def create_checkpointer(
         await connection.close()
 
 
+def make_durable(db_path: Path) -> None:
+    """Bring everything that was committed so far to the disk: with WAL and NORMAL a power cut may take it before.
+
+    Raises:
+        StorageError: it can't be written.
+    """
+    try:
+        # A connection of its own: one with a read under way can't do this.
+        connection = sqlite3.connect(db_path, timeout=10)
+        try:
+            connection.execute("PRAGMA wal_checkpoint(FULL)").fetchone()
+        finally:
+            connection.close()
+    except sqlite3.Error as error:
+        raise StorageError(f"{db_path} can't be brought to the disk: {error}.") from error
+
+
 @asynccontextmanager
 async def open_read_only(db_path: str | Path) -> AsyncIterator[AsyncSqliteSaver]:
     """Open a checkpoint file for reading, also while another process owns it.

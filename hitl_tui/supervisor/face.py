@@ -15,6 +15,7 @@ from hitl_tui.core.errors import BadInput
 from hitl_tui.core.events import Event, EventKind
 from hitl_tui.core.requests import Decision, Request
 from hitl_tui.core.safe_text import mask_json
+from hitl_tui.core.storable import check_storable
 from hitl_tui.ledger.contract import Ledger, RequestView
 from hitl_tui.supervisor.clock import after_seconds
 from hitl_tui.supervisor.history import CheckpointInfo
@@ -86,7 +87,12 @@ class Desk:
         self._numbers = count()
 
     async def post(self, kind: EventKind, data: Mapping[str, Any], *, by: str, event_id: str = "") -> tuple[int, str]:
-        """Put an event into the inbox; return its number and id."""
+        """Put an event into the inbox; return its number and id.
+
+        Raises:
+            BadInput: it holds something that no checkpoint can keep; nothing was written.
+        """
+        check_storable(data)
         now = self.now()
         masked = mask_json(dict(data), self._secrets)
         while True:
@@ -103,7 +109,9 @@ class Desk:
 
         Raises:
             Refused: it can't count; nothing was written.
+            BadInput: its value or reason can't be kept; nothing was written.
         """
+        check_storable(decision.to_dict())
         return await self.ledger.decide(decision, self.now())
 
     async def open(self, request: Request) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
-from hitl_tui.core.errors import UnknownName
+from hitl_tui.core.errors import StorageError, UnknownName
 from hitl_tui.core.todos import clip
 from hitl_tui.supervisor.checkpointer import serializer
 from hitl_tui.supervisor.graph import thread_of
@@ -86,6 +86,9 @@ class History:
         Args:
             limit: at most so many.
             before: only ones older than this id; empty for the newest.
+
+        Raises:
+            StorageError: one of them can't be read.
         """
         sql = (
             "SELECT checkpoint_id, parent_checkpoint_id, type, checkpoint, metadata FROM checkpoints "
@@ -98,7 +101,10 @@ class History:
         sql += " ORDER BY checkpoint_id DESC LIMIT ?"
         values.append(limit)
         rows = await self._rows(sql, values)
-        return [self._info(row) for row in rows]
+        try:
+            return [self._info(row) for row in rows]
+        except (ValueError, TypeError, AttributeError) as error:
+            raise StorageError(f"The checkpoints of session {self._session} can't be read: {error}.") from error
 
     async def head(self) -> str:
         """Return the id of the newest checkpoint, empty when there is none."""

@@ -125,6 +125,7 @@ class LocalDispatcher:
         self._grace = grace
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._stuck: set[str] = set()
+        self._ended: dict[str, int] = {}
         self._graphs: dict[str, CompiledStateGraph[Any, Any, Any, Any]] = {}
 
     @property
@@ -134,8 +135,8 @@ class LocalDispatcher:
 
     @property
     def stoppable(self) -> set[str]:
-        """Ids of the runs that go on now, without those that were stopped and didn't end."""
-        return self.alive - self._stuck
+        """Ids of the runs that go on now, without those that were stopped and didn't end, or say now how they ended."""
+        return self.alive - self._stuck - self._ended.keys()
 
     def ensure(self, spec: RunSpec) -> None:
         """Let a run go on unless it does already.
@@ -148,6 +149,9 @@ class LocalDispatcher:
             return
         if task is not None and not task.cancelled() and (error := task.exception()) is not None:
             raise error  # its ending couldn't even be written down
+        if self._ended.get(spec.run_id) == spec.todo.asked:
+            return  # how it ended is in the inbox and not in the state yet: it would be done twice
+        self._ended.pop(spec.run_id, None)
         todo = spec.todo.id
         earlier = [t for run, t in self._tasks.items() if run.split("/")[1] == todo and not t.done()]
         self._tasks = {run: t for run, t in self._tasks.items() if not t.done()}
@@ -183,21 +187,16 @@ class LocalDispatcher:
             await asyncio.wait(tasks, timeout=self._grace)
 
     async def _drive(self, spec: RunSpec, earlier: list[asyncio.Task[None]]) -> None:
-        services = self._services
         if earlier:
             await asyncio.wait(earlier)
         lock = await self._run_lock(spec)
         try:
             await self._run(spec, lock)
         except asyncio.CancelledError:
-            current = asyncio.current_task()
-            if current is None or current.cancelling():
-                raise
-            # Nobody stopped this run: its team raised that by itself.
-            await self._fail(spec, f"{spec.todo.agent_name} cancelled itself", final=False)
+            raise
         except EffectInDoubt as doubt:
             data = {"todo_id": spec.todo.id, "run_id": spec.run_id, "effect": doubt.effect}
-            await services.post(f"run:{spec.run_id}:doubt:{spec.todo.asked}", EventKind.DOUBT, data)
+            await self._tell(spec, f"run:{spec.run_id}:doubt:{spec.todo.asked}", EventKind.DOUBT, data)
         except RunNotCurrent as error:
             log.info("%s: %s", spec.run_id, error.message)
         except _OutOfTime:
@@ -226,7 +225,11 @@ class LocalDispatcher:
     async def _fail(self, spec: RunSpec, error: str, *, final: bool) -> None:
         text = clip(mask(error, dict(self._services.secrets)), 500)
         data = {"todo_id": spec.todo.id, "run_id": spec.run_id, "error": text, "final": final}
-        await self._services.post(f"run:{spec.run_id}:failed", EventKind.FAILED, data)
+        await self._tell(spec, f"run:{spec.run_id}:failed", EventKind.FAILED, data)
+
+    async def _tell(self, spec: RunSpec, event_id: str, kind: EventKind, data: Mapping[str, Any]) -> None:
+        self._ended[spec.run_id] = spec.todo.asked
+        await self._services.post(event_id, kind, data)
 
     async def _run(self, spec: RunSpec, lock: int) -> None:
         services = self._services
@@ -333,7 +336,7 @@ class LocalDispatcher:
             first = state.interrupts[0]
             path = [task.name for task in state.tasks if any(i.id == first.id for i in task.interrupts)]
             data["interrupt"] = {"id": first.id, "path": path, "index": 0, "value": first.value}
-            await services.post(f"run:{spec.run_id}:asks:{todo.asked}", EventKind.INTERRUPTED, data)
+            await self._tell(spec, f"run:{spec.run_id}:asks:{todo.asked}", EventKind.INTERRUPTED, data)
             return
         values = state.values if isinstance(state.values, Mapping) else {}
         found = values.get("result")
@@ -349,7 +352,7 @@ class LocalDispatcher:
             "files": list(result.files),
         }
         data["proposal"] = await services.follow_up(todo, result)
-        await services.post(f"run:{spec.run_id}:finished", EventKind.FINISHED, data)
+        await self._tell(spec, f"run:{spec.run_id}:finished", EventKind.FINISHED, data)
 
 
 _WAITING = object()

@@ -18,17 +18,18 @@ from typing import Any
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
 from hitl_tui.core.board import Board, Draft, LazyTodos, Rules
-from hitl_tui.core.errors import HitlError, Refused
+from hitl_tui.core.errors import BadInput, HitlError, Refused, StorageError
 from hitl_tui.core.events import Event, EventKind
 from hitl_tui.core.policy import Mode, Policy
 from hitl_tui.core.questions import question_keys, question_named, question_of
 from hitl_tui.core.requests import Kind, Request
 from hitl_tui.core.safe_text import mask_json
+from hitl_tui.core.storable import check_storable, storable
 from hitl_tui.core.todos import SupervisorTodo
-from hitl_tui.ledger.contract import Branch, Ledger, RequestView
+from hitl_tui.ledger.contract import Branch, Ledger, RequestView, decided_event
 from hitl_tui.planning.agent import PlanningAgent
 from hitl_tui.supervisor.activity import ActivityStream
-from hitl_tui.supervisor.checkpointer import create_checkpointer
+from hitl_tui.supervisor.checkpointer import create_checkpointer, make_durable
 from hitl_tui.supervisor.clock import utc_now
 from hitl_tui.supervisor.face import Desk, Watched, opened, run_thread
 from hitl_tui.supervisor.graph import TeamSupervisor, config_of
@@ -106,6 +107,7 @@ class Session:
         )
         self._state: dict[str, Any] = {}
         self._interrupt = ""
+        self._known = 0
         self._asked: dict[str, Request] = {}
         self._tidied = False
         self._keys: dict[str, tuple[Any, ...]] = {}
@@ -137,7 +139,10 @@ class Session:
             activity = ActivityStream(setup.folder.activity, setup.now, setup.secrets)
             session = cls(setup, saver, activity)
             stack.push_async_callback(session._close)
-            await session._recover(query or setup.info.query or setup.info.title)
+            try:
+                await session._recover(query or setup.info.query or setup.info.title)
+            except (ValueError, TypeError, KeyError) as error:
+                raise StorageError(f"{setup.folder.checkpoints} can't be continued: {error}.") from error
             loop = asyncio.create_task(session._run(), name=f"session {setup.info.id}")
             try:
                 yield session
@@ -235,7 +240,8 @@ class Session:
             branch = Branch(branch.number)
         delivered = await self._deliver(branch)
         asked = False
-        if self._board().control.branch == branch.number:
+        control = self._board().control
+        if control.branch == branch.number and control.cursor >= self._known:
             asked = await self._ask()
             await self._keep_running()
         happened = restored or delivered or asked
@@ -249,6 +255,10 @@ class Session:
         posted = await self.setup.ledger.after(self.id, control.cursor, branch.number)
         if not posted:
             return bool(expired)
+        if control.cursor < self._known:
+            # After a power cut the checkpoints may be behind the ledger: what happened is gone through in the steps
+            # it happened in, for an approval starts what a later event says the end of.
+            posted = posted[:1]
         events = [_event(p.seq, p.event_id, p.event) for p in posted]
         state = await self._supervisor.resume(self.id, self._interrupt, events)
         self._decided |= {str(e.data.get("request_id", "")) for e in events if e.kind == EventKind.DECIDED}
@@ -388,6 +398,16 @@ class Session:
             view = await self.setup.ledger.request(key, self.setup.now())
             if view is not None:
                 self._views[key] = view
+                if view.resolution.decided:
+                    await self._hear_again(view)
+
+    async def _hear_again(self, view: RequestView) -> None:
+        """Deliver a decision to a question that waits for it though its event has been gone through already."""
+        control, key = self._board().control, view.request.id
+        waiting = await self.setup.ledger.after(self.id, control.cursor, control.branch)
+        if all(posted.event_id != f"decided:{key}" for posted in waiting):
+            event, again = decided_event(view), f"again:{key}:{control.cursor}"
+            await self.setup.ledger.post(self.id, control.branch, again, event, self.setup.now())
 
     async def _load_response(self) -> dict[str, Any] | None:
         reference = self._state.get("response")
@@ -403,10 +423,16 @@ class Session:
     async def _post_run(self, event_id: str, kind: EventKind, data: Mapping[str, Any]) -> None:
         run_branch = int(str(data["run_id"]).rsplit("/", 1)[1].split(".")[0])
         now = self.setup.now()
-        event = Event(kind=kind, data=mask_json(dict(data), self.setup.secrets), id=event_id, at=now, by="run")
+        body = mask_json(storable(dict(data)), self.setup.secrets)
+        event = Event(kind=kind, data=body, id=event_id, at=now, by="run")
         said = str(data.get("error") or (data.get("result") or {}).get("summary", ""))
         self.activity.write(str(data["todo_id"]), kind.value, said)
-        await self.setup.ledger.post(self.id, run_branch, event_id, event.to_dict(), now)
+        cursor = self._board().control.cursor
+        seq = await self.setup.ledger.post(self.id, run_branch, event_id, event.to_dict(), now)
+        if seq <= cursor:
+            # It was said before a power cut and didn't fit when it was gone through again; now it does.
+            event = replace(event, id=f"{event_id}:{cursor}")
+            await self.setup.ledger.post(self.id, run_branch, event.id, event.to_dict(), now)
 
     async def _follow_up(self, todo: SupervisorTodo, result: TeamResult) -> dict[str, Any] | None:
         board = self._board()
@@ -433,6 +459,8 @@ class Session:
             data = {"policy_version": version, "concurrency": concurrency}
             key = f"configured:{version}:{concurrency}:{control.cursor}:{control.branch}"
             await self.desk.post(EventKind.CONFIGURED, data, by="supervisor", event_id=key)
+        pending = await self.setup.ledger.after(self.id, control.cursor, branch.number)
+        self._known = pending[-1].seq if pending else 0
         await self.advance()
         await self._publish(happened=True)
 
@@ -443,14 +471,20 @@ class Session:
         for run_id in still:
             self.activity.write(run_id.split("/")[1], "note", f"{run_id} can't be stopped; its effects are refused")
         target = config_of(self.id)
-        target["configurable"]["checkpoint_id"] = branch.checkpoint_id
-        if (await graph.aget_state(target)).created_at is None:
-            raise Refused(f"There is no checkpoint {branch.checkpoint_id} to restore.", reason="unknown")
+        # LangGraph copies a thread's first checkpoint only when the namespace is named.
+        target["configurable"] |= {"checkpoint_id": branch.checkpoint_id, "checkpoint_ns": ""}
         left = Board.from_state(await self.state_at(await self._last_head()))
-        await graph.aupdate_state(target, None, as_node="__copy__")
-        self._take(await self._supervisor.execute("", self.id))
+        if (await graph.aget_state(target)).created_at is None:
+            # A power cut took it, and the head is older than it was: there is nothing to go back from.
+            self.activity.write("", "note", f"the checkpoint {branch.checkpoint_id} was lost; the session stays here")
+        else:
+            await graph.aupdate_state(target, None, as_node="__copy__")
+        # Once the ledger says that it is done, nobody does it again: the copy has to be on disk by then.
+        await asyncio.to_thread(make_durable, self.setup.folder.checkpoints)
         extra = {"ran": _what_ran(left), "highest": left.control.highest}
         await self.setup.ledger.finish_restore(self.id, branch.number, self.setup.now(), extra)
+        # Only now: what runs here is no copy, and a restore that is repeated would take it for the head that is left.
+        self._take(await self._supervisor.execute("", self.id))
         self._asked, self._keys, self._views = {}, {}, {}
 
     async def _last_head(self) -> str:
@@ -470,7 +504,14 @@ class Session:
 
 
 def _event(seq: int, event_id: str, data: Mapping[str, Any]) -> Event:
-    """Return an inbox event; what the ledger itself posts has its fields beside the kind, the rest within `data`."""
+    """Return an inbox event; what the ledger itself posts has its fields beside the kind, the rest within `data`.
+
+    One that no checkpoint can hold comes without its content, and `fold` refuses it.
+    """
+    try:
+        check_storable(data)
+    except BadInput as error:
+        return Event("unreadable", {"why": error.message}, event_id, seq)
     if "data" in data:
         return replace(Event.from_dict(data), id=event_id, seq=seq)
     body = {k: v for k, v in data.items() if k != "kind"}
@@ -478,7 +519,9 @@ def _event(seq: int, event_id: str, data: Mapping[str, Any]) -> Event:
 
 
 def _what_ran(board: Board) -> dict[str, dict[str, Any]]:
-    """Return which TODOs had begun on the branch that is left: what they did to the world stays (D11)."""
-    return {
+    """Return which TODOs had begun on the branch that is left, or before it: what they did to the world stays (D11)."""
+    ran = {todo.id: dict(todo.metadata["ran_before"]) for todo in board.all() if "ran_before" in todo.metadata}
+    now = {
         todo.id: {"status": todo.status.value, "branch": board.control.branch} for todo in board.all() if todo.attempt
     }
+    return {**ran, **now}

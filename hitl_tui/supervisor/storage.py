@@ -133,7 +133,11 @@ class ArtifactStore:
         if path.exists():
             return digest
         try:
-            path.parent.mkdir(parents=True, exist_ok=True)
+            if not path.parent.exists():
+                path.parent.mkdir(parents=True, exist_ok=True)
+                # A new folder is durable once those above it say so, and the file in it no sooner.
+                sync_folder(self._folder)
+                sync_folder(self._folder.parent)
             write_atomically(path, data)
         except OSError as error:
             raise StorageError(f"A result can't be written to {path.parent}: {error.strerror}.") from error

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
-import pexpect
+import pexpect  # type: ignore[import-untyped]
 
 from hitl_tui.cli import main
 
@@ -78,7 +78,7 @@ class Shell:
             stack.enter_context(patch.object(sys, "stdin", io.TextIOWrapper(io.BytesIO(given), encoding="utf-8")))
             stack.enter_context(patch.dict(os.environ, {**self.env, **changes}, clear=True))
             code = main(arguments)
-        return Ran(code, *(stream.buffer.getvalue().decode() for stream in (out, err)))  # type: ignore[attr-defined]
+        return Ran(code, *(stream.buffer.getvalue().decode() for stream in (out, err)))
 
     def process(self, *arguments: str, input: str | bytes = b"", **changes: str) -> Ran:
         """Run `hitl-tui` in the workspace until it ends."""

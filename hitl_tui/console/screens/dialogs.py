@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical, VerticalScroll
@@ -23,7 +25,7 @@ class Confirm(ModalScreen[bool]):
         arming: when keys decide.
     """
 
-    BINDINGS: list[BindingType] = [  # noqa: RUF012 - Textual's own way
+    BINDINGS: ClassVar[list[BindingType]] = [
         Binding(with_jamo("1,y"), "yes", "Yes", id="confirm.yes"),
         Binding(with_jamo("escape,2,n,enter"), "no", "No", id="confirm.no"),
     ]
@@ -38,7 +40,7 @@ class Confirm(ModalScreen[bool]):
 
     def compose(self) -> ComposeResult:
         with Vertical(classes="dialog") as box:
-            box.border_title = Content(self._heading)  # type: ignore[assignment]
+            box.border_title = Content(self._heading)
             with VerticalScroll(classes="dialog-text", can_focus=False):
                 yield Static(self._content, markup=False)
             with Horizontal(classes="dialog-row"):
@@ -70,7 +72,7 @@ class Words(ModalScreen[str | None]):
         required: without words nothing is sent.
     """
 
-    BINDINGS: list[BindingType] = [Binding("escape", "cancel", "Cancel", id="words.cancel")]  # noqa: RUF012
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "cancel", "Cancel", id="words.cancel")]
 
     def __init__(self, title: str, content: Content, send: str, *, required: bool) -> None:
         super().__init__()
@@ -81,7 +83,7 @@ class Words(ModalScreen[str | None]):
 
     def compose(self) -> ComposeResult:
         with Vertical(classes="dialog") as box:
-            box.border_title = Content(self._heading)  # type: ignore[assignment]
+            box.border_title = Content(self._heading)
             with VerticalScroll(classes="dialog-text", can_focus=False):
                 yield Static(self._content, markup=False)
             yield Input(id="words", compact=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
@@ -14,8 +14,9 @@ from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Button, Static, TextArea
 
-from hitl_tui.console.asking import input_rows
+from hitl_tui.console.asking import input_rows, text_row
 from hitl_tui.console.widgets.prompt import typed_text
+from hitl_tui.console.widgets.rows import Rows
 from hitl_tui.core.errors import BadInput, HitlError
 from hitl_tui.core.safe_text import safe_text, unsafe_text
 
@@ -87,7 +88,7 @@ class Edit(ModalScreen[Edited | None]):
         workspace: where it runs.
     """
 
-    BINDINGS: list[BindingType] = [  # noqa: RUF012 - Textual's own way
+    BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "cancel", "Cancel", id="edit.cancel"),
         Binding("ctrl+s", "save(False)", "Ask again", id="edit.save", priority=True),
         Binding("f9", "save(True)", "Edit and approve", id="edit.approve", priority=True),
@@ -108,7 +109,7 @@ class Edit(ModalScreen[Edited | None]):
     def compose(self) -> ComposeResult:
         parameters = json.dumps(editable(self._arguments, self._schema), ensure_ascii=False, indent=2)
         with Vertical(classes="dialog -large") as box:
-            box.border_title = Content(self._heading)  # type: ignore[assignment]
+            box.border_title = Content(self._heading)
             if not self._command:
                 yield Static(Content("Task in words"), classes="dialog-label")
                 yield EditArea(safe_text(self._wanted), id="edit-task", compact=True, tab_behavior="focus")
@@ -116,7 +117,7 @@ class Edit(ModalScreen[Edited | None]):
             yield EditArea(safe_text(parameters), id="edit-parameters", compact=True, tab_behavior="focus")
             yield Static(Content("Will run"), classes="dialog-label")
             with VerticalScroll(id="edit-shown", can_focus=False):
-                yield Static("", id="edit-result", markup=False)
+                yield Rows(id="edit-result")
             with Horizontal(classes="dialog-row"):
                 yield Button(Content("Ctrl+S Edit, ask again"), id="save", compact=True)
                 yield Button(Content("F9 Edit and approve"), id="approve", compact=True)
@@ -141,13 +142,13 @@ class Edit(ModalScreen[Edited | None]):
         return task, parameters, self._bind(task, parameters)
 
     def _show(self) -> None:
-        result = self.query_one("#edit-result", Static)
+        result = self.query_one(Rows)
         try:
             task, _, bound = self._read()
         except HitlError as error:
-            result.update(Content.styled(f"error: {safe_text(error.message)}", "bold $text-error"))
+            result.show([text_row(f"error: {safe_text(error.message)}", "bold $text-error")])
             return
-        result.update(Content("\n").join(input_rows(bound, task, self._workspace)))
+        result.show(input_rows(bound, task, self._workspace))
 
     def action_save(self, approve: bool) -> None:
         try:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, ClassVar, cast
 
 from rich.text import Text
 from textual.app import ComposeResult
@@ -40,7 +40,7 @@ _STATUS = {
 class HomeScreen(Screen[None]):
     """Starters, sessions and what new sessions begin with."""
 
-    BINDINGS: list[BindingType] = [  # noqa: RUF012 - Textual's own way
+    BINDINGS: ClassVar[list[BindingType]] = [
         Binding("f6", "next_part", "Next part", show=False, id="home.part", priority=True),
         Binding("escape", "back", "Back", show=False, id="home.back"),
     ]
@@ -102,7 +102,10 @@ class HomeScreen(Screen[None]):
         rows = [
             ("workspace", self._folder()),
             ("model", "none: finds and computes"),
-            ("mode", f"{MODES[self.hitl.mode]}  (F4 changes it)" if self.hitl.mode in MODES else "as the workspace says"),
+            (
+                "mode",
+                f"{MODES[self.hitl.mode]}  (F4 changes it)" if self.hitl.mode in MODES else "as the workspace says",
+            ),
             ("safety", "nothing runs until you say so"),
         ]
         parts = [part for label, text in rows for part in ((f"{label:<11}", "$text-muted"), (f"{text}\n", ""))]
@@ -124,7 +127,9 @@ class HomeScreen(Screen[None]):
         title = self.query_one("#sessions-title", Static)
         title.display = table.display = bool(self._sessions)
         waiting = sum(s.questions for s in self._sessions)
-        self.query_one(HeaderBar).status = f"● {waiting} need you" if waiting > 1 else "● 1 needs you" if waiting else ""
+        self.query_one(HeaderBar).status = (
+            f"● {waiting} need you" if waiting > 1 else "● 1 needs you" if waiting else ""
+        )
         if "title" not in table.columns:
             return
         room = max(10, self.app.size.width - sum(_FIXED) - 4 * 2 - 6)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from rich.text import Text
 from textual.app import ComposeResult
@@ -32,7 +32,7 @@ class Inbox(ModalScreen[tuple[str, str] | None]):
         here: the session that is open.
     """
 
-    BINDINGS: list[BindingType] = [  # noqa: RUF012 - Textual's own way
+    BINDINGS: ClassVar[list[BindingType]] = [
         Binding(with_jamo("escape,q,f3"), "close", "Close", id="inbox.close", priority=True)
     ]
 
@@ -43,12 +43,14 @@ class Inbox(ModalScreen[tuple[str, str] | None]):
 
     def compose(self) -> ComposeResult:
         with Vertical(classes="dialog -large") as box:
-            box.border_title = Content(f"Inbox · {len(self._views)} open")  # type: ignore[assignment]
+            box.border_title = Content(f"Inbox · {len(self._views)} open")
             if self._views:
                 yield DataTable(id="inbox-table", cursor_type="row", show_header=False)
             else:
                 yield Static(Content("Nothing waits for you."))
-            yield Static(Content("Enter goes to the question · Esc closes; nothing is decided here"), classes="dialog-keys")
+            yield Static(
+                Content("Enter goes to the question · Esc closes; nothing is decided here"), classes="dialog-keys"
+            )
 
     def on_mount(self) -> None:
         if not self._views:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from textual.content import Content
 
-from hitl_tui.console.asking import Answer, details, input_rows
+from hitl_tui.console.asking import Answer, details, input_rows, text_row
 from hitl_tui.console.engine import Link
 from hitl_tui.console.screens.dialogs import Confirm, Words
 from hitl_tui.console.screens.edit import Edit, Edited
@@ -122,12 +122,9 @@ class Operator:
         elif answer.ask == "edit":
             await self._edit(question)
         elif answer.verdict is not None:
-            words: str | None = ""
-            if answer.ask in ("reason", "value"):
-                words = await self._words(question, answer)
-                if words is None:
-                    return
-            elif answer.ask and not await self._confirm(answer.label, Content(answer.ask), answer.label):
+            words = await self._words(question, answer) if answer.ask in ("reason", "value") else ""
+            asks = answer.ask if answer.ask not in ("reason", "value") else ""
+            if words is None or (asks and not await self._confirm(answer.label, Content(asks), answer.label)):
                 return
             await self._decide(question, answer.verdict, words)
 
@@ -153,13 +150,14 @@ class Operator:
 
     async def _confirm(self, title: str, content: Content, yes: str) -> bool:
         app = self._screen.hitl
-        return bool(await app.push_screen_wait(Confirm(title, content, yes, app.arming)))
+        dialog: Confirm = Confirm(title, content, yes, app.arming)
+        return await app.push_screen_wait(dialog)
 
     async def _details(self, question: Question) -> None:
         snapshot = self._screen.snapshot
-        content = details(question, snapshot.workspace if snapshot else "")
+        rows = details(question, snapshot.workspace if snapshot else "")
         name = number_of(question.todo_id) if question.todo_id else question.kind.value
-        if await self._screen.app.push_screen_wait(Viewer(f"Question · {name}", content)):
+        if await self._screen.app.push_screen_wait(Viewer(f"Question · {name}", rows)):
             self._screen.operator_read(question.id)
 
     # Editing ---------------------------------------------------------------------------------------------------
@@ -173,7 +171,12 @@ class Operator:
             return
         schema = link.setup.team(facts.team).input_schema
         dialog = Edit(
-            f"Edit {number_of(todo.id)}", todo.description, todo.arguments, schema, facts.bind, link.setup.info.workspace
+            f"Edit {number_of(todo.id)}",
+            todo.description,
+            todo.arguments,
+            schema,
+            facts.bind,
+            link.setup.info.workspace,
         )
         edited = await self._screen.app.push_screen_wait(dialog)
         if edited is not None:
@@ -285,16 +288,17 @@ class Operator:
         if todo is None or snapshot is None:
             return
         glyph, word, colour = status_words(todo)
+        team = safe_text(todo.agent_name, multiline=False)
         rows = [
-            Content.styled(safe_text(todo.name, multiline=False), "bold"),
-            Content.assemble((f"{glyph} {word}", colour), (f" · {todo.agent_name} · {todo.priority} priority", "")),
+            text_row(safe_text(todo.name, multiline=False), "bold"),
+            text_row(f"{glyph} {word} · {team} · {todo.priority} priority", colour),
         ]
         if todo.error:
-            rows.append(Content.styled(safe_text(todo.error), "$text-error"))
-        rows += [Content(""), *input_rows(todo.arguments, todo.description, snapshot.workspace)]
+            rows.append(text_row(safe_text(todo.error), "$text-error"))
+        rows += [text_row(""), *input_rows(todo.arguments, todo.description, snapshot.workspace)]
         if isinstance(result, dict):
-            rows += [Content(""), Content.styled("Result", "bold"), Content(safe_text(str(result.get("text", ""))))]
-        await self._screen.app.push_screen_wait(Viewer(f"TODO · {number_of(todo.id)}", Content("\n").join(rows)))
+            rows += [text_row(""), text_row("Result", "bold"), text_row(safe_text(str(result.get("text", ""))))]
+        await self._screen.app.push_screen_wait(Viewer(f"TODO · {number_of(todo.id)}", rows))
 
     def show_checkpoint(self, info: CheckpointInfo) -> None:
         """Show what is known of a checkpoint."""
@@ -315,7 +319,7 @@ class Operator:
         for todo_id, raw in ((state or {}).get("todos") or {}).items():
             rows.append(f"\n{number_of(todo_id)}  {raw.get('status', '')}  {safe_text(str(raw.get('name', '')))}")
         rows.append("\nEsc closes; r in the history restores it.")
-        await self._screen.app.push_screen_wait(Viewer("Checkpoint", Content("\n".join(rows))))
+        await self._screen.app.push_screen_wait(Viewer("Checkpoint", [text_row(row) for row in rows]))
 
 
 def typed_value(text: str) -> Any:
@@ -331,5 +335,3 @@ def _expected(question: Question, edited: Edited) -> str:
     subject = dict(question.view.request.subject)
     subject.update(task=edited.task, arguments=dict(edited.bound), asked=int(subject.get("asked", 0)) + 1)
     return digest(subject)
-
-

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, ClassVar, cast
 
 from textual.app import ComposeResult
 from textual.binding import BindingType
@@ -47,7 +47,7 @@ _PAGE = 50
 class SessionScreen(Screen[None]):
     """Shows one session and gives commands on it; also its `Watcher`."""
 
-    BINDINGS: list[BindingType] = [*keys.bindings(keys.SESSION)]  # noqa: RUF012 - Textual's own way
+    BINDINGS: ClassVar[list[BindingType]] = [*keys.bindings(keys.SESSION)]
     AUTO_FOCUS = "#prompt"
 
     class Seen(Message):
@@ -106,7 +106,7 @@ class SessionScreen(Screen[None]):
 
     def on_mount(self) -> None:
         for pane, label in PANES:
-            self.query_one(f"#{pane}").border_title = Content(label)  # type: ignore[assignment]
+            self.query_one(f"#{pane}").border_title = Content(label)
         prompt = self.query_one(Prompt)
         prompt.past = self.hitl.lines
         prompt.completer = self._complete
@@ -165,7 +165,7 @@ class SessionScreen(Screen[None]):
 
     def on_session_screen_said(self, event: Said) -> None:
         for entry in event.lines:
-            if entry.kind == "progress" and 0 <= entry.fraction:
+            if entry.kind == "progress" and entry.fraction >= 0:
                 self._percent[entry.todo_id] = entry.fraction
             elif entry.kind in ("finished", "failed", "started"):
                 self._percent.pop(entry.todo_id, None)
@@ -263,7 +263,7 @@ class SessionScreen(Screen[None]):
         stream = self.query_one(Stream)
         title = f"Stream · {number_of(stream.only)}" if stream.only else "Stream"
         running = [f"{number_of(t)} {share:.0%}" for t, share in self._percent.items() if 0 <= share < 1]
-        stream.border_title = Content(" · ".join([title, *running]))  # type: ignore[assignment]
+        stream.border_title = Content(" · ".join([title, *running]))
 
     def action_next_pane(self) -> None:
         names = [name for name, _ in PANES]

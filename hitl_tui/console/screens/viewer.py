@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import ClassVar
+
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import VerticalScroll
 from textual.content import Content
 from textual.screen import ModalScreen
-from textual.widgets import Static
 
+from hitl_tui.console.asking import Row
 from hitl_tui.console.keys import with_jamo
+from hitl_tui.console.widgets.rows import Rows
 
 
 class ViewerText(VerticalScroll):
@@ -27,10 +31,10 @@ class Viewer(ModalScreen[bool]):
 
     Args:
         title: one line, safe.
-        content: safe text.
+        rows: what is shown.
     """
 
-    BINDINGS: list[BindingType] = [  # noqa: RUF012 - Textual's own way
+    BINDINGS: ClassVar[list[BindingType]] = [
         Binding(with_jamo("escape,q,f1"), "close", "Close", id="viewer.close"),
         Binding(with_jamo("j,down"), "move(1)", "Down", id="viewer.down"),
         Binding(with_jamo("k,up"), "move(-1)", "Up", id="viewer.up"),
@@ -38,17 +42,17 @@ class Viewer(ModalScreen[bool]):
         Binding("pageup", "page(-1)", "Back", id="viewer.page_up"),
     ]
 
-    def __init__(self, title: str, content: Content) -> None:
+    def __init__(self, title: str, rows: Sequence[Row]) -> None:
         super().__init__()
         self._heading = title
-        self._content = content
+        self._shown = tuple(rows)
         self._end = False
 
     def compose(self) -> ComposeResult:
         with ViewerText(id="viewer-text") as region:
-            region.border_title = Content(self._heading)  # type: ignore[assignment]
-            region.border_subtitle = Content("Esc closes · PgDn reads on")  # type: ignore[assignment]
-            yield Static(self._content, markup=False)
+            region.border_title = Content(self._heading)
+            region.border_subtitle = Content("Esc closes · PgDn reads on")
+            yield Rows(self._shown)
 
     def on_mount(self) -> None:
         self.query_one(ViewerText).focus()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from rich.text import Text
 from textual.binding import BindingType
@@ -36,7 +36,7 @@ def lineage(checkpoints: Sequence[CheckpointInfo]) -> frozenset[str]:
 class HistoryTable(DataTable[Text]):
     """Checkpoints; further pages are asked for when the cursor comes to the end."""
 
-    BINDINGS: list[BindingType] = [*keys.bindings(keys.HISTORY)]  # noqa: RUF012 - Textual's own way
+    BINDINGS: ClassVar[list[BindingType]] = [*keys.bindings(keys.HISTORY)]
 
     class Restore(Message):
         """The session shall stand at this checkpoint again."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import ClassVar
 
 from rich.text import Text
 from textual.binding import BindingType
@@ -14,15 +15,14 @@ from hitl_tui.console import keys
 from hitl_tui.console.words import PlanRow
 from hitl_tui.core.safe_text import one_line
 
-_FIXED = {"status": 10, "number": 3, "team": 9, "time": 7}
-_NEEDS = 10
+_FIXED = {"status": 10, "number": 3, "team": 8, "time": 9}
 _PADDING = 2
 
 
 class PlanTable(DataTable[Text]):
     """All TODOs in plan order."""
 
-    BINDINGS: list[BindingType] = [*keys.bindings(keys.PLAN)]  # noqa: RUF012 - Textual's own way
+    BINDINGS: ClassVar[list[BindingType]] = [*keys.bindings(keys.PLAN)]
 
     class Wanted(Message):
         """Something shall happen to a TODO: `undo`, `cancel`, `filter` or `leave`."""
@@ -42,7 +42,6 @@ class PlanTable(DataTable[Text]):
             if key == "time":
                 self.add_column("", key="title", width=10)
             self.add_column("", key=key, width=width)
-        self.add_column("", key="needs", width=_NEEDS)
         self._fit()
 
     def on_resize(self, event: Resize) -> None:
@@ -50,8 +49,8 @@ class PlanTable(DataTable[Text]):
 
     def _fit(self) -> None:
         """Give the title all that the other columns leave."""
-        columns = len(_FIXED) + 2
-        taken = sum(_FIXED.values()) + _NEEDS + columns * _PADDING
+        columns = len(_FIXED) + 1
+        taken = sum(_FIXED.values()) + columns * _PADDING
         width = max(8, self.size.width - taken - 1)
         if width != self._title_width and "title" in self.columns:
             self._title_width = width
@@ -92,8 +91,7 @@ class PlanTable(DataTable[Text]):
             "number": Text(one_line(row.number, _FIXED["number"])),
             "team": Text(one_line(row.team, _FIXED["team"])),
             "title": Text(one_line(row.title, self._title_width or 10)),
-            "time": Text(row.time, justify="right"),
-            "needs": Text(one_line(row.needs, _NEEDS)),
+            "time": Text(one_line(row.time or row.needs, _FIXED["time"]), style="" if row.time else "dim"),
         }
 
     def action_undo(self) -> None:

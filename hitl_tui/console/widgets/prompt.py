@@ -51,7 +51,12 @@ class Prompt(TextArea):
 
     def __init__(self, placeholder: str, id: str | None = None) -> None:
         super().__init__(
-            id=id, placeholder=placeholder, compact=True, highlight_cursor_line=False, soft_wrap=True, tab_behavior="focus"
+            id=id,
+            placeholder=placeholder,
+            compact=True,
+            highlight_cursor_line=False,
+            soft_wrap=True,
+            tab_behavior="focus",
         )
         self.completer: Completer | None = None
         self.past: list[str] = []

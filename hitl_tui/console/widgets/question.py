@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.content import Content
-from textual.events import Click, Focus, Resize
+from textual.events import Click, Resize
 from textual.message import Message
 from textual.widgets import Static
 
 from hitl_tui.console import keys
 from hitl_tui.console.arming import Arming
-from hitl_tui.console.asking import Answer, answers, body, headline
+from hitl_tui.console.asking import Answer, Row, answers, body, headline
+from hitl_tui.console.widgets.rows import Rows
 from hitl_tui.core.requests import Verdict
 
 if TYPE_CHECKING:
@@ -59,7 +60,7 @@ class QuestionPanel(Vertical, can_focus=True):
         arming: when keys decide.
     """
 
-    BINDINGS: list[BindingType] = [*keys.bindings(keys.QUESTION)]  # noqa: RUF012 - Textual's own way
+    BINDINGS: ClassVar[list[BindingType]] = [*keys.bindings(keys.QUESTION)]
 
     class Chosen(Message):
         """An answer was chosen for a question, as it was shown."""
@@ -89,13 +90,13 @@ class QuestionPanel(Vertical, can_focus=True):
         self._questions: list[Question] = []
         self._shown = ""
         self._workspace = ""
-        self._drawn: Content | None = None
+        self._drawn: tuple[str, tuple[Row, ...]] | None = None
         self._read: set[str] = set()
         self._swallow_click = False
 
     def compose(self) -> ComposeResult:
         with Body(id="question-body"):
-            yield Static("", id="question-text", markup=False)
+            yield Rows(id="question-text")
         with Horizontal(id="question-actions"):
             for number in range(1, 7):
                 yield Place(number)
@@ -144,12 +145,12 @@ class QuestionPanel(Vertical, can_focus=True):
         if question is None:
             self._drawn = None
             return
-        content = Content(f"{question.id}\n") + body(question, self._workspace)
+        rows = tuple(body(question, self._workspace))
         self._titles()
-        if self._drawn is not None and self._drawn.is_same(content):
+        if self._drawn == (question.id, rows):
             return
-        self._drawn = content
-        self.query_one("#question-text", Static).update(body(question, self._workspace))
+        self._drawn = question.id, rows
+        self.query_one(Rows).show(rows)
         self.query_one(Body).scroll_home(animate=False)
         self.set_class(str(question.view.request.about.get("risk")) == "high", "-risky")
         self._read.discard(question.id)
@@ -161,7 +162,7 @@ class QuestionPanel(Vertical, can_focus=True):
         question = self.question
         if question is not None:
             index = self._questions.index(question) + 1
-            self.border_title = headline(question, index, len(self._questions), self._now())  # type: ignore[assignment]
+            self.border_title = headline(question, index, len(self._questions), self._now())
 
     def _tick(self) -> None:
         question = self.question
@@ -190,12 +191,11 @@ class QuestionPanel(Vertical, can_focus=True):
 
     # Keys and clicks -------------------------------------------------------------------------------------------
 
-    def on_focus(self, event: Focus) -> None:
-        self._swallow_click = self.arming.pointer
-        self.arming.drawn()
-        self._places()
-
-    def on_blur(self) -> None:
+    def watch_has_focus(self, focus: bool) -> None:
+        super().watch_has_focus(focus)
+        if focus:
+            self._swallow_click = self.arming.pointer
+            self.arming.drawn()
         self._places()
 
     def _places(self) -> None:
@@ -210,16 +210,16 @@ class QuestionPanel(Vertical, can_focus=True):
             place.set_class(bool(answer.why_not) or unread, "-off")
         remaining = self.arming.remaining if self.has_focus else 0.0
         self.set_class(self.has_focus and remaining > 0, "-unarmed")
-        self.border_subtitle = self._subtitle(remaining)
+        self.border_subtitle = self._state_words(remaining)
         if remaining > 0:
             self.set_timer(remaining + 0.02, self._places)
 
-    def _subtitle(self, remaining: float) -> Content:  # type: ignore[override]
+    def _state_words(self, remaining: float) -> Content:
+        shown = f"digest {self.question.digest[:8]} · " if self.question is not None else ""
         if not self.read:
-            return Content.styled("more below: PgDn", "bold $text-warning")
-        if not self.has_focus:
-            return Content.styled("Ctrl+G to answer", "$text-muted")
-        return Content.styled("…" if remaining > 0 else "ready", "$text-muted")
+            return Content.assemble((shown, "$text-muted"), ("more below: PgDn", "bold $text-warning"))
+        said = "Ctrl+G to answer" if not self.has_focus else "…" if remaining > 0 else "ready"
+        return Content.styled(shown + said, "$text-muted")
 
     def typed(self) -> None:
         """A key was pressed somewhere: the row shows whether the next one decides."""

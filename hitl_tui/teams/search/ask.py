@@ -6,6 +6,7 @@ import sqlite3
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from hitl_tui.teams.search.prior import prior
 from hitl_tui.teams.search.query import Term, Weight, pairs
 from hitl_tui.teams.search.rank import (
     Candidate,
@@ -15,7 +16,6 @@ from hitl_tui.teams.search.rank import (
     answers,
     choose,
     focus,
-    prior,
     score,
     weigh,
     with_neighbours,
@@ -66,7 +66,7 @@ def ask(db: sqlite3.Connection, question: str, terms: tuple[Term, ...], limit: i
     if not answers(scored, weighed):
         return hits
     scored = with_neighbours(scored, weighed, _around(db, scored))
-    return SearchHits(_passages(db, question, scored, weighed, limit), hits.terms, hits.missing, hits.searched)
+    return SearchHits(_passages(db, question, terms, scored, weighed, limit), hits.terms, hits.missing, hits.searched)
 
 
 def _counts(db: sqlite3.Connection, terms: Sequence[Term]) -> dict[str, int]:
@@ -115,7 +115,12 @@ def _around(db: sqlite3.Connection, scored: Sequence[Scored]) -> dict[int, str]:
 
 
 def _passages(
-    db: sqlite3.Connection, question: str, scored: Sequence[Scored], weighed: Sequence[Weighed], limit: int
+    db: sqlite3.Connection,
+    question: str,
+    terms: Sequence[Term],
+    scored: Sequence[Scored],
+    weighed: Sequence[Weighed],
+    limit: int,
 ) -> tuple[Passage, ...]:
     marks = ", ".join("?" * len(scored))
     rows = db.execute(
@@ -125,7 +130,7 @@ def _passages(
     )
     details = {row[0]: row[1:] for row in rows}
     ordered = sorted(
-        (replace(item, score=item.score * prior(question, *details[item.candidate.id][5:])) for item in scored),
+        (replace(item, score=item.score * prior(question, terms, *details[item.candidate.id][5:])) for item in scored),
         key=lambda item: -item.score,
     )
     passages = []

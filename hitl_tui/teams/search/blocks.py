@@ -91,9 +91,11 @@ class BlockBuilder:
 
     def heading_path(self) -> str:
         """The headings in force, outermost first."""
-        parts = [self._levels[level] for level in sorted(self._levels) if self._levels[level]]
-        if self._suffix:
-            parts.append(self._suffix)
+        parts: list[str] = []
+        for part in [*(self._levels[level] for level in sorted(self._levels)), self._suffix]:
+            # A page's title and its first heading are often the same.
+            if part and (not parts or part.casefold() != parts[-1].casefold()):
+                parts.append(part)
         return " > ".join(parts)[:MAX_HEADING_CHARS]
 
     def heading(self, level: int, text: str, line: int, end_line: int | None = None) -> None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 
-from hitl_tui.teams.search.tokens import normalise, phrase_tokens
+from hitl_tui.teams.search.tokens import normalise, phrase_tokens, stem
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +33,7 @@ class Lexicon:
     Args:
         stop: words dropped from a question, lower case.
         weak: words that count little.
+        weak_stems: their stems, for other forms of them.
         endings: Korean particles and verb endings, longest first.
         verbal: Korean verb endings that make a weak word of a single syllable before them.
         units: what after a number makes it an amount.
@@ -43,6 +44,7 @@ class Lexicon:
 
     stop: frozenset[str]
     weak: frozenset[str]
+    weak_stems: frozenset[str]
     endings: tuple[str, ...]
     verbal: tuple[str, ...]
     units: frozenset[str]
@@ -62,6 +64,7 @@ def load_lexicon() -> Lexicon:
     return Lexicon(
         stop=frozenset(f"{words['english']['stop']} {words['korean']['stop']}".split()),
         weak=weak,
+        weak_stems=frozenset(stem(word) for word in weak),
         endings=tuple(sorted(set(words["korean"]["endings"].split()), key=lambda ending: (-len(ending), ending))),
         verbal=tuple(words["korean"]["verbal"].split()),
         units=frozenset(words["amounts"]["units"].split()),

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from hitl_tui.teams.search.blocks import Block, BlockBuilder
 
 _ATX = re.compile(r" {0,3}(#{1,6})(?:[ \t]+(.*?))?(?:[ \t]+#+)?[ \t]*$")
+_LISTED = re.compile(r"[ \t]*(?:>[ \t]?)?(?:[-*+]|\d{1,3}[.)])[ \t]+(#{1,6})[ \t]+(.*?)(?:[ \t]+#+)?[ \t]*$")
 _FENCE = re.compile(r"[ \t]*(?:>[ \t]?)*(`{3,}|~{3,})")
 _SETEXT = re.compile(r" {0,3}(=+|-+)[ \t]*$")
 _RULE = re.compile(r" {0,3}([-*_])(?:[ \t]*\1){2,}[ \t]*$")
@@ -60,11 +61,14 @@ def markdown_blocks(lines: Sequence[str]) -> list[Block]:
         if not text.strip() or _MD_SKIP.match(text):
             build.flush()
         elif head := _ATX.match(text):
-            build.heading(len(head.group(1)), head.group(2) or "", number)
+            build.heading(2 * len(head.group(1)), head.group(2) or "", number)
+        elif head := _LISTED.match(text):
+            # `1. ##### Title`: within the section it stands in, even when both have as many marks.
+            build.heading(2 * len(head.group(1)) + 1, head.group(2), number)
         elif len(build.pending) == 1 and _SETEXT.match(text) and not _MD_ITEM.match(build.pending[0]):
             title = build.pending[0].strip()
             build.pending.clear()
-            build.heading(1 if "=" in text else 2, title, number - 1, number)
+            build.heading(2 if "=" in text else 4, title, number - 1, number)
         elif _RULE.match(text):
             build.flush()
         elif _TABLE_ROW.match(text):
@@ -78,7 +82,7 @@ def markdown_blocks(lines: Sequence[str]) -> list[Block]:
             if _MD_ITEM.match(text):
                 build.flush()
             elif article := _ARTICLE.match(text):
-                build.heading(7, article.group(1), number)
+                build.heading(14, article.group(1), number)
                 if not text[article.end() :].strip():
                     continue
             build.add(number, text)

@@ -161,14 +161,15 @@ def _word(surface: str, lexicon: Lexicon) -> tuple[bool, Term]:
     forms = [Form((tokens[-1],))]
     if len(tokens) > 1:
         forms.append(Form((" ".join(tokens[:-1]),)))
-    weak = lower in lexicon.weak
+    weak = lower in lexicon.weak or tokens[-1] in lexicon.weak_stems
     keep = lower not in lexicon.stop and (len(lower) > 1 or surface.isupper())
     return keep, Term(surface, Weight.WEAK if weak else Weight.STRONG, tuple(forms))
 
 
 def _hangul(surface: str, lexicon: Lexicon) -> tuple[bool, Term]:
     bare = _bare(surface, lexicon)
-    if surface in lexicon.stop or bare in lexicon.stop:
+    short = _short_stem(surface, lexicon)
+    if surface in lexicon.stop or bare in lexicon.stop or short in lexicon.stop:
         return False, Term(surface, Weight.WEAK, (Form((_run(surface),)),), korean=True)
     if bare == surface and len(surface) == 2 and surface[1:] in lexicon.endings:
         # `법은` may be 법 with a particle, `회의` is a word: both are looked for.
@@ -178,8 +179,13 @@ def _hangul(surface: str, lexicon: Lexicon) -> tuple[bool, Term]:
     forms += [Form(tuple(_run(part) for part in parts), _COMPOUND) for parts in _splits(bare)]
     if len(bare) == 3:
         forms.append(Form((_run(bare[:2]),), _PREFIX))
-    weak = bare in lexicon.weak or surface in lexicon.weak or _is_plain_verb(surface, lexicon)
+    weak = bool({bare, surface, short} & lexicon.weak) or _is_plain_verb(surface, lexicon)
     return True, Term(bare, Weight.WEAK if weak else Weight.STRONG, tuple(forms), korean=True)
+
+
+def _short_stem(surface: str, lexicon: Lexicon) -> str:
+    """Return the single syllable before an ending of two or more (`뜻인가요`, `뭐예요`); empty when there is none."""
+    return next((surface[:1] for ending in lexicon.endings if len(ending) > 1 and surface[1:] == ending), "")
 
 
 def _is_plain_verb(surface: str, lexicon: Lexicon) -> bool:

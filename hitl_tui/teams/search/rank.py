@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import re
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -13,7 +12,7 @@ from hitl_tui.teams.search.query import Form, Term, Weight, pairs
 from hitl_tui.teams.search.tokens import index_tokens
 
 MAX_PASSAGE_CHARS = 600
-_FACTORS = {Weight.STRONG: 1.0, Weight.ROLE: 0.5, Weight.WEAK: 0.15, Weight.NUMBER: 0.5, Weight.AMOUNT: 0.1}
+_FACTORS = {Weight.STRONG: 1.0, Weight.ROLE: 0.5, Weight.WEAK: 0.15, Weight.NUMBER: 0.8, Weight.AMOUNT: 0.1}
 _RARITY = 0.75  # below 1, a rare word that isn't the point (kept, wants) weighs less against the others
 _PAIR = 0.4
 _OTHER_SCRIPT = 0.3  # an absent word in a script the documents don't use says little about them
@@ -21,22 +20,14 @@ _IN_TITLE = 0.85
 _IN_NAME = 0.6
 _NEARBY = 0.3
 _NEAR_CHARS = 48
-_HEADING = 0.6
-_LINK = 0.7  # an entry of a table of contents points to the answer and isn't it
-_SAME_SCRIPT = 1.25
-_HAS_FIGURE = 1.15
-_HANGUL = re.compile("[가-힣]")
-_HOW_MUCH = re.compile(
-    r"몇|얼마|퍼센트|비율|\bhow (?:many|much|long|often|large|big|far|old|fast)\b|\bpercent|\bnumber of\b",
-    re.IGNORECASE,
-)
-_FIGURE = re.compile(r"\d")
-_THRESHOLD = 0.27
-_ENOUGH = 0.45
-_UNKNOWN = 0.4  # the more of a question the documents don't know at all, the more of it a passage must cover
-_RELATIVE = 0.4
+_ENOUGH = 0.52  # share of a question that a passage must cover when it has the rarest word of it
+_ENOUGH_BESIDE = 0.6  # and when it hasn't
+_MANY = 6
+_MANY_LESS = 0.1  # nobody's passage has every word of a long question
+_HAS = 0.5
+_COLLOCATION = 0.35
+_RELATIVE = 0.45
 _SAME_FILE = 0.93
-_LINK_ONLY = re.compile(r"\s*(?:[-*+]|\d+[.)])?\s*(?:\[[^\]]*\]\([^)]*\)|\[\[[^\]]*\]\]|:\w+:`[^`]*`)\s*$")
 _LONG_LINES = 6
 _RECORD = re.compile(
     r" (?:chang ?log|chang|histori|whatsnew|what new|releas note|archiv|minut|meet note|news|변경 경이 이력|회의 의록) "
@@ -229,7 +220,7 @@ def with_neighbours(scored: Sequence[Scored], weighed: Sequence[Weighed], around
     total = sum(item.weight for item in weighed) or 1.0
     result = []
     for item in scored:
-        own = f" {item.candidate.body} {item.candidate.title} {item.candidate.name} "
+        own = _whole(item.candidate)
         near = f" {around.get(item.candidate.id, '')} "
         extra = sum(other.weight * max(0.0, _match(other, near) - _match(other, own)) for other in weighed)
         result.append(replace(item, score=item.score + _NEARBY * extra / total))
@@ -243,8 +234,16 @@ def answers(scored: Sequence[Scored], weighed: Sequence[Weighed]) -> bool:
     strong = [item for item in weighed if item.term.weight in (Weight.STRONG, Weight.ROLE)]
     if strong and not any(item.known for item in strong):
         return False
-    unknown = sum(item.weight for item in strong if not item.known) / (sum(item.weight for item in weighed) or 1.0)
-    return max(item.coverage for item in scored) >= min(_THRESHOLD + _UNKNOWN * unknown, _ENOUGH)
+    rarest = max(strong or weighed, key=lambda item: item.weight)
+    less = _MANY_LESS if len(strong) >= _MANY else 0.0
+    return any(
+        item.coverage >= (_ENOUGH if _match(rarest, _whole(item.candidate)) >= _HAS else _ENOUGH_BESIDE) - less
+        for item in scored
+    )
+
+
+def _whole(candidate: Candidate) -> str:
+    return f" {candidate.body} {candidate.title} {candidate.name} "
 
 
 def choose(scored: Sequence[Scored], files: Mapping[int, int], limit: int) -> list[Scored]:
@@ -276,31 +275,6 @@ def choose(scored: Sequence[Scored], files: Mapping[int, int], limit: int) -> li
 
 def _alike(first: frozenset[str], second: frozenset[str]) -> bool:
     return len(first & second) >= 0.85 * len(first | second)
-
-
-def prior(question: str, heading: str, text: str) -> float:
-    """Return a factor for a passage by its form: what it is headed, in which script, whether it has a figure.
-
-    Args:
-        question: the question as written.
-        heading: the passage's headings, outermost first, joined by ` > `.
-        text: its words.
-    """
-    factor = _heading_bonus(heading, question)
-    if (_HANGUL.search(text) is None) == (_HANGUL.search(question) is None):
-        factor *= _SAME_SCRIPT
-    if _HOW_MUCH.search(question) and _FIGURE.search(text):
-        factor *= _HAS_FIGURE
-    return factor * (_LINK if _LINK_ONLY.match(text) else 1.0)
-
-
-def _heading_bonus(heading: str, question: str) -> float:
-    own = index_tokens(heading.rpartition(" > ")[2]).split()
-    asked = index_tokens(question).split()
-    if not own or not asked:
-        return 1.0
-    common = sum((Counter(own) & Counter(asked)).values())
-    return 1 + _HEADING * max(0.0, 2 * common / (len(own) + len(asked)) - 0.3)
 
 
 def focus(text: str, line: int, end_line: int, weighed: Sequence[Weighed]) -> tuple[int, int, str]:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from hitl_tui.teams.search.blocks import Extraction, Unreadable
 from hitl_tui.teams.search.text import extract_bytes, read_source
-from hitl_tui.teams.search.tokens import index_tokens
+from hitl_tui.teams.search.tokens import index_tokens, readable
 from hitl_tui.teams.search.walk import Found, Skipped, walk
 
 Progress = Callable[[int, int], None]
@@ -170,7 +170,7 @@ def _insert(db: sqlite3.Connection, file: int, path: str, extraction: Extraction
     )
     db.executemany(
         "INSERT INTO words (rowid, body, title, name) VALUES (?, ?, ?, ?)",
-        ((row, index_tokens(b.text), titles[b.heading], name) for row, b in numbered),
+        ((row, index_tokens(readable(b.text)), titles[b.heading], name) for row, b in numbered),
     )
 
 

@@ -27,6 +27,12 @@ _CAMEL = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 _MARKS = re.compile(r"[\u0300-\u036f]")
 _ONE_SYLLABLE_PARTICLES = frozenset("은는이가을를의에도로와과만")
 _MAX_WORD = 64
+_TARGET = re.compile(
+    r"(?<=\])\([^()\n]{0,600}\)|<https?://[^<>\s]{0,600}>"
+    r"|</?(?:a|b|br|center|code|div|em|h[1-6]|hr|i|img|kbd|li|ol|p|pre|span|strong|su[bp]|t[dhr]|table|tbody|thead|ul)\b"
+    r"[^<>\n]{0,600}>",
+    re.IGNORECASE,
+)
 
 
 class Kind(StrEnum):
@@ -85,6 +91,11 @@ def index_tokens(text: str) -> str:
     singles = [match.group()[0] for match in _SHORT.finditer(clean) if match.group()[1:] in _ONE_SYLLABLE_PARTICLES]
     phrase = phrase_tokens(clean)
     return f"{phrase} {' '.join(singles)}" if singles else phrase
+
+
+def readable(text: str) -> str:
+    """Return a text as a reader sees it: without the targets of links and the tags of HTML within it."""
+    return _TARGET.sub(" ", text) if "](" in text or "<" in text else text
 
 
 def phrase_tokens(text: str) -> str:

@@ -1,0 +1,34 @@
+"""Labelled rows that wrap under their own beginning."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from textual.app import RenderResult
+from textual.geometry import Size
+from textual.widget import Widget
+
+from hitl_tui.console.asking import Row, layout
+
+
+class Rows(Widget):
+    """Shows rows; it is as high as they are.
+
+    Args:
+        rows: what is shown at first.
+    """
+
+    def __init__(self, rows: Sequence[Row] = (), id: str | None = None) -> None:
+        super().__init__(id=id)
+        self.rows = tuple(rows)
+
+    def show(self, rows: Sequence[Row]) -> None:
+        """Show other rows."""
+        self.rows = tuple(rows)
+        self.refresh(layout=True)
+
+    def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
+        return layout(self.rows, width).plain.count("\n") + 1
+
+    def render(self) -> RenderResult:
+        return layout(self.rows, max(1, self.size.width))

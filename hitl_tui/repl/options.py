@@ -1,0 +1,27 @@
+"""What line mode is started with."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True, slots=True)
+class LineOptions:
+    """How line mode begins.
+
+    Args:
+        data: the data folder.
+        workspace: where new sessions work.
+        by: who decides; written into the record.
+        session: id of the session to open, or with a query of the one to begin; empty for none.
+        mode: `step`, `plan` or `risk` for new sessions; empty for what the workspace says.
+        query: begins a session at once; empty for none.
+    """
+
+    data: Path
+    workspace: Path
+    by: str
+    session: str = ""
+    mode: str = ""
+    query: str = ""

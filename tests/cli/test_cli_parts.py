@@ -1,0 +1,154 @@
+"""Arguments, settings, output, resources and what loads when."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hitl_tui import resources
+from hitl_tui.cli.arguments import COMMANDS, CONSOLE, parse
+from hitl_tui.cli.output import escaped, json_text
+from hitl_tui.cli.settings import data_folder, operator_name, workspace_folder
+from hitl_tui.core.errors import BadInput, StorageError
+
+HEAVY = ("textual", "langgraph", "pydantic", "asyncio", "prompt_toolkit", "sqlite3")
+
+
+def loaded(code: str) -> set[str]:
+    """Return which heavy packages a fresh interpreter has loaded after some code."""
+    probe = f"import sys\n{code}\nsys.stderr.write(' '.join(sorted({{m.partition('.')[0] for m in sys.modules}})))"
+    done = subprocess.run([sys.executable, "-c", probe], capture_output=True, text=True, check=True)
+    return set(done.stderr.split()) & set(HEAVY)
+
+
+def test_version_loads_nothing_heavy() -> None:
+    assert loaded("from hitl_tui.cli import main; assert main(['--version']) == 0") == set()
+
+
+def test_help_loads_nothing_heavy() -> None:
+    assert loaded("from hitl_tui.cli import main; assert main(['run', '--help']) == 0") == set()
+
+
+def test_do_needs_no_screen() -> None:
+    assert not loaded("import hitl_tui.cli.jobs") & {"textual", "prompt_toolkit"}
+
+
+def test_options_may_stand_before_or_behind_a_command() -> None:
+    before = parse(["--data", "there", "do", "s1", "/todo approve", "--json"])
+    behind = parse(["do", "--json", "s1", "/todo", "approve", "--data=there"])
+    assert before == behind
+    assert (before.command, before.session, before.text, before.data) == ("do", "s1", "/todo approve", "there")
+
+
+def test_anything_else_is_a_question() -> None:
+    assert parse(["why", "is", "it", "so"]).text == "why is it so"
+    assert parse(["--line", "--", "run"]).text == "run"
+    assert parse(["--session", "run"]).session == "run"
+    assert parse([]).command == CONSOLE
+    assert parse(["run", "-"]).text == "-"
+
+
+@pytest.mark.parametrize(
+    ("argv", "part"),
+    [
+        (["sesions"], "did you mean hitl-tui sessions?"),
+        (["run"], "QUERY"),
+        (["do", "s1"], "COMMAND"),
+        (["run", "x", "--mode", "fast"], "--mode"),
+        (["run", "x", "--line"], "--line"),
+        (["--nonsense"], "--nonsense"),
+        (["audit", "burn"], "burn"),
+        (["run", "x", "--\x1b[31m"], "␛[31m"),
+        (["--session"], "--session"),
+    ],
+)
+def test_wrong_arguments_are_one_sentence(argv: list[str], part: str) -> None:
+    with pytest.raises(BadInput) as caught:
+        parse(argv)
+    assert part in caught.value.message
+    assert "\n" not in caught.value.message
+    assert "\x1b" not in caught.value.message
+
+
+@pytest.mark.parametrize("command", [CONSOLE, *COMMANDS])
+def test_every_command_explains_itself(command: str) -> None:
+    shown = parse([*([] if command == CONSOLE else [command]), "--help"]).help
+    assert shown.startswith("usage: hitl-tui")
+    assert "--data DIR" in shown
+
+
+@given(st.recursive(st.text(), lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner)))
+def test_escaped_json_means_the_same_and_shows_nothing_harmful(value: object) -> None:
+    line = json_text({"value": value})
+    assert json.loads(line) == {"value": value}
+    assert all(c.isprintable() for c in line)
+    assert escaped(line) == line
+
+
+def test_the_data_folder_is_chosen_in_order(tmp_path: Path) -> None:
+    environ = {"HITL_DATA_DIR": str(tmp_path / "by-environment")}
+    assert data_folder(str(tmp_path / "given"), environ) == tmp_path / "given"
+    assert data_folder(None, environ) == tmp_path / "by-environment"
+    assert data_folder(None, {"HITL_DATA_DIR": " "}).name == "hitl-tui"
+    with pytest.raises(BadInput, match="--data needs a folder"):
+        data_folder(" ", environ)
+    with pytest.raises(BadInput):
+        data_folder("a\0b", environ)
+
+
+def test_the_workspace_is_the_current_folder_unless_given(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert workspace_folder(None) == tmp_path
+    assert workspace_folder("sub") == tmp_path / "sub"
+
+
+def test_a_current_folder_that_is_gone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    gone.rmdir()
+    try:
+        with pytest.raises(BadInput, match="current folder doesn't exist"):
+            workspace_folder(None)
+    finally:
+        os.chdir(tmp_path)
+
+
+def test_the_name_is_never_empty(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert operator_name("kim", {"HITL_USER": "lee"}) == "kim"
+    assert operator_name(None, {"HITL_USER": " lee "}) == "lee"
+    for variable in ("LOGNAME", "USER", "LNAME", "USERNAME"):
+        monkeypatch.delenv(variable, raising=False)
+    monkeypatch.setattr("pwd.getpwuid", lambda uid: (_ for _ in ()).throw(KeyError(uid)))
+    assert operator_name(None, {}) == f"uid-{os.getuid()}"
+
+
+def test_starters_bring_the_folder_they_ask_about() -> None:
+    korean, english = resources.starters()
+    assert korean.question == "집주인이 전세금 3억을 10억으로 올려달래. 법적으로 해결방법 알려줘"
+    assert "300 million won" in english.question
+    assert (korean.folder / "hitl.toml").is_file()
+
+
+def test_a_starter_is_copied_once_and_changes_stay(tmp_path: Path) -> None:
+    starter = resources.starters()[0]
+    folder = resources.materialise(starter, tmp_path)
+    assert folder == tmp_path / "starters" / "lease"
+    assert sorted(p.name for p in folder.iterdir()) == sorted(p.name for p in starter.folder.iterdir())
+    (folder / "README.md").write_text("mine")
+    assert resources.materialise(resources.starters()[1], tmp_path) == folder
+    assert (folder / "README.md").read_text() == "mine"
+    assert [p.name for p in (tmp_path / "starters").iterdir()] == ["lease"], "no scratch folder is left"
+
+
+def test_a_starter_that_cannot_be_copied(tmp_path: Path) -> None:
+    (tmp_path / "starters").write_text("in the way")
+    with pytest.raises(StorageError, match="can't be copied"):
+        resources.materialise(resources.starters()[0], tmp_path)

@@ -1,0 +1,158 @@
+"""What Tab offers: from the command table and a real session's snapshot."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from collections.abc import AsyncIterator
+from pathlib import Path
+from types import MappingProxyType
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hitl_tui.commands.completion import Completion, complete, usage_hint
+from hitl_tui.commands.handler import CommandHandler
+from hitl_tui.commands.parser import parse
+from hitl_tui.commands.spec import SPECS
+from hitl_tui.config.load import load_config
+from hitl_tui.supervisor.session import Session
+from hitl_tui.supervisor.workbench import Workbench
+
+LEASE = Path(__file__).resolve().parents[2] / "examples" / "lease"
+QUESTION = "집주인이 전세금 3억을 10억으로 올려달래. 법적으로 해결방법 알려줘"
+
+
+class Scene:
+    """A session with what complete takes."""
+
+    def __init__(self, session: Session, workspace: Path) -> None:
+        self.session = session
+        self.agents = session.setup.planner.agents
+        self.commands = load_config(workspace).commands
+        self.handler = CommandHandler(session, session.setup.planner, by="tester", channel="test")
+
+    async def give(self, line: str) -> None:
+        result = await self.handler.handle(line)
+        assert not result.failed, result.message
+        await self.session.settled()
+
+    async def offer(self, line: str) -> list[Completion]:
+        pages = await self.session.checkpoints(5)
+        return complete(line, len(line), self.session.snapshot, self.agents, pages, self.commands)
+
+    async def texts(self, line: str) -> list[str]:
+        return [c.text for c in await self.offer(line)]
+
+
+@pytest.fixture
+async def scene(tmp_path: Path) -> AsyncIterator[Scene]:
+    workspace = tmp_path / "lease"
+    shutil.copytree(LEASE, workspace)
+    async with Workbench.open(tmp_path / "data") as bench:
+        setup = await bench.create(QUESTION, workspace)
+        async with bench.session(setup, QUESTION) as session:
+            assert isinstance(session, Session)
+            await session.settled()
+            yield Scene(session, workspace)
+
+
+async def test_ids_of_todos_that_ask_come_first(scene: Scene) -> None:
+    await scene.give("/todo priority 2 critical")
+    assert await scene.texts("/todo approve ") == ["todo_001", "todo_002"]
+    first = (await scene.offer("/todo approve "))[0]
+    assert first.help.startswith("asks · search_team")
+
+
+async def test_only_todos_that_fit_are_offered(scene: Scene) -> None:
+    assert await scene.texts("/todo cancel ") == []
+    assert await scene.texts("/todo retry ") == []
+    assert await scene.texts("/answer ") == []
+    assert await scene.texts("/todo remove ") == ["todo_001", "todo_002"]
+    await scene.give("/todo approve 1")
+    assert await scene.texts("/todo approve ") == ["todo_002"]
+
+
+async def test_a_number_names_a_todo_and_given_ones_are_left_out(scene: Scene) -> None:
+    assert await scene.texts("/todo show 2") == ["todo_002"]
+    assert await scene.texts("/todo approve todo_001 ") == ["todo_002"]
+    assert await scene.texts("/todo move todo_001 ") == ["before", "after"]
+    assert await scene.texts("/todo move todo_001 after ") == ["todo_002"]
+
+
+async def test_statuses_are_those_the_operator_may_give(scene: Scene) -> None:
+    offered = await scene.texts("/todo update todo_001 ")
+    assert "in_progress" not in offered
+    assert "skipped" in offered
+    for status in offered:
+        assert parse(f"/todo update todo_001 {status}").values["status"] == status
+
+
+async def test_agents_priorities_modes_and_options(scene: Scene) -> None:
+    assert await scene.texts("/todo add s") == ["search_team"]
+    assert "command_team" in await scene.texts("/todo add ")
+    assert await scene.texts("/todo add search_team find --a") == ["--after"]
+    assert await scene.texts("/todo add search_team find --after ") == ["todo_001", "todo_002"]
+    assert await scene.texts("/todo add search_team find --priority h") == ["high"]
+    assert await scene.texts("/mode ") == ["step", "plan", "risk"]
+    assert await scene.texts("/todo approve --") == ["--digest"]
+
+
+async def test_declared_commands_and_their_parameters(scene: Scene) -> None:
+    assert await scene.texts("/todo add command_team ") == ["list-files"]
+    assert await scene.texts("/todo add command_team list-files ") == ["dir="]
+    assert await scene.texts("/todo add command_team list-files dir=. ") == []
+    await scene.give("/todo add command_team list-files dir=.")
+    assert await scene.texts("/todo edit todo_003 ") == ["dir="]
+    assert await scene.texts("/todo add search_team ") == []
+
+
+async def test_checkpoints_and_proposals(scene: Scene) -> None:
+    newest = (await scene.session.checkpoints(1))[0].checkpoint_id
+    assert (await scene.texts("/checkpoint restore "))[0] == newest
+    assert await scene.texts(f"/checkpoint restore {newest}") == [newest]
+    await scene.give("보고서도 작성해줘.")
+    (proposal,) = await scene.texts("/proposal accept ")
+    assert proposal in scene.session.snapshot.proposals
+
+
+async def test_what_is_offered_is_safe_and_leads_to_a_command(scene: Scene) -> None:
+    await scene.give("/todo add search_team \u202eevil\x1b[31m")
+    for spec in SPECS:
+        for found in await scene.offer(f"/{spec.name} "):
+            assert (found.display + found.help).isprintable()
+            assert found.start == len(f"/{spec.name} ")
+
+
+def test_command_names() -> None:
+    def texts(line: str) -> list[str]:
+        return [c.text for c in complete(line, len(line))]
+
+    assert texts("/") == [f"/{spec.name}" for spec in SPECS]
+    assert texts("/TODO  ap") == ["/todo approve"]
+    assert texts("/todo l") == ["/todo list"]
+    assert texts("/help todo a") == ["approve", "add", "again"]
+    assert texts("find /todo") == []
+    assert complete("  /chec", 7)[0].start == 2
+    assert complete("/todo ap xyz", 8) == [Completion("/todo approve", 0, "/todo approve", SPECS[1].summary)]
+    assert complete("/todo approve ", 14, None, MappingProxyType({})) == []
+
+
+@given(st.text(), st.integers(min_value=0, max_value=40))
+def test_any_line_can_be_completed(text: str, cursor: int) -> None:
+    line = f"/{text}"
+    for found in complete(line, min(cursor, len(line))):
+        assert 0 <= found.start <= len(line)
+
+
+def test_usage_is_hinted_once_the_command_is_known() -> None:
+    assert usage_hint("/todo skip 1") == "/todo skip <id> [reason]"
+    assert usage_hint("/todo ski") == ""
+    assert usage_hint("todo skip") == ""
+
+
+def test_completion_loads_no_engine() -> None:
+    code = "import sys, hitl_tui.commands.completion; sys.exit('langgraph' in sys.modules or 'textual' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -1,0 +1,322 @@
+"""Every command's answer (D10): its keys, its errors, and that an error changes nothing."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "supervisor"))
+
+from session_support import Place, step  # noqa: E402
+
+from hitl_tui.commands.spec import SPECS  # noqa: E402
+from hitl_tui.core.policy import Mode  # noqa: E402
+from hitl_tui.supervisor.state import NODES  # noqa: E402
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Place:
+    return Place(tmp_path, step("low", "a"), step("low", "b", "a"), step("high", "c", "b"))
+
+
+async def test_todos(place: Place) -> None:
+    async with place.open() as op:
+        await op.rest()
+        answer = await op.say("/todos")
+        assert answer.keys() >= {"todos", "summary", "current_todo_id", "checkpoint_id", "message"}
+        assert [t["id"] for t in answer["todos"]] == ["todo_001", "todo_002", "todo_003"]
+        assert answer["current_todo_id"] == "todo_001"
+        assert answer["checkpoint_id"] == op.now.checkpoint_id
+        summary = answer["summary"]
+        assert (summary["total"], summary["pending"], summary["waiting_approval"]) == (3, 3, 1)
+        statuses = ("in_progress", "completed", "failed", "skipped", "blocked")
+        assert {summary[name] for name in statuses} == {0}
+
+
+async def test_approve_means_the_current_todo_alone(place: Place) -> None:
+    async with place.open() as op:
+        await op.rest()
+        answer = await op.say("/todo approve")
+        assert (answer["status"], answer["todo_id"]) == ("resumed", "todo_001")
+        assert answer["message"]
+        await op.rest()
+        assert op.statuses == {"todo_001": "completed", "todo_002": "waiting_approval", "todo_003": "pending"}
+
+
+async def test_approve_several(place: Place) -> None:
+    async with place.open() as op:
+        await op.rest()
+        answer = await op.say("/todo approve 1 todo_002 002")
+        assert (answer["status"], answer["todo_ids"]) == ("resumed", ["todo_001", "todo_002"])
+
+
+async def test_approving_several_says_what_became_of_each(place: Place) -> None:
+    """One of them that is refused doesn't hide that another was approved, and one that can't be asked stops all."""
+    async with place.open() as op:
+        await op.rest()
+        answer = await op.try_to("/todo approve 1 3")
+        assert "error" in answer
+        assert op.status("todo_001") == "waiting_approval"
+
+
+async def test_approve_with_the_digest_that_was_shown(place: Place) -> None:
+    async with place.open() as op:
+        shown = (await op.rest()).questions[0].digest
+        for wrong in ("0" * 64, shown[:7], "x"):
+            answer = await op.try_to(f"/todo approve 1 --digest {wrong}")
+            assert answer["reason"] == "stale"
+            assert op.status("todo_001") == "waiting_approval"
+        answer = await op.say(f"/todo approve 1 --digest {shown[:12]}")
+        assert answer["status"] == "resumed"
+
+
+async def test_skip_and_its_default_reason(place: Place) -> None:
+    async with place.open() as op:
+        await op.rest()
+        answer = await op.say("/todo skip 1")
+        assert (answer["status"], answer["todo_id"]) == ("skipped", "todo_001")
+        assert op.now.raw["todo_001"]["metadata"]["skip_reason"] == "User skipped"
+        await op.say("/todo skip 3 not needed any more")
+        assert op.now.raw["todo_003"]["metadata"]["skip_reason"] == "not needed any more"
+        assert op.now.raw["todo_002"]["missing"] == ["todo_001"]
+
+
+async def test_reject(place: Place) -> None:
+    async with place.open() as op:
+        await op.rest()
+        answer = await op.say("/todo reject 1 too dear")
+        assert (answer["status"], answer["todo_id"]) == ("rejected", "todo_001")
+        assert op.now.raw["todo_001"]["error"] == "rejected by ann: too dear"
+        assert op.statuses == {"todo_001": "failed", "todo_002": "blocked", "todo_003": "blocked"}
+
+
+async def test_add(place: Place) -> None:
+    async with place.open() as op:
+        await op.rest()
+        answer = await op.say("/todo add low look into it --after 1 2 --priority high")
+        todo = answer["todo"]
+        assert answer["status"] == "added"
+        assert (todo["id"], todo["description"], todo["priority"]) == ("todo_004", "look into it", "high")
+        assert todo["dependencies"] == ["todo_001", "todo_002"]
+        assert (todo["metadata"]["added_by"], todo["metadata"]["manual"]) == ("user", True)
+        other = await op.say("/todo add low")
+        assert other["todo"]["description"] == "the query"
+        assert other["todo"]["dependencies"] == []
+        assert op.status(other["todo_id"]) == "pending", "in step mode it is asked after the earlier ones"
+
+
+async def test_update(place: Place) -> None:
+    async with place.open() as op:
+        await op.rest()
+        answer = await op.say("/todo update 1 completed")
+        expected = ("updated", "todo_001", "completed")
+        assert (answer["status"], answer["todo_id"], answer["new_status"]) == expected
+        assert op.status("todo_001") == "completed"
+
+
+async def test_remove_priority_move_edit(place: Place) -> None:
+    async with place.open() as op:
+        await op.rest()
+        assert (await op.say("/todo remove 3"))["todo_id"] == "todo_003"
+        assert "todo_003" not in op.now.raw
+        assert (await op.say("/todo priority 2 critical"))["priority"] == "critical"
+        await op.say("/todo move 2 before 1")
+        assert [t.id for t in op.now.todos] == ["todo_002", "todo_001"]
+        answer = await op.say("/todo edit 1 other words")
+        assert answer["arguments"] == {"what": "other words"}
+
+
+async def test_checkpoint_list_and_restore(place: Place) -> None:
+    async with place.open() as op:
+        first = await op.rest()
+        await op.say("/todo approve")
+        await op.rest()
+        answer = await op.say("/checkpoint list")
+        for point in answer["checkpoints"]:
+            assert point.keys() >= {"checkpoint_id", "timestamp", "node", "todos_completed"}
+            assert point["node"] in NODES
+        assert answer["checkpoints"][0]["todos_completed"] == 1
+        page = await op.say("/checkpoint list --limit 2")
+        assert len(page["checkpoints"]) == 2
+        older = await op.say(f"/checkpoint list --limit 2 --before {page['checkpoints'][1]['checkpoint_id']}")
+        assert older["checkpoints"] == answer["checkpoints"][2:4]
+        restored = await op.say(f"/checkpoint restore {first.checkpoint_id[:-2]}")
+        assert (restored["status"], restored["checkpoint_id"]) == ("restored", first.checkpoint_id)
+
+
+async def test_an_ambiguous_checkpoint_is_named(place: Place) -> None:
+    async with place.open() as op:
+        await op.rest()
+        answer = await op.try_to("/checkpoint restore 1")
+        assert "could be" in answer["error"]
+        assert op.now.branch == 0
+
+
+async def test_help_lists_every_command_and_one(place: Place) -> None:
+    async with place.open() as op:
+        await op.rest()
+        answer = await op.say("/help")
+        assert len(answer["commands"]) == len(SPECS)
+        assert [c["usage"].split()[:2] for c in (await op.say("/help todo move"))["commands"]] == [["/todo", "move"]]
+
+
+async def test_plain_text_is_a_proposal_that_is_shown_first(place: Place) -> None:
+    async with place.open() as op:
+        await op.rest()
+        answer = await op.say("more detail")
+        assert answer["status"] == "proposed"
+        assert answer["proposal"]["changes"][0]["todo"]["description"] == "more detail"
+        assert len(op.now.raw) == 3
+        await op.say(f"/proposal accept {answer['proposal_id'][:12]}")
+        assert len(op.now.raw) == 4
+
+
+async def test_mode_and_stop(place: Place) -> None:
+    async with place.open() as op:
+        await op.rest()
+        assert (await op.say("/mode"))["mode"] == "step"
+        assert (await op.say("/mode RISK"))["mode"] == "risk"
+        await op.say("/stop")
+        seen = await op.rest()
+        assert seen.concluded
+
+
+async def test_show_gives_question_and_result(place: Place) -> None:
+    async with place.open() as op:
+        await op.rest()
+        shown = await op.say("/todo show 1")
+        assert shown["question"]["commands"]["approve"] == "/todo approve todo_001"
+        await op.say("/todo approve")
+        await op.rest()
+        assert (await op.say("/todo show 1"))["result"]["text"] == "todo_001 did a"
+
+
+async def test_every_answer_is_json(place: Place) -> None:
+    async with place.open() as op:
+        await op.rest()
+        for line in ("/todos", "/help", "/todo show 1", "/checkpoint list", "/nonsense", "/todo approve", "/mode"):
+            answer = await op.try_to(line)
+            assert json.loads(json.dumps(answer)) == answer
+            assert answer["message"]
+
+
+WRONG = [
+    "/",
+    "/nonsense",
+    "/todo",
+    "/todo nonsense 1",
+    "/todo approve 9",
+    "/todo approve todo_",
+    "/todo approve 3",
+    "/todo reject",
+    "/todo skip",
+    "/todo skip nothing",
+    "/todo add",
+    "/todo add nobody do it",
+    "/todo add low x --after 77",
+    "/todo add low x --priority urgent",
+    "/todo add low x --nonsense y",
+    "/todo add low x --after",
+    "/todo edit 1",
+    "/todo edit 1 {broken",
+    "/todo edit 1 []",
+    '/todo edit 1 {"what": 3}',
+    "/todo update 1",
+    "/todo update 1 dancing",
+    "/todo update 1 in_progress",
+    "/todo update 1 waiting_approval",
+    "/todo update 2 failed",
+    "/todo remove 1",
+    "/todo remove 99",
+    "/todo priority 1 urgent",
+    "/todo move 1 beside 2",
+    "/todo move 1 before 1",
+    "/todo move 1 before",
+    "/todo retry 1",
+    "/todo cancel 1",
+    "/todo done 1",
+    "/todo again 1",
+    "/answer 1 yes",
+    "/plan approve",
+    "/plan reject no",
+    "/proposal accept",
+    "/proposal reject p",
+    "/checkpoint",
+    "/checkpoint list --limit 0",
+    "/checkpoint list --limit many",
+    "/checkpoint list --before nowhere",
+    "/checkpoint restore",
+    "/checkpoint restore nowhere",
+    "/mode fast",
+    "/stop now",
+    "/help nonsense",
+    "/new something",
+    "",
+    "   ",
+    "words that ask for nothing",
+    "/todo approve 1 --digest",
+    "/todo edit 1 " + "[" * 3000,
+    "/todo show \ud800",
+]
+
+
+@pytest.mark.parametrize("line", WRONG, ids=lambda line: repr(line[:30]))
+async def test_what_is_wrong_changes_nothing_and_says_what_was_expected(place: Place, line: str) -> None:
+    async with place.open() as op:
+        before = await op.rest()
+        entries = await op.session.setup.ledger.head("s1")
+        answer = await op.try_to(line)
+        assert answer["status"] == "error", answer
+        assert answer["error"] == answer["message"] != ""
+        seen = await op.rest()
+        assert seen.raw == before.raw
+        assert [q.id for q in seen.questions] == [q.id for q in before.questions]
+        assert seen.branch == 0
+        if "reason" not in answer:
+            added = await op.session.setup.ledger.entries("s1", after=entries.n)
+            assert all(e.kind in ("event", "refused") for e in added)
+
+
+async def test_an_ambiguous_prefix_names_the_choices(place: Place) -> None:
+    async with place.open() as op:
+        await op.rest()
+        answer = await op.try_to("/todo approve todo_00")
+        assert "todo_001, todo_002, todo_003" in answer["error"]
+
+
+async def test_incomplete_commands_show_their_usage(place: Place) -> None:
+    async with place.open() as op:
+        await op.rest()
+        answer = await op.try_to("/todo priority 1")
+        assert answer["help"].startswith("/todo priority <id> <level>")
+
+
+async def test_plan_commands(place: Place) -> None:
+    place.mode = Mode.PLAN
+    async with place.open() as op:
+        await op.rest()
+        assert (await op.say("/todo approve"))["verdict"] == "approve"
+        assert (await op.rest()).questions
+
+
+@given(st.text(max_size=40) | st.sampled_from(WRONG).flatmap(lambda w: st.text(max_size=6).map(lambda t: f"{w} {t}")))
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_no_line_ever_raises(tmp_path_factory: pytest.TempPathFactory, line: str) -> None:
+    import asyncio
+
+    async def go() -> dict[str, Any]:
+        place = Place(tmp_path_factory.mktemp("line"), step("low", "a"))
+        async with place.open() as op:
+            await op.rest()
+            answer = await op.try_to(line)
+            await op.rest()
+            return answer
+
+    answer = asyncio.run(go())
+    assert answer["message"]

@@ -1,0 +1,150 @@
+"""A console under test: the real app on the real engine, with a clock that only the test moves."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from textual.pilot import Pilot
+
+from hitl_tui.console.app import HitlApp
+from hitl_tui.console.options import ConsoleOptions
+from hitl_tui.console.screens.session import SessionScreen
+from hitl_tui.console.widgets.bars import MessageLine
+from hitl_tui.console.widgets.prompt import Prompt
+from hitl_tui.console.widgets.question import QuestionPanel
+from hitl_tui.supervisor.snapshot import Snapshot
+
+EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "lease"
+RISE = "집주인이 전세금 3억을 10억으로 올려달래. 법적으로 해결방법 알려줘"
+PATIENCE = 30.0
+
+
+@dataclass
+class Clock:
+    """Seconds, as the test says."""
+
+    now: float = 100.0
+
+    def __call__(self) -> float:
+        return self.now
+
+    def rest(self, seconds: float = 1.0) -> None:
+        self.now += seconds
+
+
+@dataclass
+class Console:
+    """The app, its pilot and its clock."""
+
+    app: HitlApp
+    pilot: Pilot[int]
+    clock: Clock
+
+    @property
+    def session(self) -> SessionScreen:
+        return next(s for s in self.app.screen_stack if isinstance(s, SessionScreen))
+
+    @property
+    def panel(self) -> QuestionPanel:
+        return self.session.query_one(QuestionPanel)
+
+    @property
+    def prompt(self) -> Prompt:
+        return self.app.screen.query_one(Prompt)
+
+    @property
+    def snapshot(self) -> Snapshot:
+        link = self.session.link
+        assert link is not None
+        return link.face.snapshot
+
+    @property
+    def message(self) -> str:
+        return self.app.screen.query_one(MessageLine).text
+
+    def status(self, todo_id: str) -> str:
+        todo = self.snapshot.todo(todo_id)
+        return todo.status.value if todo is not None else ""
+
+    async def until(self, condition: Callable[[], object], what: str) -> None:
+        """Wait for a condition of the screen."""
+        loop = asyncio.get_running_loop()
+        deadline = loop.time() + PATIENCE
+        while not condition():
+            assert loop.time() < deadline, f"never came: {what}; the message is {self.message!r}"
+            await self.pilot.pause(0.01)
+        await self.pilot.pause()
+
+    async def press(self, *keys: str) -> None:
+        await self.pilot.press(*keys)
+        await self.pilot.pause()
+
+    async def send(self, line: str) -> None:
+        """Type a line and send it; wait until it was carried out."""
+        self.prompt.focus()
+        self.prompt.text = line
+        await self.press("enter")
+
+    async def asked(self, count: int = 1) -> None:
+        """Wait until so many questions are open on the screen."""
+        await self.until(lambda: self.shown() and len(self.panel.questions) == count, f"{count} questions")
+
+    def shown(self) -> bool:
+        return any(isinstance(s, SessionScreen) for s in self.app.screen_stack) and self.session.link is not None
+
+    async def to_question(self) -> None:
+        """Go to the question and let the keyboard rest until keys decide."""
+        if not self.panel.has_focus:
+            await self.press("ctrl+g")
+        assert self.panel.has_focus
+        self.clock.rest()
+
+    async def read_on(self) -> None:
+        """Read the question to its end and let the keyboard rest."""
+        while not self.panel.read:
+            await self.press("pagedown")
+        self.clock.rest()
+
+
+@asynccontextmanager
+async def console(
+    data: Path,
+    workspace: Path = EXAMPLE,
+    *,
+    query: str = "",
+    session: str = "",
+    mode: str = "",
+    size: tuple[int, int] = (120, 40),
+) -> AsyncIterator[Console]:
+    """Run the console without a terminal."""
+    clock = Clock()
+    app = HitlApp(ConsoleOptions(data, workspace, session, mode, "ops", query), clock)
+    async with app.run_test(size=size) as pilot:
+        try:
+            yield Console(app, pilot, clock)
+        finally:
+            await app.engine.close()
+
+
+COMMANDS = """
+[teams.command_team.commands.keep]
+run = ["touch", "{file}"]
+preview = ["ls", "-a", "."]
+description = "Make a file."
+parameters.file = { type = "string", default = "made" }
+risk = "high"
+"""
+
+
+def command_workspace(folder: Path) -> Path:
+    """Return a workspace with a risky command that has a preview."""
+    folder.mkdir()
+    for number in range(1, 7):  # found often enough that no further search is proposed
+        text = f"# Cap {number}\n\nThe cap number {number} is {number} percent.\n"
+        (folder / f"cap{number}.md").write_text(text, encoding="utf-8")
+    (folder / "hitl.toml").write_text(COMMANDS, encoding="utf-8")
+    return folder

@@ -1,0 +1,152 @@
+"""Edit then approve, undo, restore, modes, and plans changed in words."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from console_support import EXAMPLE, RISE, command_workspace, console
+
+from hitl_tui.console.screens.dialogs import Confirm
+from hitl_tui.console.screens.edit import Edit, EditArea
+from hitl_tui.console.screens.inbox import Inbox
+from hitl_tui.console.widgets.answer import AnswerPane
+from hitl_tui.console.widgets.bars import HeaderBar
+from hitl_tui.console.widgets.history import HistoryTable
+from hitl_tui.console.widgets.plan import PlanTable
+from hitl_tui.core.todos import Status
+
+
+async def test_edit_and_approve_runs_exactly_what_the_dialog_showed(tmp_path: Path) -> None:
+    workspace = command_workspace(tmp_path / "w")
+    async with console(tmp_path / "d", workspace, query="The cap", mode="risk") as c:
+        await c.until(lambda: c.shown() and c.status("todo_001") == Status.COMPLETED, "the search")
+        await c.send("/todo add command_team keep file=before")
+        await c.asked()
+        await c.to_question()
+        await c.press("2")
+        await c.until(lambda: isinstance(c.app.screen, Edit), "the dialog")
+        area = c.app.screen.query_one("#edit-parameters", EditArea)
+        assert json.loads(area.text) == {"file": "before"}
+        area.text = '{"file": "after words"}'
+        await c.pilot.pause()
+        shown = [row.text.plain for row in c.app.screen.query_one("#edit-result").rows]  # type: ignore[attr-defined]
+        assert shown[0] == "touch 'after words'"
+        await c.press("f9")
+        await c.until(lambda: c.status("todo_002") == Status.COMPLETED, "the edited command")
+        assert (workspace / "after words").exists()
+        assert not (workspace / "before").exists()
+
+
+async def test_an_edit_alone_is_asked_anew(tmp_path: Path) -> None:
+    async with console(tmp_path, query=RISE) as c:
+        await c.asked()
+        old = c.panel.question
+        await c.to_question()
+        await c.press("2")
+        await c.until(lambda: isinstance(c.app.screen, Edit), "the dialog")
+        area = c.app.screen.query_one("#edit-parameters", EditArea)
+        area.text = '{"query": 5}'
+        await c.press("ctrl+s")
+        assert isinstance(c.app.screen, Edit), "what the team can't use doesn't leave the dialog"
+        area.text = '{"query": "증액 상한", "limit": 3}'
+        await c.press("ctrl+s")
+        await c.until(
+            lambda: old and c.panel.question and c.panel.question.digest != old.digest, "the question asked anew"
+        )
+        assert c.status("todo_001") == Status.WAITING_APPROVAL
+        assert c.snapshot.todos[0].arguments["query"] == "증액 상한"
+
+
+async def test_undo_takes_a_skip_back(tmp_path: Path) -> None:
+    async with console(tmp_path, query=RISE) as c:
+        await c.asked()
+        await c.to_question()
+        await c.press("4")
+        await c.until(lambda: c.status("todo_001") == Status.SKIPPED, "skipped")
+        await c.asked()
+        await c.to_question()
+        await c.press("0")
+        await c.until(lambda: c.status("todo_001") == Status.WAITING_APPROVAL, "asked again")
+
+
+async def test_undo_takes_back_an_approval_that_has_not_started(tmp_path: Path) -> None:
+    async with console(tmp_path, query=RISE) as c:
+        await c.asked()
+        await c.send("/todo approve 2")
+        await c.until(lambda: c.snapshot.todos[1].approval is not None, "approved ahead")
+        c.session.query_one(PlanTable).focus()
+        await c.press("down", "u")
+        await c.until(lambda: c.snapshot.todos[1].approval is None, "taken back")
+        assert c.status("todo_002") == Status.PENDING
+
+
+async def test_restore_says_what_happens_and_asks_again(tmp_path: Path) -> None:
+    async with console(tmp_path, query=RISE) as c:
+        for todo_id in ("todo_001", "todo_002"):
+            await c.until(lambda t=todo_id: c.shown() and c.panel.select(t), f"{todo_id} asks")
+            await c.to_question()
+            await c.press("1")
+            await c.until(lambda t=todo_id: c.status(t) == Status.COMPLETED, f"{todo_id} done")
+        await c.until(lambda: c.snapshot.concluded and c.session.query_one(AnswerPane).text, "the answer")
+        assert "233.3%" in c.session.query_one(AnswerPane).text
+        history = c.session.query_one(HistoryTable)
+        await c.until(lambda: any(i.outcome for i in history.checkpoints), "history")
+        history.focus()
+        target = next(n for n, i in enumerate(history.checkpoints) if i.waiting and i.todos_completed == 1)
+        history.move_cursor(row=target)
+        await c.press("r")
+        await c.until(lambda: isinstance(c.app.screen, Confirm), "the preview")
+        await c.press("enter")
+        await c.until(lambda: c.app.screen is c.session, "enter means no")
+        assert c.snapshot.branch == 0
+        await c.press("r")
+        await c.until(lambda: isinstance(c.app.screen, Confirm), "the preview")
+        c.clock.rest()
+        await c.press("1")
+        await c.until(lambda: c.snapshot.branch == 1, "restored")
+        await c.asked()
+        assert c.status("todo_001") == Status.COMPLETED
+        assert c.status("todo_002") == Status.WAITING_APPROVAL
+        question = c.panel.question
+        assert question is not None and question.view.request.about["ran_before"]["status"] == "completed"
+
+
+async def test_words_become_a_proposal(tmp_path: Path) -> None:
+    async with console(tmp_path, EXAMPLE, query="강남구 아파트 시세 조회") as c:
+        await c.asked()
+        await c.send("검색만으로 부족할 것 같아. 분석도 추가해줘.")
+        await c.asked(2)
+        await c.to_question()
+        await c.press("down")
+        c.clock.rest()
+        await c.press("1")
+        await c.until(lambda: len(c.snapshot.todos) == 2, "the added step")
+        assert c.snapshot.todos[1].agent_name == "analysis_team"
+
+
+async def test_f4_cycles_the_mode(tmp_path: Path) -> None:
+    async with console(tmp_path, query=RISE) as c:
+        await c.asked()
+        header = c.session.query_one(HeaderBar)
+        assert header.mode == "ASK EVERY STEP"
+        await c.press("f4")
+        await c.until(lambda: header.mode == "ASK PLAN, THEN RISKY STEPS", "next mode")
+
+
+async def test_the_inbox_leads_to_a_question_and_decides_nothing(tmp_path: Path) -> None:
+    async with console(tmp_path, query=RISE) as c:
+        await c.asked()
+        await c.press("f3")
+        await c.until(lambda: isinstance(c.app.screen, Inbox), "the inbox")
+        await c.press("enter")
+        await c.until(lambda: c.app.screen is c.session and c.panel.has_focus, "the question")
+        assert c.status("todo_001") == Status.WAITING_APPROVAL
+
+
+async def test_errors_of_commands_say_error_and_change_nothing(tmp_path: Path) -> None:
+    async with console(tmp_path, query=RISE) as c:
+        await c.asked()
+        await c.send("/todo approove 1")
+        await c.until(lambda: "There is no command" in c.message, "the error")
+        assert c.status("todo_001") == Status.WAITING_APPROVAL

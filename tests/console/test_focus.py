@@ -1,0 +1,223 @@
+"""Focus and arming: what decides and what doesn't (C3)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from console_support import RISE, command_workspace, console
+from textual import events
+
+from hitl_tui.console.widgets.bars import HeaderBar
+from hitl_tui.core.todos import Status
+
+
+async def test_a_new_question_takes_no_focus_and_keeps_the_draft(tmp_path: Path) -> None:
+    async with console(tmp_path, query=RISE) as c:
+        c.session.query_one("#prompt")
+        await c.press(*"draft")
+        await c.asked()
+        assert c.prompt.has_focus
+        assert c.prompt.text == "draft"
+        assert c.session.query_one(HeaderBar).status == "● 1 needs you"
+
+
+async def test_keys_arm_after_half_a_second_of_quiet(tmp_path: Path) -> None:
+    async with console(tmp_path, query=RISE) as c:
+        await c.asked()
+        await c.press("ctrl+g")
+        await c.press("1")
+        assert c.message.startswith("Too soon")
+        c.clock.rest(0.4)
+        await c.press("1")
+        assert c.status("todo_001") == Status.WAITING_APPROVAL
+        c.clock.rest(0.6)
+        await c.press("1")
+        await c.until(lambda: c.status("todo_001") == Status.COMPLETED, "todo_001 done")
+        approval = c.snapshot.todos[0].approval
+        assert approval is not None
+        assert (approval["by"], approval["channel"]) == ("ops", "console")
+
+
+async def test_after_the_last_question_focus_returns_to_the_prompt_with_its_draft(tmp_path: Path) -> None:
+    async with console(tmp_path, query=RISE) as c:
+        await c.asked()
+        await c.press(*"abc")
+        await c.to_question()
+        await c.press("1")
+        await c.until(lambda: c.panel.question is not None and c.panel.question.todo_id == "todo_002", "next question")
+        assert c.prompt.has_focus
+        assert c.prompt.text == "abc"
+
+
+@pytest.mark.parametrize("key", ["enter", "escape", "ctrl+d", "tab", "y", "space"])
+async def test_keys_that_decide_nothing(tmp_path: Path, key: str) -> None:
+    async with console(tmp_path, query=RISE) as c:
+        await c.asked()
+        await c.to_question()
+        await c.press(key)
+        await c.pilot.pause(0.05)
+        assert c.status("todo_001") == Status.WAITING_APPROVAL
+        assert c.snapshot.questions[0].view.decisions == ()
+
+
+async def test_a_paste_decides_nothing(tmp_path: Path) -> None:
+    async with console(tmp_path, query=RISE) as c:
+        await c.asked()
+        await c.to_question()
+        c.app.post_message(events.Paste("1\n"))
+        await c.pilot.pause(0.05)
+        await c.press("1")
+        assert c.message.startswith("Too soon")
+        assert c.snapshot.questions[0].view.decisions == ()
+
+
+async def test_a_paste_into_the_prompt_is_text_and_not_sent(tmp_path: Path) -> None:
+    async with console(tmp_path, query=RISE) as c:
+        await c.asked()
+        c.app.post_message(events.Paste("/todo approve\r\x1b[2J\u202e\nx"))
+        await c.until(lambda: c.prompt.text, "pasted text")
+        assert c.prompt.text == "/todo approve\n[2J\nx"
+        assert c.status("todo_001") == Status.WAITING_APPROVAL
+
+
+async def test_the_click_that_focuses_decides_nothing_and_the_next_does(tmp_path: Path) -> None:
+    async with console(tmp_path, query=RISE) as c:
+        await c.asked()
+        c.clock.rest()
+        await c.pilot.click("#place-1")
+        await c.pilot.pause()
+        c.clock.rest()
+        assert c.panel.has_focus
+        assert c.status("todo_001") == Status.WAITING_APPROVAL
+        await c.pilot.click("#place-1")
+        await c.until(lambda: c.status("todo_001") == Status.COMPLETED, "todo_001 done")
+
+
+async def test_jamo_are_keys_in_the_panel_and_text_in_the_prompt(tmp_path: Path) -> None:
+    async with console(tmp_path, query=RISE) as c:
+        await c.asked()
+        await c.press("ㅁ")
+        assert c.prompt.text == "ㅁ"
+        await c.press("ctrl+ㅎ")
+        assert c.panel.has_focus
+        c.clock.rest()
+        await c.press("ㅁ")
+        await c.until(lambda: c.status("todo_001") == Status.COMPLETED, "todo_001 done")
+
+
+async def test_questions_queue_up_in_the_order_they_came(tmp_path: Path) -> None:
+    workspace = command_workspace(tmp_path / "w")
+    async with console(tmp_path / "d", workspace, query="The cap", mode="risk") as c:
+        await c.until(lambda: c.shown() and c.status("todo_001") == Status.COMPLETED, "the search")
+        await c.send("/todo add command_team keep file=one")
+        await c.asked(1)
+        first = c.panel.question
+        await c.send("/todo add command_team keep file=two --priority critical")
+        await c.asked(2)
+        assert [q.todo_id for q in c.snapshot.questions] == ["todo_003", "todo_002"]
+        assert c.panel.question is not None and first is not None
+        assert c.panel.question.id == first.id
+        assert "QUESTION 1 of 2" in str(c.panel.border_title)
+        await c.to_question()
+        await c.press("j")
+        assert c.panel.question.todo_id == "todo_003"
+        await c.press("4")
+        assert c.message.startswith("Too soon")
+        c.clock.rest()
+        await c.press("4")
+        await c.until(lambda: c.status("todo_003") == Status.SKIPPED, "todo_003 skipped")
+        await c.asked(1)
+        assert c.panel.has_focus
+        assert c.panel.question.id == first.id
+        await c.until(lambda: c.panel.question and c.panel.question.view.evidence, "preview")
+        await c.read_on()
+        await c.press("1")
+        await c.until(lambda: (workspace / "one").exists(), "the approved command")
+        assert not (workspace / "two").exists()
+
+
+async def test_another_input_disarms(tmp_path: Path) -> None:
+    async with console(tmp_path, query=RISE) as c:
+        await c.asked()
+        await c.to_question()
+        old = c.panel.question
+        assert old is not None and c.session.link is not None
+        await c.session.link.handler.handle('/todo edit 1 {"query": "전세"}')
+        await c.until(lambda: c.panel.question is not None and c.panel.question.digest != old.digest, "new digest")
+        await c.press("1")
+        assert c.message.startswith("Too soon")
+        assert c.status("todo_001") == Status.WAITING_APPROVAL
+
+
+async def test_what_was_decided_elsewhere_leaves_the_panel(tmp_path: Path) -> None:
+    async with console(tmp_path, query=RISE) as c:
+        await c.asked()
+        await c.to_question()
+        assert c.session.link is not None
+        await c.session.link.handler.handle("/todo approve 1")
+        await c.until(lambda: c.status("todo_001") == Status.COMPLETED, "todo_001 done")
+        await c.until(lambda: c.panel.question is not None and c.panel.question.todo_id == "todo_002", "the next one")
+        await c.press("1")
+        assert c.status("todo_002") == Status.WAITING_APPROVAL
+
+
+async def test_approving_waits_until_the_end_was_seen(tmp_path: Path) -> None:
+    workspace = command_workspace(tmp_path / "w")
+    async with console(tmp_path / "d", workspace, query="The cap", mode="risk", size=(80, 24)) as c:
+        await c.until(lambda: c.shown() and c.status("todo_001") == Status.COMPLETED, "the search")
+        await c.send("/todo add command_team keep file=" + "x" * 200 + " ")
+        await c.asked(1)
+        await c.until(lambda: c.panel.question and c.panel.question.view.evidence, "preview")
+        await c.to_question()
+        assert not c.panel.read
+        await c.press("1")
+        assert c.message.startswith("Read to the end")
+        while not c.panel.read:
+            await c.press("pagedown")
+        await c.press("1")
+        assert c.message.startswith("Too soon")
+        c.clock.rest()
+        await c.press("1")
+        await c.until(lambda: (workspace / ("x" * 200)).exists(), "the approved command")
+
+
+async def test_reading_the_details_to_their_end_counts(tmp_path: Path) -> None:
+    workspace = command_workspace(tmp_path / "w")
+    async with console(tmp_path / "d", workspace, query="The cap", mode="risk", size=(80, 24)) as c:
+        await c.until(lambda: c.shown() and c.status("todo_001") == Status.COMPLETED, "the search")
+        await c.send("/todo add command_team keep file=" + "x" * 200)
+        await c.asked(1)
+        await c.until(lambda: c.panel.question and c.panel.question.view.evidence, "preview")
+        await c.to_question()
+        await c.press("enter")
+        await c.until(lambda: c.app.screen is not c.session, "the details")
+        await c.press(*["pagedown"] * 5, "escape")
+        await c.until(lambda: c.panel.read, "read")
+
+
+async def test_a_rejection_asks_for_the_reason(tmp_path: Path) -> None:
+    async with console(tmp_path, query=RISE) as c:
+        await c.asked()
+        await c.to_question()
+        await c.press("3")
+        await c.until(lambda: c.app.screen is not c.session, "the reason's dialog")
+        await c.press("escape")
+        await c.until(lambda: c.app.screen is c.session, "back")
+        assert c.status("todo_001") == Status.WAITING_APPROVAL
+        assert c.panel.has_focus
+        c.clock.rest()
+        await c.press("r")
+        await c.until(lambda: c.app.screen is not c.session, "the reason's dialog")
+        await c.press(*"no", "space", *"need", "enter")
+        await c.until(lambda: c.status("todo_001") == Status.FAILED, "rejected")
+        assert c.snapshot.todos[0].error == "rejected by ops: no need"
+
+
+async def test_impossible_actions_say_why(tmp_path: Path) -> None:
+    async with console(tmp_path, query=RISE) as c:
+        await c.asked()
+        await c.to_question()
+        await c.press("5")
+        assert "nothing to respond to" in c.message
+        assert c.session.query_one("#place-5").has_class("-off")

@@ -1,0 +1,200 @@
+"""Screens: sizes, the first frame, what is remembered, hostile text, themes."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from console_support import EXAMPLE, RISE, command_workspace, console
+from textual.widgets import DataTable, OptionList
+
+from hitl_tui.console.app import help_rows
+from hitl_tui.console.asking import command_line, layout, text_row
+from hitl_tui.console.keys import KEYS, with_jamo
+from hitl_tui.console.memory import Remembered, recall, recall_lines, remember, remember_lines
+from hitl_tui.console.screens.home import HomeScreen
+from hitl_tui.console.screens.session import SessionScreen
+from hitl_tui.console.screens.viewer import Viewer
+from hitl_tui.console.themes import load_themes
+from hitl_tui.console.widgets.answer import AnswerPane
+from hitl_tui.console.widgets.history import HistoryTable
+from hitl_tui.console.widgets.plan import PlanTable
+from hitl_tui.console.widgets.rows import Rows
+from hitl_tui.console.widgets.stream import Line, Stream, wrapped
+from hitl_tui.core.safe_text import cell_width
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def test_importing_the_console_leaves_the_engine_alone() -> None:
+    code = "import sys, hitl_tui.console.app; print([m for m in sys.modules if m.startswith('langgraph')])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+async def test_the_first_screen_offers_what_works(tmp_path: Path) -> None:
+    async with console(tmp_path) as c:
+        assert isinstance(c.app.screen, HomeScreen)
+        assert c.prompt.has_focus
+        options = c.app.screen.query_one("#starters", OptionList)
+        assert options.option_count == len(c.app.starters) + 1
+        await c.press("1", "enter")
+        await c.asked()
+        assert c.snapshot.query == RISE
+        assert (tmp_path / "starters").is_dir()
+        assert c.snapshot.workspace.startswith(str(tmp_path))
+
+
+async def test_an_unfinished_session_is_opened_again_and_another_chosen(tmp_path: Path) -> None:
+    async with console(tmp_path, query=RISE) as c:
+        await c.asked()
+        name = c.snapshot.session_id
+    assert recall(tmp_path) == Remembered(name, False, recall(tmp_path).theme)
+    async with console(tmp_path) as c:
+        await c.asked()
+        assert c.snapshot.session_id == name
+        await c.press("ctrl+o")
+        await c.until(lambda: isinstance(c.app.screen, HomeScreen), "the first screen")
+        table = c.app.screen.query_one("#sessions", DataTable)
+        await c.until(lambda: table.row_count == 1, "the list of sessions")
+        await c.press("ctrl+o")
+        await c.until(lambda: isinstance(c.app.screen, SessionScreen), "the session again")
+
+
+async def test_bad_input_keeps_what_was_typed(tmp_path: Path) -> None:
+    workspace = command_workspace(tmp_path / "w")
+    (workspace / "hitl.toml").write_text("nonsense = 1\n")
+    async with console(tmp_path / "d", workspace) as c:
+        await c.send("What is the cap?")
+        await c.until(lambda: "nonsense" in c.message, "the error")
+        assert isinstance(c.app.screen, HomeScreen)
+        assert c.prompt.text == "What is the cap?"
+
+
+async def test_a_session_that_is_not_there_is_said_in_one_sentence(tmp_path: Path) -> None:
+    async with console(tmp_path, session="nowhere") as c:
+        await c.until(lambda: isinstance(c.app.screen, HomeScreen) and "nowhere" in c.message, "the error")
+
+
+async def test_any_size_shows_something(tmp_path: Path) -> None:
+    async with console(tmp_path, query=RISE) as c:
+        await c.asked()
+        for width, height in [(200, 60), (120, 40), (80, 24), (60, 15), (30, 8), (8, 4), (100, 30), (80, 24)]:
+            await c.pilot.resize_terminal(width, height)
+            await c.pilot.pause()
+        assert c.panel.region.height <= 9
+        places = [c.session.query_one(f"#place-{n}").region for n in range(1, 7)]
+        assert all(r.width and r.height and r.right <= 80 and r.bottom <= 24 for r in places)
+        await c.pilot.resize_terminal(120, 40)
+        await c.pilot.pause()
+        for widget in (PlanTable, HistoryTable, Stream):
+            assert c.session.query_one(widget).region.height > 3
+
+
+async def test_hostile_text_is_shown_and_does_nothing(tmp_path: Path) -> None:
+    query = "[bold red]cap[/] [@click=app.quit]here[/] \u202eevil\u200b 5 percent"
+    async with console(tmp_path, EXAMPLE, query=query) as c:
+        await c.asked()
+        shown = "\n".join(row.text.plain for row in c.panel.query_one(Rows).rows)
+        assert "[bold red]cap[/] [@click=app.quit]here[/] ⟨U+202E⟩evil⟨U+200B⟩" in shown
+        await c.to_question()
+        await c.press("1")
+        await c.until(lambda: c.status("todo_001") != "waiting_approval", "it ran")
+        await c.send("/todos")
+        await c.until(lambda: "TODOs" in c.message, "the answer of the command")
+        for _ in range(4):
+            await c.press("f6")
+
+
+async def test_help_comes_from_the_key_map_and_the_commands(tmp_path: Path) -> None:
+    async with console(tmp_path) as c:
+        await c.press("f1")
+        assert isinstance(c.app.screen, Viewer)
+        await c.press("escape")
+        assert isinstance(c.app.screen, HomeScreen)
+    said = "\n".join(row.label + row.text.plain for row in help_rows())
+    assert all(spec.help in said for spec in KEYS)
+    assert "/checkpoint restore <id>" in said
+
+
+async def test_completion_and_history_of_the_prompt(tmp_path: Path) -> None:
+    async with console(tmp_path, query=RISE) as c:
+        await c.asked()
+        c.prompt.text = ""
+        await c.press(*"/todo", "space", *"app", "tab")
+        assert c.prompt.text == "/todo approve "
+        await c.press("1", "tab")
+        assert c.prompt.text == "/todo approve todo_001 "
+        c.prompt.text = ""
+        await c.send("/todos")
+        await c.press(*"next", "up")
+        assert c.prompt.text == "/todos"
+        await c.press("down")
+        assert c.prompt.text == "next"
+        await c.press("ctrl+j", "x")
+        assert c.prompt.text == "next\nx"
+    assert recall_lines(tmp_path)[-1] == "/todos"
+
+
+async def test_the_answer_is_rendered_only_when_it_is_there(tmp_path: Path) -> None:
+    async with console(tmp_path, query=RISE) as c:
+        await c.asked()
+        assert c.session.query_one(AnswerPane).text == ""
+
+
+async def test_a_broken_theme_is_reported_and_left_out(tmp_path: Path) -> None:
+    (tmp_path / "themes").mkdir()
+    (tmp_path / "themes" / "broken.toml").write_text('primary = "no colour"\n')
+    async with console(tmp_path) as c:
+        await c.until(lambda: "broken.toml" in c.message, "the report")
+        assert set(c.app.available_themes) == {"dark", "light", "contrast"}
+
+
+@pytest.mark.parametrize("name", ["dark", "light", "contrast"])
+async def test_packaged_themes(tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HITL_THEME", name)
+    async with console(tmp_path) as c:
+        assert c.app.theme == name
+
+
+def test_packaged_themes_are_sound() -> None:
+    found = load_themes([ROOT / "themes"])
+    assert found.problems == ()
+    assert {t.dark for t in found.themes.values()} == {True, False}
+
+
+def test_binding_ids_are_unique_and_letters_have_their_jamo() -> None:
+    assert len({spec.id for spec in KEYS}) == len(KEYS)
+    assert with_jamo("1,a") == "1,a,ㅁ"
+    assert with_jamo("ctrl+g,f2") == "ctrl+g,ctrl+ㅎ,f2"
+
+
+def test_memory_survives_damage(tmp_path: Path) -> None:
+    remember(tmp_path, Remembered("s1", True, "light"))
+    assert recall(tmp_path) == Remembered("s1", True, "light")
+    for damage in ("", "[]", "{", json.dumps({"session": 5, "finished": "x"})):
+        (tmp_path / "console.json").write_text(damage)
+        assert recall(tmp_path) == Remembered()
+    remember_lines(tmp_path, ["한 줄\nzwei", "b"])
+    assert recall_lines(tmp_path) == ["한 줄\nzwei", "b"]
+
+
+def test_argument_vectors_show_every_space() -> None:
+    assert command_line(["rm", "a b", "", "x\ny"]) == "rm 'a b' '' 'x␊y'"
+
+
+@pytest.mark.parametrize("width", [20, 33, 80])
+def test_wrapped_lines_fit_and_lose_nothing(width: int) -> None:
+    text = "보증금 증액 " * 9 + "x" * 150 + " end"
+    rows = wrapped(Line("todo_001", "12:00:00 001 ", text), width)
+    assert all(cell_width(row) <= width for row in rows)
+    assert "".join("".join(rows).split()) == "".join(("12:00:00 001 " + text).split())
+
+
+def test_exact_rows_keep_every_space() -> None:
+    row = text_row("a" + " " * 50 + "b")
+    exact = layout([type(row)(row.label, row.text, exact=True)], 20).plain
+    assert exact.replace("\n", "") == row.text.plain

@@ -1,0 +1,83 @@
+"""Line mode without a terminal: lines come through a pipe, one command or text a line."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from repl_support import SEARCH, Line
+
+
+@pytest.fixture
+def line(tmp_path: Path) -> Line:
+    return Line(tmp_path)
+
+
+def test_a_session_from_question_to_answer_each_line_waiting_for_the_last(line: Line) -> None:
+    text = f"{SEARCH}\n검색만으로 부족할 것 같아. 분석도 추가해줘.\n/proposal accept\n/todo approve\n/todo approve\n"
+    code, out, err = line.pipe(text)
+    assert (code, err) == (0, "")
+    asked = [out.index("QUESTION 1 of 1 · todo_001"), out.index("shall the plan change like this?")]
+    asked.append(out.index("QUESTION 1 of 1 · todo_002"))
+    assert asked == sorted(asked)
+    assert "sample-apartment-prices.csv" in out
+    assert out.rstrip().endswith("hitl-tui --session s1 comes back to it.")
+
+
+def test_the_end_of_input_decides_nothing(line: Line) -> None:
+    code, out, _ = line.pipe("", "--line", SEARCH)
+    assert code == 3
+    assert "s1 waits for your decision: todo_001." in out
+    code, out, _ = line.pipe("/todos", "--line", "--session", "s1")
+    assert code == 3, "a last line without an end is a line"
+    assert out.count("? asks") == 2
+
+
+def test_wrong_lines_are_told_and_the_next_is_taken(line: Line) -> None:
+    text = f"/todos\n\n{SEARCH}\n/todo aprove\n\udcff\n/todo skip 1\n/quit\n/never read\n"
+    done = subprocess.run(
+        [sys.executable, "-m", "hitl_tui"],
+        input=text.encode(errors="surrogateescape"),
+        capture_output=True,
+        cwd=line.workspace,
+        env=line.env,
+        check=False,
+    )
+    out = done.stdout.decode()
+    assert done.returncode == 2
+    assert "Error: No session is open" in out
+    assert 'Error: There is no command "/todo aprove"' in out
+    assert "Error: That line isn't UTF-8 text" in out
+    assert "todo_001 is skipped." in out
+    assert "never read" not in out
+
+
+def test_a_line_that_never_ends_is_left_out(line: Line) -> None:
+    code, out, _ = line.pipe(f"{SEARCH}\n{'x' * 3_000_000}\n/todo skip 1\n")
+    assert code == 2
+    assert "Error: That line is longer than 1,000,000 bytes" in out
+    assert "todo_001 is skipped." in out
+
+
+def test_new_leaves_one_session_for_another(line: Line) -> None:
+    code, out, _ = line.pipe(f"{SEARCH}\n/new 표본 파일 목록\n/todos\n")
+    assert code == 3
+    assert "s1 is left as it stands." in out
+    assert "Session s2: 표본 파일 목록" in out
+    code, out, _ = line.pipe("", "--line", "--session", "s1")
+    assert "QUESTION 1 of 1 · todo_001" in out
+
+
+def test_a_starter_works_at_once(line: Line) -> None:
+    code, out, _ = line.pipe("2\n")
+    assert code == 3
+    assert "300 million won" in out
+    assert (line.data / "starters" / "lease" / "summary-en.md").is_file()
+
+
+def test_what_it_cannot_begin_with(line: Line) -> None:
+    code, out, err = line.pipe("/todos\n", "--line", "--session", "none")
+    assert (code, out) == (2, "")
+    assert err.startswith('hitl-tui: There is no session "none"')

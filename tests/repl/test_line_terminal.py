@@ -1,0 +1,110 @@
+"""Line mode at a real pseudo-terminal."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pexpect  # type: ignore[import-untyped]
+import pytest
+from repl_support import CTRL_C, CTRL_D, SEARCH, Line
+
+
+@pytest.fixture
+def line(tmp_path: Path) -> Line:
+    return Line(tmp_path)
+
+
+def test_a_question_is_whole_and_only_a_command_answers_it(line: Line) -> None:
+    terminal = line.terminal(SEARCH)
+    shown = terminal.wait("skip     /todo skip todo_001")
+    assert f'query: "{SEARCH}"' in shown
+    assert "QUESTION 1 of 1 · todo_001" in shown
+    terminal.wait("1 needs you · /help")
+    for harmless in ("\r", "\r", CTRL_C, "1", CTRL_C, "a", CTRL_C):
+        terminal.send(harmless)
+    terminal.send("/mode\r")
+    terminal.wait("The mode is step")
+    terminal.send("/todo appr\t")
+    terminal.wait("> /todo approve")
+    terminal.send("\r")
+    terminal.wait("todo_001 is approved")
+    assert "sample-apartment-prices.csv" in terminal.wait("s1 is finished.")
+    assert terminal.leave() == 0
+    assert "hitl-tui --line --session s1 comes back to it." in terminal.text
+    history = line.data / "line-history"
+    assert "+/todo approve" in history.read_text()
+    assert history.stat().st_mode & 0o077 == 0
+
+
+def test_home_offers_starters_and_sessions_and_leaving_decides_nothing(line: Line) -> None:
+    assert line.pipe("", "--line", SEARCH)[0] == 3
+    terminal = line.terminal()
+    shown = terminal.wait("/quit leaves.")
+    assert "nothing runs until you say so" in shown
+    assert "300 million won" in shown
+    assert "s1  waiting" in shown
+    terminal.wait("hitl-tui>")
+    terminal.send("s1\r")
+    terminal.wait("QUESTION 1 of 1")
+    assert terminal.leave() == 0
+    code, out, _ = line.pipe("", "--line", "--session", "s1")
+    assert code == 3
+    assert "? asks" in out
+
+
+def test_a_question_that_came_while_a_line_was_typed_is_not_answered_by_it(line: Line) -> None:
+    (line.workspace / "hitl.toml").write_text(
+        '[teams.command_team.commands.gate]\nrun = ["cat", "gate"]\nrisk = "low"\n'
+    )
+    gate = line.workspace / "gate"
+    terminal = line.terminal(SEARCH)
+    terminal.wait("s1>")
+    for command, answer in (
+        ("/todo add command_team gate", "todo_002 added"),
+        ("/todo add search_team 전세 --after 2", "todo_003 added"),
+        ("/todo skip 1", "todo_001 is skipped"),
+    ):
+        terminal.send(f"{command}\r")
+        terminal.wait(answer)
+    os.mkfifo(gate)
+    terminal.send("/todo approve 2\r")
+    terminal.wait("[todo_002] started")
+    terminal.send("/todo approve 3")
+    terminal.wait("> /todo approve 3")
+    gate.write_text("open\n")
+    terminal.wait("QUESTION 1 of 1 · todo_003")
+    terminal.send("\r")
+    terminal.wait("todo_003 was asked after you began that line")
+    assert "todo_003 is approved" not in terminal.text
+    terminal.send("/todo approve 3\r")
+    terminal.wait("todo_003 is approved")
+    assert terminal.leave() == 0
+
+
+def test_a_dumb_terminal_gets_lines_without_escape_codes(line: Line) -> None:
+    process = line.spawn(SEARCH, term="dumb")
+    process.expect("Answer with:")
+    seen = process.before
+    process.send("/todo approve\r")
+    process.expect("s1 is finished")
+    seen += process.before
+    process.send(CTRL_D)
+    process.expect("Press Ctrl-D again")
+    process.send(CTRL_D)
+    process.expect(pexpect.EOF)
+    seen += process.before
+    process.wait()
+    assert process.exitstatus == 0
+    assert "\x1b" not in seen
+
+
+def test_ctrl_c_at_a_dumb_terminal_closes_cleanly(line: Line) -> None:
+    process = line.spawn(SEARCH, term="dumb")
+    process.expect("Answer with:")
+    process.sendintr()
+    process.expect("Interrupted")
+    process.expect(pexpect.EOF)
+    process.wait()
+    assert process.exitstatus == 130
+    assert line.pipe("", "--line", "--session", "s1")[0] == 3

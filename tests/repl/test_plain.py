@@ -1,0 +1,173 @@
+"""Plain lines: everything a question asks about is in them, and nothing in them can harm a terminal."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hitl_tui.commands.parser import parse
+from hitl_tui.commands.results import CommandResult, failure
+from hitl_tui.core.digest import digest
+from hitl_tui.core.policy import Terms
+from hitl_tui.core.requests import OPTIONS, Decision, Kind, Request, Resolution, Verdict, resolve
+from hitl_tui.core.todos import Status, SupervisorTodo
+from hitl_tui.ledger.contract import RequestView
+from hitl_tui.repl.announce import Announcer
+from hitl_tui.repl.plain import STATUS_WORDS, plan_lines, question_lines, result_lines, standing, table
+from hitl_tui.supervisor.snapshot import Question, Snapshot
+
+NOW = "2026-01-01T00:00:00.000000+00:00"
+
+
+def question(kind: Kind, subject: dict[str, Any], about: dict[str, Any], **more: Any) -> Question:
+    evidence = more.pop("evidence", {})
+    decisions = more.pop("decisions", ())
+    todo_id = "" if kind in (Kind.PLAN, Kind.PROPOSAL) else "todo_001"
+    request = Request(
+        f"req-{digest(subject)[:8]}",
+        "s1",
+        0,
+        kind,
+        todo_id,
+        "command_team",
+        subject,
+        digest(subject),
+        options=OPTIONS[kind],
+        about=about,
+        **more,
+    )
+    resolution: Resolution = resolve(request, list(decisions), NOW)
+    return Question(RequestView(request=request, resolution=resolution, decisions=tuple(decisions), evidence=evidence))
+
+
+def snapshot(*questions: Question, **more: Any) -> Snapshot:
+    return Snapshot("s1", "why?", "/w", "step", "approval", 0, 0, "c", more.pop("raw", {}), questions, **more)
+
+
+def lines(asked: Question) -> str:
+    return "\n".join(question_lines(asked, "1 of 1", lambda c: f"do {c}"))
+
+
+def test_a_command_is_shown_argument_by_argument_with_its_preview() -> None:
+    subject = {
+        "team": "command_team",
+        "task": "clean",
+        "arguments": {"argv": ["rm", "-r", "a b", ""], "empty": ""},
+        "session": "s1",
+    }
+    about = {"title": "clean", "risk": "high", "ahead": False, "missing": ["todo_009"]}
+    asked = question(Kind.TODO, subject, about, evidence={"argv": ["ls", "a b"], "text": "one\ntwo\x1b[2J\n"})
+    shown = lines(asked)
+    assert 'argv: ["rm", "-r", "a b", ""]' in shown
+    assert 'empty: ""' in shown, "an empty argument is an argument"
+    assert "HIGH RISK" in shown
+    assert "INPUT MISSING: todo_009" in shown
+    assert "      two␛[2J" in shown
+    assert "do /todo approve todo_001" in shown
+    assert asked.digest[:12] in shown
+
+
+@pytest.mark.parametrize("kind", [k for k in Kind if k is not Kind.EXTERNAL])
+def test_every_kind_names_the_commands_that_answer_it(kind: Kind) -> None:
+    asked = question(kind, {"proposal": {"changes": [{"kind": "add"}]}}, {"proposal_id": "proposal_1", "title": "t"})
+    shown = lines(asked)
+    for verdict in OPTIONS[kind]:
+        command = asked.commands[verdict]
+        assert f"do {command}" in shown
+        words = command.replace("[", "").replace("]", "")
+        assert parse(words).spec.changes
+
+
+def test_who_has_said_what_and_until_when() -> None:
+    terms = Terms(quorum=2, deadline=60.0)
+    subject = {"x": 1}
+    decision = Decision(f"req-{digest(subject)[:8]}", Verdict.APPROVE, "kim", digest(subject), NOW)
+    asked = question(Kind.TODO, subject, {}, terms=terms, deadline="2026-01-01T00:01:00", decisions=[decision])
+    shown = lines(asked)
+    assert "Needs 2 people" in shown
+    assert "Said so far: kim approve" in shown
+    assert "Expires at 2026-01-01T00:01:00, then: reject" in shown
+
+
+_json = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
+    max_leaves=8,
+)
+
+
+@given(st.dictionaries(st.text(), _json, max_size=4), st.text(), st.dictionaries(st.text(), _json, max_size=3))
+def test_no_text_reaches_the_terminal_unseen(subject: dict[str, Any], text: str, evidence: dict[str, Any]) -> None:
+    about = {"title": text, "reason": text, "error": text, "why": text, "purpose": text, "priority": text}
+    try:
+        asked = question(Kind.FAILURE, subject, about, evidence=evidence)
+    except UnicodeEncodeError:  # digests are of text that can be written
+        return
+    for line in question_lines(asked, "1 of 1", str):
+        assert line.isprintable()
+
+
+def todo(number: int, status: Status, **more: Any) -> dict[str, Any]:
+    base = {"id": f"todo_{number:03d}", "name": f"step {number}", "description": "d", "agent_name": "search_team"}
+    return SupervisorTodo.from_dict({**base, "status": status.value, "rank": float(number), **more}).to_dict()
+
+
+def test_the_plan_says_every_status_in_a_word() -> None:
+    raw = {t["id"]: t for t in (todo(n, s) for n, s in enumerate(Status, start=1))}
+    shown = plan_lines(snapshot(raw=raw))
+    for line, status in zip(shown, Status, strict=True):
+        assert line.startswith(STATUS_WORDS[status])
+        assert STATUS_WORDS[status].split()[1].isascii()
+
+
+def test_where_a_session_stands_is_one_sentence() -> None:
+    asked = question(Kind.TODO, {"x": 1}, {})
+    assert standing(snapshot(asked)) == "s1 waits for your decision: todo_001."
+    assert standing(snapshot(concluded=True, response={"outcome": "done"})) == "s1 is finished."
+    assert "not everything" in standing(snapshot(concluded=True, response={"outcome": "partial"}))
+    failed = {"todo_001": todo(1, Status.FAILED, error="no\nluck")}
+    assert (
+        standing(snapshot(raw=failed, concluded=True, response={"outcome": "failed"})) == "s1 failed: todo_001: no␊luck"
+    )
+
+
+def test_results_and_errors_are_told_apart_in_words() -> None:
+    told = result_lines(failure("No such thing.", "/help"), snapshot())
+    assert told == ["Error: No such thing.", "  /help"]
+    assert result_lines(CommandResult("ok", "Fine."), snapshot()) == ["Fine."]
+
+
+def test_columns_are_aligned() -> None:
+    assert table([("a", "bb", "c"), ("aaa", "b", "")]) == ["a    bb  c", "aaa  b"]
+    assert table([]) == []
+
+
+def test_a_question_is_announced_once_and_waits_for_its_preview() -> None:
+    said: list[str] = []
+    announcer = Announcer(said.extend)
+    subject = {"arguments": {"preview": ["ls"]}}
+    announcer.look(snapshot(question(Kind.TODO, subject, {}), busy=True))
+    assert said == []
+    complete = snapshot(question(Kind.TODO, subject, {}, evidence={"text": "found it"}), busy=True)
+    announcer.look(complete)
+    announcer.look(complete)
+    assert "\n".join(said).count("QUESTION") == 1
+    assert "found it" in json.dumps(said)
+
+
+def test_commands_for_questions_that_were_not_shown_are_too_early() -> None:
+    announcer = Announcer(lambda lines: None)
+    first, second = question(Kind.TODO, {"x": 1}, {}), question(Kind.PROPOSAL, {"y": 1}, {"proposal_id": "proposal_1"})
+    announcer.look(snapshot(first))
+    announcer.typing_began()
+    both = snapshot(first, second, raw={"todo_001": todo(1, Status.WAITING_APPROVAL)})
+    announcer.look(both)
+    assert announcer.too_early(parse("/proposal accept proposal_1"), both) == [second]
+    assert announcer.too_early(parse("/proposal accept proposal_1"), both) == [], "it was shown before this line"
+    announcer.typing_began()
+    assert announcer.too_early(parse("/todo approve 1"), both) == []
+    assert announcer.too_early(parse("/todos"), both) == []
