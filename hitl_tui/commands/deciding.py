@@ -27,7 +27,7 @@ async def approve(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
         if question.kind is not Kind.TODO:
             return await hand.decide(question, Verdict.APPROVE)
         return await _approve_all(hand, [question], values.get("digest"))
-    todos = [hand.todo(name) for name in dict.fromkeys(names)]
+    todos = list({todo.id: todo for todo in map(hand.todo, names)}.values())
     questions = [await _question(hand, todo, Kind.TODO, "approve") for todo in todos]
     return await _approve_all(hand, questions, values.get("digest"))
 

@@ -17,7 +17,7 @@ from hitl_tui.planning.agent import PlanningAgent
 from hitl_tui.supervisor.face import SessionFace
 from hitl_tui.supervisor.snapshot import Question
 
-_COMMANDS: Mapping[str, Callable[[Hand, Mapping[str, Any]], Awaitable[CommandResult]]] = MappingProxyType(
+COMMANDS: Mapping[str, Callable[[Hand, Mapping[str, Any]], Awaitable[CommandResult]]] = MappingProxyType(
     {
         "todos": looking.todos,
         "todo show": looking.show,
@@ -84,7 +84,7 @@ class CommandHandler:
         """
         if parsed.spec.local:
             raise BadInput(f"/{parsed.spec.name} works in the console and the line mode only.")
-        return await _COMMANDS[parsed.spec.name](self._hand, parsed.values)
+        return await COMMANDS[parsed.spec.name](self._hand, parsed.values)
 
     async def decide(
         self, question: Question, verdict: Verdict, *, reason: str = "", value: Any = None

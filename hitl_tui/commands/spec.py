@@ -175,3 +175,9 @@ def registry(specs: tuple[CommandSpec, ...] = SPECS) -> Mapping[str, CommandSpec
 def help_table(specs: tuple[CommandSpec, ...] = SPECS) -> list[tuple[str, str]]:
     """Return usage and summary of each command, for `/help` and the README."""
     return [(spec.usage, spec.summary) for spec in specs]
+
+
+def readme_table(specs: tuple[CommandSpec, ...] = SPECS) -> str:
+    """Return the commands as the README's Markdown table."""
+    rows = [f"| `{usage.replace('|', chr(92) + '|')}` | {summary} |" for usage, summary in help_table(specs)]
+    return "\n".join(["| command | what it does |", "| --- | --- |", *rows])

@@ -82,6 +82,7 @@ class HitlApp(App[int]):
         self._session = SessionScreen()
         self._opened = ""
         self._problems: tuple[str, ...] = ()
+        self._unsaid: tuple[str, bool] | None = None
         self.failure = ""
         """What ended the console unexpectedly, in one sentence."""
 
@@ -163,7 +164,15 @@ class HitlApp(App[int]):
             if isinstance(screen, (HomeScreen, SessionScreen)):
                 if screen.is_mounted:
                     screen.say(text, error=error)
+                else:
+                    self._unsaid = (text, error)
                 return
+
+    def say_now(self, screen: HomeScreen | SessionScreen) -> None:
+        """Show what was to be said before the screen was there."""
+        if self._unsaid is not None:
+            (text, error), self._unsaid = self._unsaid, None
+            screen.say(text, error=error)
 
     async def guarded(self, work: Coroutine[Any, Any, None]) -> None:
         """Run something; an error becomes a sentence."""

@@ -60,7 +60,12 @@ _RISKS: Mapping[str, str] = {"low": "low risk", "medium": "medium risk", "high":
 
 def shown(text: str) -> str:
     """Return text harmless for a terminal, line feeds kept; glyphs of text that was made safe before stay."""
-    return "\n".join(one_line(line, _WIDEST) for line in text.split("\n"))
+    return "\n".join(inline(line) for line in text.split("\n"))
+
+
+def inline(text: str) -> str:
+    """Return text harmless within a line; glyphs of text that was made safe before stay."""
+    return one_line(text, _WIDEST)
 
 
 def exact(text: str) -> str:
@@ -74,7 +79,7 @@ def plan_lines(snapshot: Snapshot) -> list[str]:
 
 
 def _todo_line(todo: SupervisorTodo) -> str:
-    parts = [f"{STATUS_WORDS[todo.status]:<10} {todo.id}  {shown(todo.agent_name):<14} {one_line(todo.name, _WIDEST)}"]
+    parts = [f"{STATUS_WORDS[todo.status]:<10} {todo.id}  {inline(todo.agent_name):<14} {inline(todo.name)}"]
     if todo.duration is not None:
         parts.append(f"{todo.duration:.1f} s")
     if todo.dependencies and todo.status in (Status.PENDING, Status.BLOCKED):
@@ -95,9 +100,9 @@ def question_lines(question: Question, place: str, give: Callable[[str], str]) -
         give: turns a chat command into what a person types here.
     """
     request, about = question.view.request, question.view.request.about
-    head = [f"QUESTION {place}", question.name, shown(request.source), _ASKS[question.kind]]
+    head = [f"QUESTION {place}", inline(question.name), inline(request.source), _ASKS[question.kind]]
     if about.get("risk"):
-        head.append(_RISKS.get(str(about["risk"]), shown(str(about["risk"]))))
+        head.append(_RISKS.get(str(about["risk"]), inline(str(about["risk"]))))
     lines = [" · ".join(head)]
     lines += [f"  {text}" for text in _about(about)]
     lines.append("  Exactly this:")
@@ -117,19 +122,19 @@ def _verdict(verdict: Verdict) -> str:
 def _about(about: Mapping[str, Any]) -> Iterator[str]:
     title = str(about.get("title", ""))
     if title not in ("", "plan", "proposal"):
-        yield one_line(title, _WIDEST)
+        yield inline(title)
     for key, label in (("text", "You wrote"), ("reason", "Why"), ("purpose", "Purpose"), ("error", "Error")):
         if about.get(key):
-            yield f"{label}: {one_line(str(about[key]), _WIDEST)}"
+            yield f"{label}: {inline(str(about[key]))}"
     if about.get("why"):
-        yield f"In doubt: {one_line(str(about['why']), _WIDEST)}"
+        yield f"In doubt: {inline(str(about['why']))}"
     if about.get("priority"):
-        yield f"Priority: {shown(str(about['priority']))}"
+        yield f"Priority: {inline(str(about['priority']))}"
     after = [f"{d['id']} ({d['status']})" for d in about.get("dependencies", ())]
     if after:
         yield f"After: {', '.join(after)}"
     if about.get("missing"):
-        yield f"INPUT MISSING: {', '.join(map(str, about['missing']))} was skipped"
+        yield f"INPUT MISSING: {inline(', '.join(map(str, about['missing'])))} was skipped"
     ran = about.get("ran_before") or {}
     if ran:
         yield f"RAN BEFORE on branch {ran.get('branch')} ({ran.get('status')}): what it did to the world stays"
@@ -167,7 +172,7 @@ def _empty(value: Any) -> bool:
 def _fields(value: Mapping[str, Any]) -> Iterator[str]:
     """Yield a JSON object as indented lines; every text is quoted, so that its spaces and ends can be seen."""
     for key, item in value.items():
-        name = one_line(str(key), _WIDEST)
+        name = inline(str(key))
         if isinstance(item, Mapping) and item:
             yield f"{name}:"
             yield from (f"  {line}" for line in _fields(item))
@@ -195,11 +200,11 @@ def _evidence(evidence: Mapping[str, Any]) -> Iterator[str]:
     yield "  Preview (nothing was changed):"
     for key, value in evidence.items():
         if isinstance(value, str) and "\n" in value.rstrip("\n"):
-            yield f"    {one_line(str(key), _WIDEST)}:"
+            yield f"    {inline(str(key))}:"
             yield from (f"      {line}" for line in shown(value.rstrip("\n")).split("\n"))
         else:
             text = value.rstrip("\n") if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-            yield f"    {one_line(str(key), _WIDEST)}: {shown(text)}"
+            yield f"    {inline(str(key))}: {inline(text)}"
 
 
 def _terms(question: Question) -> Iterator[str]:
@@ -207,7 +212,7 @@ def _terms(question: Question) -> Iterator[str]:
     if request.terms.quorum > 1:
         yield f"Needs {request.terms.quorum} people"
     for decision in question.view.decisions:
-        yield f"Said so far: {shown(decision.by)} {decision.verdict}"
+        yield f"Said so far: {inline(decision.by)} {decision.verdict}"
     if request.deadline:
         yield f"Expires at {request.deadline}, then: {request.terms.on_deadline}"
     yield f"Digest {request.digest[:SHOWN_DIGITS]}"
@@ -276,7 +281,7 @@ def _checkpoint_line(info: Mapping[str, Any]) -> str:
     ]
     if info["waiting"]:
         parts.append("waiting")
-    return shown("  ".join([*parts, *([str(info["message"])] if info["message"] else [])]))
+    return inline("  ".join([*parts, *([str(info["message"])] if info["message"] else [])]))
 
 
 def table(rows: Sequence[Sequence[str]]) -> list[str]:

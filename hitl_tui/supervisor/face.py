@@ -77,13 +77,22 @@ class Desk:
         session: session id.
         secrets: values to mask, by name.
         now: the clock.
+        before_restore: brings the checkpoints to the disk, so that a power cut can't take the one to restore.
     """
 
-    def __init__(self, ledger: Ledger, session: str, secrets: Mapping[str, str], now: Callable[[], str]) -> None:
+    def __init__(
+        self,
+        ledger: Ledger,
+        session: str,
+        secrets: Mapping[str, str],
+        now: Callable[[], str],
+        before_restore: Callable[[], None] = lambda: None,
+    ) -> None:
         self.ledger = ledger
         self.now = now
         self._session = session
         self._secrets = secrets
+        self._before_restore = before_restore
         self._numbers = count()
 
     async def post(self, kind: EventKind, data: Mapping[str, Any], *, by: str, event_id: str = "") -> tuple[int, str]:
@@ -120,6 +129,7 @@ class Desk:
 
     async def restore(self, checkpoint_id: str, by: str) -> int:
         """Ask for an earlier checkpoint to be the head (D11); return the branch that begins there."""
+        await asyncio.to_thread(self._before_restore)
         branch = await self.ledger.intend_restore(self._session, checkpoint_id, by, self.now())
         return branch.number
 

@@ -92,7 +92,7 @@ def compose(
     parts: list[str] = []
     for todo in [*leaves, *reversed(behind)]:
         result = results.get(todo.id)
-        text = str(result.get("text", "")).strip() if result else words["by_hand"]
+        text = _body(str(result.get("text", ""))) if result else words["by_hand"]
         parts.append(f"## {todo.name}\n\n{text}")
     citations = _citations([results[t.id] for t in [*leaves, *behind] if t.id in results])
     if citations:
@@ -113,6 +113,12 @@ def compose(
         files=files,
         outcome=_outcome(todos),
     )
+
+
+def _body(text: str) -> str:
+    """Return a team's text without a heading at its start: the TODO's name stands there already."""
+    first, _, rest = text.strip().partition("\n")
+    return rest.strip() if first.startswith("#") and rest.strip() else text.strip()
 
 
 def _outcome(todos: Sequence[SupervisorTodo]) -> str:

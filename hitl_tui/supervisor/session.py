@@ -12,6 +12,7 @@ import logging
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -117,7 +118,8 @@ class Session:
         self._previews: dict[str, asyncio.Task[None]] = {}
         self._response: tuple[str, dict[str, Any]] | None = None
         self._watched = Watched()
-        self.desk = Desk(setup.ledger, setup.info.id, setup.secrets, setup.now)
+        durable = partial(make_durable, setup.folder.checkpoints)
+        self.desk = Desk(setup.ledger, setup.info.id, setup.secrets, setup.now, durable)
 
     @classmethod
     @asynccontextmanager
@@ -404,8 +406,8 @@ class Session:
     async def _hear_again(self, view: RequestView) -> None:
         """Deliver a decision to a question that waits for it though its event has been gone through already."""
         control, key = self._board().control, view.request.id
-        waiting = await self.setup.ledger.after(self.id, control.cursor, control.branch)
-        if all(posted.event_id != f"decided:{key}" for posted in waiting):
+        inbox = await self.setup.ledger.after(self.id, 0, control.branch)
+        if any(p.event_id == f"decided:{key}" and p.seq <= control.cursor for p in inbox):
             event, again = decided_event(view), f"again:{key}:{control.cursor}"
             await self.setup.ledger.post(self.id, control.branch, again, event, self.setup.now())
 
@@ -451,6 +453,8 @@ class Session:
         """Bring the session to rest and see that its settings are today's (D12)."""
         branch = await self.setup.ledger.branch(self.id)
         if branch.checkpoint_id:
+            if not await self.history.head():  # a power cut took everything
+                await self._supervisor.execute(query, self.id, mode=self.setup.mode)
             await self._restore(branch)
         self._take(await self._supervisor.execute(query, self.id, mode=self.setup.mode))
         control = self._board().control

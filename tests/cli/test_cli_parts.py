@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from hitl_tui import resources
@@ -84,6 +84,7 @@ def test_every_command_explains_itself(command: str) -> None:
     assert "--data DIR" in shown
 
 
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.recursive(st.text(), lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner)))
 def test_escaped_json_means_the_same_and_shows_nothing_harmful(value: object) -> None:
     line = json_text({"value": value})

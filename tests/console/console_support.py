@@ -64,7 +64,8 @@ class Console:
 
     @property
     def message(self) -> str:
-        return self.app.screen.query_one(MessageLine).text
+        found = self.app.screen.query(MessageLine)
+        return found.first().text if found else ""
 
     def status(self, todo_id: str) -> str:
         todo = self.snapshot.todo(todo_id)

@@ -28,10 +28,33 @@ JSON = st.recursive(
 KINDS = st.sampled_from([*EventKind, "nonsense", ""])
 IDS = st.sampled_from(["todo_001", "todo_002", "todo_003", "todo_009", "x", ""])
 FIELDS = st.sampled_from(
-    ["todo_id", "status", "priority", "where", "anchor", "todo", "branch", "ran", "proposal", "mode", "arguments", "risk",
-     "asked", "verdict", "request_id", "run_id", "result", "error", "interrupt", "effect", "highest", "concurrency",
-     "policy_version", "digest"]
-)  # fmt: skip
+    [
+        "todo_id",
+        "status",
+        "priority",
+        "where",
+        "anchor",
+        "todo",
+        "branch",
+        "ran",
+        "proposal",
+        "mode",
+        "arguments",
+        "risk",
+        "asked",
+        "verdict",
+        "request_id",
+        "run_id",
+        "result",
+        "error",
+        "interrupt",
+        "effect",
+        "highest",
+        "concurrency",
+        "policy_version",
+        "digest",
+    ]
+)
 VALUES = JSON | IDS | st.sampled_from([*Status, *Priority, *Verdict, *Mode, *Risk, "before", "after", "todo", "plan"])
 TODO_FIELDS = st.sampled_from(list(SupervisorTodo("x", "y").to_dict()))
 TODO_DATA = st.dictionaries(TODO_FIELDS, VALUES, max_size=6).map(lambda d: {"id": "todo_004", "name": "n", **d})
@@ -162,7 +185,9 @@ def test_independent_events_come_to_the_same_in_one_batch_or_several() -> None:
 
 # What never happens --------------------------------------------------------------------------------------------
 
-PLANS = st.sampled_from([("a", "b:a", "c", "d:b,c"), ("a", "b", "c"), ("a", "b:a", "c:b"), ("a!", "b:a", "c!:a,b", "d?:a")])
+PLANS = st.sampled_from(
+    [("a", "b:a", "c", "d:b,c"), ("a", "b", "c"), ("a", "b:a", "c:b"), ("a!", "b:a", "c!:a,b", "d?:a")]
+)
 POLICIES = st.sampled_from([Policy(), DENY_HIGH, ALLOW_LOW])
 
 
@@ -475,7 +500,9 @@ def test_ids_are_never_used_again() -> None:
     assert list(table.board.todos) == ["todo_001", "todo_003"]
 
 
-@pytest.mark.parametrize("todo_id", ["todo_" + "9" * 25, "todo_²", "todo_-1", "../../x", "", "todo_001", "todo_999999999"])
+@pytest.mark.parametrize(
+    "todo_id", ["todo_" + "9" * 25, "todo_²", "todo_-1", "../../x", "", "todo_001", "todo_999999999"]
+)
 def test_a_strange_id_gives_way_to_the_next_number(todo_id: str) -> None:
     table = Table(plan("a"))
     table.take(add("b", todo_id=todo_id))

@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from hitl_tui.commands.parser import parse
@@ -100,6 +100,7 @@ _json = st.recursive(
 )
 
 
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.dictionaries(st.text(), _json, max_size=4), st.text(), st.dictionaries(st.text(), _json, max_size=3))
 def test_no_text_reaches_the_terminal_unseen(subject: dict[str, Any], text: str, evidence: dict[str, Any]) -> None:
     about = {"title": text, "reason": text, "error": text, "why": text, "purpose": text, "priority": text}

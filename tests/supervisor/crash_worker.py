@@ -49,6 +49,10 @@ def many(root: Path) -> Place:
     return Place(root, *(step("low", f"{n} {'x' * 12000}") for n in range(8)))
 
 
+def largest(root: Path) -> int:
+    return max(f.stat().st_size for f in root.rglob("*") if f.is_file())
+
+
 async def full(root: Path) -> None:
     place = many(root)
     acknowledged: list[str] = []
@@ -56,9 +60,8 @@ async def full(root: Path) -> None:
         async with place.open() as op:
             await op.rest()
             signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-            sizes = [f.stat().st_size for f in root.rglob("*") if f.is_file()]
             _, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-            resource.setrlimit(resource.RLIMIT_FSIZE, (max(sizes) + 200_000, hard))
+            resource.setrlimit(resource.RLIMIT_FSIZE, (largest(root) + 200_000, hard))
             for number in range(1, 9):
                 answer = await op.try_to(f"/todo approve {number}")
                 if answer.get("error"):

@@ -44,6 +44,10 @@ class Clock:
         self.time += timedelta(seconds=seconds)
 
 
+def _nothing(todo_id: str, moment: str) -> None:
+    """What happens during an effect unless a test wants something."""
+
+
 @dataclass
 class World:
     """What teams do, where tests see it.
@@ -64,7 +68,7 @@ class World:
     runs: Counter[str] = field(default_factory=Counter)
     running: set[str] = field(default_factory=set)
     most: int = 0
-    during: Callable[[str, str], None] = lambda todo_id, moment: None
+    during: Callable[[str, str], None] = field(default=_nothing)
 
     def hold(self, *todo_ids: str) -> None:
         for todo_id in todo_ids:
@@ -193,7 +197,9 @@ class Place:
 
     def agent(self) -> PlanningAgent:
         facts = {
-            name: AgentFacts(name, name, team.description, True, team.max_retries, team.timeout, team.bind, team.risk_of)
+            name: AgentFacts(
+                name, name, team.description, True, team.max_retries, team.timeout, team.bind, team.risk_of
+            )
             for name, team in self.teams.items()
         }
         return PlanningAgent(facts, self.planner, self.clock)

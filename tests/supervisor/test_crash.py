@@ -158,7 +158,7 @@ async def test_a_crash_at_any_write_loses_no_approval_and_repeats_no_effect(
 async def test_a_crash_at_any_write_of_a_restore_ends_in_the_restored_state(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """D11: an intended restore is finished at the next opening; what ran before is marked and its effects asked about."""
+    """D11: an intended restore is finished at the next opening; what ran before is marked, its effects asked about."""
     place = Place(tmp_path / "run", step("low", "a"), step("low", "b", "a"))
     (tmp_path / "images").mkdir()
     async with place.open() as op:

@@ -11,7 +11,14 @@ from typing import Any
 
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule, run_state_machine_as_test
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    initialize,
+    invariant,
+    precondition,
+    rule,
+    run_state_machine_as_test,
+)
 from session_support import Driver, Place, step, truthful
 
 from hitl_tui.core.policy import Mode
@@ -34,7 +41,12 @@ class SessionMachine(RuleBasedStateMachine):
 
     @initialize(mode=st.sampled_from(Mode), bound=st.integers(1, 2))
     def begin(self, mode: Mode, bound: int) -> None:
-        steps = [step("low", "a"), step("low", "b", "a", retry_count=1), step("medium", "c"), step("low", "d", "b", "c")]
+        steps = [
+            step("low", "a"),
+            step("low", "b", "a", retry_count=1),
+            step("medium", "c"),
+            step("low", "d", "b", "c"),
+        ]
         (self.root / "0").mkdir()
         self.place = Place(self.root / "0", *steps)
         self.place.mode, self.place.concurrency = mode, bound
@@ -186,7 +198,7 @@ class SessionMachine(RuleBasedStateMachine):
 
 
 def test_a_session_survives_any_order_of_things() -> None:
-    run_state_machine_as_test(  # type: ignore[no-untyped-call]
+    run_state_machine_as_test(
         SessionMachine,
         settings=settings(
             max_examples=12,

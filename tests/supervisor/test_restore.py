@@ -10,8 +10,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 from session_support import Place, step, truthful
 
+from hitl_tui.commands.handler import CommandHandler
 from hitl_tui.core.errors import HitlError, Refused, SessionBusy, StorageError
 from hitl_tui.core.policy import Mode
 from hitl_tui.core.requests import Kind, Verdict
@@ -185,8 +187,8 @@ async def test_execute_runs_on_the_sessions_thread_with_the_documented_state(pla
         again = await graph.execute("another query", "s9")
         assert again["query"] == "the query"
         assert again["__interrupt__"][0].id == state["__interrupt__"][0].id
-        connection = saver.conn
-        mode = await (await connection.execute("PRAGMA journal_mode")).fetchone()
+        assert isinstance(saver, AsyncSqliteSaver)
+        mode = await (await saver.conn.execute("PRAGMA journal_mode")).fetchone()
         assert mode == ("wal",)
 
 
@@ -222,6 +224,8 @@ async def test_a_resume_that_was_taken_already_is_an_error(place: Place) -> None
 
 
 def damage(path: Path, how: str) -> None:
+    for beside in ("-wal", "-shm"):
+        Path(f"{path}{beside}").unlink(missing_ok=True)
     if how == "text":
         path.write_text("this is no database, " * 100)
     elif how == "cut":
@@ -232,9 +236,8 @@ def damage(path: Path, how: str) -> None:
         connection.execute("PRAGMA user_version=99")
         connection.close()
     elif how == "header":
-        data = bytearray(path.read_bytes())
-        data[16:18] = struct.pack(">H", 3)
-        path.write_bytes(data)
+        data = path.read_bytes()
+        path.write_bytes(data[:16] + struct.pack(">H", 3) + data[18:])
     else:
         connection = sqlite3.connect(path)
         connection.execute("UPDATE checkpoints SET checkpoint = x'C1FF00'")
@@ -249,8 +252,6 @@ async def test_a_checkpoint_file_that_cant_be_used_says_so_and_is_left_alone(tmp
         async with place.open(name) as op:
             await op.rest()
     path = place.data.session("s1").checkpoints
-    for beside in ("-wal", "-shm"):
-        Path(f"{path}{beside}").unlink(missing_ok=True)
     damage(path, how)
     before = path.read_bytes()
     with pytest.raises(HitlError) as said:
@@ -303,8 +304,6 @@ async def test_only_one_owns_a_session_and_others_follow(place: Place) -> None:
             assert not follower.owned
             assert follower.snapshot.raw == op.now.raw
             assert [q.id for q in follower.snapshot.questions] == [q.id for q in op.now.questions]
-            from hitl_tui.commands.handler import CommandHandler
-
             handler = CommandHandler(follower, setup.planner, by="bob", channel="test")
             answer = (await handler.handle("/todo approve 1")).to_dict()
             assert (answer["status"], answer["intended"]) == ("recorded", "resumed")
@@ -331,8 +330,6 @@ async def test_what_a_follower_says_while_nobody_owns_the_session_is_acted_on_la
     async with place.ledger() as ledger:
         setup = place.setup(ledger)
         async with Follower.open(setup) as follower:
-            from hitl_tui.commands.handler import CommandHandler
-
             handler = CommandHandler(follower, setup.planner, by="bob", channel="test")
             assert (await handler.handle("/todo approve 1")).to_dict()["status"] == "recorded"
             assert (await handler.handle("/todo priority 2 high")).to_dict()["status"] == "recorded"
@@ -346,9 +343,8 @@ async def test_an_intended_restore_of_a_follower_is_carried_out_at_the_next_open
     async with place.open() as op:
         first = await op.rest()
         await op.finish()
-    async with place.ledger() as ledger:
-        async with Follower.open(place.setup(ledger)) as follower:
-            await follower.desk.restore(first.checkpoint_id, "bob")
+    async with place.ledger() as ledger, Follower.open(place.setup(ledger)) as follower:
+        await follower.desk.restore(first.checkpoint_id, "bob")
     async with place.open() as op:
         seen = await op.rest()
         assert seen.branch == 1

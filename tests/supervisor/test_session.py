@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from hitl_tui.core.errors import HitlError, Refused, StorageError
 from hitl_tui.core.policy import Mode, Policy, Risk, Rule, Ruling, Terms
 from hitl_tui.core.requests import Decision, Kind, Verdict
 from hitl_tui.supervisor.session import Session
-from hitl_tui.supervisor.snapshot import Question
+from hitl_tui.supervisor.snapshot import Question, Snapshot
 from hitl_tui.teams.contract import TeamContext
 from hitl_tui.teams.failure import TeamFailure
 from hitl_tui.teams.function import FunctionTeam
@@ -23,6 +24,10 @@ from hitl_tui.teams.function import FunctionTeam
 @pytest.fixture
 def place(tmp_path: Path) -> Place:
     return Place(tmp_path, step("low", "a"), step("low", "b", "a"))
+
+
+def _completed(todo_id: str, seen: Snapshot) -> bool:
+    return bool(seen.raw[todo_id]["status"] == "completed")
 
 
 def alone(tmp_path: Path, agent: str = "low", **more: Any) -> Place:
@@ -54,7 +59,7 @@ async def test_a_session_goes_on_whenever_it_was_closed_at_rest(place: Place) ->
         async with place.open() as op:
             assert (await op.rest()).questions[0].id == asked
             await op.say("/todo approve")
-            await op.until(lambda s, t=todo_id: s.raw[t]["status"] == "completed")
+            await op.until(partial(_completed, todo_id))
     async with place.open() as op:
         assert (await op.rest()).status == "finished"
     assert place.world.done() == {"todo_001": 1, "todo_002": 1}

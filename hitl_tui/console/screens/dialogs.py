@@ -39,7 +39,7 @@ class Confirm(ModalScreen[bool]):
         self._arming = arming
 
     def compose(self) -> ComposeResult:
-        with Vertical(classes="dialog") as box:
+        with Vertical(classes="dialog", id="confirm") as box:
             box.border_title = Content(self._heading)
             with VerticalScroll(classes="dialog-text", can_focus=False):
                 yield Static(self._content, markup=False)
@@ -49,10 +49,20 @@ class Confirm(ModalScreen[bool]):
 
     def on_mount(self) -> None:
         self._arming.drawn()
+        self._show_state()
+
+    def _show_state(self) -> None:
+        """Say whether a key decides yet."""
+        remaining = self._arming.remaining
+        self.query_one("#confirm").border_subtitle = Content("…" if remaining > 0 else "ready")
+        if remaining > 0:
+            self.set_timer(remaining + 0.02, self._show_state)
 
     def action_yes(self) -> None:
         if self._arming.decides:
             self.dismiss(True)
+        else:
+            self._show_state()
 
     def action_no(self) -> None:
         self.dismiss(False)

@@ -89,6 +89,7 @@ class HomeScreen(Screen[None]):
         specs = [*keys.of(keys.PROMPT, line=True), *keys.of(keys.ANYWHERE, line=True)]
         self.query_one(KeyLine).show([s for s in specs if s.id != "prompt.complete"])
         self._show_sessions()
+        self.hitl.say_now(self)
 
     def on_resize(self, event: Resize) -> None:
         width, height = self.app.size

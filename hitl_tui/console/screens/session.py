@@ -113,6 +113,7 @@ class SessionScreen(Screen[None]):
         self._arrange()
         self.show_pane("plan")
         self.set_interval(1.0, self._tick)
+        self.hitl.say_now(self)
 
     # Sessions --------------------------------------------------------------------------------------------------
 

@@ -45,7 +45,9 @@ class SearchHits:
     searched: int
 
 
-def ask(db: sqlite3.Connection, question: str, terms: tuple[Term, ...], limit: int) -> SearchHits:
+def ask(
+    db: sqlite3.Connection, question: str, terms: tuple[Term, ...], limit: int, stop: frozenset[str] = frozenset()
+) -> SearchHits:
     """Return the passages that answer a question; the caller holds a read transaction.
 
     Args:
@@ -53,6 +55,7 @@ def ask(db: sqlite3.Connection, question: str, terms: tuple[Term, ...], limit: i
         question: the question, as written.
         terms: what it looks for.
         limit: how many passages at most.
+        stop: index tokens that say nothing in a heading.
     """
     blocks = db.execute("SELECT coalesce(sum(blocks), 0) FROM files").fetchone()[0]
     korean = db.execute("SELECT coalesce(1.0 * sum(hangul * blocks) / max(1, sum(blocks)), 0) FROM files").fetchone()[0]
@@ -66,7 +69,7 @@ def ask(db: sqlite3.Connection, question: str, terms: tuple[Term, ...], limit: i
     if not answers(scored, weighed):
         return hits
     scored = with_neighbours(scored, weighed, _around(db, scored))
-    return SearchHits(_passages(db, question, terms, scored, weighed, limit), hits.terms, hits.missing, hits.searched)
+    return SearchHits(_passages(db, question, terms, stop, scored, weighed, limit), hits.terms, hits.missing, hits.searched)
 
 
 def _counts(db: sqlite3.Connection, terms: Sequence[Term]) -> dict[str, int]:
@@ -118,6 +121,7 @@ def _passages(
     db: sqlite3.Connection,
     question: str,
     terms: Sequence[Term],
+    stop: frozenset[str],
     scored: Sequence[Scored],
     weighed: Sequence[Weighed],
     limit: int,
@@ -130,7 +134,7 @@ def _passages(
     )
     details = {row[0]: row[1:] for row in rows}
     ordered = sorted(
-        (replace(item, score=item.score * prior(question, terms, *details[item.candidate.id][5:])) for item in scored),
+        (replace(item, score=item.score * prior(question, terms, stop, *details[item.candidate.id][5:])) for item in scored),
         key=lambda item: -item.score,
     )
     passages = []

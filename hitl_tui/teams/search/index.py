@@ -132,7 +132,7 @@ class SearchIndex:
         terms = parse_question(text, self._lexicon)
         self._db.execute("BEGIN")
         try:
-            return ask(self._db, text[:MAX_QUESTION], terms, max(1, limit))
+            return ask(self._db, text[:MAX_QUESTION], terms, max(1, limit), self._lexicon.stop_tokens)
         finally:
             if self._db.in_transaction:
                 self._db.execute("ROLLBACK")

@@ -34,6 +34,7 @@ class Lexicon:
         stop: words dropped from a question, lower case.
         weak: words that count little.
         weak_stems: their stems, for other forms of them.
+        stop_tokens: index tokens of the stop words.
         endings: Korean particles and verb endings, longest first.
         verbal: Korean verb endings that make a weak word of a single syllable before them.
         units: what after a number makes it an amount.
@@ -45,6 +46,7 @@ class Lexicon:
     stop: frozenset[str]
     weak: frozenset[str]
     weak_stems: frozenset[str]
+    stop_tokens: frozenset[str]
     endings: tuple[str, ...]
     verbal: tuple[str, ...]
     units: frozenset[str]
@@ -61,9 +63,11 @@ def load_lexicon() -> Lexicon:
     words = tomllib.loads(folder.joinpath("stopwords.toml").read_text(encoding="utf-8"))
     alike = tomllib.loads(folder.joinpath("synonyms.toml").read_text(encoding="utf-8"))
     weak = frozenset(f"{words['english']['weak']} {words['korean']['weak']}".split())
+    stop = frozenset(f"{words['english']['stop']} {words['korean']['stop']}".split())
     return Lexicon(
-        stop=frozenset(f"{words['english']['stop']} {words['korean']['stop']}".split()),
+        stop=stop,
         weak=weak,
+        stop_tokens=frozenset(phrase_tokens(normalise(word)) for word in stop),
         weak_stems=frozenset(stem(word) for word in weak),
         endings=tuple(sorted(set(words["korean"]["endings"].split()), key=lambda ending: (-len(ending), ending))),
         verbal=tuple(words["korean"]["verbal"].split()),

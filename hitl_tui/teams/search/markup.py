@@ -20,6 +20,8 @@ _TITLE = re.compile(r"title[ \t]*[:=][ \t]*(.+)", re.IGNORECASE)
 _RST_LINE = re.compile(r"([!-/:-@\[-`{-~])\1{2,}[ \t]*$")
 _RST_SKIP = re.compile(r"\.\. _(?:`[^`]+`|[^:]*)[^ ]*:(?:[ \t]+\S+)?[ \t]*$")
 _MD_SKIP = re.compile(r" {0,3}\[[^\]]+\]:[ \t]*\S+(?:[ \t]+[\"'(].*)?$|[ \t]*<!--.*-->[ \t]*$")
+_RST_INSERTED = re.compile(r"[ \t]*\.\. (?:include|literalinclude|image|contents|toctree|index|meta|highlight)::.*$")
+_RST_GLOSSARY = re.compile(r"([ \t]*)\.\. glossary::")
 _RST_FIELD = re.compile(r"[ \t]*(?::[^:`\n]+:(?:[ \t]|$)|\.\. [\w-]+::)")
 _ARTICLE = re.compile(r"[ \t]*(제\s?\d+\s?조(?:의\s?\d+)?(?:\s?\([^)\n]{1,60}\)|\s?\[[^\]\n]{1,60}\]|(?=[ \t]*$)))")
 _PART = re.compile(r"[ \t]*(제\s?\d+\s?(?:편|장|절|관)(?:의\s?\d+)?(?:[ \t]+\S.{0,60})?)[ \t]*$")
@@ -28,6 +30,8 @@ _SECTION = re.compile(
     re.IGNORECASE,
 )
 _MAX_FRONT_MATTER = 80
+_MAX_TERM = 80
+_MAX_TERMS = 4
 _MAX_MARKED = 2_000  # a longer line is no heading, and patterns aren't tried on it: some take quadratic time
 
 
@@ -135,13 +139,53 @@ def rst_blocks(lines: Sequence[str]) -> list[Block]:
             else:
                 build.flush()
             continue
-        if _RST_SKIP.match(text):
+        if glossary := _RST_GLOSSARY.match(text):
+            number = _rst_glossary(lines, number, len(glossary.group(1)), build)
+            continue
+        if _RST_SKIP.match(text) or _RST_INSERTED.match(text):
             build.flush()
             continue
         if _ITEM.match(text) or _RST_FIELD.match(text):
             build.flush()
         build.add(number, text)
     return build.finish()
+
+
+def _rst_glossary(lines: Sequence[str], number: int, margin: int, build: BlockBuilder) -> int:
+    """Take the entries of a glossary, each term with what is said of it; return where to go on."""
+    build.flush()
+    column = 0
+    terms: list[str] = []
+    after_term = False
+    while number < len(lines) and not build.full:
+        text = lines[number]
+        indent = len(text) - len(text.lstrip())
+        if text.strip() and indent <= margin:
+            break
+        number += 1
+        if not text.strip():
+            if after_term:
+                build.add(number, "")
+            else:
+                build.flush()
+        elif not column and text.lstrip().startswith(":"):
+            continue
+        elif indent <= (column := column or indent):
+            if not after_term:
+                build.flush()
+                terms.clear()
+            terms.append(text.strip()[:_MAX_TERM])
+            build.context(", ".join(terms[:_MAX_TERMS]))
+            build.add(number, text)
+            after_term = True
+        else:
+            if len(text) <= _MAX_MARKED and _ITEM.match(text):
+                build.flush()
+            build.add(number, text)
+            after_term = False
+    build.flush()
+    build.context("")
+    return number
 
 
 def _same_rule(first: str, second: str) -> bool:

@@ -44,16 +44,17 @@ _LEAD = re.compile(r"[\s>*_`#|:.\-]*(?:(?:an?|the)\s+)?", re.IGNORECASE)
 _DEFINES = re.compile(r"\W*(?:\([^)\n]{1,60}\)\W*)?(?:[:：=\n—–-]|(?:is|are|means?|refers? to|denotes?)\b|은\s|는\s|이란|란\s)")
 
 
-def prior(question: str, terms: Sequence[Term], heading: str, text: str) -> float:
+def prior(question: str, terms: Sequence[Term], stop: frozenset[str], heading: str, text: str) -> float:
     """Return a factor for a passage by its form: its headings, its script, whether it is code, a link, a question.
 
     Args:
         question: the question as written.
         terms: what it looks for.
+        stop: index tokens that say nothing.
         heading: the passage's headings, outermost first, joined by ` > `.
         text: its words.
     """
-    factor = 1 + _HEADING * max(0.0, heading_likeness(heading, terms) - _HEADING_FREE)
+    factor = 1 + _HEADING * max(0.0, heading_likeness(heading, terms, stop) - _HEADING_FREE)
     if (_HANGUL.search(text) is None) == (_HANGUL.search(question) is None):
         factor *= _SAME_SCRIPT
     if _HOW_MUCH.search(question) and _FIGURE.search(text):
@@ -69,13 +70,13 @@ def prior(question: str, terms: Sequence[Term], heading: str, text: str) -> floa
     return factor
 
 
-def heading_likeness(heading: str, terms: Sequence[Term]) -> float:
+def heading_likeness(heading: str, terms: Sequence[Term], stop: frozenset[str]) -> float:
     """How much the nearest heading, alone or with the one above it, says what the terms say, 0 to 1."""
     wanted = [term for term in terms if term.weight in (Weight.STRONG, Weight.ROLE)] or list(terms)
     parts = heading.split(" > ")
     best = 0.0
     for own in {parts[-1], " ".join(parts[-2:])}:
-        tokens = index_tokens(own).split()
+        tokens = [token for token in index_tokens(own).split() if token not in stop]
         if not tokens or not wanted:
             continue
         padded = f" {' '.join(tokens)} "

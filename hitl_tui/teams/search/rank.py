@@ -12,7 +12,7 @@ from hitl_tui.teams.search.query import Form, Term, Weight, pairs
 from hitl_tui.teams.search.tokens import index_tokens
 
 MAX_PASSAGE_CHARS = 600
-_FACTORS = {Weight.STRONG: 1.0, Weight.ROLE: 0.5, Weight.WEAK: 0.15, Weight.NUMBER: 0.8, Weight.AMOUNT: 0.1}
+_FACTORS = {Weight.STRONG: 1.0, Weight.ROLE: 0.5, Weight.WEAK: 0.15, Weight.NUMBER: 0.5, Weight.AMOUNT: 0.1}
 _RARITY = 0.75  # below 1, a rare word that isn't the point (kept, wants) weighs less against the others
 _PAIR = 0.4
 _OTHER_SCRIPT = 0.3  # an absent word in a script the documents don't use says little about them
@@ -22,6 +22,8 @@ _NEARBY = 0.3
 _NEAR_CHARS = 48
 _ENOUGH = 0.52  # share of a question that a passage must cover when it has the rarest word of it
 _ENOUGH_BESIDE = 0.6  # and when it hasn't
+_FEW = 2
+_FEW_LESS = 0.1  # of two words one is half the question
 _MANY = 6
 _MANY_LESS = 0.1  # nobody's passage has every word of a long question
 _HAS = 0.5
@@ -236,9 +238,10 @@ def answers(scored: Sequence[Scored], weighed: Sequence[Weighed]) -> bool:
         return False
     rarest = max(strong or weighed, key=lambda item: item.weight)
     less = _MANY_LESS if len(strong) >= _MANY else 0.0
+    enough = _ENOUGH - (_FEW_LESS if len(strong) <= _FEW else less)
+    beside = _ENOUGH_BESIDE - less
     return any(
-        item.coverage >= (_ENOUGH if _match(rarest, _whole(item.candidate)) >= _HAS else _ENOUGH_BESIDE) - less
-        for item in scored
+        item.coverage >= (enough if _match(rarest, _whole(item.candidate)) >= _HAS else beside) for item in scored
     )
 
 

@@ -18,8 +18,10 @@ _BLOCKS = frozenset(
         "summary", "table", "tbody", "tfoot", "thead", "tr", "ul", "br",
     }
 )  # fmt: skip
+_TERM_TAGS = frozenset({"dl", "dt", "dd"})
 _CELLS = frozenset({"td", "th"})
 _CHUNK = 65_536
+_MAX_TERM = 160
 _MAX_REST = 100_000
 _BUDGET_SECONDS = 10.0
 
@@ -34,7 +36,9 @@ class _Page(HTMLParser):
         self._dropped: list[str] = []
         self._heading = 0
         self._title = False
-        self._head_row: list[str] = []
+        self._term = ""
+        self._term_line = 0
+        self._in_term = False
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         if tag == "title":
@@ -53,6 +57,8 @@ class _Page(HTMLParser):
             self._heading = _HEADINGS[tag]
         elif tag in _BLOCKS:
             self._break()
+            if tag in _TERM_TAGS:
+                self._in_term = tag == "dt"
         elif tag in _CELLS and self._words:
             self._words.append("|")
 
@@ -69,6 +75,10 @@ class _Page(HTMLParser):
                 pass
         elif tag in _HEADINGS or tag in _BLOCKS:
             self._break()
+            if tag in _TERM_TAGS:
+                self._in_term = False
+            if tag == "dl":
+                self._end_terms()
 
     def handle_data(self, data: str) -> None:
         if (self._dropped and not self._title) or not data.strip():
@@ -88,13 +98,40 @@ class _Page(HTMLParser):
             if self._title:
                 self.build.heading(0, text, self._first, self._last)
             elif self._heading:
+                self._end_terms()
                 self.build.heading(self._heading, text, self._first, self._last)
+            elif self._in_term:
+                self._start_term(text)
+            elif self._term and not self._dropped:
+                # A term and the first thing said of it belong together.
+                self.build.whole(self._term_line, self._last, f"{self._term}: {text}")
+                self._term = ""
             else:
                 self.build.whole(self._first, self._last, text)
         self._heading = 0
 
+    def _start_term(self, text: str) -> None:
+        """Keep a term of a definition list until what is said of it; several may share one."""
+        if self._term and len(self._term) + len(text) < _MAX_TERM:
+            text = f"{self._term}, {text}"
+        else:
+            self._end_terms()
+            self._term_line = self._first
+        if len(text) > _MAX_TERM:
+            self.build.whole(self._first, self._last, text)
+            return
+        self._term = text
+        self.build.context(text)
+
+    def _end_terms(self) -> None:
+        if self._term:
+            self.build.whole(self._term_line, self._term_line, self._term)
+            self._term = ""
+        self.build.context("")
+
     def done(self) -> None:
         self._break()
+        self._end_terms()
         self.build.finish()
 
 

@@ -1,0 +1,183 @@
+"""How soon the console takes keys and the engine is there, and what one-shot commands cost.
+
+Through a pseudo-terminal: from the start of the process to the first frame in which a typed key stands in the
+prompt, beside a Textual app composed of the same stock widgets (peer_app.py), taking turns; and to the frame that
+lists the sessions there are, which needs the engine.
+
+    python benchmarks/start.py [--rounds 7] [--data DIR]
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import select
+import subprocess
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+import ptyprocess
+import pyte
+
+from benchmarks import common
+from benchmarks.common import Figures, ms, show
+
+ROOT = Path(__file__).resolve().parent.parent
+COLUMNS, ROWS = 120, 40
+LIMIT = 30.0
+TARGET_FRAME, TARGET_READY, TARGET_VERSION = 1.15, 1.2, 0.1
+_KEY = "~"
+_EVERY = 0.005
+_SCREEN_ON = b"\x1b[?1049h"
+_LISTED = "waiting"
+
+
+@dataclass(frozen=True, slots=True)
+class Started:
+    """One start of a terminal program.
+
+    Args:
+        frame: seconds to the first frame with a typed key in it.
+        ready: seconds to the frame with the marker; 0 when none was waited for.
+    """
+
+    frame: float
+    ready: float
+
+
+def start_in_terminal(command: Sequence[str], environ: Mapping[str, str], marker: str = "") -> Started:
+    """Start a program on a new pseudo-terminal, type until a key is seen, wait for a marker, and kill it.
+
+    Raises:
+        TimeoutError: key or marker didn't come.
+    """
+    screen = pyte.Screen(COLUMNS, ROWS)
+    stream = pyte.ByteStream(screen)
+    seen = b""
+    frame = ready = 0.0
+    began = time.perf_counter()
+    child = ptyprocess.PtyProcess.spawn(list(command), cwd=str(ROOT), env=dict(environ), dimensions=(ROWS, COLUMNS))
+    try:
+        while not frame or (marker and not ready):
+            if time.perf_counter() - began > LIMIT:
+                raise TimeoutError(f"{' '.join(command)} showed this only:\n" + "\n".join(screen.display))
+            readable, _, _ = select.select([child.fd], [], [], _EVERY)
+            if readable:
+                data = os.read(child.fd, 65536)
+                at = time.perf_counter() - began
+                seen = (seen + data)[-1_000_000:]
+                stream.feed(data)
+                text = "\n".join(screen.display)
+                if not frame and _KEY in text:
+                    frame = at
+                if marker and not ready and marker in text:
+                    ready = at
+            # Before the alternate screen is on, the terminal itself would echo what is typed.
+            if not frame and _SCREEN_ON in seen:
+                os.write(child.fd, _KEY.encode())
+    finally:
+        child.terminate(force=True)
+    return Started(frame, ready)
+
+
+def run_command(command: Sequence[str], environ: Mapping[str, str]) -> tuple[float, float]:
+    """Run a command to its end; return its seconds and its processor seconds.
+
+    Raises:
+        RuntimeError: it failed.
+    """
+    began = time.perf_counter()
+    process = subprocess.Popen(
+        list(command), cwd=ROOT, env=dict(environ), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
+    )
+    _, status, used = os.wait4(process.pid, 0)
+    took = time.perf_counter() - began
+    process.returncode = os.waitstatus_to_exitcode(status)
+    assert process.stderr is not None
+    with process.stderr:
+        said = process.stderr.read().decode(errors="replace")
+    if process.returncode:
+        raise RuntimeError(f"{' '.join(command)} ended with {process.returncode}: {said}")
+    return took, used.ru_utime + used.ru_stime
+
+
+def report(name: str, seconds: Sequence[float], beside: Sequence[float] | None, note: str) -> list[str]:
+    """Return a row: figures, and the ratio of medians."""
+    figures = Figures.of(seconds)
+    ratio = f"{figures.median / Figures.of(beside).median:.2f}" if beside else ""
+    return [name, str(figures.count), ms(figures.median), ms(figures.p95), ratio, note]
+
+
+def terminals(data: Path, environ: Mapping[str, str], rounds: int) -> None:
+    """Measure and print what is seen in a terminal."""
+    console = [sys.executable, "-m", "hitl_tui", "--data", str(data), "--workspace", str(ROOT / "examples" / "lease")]
+    peer = [sys.executable, str(ROOT / "benchmarks" / "peer_app.py")]
+    start_in_terminal(console, environ, _LISTED)
+    start_in_terminal(peer, environ)
+    ours: list[Started] = []
+    theirs: list[float] = []
+    for _ in range(rounds):
+        theirs.append(start_in_terminal(peer, environ).frame)
+        ours.append(start_in_terminal(console, environ, _LISTED))
+    rows = [
+        report("console: a typed key is seen", [s.frame for s in ours], theirs, f"≤ {TARGET_FRAME} of the peer"),
+        report("peer app: a typed key is seen", theirs, None, ""),
+        report("console: sessions are listed", [s.ready for s in ours], theirs, f"≤ {TARGET_READY * 1000:,.0f} ms"),
+    ]
+    show("In a terminal (ms from the start of the process)", _HEADER, rows)
+
+
+_HEADER = ["", "rounds", "median", "p95", "ratio", "target"]
+
+
+def commands(data: Path, environ: Mapping[str, str], session: str, rounds: int) -> None:
+    """Measure and print one-shot commands, each beside what it can't be faster than."""
+    python = sys.executable
+    calls = {
+        "python -c pass": [python, "-c", "pass"],
+        "hitl-tui --version": [python, "-m", "hitl_tui", "--version"],
+        'python -c "import langgraph.graph"': [python, "-c", "import langgraph.graph"],
+        "hitl-tui do (/todos)": [python, "-m", "hitl_tui", "--data", str(data), "do", session, "/todos", "--json"],
+    }
+    found: dict[str, list[tuple[float, float]]] = {name: [] for name in calls}
+    for name, command in calls.items():
+        run_command(command, environ)
+    for _ in range(rounds):
+        for name, command in calls.items():
+            found[name].append(run_command(command, environ))
+    pairs = {"hitl-tui --version": "python -c pass", "hitl-tui do (/todos)": 'python -c "import langgraph.graph"'}
+    rows = []
+    for name, samples in found.items():
+        beside = found.get(pairs.get(name, ""), [])
+        note = f"≤ {TARGET_VERSION * 1000:.0f} ms" if name.endswith("--version") else ""
+        row = report(name, [took for took, _ in samples], [took for took, _ in beside] or None, note)
+        rows.append([*row[:4], ms(Figures.of([used for _, used in samples]).median), *row[4:]])
+    show("One-shot commands (ms)", [*_HEADER[:4], "CPU", *_HEADER[4:]], rows)
+
+
+def main() -> None:
+    """Run the benchmark."""
+    parser = argparse.ArgumentParser(description="Start of the console and of one-shot commands.")
+    parser.add_argument("--rounds", type=int, default=7, help="repetitions")
+    parser.add_argument("--data", type=Path, help="folder on the disk to measure; a temporary one is made in it")
+    chosen = parser.parse_args()
+    print(common.machine())
+    environ = {**os.environ, "TERM": "xterm-256color", "COLORTERM": "truecolor"}
+    with common.scratch(chosen.data) as root:
+        data = root / "data"
+        begin = [sys.executable, "-m", "hitl_tui", "--data", str(data), "run", "--session", "bench"]
+        begin += ["--workspace", str(ROOT / "examples" / "lease"), "How much deposit is protected?"]
+        asked = subprocess.run(begin, cwd=ROOT, env=environ, capture_output=True, check=False)
+        if asked.returncode != 3:
+            raise RuntimeError(f"the session can't be begun: {asked.stderr.decode(errors='replace')}")
+        terminals(data, environ, chosen.rounds)
+        commands(data, environ, "bench", chosen.rounds)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,143 @@
+"""Questions: their ids, what they say, and which there are (D7)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from board_support import DENY_HIGH, Table, add, decide, on, plan
+
+from hitl_tui.core.board import Rules
+from hitl_tui.core.digest import digest
+from hitl_tui.core.events import Event, EventKind
+from hitl_tui.core.policy import Mode, Policy, Rule, Ruling, Terms
+from hitl_tui.core.questions import asking, questions
+from hitl_tui.core.requests import OPTIONS, Kind, Verdict
+
+
+def test_the_same_state_asks_the_same_questions() -> None:
+    one, other = Table(plan("a", "b", "c:a")), Table(plan("a", "b", "c:a"))
+    assert [q.id for q in one.questions()] == [q.id for q in other.questions()]
+    assert len(one.asked()) == 2
+
+
+def test_every_question_carries_the_digest_of_its_subject_and_fitting_options() -> None:
+    table = Table(plan("a", "b", "c", "d"))
+    for todo_id in ("todo_001", "todo_002", "todo_003"):
+        table.approve(todo_id)
+    runs = {i: table.todo(i).run_id for i in table.board.todos}
+    inside = {"id": "i", "path": ["n"], "index": 0, "value": {"x": 1}}
+    table.take(on(EventKind.INTERRUPTED, "todo_001", run_id=runs["todo_001"], interrupt=inside))
+    effect = {"key": "k", "name": "pay", "subject": {"amount": 1}, "why": "unknown"}
+    table.take(on(EventKind.DOUBT, "todo_002", run_id=runs["todo_002"], effect=effect))
+    table.fail("todo_003")
+    data = {"id": "p", "reason": "r", "origin": "operator", "changes": [{"kind": "skip", "todo_id": "todo_004"}]}
+    table.take(Event(EventKind.PROPOSED, {"proposal": data}))
+    found = table.questions()
+    assert [q.kind for q in found] == [Kind.INTERRUPT, Kind.EFFECT, Kind.FAILURE, Kind.TODO, Kind.PROPOSAL]
+    for question in found:
+        assert question.digest == digest(question.subject)
+        assert question.options == OPTIONS[question.kind]
+    assert found[0].subject["value"] == {"x": 1}
+    assert found[1].subject["effect"] == effect
+    assert asking(table.board) == ["todo_001", "todo_002", "todo_003", "todo_004", "p"]
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        on(EventKind.EDIT, "todo_001", arguments={"what": "z"}, risk="low"),
+        on(EventKind.UPDATE, "todo_001", status="pending"),
+        Event(EventKind.RESTORED, {"branch": 1}),
+        Event(EventKind.CONFIGURED, {"policy_version": "other", "concurrency": 1}),
+    ],
+    ids=["edit", "asked anew", "branch", "policy"],
+)
+def test_what_is_asked_anew_is_another_question(event: Event) -> None:
+    table = Table(plan("a"))
+    before = table.asked()
+    table.take(event)
+    assert len(table.asked()) == 1
+    assert not table.asked() & before
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        on(EventKind.PRIORITY, "todo_001", priority="low"),
+        on(EventKind.MOVE, "todo_001", where="after", anchor="todo_002"),
+        Event(EventKind.MODE, {"mode": "step"}),
+        add("another"),
+    ],
+    ids=["priority", "move", "same mode", "add"],
+)
+def test_what_doesnt_touch_the_subject_leaves_the_question(event: Event) -> None:
+    table = Table(plan("a", "b"))
+    before = table.asked()
+    table.take(event)
+    assert before <= table.asked()
+
+
+def test_questions_come_by_priority_and_order() -> None:
+    table = Table(plan("a", "b", "c"))
+    table.take(on(EventKind.PRIORITY, "todo_003", priority="critical"))
+    table.take(on(EventKind.MOVE, "todo_002", where="before", anchor="todo_001"))
+    assert [q.todo_id for q in table.questions()] == ["todo_003", "todo_002", "todo_001"]
+
+
+def test_a_draft_of_a_plan_asks_about_the_plan_alone() -> None:
+    table = Table(plan("a", "b:a"), accepted=False, mode=Mode.PLAN)
+    (question,) = table.questions()
+    assert question.kind is Kind.PLAN
+    assert [s["todo"] for s in question.subject["steps"]] == ["todo_001", "todo_002"]
+    decide(table, "", Verdict.REJECT, reason="two lines\nof words")
+    assert (table.board.control.plan, table.board.control.feedback) == ("revise", "two lines of words")
+
+
+def test_a_plan_that_was_changed_since_it_was_shown_isnt_approved() -> None:
+    table = Table(plan("a"), accepted=False, mode=Mode.PLAN)
+    (shown,) = table.questions()
+    table.take(on(EventKind.EDIT, "todo_001", arguments={"what": "z"}, risk="low"))
+    (now,) = table.questions()
+    assert now.id != shown.id
+
+
+def test_approval_in_advance_is_for_what_isnt_high_risk_and_isnt_denied() -> None:
+    table = Table(plan("a", "b:a", "c!:a"))
+    ahead = table.ask_ahead("todo_002")
+    assert ahead is not None
+    assert ahead.about["ahead"] is True
+    assert ahead.subject["inputs"] == {"todo_001": None}
+    assert table.ask_ahead("todo_003") is None
+    denied = Table(plan("a", "b:a"), Rules(Policy([Rule(Ruling.DENY, team="team"), *DENY_HIGH.rules])))
+    assert denied.ask_ahead("todo_002") is None
+
+
+def test_the_question_in_advance_and_the_question_are_two() -> None:
+    table = Table(plan("a", "b:a"))
+    ahead = table.ask_ahead("todo_002")
+    table.approve("todo_001")
+    table.finish("todo_001")
+    assert ahead is not None
+    assert ahead.id not in table.asked()
+
+
+def test_terms_come_from_the_rule_that_matches() -> None:
+    terms = Terms(quorum=2, level=1, deadline=60.0)
+    table = Table(plan("a"), Rules(Policy([Rule(Ruling.ASK, team="team", terms=terms)])))
+    (question,) = table.questions()
+    assert question.terms == terms
+    assert question.about["rule"] == 1
+
+
+def test_a_failure_asks_with_its_error_and_each_attempt_is_another_question() -> None:
+    table = Table([replace(plan("a")[0], max_retries=0)])
+    table.approve("todo_001")
+    seen = set()
+    for _ in range(3):
+        table.fail("todo_001")
+        (question,) = questions(table.board, table.rules)
+        assert question.subject["error"] == "broke"
+        seen.add(question.id)
+        decide(table, "todo_001", Verdict.RETRY)
+    assert len(seen) == 3

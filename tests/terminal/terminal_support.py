@@ -1,0 +1,121 @@
+"""The console in a real pseudo-terminal, seen through a terminal emulator."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pexpect
+import pyte
+
+ROOT = Path(__file__).resolve().parents[2]
+EXAMPLE = ROOT / "examples" / "lease"
+PATIENCE = 60.0
+# The emulator doesn't know the requests of the keyboard protocol and of terminal modes, and would print them.
+_UNKNOWN = re.compile(r"\x1b\[[<>=][\d;]*u|\x1b\[\?u|\x1b\[\?\d+\$p|\x1b\[>[\d;]*[a-zA-Z]")
+
+
+class Terminal:
+    """One console in a terminal of its own.
+
+    Args:
+        data: the data folder.
+        size: columns and rows.
+        arguments: of the command line.
+    """
+
+    def __init__(self, data: Path, size: tuple[int, int], *arguments: str) -> None:
+        columns, rows = size
+        self.screen = pyte.Screen(columns, rows)
+        self._stream = pyte.Stream(self.screen)
+        environ = {**os.environ, "TERM": "xterm-256color", "COLORTERM": "truecolor", "HITL_USER": "ops"}
+        command = ["-m", "hitl_tui", "--data", str(data), *arguments]
+        self._child = pexpect.spawn(
+            sys.executable,
+            command,
+            dimensions=(rows, columns),
+            env=environ,
+            cwd=str(ROOT),
+            encoding="utf-8",
+            codec_errors="replace",
+            timeout=PATIENCE,
+        )
+        self._rest = ""
+
+    def __enter__(self) -> Terminal:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._child.close(force=True)
+
+    @property
+    def text(self) -> str:
+        """What the screen shows."""
+        return "\n".join(self.screen.display)
+
+    def see(self, *words: str, without: str = "") -> None:
+        """Wait until all words are on the screen (and one isn't)."""
+        deadline = time.monotonic() + PATIENCE
+        while not all(w in self.text for w in words) or (without and without in self.text):
+            assert time.monotonic() < deadline, f"never seen: {words} (without {without!r})\n{self.text}"
+            self._read()
+
+    def _read(self) -> None:
+        try:
+            data = self._rest + self._child.read_nonblocking(65_536, timeout=0.2)
+        except pexpect.TIMEOUT:
+            return
+        cut = data.rfind("\x1b")
+        whole, self._rest = (data[:cut], data[cut:]) if cut >= 0 and len(data) - cut < 16 else (data, "")
+        self._stream.feed(_UNKNOWN.sub("", whole))
+        if not self._child.isalive():
+            self._stream.feed(_UNKNOWN.sub("", self._rest))
+            self._rest = ""
+
+    def keys(self, text: str) -> None:
+        """Type."""
+        self._child.send(text)
+
+    def send(self, line: str) -> None:
+        """Type a line and send it."""
+        self._child.send(line)
+        self.see(line[:20])
+        self._child.send("\r")
+
+    def decide(self, key: str, *question: str) -> None:
+        """Wait for a question, go to it, and press a key once the panel says that it decides."""
+        self.see("QUESTION", *question)
+        self.keys(CTRL_G)
+        self.see("· ready ")
+        self.keys(key)
+
+    def kill(self) -> None:
+        """kill -9."""
+        self._child.kill(signal.SIGKILL)
+        self._child.wait()
+
+    def leave(self) -> int:
+        """Leave with Ctrl+Q; return the exit code."""
+        self.keys("\x11")
+        self._child.expect(pexpect.EOF)
+        self._child.close()
+        return int(self._child.exitstatus if self._child.exitstatus is not None else -1)
+
+
+CTRL_G = "\x07"
+F6 = "\x1b[17~"
+
+
+def shown(data: Path, session: str) -> dict[str, Any]:
+    """Return `hitl-tui show SESSION --json`."""
+    command = [sys.executable, "-m", "hitl_tui", "show", session, "--json", "--data", str(data)]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, check=False, timeout=PATIENCE)
+    found: dict[str, Any] = json.loads(done.stdout)
+    return found

@@ -1,0 +1,75 @@
+"""S1 to S3 as a person does them, in a real terminal."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from terminal_support import EXAMPLE, F6, Terminal, shown
+
+RISE = "집주인이 전세금 3억을 10억으로 올려달래. 법적으로 해결방법 알려줘"
+SIZES = pytest.mark.parametrize("size", [(80, 24), (120, 40)], ids=["80x24", "120x40"])
+
+
+@SIZES
+def test_s1_the_rise_is_computed_and_compared(tmp_path: Path, size: tuple[int, int]) -> None:
+    with Terminal(tmp_path, size, "--workspace", str(EXAMPLE)) as terminal:
+        terminal.see("Begin with", "nothing runs until you say so")
+        terminal.send(RISE)
+        terminal.see("ASK EVERY STEP", "1 needs you")
+        terminal.decide("1", "001")
+        terminal.decide("1", "002")
+        terminal.see("✓ finished", "233.3%", "housing-lease-act.md:10")
+        assert terminal.leave() == 0
+    after = shown(tmp_path, "s1")
+    assert [t["status"] for t in after["todos"]] == ["completed", "completed"]
+    assert "233.3%" in after["response"] and "5%" in after["response"]
+
+
+@SIZES
+def test_s2_words_add_an_analysis(tmp_path: Path, size: tuple[int, int]) -> None:
+    with Terminal(tmp_path, size, "--workspace", str(EXAMPLE), "강남구 아파트 시세 조회") as terminal:
+        terminal.see("QUESTION · 001")
+        terminal.send("검색만으로 부족할 것 같아. 분석도 추가해줘.")
+        terminal.see("QUESTION 1 of 2")
+        terminal.decide("j", "QUESTION 1 of 2")
+        terminal.see("QUESTION 2 of 2", "analysis_team", "· ready ")
+        terminal.keys("1")
+        terminal.see("QUESTION · 001", "· ready ")
+        terminal.keys("1")
+        terminal.decide("1", "QUESTION · 002")
+        terminal.see("✓ finished")
+        assert terminal.leave() == 0
+    after = shown(tmp_path, "s1")
+    assert [(t["agent_name"], t["status"]) for t in after["todos"]] == [
+        ("search_team", "completed"),
+        ("analysis_team", "completed"),
+    ]
+    assert after["todos"][0]["completed_at"] <= after["todos"][1]["started_at"]
+
+
+@SIZES
+def test_s3_after_a_kill_only_the_analysis_runs(tmp_path: Path, size: tuple[int, int]) -> None:
+    with Terminal(tmp_path, size, "--workspace", str(EXAMPLE), RISE) as terminal:
+        terminal.decide("1", "001")
+        terminal.see("✓ done", "QUESTION · 002")
+        terminal.kill()
+    with Terminal(tmp_path, size) as terminal:
+        terminal.see("✓ done", "QUESTION · 002")
+        terminal.send("/checkpoint list")
+        terminal.see("checkpoints, newest first", "asked 002")
+        terminal.keys(F6)
+        terminal.see("restore")
+        terminal.keys("r")
+        terminal.see("Asked again: todo_002.", "Nothing is executed", "─ ready ─")
+        terminal.keys("1")
+        terminal.see("stands at", "nothing was executed")
+        terminal.keys("\x1b")
+        terminal.decide("1", "QUESTION · 002")
+        terminal.see("✓ finished", "233.3%")
+        assert terminal.leave() == 0
+    after = shown(tmp_path, "s1")
+    assert after["branch"] == 1
+    assert [(t["status"], t["attempt"]) for t in after["todos"]] == [("completed", 1), ("completed", 1)]
+    assert after["todos"][0]["run_id"].startswith("s1/todo_001/0.")
+    assert after["todos"][1]["run_id"].startswith("s1/todo_002/1.")
