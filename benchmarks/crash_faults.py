@@ -21,6 +21,7 @@ from typing import Any
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
 from hitl_tui.ledger import sqlite_database, sqlite_effects
+from hitl_tui.ledger.sqlite import SqliteLedger
 from hitl_tui.supervisor.activity import ActivityStream
 from hitl_tui.supervisor.effects import LedgerEffects
 from hitl_tui.supervisor.runs import LocalDispatcher
@@ -111,8 +112,13 @@ def _wrap_ledger(faults: Faults) -> None:
 
 
 def _wrap_saver(faults: Faults) -> None:
-    for name in ("aput", "aput_writes"):
-        setattr(AsyncSqliteSaver, name, _around(faults, getattr(AsyncSqliteSaver, name), f"saver.{name}"))
+    for owner, room, name in (
+        (AsyncSqliteSaver, "saver", "aput"),
+        (AsyncSqliteSaver, "saver", "aput_writes"),
+        (SqliteLedger, "ledger", "intend_restore"),
+        (SqliteLedger, "ledger", "finish_restore"),
+    ):
+        setattr(owner, name, _around(faults, getattr(owner, name), f"{room}.{name}"))
 
 
 def _around(faults: Faults, inner: Callable[..., Awaitable[Any]], label: str) -> Callable[..., Awaitable[Any]]:

@@ -211,7 +211,7 @@ def _do() -> _Parser:
         "Carry one chat command out, let what it set free run, and stop at the next question.\n"
         "Plain text proposes a change of the plan. /help lists all commands. When another process has the session\n"
         'open, the command is recorded ("status": "recorded") and that process acts on it.\n'
-        "A command that only looks (/todos, /todo show, /checkpoint list, /help) ends with 0 wherever the session stands.",
+        "A command that only looks (/todos, /todo show, /checkpoint list, /help) ends with 0 in any session.",
         _CODES,
     )
     parser.add_argument("session", metavar="SESSION", help="the session's id")

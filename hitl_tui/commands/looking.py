@@ -18,7 +18,7 @@ async def todos(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
     seen = hand.snapshot
     summary = seen.summary
     current = seen.current_todo_id
-    message = f"{summary['total']} TODOs, {summary['completed']} completed, {len(seen.questions)} waiting for you."
+    message = f"{summary['total']} TODO{'' if summary['total'] == 1 else 's'}, {summary['completed']} completed, {len(seen.questions)} waiting for you."
     data = {
         "todos": [t.to_dict() for t in seen.todos],
         "summary": summary,

@@ -22,6 +22,7 @@ _DERIVED = ("argv", "preview", "exit_codes", "timeout", "command", "parameters")
 _PREVIEW_LINES = 12
 _LABEL = 9
 _WIDEST_LABEL = 14
+_ROOMY = 90
 
 RISK_WORDS: Mapping[str, str] = {
     "high": "RISKY: changes things outside this session",
@@ -316,7 +317,8 @@ def layout(rows: Iterable[Row], width: int) -> Content:
     """Return rows as text of a width in cells: what is too long goes on under its own beginning."""
     lines: list[Content] = []
     rows = list(rows)
-    column = min(_WIDEST_LABEL, max([_LABEL, *(cell_width(r.label) for r in rows)]))
+    widest = _WIDEST_LABEL if width >= _ROOMY else _LABEL
+    column = min(widest, max([_LABEL, *(cell_width(r.label) for r in rows)]))
     for row in rows:
         size = cell_width(row.label)
         indent = max(column, size) + 1 if row.label else 0

@@ -33,6 +33,7 @@ class Control:
         cursor: number of the last inbox event that is in this state.
         plan: `draft`, `accepted`, `revise` (the planner is to try again) or `rejected`.
         revision: how often the plan was revised.
+        plan_asked: how often the plan was asked about anew because it was changed meanwhile.
         feedback: the operator's remarks on the plan so far, one a line.
         policy_version: version of the rules that questions were asked under.
         concurrency: TODOs that may run at once.
@@ -48,6 +49,7 @@ class Control:
     cursor: int = 0
     plan: str = PLAN_DRAFT
     revision: int = 0
+    plan_asked: int = 0
     feedback: str = ""
     policy_version: str = ""
     concurrency: int = 4

@@ -56,7 +56,9 @@ def question_keys(board: Board) -> dict[str, tuple[Any, ...]]:
     for name in asking(board):
         raw = board.todos.get(name)
         if raw is None:
-            keys[name] = (board.control.branch, board.control.revision, len(board.todos))
+            parts = sorted((i, t.get("rank", 0.0), t.get("asked", 0)) for i, t in board.todos.items())
+            shown = tuple(parts) if name == Kind.PLAN.value else ()
+            keys[name] = (board.control.branch, board.control.revision, board.control.plan_asked, shown)
             continue
         inputs = raw.get("dependencies") or raw.get("metadata", {}).get("inputs", ())
         results = tuple((board.todos.get(i, {}).get("result") or {}).get("digest") for i in inputs)
@@ -189,7 +191,7 @@ def plan_question(draft: Draft) -> Request:
         ],
     }
     about = {"title": "plan", "revision": draft.control.revision, "count": len(todos)}
-    return _session_request(draft, Kind.PLAN, "planner", subject, about)
+    return _session_request(draft, Kind.PLAN, "planner", subject, about, asked=draft.control.plan_asked)
 
 
 def proposal_question(draft: Draft, proposal: Mapping[str, Any]) -> Request:
@@ -205,10 +207,12 @@ def proposal_question(draft: Draft, proposal: Mapping[str, Any]) -> Request:
     return _session_request(draft, Kind.PROPOSAL, "planner", subject, about)
 
 
-def _session_request(draft: Draft, kind: Kind, source: str, subject: dict[str, Any], about: dict[str, Any]) -> Request:
+def _session_request(
+    draft: Draft, kind: Kind, source: str, subject: dict[str, Any], about: dict[str, Any], *, asked: int = 0
+) -> Request:
     seen = digest(subject)
     return Request(
-        id=request_id(draft.board.session, draft.control.branch, "", 0, [kind.value], seen),
+        id=request_id(draft.board.session, draft.control.branch, "", asked, [kind.value], seen),
         session=draft.board.session,
         branch=draft.control.branch,
         kind=kind,

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from hitl_tui.core.board import PLAN_ACCEPTED, Draft, approval_binds, dependencies_met, judge, subject_of
+from hitl_tui.core.board import PLAN_ACCEPTED, PLAN_DRAFT, Draft, approval_binds, dependencies_met, judge, subject_of
 from hitl_tui.core.digest import digest
 from hitl_tui.core.policy import Mode, Ruling
+from hitl_tui.core.questions import plan_question
 from hitl_tui.core.todos import SYSTEM, Status, SupervisorTodo
 
 _OPEN = frozenset({"pending", "waiting_approval", "blocked"})
@@ -28,10 +29,18 @@ def settle(draft: Draft, at: str) -> None:
         reached |= _users(draft, changed)
     if draft.control.plan == PLAN_ACCEPTED:
         _ask(draft, reached, at)
+    elif draft.control.plan == PLAN_DRAFT and draft.changed and _plan_changed(draft):
+        # Also when it is changed back: a question that was taken back never comes again as it was.
+        draft.control = replace(draft.control, plan_asked=draft.control.plan_asked + 1)
     completed = draft.control.completed + sum(_completion(draft, todo_id) for todo_id in draft.changed)
     concluded = draft.control.concluded and not draft.changed
     if (completed, concluded) != (draft.control.completed, draft.control.concluded):
         draft.control = replace(draft.control, completed=completed, concluded=concluded)
+
+
+def _plan_changed(draft: Draft) -> bool:
+    before = plan_question(Draft(draft.board, draft.rules))
+    return before.digest != plan_question(draft).digest
 
 
 def _reached(draft: Draft) -> set[str]:

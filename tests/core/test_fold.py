@@ -29,30 +29,9 @@ KINDS = st.sampled_from([*EventKind, "nonsense", ""])
 IDS = st.sampled_from(["todo_001", "todo_002", "todo_003", "todo_009", "x", ""])
 FIELDS = st.sampled_from(
     [
-        "todo_id",
-        "status",
-        "priority",
-        "where",
-        "anchor",
-        "todo",
-        "branch",
-        "ran",
-        "proposal",
-        "mode",
-        "arguments",
-        "risk",
-        "asked",
-        "verdict",
-        "request_id",
-        "run_id",
-        "result",
-        "error",
-        "interrupt",
-        "effect",
-        "highest",
-        "concurrency",
-        "policy_version",
-        "digest",
+        *("todo_id", "status", "priority", "where", "anchor", "todo", "branch", "ran", "proposal", "mode", "arguments"),
+        *("risk", "asked", "verdict", "request_id", "run_id", "result", "error", "interrupt", "effect", "highest"),
+        *("concurrency", "policy_version", "digest"),
     ]
 )
 VALUES = JSON | IDS | st.sampled_from([*Status, *Priority, *Verdict, *Mode, *Risk, "before", "after", "todo", "plan"])

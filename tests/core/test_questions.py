@@ -11,7 +11,7 @@ from hitl_tui.core.board import Rules
 from hitl_tui.core.digest import digest
 from hitl_tui.core.events import Event, EventKind
 from hitl_tui.core.policy import Mode, Policy, Rule, Ruling, Terms
-from hitl_tui.core.questions import asking, questions
+from hitl_tui.core.questions import asking, question_keys, questions
 from hitl_tui.core.requests import OPTIONS, Kind, Verdict
 
 
@@ -141,3 +141,34 @@ def test_a_failure_asks_with_its_error_and_each_attempt_is_another_question() ->
         seen.add(question.id)
         decide(table, "todo_001", Verdict.RETRY)
     assert len(seen) == 3
+
+
+@pytest.mark.parametrize(
+    ("there", "back"),
+    [
+        (
+            on(EventKind.MOVE, "todo_001", where="after", anchor="todo_002"),
+            on(EventKind.MOVE, "todo_001", where="before", anchor="todo_002"),
+        ),
+        (add("more"), on(EventKind.REMOVE, "todo_003")),
+        (
+            on(EventKind.EDIT, "todo_001", arguments={"what": "z"}, risk="low"),
+            on(EventKind.EDIT, "todo_001", arguments={"what": "a"}, risk="low"),
+        ),
+    ],
+    ids=["move", "add and remove", "edit"],
+)
+def test_a_plan_that_is_changed_and_changed_back_is_asked_anew(there: Event, back: Event) -> None:
+    table = Table(plan("a", "b"), accepted=False, mode=Mode.PLAN)
+    seen = [table.questions()[0]]
+    keys = [question_keys(table.board)]
+    for event in (there, back):
+        table.take(event)
+        assert not table.board.control.refused
+        seen.append(table.questions()[0])
+        keys.append(question_keys(table.board))
+    assert seen[0].digest == seen[2].digest
+    assert len({q.id for q in seen}) == 3
+    assert keys[0] != keys[1] != keys[2]
+    decide(table, "", Verdict.APPROVE)
+    assert table.board.control.plan == "accepted"

@@ -27,8 +27,8 @@ def test_a_session_from_question_to_answer_each_line_waiting_for_the_last(line: 
 
 
 def test_the_end_of_input_decides_nothing(line: Line) -> None:
-    code, out, _ = line.pipe("", "--line", SEARCH)
-    assert code == 3
+    code, out, err = line.pipe("", "--line", SEARCH)
+    assert (code, err) == (3, "")
     assert "s1 waits for your decision: todo_001." in out
     code, out, _ = line.pipe("/todos", "--line", "--session", "s1")
     assert code == 3, "a last line without an end is a line"

@@ -523,6 +523,16 @@ async def test_a_plan_that_is_rejected_without_words_ends_the_session(place: Pla
     assert place.world.done() == {}
 
 
+async def test_a_plan_that_was_moved_about_can_still_be_approved(place: Place) -> None:
+    place.mode = Mode.PLAN
+    async with place.open() as op:
+        await op.rest()
+        await op.say("/todo move 2 before 1", "/todo move 2 after 1", "/todo add low more", "/todo remove 3")
+        await op.rest()
+        await op.say("/plan approve")
+        assert (await op.rest()).status == "finished"
+
+
 # Storage that fails --------------------------------------------------------------------------------------------
 
 

@@ -35,7 +35,8 @@ class Terminal:
         columns, rows = size
         self.screen = pyte.Screen(columns, rows)
         self._stream = pyte.Stream(self.screen)
-        environ = {**os.environ, "TERM": "xterm-256color", "COLORTERM": "truecolor", "HITL_USER": "ops"}
+        inherited = {k: v for k, v in os.environ.items() if k not in ("COLUMNS", "LINES", "NO_COLOR")}
+        environ = {**inherited, "TERM": "xterm-256color", "COLORTERM": "truecolor", "HITL_USER": "ops"}
         command = ["-m", "hitl_tui", "--data", str(data), *arguments]
         self._child = pexpect.spawn(
             sys.executable,
@@ -71,13 +72,12 @@ class Terminal:
         try:
             data = self._rest + self._child.read_nonblocking(65_536, timeout=0.2)
         except pexpect.TIMEOUT:
+            self._stream.feed(_UNKNOWN.sub("", self._rest))
+            self._rest = ""
             return
         cut = data.rfind("\x1b")
         whole, self._rest = (data[:cut], data[cut:]) if cut >= 0 and len(data) - cut < 16 else (data, "")
         self._stream.feed(_UNKNOWN.sub("", whole))
-        if not self._child.isalive():
-            self._stream.feed(_UNKNOWN.sub("", self._rest))
-            self._rest = ""
 
     def keys(self, text: str) -> None:
         """Type."""
@@ -93,8 +93,24 @@ class Terminal:
         """Wait for a question, go to it, and press a key once the panel says that it decides."""
         self.see("QUESTION", *question)
         self.keys(CTRL_G)
-        self.see("· ready ")
+        self.ready()
         self.keys(key)
+
+    def ready(self) -> None:
+        """Read the question to its end, and wait until the panel says that a key decides."""
+        while True:
+            self.see_one("· ready ", "more below")
+            if "· ready " in self.text:
+                return
+            self.keys(PAGE_DOWN)
+            self.see(without="more below")
+
+    def see_one(self, *words: str) -> None:
+        """Wait until one of these is on the screen."""
+        deadline = time.monotonic() + PATIENCE
+        while not any(w in self.text for w in words):
+            assert time.monotonic() < deadline, f"never seen: any of {words}\n{self.text}"
+            self._read()
 
     def kill(self) -> None:
         """kill -9."""
@@ -111,6 +127,7 @@ class Terminal:
 
 CTRL_G = "\x07"
 F6 = "\x1b[17~"
+PAGE_DOWN = "\x1b[6~"
 
 
 def shown(data: Path, session: str) -> dict[str, Any]:

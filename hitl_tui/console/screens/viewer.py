@@ -60,8 +60,9 @@ class Viewer(ModalScreen[bool]):
 
     def look(self) -> None:
         """See whether the end is on the screen."""
-        region = self.query_one(ViewerText)
-        if region.size.height > 0 and region.scroll_offset.y >= region.max_scroll_y:
+        region, rows = self.query_one(ViewerText), self.query_one(Rows)
+        seen = region.scroll_offset.y + region.scrollable_content_region.height
+        if rows.size.width > 0 and region.size.height > 0 and seen >= rows.needed:
             self._end = True
 
     def action_move(self, by: int) -> None:

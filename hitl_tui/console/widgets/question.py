@@ -184,8 +184,9 @@ class QuestionPanel(Vertical, can_focus=True):
         self._look()
 
     def _look(self) -> None:
-        region = self.query_one(Body)
-        if self.display and region.size.height > 0 and region.scroll_offset.y >= region.max_scroll_y:
+        region, rows = self.query_one(Body), self.query_one(Rows)
+        seen = region.scroll_offset.y + region.scrollable_content_region.height
+        if self.display and rows.size.width > 0 and region.size.height > 0 and seen >= rows.needed:
             self._read.add(self._shown)
         self._places()
 

@@ -27,6 +27,11 @@ class Rows(Widget):
         self.rows = tuple(rows)
         self.refresh(layout=True)
 
+    @property
+    def needed(self) -> int:
+        """How many lines the rows take at the width they have now; what is laid out may still be older ones."""
+        return layout(self.rows, max(1, self.size.width)).plain.count("\n") + 1
+
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
         return layout(self.rows, width).plain.count("\n") + 1
 

@@ -6,9 +6,10 @@ import sqlite3
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from hitl_tui.teams.search.prior import prior
+from hitl_tui.teams.search.prior import introduces, is_item, prior
 from hitl_tui.teams.search.query import Term, Weight, pairs
 from hitl_tui.teams.search.rank import (
+    MAX_PASSAGE_CHARS,
     Candidate,
     Passage,
     Scored,
@@ -26,6 +27,8 @@ _CANDIDATES = 300
 _LOOKED_AT = 80
 _COUNTED = 4_000
 _MATCHED = 25_000
+_FOLLOWING = 12
+_APART = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,11 +141,45 @@ def _passages(
         key=lambda item: -item.score,
     )
     passages = []
+    shown: set[int] = set()
     for item in choose(ordered, {row: detail[0] for row, detail in details.items()}, limit):
-        _, path, line, end_line, page, heading, text = details[item.candidate.id]
+        row = item.candidate.id
+        if row in shown:
+            continue
+        shown.add(row)
+        _, path, line, end_line, page, heading, text = details[row]
         first, last, words = focus(text, line, end_line, weighed)
+        if last == end_line and introduces(words):
+            last, words = _with_list(db, row, last, words, shown)
         passages.append(Passage(path, first, last, page, heading, words, round(item.score, 4)))
     return tuple(passages)
+
+
+def _with_list(db: sqlite3.Connection, row: int, last: int, words: str, shown: set[int]) -> tuple[int, str]:
+    """Add what follows a passage that introduces it (`The keys are:`), as far as there is room.
+
+    Args:
+        row: the passage's block; `shown` gets the blocks added.
+        last: its last line.
+        words: its text.
+    """
+    rows = db.execute(
+        "SELECT next.id, next.line, next.end_line, next.text FROM blocks AS own JOIN blocks AS next"
+        " ON next.file = own.file AND next.page = own.page AND next.id > own.id AND next.id <= own.id + ?"
+        " AND (next.heading = own.heading OR substr(next.heading, 1, length(own.heading) + 3) = own.heading || ' > ')"
+        " WHERE own.id = ? ORDER BY next.id",
+        (_FOLLOWING, row),
+    )
+    follows, before = row, ""
+    for number, line, end_line, text in rows:
+        apart = number != follows + 1 or line - last > _APART
+        if follows != row and not (is_item(text) and is_item(before)):
+            break
+        if apart or number in shown or len(words) + len(text) >= MAX_PASSAGE_CHARS:
+            break
+        words, last, follows, before = f"{words}\n{text}", end_line, number, text
+        shown.add(number)
+    return last, words
 
 
 def _quoted(phrase: str) -> str:

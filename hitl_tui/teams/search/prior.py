@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from hitl_tui.teams.search.query import Term, Weight
 from hitl_tui.teams.search.tokens import index_tokens, normalise, phrase_tokens
 
-_HEADING = 0.6
+_HEADING = 0.7
 _HEADING_FREE = 0.3
 _ALIKE = 0.6
 _LINK = 0.7  # an entry of a table of contents points to the answer and isn't it
@@ -30,6 +30,7 @@ _MARKUP = re.compile(r"\]\([^)]*\)|\[=|=\]|\{\{|\}\}|\[\[|\]\]|:\w+:`|<[^>\n]*>"
 _CODE_SIGNS = re.compile(r"[{}();=<>\[\]]|::|->")
 _CODE_SHARE = 0.05
 _ASKS_FOR_CODE = re.compile(r"\b(?:code|snippet|syntax|signature|idl|example)\b|코드|예제|문법|[{}();=<>]", re.IGNORECASE)
+_ITEM = re.compile(r"[\s>]*(?:[-*+•|]|\(?\d{1,3}[.)]|[①-⑳]|[가-하][.)])\s*\S")
 _MAX_ASKING = 240
 _SUBJECT = (
     re.compile(
@@ -108,6 +109,16 @@ def is_code(text: str) -> bool:
 def is_asking(text: str) -> bool:
     """True for a passage that only asks."""
     return len(text) <= _MAX_ASKING and text.rstrip(" \t*_`\"'”’)").endswith(("?", "？"))
+
+
+def introduces(text: str) -> bool:
+    """True for a passage that ends by announcing what follows it."""
+    return text.rstrip(" \t*_`").endswith((":", "："))
+
+
+def is_item(text: str) -> bool:
+    """True for an entry of a list or a row of a table."""
+    return _ITEM.match(text) is not None
 
 
 def subject_of(question: str) -> str:

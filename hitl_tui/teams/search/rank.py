@@ -14,9 +14,9 @@ from hitl_tui.teams.search.tokens import index_tokens
 MAX_PASSAGE_CHARS = 600
 _FACTORS = {Weight.STRONG: 1.0, Weight.ROLE: 0.5, Weight.WEAK: 0.15, Weight.NUMBER: 0.5, Weight.AMOUNT: 0.1}
 _RARITY = 0.75  # below 1, a rare word that isn't the point (kept, wants) weighs less against the others
-_PAIR = 0.4
+_PAIR = 0.3
 _OTHER_SCRIPT = 0.3  # an absent word in a script the documents don't use says little about them
-_IN_TITLE = 0.85
+_IN_TITLE = 0.95
 _IN_NAME = 0.6
 _NEARBY = 0.3
 _NEAR_CHARS = 48

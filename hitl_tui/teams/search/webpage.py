@@ -39,6 +39,7 @@ class _Page(HTMLParser):
         self._term = ""
         self._term_line = 0
         self._in_term = False
+        self._item = False
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         if tag == "title":
@@ -57,6 +58,7 @@ class _Page(HTMLParser):
             self._heading = _HEADINGS[tag]
         elif tag in _BLOCKS:
             self._break()
+            self._item = tag == "li" or (self._item and tag == "p")
             if tag in _TERM_TAGS:
                 self._in_term = tag == "dt"
         elif tag in _CELLS and self._words:
@@ -107,7 +109,8 @@ class _Page(HTMLParser):
                 self.build.whole(self._term_line, self._last, f"{self._term}: {text}")
                 self._term = ""
             else:
-                self.build.whole(self._first, self._last, text)
+                self.build.whole(self._first, self._last, f"- {text}" if self._item else text)
+            self._item = False
         self._heading = 0
 
     def _start_term(self, text: str) -> None:
