@@ -155,12 +155,20 @@ class Watch:
     def __init__(self, session: Session) -> None:
         self._session = session
         self.seen: list[tuple[float, Snapshot]] = []
+        self._noted = asyncio.Condition()
 
     async def run(self) -> None:
         snapshot = self._session.snapshot
         while True:
             snapshot = await self._session.changed(snapshot)
             self.seen.append((time.perf_counter(), snapshot))
+            async with self._noted:
+                self._noted.notify_all()
+
+    async def until(self, snapshot: Snapshot) -> None:
+        """Wait until this snapshot, or one after it, was noted."""
+        async with self._noted:
+            await self._noted.wait_for(lambda: any(seen.cursor >= snapshot.cursor for _, seen in self.seen))
 
     def applied(self, seq: int) -> float:
         """Return when the event with this number was first in a snapshot."""
@@ -207,8 +215,7 @@ async def measure(root: Path, dependencies: Sequence[Sequence[int]], *, peer: bo
             seq = await session.desk.last_seq()
             await session.applied(seq)
             snapshot = await session.settled()
-            while not watch.seen or watch.seen[-1][1] is not snapshot:
-                await asyncio.sleep(0)
+            await watch.until(snapshot)
             run.cpu += common.cpu_seconds() - used
             _note(run, session, watch, seq, decided)
             for _, seen in watch.seen:
@@ -268,7 +275,9 @@ def report(shape: str, count: int, run: Run) -> None:
     header = ["checkpoint file", "start", "25 %", "50 %", "75 %", "100 %", "per event, by quarter"]
     show("", header, rows)
     median = Figures.of([*run.approve, *run.finished]).median
-    print(f"  median {ms(median)} ms an event (target: at most {ms(TARGET_MEDIAN)}, wanted {ms(WANTED_MEDIAN)}, at 1,000)")
+    print(
+        f"  median {ms(median)} ms an event (target: at most {ms(TARGET_MEDIAN)}, wanted {ms(WANTED_MEDIAN)}, at 1,000)"
+    )
     if run.plain:
         ratio = run.plain_sizes[-1] / run.sizes[-1]
         print(f"  plain file {ratio:.1f} times as large (target: at least {TARGET_RATIO:.0f} at 1,000)", flush=True)

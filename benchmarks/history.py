@@ -17,7 +17,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from benchmarks import common
-from benchmarks.common import Figures, ms, show
+from benchmarks.common import Figures, show
 from hitl_tui.core.board import Rules
 from hitl_tui.core.events import Event, EventKind
 from hitl_tui.supervisor.checkpointer import create_checkpointer
@@ -50,7 +50,9 @@ async def build(supervisor: TeamSupervisor, history: History, checkpoints: int, 
         missing = checkpoints - await history.count()
 
 
-async def measure(root: Path, checkpoints: int, todos: int, rounds: int) -> tuple[list[float], list[float], list[float]]:
+async def measure(
+    root: Path, checkpoints: int, todos: int, rounds: int
+) -> tuple[list[float], list[float], list[float]]:
     """Return seconds of our first page, of LangGraph's, and of our last page."""
     agent, _ = common.planning_agent(common.steps_of([[i - 1] if i % 10 else [] for i in range(todos)]), nothing)
     ours: list[float] = []

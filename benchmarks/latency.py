@@ -125,22 +125,29 @@ def lower_bound(plan: Sequence[Sequence[int]]) -> float:
     return WORK * max(max(levels(plan)) + 1, len(plan) / CONCURRENCY)
 
 
-def list_schedule(plan: Sequence[Sequence[int]]) -> float:
-    """Return the seconds of a perfect machine that starts what is ready, longest tail first."""
-    users: dict[int, list[int]] = {i: [] for i in range(len(plan))}
-    for number, needed in enumerate(plan):
-        for d in needed:
-            users[d].append(number)
-    tail = [0] * len(plan)
-    for number in reversed(range(len(plan))):
-        tail[number] = 1 + max((tail[u] for u in users[number]), default=0)
+def schedule(plan: Sequence[Sequence[int]], urgency: Sequence[int]) -> float:
+    """Return the seconds of a machine without overhead that starts what is ready, most urgent first."""
     done: set[int] = set()
     rounds = 0
     while len(done) < len(plan):
         ready = [i for i in range(len(plan)) if i not in done and done.issuperset(plan[i])]
-        done.update(sorted(ready, key=lambda i: -tail[i])[:CONCURRENCY])
+        done.update(sorted(ready, key=lambda i: -urgency[i])[:CONCURRENCY])
         rounds += 1
     return rounds * WORK
+
+
+def tails(plan: Sequence[Sequence[int]]) -> list[int]:
+    """Return for each TODO the longest way from it to the end: the best urgency known."""
+    found = [1] * len(plan)
+    for number in reversed(range(len(plan))):
+        for d in plan[number]:
+            found[d] = max(found[d], found[number] + 1)
+    return found
+
+
+def by_order(plan: Sequence[Sequence[int]]) -> list[int]:
+    """Return the urgency that a session goes by where priorities are equal: the plan's order."""
+    return [-number for number in range(len(plan))]
 
 
 # Runs --------------------------------------------------------------------------------------------------------------
@@ -172,6 +179,12 @@ class FanState(TypedDict, total=False):
     done: Annotated[list[int], operator.add]
 
 
+class Task(TypedDict):
+    """What a `Send` carries."""
+
+    todo: int
+
+
 async def send_makespan(root: Path, plan: Sequence[Sequence[int]]) -> float:
     """Return seconds from the invocation to the end of the last work, with a `Send` per TODO and level."""
     from langgraph.graph import END, START, StateGraph
@@ -187,11 +200,11 @@ async def send_makespan(root: Path, plan: Sequence[Sequence[int]]) -> float:
         goto: Any = [Send("work", {"todo": i}) for i in todos] if todos else END
         return Command(goto=goto, update={"level": level})
 
-    async def work(state: Mapping[str, Any]) -> FanState:
+    async def work(state: Task) -> FanState:
         async with room:
             await asyncio.sleep(WORK)
         ended.append(time.perf_counter())
-        return {"done": [int(state["todo"])]}
+        return {"done": [state["todo"]]}
 
     async with create_checkpointer(root / "fan.db") as saver:
         builder = StateGraph(FanState)
@@ -220,15 +233,19 @@ def report_makespans(found: Mapping[str, tuple[float, float]]) -> None:
     rows = []
     for name, (ours, theirs) in found.items():
         plan = plans()[name]
-        bound, schedule = lower_bound(plan), list_schedule(plan)
-        rows.append(
-            [name, str(len(plan)), ms(bound), ms(schedule), ms(ours), f"{ours / bound:.2f}", ms(theirs)]
-            + [f"{theirs / bound:.2f}", f"{theirs / ours:.2f}"]
-        )
-    header = ["plan of 200 ms TODOs", "TODOs", "bound", "list", "session", "÷ bound", "Send", "÷ bound", "Send ÷ session"]
+        bound, best, ordered = lower_bound(plan), schedule(plan, tails(plan)), schedule(plan, by_order(plan))
+        session = [ms(ours), f"{ours / best:.2f}", f"{ours / ordered:.2f}"]
+        fan = [ms(theirs), f"{theirs / best:.2f}", f"{theirs / ours:.2f}"]
+        rows.append([name, str(len(plan)), ms(bound), ms(best), ms(ordered), *session, *fan])
+    header = ["plan of 200 ms TODOs", "TODOs", "bound", "best", "order"]
+    header += ["session", "÷ best", "÷ order", "Send", "÷ best", "÷ session"]
     show("Makespan (ms, medians; four at once)", header, rows)
-    print("  bound: max(critical path, work ÷ 4), which not every plan can reach; list: a schedule on a perfect machine")
-    print(f"  target: session at most {TARGET_MAKESPAN:.2f} times the optimum, which lies between the two", flush=True)
+    print("  bound: max(critical path, work ÷ 4), not always reachable; best: longest tail first, without overhead;")
+    print("  order: the plan's order, which sessions go by, without overhead")
+    print(
+        f"  target: session at most {TARGET_MAKESPAN:.2f} times the optimum, which lies between bound and best",
+        flush=True,
+    )
 
 
 def main() -> None:

@@ -21,7 +21,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-import ptyprocess
+import ptyprocess  # type: ignore[import-untyped]  # it comes with pexpect and has no stubs
 import pyte
 
 from benchmarks import common
@@ -145,7 +145,7 @@ def commands(data: Path, environ: Mapping[str, str], session: str, rounds: int) 
         "hitl-tui do (/todos)": [python, "-m", "hitl_tui", "--data", str(data), "do", session, "/todos", "--json"],
     }
     found: dict[str, list[tuple[float, float]]] = {name: [] for name in calls}
-    for name, command in calls.items():
+    for command in calls.values():
         run_command(command, environ)
     for _ in range(rounds):
         for name, command in calls.items():

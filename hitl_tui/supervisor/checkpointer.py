@@ -16,6 +16,8 @@ from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
 from hitl_tui.core.errors import StorageError
+from hitl_tui.supervisor.saver import SessionSaver
+from hitl_tui.supervisor.state import merge_todos
 
 FORMAT = 1
 """Version of what we keep in a checkpoint file, in its `user_version`; a newer one is left alone."""
@@ -49,11 +51,11 @@ async def create_checkpointer(
     path = Path(db_path)
     await asyncio.to_thread(_prepare, path)
     try:
-        connection = await aiosqlite.connect(path, timeout=10)
+        connection = await aiosqlite.connect(path, timeout=10, isolation_level=None, cached_statements=256)
     except sqlite3.Error as error:
         raise StorageError(f"{path} can't be opened: {error}.") from error
     try:
-        saver = AsyncSqliteSaver(connection, serde=serializer())
+        saver = SessionSaver(connection, serde=serializer(), reducers={"todos": merge_todos})
         try:
             await saver.setup()
             # The driver's own default is FULL; WAL with NORMAL keeps every commit over a killed process.

@@ -193,7 +193,11 @@ class LocalDispatcher:
         try:
             await self._run(spec, lock)
         except asyncio.CancelledError:
-            raise
+            current = asyncio.current_task()
+            if current is None or current.cancelling():
+                raise
+            # Nobody stopped this run: its team raised that by itself.
+            await self._fail(spec, f"{spec.todo.agent_name} cancelled itself", final=False)
         except EffectInDoubt as doubt:
             data = {"todo_id": spec.todo.id, "run_id": spec.run_id, "effect": doubt.effect}
             await self._tell(spec, f"run:{spec.run_id}:doubt:{spec.todo.asked}", EventKind.DOUBT, data)
@@ -203,7 +207,7 @@ class LocalDispatcher:
             await self._fail(spec, f"it took longer than {spec.todo.timeout:g} s", final=False)
         except HitlError as error:
             await self._fail(spec, error.message, final=isinstance(error, BadInput | StorageError))
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             log.exception("run %s failed", spec.run_id)
             await self._fail(
                 spec, f"{type(error).__name__}: {error}" if str(error) else type(error).__name__, final=False

@@ -75,3 +75,15 @@ def test_s3_after_a_kill_only_the_analysis_runs(tmp_path: Path, size: tuple[int,
     assert [(t["status"], t["attempt"]) for t in after["todos"]] == [("completed", 1), ("completed", 1)]
     assert after["todos"][0]["run_id"].startswith("s1/todo_001/0.")
     assert after["todos"][1]["run_id"].startswith("s1/todo_002/1.")
+
+
+def test_another_console_follows_and_its_answers_are_recorded(tmp_path: Path) -> None:
+    with Terminal(tmp_path, (120, 40), "--workspace", str(EXAMPLE), RISE) as owner:
+        owner.see("QUESTION · 001")
+        with Terminal(tmp_path, (120, 40), "--session", "s1") as follower:
+            follower.see("followed: another process has it open")
+            follower.decide("1", "QUESTION · 001")
+            follower.see("Recorded", "✓ done", "QUESTION · 002")
+            owner.see("✓ done", "QUESTION · 002")
+            assert follower.leave() == 0
+        assert owner.leave() == 0

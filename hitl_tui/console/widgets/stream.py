@@ -107,6 +107,8 @@ class Stream(Log):
         if event.size.width != self._fitted:
             self._fitted = event.size.width
             self._again()
+        if not self.has_focus:
+            self.call_after_refresh(self.scroll_end, animate=False)
 
     def _again(self) -> None:
         self.clear()
