@@ -18,7 +18,9 @@ async def todos(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
     seen = hand.snapshot
     summary = seen.summary
     current = seen.current_todo_id
-    message = f"{summary['total']} TODO{'' if summary['total'] == 1 else 's'}, {summary['completed']} completed, {len(seen.questions)} waiting for you."
+    noun = "TODO" if summary["total"] == 1 else "TODOs"
+    waiting = f"{len(seen.questions)} waiting for you"
+    message = f"{summary['total']} {noun}, {summary['completed']} completed, {waiting}."
     data = {
         "todos": [t.to_dict() for t in seen.todos],
         "summary": summary,

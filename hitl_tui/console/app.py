@@ -6,18 +6,19 @@ import asyncio
 import logging
 import os
 import time
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Iterable
+from functools import partial
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual import events
-from textual.app import App
+from textual.app import App, SystemCommand
 from textual.binding import BindingType
 from textual.content import Content
 from textual.driver import Driver
 from textual.screen import Screen
 
-from hitl_tui.commands.spec import help_table
+from hitl_tui.commands.spec import SPECS, help_table
 from hitl_tui.console import keys
 from hitl_tui.console.arming import Arming
 from hitl_tui.console.asking import Row, text_row
@@ -219,24 +220,28 @@ class HitlApp(App[int]):
             self._start(self._show(self.engine.open(session_id, self._session), session_id), "open")
 
     async def _show(self, opening: Coroutine[Any, Any, Link], what: str) -> None:
-        before = self._opened
+        before, link = self._opened, self._session.link
         if self._session.is_mounted:
             self._session.opening(safe_text(what, multiline=False))
         self._opened = ""
         try:
-            link = await opening
+            fresh = await opening
         except Exception:
-            await self._stay(before)
+            await self._stay(before, link)
             raise
-        self._opened = link.face.id
+        self._opened = fresh.face.id
         if not self._session.is_current:
             await self.switch_screen("session")
-        self._session.attach(link)
+        self._session.attach(fresh)
 
-    async def _stay(self, before: str) -> None:
+    async def _stay(self, before: str, link: Link | None) -> None:
         """After a failure to open: what was open is open still, or the first screen is shown."""
-        if before:
+        if link is not None and self.engine.session_open:
             self._opened = before
+            self._session.seen(link.face.snapshot)
+            self._session.attach(link)
+            return
+        self._keep(session="")
         if self.screen is not self._home:
             await self.switch_screen("home")
 
@@ -302,6 +307,24 @@ class HitlApp(App[int]):
         elif self.screen is self._home:
             await self.switch_screen("session")
         self._session.go_to_question(request)
+
+    def get_system_commands(self, screen: Screen[Any]) -> Iterable[SystemCommand]:
+        for spec in keys.of(keys.ANYWHERE):
+            if spec.action not in ("command_palette", "quit"):
+                yield SystemCommand(
+                    f"{spec.label.capitalize()} ({spec.shown})", spec.help, partial(self.call, spec.action)
+                )
+        yield SystemCommand("Theme", "Another theme", self.action_change_theme)
+        yield SystemCommand("Quit (Ctrl+Q)", "Leave; the session can be opened again", self.action_quit)
+        if screen is self._session:
+            for command in SPECS:
+                yield SystemCommand(
+                    f"/{command.name}", command.summary, partial(self._session.draft, f"/{command.name} ")
+                )
+
+    async def call(self, action: str) -> None:
+        """Run one of the app's actions by name."""
+        await self.run_action(action)
 
     async def action_quit(self) -> None:
         await self.engine.close()

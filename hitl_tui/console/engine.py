@@ -104,6 +104,11 @@ class Engine:
             if not ready.done():
                 ready.set_exception(error)
 
+    @property
+    def session_open(self) -> bool:
+        """A session is open."""
+        return self._session_task is not None
+
     async def sessions(self) -> list[SessionSummary]:
         """Return all sessions, newest last."""
         return await (await self.bench()).sessions()
@@ -142,7 +147,11 @@ class Engine:
             ready: asyncio.Future[Session | Follower] = asyncio.get_running_loop().create_future()
             serve = self._serve_session(bench, setup, query, watcher, ready)
             self._session_task = asyncio.create_task(serve, name=f"console {setup.info.id}")
-            face = await asyncio.shield(ready)
+            try:
+                face = await asyncio.shield(ready)
+            except Exception:
+                self._session_task = None
+                raise
             return Link(face, CommandHandler(face, setup.planner, by=self._by, channel="console"))
 
     async def _serve_session(

@@ -150,3 +150,36 @@ async def test_errors_of_commands_say_error_and_change_nothing(tmp_path: Path) -
         await c.send("/todo approove 1")
         await c.until(lambda: "There is no command" in c.message, "the error")
         assert c.status("todo_001") == Status.WAITING_APPROVAL
+
+
+async def test_a_new_session_that_cannot_begin_leaves_the_open_one(tmp_path: Path) -> None:
+    workspace = command_workspace(tmp_path / "w")
+    async with console(tmp_path / "d", workspace, query="The cap") as c:
+        await c.asked()
+        (workspace / "hitl.toml").write_text("nonsense = 1\n")
+        await c.send("/new What else?")
+        await c.until(lambda: "nonsense" in c.message, "the error")
+        assert c.app.screen is c.session
+        await c.asked()
+        await c.send("/todo approve")
+        await c.until(lambda: c.status("todo_001") == Status.COMPLETED, "the search")
+
+
+async def test_new_leaves_one_session_and_begins_another(tmp_path: Path) -> None:
+    async with console(tmp_path, query=RISE) as c:
+        await c.asked()
+        await c.send("/new 강남구 아파트 시세 조회")
+        await c.until(lambda: c.shown() and c.snapshot.session_id == "s2", "the other session")
+        await c.asked()
+        assert len(c.snapshot.todos) == 1
+
+
+async def test_the_palette_offers_keys_and_commands(tmp_path: Path) -> None:
+    async with console(tmp_path, query=RISE) as c:
+        await c.asked()
+        offered = {command.title for command in c.app.get_system_commands(c.session)}
+        assert {"/todo approve", "Theme", "Inbox (F3)"} <= offered
+        await c.press("ctrl+p")
+        await c.press(*"/stop", "enter")
+        await c.until(lambda: c.app.screen is c.session and c.prompt.text == "/stop ", "the command in the prompt")
+        assert c.status("todo_001") == Status.WAITING_APPROVAL

@@ -322,6 +322,14 @@ class SessionScreen(Screen[None]):
         agents = self.link.setup.planner.agents if self.link else {}
         return complete(line, cursor, self.snapshot, agents, self.query_one(HistoryTable).checkpoints)
 
+    def draft(self, text: str) -> None:
+        """Put the beginning of a command into the prompt, unless something is typed there."""
+        prompt = self.query_one(Prompt)
+        if not prompt.text:
+            prompt.text = text
+            prompt.move_cursor(prompt.document.end)
+        prompt.focus()
+
     def on_prompt_choices(self, event: Prompt.Choices) -> None:
         shown = "   ".join(f"{c.display}" for c in event.found[:12])
         more = f"   … {len(event.found) - 12} more" if len(event.found) > 12 else ""

@@ -29,6 +29,7 @@ _COUNTED = 4_000
 _MATCHED = 25_000
 _FOLLOWING = 12
 _APART = 3
+_TINY = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +73,9 @@ def ask(
     if not answers(scored, weighed):
         return hits
     scored = with_neighbours(scored, weighed, _around(db, scored))
-    return SearchHits(_passages(db, question, terms, stop, scored, weighed, limit), hits.terms, hits.missing, hits.searched)
+    return SearchHits(
+        _passages(db, question, terms, stop, scored, weighed, limit), hits.terms, hits.missing, hits.searched
+    )
 
 
 def _counts(db: sqlite3.Connection, terms: Sequence[Term]) -> dict[str, int]:
@@ -137,7 +140,10 @@ def _passages(
     )
     details = {row[0]: row[1:] for row in rows}
     ordered = sorted(
-        (replace(item, score=item.score * prior(question, terms, stop, *details[item.candidate.id][5:])) for item in scored),
+        (
+            replace(item, score=item.score * prior(question, terms, stop, *details[item.candidate.id][5:]))
+            for item in scored
+        ),
         key=lambda item: -item.score,
     )
     passages = []
@@ -151,6 +157,8 @@ def _passages(
         first, last, words = focus(text, line, end_line, weighed)
         if last == end_line and introduces(words):
             last, words = _with_list(db, row, last, words, shown)
+        if first == line:
+            first, words = _with_lead(db, row, first, words, shown)
         passages.append(Passage(path, first, last, page, heading, words, round(item.score, 4)))
     return tuple(passages)
 
@@ -177,9 +185,36 @@ def _with_list(db: sqlite3.Connection, row: int, last: int, words: str, shown: s
             break
         if apart or number in shown or len(words) + len(text) >= MAX_PASSAGE_CHARS:
             break
-        words, last, follows, before = f"{words}\n{text}", end_line, number, text
+        words, last, follows, before = words + _gap(last, line) + text, end_line, number, text
         shown.add(number)
     return last, words
+
+
+def _with_lead(db: sqlite3.Connection, row: int, first: int, words: str, shown: set[int]) -> tuple[int, str]:
+    """Put the line before a passage in front of it when it belongs to it: a word or two, or what introduces an entry.
+
+    Args:
+        row: the passage's block; `shown` gets the block added.
+        first: its first line.
+        words: its text.
+    """
+    lead = db.execute(
+        "SELECT lead.id, lead.line, lead.end_line, lead.text FROM blocks AS own JOIN blocks AS lead"
+        " ON lead.id = own.id - 1 AND lead.file = own.file AND lead.page = own.page AND lead.heading = own.heading"
+        " WHERE own.id = ?",
+        (row,),
+    ).fetchone()
+    if lead is None or lead[0] in shown or first - lead[2] > _APART or len(lead[3]) + len(words) >= MAX_PASSAGE_CHARS:
+        return first, words
+    if not (introduces(lead[3]) and is_item(words)) and (len(lead[3]) > _TINY or is_item(lead[3])):
+        return first, words
+    shown.add(lead[0])
+    return lead[1], lead[3] + _gap(lead[2], first) + words
+
+
+def _gap(last: int, first: int) -> str:
+    """The line ends between two passages, so that lines within the joined text stay countable."""
+    return "\n" * max(1, first - last)
 
 
 def _quoted(phrase: str) -> str:

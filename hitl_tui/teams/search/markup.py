@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from hitl_tui.teams.search.blocks import Block, BlockBuilder
 
 _ATX = re.compile(r" {0,3}(#{1,6})(?:[ \t]+(.*?))?(?:[ \t]+#+)?[ \t]*$")
+_ANCHOR = re.compile(r"[ \t]*\{(?:/\*[^}]{0,200}\*/|#[^}\s]{1,200})\}[ \t]*$")
 _LISTED = re.compile(r"[ \t]*(?:>[ \t]?)?(?:[-*+]|\d{1,3}[.)])[ \t]+(#{1,6})[ \t]+(.*?)(?:[ \t]+#+)?[ \t]*$")
 _FENCE = re.compile(r"[ \t]*(?:>[ \t]?)*(`{3,}|~{3,})")
 _SETEXT = re.compile(r" {0,3}(=+|-+)[ \t]*$")
@@ -65,10 +66,10 @@ def markdown_blocks(lines: Sequence[str]) -> list[Block]:
         if not text.strip() or _MD_SKIP.match(text):
             build.flush()
         elif head := _ATX.match(text):
-            build.heading(2 * len(head.group(1)), head.group(2) or "", number)
+            build.heading(2 * len(head.group(1)), _ANCHOR.sub("", head.group(2) or ""), number)
         elif head := _LISTED.match(text):
             # `1. ##### Title`: within the section it stands in, even when both have as many marks.
-            build.heading(2 * len(head.group(1)) + 1, head.group(2), number)
+            build.heading(2 * len(head.group(1)) + 1, _ANCHOR.sub("", head.group(2)), number)
         elif len(build.pending) == 1 and _SETEXT.match(text) and not _MD_ITEM.match(build.pending[0]):
             title = build.pending[0].strip()
             build.pending.clear()

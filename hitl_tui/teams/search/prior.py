@@ -23,13 +23,17 @@ _HOW_MUCH = re.compile(
     r"|\bby when\b|\bwhat (?:is|are) the (?:maximum|minimum|default|limit)\b",
     re.IGNORECASE,
 )
-_FIGURE = re.compile(r"\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|twelve|once|twice|half)\b", re.IGNORECASE)
+_FIGURE = re.compile(
+    r"\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|twelve|once|twice|half)\b", re.IGNORECASE
+)
 _LINK_ONLY = re.compile(r"\s*(?:[-*+]|\d+[.)])?\s*(?:\[[^\]]*\]\([^)]*\)|\[\[[^\]]*\]\]|:\w+:`[^`]*`)\s*$")
 _FENCE = re.compile(r"\s*(?:```|~~~)")
 _MARKUP = re.compile(r"\]\([^)]*\)|\[=|=\]|\{\{|\}\}|\[\[|\]\]|:\w+:`|<[^>\n]*>")
 _CODE_SIGNS = re.compile(r"[{}();=<>\[\]]|::|->")
 _CODE_SHARE = 0.05
-_ASKS_FOR_CODE = re.compile(r"\b(?:code|snippet|syntax|signature|idl|example)\b|코드|예제|문법|[{}();=<>]", re.IGNORECASE)
+_ASKS_FOR_CODE = re.compile(
+    r"\b(?:code|snippet|syntax|signature|idl|example)\b|코드|예제|문법|[{}();=<>]", re.IGNORECASE
+)
 _ITEM = re.compile(r"[\s>]*(?:[-*+•|]|\(?\d{1,3}[.)]|[①-⑳]|[가-하][.)])\s*\S")
 _MAX_ASKING = 240
 _SUBJECT = (
@@ -38,11 +42,15 @@ _SUBJECT = (
         r"(?P<of>[^?.!,\n]{2,60}?)(?:\s+(?:mean|means|stand for|stands for))?\s*[?.!]*\s*$",
         re.IGNORECASE,
     ),
-    re.compile(r"\W*(?P<of>[^?.!,\n]{2,40}?)(?:이란|란|은|는|이|가)?\s*(?:뭐|무엇|무슨 (?:뜻|의미)|어떤 (?:것|뜻))[^\n]{0,12}$"),
+    re.compile(
+        r"\W*(?P<of>[^?.!,\n]{2,40}?)(?:이란|란|은|는|이|가)?\s*(?:뭐|무엇|무슨 (?:뜻|의미)|어떤 (?:것|뜻))[^\n]{0,12}$"
+    ),
 )
 _MAX_SUBJECT_WORDS = 4
 _LEAD = re.compile(r"[\s>*_`#|:.\-]*(?:(?:an?|the)\s+)?", re.IGNORECASE)
-_DEFINES = re.compile(r"\W*(?:\([^)\n]{1,60}\)\W*)?(?:[:：=\n—–-]|(?:is|are|means?|refers? to|denotes?)\b|은\s|는\s|이란|란\s)")
+_DEFINES = re.compile(
+    r"\W*(?:\([^)\n]{1,60}\)\W*)?(?:[:：=\n—–-]|(?:is|are|means?|refers? to|denotes?)\b|은\s|는\s|이란|란\s)"
+)
 
 
 def prior(question: str, terms: Sequence[Term], stop: frozenset[str], heading: str, text: str) -> float:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import pairwise
@@ -93,8 +93,24 @@ def parse_question(text: str, lexicon: Lexicon) -> tuple[Term, ...]:
         follows = keep
         if len(terms) >= MAX_TERMS:
             break
+    for phrase in _phrasal(whole, terms.values(), lexicon):
+        terms.setdefault((phrase,), Term(phrase, Weight.STRONG, (Form((phrase,)),)))
     chosen = terms or dict(list(dropped.items())[:MAX_TERMS])
     return tuple(_with_alike(term, whole, lexicon) for term in chosen.values())
+
+
+def _phrasal(whole: str, terms: Iterable[Term], lexicon: Lexicon) -> list[str]:
+    """Return phrases of the word lists that stand in a question and of which no single word says anything (`times out`)."""
+    telling = {token for term in terms if term.weight is not Weight.WEAK for token in term.forms[0].phrases[0].split()}
+    return [
+        member.phrase
+        for group in lexicon.groups
+        for member in group
+        if not member.korean
+        and " " in member.phrase
+        and f" {member.phrase} " in whole
+        and telling.isdisjoint(member.phrase.split())
+    ]
 
 
 def pairs(terms: Sequence[Term]) -> list[str]:

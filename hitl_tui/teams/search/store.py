@@ -11,7 +11,7 @@ from pathlib import Path
 
 from hitl_tui.core.errors import StorageError
 
-VERSION = 4
+VERSION = 5
 WAIT_SECONDS = 60.0
 _CORRUPT = (11, 26)  # SQLITE_CORRUPT, SQLITE_NOTADB: primary result codes
 _TABLES = {"meta", "files", "blocks", "words"}
