@@ -273,7 +273,7 @@ def report(shape: str, count: int, run: Run) -> None:
     if run.plain:
         rows.append(_sizes("plain", run.at, run.plain_sizes))
     header = ["checkpoint file", "start", "25 %", "50 %", "75 %", "100 %", "per event, by quarter"]
-    show("", header, rows)
+    show("Growth", header, rows)
     median = Figures.of([*run.approve, *run.finished]).median
     print(
         f"  median {ms(median)} ms an event (target: at most {ms(TARGET_MEDIAN)}, wanted {ms(WANTED_MEDIAN)}, at 1,000)"

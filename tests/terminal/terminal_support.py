@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -63,21 +64,31 @@ class Terminal:
 
     def see(self, *words: str, without: str = "") -> None:
         """Wait until all words are on the screen (and one isn't)."""
-        deadline = time.monotonic() + PATIENCE
-        while not all(w in self.text for w in words) or (without and without in self.text):
-            assert time.monotonic() < deadline, f"never seen: {words} (without {without!r})\n{self.text}"
-            self._read()
+        what = f"{words} (without {without!r})"
+        self._until(lambda: all(w in self.text for w in words) and not (without and without in self.text), what)
 
-    def _read(self) -> None:
+    def see_one(self, *words: str) -> None:
+        """Wait until one of these is on the screen."""
+        self._until(lambda: any(w in self.text for w in words), f"any of {words}")
+
+    def _until(self, condition: Callable[[], bool], what: str) -> None:
+        """Wait for a condition of a whole picture: while one is still being drawn, nothing is looked at."""
+        deadline = time.monotonic() + PATIENCE
+        while not (self._read() and condition()):
+            assert time.monotonic() < deadline, f"never seen: {what}\n{self.text}"
+
+    def _read(self) -> bool:
+        """Take in what the console writes; return whether it pauses."""
         try:
-            data = self._rest + self._child.read_nonblocking(65_536, timeout=0.2)
+            data = self._rest + self._child.read_nonblocking(65_536, timeout=0.1)
         except pexpect.TIMEOUT:
             self._stream.feed(_UNKNOWN.sub("", self._rest))
             self._rest = ""
-            return
+            return True
         cut = data.rfind("\x1b")
         whole, self._rest = (data[:cut], data[cut:]) if cut >= 0 and len(data) - cut < 16 else (data, "")
         self._stream.feed(_UNKNOWN.sub("", whole))
+        return False
 
     def keys(self, text: str) -> None:
         """Type."""
@@ -104,13 +115,6 @@ class Terminal:
                 return
             self.keys(PAGE_DOWN)
             self.see(without="more below")
-
-    def see_one(self, *words: str) -> None:
-        """Wait until one of these is on the screen."""
-        deadline = time.monotonic() + PATIENCE
-        while not any(w in self.text for w in words):
-            assert time.monotonic() < deadline, f"never seen: any of {words}\n{self.text}"
-            self._read()
 
     def kill(self) -> None:
         """kill -9."""

@@ -6,7 +6,7 @@ import sqlite3
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from hitl_tui.teams.search.prior import introduces, is_item, prior
+from hitl_tui.teams.search.prior import introduces, is_field, is_item, prior
 from hitl_tui.teams.search.query import Term, Weight, pairs
 from hitl_tui.teams.search.rank import (
     MAX_PASSAGE_CHARS,
@@ -29,7 +29,6 @@ _COUNTED = 4_000
 _MATCHED = 25_000
 _FOLLOWING = 12
 _APART = 3
-_TINY = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +49,11 @@ class SearchHits:
 
 
 def ask(
-    db: sqlite3.Connection, question: str, terms: tuple[Term, ...], limit: int, stop: frozenset[str] = frozenset()
+    db: sqlite3.Connection,
+    question: str,
+    terms: tuple[Term, ...],
+    limit: int,
+    stop: frozenset[str] = frozenset(),
 ) -> SearchHits:
     """Return the passages that answer a question; the caller holds a read transaction.
 
@@ -191,7 +194,7 @@ def _with_list(db: sqlite3.Connection, row: int, last: int, words: str, shown: s
 
 
 def _with_lead(db: sqlite3.Connection, row: int, first: int, words: str, shown: set[int]) -> tuple[int, str]:
-    """Put the line before a passage in front of it when it belongs to it: a word or two, or what introduces an entry.
+    """Put the line before a passage in front of it when it belongs to it: `Default: 180`, or what introduces an entry.
 
     Args:
         row: the passage's block; `shown` gets the block added.
@@ -206,7 +209,7 @@ def _with_lead(db: sqlite3.Connection, row: int, first: int, words: str, shown: 
     ).fetchone()
     if lead is None or lead[0] in shown or first - lead[2] > _APART or len(lead[3]) + len(words) >= MAX_PASSAGE_CHARS:
         return first, words
-    if not (introduces(lead[3]) and is_item(words)) and (len(lead[3]) > _TINY or is_item(lead[3])):
+    if not (introduces(lead[3]) and is_item(words)) and not is_field(lead[3]):
         return first, words
     shown.add(lead[0])
     return lead[1], lead[3] + _gap(lead[2], first) + words

@@ -35,6 +35,8 @@ _ASKS_FOR_CODE = re.compile(
     r"\b(?:code|snippet|syntax|signature|idl|example)\b|코드|예제|문법|[{}();=<>]", re.IGNORECASE
 )
 _ITEM = re.compile(r"[\s>]*(?:[-*+•|]|\(?\d{1,3}[.)]|[①-⑳]|[가-하][.)])\s*\S")
+_FIELD = re.compile(r"[^\w\n]{0,6}\w[\w ]{0,30}[:：]\s*\S[^\n]*$")
+_MAX_FIELD = 80
 _MAX_ASKING = 240
 _SUBJECT = (
     re.compile(
@@ -122,6 +124,11 @@ def is_asking(text: str) -> bool:
 def introduces(text: str) -> bool:
     """True for a passage that ends by announcing what follows it."""
     return text.rstrip(" \t*_`").endswith((":", "："))
+
+
+def is_field(text: str) -> bool:
+    """True for a name and its value (`Default: 180`), which belong to what is said beside them."""
+    return len(text) <= _MAX_FIELD and _FIELD.match(text) is not None
 
 
 def is_item(text: str) -> bool:

@@ -26,6 +26,7 @@ MAX_QUESTION = 20_000
 _AFTER_NUMBER = re.compile(r"\s?([^\W\d_]+|%|㎡|°)")
 _MONEY_SIGN = re.compile(r"[$€£₩¥]\s?$")
 _SCRIPTS = re.compile("[々\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]+|[\u30a0-\u30ff]+")
+_JOINED = re.compile(r"(?<![A-Za-z0-9])[A-Za-z0-9]{1,40}(?:[-_.][A-Za-z0-9]{1,40}){1,4}(?![A-Za-z0-9])")
 _COMPOUND = 0.8
 _PREFIX = 0.35
 _INSIDE = 0.85
@@ -93,14 +94,27 @@ def parse_question(text: str, lexicon: Lexicon) -> tuple[Term, ...]:
         follows = keep
         if len(terms) >= MAX_TERMS:
             break
+    for name in _names(clean, lexicon):
+        phrase = phrase_tokens(name)
+        terms.setdefault((phrase,), Term(name, Weight.STRONG, (Form((phrase,)),)))
     for phrase in _phrasal(whole, terms.values(), lexicon):
         terms.setdefault((phrase,), Term(phrase, Weight.STRONG, (Form((phrase,)),)))
     chosen = terms or dict(list(dropped.items())[:MAX_TERMS])
     return tuple(_with_alike(term, whole, lexicon) for term in chosen.values())
 
 
+def _names(text: str, lexicon: Lexicon) -> list[str]:
+    """Return joined names whose parts alone say nothing (`v-if`, `x.y`); the others are looked for by their parts."""
+    return [
+        name
+        for name in _JOINED.findall(text)[:MAX_TERMS]
+        if any(len(part) == 1 or part.casefold() in lexicon.stop for part in re.split(r"[-_.]", name))
+        and not name[0].isdigit()
+    ]
+
+
 def _phrasal(whole: str, terms: Iterable[Term], lexicon: Lexicon) -> list[str]:
-    """Return phrases of the word lists that stand in a question and of which no single word says anything (`times out`)."""
+    """Return listed phrases that stand in a question and of which no single word says anything (`times out`)."""
     telling = {token for term in terms if term.weight is not Weight.WEAK for token in term.forms[0].phrases[0].split()}
     return [
         member.phrase

@@ -32,7 +32,8 @@ _RELATIVE = 0.45
 _SAME_FILE = 0.93
 _LONG_LINES = 6
 _RECORD = re.compile(
-    r" (?:chang ?log|chang|histori|whatsnew|what new|releas note|archiv|minut|meet note|변경 경이 이력|회의 의록) | new(?:s|slett)? $"
+    r" (?:chang ?log|chang|histori|whatsnew|what new|releas note|archiv|minut|meet note|변경 경이 이력|회의 의록) "
+    r"| new(?:s|slett)? $"
 )
 _OF_RECORD = 0.8
 _SENTENCE_END = (".", "!", "?", ":", "。", "|", "}", ";")
