@@ -308,19 +308,19 @@ def startable(draft: Draft) -> list[SupervisorTodo]:
     """Return the TODOs to start now: approved, dependencies met, by priority and order, within the bound (D9, D15)."""
     if draft.control.plan != PLAN_ACCEPTED:
         return []
-    statuses = draft.statuses()
-    running = sum(1 for status in statuses.values() if status == "in_progress")
-    ready = [
-        draft.get(todo_id)
-        for todo_id, status in statuses.items()
-        if status == "pending" and _approved(draft, todo_id) and dependencies_met(draft, todo_id)
-    ]
+    running, found = 0, []
+    for todo_id, raw in draft.board.todos.items():
+        if todo_id in draft.changed:
+            continue
+        if raw["status"] == "in_progress":
+            running += 1
+        elif raw["status"] == "pending" and raw.get("approval") is not None:
+            found.append(todo_id)
+    for todo_id, todo in draft.changed.items():
+        if todo is not None and todo.status is Status.IN_PROGRESS:
+            running += 1
+        elif todo is not None and todo.status is Status.PENDING and todo.approval is not None:
+            found.append(todo_id)
+    ready = [draft.get(todo_id) for todo_id in found if dependencies_met(draft, todo_id)]
     ready.sort(key=lambda t: (t.priority.weight, t.rank))
     return ready[: max(0, draft.control.concurrency - running)]
-
-
-def _approved(draft: Draft, todo_id: str) -> bool:
-    todo = draft.changed.get(todo_id)
-    if todo is not None:
-        return todo.approval is not None
-    return draft.board.todos[todo_id].get("approval") is not None

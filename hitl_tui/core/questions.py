@@ -43,8 +43,11 @@ def asking(board: Board) -> list[str]:
     return [*(i for i, _ in todos), *board.control.proposals]
 
 
+_WEIGHTS = {priority.value: priority.weight for priority in Priority}
+
+
 def _turn(raw: Mapping[str, Any]) -> tuple[int, float]:
-    return Priority(raw.get("priority", Priority.MEDIUM)).weight, float(raw.get("rank", 0.0))
+    return _WEIGHTS[raw.get("priority", "medium")], float(raw.get("rank", 0.0))
 
 
 def question_keys(board: Board) -> dict[str, tuple[Any, ...]]:

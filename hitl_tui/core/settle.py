@@ -51,7 +51,7 @@ def _reached(draft: Draft) -> set[str]:
     manual = {
         todo_id
         for todo_id, raw in draft.board.todos.items()
-        if raw["status"] in ("pending", "waiting_approval") and "manual" in raw.get("metadata", ())
+        if "manual" in raw.get("metadata", ()) and raw["status"] in ("pending", "waiting_approval")
     }
     return set(draft.changed) | manual | _users(draft, draft.changed)
 

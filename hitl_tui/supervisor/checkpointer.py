@@ -55,7 +55,7 @@ async def create_checkpointer(
     except sqlite3.Error as error:
         raise StorageError(f"{path} can't be opened: {error}.") from error
     try:
-        saver = SessionSaver(connection, serde=serializer(), reducers={"todos": merge_todos})
+        saver = SessionSaver(connection, serde=serializer(), reducers={"todos": merge_todos}, threads="session_")
         try:
             await saver.setup()
             # The driver's own default is FULL; WAL with NORMAL keeps every commit over a killed process.

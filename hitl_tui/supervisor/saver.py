@@ -35,6 +35,9 @@ Reducer = Callable[[Any, Sequence[Any]], Any]
 _LONGEST_WALK = 16
 """Checkpoints that are looked at between a remembered one and the one to load, before it is loaded from scratch."""
 
+_MOST_ROWS = 1000
+"""Rows of nine values that one statement takes: SQLite allows 32,766 values."""
+
 _LOAD = """SELECT 0, c.checkpoint_id, c.parent_checkpoint_id, c.type, c.checkpoint, c.metadata, NULL FROM checkpoints c
     WHERE c.thread_id = :thread AND c.checkpoint_ns = :ns AND c.checkpoint_id = {chosen}
     UNION ALL
@@ -73,13 +76,20 @@ class SessionSaver(AsyncSqliteSaver):
         connection: an open aiosqlite connection.
         serde: how values are kept.
         reducers: delta channels to remember, with their reducers, which have to be pure.
+        threads: how the ids of the threads begin whose channels these are.
     """
 
     def __init__(
-        self, connection: aiosqlite.Connection, *, serde: SerializerProtocol, reducers: Mapping[str, Reducer]
+        self,
+        connection: aiosqlite.Connection,
+        *,
+        serde: SerializerProtocol,
+        reducers: Mapping[str, Reducer],
+        threads: str,
     ) -> None:
         super().__init__(connection, serde=serde)
         self._reducers = dict(reducers)
+        self._threads = threads
         self._remembered: dict[tuple[str, str, str], Remembered] = {}
 
     async def aget_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
@@ -109,11 +119,12 @@ class SessionSaver(AsyncSqliteSaver):
         thread, ns = _place(config)
         kind, blob = self.serde.dumps_typed(checkpoint)
         details = json.dumps(get_checkpoint_metadata(config, metadata), ensure_ascii=False).encode("utf-8", "ignore")
-        await self.conn.execute_fetchall(
-            "INSERT OR REPLACE INTO checkpoints (thread_id, checkpoint_ns, checkpoint_id, parent_checkpoint_id, type,"
-            " checkpoint, metadata) VALUES (?, ?, ?, ?, ?, ?, ?)",
-            (thread, ns, checkpoint["id"], config["configurable"].get("checkpoint_id"), kind, blob, details),
-        )
+        async with self.lock:
+            await self.conn.execute_fetchall(
+                "INSERT OR REPLACE INTO checkpoints (thread_id, checkpoint_ns, checkpoint_id, parent_checkpoint_id,"
+                " type, checkpoint, metadata) VALUES (?, ?, ?, ?, ?, ?, ?)",
+                (thread, ns, checkpoint["id"], config["configurable"].get("checkpoint_id"), kind, blob, details),
+            )
         return _config(thread, ns, checkpoint["id"])
 
     async def aput_writes(
@@ -124,14 +135,33 @@ class SessionSaver(AsyncSqliteSaver):
         thread, ns = _place(config)
         checkpoint_id = str(config["configurable"]["checkpoint_id"])
         otherwise = "REPLACE" if all(w[0] in WRITES_IDX_MAP for w in writes) else "IGNORE"
-        values: list[Any] = []
-        for number, (channel, value) in enumerate(writes):
-            place = WRITES_IDX_MAP.get(channel, number)
-            values += [thread, ns, checkpoint_id, task_id, task_path, place, channel, *self.serde.dumps_typed(value)]
+        place = thread, ns, checkpoint_id, task_id, task_path
+        rows = [
+            (*place, WRITES_IDX_MAP.get(channel, number), channel, *self.serde.dumps_typed(value))
+            for number, (channel, value) in enumerate(writes)
+        ]
+        async with self.lock:
+            if len(rows) <= _MOST_ROWS:
+                await self._insert(otherwise, rows)
+            else:
+                await self._insert_all(otherwise, rows)
+
+    async def _insert_all(self, otherwise: str, rows: Sequence[tuple[Any, ...]]) -> None:
+        """Write more rows than one statement takes, all or none: a task with some of its writes would count as done."""
+        try:
+            await self.conn.execute_fetchall("BEGIN IMMEDIATE")
+            for start in range(0, len(rows), _MOST_ROWS):
+                await self._insert(otherwise, rows[start : start + _MOST_ROWS])
+        except BaseException:
+            await self.conn.rollback()
+            raise
+        await self.conn.commit()
+
+    async def _insert(self, otherwise: str, rows: Sequence[tuple[Any, ...]]) -> None:
         await self.conn.execute_fetchall(
             f"INSERT OR {otherwise} INTO writes (thread_id, checkpoint_ns, checkpoint_id, task_id, task_path, idx,"  # noqa: S608
-            f" channel, type, value) VALUES {', '.join(['(?, ?, ?, ?, ?, ?, ?, ?, ?)'] * len(writes))}",
-            values,
+            f" channel, type, value) VALUES {', '.join(['(?, ?, ?, ?, ?, ?, ?, ?, ?)'] * len(rows))}",
+            [value for row in rows for value in row],
         )
 
     async def adelete_thread(self, thread_id: str) -> None:
@@ -194,7 +224,8 @@ class SessionSaver(AsyncSqliteSaver):
     def _remember(
         self, thread: str, ns: str, channel: str, checkpoint_id: str, history: DeltaChannelHistory
     ) -> DeltaChannelHistory:
-        reducer = self._reducers.get(channel)
+        # Teams' graphs share this saver, and may call a channel of theirs the same.
+        reducer = self._reducers.get(channel) if not ns and thread.startswith(self._threads) else None
         seed = history.get("seed")
         values = [value for _, _, value in history["writes"]]
         if reducer is None or not checkpoint_id or not isinstance(seed, _DeltaSnapshot):

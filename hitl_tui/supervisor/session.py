@@ -244,8 +244,9 @@ class Session:
         asked = False
         control = self._board().control
         if control.branch == branch.number and control.cursor >= self._known:
-            asked = await self._ask()
+            # First what may run: it doesn't wait until the next questions stand in the ledger.
             await self._keep_running()
+            asked = await self._ask()
         happened = restored or delivered or asked
         if happened or self._asked:
             await self._publish(happened=happened)

@@ -58,7 +58,7 @@ class MainSupervisorState(TypedDict, total=False):
     approval_status: str
     approval_message: str
     planning: dict[str, Any]
-    todos: Annotated[dict[str, Any], DeltaChannel(merge_todos, dict, snapshot_frequency=50)]
+    todos: Annotated[dict[str, Any], DeltaChannel(merge_todos, dict, snapshot_frequency=200)]
     control: dict[str, Any]
     results: dict[str, Any]
     response: dict[str, Any]

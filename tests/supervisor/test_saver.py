@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import sqlite3
 from pathlib import Path
 from typing import Annotated, Any, TypedDict
 
@@ -14,6 +15,7 @@ from langgraph.graph import START, StateGraph
 from langgraph.types import Command, interrupt
 
 from hitl_tui.supervisor.checkpointer import create_checkpointer, serializer
+from hitl_tui.supervisor.saver import SessionSaver
 from hitl_tui.supervisor.state import merge_todos
 
 
@@ -67,3 +69,38 @@ async def test_states_are_the_same_as_the_stock_savers(tmp_path: Path, seed: int
         for checkpoint_id, todos in heads:
             at = {"configurable": {**CONFIG["configurable"], "checkpoint_id": checkpoint_id}}
             assert (await plain.aget_state(at)).values["todos"] == todos
+
+
+def append_all(old: list[str], writes: list[list[str]]) -> list[str]:
+    return [*old, *(item for write in writes for item in write)]
+
+
+class Named(TypedDict, total=False):
+    todos: Annotated[list[str], DeltaChannel(append_all, list, snapshot_frequency=2)]
+
+
+def ask(state: Named) -> Command[str]:
+    return Command(goto="ask", update={"todos": [interrupt("?")]})
+
+
+async def test_a_team_may_have_a_delta_channel_of_the_same_name(tmp_path: Path) -> None:
+    config: Any = {"configurable": {"thread_id": "s1/todo_001/0.1"}}
+    async with create_checkpointer(tmp_path / "checkpoints.db") as saver:
+        builder = StateGraph(Named)
+        builder.add_node("ask", ask)
+        builder.add_edge(START, "ask")
+        graph = builder.compile(checkpointer=saver)
+        found = await graph.ainvoke({"todos": ["a"]}, config)
+        for word in "bcdefg":
+            found = await graph.ainvoke(Command(resume=word), config)
+    assert found["todos"] == list("abcdefg")
+
+
+async def test_more_writes_than_one_statement_takes_are_all_there(tmp_path: Path) -> None:
+    async with create_checkpointer(tmp_path / "checkpoints.db") as saver:
+        assert isinstance(saver, SessionSaver)
+        await saver.conn._execute(lambda: saver.conn._conn.setlimit(sqlite3.SQLITE_LIMIT_VARIABLE_NUMBER, 32_766))
+        place: Any = {"configurable": {"thread_id": "session_s1", "checkpoint_ns": "", "checkpoint_id": "1"}}
+        await saver.aput_writes(place, [("channel", n) for n in range(4_000)], "task")
+        rows = await saver.conn.execute_fetchall("SELECT count(*) FROM writes")
+    assert list(rows) == [(4_000,)]

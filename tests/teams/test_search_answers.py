@@ -38,11 +38,13 @@ The number of seconds that the traveller portal waits before it logs out.
 
 ## Glossary
 
-- **Dogfooding** - to eat your own dog food.
+Dogfooding means to eat your own dog food before others do.
 
-Bring your badge when you come to the office.
+You will have to pay the bill of your travel card within a month.
 
-Visit the office garden on the roof.
+The garden of the office is on the roof, and everyone may water the plants.
+
+Declare your dependency on a manager early.
 """
 
 
@@ -62,10 +64,10 @@ def ask(root: Path, question: str) -> tuple[Passage, ...]:
 @pytest.mark.parametrize(
     "question",
     [
-        "Can I bring my dog to the office cafeteria on Mondays?",
-        "How do I exercise my stock options?",
-        "How do I configure nginx to carry requests over TLS?",
-        "What is the annual rent of a warehouse in Berlin?",
+        "How do I pay the electricity bill of the warehouse?",
+        "How do I declare a Maven dependency in Gradle?",
+        "Who waters the plants of the neighbours in summer?",
+        "Where do I eat lunch in the city with my dog?",
         "사내 어린이집은 어떻게 신청하나요?",
     ],
 )
