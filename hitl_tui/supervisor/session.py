@@ -301,7 +301,7 @@ class Session:
             await self.setup.ledger.open_requests(fresh)
             for request in fresh:
                 self._preview(request)
-                self.activity.write(request.todo_id, "asked", f"{request.kind} {request.about.get('title', '')}")
+                self.activity.write(request.todo_id, "asked", str(request.about.get("title", request.kind)))
         if not self._tidied or self._asked.keys() - asked.keys() - self._decided:
             keep = [*asked, *await self._asked_ahead(draft)]
             await self.setup.ledger.supersede(self.id, keep, "the plan went on", self.setup.now())
