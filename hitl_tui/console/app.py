@@ -7,9 +7,9 @@ import logging
 import os
 import time
 from collections.abc import Callable, Coroutine, Iterable
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path, PurePath
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from textual import events
 from textual.app import App, SystemCommand
@@ -27,7 +27,6 @@ from hitl_tui.console.memory import Remembered, recall, recall_lines, remember, 
 from hitl_tui.console.options import ConsoleOptions
 from hitl_tui.console.screens.home import HomeScreen
 from hitl_tui.console.screens.inbox import Inbox
-from hitl_tui.console.screens.session import SessionScreen
 from hitl_tui.console.screens.viewer import Viewer
 from hitl_tui.console.terminal import tolerant
 from hitl_tui.console.themes import DEFAULT, load_themes
@@ -38,6 +37,7 @@ from hitl_tui.core.safe_text import safe_text
 from hitl_tui.resources import Starter, materialise, starters, themes_folder
 
 if TYPE_CHECKING:
+    from hitl_tui.console.screens.session import SessionScreen
     from hitl_tui.supervisor.workbench import SessionSummary
 
 log = logging.getLogger(__name__)
@@ -80,12 +80,23 @@ class HitlApp(App[int]):
         self.lines = recall_lines(options.data)
         self._remembered = recall(options.data)
         self._home = HomeScreen()
-        self._session = SessionScreen()
         self._opened = ""
         self._problems: tuple[str, ...] = ()
         self._unsaid: tuple[str, bool] | None = None
         self.failure = ""
         """What ended the console unexpectedly, in one sentence."""
+
+    @cached_property
+    def _session(self) -> SessionScreen:
+        """The session screen, imported when it is first shown: the home screen is there sooner without it."""
+        from hitl_tui.console.screens.session import SessionScreen
+
+        screen = SessionScreen()
+        self.install_screen(screen, "session")
+        return screen
+
+    def _shows_session(self) -> bool:
+        return "_session" in self.__dict__ and self.screen is self._session
 
     def get_driver_class(self) -> type[Driver]:
         return tolerant(super().get_driver_class())
@@ -93,10 +104,9 @@ class HitlApp(App[int]):
     def on_mount(self) -> None:
         self._load_themes()
         self.install_screen(self._home, "home")
-        self.install_screen(self._session, "session")
         wanted = self.options.session or ("" if self.options.query else self._unfinished())
         if wanted or self.options.query:
-            self.push_screen("session")
+            self.push_screen(self._session)
         else:
             self.push_screen("home")
         self.call_after_refresh(self._begin, wanted)
@@ -162,12 +172,13 @@ class HitlApp(App[int]):
     def say(self, text: str, *, error: bool = False) -> None:
         """Show one safe line on the screen that is seen, or lies under a dialog."""
         for screen in reversed(self.screen_stack):
-            if isinstance(screen, (HomeScreen, SessionScreen)):
-                if screen.is_mounted:
-                    screen.say(text, error=error)
-                else:
-                    self._unsaid = (text, error)
-                return
+            if not self._is_plain(screen):
+                continue
+            if screen.is_mounted:
+                cast("HomeScreen | SessionScreen", screen).say(text, error=error)
+            else:
+                self._unsaid = (text, error)
+            return
 
     def say_now(self, screen: HomeScreen | SessionScreen) -> None:
         """Show what was to be said before the screen was there."""
@@ -231,7 +242,7 @@ class HitlApp(App[int]):
             raise
         self._opened = fresh.face.id
         if not self._session.is_current:
-            await self.switch_screen("session")
+            await self.switch_screen(self._session)
         self._session.attach(fresh)
 
     async def _stay(self, before: str, link: Link | None) -> None:
@@ -248,7 +259,7 @@ class HitlApp(App[int]):
     def back_to_session(self) -> None:
         """Show the session that is open."""
         if self._opened and self.screen is self._home:
-            self.switch_screen("session")
+            self.switch_screen(self._session)
 
     def list_sessions(self) -> None:
         """Load the list of sessions for the first screen."""
@@ -264,20 +275,20 @@ class HitlApp(App[int]):
     async def on_event(self, event: events.Event) -> None:
         if isinstance(event, (events.Key, events.Paste)) and not event.is_forwarded:
             self.arming.key()
-            if isinstance(self.screen, SessionScreen):
-                self.screen.typed()
+            if self._shows_session():
+                self._session.typed()
         elif isinstance(event, events.MouseDown):
             self.arming.click()
         await super().on_event(event)
 
     def action_home(self) -> None:
-        if self.screen is self._session:
+        if self._shows_session():
             self.switch_screen("home")
         elif self.screen is self._home:
             self.back_to_session()
 
     def action_mode(self) -> None:
-        if self.screen is self._session:
+        if self._shows_session():
             self._session.operator.cycle_mode()
         elif self.screen is self._home:
             self.mode = next_mode(self.mode)
@@ -292,7 +303,7 @@ class HitlApp(App[int]):
             self._start(self._inbox(), "inbox")
 
     def _is_plain(self, screen: Screen[Any]) -> bool:
-        return screen in (self._home, self._session)
+        return screen is self._home or ("_session" in self.__dict__ and screen is self._session)
 
     async def _inbox(self) -> None:
         views = await self.engine.requests()
@@ -305,7 +316,7 @@ class HitlApp(App[int]):
         if session != self._opened:
             await self._show(self.engine.open(session, self._session), session)
         elif self.screen is self._home:
-            await self.switch_screen("session")
+            await self.switch_screen(self._session)
         self._session.go_to_question(request)
 
     def get_system_commands(self, screen: Screen[Any]) -> Iterable[SystemCommand]:
@@ -316,7 +327,7 @@ class HitlApp(App[int]):
                 )
         yield SystemCommand("Theme", "Another theme", self.action_change_theme)
         yield SystemCommand("Quit (Ctrl+Q)", "Leave; the session can be opened again", self.action_quit)
-        if screen is self._session:
+        if self._is_plain(screen) and screen is not self._home:
             for command in SPECS:
                 yield SystemCommand(
                     f"/{command.name}", command.summary, partial(self._session.draft, f"/{command.name} ")

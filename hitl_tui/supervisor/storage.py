@@ -187,7 +187,8 @@ class SessionFolder:
 
     @property
     def cache(self) -> Path:
-        return self.path / "cache"
+        """Where what can be rebuilt lies (an index); all sessions share it, so that a workspace is read once."""
+        return self.path.parent.parent / "cache"
 
     def artifacts(self, secrets: Mapping[str, str] | None = None) -> ArtifactStore:
         return ArtifactStore(self.path / "artifacts", secrets)
