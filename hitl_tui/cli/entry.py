@@ -112,7 +112,7 @@ def _console(arguments: Arguments, data: Path, journal: LogFile, out: Output) ->
     from hitl_tui.console.app import run_console
     from hitl_tui.console.options import ConsoleOptions
 
-    return run_console(ConsoleOptions(data, workspace, session, mode, by, query))
+    return run_console(ConsoleOptions(data, workspace, session, mode, by, query, journal.hide))
 
 
 def _again(arguments: Arguments, session: str) -> str:

@@ -73,7 +73,7 @@ class HitlApp(App[int]):
         super().__init__()
         self.options = options
         self.arming = Arming(clock)
-        self.engine = Engine(options.data, options.by)
+        self.engine = Engine(options.data, options.by, options.hide)
         self.workspace = (options.workspace or Path.cwd()).expanduser()
         self.starters: list[Starter] = _starters()
         self.mode = options.mode

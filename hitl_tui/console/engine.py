@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import importlib
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -70,10 +70,12 @@ class Engine:
     Args:
         data: the data folder.
         by: who decides.
+        hide: is told the secrets that no log may show.
     """
 
-    def __init__(self, data: Path, by: str) -> None:
+    def __init__(self, data: Path, by: str, hide: Callable[[Mapping[str, str]], None]) -> None:
         self.data = data
+        self._hide = hide
         self._by = by
         self._bench: asyncio.Future[Workbench] | None = None
         self._leave = asyncio.Event()
@@ -142,6 +144,7 @@ class Engine:
     async def _open(self, bench: Workbench, setup: SessionSetup, query: str, watcher: Watcher) -> Link:
         from hitl_tui.commands.handler import CommandHandler
 
+        self._hide(setup.secrets)
         async with self._opening:
             await self.leave_session()
             ready: asyncio.Future[Session | Follower] = asyncio.get_running_loop().create_future()

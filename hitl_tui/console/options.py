@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+
+
+def _tell_nobody(secrets: Mapping[str, str]) -> None:
+    """Nothing is logged, so nobody has to know."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,6 +22,7 @@ class ConsoleOptions:
         mode: `step`, `plan` or `risk` for new sessions; empty for what the workspace says.
         by: who decides; written into the record.
         query: begins a session at once; empty for none.
+        hide: is told the declared secrets of each session that is opened, so that no log shows them.
     """
 
     data: Path
@@ -25,3 +31,4 @@ class ConsoleOptions:
     mode: str = ""
     by: str = "operator"
     query: str = ""
+    hide: Callable[[Mapping[str, str]], None] = _tell_nobody
