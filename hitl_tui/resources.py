@@ -5,13 +5,34 @@ A wheel carries them in `hitl_tui/_data`; a checkout has them at its root.
 
 from __future__ import annotations
 
+import os
 import shutil
 import tempfile
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from importlib.resources import files
 from pathlib import Path
+from types import MappingProxyType
 
 from hitl_tui.core.errors import StorageError
+from hitl_tui.sandbox import make_sandbox
+
+ENGLISH, KOREAN = "en", "ko"
+
+
+@dataclass(frozen=True, slots=True)
+class StarterWords:
+    """What a starter says in one language.
+
+    Args:
+        title: a few words.
+        description: one sentence: what will happen.
+        question: what is asked.
+    """
+
+    title: str
+    description: str
+    question: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,16 +40,83 @@ class Starter:
     """One thing to begin with that works at once (C1).
 
     Args:
-        key: stable name.
-        title: one line.
-        question: what is asked.
+        key: stable name; a packaged folder under `examples/` and the name of its copy.
+        words: what it says, by language: `en` and `ko` (C11).
         folder: the packaged workspace; it may be read-only, so `materialise` it first.
+        language: the one that `title`, `description` and `question` are in.
     """
 
     key: str
-    title: str
-    question: str
+    words: Mapping[str, StarterWords]
     folder: Path
+    language: str = ENGLISH
+
+    @property
+    def title(self) -> str:
+        """A few words, in its language."""
+        return self.words[self.language].title
+
+    @property
+    def description(self) -> str:
+        """One sentence on what will happen, in its language."""
+        return self.words[self.language].description
+
+    @property
+    def question(self) -> str:
+        """What is asked, in its language."""
+        return self.words[self.language].question
+
+    def in_language(self, language: str) -> Starter:
+        """Return the same starter in another language; one it doesn't speak gives English."""
+        return replace(self, language=language if language in self.words else ENGLISH)
+
+
+_STARTERS: Mapping[str, Mapping[str, StarterWords]] = MappingProxyType(
+    {
+        "lease": {
+            "en": StarterWords(
+                "A landlord wants a higher deposit: search the law, then compute",
+                "Finds the passages in a summary of Korean housing-lease law and compares the rise with the legal cap.",
+                "The landlord wants to raise my jeonse deposit from 300 million won to 1 billion won. "
+                "How can I resolve this legally?",
+            ),
+            "ko": StarterWords(
+                "전세금 인상 요구: 법 요약에서 찾고 계산하기",
+                "주택임대차법 요약에서 근거를 찾고, 인상률을 법정 한도와 비교합니다.",
+                "집주인이 전세금 3억을 10억으로 올려달래. 법적으로 해결방법 알려줘",
+            ),
+        },
+        "ops": {
+            "en": StarterWords(
+                "The disk of a server is full: runbook, measure, delete, verify",
+                "Follows a runbook in a small copy of a server's files; shows each file before it would go.",
+                "web-1's disk is full. Find in the runbook which logs may be deleted and what must never be touched, "
+                "then measure, then delete old logs, then verify.",
+            ),
+            "ko": StarterWords(
+                "서버 디스크가 가득 참: 런북, 측정, 삭제, 확인",
+                "서버 파일의 작은 사본에서 런북대로 진행하며, 삭제 전에 지울 파일을 모두 보여 줍니다.",
+                "web-1 디스크가 가득 찼어. 런북에서 지워도 되는 로그와 절대 건드리면 안 되는 것을 찾아줘. "
+                "그다음 디스크 사용량을 보여줘. 그다음 오래된 로그를 지워줘. 그다음 남은 용량을 보여줘.",
+            ),
+        },
+        "cleanup": {
+            "en": StarterWords(
+                "10,000 duplicate records: count, back up, delete, verify",
+                "Cleans up a database of 22,000 customers; nothing is deleted before there is a backup and you say so.",
+                "Count the duplicate records, then back up the database, then delete the duplicate records, "
+                "then verify what is left.",
+            ),
+            "ko": StarterWords(
+                "중복 레코드 10,000건: 세기, 백업, 삭제, 확인",
+                "고객 22,000건의 데이터베이스를 정리하며, 백업과 승인 없이는 아무것도 지우지 않습니다.",
+                "중복 레코드 개수를 세어줘. 그다음 데이터베이스를 백업해줘. 그다음 중복 레코드를 지워줘. "
+                "그다음 남은 레코드를 보여줘.",
+            ),
+        },
+    }
+)
+"""In the order they are offered; a further one is an entry here and a folder of that name among the examples."""
 
 
 def examples_folder() -> Path:
@@ -49,37 +137,38 @@ def themes_folder() -> Path:
     return _packaged("themes")
 
 
-def starters() -> list[Starter]:
+def starters(language: str | None = None) -> list[Starter]:
     """Return the starters in the order they are offered.
+
+    Args:
+        language: `en` or `ko`; the environment's unless given.
 
     Raises:
         StorageError: the installation lacks them.
     """
-    lease = examples_folder() / "lease"
-    return [
-        Starter(
-            "lease-ko",
-            "전세금 인상 요구: 법 요약에서 찾고 계산하기",
-            "집주인이 전세금 3억을 10억으로 올려달래. 법적으로 해결방법 알려줘",
-            lease,
-        ),
-        Starter(
-            "lease-en",
-            "A landlord wants a higher deposit: search the law, then compute",
-            "The landlord wants to raise my jeonse deposit from 300 million won to 1 billion won. "
-            "How can I resolve this legally?",
-            lease,
-        ),
-    ]
+    spoken = environment_language(os.environ) if language is None else language
+    folder = examples_folder()
+    return [Starter(key, words, folder / key).in_language(spoken) for key, words in _STARTERS.items()]
+
+
+def environment_language(environ: Mapping[str, str]) -> str:
+    """Return `ko` where the environment's locale is Korean, else `en` (C11).
+
+    Args:
+        environ: the environment's variables.
+    """
+    chosen = next((environ[name] for name in ("LC_ALL", "LC_MESSAGES", "LANG") if environ.get(name)), "")
+    return KOREAN if chosen.lower().replace("-", "_").partition("_")[0].partition(".")[0] == KOREAN else ENGLISH
 
 
 def materialise(starter: Starter, data: Path) -> Path:
     """Return a starter's own writable workspace, `<data>/starters/<folder>`, made at the first call.
 
-    What is there already is never written to, so changes stay. A crash leaves either nothing or the whole.
+    What is there already is never written to, so changes stay. A crash leaves either nothing or the whole. A sandbox
+    that the folder declares is made in the copy.
 
     Args:
-        starter: what to copy; starters that share a folder share the copy.
+        starter: what to copy.
         data: the data folder.
 
     Raises:
@@ -93,6 +182,7 @@ def materialise(starter: Starter, data: Path) -> Path:
         scratch = Path(tempfile.mkdtemp(dir=target.parent, prefix=".new-"))
         try:
             _copy(starter.folder, scratch / "whole")
+            make_sandbox(scratch / "whole")
             _settle(scratch / "whole", target)
         finally:
             shutil.rmtree(scratch, ignore_errors=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import logging
 import os
 import shlex
@@ -109,6 +110,8 @@ def _console(arguments: Arguments, data: Path, journal: LogFile, out: Output) ->
 
         line = LineOptions(data, workspace, by, session, mode, query)
         return run_line_mode(line, out.lines, journal.hide, lambda name: _again(arguments, name))
+    # Imports make hundreds of thousands of objects and no garbage; the console collects again once they are done.
+    gc.disable()
     from hitl_tui.console.app import run_console
     from hitl_tui.console.options import ConsoleOptions
 

@@ -14,25 +14,19 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast
 from textual import events
 from textual.app import App, SystemCommand
 from textual.binding import BindingType
-from textual.content import Content
 from textual.driver import Driver
-from textual.screen import Screen
+from textual.screen import ModalScreen, Screen
 
-from hitl_tui.commands.spec import SPECS, help_table
 from hitl_tui.console import keys
 from hitl_tui.console.arming import Arming
-from hitl_tui.console.asking import Row, text_row
 from hitl_tui.console.engine import Engine, Link, sentence
 from hitl_tui.console.memory import Remembered, recall, recall_lines, remember, remember_lines
 from hitl_tui.console.options import ConsoleOptions
 from hitl_tui.console.screens.home import HomeScreen
-from hitl_tui.console.screens.inbox import Inbox
-from hitl_tui.console.screens.viewer import Viewer
 from hitl_tui.console.terminal import tolerant
+from hitl_tui.console.terms import MODES, next_mode
 from hitl_tui.console.themes import DEFAULT, load_themes
-from hitl_tui.console.words import next_mode
 from hitl_tui.core.errors import BadInput, HitlError, StorageError
-from hitl_tui.core.policy import Mode
 from hitl_tui.core.safe_text import safe_text
 from hitl_tui.resources import Starter, materialise, starters, themes_folder
 
@@ -47,11 +41,8 @@ LOG_FILE = "hitl-tui.log"
 _STYLES = (
     "app.tcss",
     "widgets/bars.tcss",
-    "widgets/panes.tcss",
     "widgets/prompt.tcss",
-    "widgets/question.tcss",
     "screens/home.tcss",
-    "screens/dialogs.tcss",
 )
 
 
@@ -80,11 +71,15 @@ class HitlApp(App[int]):
         self.lines = recall_lines(options.data)
         self._remembered = recall(options.data)
         self._home = HomeScreen()
+        self.install_screen(self._home, "home")
         self._opened = ""
         self._problems: tuple[str, ...] = ()
         self._unsaid: tuple[str, bool] | None = None
+        self._early: list[events.Event] | None = []
         self.failure = ""
         """What ended the console unexpectedly, in one sentence."""
+        # Before the stylesheets are read for the first time, for another theme means reading them again.
+        self._load_themes()
 
     @cached_property
     def _session(self) -> SessionScreen:
@@ -101,22 +96,24 @@ class HitlApp(App[int]):
     def get_driver_class(self) -> type[Driver]:
         return tolerant(super().get_driver_class())
 
+    def get_default_screen(self) -> Screen[Any]:
+        """Return the first screen, which lies under all others: an empty one would have to be laid out, too."""
+        return self._home
+
     def on_mount(self) -> None:
-        self._load_themes()
-        self.install_screen(self._home, "home")
-        wanted = self.options.session or ("" if self.options.query else self._unfinished())
-        if wanted or self.options.query:
+        self.theme_changed_signal.subscribe(self, lambda theme: self._keep(theme=theme.name))
+        if self.options.query or self._wanted():
             self.push_screen(self._session)
-        else:
-            self.push_screen("home")
-        self.call_after_refresh(self._begin, wanted)
+        self.call_after_refresh(self._begin)
 
-    def _unfinished(self) -> str:
+    def _wanted(self) -> str:
+        """Return the session to open at the start: the one named, or the one that was left before its end."""
         known = self._remembered
-        return "" if known.finished else known.session
+        last = "" if known.finished or self.options.query else known.session
+        return self.options.session or last
 
-    def _begin(self, wanted: str) -> None:
-        if wanted:
+    def _begin(self) -> None:
+        if wanted := self._wanted():
             self.open(wanted)
         elif self.options.query:
             self.begin(self.options.query)
@@ -144,7 +141,6 @@ class HitlApp(App[int]):
         for name in list(self.available_themes):
             if found.themes and name not in found.themes:
                 self.unregister_theme(name)
-        self.theme_changed_signal.subscribe(self, lambda theme: self._keep(theme=theme.name))
 
     # Memory ----------------------------------------------------------------------------------------------------
 
@@ -214,6 +210,8 @@ class HitlApp(App[int]):
         await self._begin_session(starter.question, folder)
 
     async def _begin_session(self, query: str, workspace: Path) -> None:
+        from hitl_tui.core.policy import Mode
+
         self.say("Beginning…")
         try:
             mode = Mode(self.mode) if self.mode else None
@@ -241,8 +239,7 @@ class HitlApp(App[int]):
             await self._stay(before, link)
             raise
         self._opened = fresh.face.id
-        if not self._session.is_current:
-            await self.switch_screen(self._session)
+        await self._bring(self._session)
         self._session.attach(fresh)
 
     async def _stay(self, before: str, link: Link | None) -> None:
@@ -253,13 +250,23 @@ class HitlApp(App[int]):
             self._session.attach(link)
             return
         self._keep(session="")
-        if self.screen is not self._home:
-            await self.switch_screen("home")
+        await self._bring(self._home)
+
+    async def _bring(self, screen: Screen[Any]) -> None:
+        """Make one of the two lasting screens the one that is seen; dialogs over it end without an answer."""
+        bottom = screen if screen in self.screen_stack else self._home
+        while self.screen is not bottom:
+            if isinstance(self.screen, ModalScreen):
+                await self.screen.dismiss(None)
+            else:
+                await self.pop_screen()
+        if screen is not bottom:
+            await self.push_screen(screen)
 
     def back_to_session(self) -> None:
         """Show the session that is open."""
         if self._opened and self.screen is self._home:
-            self.switch_screen(self._session)
+            self.push_screen(self._session)
 
     def list_sessions(self) -> None:
         """Load the list of sessions for the first screen."""
@@ -275,15 +282,24 @@ class HitlApp(App[int]):
     async def on_event(self, event: events.Event) -> None:
         if isinstance(event, (events.Key, events.Paste)) and not event.is_forwarded:
             self.arming.key()
+            if self._early is not None:
+                self._early.append(event)
+                return
             if self._shows_session():
                 self._session.typed()
         elif isinstance(event, events.MouseDown):
             self.arming.click()
         await super().on_event(event)
 
+    def take_keys(self) -> None:
+        """Hand on what was typed before there was a prompt to take it; called by the first screen, once it has one."""
+        early, self._early = self._early, None
+        for event in early or ():
+            self.post_message(event)
+
     def action_home(self) -> None:
         if self._shows_session():
-            self.switch_screen("home")
+            self.pop_screen()
         elif self.screen is self._home:
             self.back_to_session()
 
@@ -295,6 +311,9 @@ class HitlApp(App[int]):
             self._home.mode_changed()
 
     def action_help(self) -> None:
+        from hitl_tui.console.help import help_rows
+        from hitl_tui.console.screens.viewer import Viewer
+
         if not isinstance(self.screen, Viewer):
             self.push_screen(Viewer("Help", help_rows()))
 
@@ -306,6 +325,8 @@ class HitlApp(App[int]):
         return screen is self._home or ("_session" in self.__dict__ and screen is self._session)
 
     async def _inbox(self) -> None:
+        from hitl_tui.console.screens.inbox import Inbox
+
         views = await self.engine.requests()
         if not self._is_plain(self.screen):
             return
@@ -315,8 +336,8 @@ class HitlApp(App[int]):
         session, request = chosen
         if session != self._opened:
             await self._show(self.engine.open(session, self._session), session)
-        elif self.screen is self._home:
-            await self.switch_screen(self._session)
+        else:
+            await self._bring(self._session)
         self._session.go_to_question(request)
 
     def get_system_commands(self, screen: Screen[Any]) -> Iterable[SystemCommand]:
@@ -328,6 +349,8 @@ class HitlApp(App[int]):
         yield SystemCommand("Theme", "Another theme", self.action_change_theme)
         yield SystemCommand("Quit (Ctrl+Q)", "Leave; the session can be opened again", self.action_quit)
         if self._is_plain(screen) and screen is not self._home:
+            from hitl_tui.commands.spec import SPECS
+
             for command in SPECS:
                 yield SystemCommand(
                     f"/{command.name}", command.summary, partial(self._session.draft, f"/{command.name} ")
@@ -351,19 +374,6 @@ class HitlApp(App[int]):
         self.exit(1, return_code=1)
 
 
-def help_rows() -> list[Row]:
-    """Return all keys, from the key map, and all commands, from the command table."""
-    rows: list[Row] = []
-    for where, title in keys.TITLES.items():
-        rows.append(text_row(title, "bold $text-primary"))
-        rows += [Row(f"  {spec.shown:<12}", Content(spec.help)) for spec in keys.of(where)]
-        rows.append(text_row(""))
-    rows.append(text_row("Commands", "bold $text-primary"))
-    for usage, summary in help_table():
-        rows += [text_row(f"  {usage}", "bold"), text_row(f"      {summary}", "$text-muted")]
-    return rows
-
-
 def _starters() -> list[Starter]:
     try:
         return starters()
@@ -385,7 +395,7 @@ def run_console(options: ConsoleOptions) -> int:
     Raises:
         HitlError: it can't begin, or it stopped because of something unexpected; the message is one sentence.
     """
-    if options.mode and options.mode not in set(Mode):
+    if options.mode and options.mode not in MODES:
         raise BadInput(f'There is no mode "{options.mode}"; it is step, plan or risk.')
     app = HitlApp(options)
     asyncio.run(_run(app))

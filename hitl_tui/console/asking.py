@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from textual.content import Content
 
-from hitl_tui.console.words import left_words, number_of
+from hitl_tui.console.terms import left_words
+from hitl_tui.console.words import number_of
 from hitl_tui.core.requests import Kind, Verdict
 from hitl_tui.core.safe_text import cell_width, safe_text
 

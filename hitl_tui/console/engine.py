@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import importlib
 import logging
 from collections.abc import Callable, Mapping, Sequence
@@ -97,7 +98,12 @@ class Engine:
 
     async def _serve_bench(self, ready: asyncio.Future[Workbench]) -> None:
         try:
-            module = await asyncio.to_thread(importlib.import_module, "hitl_tui.supervisor.workbench")
+            try:
+                module = await asyncio.to_thread(importlib.import_module, "hitl_tui.supervisor.workbench")
+            finally:
+                # What was imported stays for good; looking through it again and again would only make keys wait.
+                gc.freeze()
+                gc.enable()
             async with module.Workbench.open(self.data) as bench:
                 ready.set_result(bench)
                 await self._leave.wait()

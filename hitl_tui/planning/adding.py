@@ -14,7 +14,8 @@ from hitl_tui.planning.grammar import ADDING, OUT, Order
 from hitl_tui.planning.proposals import AddStep
 from hitl_tui.planning.ruleset import Need
 from hitl_tui.planning.scene import HELP, IDLE, NAMES, Added, Draft, Scene, fed_by, named_todos
-from hitl_tui.planning.steps import compute_step, find_step, run_step, title_of, write_step
+from hitl_tui.planning.steps import compute_step, find_step, run_step, write_step
+from hitl_tui.planning.titles import title_of
 
 _LOST = (Status.SKIPPED, Status.FAILED)
 _ORDER = (Need.RUN, Need.FIND, Need.COMPUTE, Need.WRITE)

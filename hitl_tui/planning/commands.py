@@ -44,11 +44,7 @@ class CommandFacts:
 
 
 class Declared(Protocol):
-    """What facts can be taken from: a declaration in hitl.toml, or what a registry of teams says of one.
-
-    `parameters` holds by name either objects with `type`, `default` and maybe `choices`, or plain type names; with
-    plain names, `required` says which have no default.
-    """
+    """A declaration of a command; its `parameters` have `type`, `default` and `choices`."""
 
     @property
     def description(self) -> str: ...
@@ -63,19 +59,13 @@ def command_facts(declarations: Mapping[str, Declared]) -> dict[str, CommandFact
         name: CommandFacts(
             name=name,
             description=declared.description,
-            parameters={
-                key: _parameter_facts(parameter, required=key in getattr(declared, "required", ()))
-                for key, parameter in declared.parameters.items()
-            },
+            parameters={key: _parameter_facts(parameter) for key, parameter in declared.parameters.items()},
         )
         for name, declared in declarations.items()
     }
 
 
-def _parameter_facts(parameter: Any, *, required: bool) -> ParameterFacts:
-    if isinstance(parameter, str):
-        # The default isn't known here; the team fills it in.
-        return ParameterFacts(type=parameter, default=None if required else "")
+def _parameter_facts(parameter: Any) -> ParameterFacts:
     choices = tuple(str(c) for c in getattr(parameter, "choices", None) or ())
     return ParameterFacts(type=str(parameter.type), default=parameter.default, choices=choices)
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from hitl_tui.core.todos import SupervisorTodo
-from hitl_tui.planning.broader import broader_query
+from hitl_tui.planning.broader import broader_query, has_it_all, lacks_the_point
 from hitl_tui.planning.proposals import AddStep, Proposed
 from hitl_tui.planning.reading import language_of, shown
 from hitl_tui.planning.ruleset import Need
@@ -33,6 +33,10 @@ def hits_of(result: Mapping[str, Any]) -> int | None:
 def follow_up_search(scene: Scene, todo: SupervisorTodo, result: Mapping[str, Any]) -> Proposed | None:
     """Propose a broader search after one that found too little, once per TODO and never after a follow-up.
 
+    It is proposed only where it can help: the words are there, but not together. Where a word that makes the question
+    specific stands in no document, nothing found is the answer, and other passages would be noise; and where a
+    passage has all the words, that is the answer.
+
     Args:
         scene: the session's plan; its text is the query.
         todo: the TODO that ended.
@@ -51,6 +55,8 @@ def follow_up_search(scene: Scene, todo: SupervisorTodo, result: Mapping[str, An
     data = result.get("data")
     missing = data.get("missing") if isinstance(data, Mapping) else None
     absent = [w for w in missing if isinstance(w, str)] if isinstance(missing, list) else []
+    if lacks_the_point(asked, absent, scene.rules) or has_it_all(asked, _passages(data), scene.rules):
+        return None
     broader = broader_query(asked, scene.rules, absent)
     if not broader or broader in {str(t.arguments.get("query", "")) for t in scene.todos}:
         return None
@@ -62,3 +68,10 @@ def follow_up_search(scene: Scene, todo: SupervisorTodo, result: Mapping[str, An
     )
     reason = scene.rules.sentences[language]["few"].format(id=todo.id, hits=hits)
     return Proposed(reason=f"{reason}.", changes=(addition,))
+
+
+def _passages(data: object) -> list[str]:
+    """Return the passages of a search with what they stand under, as far as they are given."""
+    found = data.get("passages") if isinstance(data, Mapping) else None
+    items = [item for item in found if isinstance(item, Mapping)] if isinstance(found, list) else []
+    return [" ".join(str(item.get(key, "")) for key in ("path", "heading", "text")) for item in items]

@@ -142,6 +142,10 @@ def read(query: str, rules: Rules) -> Reading:
     for need, cues in rules.needs.items():
         scores[need] = _score(text, cues, cue_spans)
     scores[Need.COMPUTE] = scores.get(Need.COMPUTE, 0.0) + _amount_score(text, spans, entities, rules)
+    subjects = subjects_of(text, language, rules)
+    if subjects and _in_kind(text, entities, rules):
+        subjects = ()
+        scores[Need.COMPUTE] = 0.0
     terms = terms_of(text, rules.words, spans)
     known = terms_of(text, rules.words, [*spans, *cue_spans])
     cues_said = tuple(dict.fromkeys(text[a:b].strip() for a, b in sorted(cue_spans) if text[a:b].strip(" ?")))
@@ -153,8 +157,18 @@ def read(query: str, rules: Rules) -> Reading:
         entities=entities,
         terms=terms,
         leftover=known,
-        subjects=subjects_of(text, language, rules),
+        subjects=subjects,
         strategy=strategy_of(text, rules),
+    )
+
+
+def _in_kind(text: str, entities: Mapping[str, tuple[str, ...]], rules: Rules) -> bool:
+    """Whether a difference is asked for, and none of amounts: what a contract is, not what it costs."""
+    rest, found = rules.compare.difference.subn(" ", text)
+    if not found or any(entities.get(kind) for kind in ("amount", "percent", "date")):
+        return False
+    return (
+        not rules.compare.measures.search(rest) and score_of(rest, Need.COMPUTE, rules) < rules.threshold[Need.COMPUTE]
     )
 
 

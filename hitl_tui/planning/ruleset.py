@@ -46,6 +46,7 @@ class Limits:
     clauses: int
     task: int
     title_words: int
+    title: int
     subjects: int
     entities: int
     keywords: int
@@ -89,8 +90,29 @@ class Words:
 
 
 @dataclass(frozen=True, slots=True)
+class Titles:
+    """How a title is made of a question.
+
+    Args:
+        sentence: where an English sentence ends.
+        opening: English words at a start that only ask.
+        dangling: English words that nothing may end with.
+        clause: where an English sentence goes on to something else.
+        empty: Korean words that say nothing.
+        made: Korean verbs made of a noun, which is the group `noun`.
+    """
+
+    sentence: Expression
+    opening: Expression
+    dangling: Expression
+    clause: Expression
+    empty: Expression
+    made: Expression
+
+
+@dataclass(frozen=True, slots=True)
 class Compare:
-    """How things compared are named."""
+    """How things compared are named, and which differences are amounts."""
 
     ko: Expression
     ko_joint: Expression
@@ -98,6 +120,8 @@ class Compare:
     en_versus: Expression
     en_joint: Expression
     en_list: Expression
+    difference: Expression
+    measures: Expression
     en_end: Expression
 
 
@@ -202,6 +226,7 @@ class Rules:
     words: Words
     strategy: Mapping[str, Expression]
     compare: Compare
+    titles: Titles
     commands: CommandRules
     revise: ReviseRules
     synonyms: tuple[tuple[str, ...], ...]
@@ -245,6 +270,7 @@ def _rules(data: Mapping[str, Any]) -> Rules:
         entities={kind: tuple(_raw(e) for e in found) for kind, found in data["entities"].items()},
         words=_words(data["words"]),
         strategy={k: _raw(v) for k, v in data["strategy"].items()},
+        titles=Titles(**{k: _raw(v) for k, v in data["titles"].items()}),
         compare=Compare(**{k: _raw(v) for k, v in data["compare"].items()}),
         commands=_commands(data["commands"]),
         revise=_revise(data["revise"]),

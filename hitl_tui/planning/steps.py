@@ -11,6 +11,7 @@ from hitl_tui.core.plan import AgentFacts, ExecutionPlan, ExecutionStep, Intent,
 from hitl_tui.planning.commands import Call, clauses
 from hitl_tui.planning.reading import Reading, cut, entities_of, score_of, terms_of
 from hitl_tui.planning.ruleset import Need, Rules
+from hitl_tui.planning.titles import title_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,25 +200,15 @@ def _finds(wanted: Wanted, rules: Rules) -> list[ExecutionStep]:
     language = wanted.reading.language
     if wanted.reading.subjects:
         return [find_step(subject, language, rules) for subject in wanted.reading.subjects]
-    return [find_step(wanted.query, language, rules, title=_title(wanted.reading.terms, rules))]
+    return [find_step(wanted.query, language, rules)]
 
 
 def _compute(wanted: Wanted, rules: Rules) -> ExecutionStep:
-    return compute_step(wanted.query, wanted.reading.language, rules, title=_title(wanted.reading.terms, rules))
+    return compute_step(wanted.query, wanted.reading.language, rules)
 
 
 def _write(wanted: Wanted, rules: Rules) -> ExecutionStep:
-    return write_step(wanted.query, wanted.reading.language, rules, title=_title(wanted.reading.terms, rules))
-
-
-def _title(terms: Sequence[str], rules: Rules) -> str:
-    return cut(" ".join(terms[: rules.limits.title_words]), 40)
-
-
-def title_of(text: str, rules: Rules) -> str:
-    """Return a few content words of a text, for a step's name."""
-    text = text[: rules.limits.head]
-    return _title(terms_of(text, rules.words, entities_of(text, rules)[1]), rules) or cut(text, 40)
+    return write_step(wanted.query, wanted.reading.language, rules)
 
 
 def _step(

@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from hitl_tui.core.todos import Status, SupervisorTodo, clip
+from hitl_tui.teams.brief import Block, Brief, brief_of
 
+_SHORT_CHARS = 600
+_SHORT_LINES = 12
+_QUOTES = 5
 DONE, PARTIAL, FAILED = "done", "partial", "failed"
 
 _WORDS = {
     "en": {
         "answer": "Answer",
+        "evidence": "Evidence",
+        "absent": "Not found",
+        "also": "Also found",
         "sources": "Sources",
         "open": "Not done",
         "files": "Files written",
@@ -25,6 +33,9 @@ _WORDS = {
     },
     "ko": {
         "answer": "답변",
+        "evidence": "근거",
+        "absent": "찾지 못한 것",
+        "also": "그 밖에 찾은 곳",
         "sources": "출처",
         "open": "하지 않은 일",
         "files": "작성한 파일",
@@ -73,13 +84,13 @@ def compose(
     results: Mapping[str, Mapping[str, Any]],
     errors: Sequence[str] = (),
 ) -> Response:
-    """Return the answer: what the last steps concluded first, then what it rests on, then what was not done.
+    """Return the answer: a short one first, then what it rests on, what isn't there, and what was not done.
 
     Args:
         query: what was asked.
         language: `ko` or `en`; others get English headings.
         todos: in plan order.
-        results: `TeamResult` dicts by TODO id.
+        results: `TeamResult` dicts by TODO id; a `brief` in their data says what comes first.
         errors: why no plan could be made.
     """
     words = _WORDS.get(language, _WORDS["en"])
@@ -88,31 +99,108 @@ def compose(
     done = [t for t in todos if t.status is Status.COMPLETED]
     used = {d for t in done for d in t.dependencies}
     leaves = [t for t in done if t.id not in used]
-    behind = [t for t in done if t.id in used]
-    parts: list[str] = []
-    for todo in [*leaves, *reversed(behind)]:
-        result = results.get(todo.id)
-        text = _body(str(result.get("text", ""))) if result else words["by_hand"]
-        parts.append(f"## {todo.name}\n\n{text}")
-    citations = _citations([results[t.id] for t in [*leaves, *behind] if t.id in results])
-    if citations:
-        lines = [f"{n}. {_label(c)}" for n, c in enumerate(citations, start=1)]
-        parts.append(f"## {words['sources']}\n\n" + "\n".join(lines))
+    behind = [t for t in reversed(done) if t.id in used]
+    told = [_Told(t, _brief(results.get(t.id), words)) for t in [*leaves, *behind]]
+    answering = _answering(told, len(leaves))
+    sections = [(words["answer"], _answer(answering, words) if done else words["nothing"])]
+    sections.append((words["evidence"], _evidence(told, answering, words)))
+    in_order = sorted(told, key=lambda one: done.index(one.todo))
+    absent = list(dict.fromkeys(said for one in in_order for said in one.brief.absent))
+    sections.append((words["absent"], "\n".join(f"- {said}" for said in absent)))
+    ordered = [results[t.id] for t in [*leaves, *behind] if t.id in results]
+    citations = _citations(ordered)
     files = tuple(dict.fromkeys(f for r in results.values() for f in r.get("files", ())))
-    if files:
-        parts.append(f"## {words['files']}\n\n" + "\n".join(f"- {f}" for f in files))
+    sections.append((words["files"], "\n".join(f"- {f}" for f in files)))
     undone = [t for t in todos if t.status in (Status.SKIPPED, Status.FAILED, Status.BLOCKED)]
-    if undone:
-        parts.append(f"## {words['open']}\n\n" + "\n".join(_undone(t, words) for t in undone))
-    if not done:
-        parts.insert(0, words["nothing"])
+    sections.append((words["open"], "\n".join(_undone(t, words) for t in undone)))
+    sections.append((words["sources"], _sources(citations, "\n".join(text for _, text in sections))))
     return Response(
-        text="\n\n".join(parts) + "\n",
+        text="\n\n".join(f"## {title}\n\n{text}" for title, text in sections if text) + "\n",
         summary=_summary(leaves, results, words),
         citations=citations,
         files=files,
         outcome=_outcome(todos),
     )
+
+
+@dataclass(frozen=True, slots=True)
+class _Told:
+    """A completed TODO and what its team wants said."""
+
+    todo: SupervisorTodo
+    brief: Brief
+
+
+def _brief(result: Mapping[str, Any] | None, words: Mapping[str, str]) -> Brief:
+    """Return a result's brief; of a team that gives none its text, or its summary where the text is long."""
+    if result is None:
+        return Brief(answer=words["by_hand"])
+    brief = brief_of(result)
+    if brief is not None:
+        return brief
+    text = _body(str(result.get("text", "")))
+    summary = str(result.get("summary", "")).strip()
+    if not result.get("found", True):
+        return Brief(absent=(" ".join((summary or text).split()),))
+    if not summary or (len(text) <= _SHORT_CHARS and text.count("\n") < _SHORT_LINES):
+        return Brief(answer=text or summary)
+    return Brief(answer=summary, evidence=(Block(text),))
+
+
+def _answering(told: Sequence[_Told], leaves: int) -> list[_Told]:
+    """Return whose answers come first: of the last steps, or of those before them when they have none."""
+    found = [one for one in told[:leaves] if one.brief.answer]
+    return found or [one for one in told[leaves:] if one.brief.answer][:1]
+
+
+def _answer(answering: Sequence[_Told], words: Mapping[str, str]) -> str:
+    if len(answering) == 1:
+        return answering[0].brief.answer
+    parts = [f"**{one.todo.name}**\n\n{one.brief.answer}" for one in answering]
+    return "\n\n".join(parts) or words["none_found"]
+
+
+def _evidence(told: Sequence[_Told], answering: Sequence[_Told], words: Mapping[str, str]) -> str:
+    """Return what the answer rests on, each place once, under the steps it comes from where there are several."""
+    shown = {label for one in answering for label in one.brief.quoted}
+    answers = "\n".join(one.brief.answer for one in answering)
+    said = _plain(answers)
+    parts: list[tuple[str, str]] = []
+    for one in told:
+        quotes = [block for block in one.brief.evidence if block.label and block.label not in shown]
+        # What the answer cites comes first; what stands above already, word for word, isn't said again.
+        quotes.sort(key=lambda block: f"`{block.label}`" not in answers)
+        quotes = [block for block in quotes if _plain(_quote(block.text)) not in said]
+        shown.update(block.label for block in quotes)
+        texts = [block.text for block in one.brief.evidence if not block.label]
+        texts += [block.text for block in quotes[:_QUOTES]]
+        if quotes[_QUOTES:]:
+            texts.append(f"{words['also']}: {', '.join(f'`{block.label}`' for block in quotes[_QUOTES:])}")
+        if not one.brief.evidence and one.brief.answer and one not in answering:
+            texts = [one.brief.answer]
+        if texts:
+            said += _plain("\n".join(texts))
+            parts.append((one.todo.name, "\n\n".join(texts)))
+    if len(parts) == 1:
+        return parts[0][1]
+    return "\n\n".join(f"### {name}\n\n{text}" for name, text in parts)
+
+
+def _quote(text: str) -> str:
+    """Return the quotation in a block, without what cuts it short."""
+    lines = [line.removeprefix(">") for line in text.split("\n") if line.startswith(">")]
+    return "\n".join(lines).removesuffix("…") if lines else text
+
+
+def _plain(text: str) -> str:
+    """Return the letters and digits of a text, to tell whether it says something already."""
+    return "".join(character for character in text if character.isalnum())
+
+
+def _sources(citations: Sequence[Mapping[str, Any]], text: str) -> str:
+    """Return the places that were cited and stand nowhere in the text above."""
+    kept = [c for c in citations if not re.search(re.escape(_place(c)) + r"(?!\d)", text)]
+    return "\n".join(f"{n}. {_label(c)}" for n, c in enumerate(kept, start=1))
 
 
 def _body(text: str) -> str:
@@ -136,10 +224,14 @@ def _citations(results: Sequence[Mapping[str, Any]]) -> tuple[Mapping[str, Any],
     return tuple(found.values())
 
 
-def _label(citation: Mapping[str, Any]) -> str:
+def _place(citation: Mapping[str, Any]) -> str:
     page = f" p.{citation['page']}" if citation.get("page") else ""
+    return f"{citation['path']}{page}:{citation['line']}"
+
+
+def _label(citation: Mapping[str, Any]) -> str:
     quote = clip(" ".join(str(citation.get("quote", "")).split()), 160)
-    return f"{citation['path']}{page}:{citation['line']}" + (f" — {quote}" if quote else "")
+    return _place(citation) + (f" — {quote}" if quote else "")
 
 
 def _undone(todo: SupervisorTodo, words: Mapping[str, str]) -> str:

@@ -118,6 +118,7 @@ class Session:
         self._previews: dict[str, asyncio.Task[None]] = {}
         self._response: tuple[str, dict[str, Any]] | None = None
         self._watched = Watched()
+        self._publishing = asyncio.Lock()
         durable = partial(make_durable, setup.folder.checkpoints)
         self.desk = Desk(setup.ledger, setup.info.id, setup.secrets, setup.now, durable)
 
@@ -331,9 +332,10 @@ class Session:
                 found = {"error": error.message}
             evidence = mask_json(found, self.setup.secrets)
             await self.setup.ledger.attach(request.id, evidence, self.setup.now())
-            self._previews.pop(request.id, None)
-            self._views.pop(request.id, None)
-            await self._publish(happened=True)
+            async with self._publishing:
+                self._previews.pop(request.id, None)
+                self._views.pop(request.id, None)
+                await self._publish_now(happened=True)
 
         self._previews[request.id] = asyncio.create_task(show(), name=f"preview {request.id}")
 
@@ -361,6 +363,10 @@ class Session:
 
     async def _publish(self, *, happened: bool) -> None:
         """Let faces see the session as it is; without a happening, only when what was said about questions changed."""
+        async with self._publishing:
+            await self._publish_now(happened=happened)
+
+    async def _publish_now(self, *, happened: bool) -> None:
         ledger, board = self.setup.ledger, self._board()
         await self._look_up()
         asked = tuple(Question(self._views[key]) for key in self._asked if key in self._views)

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, TypedDict
 
 from hitl_tui.core.errors import BadInput
 from hitl_tui.core.policy import Risk
+from hitl_tui.teams.brief import BRIEF, Brief, language_of
 from hitl_tui.teams.contract import Citation, TeamContext, TeamResult
 from hitl_tui.teams.document_text import compose, gather
 from hitl_tui.teams.failure import TeamFailure, one
@@ -132,7 +133,10 @@ class DocumentTeam:
 
 async def _gather_node(state: DocumentState, runtime: Runtime[TeamContext]) -> DocumentState:
     material = gather(runtime.context.task.inputs)
-    runtime.context.progress(f"{len(material)} earlier result{'' if len(material) == 1 else 's'}")
+    task = runtime.context.task
+    count = len(material)
+    korean = language_of(task.query or task.task) == "ko"
+    runtime.context.progress(f"앞선 결과 {count}건" if korean else f"{count} earlier result{'' if count == 1 else 's'}")
     return {"material": material}
 
 
@@ -157,7 +161,9 @@ async def _write_node(state: DocumentState, runtime: Runtime[TeamContext]) -> Do
 
     done = await context.effects("write", {"path": path, "sha256": sha256}, act)
     citations = list(dict.fromkeys(c for r in context.task.inputs.values() for c in r.citations))
-    result = written_result(path, done, tuple(citations[:_CITATIONS]))
+    result = written_result(
+        path, done, tuple(citations[:_CITATIONS]), language_of(context.task.query or context.task.task)
+    )
     return {"content": "", "result": result.to_dict()}
 
 
@@ -171,18 +177,26 @@ async def _uninterrupted(work: Callable[[], str]) -> str:
         raise
 
 
-def written_result(path: str, done: Mapping[str, Any], citations: tuple[Citation, ...]) -> TeamResult:
-    """Return the team's result for what the write effect answered."""
+def written_result(
+    path: str, done: Mapping[str, Any], citations: tuple[Citation, ...], language: str = "en"
+) -> TeamResult:
+    """Return the team's result for what the write effect answered, its sentences in `ko` or `en`."""
+    korean = language == "ko"
     if done.get("declared_done"):
-        said = f"A person said that the report {path} was written; whether it is there was not looked up."
+        said = (
+            f"{path} 보고서를 썼다고 사람이 확인했습니다. 파일이 있는지는 살펴보지 않았습니다."
+            if korean
+            else f"A person said that the report {path} was written; whether it is there was not looked up."
+        )
         return TeamResult(text=said + "\n", data={"path": path, "declared_done": True}, summary=said)
     written = str(done["path"])
-    said = f"Wrote {written} ({done['bytes']:,} bytes)."
+    said = f"{written} 작성 ({done['bytes']:,}바이트)." if korean else f"Wrote {written} ({done['bytes']:,} bytes)."
     if written != path:
-        said += f" {path} existed, so a number was added."
+        said += f" {path}이(가) 이미 있어 번호를 붙였습니다." if korean else f" {path} existed, so a number was added."
     return TeamResult(
         text=said + "\n",
-        data={key: done[key] for key in ("path", "bytes", "sha256")},
+        # The report isn't the answer: what it puts together is, and its path stands under the files written.
+        data={**{key: done[key] for key in ("path", "bytes", "sha256")}, BRIEF: Brief().to_dict()},
         citations=citations,
         files=(written,),
         summary=said,

@@ -10,6 +10,7 @@ from typing import Any
 from urllib.parse import quote
 
 from hitl_tui.core.safe_text import safe_text
+from hitl_tui.teams.brief import language_of
 from hitl_tui.teams.contract import Citation, TeamResult
 
 TEXT_LIMIT = 200_000
@@ -190,7 +191,7 @@ def compose(title: str, query: str, material: Sequence[Mapping[str, Any]], folde
         material: what `gather` returned.
         folder: where the report will lie, relative to the workspace; links start there.
     """
-    words = _WORDS["ko" if re.search(r"[가-힣]", query + title) else "en"]
+    words = _WORDS[language_of(query if query.strip() else title)]
     notes = _Notes(folder)
     parts = [f"# {_literal(_line(title, 200))}"]
     if query.strip():

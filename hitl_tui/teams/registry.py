@@ -3,40 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from hitl_tui.core.errors import BadInput
 from hitl_tui.core.plan import AgentFacts
-from hitl_tui.core.policy import Risk
 from hitl_tui.teams.contract import Team
 from hitl_tui.teams.failure import unknown_name
 
 if TYPE_CHECKING:
-    from hitl_tui.config.commands import CommandDeclaration
     from hitl_tui.config.workspace import WorkspaceConfig
-
-
-@dataclass(frozen=True, slots=True)
-class CommandFacts:
-    """A declared command as planning sees it.
-
-    Args:
-        name: what the `command` argument of the command team says.
-        description: one line.
-        risk: its declared risk class.
-        parameters: name of each parameter and its type.
-        required: names of the parameters that have no default.
-        has_preview: a read-only preview is declared.
-    """
-
-    name: str
-    description: str
-    risk: Risk
-    parameters: Mapping[str, str]
-    required: tuple[str, ...]
-    has_preview: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,12 +23,10 @@ class TeamRegistry:
     Args:
         teams: by name, disabled ones included.
         disabled: names of teams that are never planned.
-        commands: the declared commands by name.
     """
 
     teams: Mapping[str, Team]
     disabled: frozenset[str] = frozenset()
-    commands: Mapping[str, CommandFacts] = field(default_factory=dict)
 
     @classmethod
     def from_config(cls, config: WorkspaceConfig, extra: Sequence[Team] = ()) -> TeamRegistry:
@@ -79,7 +54,6 @@ class TeamRegistry:
         return cls(
             teams=MappingProxyType(teams),
             disabled=frozenset(name for name in teams if not config.enabled(name)),
-            commands=MappingProxyType({name: _facts(c) for name, c in config.commands.items()}),
         )
 
     def get(self, name: str) -> Team:
@@ -121,15 +95,3 @@ def _by_name(teams: Iterable[Team]) -> dict[str, Team]:
             raise BadInput(f'There are two teams named "{team.name}"; give one of them another name.')
         found[team.name] = team
     return found
-
-
-def _facts(declared: CommandDeclaration) -> CommandFacts:
-    parameters = declared.parameters
-    return CommandFacts(
-        name=declared.name,
-        description=declared.description,
-        risk=declared.risk,
-        parameters={name: parameter.type for name, parameter in parameters.items()},
-        required=tuple(name for name, parameter in parameters.items() if parameter.default is None),
-        has_preview=declared.preview is not None,
-    )

@@ -1,4 +1,4 @@
-"""Arguments, settings, output, resources and what loads when."""
+"""Arguments, settings, output and what loads when."""
 
 from __future__ import annotations
 
@@ -12,11 +12,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from hitl_tui import resources
 from hitl_tui.cli.arguments import COMMANDS, CONSOLE, parse
 from hitl_tui.cli.output import escaped, json_text
 from hitl_tui.cli.settings import data_folder, operator_name, workspace_folder
-from hitl_tui.core.errors import BadInput, StorageError
+from hitl_tui.core.errors import BadInput
 
 HEAVY = ("textual", "langgraph", "pydantic", "asyncio", "prompt_toolkit", "sqlite3")
 
@@ -129,27 +128,3 @@ def test_the_name_is_never_empty(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delenv(variable, raising=False)
     monkeypatch.setattr("pwd.getpwuid", lambda uid: (_ for _ in ()).throw(KeyError(uid)))
     assert operator_name(None, {}) == f"uid-{os.getuid()}"
-
-
-def test_starters_bring_the_folder_they_ask_about() -> None:
-    korean, english = resources.starters()
-    assert korean.question == "집주인이 전세금 3억을 10억으로 올려달래. 법적으로 해결방법 알려줘"
-    assert "300 million won" in english.question
-    assert (korean.folder / "hitl.toml").is_file()
-
-
-def test_a_starter_is_copied_once_and_changes_stay(tmp_path: Path) -> None:
-    starter = resources.starters()[0]
-    folder = resources.materialise(starter, tmp_path)
-    assert folder == tmp_path / "starters" / "lease"
-    assert sorted(p.name for p in folder.iterdir()) == sorted(p.name for p in starter.folder.iterdir())
-    (folder / "README.md").write_text("mine")
-    assert resources.materialise(resources.starters()[1], tmp_path) == folder
-    assert (folder / "README.md").read_text() == "mine"
-    assert [p.name for p in (tmp_path / "starters").iterdir()] == ["lease"], "no scratch folder is left"
-
-
-def test_a_starter_that_cannot_be_copied(tmp_path: Path) -> None:
-    (tmp_path / "starters").write_text("in the way")
-    with pytest.raises(StorageError, match="can't be copied"):
-        resources.materialise(resources.starters()[0], tmp_path)

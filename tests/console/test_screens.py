@@ -11,8 +11,8 @@ import pytest
 from console_support import EXAMPLE, RISE, command_workspace, console
 from textual.widgets import DataTable, OptionList
 
-from hitl_tui.console.app import help_rows
 from hitl_tui.console.asking import command_line, layout, text_row
+from hitl_tui.console.help import help_rows
 from hitl_tui.console.keys import KEYS, with_jamo
 from hitl_tui.console.memory import Remembered, recall, recall_lines, remember, remember_lines
 from hitl_tui.console.screens.home import HomeScreen
@@ -43,7 +43,7 @@ async def test_the_first_screen_offers_what_works(tmp_path: Path) -> None:
         assert options.option_count == len(c.app.starters) + 1
         await c.press("1", "enter")
         await c.asked()
-        assert c.snapshot.query == RISE
+        assert c.snapshot.query == c.app.starters[0].question
         assert (tmp_path / "starters").is_dir()
         assert c.snapshot.workspace.startswith(str(tmp_path))
 

@@ -44,12 +44,37 @@ async def test_too_few_hits_propose_a_broader_search(hits: int) -> None:
     assert todo["metadata"]["feeds"] == ["todo_002"]
 
 
-async def test_words_no_document_has_are_dropped() -> None:
-    query = "What is the retry policy of the frobnicator?"
+async def test_words_that_are_there_but_not_together_are_searched_more_broadly() -> None:
+    query = "What is the retry policy of the payment gateway?"
     todos = await plan_of(query)
-    proposal = await agent().follow_up(query, todos[0], result(0, missing=["frobnicator"]), todos)
+    proposal = await agent().follow_up(query, todos[0], result(0, missing=[]), todos)
     assert proposal is not None
-    assert proposal.changes[0]["todo"]["arguments"]["query"] == "retry policy retries backoff"
+    assert proposal.changes[0]["todo"]["arguments"]["query"] == "retry policy payment retries backoff"
+
+
+async def test_an_absent_word_that_others_stand_for_is_replaced_by_them() -> None:
+    query = "What is the retry policy of the gateway?"
+    todos = await plan_of(query)
+    proposal = await agent().follow_up(query, todos[0], result(0, missing=["retry"]), todos)
+    assert proposal is not None
+    assert proposal.changes[0]["todo"]["arguments"]["query"] == "policy gateway retries backoff"
+
+
+@pytest.mark.parametrize("hits", [0, 1])
+@pytest.mark.parametrize(
+    ("query", "missing"),
+    [
+        ("What is the retry policy of the frobnicator?", ["frobnicator"]),
+        ("How do I configure Kerberos authentication?", ["Kerberos"]),
+        ("강남구 아파트의 재산세는 얼마야?", ["재산세"]),
+        ("주차장 이용 규정 알려줘", ["주차장"]),
+    ],
+)
+async def test_nothing_broader_is_proposed_where_the_point_of_the_question_is_absent(
+    query: str, missing: list[str], hits: int
+) -> None:
+    todos = await plan_of(query)
+    assert await agent().follow_up(query, todos[0], result(hits, missing=missing), todos) is None
 
 
 @pytest.mark.parametrize(
@@ -66,6 +91,21 @@ async def test_words_no_document_has_are_dropped() -> None:
 async def test_enough_or_unknown_hits_propose_nothing(found: dict[str, Any]) -> None:
     todos = await plan_of()
     assert await agent().follow_up(QUERY, todos[0], found, todos) is None
+
+
+@pytest.mark.parametrize(
+    ("query", "text"),
+    [
+        ("조정 신청 수수료는 얼마야?", "신청 수수료는 조정을 구하는 금액에 따라 1만원에서 10만원까지이다."),
+        ("What is the retry policy?", "The policy on retries: three times."),
+    ],
+)
+async def test_one_passage_with_all_the_words_is_enough(query: str, text: str) -> None:
+    todos = await plan_of(query)
+    whole = result(1, missing=[], passages=[{"path": "a.md", "heading": "", "text": text}])
+    part = result(1, missing=[], passages=[{"path": "a.md", "heading": "", "text": text.split()[0]}])
+    assert await agent().follow_up(query, todos[0], whole, todos) is None
+    assert await agent().follow_up(query, todos[0], part, todos) is not None
 
 
 async def test_passages_and_found_count_where_hits_are_missing() -> None:

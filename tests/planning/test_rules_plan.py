@@ -76,7 +76,27 @@ QUERIES = [
     ("주택임대차보호법과 상가건물임대차보호법의 증액 상한 비교", "comprehensive", TWO_SEARCHES),
     ("서울과 부산의 전세 시세 차이는?", "comprehensive", TWO_SEARCHES),
     ("compare Gangnam with Seocho apartment prices", "comprehensive", TWO_SEARCHES),
-    ("What are the differences between FIFO and LIFO inventory?", "comprehensive", TWO_SEARCHES),
+    ("compare the prices of FIFO and LIFO inventory", "comprehensive", TWO_SEARCHES),
+    ("A안과 B안의 금액 차이", "comprehensive", TWO_SEARCHES),
+    ("What is the difference between the price of A and the price of B?", "comprehensive", TWO_SEARCHES),
+    ("전세와 월세의 차이를 비교해줘", "comprehensive", TWO_SEARCHES),
+    # a difference in kind is explained, not computed
+    ("What are the differences between FIFO and LIFO inventory?", "search", SEARCH),
+    ("전세와 월세의 차이가 뭐야?", "search", SEARCH),
+    ("difference between a lease and a licence", "search", SEARCH),
+    ("묵시적 갱신과 계약갱신요구권의 차이점을 보고서로 작성해줘", "document", SEARCH_REPORT),
+    # how far one thing is beyond another
+    ("By how much does 350 million won exceed the limit?", "comprehensive", SEARCH_ANALYSIS),
+    ("How many GB over the limit are we with 120 GB?", "comprehensive", SEARCH_ANALYSIS),
+    ("We use 120 GB. How far above the quota is that?", "comprehensive", SEARCH_ANALYSIS),
+    ("how far below the minimum wage is 9,000 won", "comprehensive", SEARCH_ANALYSIS),
+    ("By how many days did we go past the deadline?", "comprehensive", SEARCH_ANALYSIS),
+    ("보증금 8억원은 한도를 얼마나 초과하나요?", "comprehensive", SEARCH_ANALYSIS),
+    ("120GB를 쓰고 있는데 한도를 몇 GB나 넘었어?", "comprehensive", SEARCH_ANALYSIS),
+    ("시급 9천원은 최저임금보다 얼마나 낮아?", "comprehensive", SEARCH_ANALYSIS),
+    ("How far is the station?", "search", SEARCH),
+    ("What happens over the limit?", "search", SEARCH),
+    ("한도를 초과하면 어떻게 되나요?", "search", SEARCH),
     ("A안, B안과 C안 비교", "comprehensive", ["search", "search", "search", "analysis"]),
     ("React와 Vue 비교 분석해서 보고서로 정리해줘", "comprehensive", [*TWO_SEARCHES, "document"]),
     # a report at the end
@@ -170,7 +190,7 @@ async def test_names_are_short_titles_in_the_query_s_language() -> None:
     korean = (await agent().plan(S1_KO)).plan.steps[0]
     english = (await agent().plan(S1_EN)).plan.steps[0]
     assert korean.name == "자료 검색: 집주인 전세금 증액"
-    assert english.name == "Search the documents: landlord raise jeonse deposit"
+    assert english.name == "Search the documents: landlord wants to raise my jeonse deposit"
     for step in (korean, english):
         assert step.task and step.purpose and step.expected_output and step.timeout > 0
 

@@ -7,7 +7,6 @@ from importlib import resources
 import pytest
 
 from hitl_tui.core.errors import ConfigError
-from hitl_tui.core.policy import Risk
 from hitl_tui.planning.commands import CommandFacts, ParameterFacts, command_facts
 from hitl_tui.planning.ruleset import LANGUAGES, Need, load_rules, parse_rules
 
@@ -70,19 +69,3 @@ def test_facts_of_declared_commands() -> None:
     parameters = {"dir": ParameterFacts("path"), "days": ParameterFacts("integer", default=14)}
     expected = {"clean-logs": CommandFacts("clean-logs", "Deletes old logs", parameters)}
     assert command_facts(config.commands) == expected
-
-
-def test_facts_of_a_registry() -> None:
-    from hitl_tui.teams.registry import CommandFacts as Registered
-
-    registered = Registered(
-        name="clean-logs",
-        description="Deletes old logs",
-        risk=Risk.HIGH,
-        parameters={"dir": "path", "days": "integer"},
-        required=("dir",),
-        has_preview=False,
-    )
-    parameters = command_facts({"clean-logs": registered})["clean-logs"].parameters
-    assert parameters["dir"].default is None, "required"
-    assert parameters["days"].default is not None, "optional"

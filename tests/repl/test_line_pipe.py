@@ -71,7 +71,7 @@ def test_new_leaves_one_session_for_another(line: Line) -> None:
 
 
 def test_a_starter_works_at_once(line: Line) -> None:
-    code, out, _ = line.pipe("2\n")
+    code, out, _ = line.pipe("1\n")
     assert code == 3
     assert "300 million won" in out
     assert (line.data / "starters" / "lease" / "summary-en.md").is_file()

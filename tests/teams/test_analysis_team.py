@@ -98,7 +98,7 @@ async def test_the_korean_scenario_is_computed_and_held_against_the_law() -> Non
     found = [
         *passages("housing-lease-act.md", "20분의 1", "갱신을 요구할 수 있고"),
         *passages("rent-conversion.md", "연 10%", "두 비율"),
-        *passages("deposit-protection.md", "7억원"),
+        *passages("deposit-protection.md", "신청 기한"),
     ]
     result, _ = await run(RISE_KO, found)
     law = line_of("housing-lease-act.md", "20분의 1")

@@ -91,7 +91,11 @@ async def test_a_report_is_written_through_an_effect(tmp_path: Path) -> None:
     content = path.read_bytes()
     sha256 = hashlib.sha256(content).hexdigest()
     assert result.files == ("reports/보고서-전세금-인상.md",)
-    assert result.data == {"path": result.files[0], "bytes": len(content), "sha256": sha256}
+    assert {k: result.data[k] for k in ("path", "bytes", "sha256")} == {
+        "path": result.files[0],
+        "bytes": len(content),
+        "sha256": sha256,
+    }
     assert context.effects.asked == [("write", {"path": result.files[0], "sha256": sha256})]  # type: ignore[attr-defined]
     assert {c.path for c in result.citations} == {"docs/임대차.md", "README.md"}
     assert names(tmp_path / "reports") == [path.name]

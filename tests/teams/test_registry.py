@@ -67,15 +67,6 @@ def test_agents_fit_the_converter_of_plans() -> None:
     assert [todo.max_retries for todo in todos] == [0, 0]
 
 
-def test_declared_commands_are_described_for_planning() -> None:
-    facts = registry().commands["clean-logs"]
-    assert facts.description == "deletes old logs"
-    assert facts.risk is Risk.HIGH
-    assert facts.parameters == {"dir": "path", "days": "integer"}
-    assert facts.required == ("dir",)
-    assert facts.has_preview
-
-
 def test_further_teams_join_and_may_not_take_a_name() -> None:
     team = FunctionTeam("ping_team", "pings", Risk.LOW, ping, {})
     made = registry(team)

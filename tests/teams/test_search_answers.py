@@ -212,3 +212,13 @@ def test_forms_of_passages() -> None:
 def test_any_passage_has_a_positive_prior(question: str, text: str, heading: str) -> None:
     lexicon = load_lexicon()
     assert 0 < prior(question, parse_question(question, lexicon), lexicon.stop_tokens, heading, text) < 10
+
+
+def test_words_that_ask_for_arithmetic_need_not_stand_in_a_document(tmp_path: Path) -> None:
+    (tmp_path / "prices.csv").write_text("district,price\nGangnam,185000\nSeocho,192000\n")
+    assert ask(tmp_path, "average price in Gangnam")[0].path == "prices.csv"
+    (tmp_path / "prices.csv").write_text("지역,시세\n강남구,185000\n서초구,192000\n")
+    with SearchIndex(tmp_path / "second.db") as index:
+        index.refresh(tmp_path, ["*.csv"])
+        hits = index.query("강남구 평균 시세는 얼마야?", 4)
+    assert hits.passages and hits.missing == ()

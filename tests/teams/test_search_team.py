@@ -13,6 +13,7 @@ from team_support import Progress, make_context, run_team
 
 from hitl_tui.core.errors import BadInput
 from hitl_tui.core.policy import Risk
+from hitl_tui.teams.brief import brief_of
 from hitl_tui.teams.contract import Team, TeamResult
 from hitl_tui.teams.search.team import SearchTeam
 
@@ -94,7 +95,28 @@ async def test_what_was_found_is_cited_by_file_and_line(tmp_path: Path) -> None:
     assert result.data["hits"] == 1 and result.data["searched"] == 1
     assert result.data["passages"][0]["heading"] == "Lease > Cap"
     assert result.data["skipped"][0]["path"] == "broken.pdf"
-    assert "indexed 1 files" in progress.lines and "1 passages in 1 files" in progress.lines
+    assert "indexed 1 file" in progress.lines and "1 passage in 1 file" in progress.lines
+
+
+async def test_what_is_said_follows_the_language_of_the_question(tmp_path: Path) -> None:
+    (tmp_path / "lease.md").write_text("# 임대차\n\n보증금은 갱신할 때 5% 이내에서 올릴 수 있다.\n")
+    progress = Progress()
+    korean = await search(tmp_path, "보증금은 얼마나 올릴 수 있나요?", progress)
+    assert korean.summary == "파일 1개에서 구절 1개, 첫째: lease.md:3"
+    assert "파일 1개에서 구절 1개" in progress.lines and "파일 1개 색인" in progress.lines
+    english = await search(tmp_path, "What does the lease say about 보증금?")
+    assert english.summary == "1 passage in 1 file, best: lease.md:3"
+
+
+async def test_the_best_passage_is_what_a_search_answers(tmp_path: Path) -> None:
+    (tmp_path / "lease.md").write_text(LEASE)
+    brief = brief_of((await search(tmp_path, "By how much may the deposit rise?")).to_dict())
+    assert brief is not None
+    assert "`lease.md:5`" in brief.answer and "> The landlord may raise" in brief.answer
+    assert brief.quoted == ("lease.md:5",) == (brief.evidence[0].label,)
+    nothing = brief_of((await search(tmp_path, "Kubernetes ingress annotations")).to_dict())
+    assert nothing is not None and not nothing.answer
+    assert nothing.absent[-1] == "Not in these documents: Kubernetes, ingress, annotations."
 
 
 async def test_nothing_found_is_said_plainly(tmp_path: Path) -> None:

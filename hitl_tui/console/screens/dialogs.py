@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import PurePath
 from typing import ClassVar
 
 from textual.app import ComposeResult
@@ -25,6 +26,7 @@ class Confirm(ModalScreen[bool]):
         arming: when keys decide.
     """
 
+    CSS_PATH: ClassVar[list[str | PurePath]] = ["dialogs.tcss", "../widgets/rows.tcss"]
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding(with_jamo("1,y"), "yes", "Yes", id="confirm.yes"),
         Binding(with_jamo("escape,2,n,enter"), "no", "No", id="confirm.no"),
@@ -82,6 +84,7 @@ class Words(ModalScreen[str | None]):
         required: without words nothing is sent.
     """
 
+    CSS_PATH: ClassVar[list[str | PurePath]] = ["dialogs.tcss", "../widgets/rows.tcss"]
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "cancel", "Cancel", id="words.cancel")]
 
     def __init__(self, title: str, content: Content, send: str, *, required: bool) -> None:

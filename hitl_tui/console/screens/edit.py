@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from pathlib import PurePath
 from typing import Any, ClassVar
 
 from textual.app import ComposeResult
@@ -88,6 +89,7 @@ class Edit(ModalScreen[Edited | None]):
         workspace: where it runs.
     """
 
+    CSS_PATH: ClassVar[list[str | PurePath]] = ["dialogs.tcss", "../widgets/rows.tcss"]
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "cancel", "Cancel", id="edit.cancel"),
         Binding("ctrl+s", "save(False)", "Ask again", id="edit.save", priority=True),

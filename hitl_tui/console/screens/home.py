@@ -16,9 +16,9 @@ from textual.widgets import DataTable, OptionList, Static
 from textual.widgets.option_list import Option
 
 from hitl_tui.console import keys
+from hitl_tui.console.terms import MODES, day_words
 from hitl_tui.console.widgets.bars import HeaderBar, KeyLine, MessageLine
 from hitl_tui.console.widgets.prompt import Prompt
-from hitl_tui.console.words import MODES, day_words
 from hitl_tui.core.safe_text import one_line, safe_text
 
 if TYPE_CHECKING:
@@ -90,6 +90,8 @@ class HomeScreen(Screen[None]):
         self.query_one(KeyLine).show([s for s in specs if s.id != "prompt.complete"])
         self._show_sessions()
         self.hitl.say_now(self)
+        self.set_focus(self.query_one(Prompt))
+        self.hitl.take_keys()
 
     def on_resize(self, event: Resize) -> None:
         width, height = self.app.size

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from pathlib import PurePath
 from typing import TYPE_CHECKING, ClassVar
 
 from rich.text import Text
@@ -15,7 +16,8 @@ from textual.screen import ModalScreen
 from textual.widgets import DataTable, Static
 
 from hitl_tui.console.keys import with_jamo
-from hitl_tui.console.words import left_words, number_of
+from hitl_tui.console.terms import left_words
+from hitl_tui.console.words import number_of
 from hitl_tui.core.safe_text import one_line, safe_text
 
 if TYPE_CHECKING:
@@ -32,6 +34,7 @@ class Inbox(ModalScreen[tuple[str, str] | None]):
         here: the session that is open.
     """
 
+    CSS_PATH: ClassVar[list[str | PurePath]] = ["dialogs.tcss", "../widgets/rows.tcss"]
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding(with_jamo("escape,q,f3"), "close", "Close", id="inbox.close", priority=True)
     ]

@@ -13,7 +13,8 @@ from hitl_tui.console.engine import Link
 from hitl_tui.console.screens.dialogs import Confirm, Words
 from hitl_tui.console.screens.edit import Edit, Edited
 from hitl_tui.console.screens.viewer import Viewer
-from hitl_tui.console.words import MODES, clock_words, day_words, history_said, next_mode, number_of, status_words
+from hitl_tui.console.terms import MODES, clock_words, day_words, next_mode
+from hitl_tui.console.words import history_said, number_of, status_words
 from hitl_tui.core.digest import digest
 from hitl_tui.core.requests import Kind, Verdict
 from hitl_tui.core.safe_text import safe_text

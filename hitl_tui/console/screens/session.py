@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from pathlib import PurePath
 from typing import TYPE_CHECKING, ClassVar, cast
 
 from textual.app import ComposeResult
@@ -20,6 +21,7 @@ from textual.widgets import DataTable, Static
 from hitl_tui.console import keys
 from hitl_tui.console.engine import Link
 from hitl_tui.console.screens.operate import Operator
+from hitl_tui.console.terms import MODES
 from hitl_tui.console.widgets.answer import AnswerPane
 from hitl_tui.console.widgets.bars import HeaderBar, KeyLine, MessageLine, Tab, TabStrip
 from hitl_tui.console.widgets.history import HistoryTable
@@ -27,7 +29,7 @@ from hitl_tui.console.widgets.plan import PlanTable
 from hitl_tui.console.widgets.prompt import Prompt
 from hitl_tui.console.widgets.question import QuestionPanel
 from hitl_tui.console.widgets.stream import Line, Stream, stream_line
-from hitl_tui.console.words import MODES, number_of, plan_rows, status_of_session
+from hitl_tui.console.words import number_of, plan_rows, status_of_session
 from hitl_tui.core.safe_text import safe_text
 
 if TYPE_CHECKING:
@@ -47,6 +49,11 @@ _PAGE = 50
 class SessionScreen(Screen[None]):
     """Shows one session and gives commands on it; also its `Watcher`."""
 
+    CSS_PATH: ClassVar[list[str | PurePath]] = [
+        "../widgets/panes.tcss",
+        "../widgets/question.tcss",
+        "../widgets/rows.tcss",
+    ]
     BINDINGS: ClassVar[list[BindingType]] = [*keys.bindings(keys.SESSION)]
     AUTO_FOCUS = "#prompt"
 
@@ -114,6 +121,8 @@ class SessionScreen(Screen[None]):
         self.show_pane("plan")
         self.set_interval(1.0, self._tick)
         self.hitl.say_now(self)
+        self.set_focus(self.query_one(Prompt))
+        self.hitl.take_keys()
 
     # Sessions --------------------------------------------------------------------------------------------------
 

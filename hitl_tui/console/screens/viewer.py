@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import PurePath
 from typing import ClassVar
 
 from textual.app import ComposeResult
@@ -34,6 +35,7 @@ class Viewer(ModalScreen[bool]):
         rows: what is shown.
     """
 
+    CSS_PATH: ClassVar[list[str | PurePath]] = ["dialogs.tcss", "../widgets/rows.tcss"]
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding(with_jamo("escape,q,f1"), "close", "Close", id="viewer.close"),
         Binding(with_jamo("j,down"), "move(1)", "Down", id="viewer.down"),

@@ -12,7 +12,8 @@ from textual.message import Message
 from textual.widgets import DataTable
 
 from hitl_tui.console import keys
-from hitl_tui.console.words import clock_words, history_said, number_of
+from hitl_tui.console.terms import clock_words
+from hitl_tui.console.words import history_said, number_of
 from hitl_tui.core.safe_text import one_line, safe_text
 
 if TYPE_CHECKING:

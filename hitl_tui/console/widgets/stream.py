@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 from textual.events import Resize
 from textual.widgets import Log
 
-from hitl_tui.console.words import clock_words, number_of
+from hitl_tui.console.terms import clock_words
+from hitl_tui.console.words import number_of
 from hitl_tui.core.safe_text import cell_width, clip
 
 if TYPE_CHECKING:

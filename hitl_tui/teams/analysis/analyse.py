@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 from hitl_tui.teams.analysis.amounts import parse_amounts
+from hitl_tui.teams.analysis.beyond import hold
 from hitl_tui.teams.analysis.changes import Change, find_changes
 from hitl_tui.teams.analysis.forms import number, shown_amount
 from hitl_tui.teams.analysis.limits import find_limits, find_scope_notes
@@ -64,6 +65,8 @@ def compute(
     if "limits" in wanted:
         limits = find_limits(passages)
         verdicts = [compare(change, limits, query, language) for change in changes or (None,)]
+        if not changes:
+            verdicts.insert(0, hold(query, amounts, limits, language))
         steps.extend(step for verdict in verdicts for step in verdict.steps)
     if "other" in wanted and not changes:
         steps.extend(answer(query, amounts, passages, language))

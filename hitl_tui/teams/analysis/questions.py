@@ -9,6 +9,7 @@ from fractions import Fraction
 from itertools import pairwise
 
 from hitl_tui.teams.analysis.amounts import Amount
+from hitl_tui.teams.analysis.beyond import BEYOND
 from hitl_tui.teams.analysis.dates import FoundDate, add_months, parse_dates, span
 from hitl_tui.teams.analysis.forms import exact, korean_places, money, number, shown, shown_amount
 from hitl_tui.teams.analysis.model import QUERY, Passage, Step
@@ -17,7 +18,9 @@ _SUM = re.compile(
     r"합계|총합|총액|합산|합치|합하|더하|모두\s?얼마|(?<![a-z])(?:sum|total|add(?:ed)?\s(?:up|together))(?![a-z])",
     re.IGNORECASE,
 )
-_DIFFERENCE = re.compile(r"차이|차액|얼마나\s?(?:더|많|적|비싸|싸)|difference|how\smuch\s(?:more|less)", re.IGNORECASE)
+_DIFFERENCE = re.compile(
+    rf"차이|차액|얼마나\s?(?:더|많|적|비싸|싸)|difference|how\smuch\s(?:more|less)|{BEYOND.pattern}", re.IGNORECASE
+)
 _CONVERT = re.compile(
     r"환산|변환|바꾸면|단위로|몇\s?(?:만|억|원|평|제곱|개월|일|주|백만|기가|메가|m|g)|convert|in\s(?:words|won|million|billion|"
     r"square|months|days|weeks|years|mb|gb|bytes)|how\smany",

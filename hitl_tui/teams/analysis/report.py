@@ -6,27 +6,21 @@ from collections.abc import Iterable, Sequence
 
 from hitl_tui.teams.analysis.model import Analysis, Finding, LimitUse, Passage, Source, Step
 from hitl_tui.teams.analysis.steps import say
+from hitl_tui.teams.brief import Block, Brief
 from hitl_tui.teams.contract import Citation
 
 SUMMARY_LIMIT = 200
 _OTHER_LIMITS = 6
 _PASSAGES = 5
 _QUOTE = 180
+_FIGURES = 4
 
 
 def render(analysis: Analysis, passages: Sequence[Passage] = ()) -> str:
     """Return the report; every figure carries its source."""
     language = analysis.language
     lines = [f"## {say(language, '분석', 'Analysis')}", ""]
-    lines.append(
-        say(
-            language,
-            "찾은 구절과 계산이며 의견이나 자문이 아니다.",
-            "Passages found and arithmetic done; this is not an opinion or advice.",
-        )
-    )
-    if analysis.not_computed:
-        lines += ["", analysis.not_computed]
+    lines.append(_statement(language))
     lines += _section(say(language, "결과", "Outcome"), (_finding(f, language) for f in analysis.findings))
     lines += _section(say(language, "계산", "Computation"), _numbered(analysis.steps, language))
     lines += _section(say(language, "참고할 점", "Worth noticing"), (_finding(f, language) for f in analysis.insights))
@@ -39,7 +33,48 @@ def render(analysis: Analysis, passages: Sequence[Passage] = ()) -> str:
     rest = [p for p in passages if p.path not in tables and _label(p) not in cited]
     title = say(language, "그 밖에 찾은 구절", "Other passages found")
     lines += _section(title, (_passage(passage) for passage in rest[:_PASSAGES]))
+    if analysis.not_computed:
+        lines += ["", analysis.not_computed]
     return "\n".join(lines) + "\n"
+
+
+def brief(analysis: Analysis) -> Brief:
+    """Return what the final answer needs: the outcome or the figures, the computation, what is worth noticing."""
+    language = analysis.language
+    if not analysis.found:
+        return Brief(absent=(analysis.not_computed,) if analysis.not_computed else ())
+    told = [_finding(finding, language) for finding in analysis.findings]
+    told = told or _figures(analysis)
+    blocks = []
+    for title, lines in (
+        (say(language, "계산", "Computation"), _numbered(analysis.steps, language)),
+        (say(language, "참고할 점", "Worth noticing"), [_finding(f, language) for f in analysis.insights]),
+    ):
+        if lines:
+            blocks.append(Block(f"**{title}**\n\n" + "\n".join(lines)))
+    answer = "\n".join([*told, "", f"*{_statement(language)}*"])
+    return Brief(answer=answer, evidence=tuple(blocks))
+
+
+def _statement(language: str) -> str:
+    return say(
+        language,
+        "찾은 구절과 계산이며 의견이나 자문이 아니다.",
+        "Passages found and arithmetic done; this is not an opinion or advice.",
+    )
+
+
+def _figures(analysis: Analysis) -> list[str]:
+    """Return the figures themselves, where no limit was there to hold them against."""
+    language = analysis.language
+    ratio = analysis.change_percent
+    steps = [step for step in analysis.steps if ratio is not None and step.exact == str(ratio)]
+    steps += [step for step in analysis.steps if step not in steps]
+    lines = [f"- {step.what}: {step.value} [{_sources(step.sources, language)}]" for step in steps[:_FIGURES]]
+    if len(steps) > _FIGURES:
+        more = len(steps) - _FIGURES
+        lines.append(say(language, f"- 그 밖의 계산 {more}건은 아래에 있다.", f"- {more} more figures stand below."))
+    return lines
 
 
 def citations(analysis: Analysis) -> tuple[Citation, ...]:

@@ -14,9 +14,10 @@ from hitl_tui.teams.analysis.analyse import MAX_QUERY, compute, with_insights
 from hitl_tui.teams.analysis.files import limit_lines, read_tables
 from hitl_tui.teams.analysis.forms import rounded
 from hitl_tui.teams.analysis.model import Analysis, Passage
-from hitl_tui.teams.analysis.report import citations, render, summary
+from hitl_tui.teams.analysis.report import brief, citations, render, summary
+from hitl_tui.teams.analysis.steps import say
 from hitl_tui.teams.analysis.tables import TableSummary, summarise
-from hitl_tui.teams.analysis.words import language_of
+from hitl_tui.teams.brief import BRIEF, language_of
 from hitl_tui.teams.contract import TeamContext, TeamResult, TeamTask
 
 MAX_PASSAGES = 60
@@ -84,11 +85,18 @@ async def prepare(state: AnalysisState, runtime: Runtime[TeamContext]) -> dict[s
     task = runtime.context.task
     query = question(task)[:MAX_QUERY]
     passages = collect(task)
-    runtime.context.progress(f"{len(passages)} passages from {len(task.inputs)} earlier results")
+    language = language_of(task.query or query)
+    runtime.context.progress(
+        say(
+            language,
+            f"앞선 결과 {len(task.inputs)}건의 구절 {len(passages)}개",
+            f"{len(passages)} passages from {len(task.inputs)} earlier results",
+        )
+    )
     return {
         "query": query,
         "analysis_type": str(task.arguments.get("analysis_type", "comprehensive")),
-        "language": language_of(task.query or query),
+        "language": language,
         "passages": [passage.to_dict() for passage in passages],
     }
 
@@ -97,7 +105,13 @@ async def preprocess(state: AnalysisState, runtime: Runtime[TeamContext]) -> dic
     """Read the tables that passages name, and the lines near them that state limits."""
     passages = [Passage.from_dict(item) for item in state["passages"]]
     nearby, tables, notes = await asyncio.to_thread(_read, runtime.context.workspace, passages, state["query"])
-    runtime.context.progress(f"{len(tables)} tables, {len(nearby)} further lines that state limits")
+    runtime.context.progress(
+        say(
+            state["language"],
+            f"표 {len(tables)}개, 제한을 말하는 줄 {len(nearby)}개 더",
+            f"{len(tables)} tables, {len(nearby)} further lines that state limits",
+        )
+    )
     return {
         "nearby": [passage.to_dict() for passage in nearby],
         "tables": [table.to_dict() for table in tables],
@@ -125,7 +139,13 @@ async def analyse(state: AnalysisState, runtime: Runtime[TeamContext]) -> dict[s
     analysis = await asyncio.to_thread(
         compute, state["query"], _passages(state), _tables(state), state["analysis_type"], state["language"]
     )
-    runtime.context.progress(f"{len(analysis.steps)} computations, {len(analysis.applied)} limits applied")
+    runtime.context.progress(
+        say(
+            state["language"],
+            f"계산 {len(analysis.steps)}건, 적용한 제한 {len(analysis.applied)}개",
+            f"{len(analysis.steps)} computations, {len(analysis.applied)} limits applied",
+        )
+    )
     return {"analysis": analysis.to_dict()}
 
 
@@ -133,7 +153,8 @@ async def generate_insights(state: AnalysisState, runtime: Runtime[TeamContext])
     """Add what is worth noticing besides the figures."""
     analysis = Analysis.from_dict(state["analysis"])
     noticed = await asyncio.to_thread(with_insights, analysis, _passages(state), _tables(state), state["notes"])
-    runtime.context.progress(f"{len(noticed.insights)} points worth noticing")
+    count = len(noticed.insights)
+    runtime.context.progress(say(state["language"], f"참고할 점 {count}개", f"{count} points worth noticing"))
     return {"analysis": noticed.to_dict()}
 
 
@@ -151,6 +172,7 @@ async def finalise(state: AnalysisState, runtime: Runtime[TeamContext]) -> dict[
     data["change_percent"] = None if percent is None else float(rounded(percent, 1))
     data["change_percent_exact"] = None if percent is None else str(percent)
     data["tables"] = state["tables"]
+    data[BRIEF] = brief(analysis).to_dict()
     result = TeamResult(
         text=state["report"],
         data=data,

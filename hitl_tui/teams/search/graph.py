@@ -16,7 +16,7 @@ from hitl_tui.core.digest import short_id
 from hitl_tui.teams.contract import TeamContext
 from hitl_tui.teams.search.ask import SearchHits
 from hitl_tui.teams.search.index import SearchIndex
-from hitl_tui.teams.search.report import Found, make_report
+from hitl_tui.teams.search.report import Found, counted, indexed, make_report, words_for
 
 _T = TypeVar("_T")
 _KEPT_SKIPPED = 50
@@ -53,18 +53,19 @@ async def refresh(state: SearchState, runtime: Runtime[TeamContext]) -> SearchSt
     """Bring the index up to date with the workspace."""
     context = runtime.context
     loop = asyncio.get_running_loop()
-    _, _, documents = _arguments(context)
+    query, _, documents = _arguments(context)
+    words = words_for(query, context.task.query)
 
     def show(done: int, total: int) -> None:
         step = max(1, total // _STEPS)
         if total and (done % step == 0 or done == total):
-            line = f"indexing {done:,} of {total:,} files"
+            line = words["indexing"].format(done=done, total=total)
             loop.call_soon_threadsafe(lambda: context.progress(line, fraction=done / total))
 
     def work(stop: Callable[[], bool]) -> SearchState:
         with SearchIndex(cache_file(context, documents)) as index:
             done = index.refresh(context.workspace, documents, show, stop)
-        loop.call_soon_threadsafe(context.progress, _refreshed(done.indexed, done.unchanged, done.removed))
+        loop.call_soon_threadsafe(context.progress, indexed(words, done.indexed, done.unchanged, done.removed))
         return {
             "searched": done.searched,
             "skipped": [item.to_dict() for item in done.skipped[:_KEPT_SKIPPED]],
@@ -89,7 +90,7 @@ async def find(state: SearchState, runtime: Runtime[TeamContext]) -> SearchState
 
     hits = await _in_thread(work)
     files = len({passage.path for passage in hits.passages})
-    context.progress(f"{len(hits.passages)} passages in {files} files" if hits.passages else "nothing found")
+    context.progress(counted(words_for(query, context.task.query), len(hits.passages), files))
     return {"passages": [asdict(passage) for passage in hits.passages], "missing": list(hits.missing)}
 
 
@@ -105,6 +106,7 @@ async def report(state: SearchState, runtime: Runtime[TeamContext]) -> SearchSta
             skipped=state["skipped"],
             skipped_count=state["skipped_count"],
             notes=state["notes"],
+            asked=runtime.context.task.query,
         )
     )
     return {"result": result.to_dict()}
@@ -119,15 +121,6 @@ def cache_file(context: TeamContext, documents: Sequence[str]) -> Path:
 def _arguments(context: TeamContext) -> tuple[str, int, list[str]]:
     arguments = context.task.arguments
     return str(arguments["query"]), int(arguments["limit"]), [str(item) for item in arguments["documents"]]
-
-
-def _refreshed(indexed: int, unchanged: int, removed: int) -> str:
-    parts = [f"indexed {indexed:,} files"]
-    if unchanged:
-        parts.append(f"{unchanged:,} unchanged")
-    if removed:
-        parts.append(f"{removed:,} removed")
-    return ", ".join(parts)
 
 
 async def _in_thread(work: Callable[[Callable[[], bool]], _T]) -> _T:

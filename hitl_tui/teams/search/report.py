@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from hitl_tui.teams.brief import BRIEF, Block, Brief, language_of, quoted
 from hitl_tui.teams.contract import Citation, TeamResult
 
-_HANGUL = re.compile("[가-힣]")
 _NAMED = 5
+_ANSWER = 600
+_QUOTE = 280
 _ENGLISH = {
     "found": "{passages} in {files} for “{query}”, best first.",
     "nothing": "Nothing found: no passage in the {searched} searched speaks of “{query}”.",
@@ -19,6 +20,21 @@ _ENGLISH = {
     "skipped": "Not searched ({count}): {names}.",
     "notes": "Remarks: {names}.",
     "more": "and {count} more",
+    "passage": "{count:,} passage",
+    "passages": "{count:,} passages",
+    "file": "{count:,} file",
+    "files": "{count:,} files",
+    "best": "The passage that fits best:",
+    "only": "The one passage that fits:",
+    "summary": "{passages} in {files}, best: {label}",
+    "none": "nothing found in {searched}",
+    "unread": ", {count} skipped",
+    "indexing": "indexing {done:,} of {total:,} files",
+    "indexed": "indexed {files}",
+    "unchanged": ", {count:,} unchanged",
+    "removed": ", {count:,} removed",
+    "in": "{passages} in {files}",
+    "no_hit": "nothing found",
 }
 _KOREAN = {
     "found": "“{query}”에 대해 {files}에서 {passages}을 찾았습니다. 관련도가 높은 순서입니다.",
@@ -28,6 +44,21 @@ _KOREAN = {
     "skipped": "검색하지 못한 것 ({count}): {names}.",
     "notes": "참고: {names}.",
     "more": "그 밖에 {count}개",
+    "passage": "구절 {count:,}개",
+    "passages": "구절 {count:,}개",
+    "file": "파일 {count:,}개",
+    "files": "파일 {count:,}개",
+    "best": "가장 잘 맞는 구절:",
+    "only": "맞는 구절은 하나입니다:",
+    "summary": "{files}에서 {passages}, 첫째: {label}",
+    "none": "{searched}에서 찾지 못함",
+    "unread": ", {count}개는 읽지 못함",
+    "indexing": "파일 {total:,}개 중 {done:,}개 색인",
+    "indexed": "{files} 색인",
+    "unchanged": ", 그대로 {count:,}개",
+    "removed": ", 없어진 것 {count:,}개",
+    "in": "{files}에서 {passages}",
+    "no_hit": "찾지 못함",
 }
 
 
@@ -43,6 +74,7 @@ class Found:
         skipped: path and reason of what wasn't, the first of them.
         skipped_count: how many weren't in all.
         notes: path and remark of files that were read otherwise than they should be.
+        asked: the session's question, which tells the language where the search is a bare name.
     """
 
     query: str
@@ -52,26 +84,30 @@ class Found:
     skipped: Sequence[dict[str, str]]
     skipped_count: int
     notes: Sequence[dict[str, str]]
+    asked: str = ""
 
 
 def make_report(found: Found) -> TeamResult:
     """Return the team's result; its sentences are in the question's language."""
     query, passages, searched = found.query, found.passages, found.searched
-    korean = _HANGUL.search(query) is not None
-    words = _KOREAN if korean else _ENGLISH
+    words = words_for(query, found.asked)
     citations = tuple(_citation(passage) for passage in passages)
-    parts = [_headline(words, korean, query, passages, searched)]
+    headline = _headline(words, query, passages, searched)
+    parts = [headline]
     parts += [
         _entry(number, passage, citation)
         for number, (passage, citation) in enumerate(zip(passages, citations, strict=True), start=1)
     ]
-    if found.missing:
-        parts.append(words["missing"].format(words=", ".join(found.missing)))
-    if found.skipped_count:
-        names = _names(words, found.skipped, found.skipped_count)
-        parts.append(words["skipped"].format(count=found.skipped_count, names=names))
+    absent = _absent(words, found)
+    parts += absent
     if found.notes:
         parts.append(words["notes"].format(names=_names(words, found.notes, len(found.notes))))
+    brief = Brief(
+        answer=_answer(words, passages, citations),
+        evidence=tuple(_block(passage, citation) for passage, citation in zip(passages, citations, strict=True)),
+        absent=tuple(absent if passages else [headline, *absent]),
+        quoted=tuple(citation.label for citation in citations[:1]),
+    )
     return TeamResult(
         text="\n\n".join(parts),
         data={
@@ -83,47 +119,89 @@ def make_report(found: Found) -> TeamResult:
             "skipped": [dict(item) for item in found.skipped],
             "skipped_count": found.skipped_count,
             "notes": [dict(item) for item in found.notes],
+            BRIEF: brief.to_dict(),
         },
         citations=citations,
-        summary=_summary(citations, searched, found.skipped_count)[:200],
+        summary=_summary(words, citations, searched, found.skipped_count)[:200],
         found=bool(passages),
     )
 
 
-def _names(words: dict[str, str], items: Sequence[dict[str, str]], count: int) -> str:
+def _names(words: Mapping[str, str], items: Sequence[dict[str, str]], count: int) -> str:
     names = [f"{item['path']} ({item['reason']})" for item in items[:_NAMED]]
     if count > len(names):
         names.append(words["more"].format(count=count - len(names)))
     return "; ".join(names)
 
 
-def _headline(
-    words: dict[str, str], korean: bool, query: str, passages: Sequence[dict[str, Any]], searched: int
-) -> str:
+def words_for(query: str, asked: str = "") -> Mapping[str, str]:
+    """Return the sentences in the language of the search, or of the session's question where only that tells it."""
+    return _KOREAN if "ko" in (language_of(query), language_of(asked)) else _ENGLISH
+
+
+def counted(words: Mapping[str, str], passages: int, files: int) -> str:
+    """Return how much was found where, in a few words."""
+    if not passages:
+        return words["no_hit"]
+    return words["in"].format(passages=_count(words, passages, "passage"), files=_count(words, files, "file"))
+
+
+def indexed(words: Mapping[str, str], files: int, unchanged: int, removed: int) -> str:
+    """Return what was read into the index, in a few words."""
+    said = words["indexed"].format(files=_count(words, files, "file"))
+    said += words["unchanged"].format(count=unchanged) if unchanged else ""
+    return said + (words["removed"].format(count=removed) if removed else "")
+
+
+def _headline(words: Mapping[str, str], query: str, passages: Sequence[dict[str, Any]], searched: int) -> str:
     short = " ".join(query.split())
     short = short if len(short) <= 160 else short[:159] + "…"
     if passages:
         files = len({passage["path"] for passage in passages})
         return words["found"].format(
-            query=short,
-            passages=f"구절 {len(passages)}개" if korean else _count(len(passages), "passage"),
-            files=f"파일 {files}개" if korean else _count(files, "file"),
+            query=short, passages=_count(words, len(passages), "passage"), files=_count(words, files, "file")
         )
     if not searched:
         return words["no_files"]
-    return words["nothing"].format(query=short, searched=f"파일 {searched}개" if korean else _count(searched, "file"))
+    return words["nothing"].format(query=short, searched=_count(words, searched, "file"))
 
 
-def _summary(citations: Sequence[Citation], searched: int, skipped: int) -> str:
+def _absent(words: Mapping[str, str], found: Found) -> list[str]:
+    said = []
+    if found.missing:
+        said.append(words["missing"].format(words=", ".join(found.missing)))
+    if found.skipped_count:
+        names = _names(words, found.skipped, found.skipped_count)
+        said.append(words["skipped"].format(count=found.skipped_count, names=names))
+    return said
+
+
+def _summary(words: Mapping[str, str], citations: Sequence[Citation], searched: int, skipped: int) -> str:
     if citations:
         files = len({citation.path for citation in citations})
-        return f"{_count(len(citations), 'passage')} in {_count(files, 'file')}, best: {citations[0].label}"
-    left_out = f", {skipped} skipped" if skipped else ""
-    return f"nothing found in {_count(searched, 'file')}{left_out}"
+        return words["summary"].format(
+            passages=_count(words, len(citations), "passage"),
+            files=_count(words, files, "file"),
+            label=citations[0].label,
+        )
+    left_out = words["unread"].format(count=skipped) if skipped else ""
+    return words["none"].format(searched=_count(words, searched, "file")) + left_out
 
 
 def _citation(passage: dict[str, Any]) -> Citation:
     return Citation.from_dict({**passage, "quote": passage["text"]})
+
+
+def _answer(words: Mapping[str, str], passages: Sequence[dict[str, Any]], citations: Sequence[Citation]) -> str:
+    if not passages:
+        return ""
+    lead = words["best"] if len(passages) > 1 else words["only"]
+    return f"{lead} `{citations[0].label}`\n\n{quoted(str(passages[0]['text']), _ANSWER)}"
+
+
+def _block(passage: dict[str, Any], citation: Citation) -> Block:
+    heading = f" {passage['heading']}" if passage["heading"] else ""
+    return Block(f"`{citation.label}`{heading}\n\n{quoted(str(passage['text']), _QUOTE)}", citation.label)
 
 
 def _entry(number: int, passage: dict[str, Any], citation: Citation) -> str:
@@ -132,5 +210,5 @@ def _entry(number: int, passage: dict[str, Any], citation: Citation) -> str:
     return f"{number}. `{citation.label}`{heading}\n\n{quote}"
 
 
-def _count(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+def _count(words: Mapping[str, str], number: int, noun: str) -> str:
+    return words[noun if number == 1 else f"{noun}s"].format(count=number)

@@ -1,0 +1,74 @@
+"""The full disk: what a person meets who approves, rejects, or changes the deletion first."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from starter_support import Trial
+
+NGINX = "web-1/var/log/nginx/"
+
+
+def _packed(trial: Trial) -> set[str]:
+    """Return the packed logs of nginx."""
+    return {p for p in trial.files() if p.startswith(NGINX) and p.endswith(".gz")}
+
+
+def test_approving_everything_deletes_what_the_preview_named(tmp_path: Path) -> None:
+    trial = Trial(tmp_path, "ops")
+    before = trial.files()
+    asked = trial.begin()
+    assert asked.code == 3
+    assert asked.statuses == ["waiting_approval", "pending", "pending", "pending"]
+    found = trial.do("/todo approve")
+    assert found.document["todos"][0]["result"]["found"]
+    asked = trial.do("/todo approve")
+    assert asked.question["about"]["risk"] == "high"
+    argv = asked.question["subject"]["arguments"]["argv"]
+    assert argv == ["find", "web-1/var/log/nginx", "-type", "f", "-name", "*.gz", "-mtime", "+14", "-print", "-delete"]
+    named = [line.split()[1] for line in asked.preview]
+    assert len(named) == 14
+    assert named == sorted(named)
+    assert trial.files() == before, "a preview changes nothing"
+    trial.do("/todo approve")
+    assert before - trial.files() == set(named)
+    done = trial.do("/todo approve")
+    assert (done.code, done.document["session_status"]) == (0, "finished")
+    assert done.statuses == ["completed"] * 4
+    assert "runbook.md:" in done.document["response"]
+    assert trial.audited() == 0
+
+
+def test_rejecting_the_deletion_leaves_every_file_and_says_so(tmp_path: Path) -> None:
+    trial = Trial(tmp_path, "ops", "ko")
+    before = trial.files()
+    trial.begin()
+    trial.do("/todo approve")
+    trial.do("/todo approve")
+    done = trial.do("/todo reject todo_003 not today")
+    assert (done.code, done.document["session_status"]) == (0, "finished")
+    assert done.statuses == ["completed", "completed", "failed", "blocked"]
+    assert trial.files() == before
+    assert "not today" in done.document["response"]
+    assert "runbook-ko.md:" in done.document["response"]
+
+
+def test_keeping_thirty_days_is_asked_anew_and_spares_the_younger_logs(tmp_path: Path) -> None:
+    trial = Trial(tmp_path, "ops")
+    before = _packed(trial)
+    trial.begin()
+    trial.do("/todo approve")
+    asked = trial.do("/todo approve")
+    refused = trial.do("/todo edit todo_003 days=3")
+    assert refused.code == 2
+    assert "at least 14" in refused.document["error"]
+    elsewhere = trial.do("/todo edit todo_003 service=audit")
+    assert elsewhere.code == 2, "audit logs are not on offer"
+    edited = trial.do("/todo edit todo_003 days=30")
+    assert edited.question["digest"] != asked.question["digest"]
+    assert "+30" in edited.question["subject"]["arguments"]["argv"]
+    old = trial.do(f"/todo approve todo_003 --digest {asked.question['digest']}")
+    assert old.code == 2, "what was shown before the edit can't be approved any more"
+    assert _packed(trial) == before
+    trial.do(f"/todo approve todo_003 --digest {edited.question['digest']}")
+    assert len(before - _packed(trial)) == 7

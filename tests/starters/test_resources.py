@@ -1,0 +1,136 @@
+"""Which starters there are, and how one becomes a folder of the person's own."""
+
+from __future__ import annotations
+
+import gzip
+import sqlite3
+import tomllib
+from contextlib import closing
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from starter_support import starter
+
+from hitl_tui import resources
+from hitl_tui.config.load import load_config
+from hitl_tui.core.errors import StorageError
+from hitl_tui.sandbox import make_sandbox
+
+NOW = datetime(2026, 6, 15, 9, 30, tzinfo=UTC)
+
+
+def test_starters_speak_both_languages_and_lease_comes_first() -> None:
+    english, korean = resources.starters("en"), resources.starters("ko")
+    assert [s.key for s in english] == [s.key for s in korean] == ["lease", "ops", "cleanup"]
+    assert "300 million won" in english[0].question
+    assert korean[0].question == "집주인이 전세금 3억을 10억으로 올려달래. 법적으로 해결방법 알려줘"
+    for s, other in zip(english, korean, strict=True):
+        assert all((s.title, s.description, s.question))
+        assert not {s.title, s.description, s.question} & {other.title, other.description, other.question}
+        assert s.in_language("ko") == other
+        assert s.in_language("fr") == s
+
+
+@pytest.mark.parametrize(
+    ("environ", "language"),
+    [
+        ({}, "en"),
+        ({"LANG": "C.UTF-8"}, "en"),
+        ({"LANG": "ko_KR.UTF-8"}, "ko"),
+        ({"LANG": "ko"}, "ko"),
+        ({"LANG": "kok_IN"}, "en"),
+        ({"LANG": "ko_KR.UTF-8", "LC_ALL": "en_US.UTF-8"}, "en"),
+        ({"LANG": "en_US.UTF-8", "LC_MESSAGES": "ko_KR", "LC_ALL": ""}, "ko"),
+    ],
+)
+def test_the_language_follows_the_locale(environ: dict[str, str], language: str) -> None:
+    assert resources.environment_language(environ) == language
+
+
+def test_every_starter_brings_a_configuration_that_can_be_read() -> None:
+    for s in resources.starters():
+        load_config(s.folder)
+
+
+def test_a_starter_is_copied_once_and_changes_stay(tmp_path: Path) -> None:
+    lease = starter("lease")
+    folder = resources.materialise(lease, tmp_path)
+    assert folder == tmp_path / "starters" / "lease"
+    assert sorted(p.name for p in folder.iterdir()) == sorted(p.name for p in lease.folder.iterdir())
+    (folder / "README.md").write_text("mine")
+    assert resources.materialise(lease.in_language("ko"), tmp_path) == folder
+    assert (folder / "README.md").read_text() == "mine"
+    assert [p.name for p in (tmp_path / "starters").iterdir()] == ["lease"], "no scratch folder is left"
+
+
+def test_a_sandbox_is_never_made_over_what_is_there(tmp_path: Path) -> None:
+    folder = resources.materialise(starter("ops"), tmp_path)
+    old = next((folder / "web-1/var/log/nginx").glob("*.gz"))
+    old.unlink()
+    resources.materialise(starter("ops"), tmp_path)
+    assert not old.exists()
+
+
+def test_a_starter_that_cannot_be_copied(tmp_path: Path) -> None:
+    (tmp_path / "starters").write_text("in the way")
+    with pytest.raises(StorageError, match="can't be copied"):
+        resources.materialise(starter("lease"), tmp_path)
+
+
+def test_the_servers_files_are_small_real_and_of_their_age(tmp_path: Path) -> None:
+    (tmp_path / "sandbox.toml").write_bytes((starter("ops").folder / "sandbox.toml").read_bytes())
+    make_sandbox(tmp_path, NOW)
+    files = [p for p in (tmp_path / "web-1").rglob("*") if p.is_file()]
+    assert sum(p.stat().st_blocks * 512 for p in files) < 5 * 1024 * 1024
+    for path in files:
+        if path.suffix == ".gz":
+            text = gzip.decompress(path.read_bytes()).decode()
+            assert len(text.splitlines()) > 100
+            day = datetime.fromtimestamp(path.stat().st_mtime, UTC).strftime("%Y%m%d")
+            assert f"-{day}." in path.name
+
+    def older(days: int) -> int:
+        limit = (NOW - timedelta(days=days)).timestamp()
+        return sum(p.stat().st_mtime < limit for p in (tmp_path / "web-1/var/log/nginx").glob("*.gz"))
+
+    assert (older(14), older(30)) == (14, 7)
+
+
+def test_a_sandbox_is_the_same_every_time(tmp_path: Path) -> None:
+    contents = []
+    for name in ("one", "two"):
+        folder = tmp_path / name
+        folder.mkdir()
+        for key in ("ops", "cleanup"):
+            (folder / "sandbox.toml").write_bytes((starter(key).folder / "sandbox.toml").read_bytes())
+            make_sandbox(folder, NOW)
+        with closing(sqlite3.connect(folder / "shop.db")) as connection:
+            rows = connection.execute("SELECT * FROM customers ORDER BY id").fetchall()
+        files = {p.relative_to(folder): p.read_bytes() for p in (folder / "web-1").rglob("*") if p.is_file()}
+        contents.append((rows, files))
+    assert contents[0] == contents[1]
+
+
+def test_a_database_that_cannot_be_written_is_one_sentence(tmp_path: Path) -> None:
+    text = (starter("cleanup").folder / "sandbox.toml").read_text()
+    (tmp_path / "sandbox.toml").write_text(text.replace('"shop.db"', '"no-such-folder/shop.db"'))
+    with pytest.raises(OSError, match="can't be made: unable to open database file"):
+        make_sandbox(tmp_path, NOW)
+
+
+def test_the_database_holds_ten_thousand_duplicates_among_others(tmp_path: Path) -> None:
+    folder = resources.materialise(starter("cleanup"), tmp_path)
+    declared = tomllib.loads((folder / "sandbox.toml").read_text())["database"]
+    with closing(sqlite3.connect(folder / "shop.db")) as connection:
+
+        def count(query: str) -> int:
+            return int(connection.execute(query).fetchone()[0])
+
+        rows = count("SELECT count(*) FROM customers")
+        whole = count("SELECT count(*) FROM (SELECT DISTINCT name, email, city FROM customers)")
+        people = count("SELECT count(*) FROM (SELECT DISTINCT name, city FROM customers)")
+    assert rows == declared["customers"] + declared["duplicates"] == 22_000
+    assert rows - whole == 10_000
+    assert people < whole, "people of the same name and city are no duplicates"
+    assert not list(starter("cleanup").folder.rglob("*.db")), "no database is packaged"

@@ -1,0 +1,62 @@
+"""How far an amount of the question is beyond a limit of the documents, or another amount."""
+
+from __future__ import annotations
+
+import pytest
+
+from hitl_tui.teams.analysis.analyse import analyse
+from hitl_tui.teams.analysis.model import Passage
+from hitl_tui.teams.analysis.report import brief, render
+
+LIMITS = [
+    Passage("rules.md", 3, 3, "- Storage is limited to at most 100 GB per user."),
+    Passage("rules.md", 5, 5, "전세보증금 한도는 7억원 이하이다."),
+    Passage("travel.md", 2, 2, "The daily limit for meals is 60 dollars maximum."),
+    Passage("pay.md", 9, 9, "The minimum wage is at least 10,000 won an hour."),
+]
+
+
+@pytest.mark.parametrize(
+    ("query", "step", "label"),
+    [
+        ("How many GB over the storage limit are we with 120 GB?", "120 GB − 100 GB = 20 GB", "rules.md:3"),
+        ("보증금 8억원은 한도를 얼마나 초과하나요?", "8억 원 − 7억 원 = 1억 원", "rules.md:5"),
+        ("Meals cost 240 dollars. By how much is that over the limit?", "USD 240 − USD 60 = USD 180", "travel.md:2"),
+        ("How far below the minimum wage is 9,000 won?", "KRW 10,000 − KRW 9,000 = KRW 1,000", "pay.md:9"),
+    ],
+)
+def test_the_amount_is_held_against_the_limit_of_its_kind(query: str, step: str, label: str) -> None:
+    analysis = analyse(query, LIMITS)
+    assert analysis.steps[0].formula == step
+    assert [limit.citation.label for limit in analysis.applied] == [label]
+    assert label in analysis.summary and f"`{label}`" in brief(analysis).answer
+
+
+def test_within_a_limit_is_said_to_be_below_it() -> None:
+    analysis = analyse("How far below the storage limit are we with 80 GB?", LIMITS)
+    assert analysis.applied[0].verdict == "within"
+    assert analysis.findings[0].text == "80 GB is 20 GB below the limit of 100 GB."
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "How far over the limit is 3 kg?",  # no limit of that unit
+        "Is 120 GB of storage fine?",  # not asked how far
+        "By how many dollars is it over?",  # no amount
+    ],
+)
+def test_nothing_is_held_against_a_limit_that_does_not_fit(query: str) -> None:
+    assert analyse(query, LIMITS).applied == ()
+
+
+def test_two_amounts_of_the_question_are_told_apart_without_documents() -> None:
+    (step,) = analyse("By how much does $350 exceed $300?").steps
+    assert step.value == "USD 50"
+
+
+def test_nothing_computed_is_said_last_and_no_answer() -> None:
+    analysis = analyse("What a day", [Passage("a.md", 1, 1, "A day is nice.")])
+    text = render(analysis, [Passage("a.md", 1, 1, "A day is nice.")])
+    assert text.index("A day is nice") < text.index("Nothing was computed")
+    assert brief(analysis).answer == "" and brief(analysis).absent == (analysis.not_computed,)
