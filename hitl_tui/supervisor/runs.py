@@ -11,7 +11,7 @@ import asyncio
 import logging
 import os
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -56,6 +56,7 @@ class RunSpec:
         branch: the branch it runs on.
         query: the session's question.
         inputs: result references by TODO id.
+        fresh: it began in this process, so its thread holds nothing and needn't be asked how far it got.
     """
 
     run_id: str
@@ -63,6 +64,7 @@ class RunSpec:
     branch: int
     query: str
     inputs: Mapping[str, Mapping[str, Any]]
+    fresh: bool = False
 
     @property
     def step(self) -> Mapping[str, str]:
@@ -75,10 +77,13 @@ class RunSpec:
         return self.step.get("thread", self.run_id)
 
     @classmethod
-    def of(cls, todo: SupervisorTodo, todos: Mapping[str, SupervisorTodo], branch: int, query: str) -> RunSpec:
+    def of(
+        cls, todo: SupervisorTodo, todos: Mapping[str, SupervisorTodo], branch: int, query: str, *, fresh: bool = False
+    ) -> RunSpec:
         """Return the spec of a TODO in progress."""
         refs = {i: todos[i].result for i in inputs_of(todo) if i in todos}
-        return cls(todo.run_id, todo, branch, query, {i: dict(r) for i, r in refs.items() if r and r.get("digest")})
+        inputs = {i: dict(r) for i, r in refs.items() if r and r.get("digest")}
+        return cls(todo.run_id, todo, branch, query, inputs, fresh)
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +131,7 @@ class LocalDispatcher:
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._stuck: set[str] = set()
         self._ended: dict[str, int] = {}
+        self._begun: set[str] = set()
         self._graphs: dict[str, CompiledStateGraph[Any, Any, Any, Any]] = {}
 
     @property
@@ -152,6 +158,9 @@ class LocalDispatcher:
         if self._ended.get(spec.run_id) == spec.todo.asked:
             return  # how it ended is in the inbox and not in the state yet: it would be done twice
         self._ended.pop(spec.run_id, None)
+        if spec.run_id in self._begun or spec.step:
+            spec = replace(spec, fresh=False)
+        self._begun.add(spec.run_id)
         todo = spec.todo.id
         earlier = [t for run, t in self._tasks.items() if run.split("/")[1] == todo and not t.done()]
         self._tasks = {run: t for run, t in self._tasks.items() if not t.done()}
@@ -243,18 +252,22 @@ class LocalDispatcher:
         if spec.step:
             at_step: RunnableConfig = {"configurable": dict(spec.step) | {"thread_id": spec.thread}}
             await graph.aupdate_state(at_step, None, as_node="__copy__")
-        state = await graph.aget_state(config)
-        value = self._input(spec, state)
+        state = None if spec.fresh else await graph.aget_state(config)
+        value = _beginning(spec) if state is None else self._input(spec, state)
         if value is not _WAITING:
             context = await self._context(spec, lock)
             try:
                 async with asyncio.timeout(spec.todo.timeout or None) as limit:
-                    await self._stream(graph, value, config, context, spec)
+                    result = await self._stream(graph, value, config, context, spec)
             except TimeoutError as error:
                 if limit.expired():
                     raise _OutOfTime from error
                 raise
+            if result is not None:
+                await self._finish(spec, result)
+                return
             state = await graph.aget_state(config)
+        assert state is not None
         await self._end(spec, state)
 
     def _graph(self, team: Team) -> CompiledStateGraph[Any, Any, Any, Any]:
@@ -268,7 +281,7 @@ class LocalDispatcher:
     def _input(spec: RunSpec, state: StateSnapshot) -> Any:
         """Return what to invoke a run's graph with: how far it got decides."""
         if state.created_at is None:
-            return {"task": spec.todo.description}
+            return _beginning(spec)
         if state.interrupts:
             question = spec.todo.question or {}
             answer = question.get("answer") if question.get("kind") == "answered" else None
@@ -320,21 +333,25 @@ class LocalDispatcher:
         config: RunnableConfig,
         context: TeamContext,
         spec: RunSpec,
-    ) -> None:
+    ) -> Mapping[str, Any] | None:
+        """Let a run's graph go on; return its result, None when it asks something or has to be looked at."""
         activity = self._services.activity
+        result: Any = None
         activity.write(spec.todo.id, "started", f"{spec.todo.agent_name} attempt {spec.todo.attempt}")
         async for part in graph.astream(
             value, config, context=context, stream_mode=["updates", "custom"], durability="sync", version="v2"
         ):
             if part["type"] == "updates":
-                for node in part["data"]:
+                for node, update in part["data"].items():
                     if not node.startswith("__"):
                         activity.write(spec.todo.id, "line", f"· {node}")
+                    result = update.get("result") if isinstance(update, Mapping) else None
             else:
                 activity.write(spec.todo.id, "line", str(part["data"]))
+        return result if isinstance(result, Mapping) else None
 
     async def _end(self, spec: RunSpec, state: StateSnapshot) -> None:
-        services, todo = self._services, spec.todo
+        todo = spec.todo
         data: dict[str, Any] = {"todo_id": todo.id, "run_id": spec.run_id}
         if state.interrupts:
             first = state.interrupts[0]
@@ -347,16 +364,25 @@ class LocalDispatcher:
         if not isinstance(found, Mapping):
             await self._fail(spec, f"{todo.agent_name} ended without a result", final=True)
             return
+        await self._finish(spec, found)
+
+    async def _finish(self, spec: RunSpec, found: Mapping[str, Any]) -> None:
+        services, todo = self._services, spec.todo
         result = TeamResult.from_dict(found)
         digest = await services.artifacts.put(result.to_dict())
-        data["result"] = {
+        reference = {
             "digest": digest,
             "summary": clip(result.summary or " ".join(result.text.split()), 200),
             "found": result.found,
             "files": list(result.files),
         }
-        data["proposal"] = await services.follow_up(todo, result)
+        proposal = await services.follow_up(todo, result)
+        data = {"todo_id": todo.id, "run_id": spec.run_id, "result": reference, "proposal": proposal}
         await self._tell(spec, f"run:{spec.run_id}:finished", EventKind.FINISHED, data)
+
+
+def _beginning(spec: RunSpec) -> dict[str, Any]:
+    return {"task": spec.todo.description}
 
 
 _WAITING = object()

@@ -43,6 +43,7 @@ from hitl_tui.teams.contract import Team, TeamResult
 log = logging.getLogger(__name__)
 
 _IDLE_WAIT = 2.0
+_DEADLINE_WAIT = 0.2
 _MANY = 100_000
 
 
@@ -119,6 +120,7 @@ class Session:
         self._response: tuple[str, dict[str, Any]] | None = None
         self._watched = Watched()
         self._publishing = asyncio.Lock()
+        self._begun_before: frozenset[str] = frozenset()
         durable = partial(make_durable, setup.folder.checkpoints)
         self.desk = Desk(setup.ledger, setup.info.id, setup.secrets, setup.now, durable)
 
@@ -219,14 +221,19 @@ class Session:
         found = await self._supervisor.graph.aget_state(config)
         return dict(found.values)
 
+    @asynccontextmanager
+    async def reading(self) -> AsyncIterator[History]:
+        """Read the session's checkpoints while the context lasts."""
+        yield self.history
+
     # One round -------------------------------------------------------------------------------------------------
 
     async def _run(self) -> None:
         try:
             while True:
-                if not await self.advance():
-                    timeout = await self._until_deadline()
-                    await self.setup.ledger.wait(self.id, self._board().control.cursor, timeout)
+                await self.advance()
+                timeout = _DEADLINE_WAIT if self._deadlines() else _IDLE_WAIT
+                await self.setup.ledger.wait(self.id, self._board().control.cursor, timeout)
         except asyncio.CancelledError:
             raise
         except Exception as error:
@@ -353,13 +360,11 @@ class Session:
             needed = {i for t in wanted.values() for i in (*t.dependencies, *t.metadata.get("inputs", ()))}
             todos = {i: SupervisorTodo.from_state(board.todos[i]) for i in needed if i in board.todos}
             for todo in wanted.values():
-                self._dispatcher.ensure(RunSpec.of(todo, todos, board.control.branch, board.query))
+                fresh = todo.run_id not in self._begun_before
+                self._dispatcher.ensure(RunSpec.of(todo, todos, board.control.branch, board.query, fresh=fresh))
 
     def _deadlines(self) -> bool:
         return any(q.terms.deadline for q in self._asked.values())
-
-    async def _until_deadline(self) -> float:
-        return 0.2 if self._deadlines() else _IDLE_WAIT
 
     async def _publish(self, *, happened: bool) -> None:
         """Let faces see the session as it is; without a happening, only when what was said about questions changed."""
@@ -370,9 +375,7 @@ class Session:
         ledger, board = self.setup.ledger, self._board()
         await self._look_up()
         asked = tuple(Question(self._views[key]) for key in self._asked if key in self._views)
-        branch = await ledger.branch(self.id)
-        waiting = await ledger.last_seq(self.id) > board.control.cursor
-        busy = waiting or bool(self._previews or branch.checkpoint_id) or branch.number != board.control.branch
+        busy = bool(self._previews) or await ledger.wait(self.id, board.control.cursor, 0)
         if not happened and (asked, busy) == (self.snapshot.questions, self.snapshot.busy):
             return
         planning = self._state.get("planning") or {}
@@ -464,6 +467,7 @@ class Session:
                 await self._supervisor.execute(query, self.id, mode=self.setup.mode)
             await self._restore(branch)
         self._take(await self._supervisor.execute(query, self.id, mode=self.setup.mode))
+        self._begun_before = frozenset(todo.run_id for todo in self._board().all() if todo.attempt)
         control = self._board().control
         version, concurrency = self.setup.policy.version, self.setup.concurrency
         if (control.policy_version, control.concurrency) != (version, concurrency):
