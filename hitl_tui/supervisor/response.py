@@ -103,6 +103,8 @@ def compose(
     told = [_Told(t, _brief(results.get(t.id), words)) for t in [*leaves, *behind]]
     answering = _answering(told, len(leaves))
     sections = [(words["answer"], _answer(answering, words) if done else words["nothing"])]
+    undone = [t for t in todos if t.status in (Status.SKIPPED, Status.FAILED, Status.BLOCKED)]
+    sections.append((words["open"], "\n".join(_undone(t, words) for t in undone)))
     sections.append((words["evidence"], _evidence(told, answering, words)))
     in_order = sorted(told, key=lambda one: done.index(one.todo))
     absent = list(dict.fromkeys(said for one in in_order for said in one.brief.absent))
@@ -111,8 +113,6 @@ def compose(
     citations = _citations(ordered)
     files = tuple(dict.fromkeys(f for r in results.values() for f in r.get("files", ())))
     sections.append((words["files"], "\n".join(f"- {f}" for f in files)))
-    undone = [t for t in todos if t.status in (Status.SKIPPED, Status.FAILED, Status.BLOCKED)]
-    sections.append((words["open"], "\n".join(_undone(t, words) for t in undone)))
     sections.append((words["sources"], _sources(citations, "\n".join(text for _, text in sections))))
     return Response(
         text="\n\n".join(f"## {title}\n\n{text}" for title, text in sections if text) + "\n",
@@ -236,6 +236,8 @@ def _label(citation: Mapping[str, Any]) -> str:
 
 def _undone(todo: SupervisorTodo, words: Mapping[str, str]) -> str:
     why = todo.error or str(todo.metadata.get("skip_reason", ""))
+    if todo.metadata.get("rejected") and why:
+        return f"- {todo.id} {todo.name}: {clip(why, 200)}"
     state = words.get(todo.status.value, todo.status.value)
     return f"- {todo.id} {todo.name}: {state}" + (f" ({clip(why, 200)})" if why else "")
 

@@ -7,6 +7,7 @@ import contextlib
 import os
 import signal
 import subprocess
+import sys
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -73,6 +74,8 @@ def command_environment(secrets: Mapping[str, str], inherited: Mapping[str, str]
         inherited: the environment of this process.
     """
     kept = {name: inherited[name] for name in (*_PLACES, *_LANGUAGES) if name in inherited}
+    # Last, so that a script for `python3` finds one where the system has none.
+    kept["PATH"] = os.pathsep.join(filter(None, (kept.get("PATH", os.defpath), str(Path(sys.executable).parent))))
     return {**kept, "TERM": "dumb", "NO_COLOR": "1", "PAGER": "cat", **secrets}
 
 

@@ -150,7 +150,7 @@ class CommandTeam:
         return {
             "argv": argv,
             "exit_code": outcome.exit_code,
-            "text": outcome.stdout + outcome.stderr,
+            "text": (outcome.stdout + outcome.stderr).expandtabs(),
             "lines": outcome.stdout_lines,
             "truncated": outcome.truncated,
             "timed_out": outcome.timed_out,
@@ -188,7 +188,7 @@ class CommandTeam:
                 context.workspace,
                 float(arguments["timeout"]),
                 command_environment(context.secrets, os.environ),
-                on_line=lambda _, line: context.progress(line),
+                on_line=lambda _, line: context.progress(line.expandtabs()),
                 lock_fd=context.lock_fd,
                 secrets=context.secrets,
             )
@@ -309,7 +309,7 @@ def report(arguments: Mapping[str, Any], outcome: Mapping[str, Any], secrets: Ma
     parts = [fenced(line), f"Exit code {code} after {duration:.1f} s."]
     for title, key in (("Output", "stdout"), ("Errors", "stderr")):
         if str(outcome[key]).strip():
-            parts.append(f"{title}:\n\n{fenced(str(outcome[key]))}")
+            parts.append(f"{title}:\n\n{fenced(str(outcome[key]).expandtabs())}")
     if len(parts) == 2:
         parts.append("It printed nothing.")
     printed = f"{lines:,} line{'' if lines == 1 else 's'}"
