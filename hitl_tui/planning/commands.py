@@ -155,7 +155,7 @@ def asks_for_deed(text: str, rules: Rules) -> bool:
     return False
 
 
-_LOOKING = frozenset({"list", "count"})
+_LOOKING = frozenset({"list", "count", "measure", "verify"})
 
 
 def clauses(text: str, rules: Rules) -> list[tuple[int, str]]:
@@ -228,11 +228,13 @@ def _by_deed(clause: str, profiles: Sequence[_Profile], rules: Rules) -> str:
         return ""
     objects = _concepts(clause, rules.commands.objects)
     modifiers = _concepts(clause, rules.commands.modifiers)
+    spans = [m.span() for key in actions for m in rules.commands.actions[key].finditer(clause)]
+    bare = not terms_of(clause, rules.words, spans)
     scores: dict[str, int] = {}
     for profile in profiles:
         deeds, things = actions & profile.actions, objects & profile.objects
         nouns = sum(noun.search(clause) is not None for noun in profile.nouns)
-        if deeds and (things or nouns):
+        if deeds and (things or nouns or bare):
             scores[profile.name] = (
                 4 * len(deeds)
                 + 4 * len(things)

@@ -136,7 +136,8 @@ def build_plan(wanted: Wanted, needs: set[Need], rules: Rules) -> ExecutionPlan:
     find, compute, run, write = _numbered([find, compute, run, write])
     compute = [_after(step, find) for step in compute]
     order = rules.words.order_cue.search(wanted.reading.text)
-    if order and run:
+    if run and wanted.reading.strategy is not Strategy.PARALLEL:
+        # What changes things goes in the order it was said in, for the next may rest on what the one before did.
         run = [run[0], *(_after(step, [before]) for before, step in pairwise(run))]
     if order and run and order.start() > wanted.calls[0].start and order.start() >= wanted.calls[-1].end - 1:
         find = [_after(step, run[-1:]) for step in find]

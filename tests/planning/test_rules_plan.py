@@ -10,8 +10,9 @@ from planning_support import COMMANDS, agents
 from hitl_tui.core.errors import BadInput, PlanError
 from hitl_tui.core.plan import Strategy
 from hitl_tui.planning.agent import Planned, PlanningAgent
-from hitl_tui.planning.commands import CommandFacts
+from hitl_tui.planning.commands import CommandFacts, calls_in
 from hitl_tui.planning.rules import RulePlanner
+from hitl_tui.planning.ruleset import load_rules
 
 S1_KO = "집주인이 전세금 3억을 10억으로 올려달래. 법적으로 해결방법 알려줘"
 S1_EN = (
@@ -376,3 +377,26 @@ async def test_unusual_words_are_no_gibberish(query: str) -> None:
 async def test_decomposed_hangul_is_the_same_query() -> None:
     planned = await agent().plan(unicodedata.normalize("NFD", S1_KO))
     assert planned.intent == (await agent().plan(S1_KO)).intent
+
+
+@pytest.mark.parametrize(
+    ("query", "commands"),
+    [
+        ("Measure, delete old logs, and verify", ["measure", "clean-logs", "verify"]),
+        ("디스크 사용량을 재고, 오래된 로그를 지운 다음 확인해줘", ["measure", "clean-logs", "verify"]),
+        ("Delete old logs, but check nothing else", ["clean-logs"]),
+    ],
+)
+def test_a_list_of_deeds_becomes_commands_in_the_order_they_were_said(query: str, commands: list[str]) -> None:
+    declared = {
+        "measure": CommandFacts("measure", "Show the disk usage (디스크 사용량)"),
+        "clean-logs": CommandFacts("clean-logs", "Delete old logs (오래된 로그 삭제)"),
+        "verify": CommandFacts("verify", "Show the space that is left"),
+    }
+    found = calls_in(query, declared, load_rules())
+    assert [call.command for call in found] == commands
+
+
+async def test_commands_wait_for_the_one_said_before() -> None:
+    plan = (await agent().plan("run clean-logs. Run backup-database target=x")).plan
+    assert [(s.id, s.dependencies) for s in plan.steps] == [("command_1", ()), ("command_2", ("command_1",))]
