@@ -13,10 +13,19 @@ from hitl_tui.core.errors import BadInput
 from hitl_tui.core.safe_text import one_line
 
 CONSOLE = "console"
-COMMANDS = ("run", "do", "show", "sessions", "audit")
+COMMANDS = (
+    *("run", "do", "show", "sessions", "rename", "fork", "export", "import", "delete", "prune", "starter"),
+    "audit",
+)
 _MODES = ("step", "plan", "risk")
 
-_TAKES_VALUE = frozenset({"--workspace", "--session", "--data", "--mode", "--as", "--anchor"})
+DEFAULT_AGE = "30d"
+"""How old a session must be that `prune` removes when nothing else is said."""
+
+_TAKES_VALUE = frozenset(
+    {"--workspace", "--session", "--data", "--mode", "--as", "--anchor", "--search", "--at", "--title"}
+    | {"--older-than", "--keep"}
+)
 
 _MAIN = """\
 An operator console for supervising teams of agents: a question is planned into TODOs, and each waits for your word.
@@ -26,7 +35,14 @@ commands:
   hitl-tui run QUERY             begin a session; go until something must be decided or it is finished
   hitl-tui do SESSION COMMAND    carry one chat command out, such as "/todo approve"; stop at the next question
   hitl-tui show SESSION          show where a session stands, without acting
-  hitl-tui sessions              list all sessions
+  hitl-tui sessions              list all sessions; --search TEXT for some
+  hitl-tui rename SESSION TITLE  give a session another title
+  hitl-tui fork SESSION          begin another session where this one stands, or stood (--at CHECKPOINT)
+  hitl-tui export SESSION FILE   write a session into one file
+  hitl-tui import FILE           make a session of such a file
+  hitl-tui delete SESSION        remove a session; the record of its decisions stays
+  hitl-tui prune                 remove finished sessions that are old
+  hitl-tui starter [NAME]        list the examples to begin with, or make the folder of one
   hitl-tui audit WHAT [SESSION]  verify, head or export: check the record of who decided what
 """
 
@@ -44,7 +60,7 @@ class Arguments:
     """A command line, understood.
 
     Args:
-        command: `console`, `run`, `do`, `show`, `sessions` or `audit`.
+        command: `console` or one of `COMMANDS`.
         data: folder given with `--data`, empty for none.
         by: name given with `--as`; None when it wasn't.
         workspace: folder given with `--workspace`; None when it wasn't.
@@ -52,9 +68,18 @@ class Arguments:
         mode: `step`, `plan`, `risk` or empty.
         line: use the line mode.
         json: print one JSON document.
-        text: the question, or the chat command of `do`; empty for none.
+        text: the question, the chat command of `do`, or the title of `rename`; empty for none.
         what: `verify`, `head` or `export` of `audit`.
         anchors: anchors to check, of `audit verify`.
+        search: words to look for, of `sessions`.
+        at: a checkpoint's id, prefix or ending, of `fork`; empty for the newest.
+        title: of the new session, of `fork`; empty for the same.
+        file: of `export` and `import`.
+        name: a starter's name; empty for none.
+        older_than: an age, of `prune`; None when it wasn't given.
+        keep: how many of the sessions that ended last stay, of `prune`; None when it wasn't given.
+        dry_run: only say what would be done.
+        yes: don't ask before something is removed.
         help: text to print instead of doing anything; empty for none.
     """
 
@@ -69,6 +94,15 @@ class Arguments:
     text: str = ""
     what: str = ""
     anchors: tuple[str, ...] = field(default=())
+    search: str = ""
+    at: str = ""
+    title: str = ""
+    file: str = ""
+    name: str = ""
+    older_than: str | None = None
+    keep: int | None = None
+    dry_run: bool = False
+    yes: bool = False
     help: str = ""
 
 
@@ -231,7 +265,10 @@ def _show() -> _Parser:
 
 
 def _sessions() -> _Parser:
-    parser = _base("sessions", "hitl-tui sessions [--data DIR] [--json]", "List all sessions, newest last.")
+    parser = _base("sessions", "hitl-tui sessions [--search TEXT] [--data DIR] [--json]", "List sessions, newest last.")
+    parser.add_argument(
+        "--search", metavar="TEXT", default="", help="only those with all of these words in id, title, query or folder"
+    )
     _json(parser)
     return parser
 
@@ -255,4 +292,119 @@ def _audit() -> _Parser:
     return parser
 
 
-_PARSERS = {CONSOLE: _console, "run": _run, "do": _do, "show": _show, "sessions": _sessions, "audit": _audit}
+_ENDS = "exit codes:\n  0 done   1 failed   2 bad input; nothing was changed"
+
+
+def _managing(name: str, usage: str, description: str) -> _Parser:
+    parser = _base(name, f"hitl-tui {name} {usage} [--data DIR] [--json]", description, _ENDS)
+    _json(parser)
+    return parser
+
+
+def _of_session(name: str, usage: str, description: str) -> _Parser:
+    parser = _managing(name, f"SESSION {usage}".rstrip(), description)
+    parser.add_argument("session", metavar="SESSION", help="the session's id")
+    _as(parser)
+    return parser
+
+
+def _rename() -> _Parser:
+    parser = _of_session("rename", "TITLE", "Give a session another title, also while it is open elsewhere.")
+    parser.add_argument("words", nargs="+", metavar="TITLE", help="the new title")
+    return parser
+
+
+def _fork() -> _Parser:
+    parser = _of_session(
+        "fork",
+        "[--at CHECKPOINT] [--title TITLE]",
+        "Begin another session where this one stands or stood. The same is asked there and nothing is executed.\n"
+        "What this one did to the world is known there: doing it again is asked about.",
+    )
+    parser.add_argument(
+        "--at", metavar="CHECKPOINT", default="", help="id, prefix or ending, as /checkpoint list shows"
+    )
+    parser.add_argument("--title", metavar="TITLE", default="", help="of the new session (the same)")
+    return parser
+
+
+def _export() -> _Parser:
+    parser = _of_session(
+        "export",
+        "FILE",
+        "Write a session into one file: checkpoints, results, the record of decisions. It may be open elsewhere.\n"
+        "An existing file is never written over.",
+    )
+    parser.add_argument("file", metavar="FILE", help="the file to make, such as s1.zip")
+    return parser
+
+
+def _import() -> _Parser:
+    parser = _managing(
+        "import",
+        "FILE [--workspace DIR]",
+        "Make a session of an exported file. All of it is checked first; nothing is executed, and every step asks.\n"
+        "It keeps its id unless there is or was one of that id here.",
+    )
+    parser.add_argument("file", metavar="FILE", help="what hitl-tui export wrote, here or elsewhere")
+    parser.add_argument("--workspace", metavar="DIR", help="folder it works in (the one it had, if that exists here)")
+    _as(parser)
+    return parser
+
+
+def _delete() -> _Parser:
+    parser = _of_session(
+        "delete",
+        "[--yes]",
+        "Remove a session that nobody has open. The record of its decisions stays, and its id isn't given again.",
+    )
+    parser.add_argument("--yes", action="store_true", help="don't ask; needed where there is no terminal")
+    return parser
+
+
+def _prune() -> _Parser:
+    parser = _managing(
+        "prune",
+        "[--older-than AGE] [--keep N] [--dry-run] [--yes]",
+        "Remove finished and failed sessions that nobody has open, after showing which. Without --older-than and\n"
+        f"--keep: those older than {DEFAULT_AGE}. The record of their decisions stays.",
+    )
+    parser.add_argument("--older-than", metavar="AGE", help="by their last step: 90m, 12h, 30d, 2w")
+    parser.add_argument("--keep", metavar="N", type=_count, help="the N that ended last stay")
+    parser.add_argument("--dry-run", action="store_true", help="only show which would go")
+    parser.add_argument("--yes", action="store_true", help="don't ask; needed where there is no terminal")
+    _as(parser)
+    return parser
+
+
+def _count(text: str) -> int:
+    if not text.isascii() or not text.isdigit() or len(text) > 9:
+        raise argparse.ArgumentTypeError(f"{text!r} is no number of sessions")
+    return int(text)
+
+
+def _starter() -> _Parser:
+    parser = _managing(
+        "starter",
+        "[NAME]",
+        "List the examples to begin with; with a name, make that one's folder (once) and print where it is.",
+    )
+    parser.add_argument("name", metavar="NAME", nargs="?", default="", help="which one")
+    return parser
+
+
+_PARSERS = {
+    CONSOLE: _console,
+    "run": _run,
+    "do": _do,
+    "show": _show,
+    "sessions": _sessions,
+    "rename": _rename,
+    "fork": _fork,
+    "export": _export,
+    "import": _import,
+    "delete": _delete,
+    "prune": _prune,
+    "starter": _starter,
+    "audit": _audit,
+}

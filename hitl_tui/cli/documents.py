@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from hitl_tui.commands.results import CommandResult
 from hitl_tui.core.errors import HitlError
 from hitl_tui.repl.plain import standing
 from hitl_tui.supervisor.snapshot import Snapshot
+
+if TYPE_CHECKING:
+    from hitl_tui.supervisor.workbench import SessionSummary
 
 
 def session_part(snapshot: Snapshot) -> dict[str, Any]:
@@ -57,6 +60,16 @@ def show_document(snapshot: Snapshot, *, owned: bool) -> dict[str, Any]:
         "owned": owned,
         **session_part(snapshot),
     }
+
+
+def copy_document(status: str, message: str, made: SessionSummary, source: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what `fork` and `import` print: the new session as `sessions` lists it, and what it comes from.
+
+    Args:
+        status: `forked` or `imported`.
+        source: `from`, the other session's id or the file, and what else says where the new one begins.
+    """
+    return {**made.to_dict(), "status": status, "message": message, **source}
 
 
 def error_document(error: HitlError, more: Mapping[str, Any] | None = None) -> dict[str, Any]:

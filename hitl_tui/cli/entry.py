@@ -82,7 +82,7 @@ def _one_shot(
         from hitl_tui.cli.audit import audit
 
         return asyncio.run(audit(arguments, data, out))
-    from hitl_tui.cli import jobs
+    from hitl_tui.cli import jobs, manage
 
     stdin = sys.stdin.buffer if sys.stdin is not None else None
     job = jobs.Job(arguments, data, dict(os.environ), out, err, journal, stdin)
@@ -92,6 +92,13 @@ def _one_shot(
         "do": jobs.do,
         "show": jobs.show,
         "sessions": jobs.sessions,
+        "rename": manage.rename,
+        "fork": manage.fork,
+        "export": manage.export,
+        "import": manage.import_,
+        "delete": manage.delete,
+        "prune": manage.prune,
+        "starter": manage.starter,
     }
     return asyncio.run(carry[arguments.command](job))
 

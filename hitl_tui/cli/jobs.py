@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 import sys
+from collections.abc import Iterable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,7 +26,7 @@ from hitl_tui.supervisor.activity import Activity
 from hitl_tui.supervisor.follower import Follower
 from hitl_tui.supervisor.session import Session
 from hitl_tui.supervisor.snapshot import FAILED, FINISHED, Snapshot
-from hitl_tui.supervisor.workbench import LONGEST_QUERY, Workbench
+from hitl_tui.supervisor.workbench import LONGEST_QUERY, SessionSummary, Workbench
 
 DONE, FAILURE, WAITS = 0, 1, 3
 
@@ -141,24 +142,35 @@ async def show(job: Job) -> int:
 
 
 async def sessions(job: Job) -> int:
-    """List all sessions."""
+    """List sessions."""
+    search = job.arguments.search
     async with Workbench.open(job.data, job.environ) as bench:
-        found = await bench.sessions()
-    count = f"{len(found)} session{'' if len(found) == 1 else 's'} in {job.data}."
+        found = await bench.sessions(search)
+    having = f' with "{one_line(search, 100)}"' if search.strip() else ""
+    count = f"{counted(found)}{having} in {job.data}."
     if job.arguments.json:
-        document = {"status": "ok", "message": count, "sessions": [s.to_dict() for s in found]}
-        job.out.document(document)
+        job.out.document({"status": "ok", "message": count, "sessions": [s.to_dict() for s in found]})
     elif not found:
-        job.out.lines([f"There is no session yet in {shown(str(job.data))}."])
+        job.out.lines([f"There is no session{having or ' yet'} in {shown(str(job.data))}."])
     else:
-        rows = []
-        for item in found:
-            asks = f"{item.questions} for you" if item.questions else ""
-            state = f"{item.status}, open" if item.owned else item.status
-            title = one_line(item.title or item.message, 100)
-            rows.append((item.id, state, asks, item.updated[:16].replace("T", " "), title))
-        job.out.lines(table(rows))
+        job.out.lines(session_rows(found))
     return DONE
+
+
+def session_rows(found: Iterable[SessionSummary]) -> list[str]:
+    """Return sessions as aligned lines."""
+    rows = []
+    for item in found:
+        asks = f"{item.questions} for you" if item.questions else ""
+        state = f"{item.status}, open" if item.owned else item.status
+        title = one_line(item.title or item.message, 100)
+        rows.append((item.id, state, asks, item.updated[:16].replace("T", " "), title))
+    return list(table(rows))
+
+
+def counted(found: Sequence[SessionSummary]) -> str:
+    """Return how many sessions there are, in words."""
+    return f"{len(found)} session{'' if len(found) == 1 else 's'}"
 
 
 def exit_code(snapshot: Snapshot) -> int:

@@ -155,6 +155,14 @@ SPECS: tuple[CommandSpec, ...] = (
         (Argument("id", Takes.CHECKPOINT),),
     ),
     CommandSpec("mode", "Show or set when you are asked", (Argument("mode", Takes.MODE, required=False),)),
+    CommandSpec("rules list", "Show what is always allowed; `/rules` is enough", changes=False, aliases=("rules",)),
+    CommandSpec(
+        "rules allow",
+        "Always allow exactly what a TODO asks: shows the rule, and with its question's digest writes it",
+        (_ID,),
+        (_DIGEST,),
+    ),
+    CommandSpec("rules revoke", "Take a rule back; it asks again", (Argument("n", Takes.NUMBER),)),
     CommandSpec("stop", "Stop everything that hasn't ended"),
     CommandSpec(
         "help", "Show commands", (Argument("command", Takes.COMMAND, required=False, many=True),), changes=False

@@ -5,9 +5,10 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
+import sys
 import time
-from collections.abc import Callable, Coroutine, Iterable
-from functools import cached_property, partial
+from collections.abc import Callable, Coroutine, Iterable, Sequence
+from functools import cached_property
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
@@ -15,23 +16,28 @@ from textual import events
 from textual.app import App, SystemCommand
 from textual.binding import BindingType
 from textual.driver import Driver
+from textual.filter import LineFilter
 from textual.screen import ModalScreen, Screen
 
 from hitl_tui.console import keys
 from hitl_tui.console.arming import Arming
 from hitl_tui.console.engine import Engine, Link, sentence
+from hitl_tui.console.keymap import FILE, load_keymap
 from hitl_tui.console.memory import Remembered, recall, recall_lines, remember, remember_lines
+from hitl_tui.console.notices import Notices, clipboard, how_chosen, through
 from hitl_tui.console.options import ConsoleOptions
 from hitl_tui.console.screens.home import HomeScreen
-from hitl_tui.console.terminal import tolerant
+from hitl_tui.console.terminal import Drawn, ascii_wanted, tolerant
 from hitl_tui.console.terms import MODES, next_mode
 from hitl_tui.console.themes import DEFAULT, load_themes
+from hitl_tui.console.widgets.prompt import typed_text
 from hitl_tui.core.errors import BadInput, HitlError, StorageError
 from hitl_tui.core.safe_text import safe_text
 from hitl_tui.resources import Starter, materialise, starters, themes_folder
 
 if TYPE_CHECKING:
     from hitl_tui.console.screens.session import SessionScreen
+    from hitl_tui.supervisor.snapshot import Snapshot
     from hitl_tui.supervisor.workbench import SessionSummary
 
 log = logging.getLogger(__name__)
@@ -63,8 +69,9 @@ class HitlApp(App[int]):
     def __init__(self, options: ConsoleOptions, clock: Callable[[], float] = time.monotonic) -> None:
         super().__init__()
         self.options = options
+        self.VERTICAL_BREAKPOINTS = [(0, "-tiny"), (8, "-usual")]
         self.arming = Arming(clock)
-        self.engine = Engine(options.data, options.by, options.hide)
+        self.engine = Engine(options.data, options.by, options.hide, self._elsewhere)
         self.workspace = (options.workspace or Path.cwd()).expanduser()
         self.starters: list[Starter] = _starters()
         self.mode = options.mode
@@ -73,7 +80,14 @@ class HitlApp(App[int]):
         self._home = HomeScreen()
         self.install_screen(self._home, "home")
         self._opened = ""
-        self._problems: tuple[str, ...] = ()
+        self.keymap = load_keymap(options.data / FILE)
+        self.set_keymap(self.keymap.changed)
+        self._problems: tuple[str, ...] = self.keymap.problems
+        how = how_chosen(os.environ, self._remembered.notices)
+        self.notices = Notices(self._to_terminal, clock, os.environ, how)
+        encoding = getattr(sys.__stderr__, "encoding", None) or "utf-8"
+        self._drawn = Drawn(plain=ascii_wanted(os.environ, encoding), encoding=encoding)
+        self._counting = False
         self._unsaid: tuple[str, bool] | None = None
         self._early: list[events.Event] | None = []
         self.failure = ""
@@ -93,6 +107,11 @@ class HitlApp(App[int]):
     def _shows_session(self) -> bool:
         return "_session" in self.__dict__ and self.screen is self._session
 
+    @property
+    def session_shown(self) -> bool:
+        """A session is on the screen, or lies under a dialog."""
+        return "_session" in self.__dict__ and self._session in self.screen_stack
+
     def get_driver_class(self) -> type[Driver]:
         return tolerant(super().get_driver_class())
 
@@ -102,6 +121,8 @@ class HitlApp(App[int]):
 
     def on_mount(self) -> None:
         self.theme_changed_signal.subscribe(self, lambda theme: self._keep(theme=theme.name))
+        self.notices.begin()
+        self.set_interval(1.0, lambda: self.notices.look(focused=self.app_focus))
         if self.options.query or self._wanted():
             self.push_screen(self._session)
         self.call_after_refresh(self._begin)
@@ -120,7 +141,10 @@ class HitlApp(App[int]):
         else:
             self.list_sessions()
         for problem in self._problems:
-            self.say(safe_text(problem, multiline=False), error=True)
+            log.warning("%s", problem)
+        if self._problems:
+            more = f" ({len(self._problems) - 1} more: F1)" if len(self._problems) > 1 else ""
+            self.say(safe_text(self._problems[0], multiline=False) + more, error=True)
 
     # Themes ----------------------------------------------------------------------------------------------------
 
@@ -129,7 +153,7 @@ class HitlApp(App[int]):
         try:
             folders.insert(0, themes_folder())
         except StorageError as error:
-            self._problems = (error.message,)
+            self._problems += (error.message,)
         found = load_themes(folders)
         self._problems += found.problems
         for theme in found.themes.values():
@@ -144,24 +168,57 @@ class HitlApp(App[int]):
 
     # Memory ----------------------------------------------------------------------------------------------------
 
-    def _keep(self, *, session: str | None = None, finished: bool | None = None, theme: str | None = None) -> None:
+    def _keep(
+        self,
+        *,
+        session: str | None = None,
+        finished: bool | None = None,
+        theme: str | None = None,
+        notices: str | None = None,
+    ) -> None:
         known = self._remembered
         fresh = Remembered(
             known.session if session is None else session,
             known.finished if finished is None else finished,
             known.theme if theme is None else theme,
+            known.notices if notices is None else notices,
         )
         if fresh != known:
             self._remembered = fresh
             remember(self.options.data, fresh)
 
     def seen_last(self, session: str, *, finished: bool) -> None:
-        """Remember which session is open."""
+        """Remember which session is open; its questions go into the window's title and call for somebody."""
         self._keep(session=session, finished=finished)
+        seen = self._session.snapshot
+        if seen is not None:
+            self.notices.asked(session, [q.id for q in seen.questions])
+            self.notices.entitle(session, len(seen.questions))
 
     def keep_lines(self) -> None:
         """Write the lines typed so far."""
         remember_lines(self.options.data, self.lines)
+
+    # The terminal ----------------------------------------------------------------------------------------------
+
+    def get_line_filters(self) -> Sequence[LineFilter]:
+        """See `Drawn`: the last look at each line that is drawn."""
+        return [*super().get_line_filters(), self._drawn]
+
+    def copy_to_clipboard(self, text: str) -> None:
+        """Copy; within a multiplexer also past it, to the terminal around it."""
+        super().copy_to_clipboard(text)
+        if passed := through(clipboard(text), os.environ):
+            self._to_terminal(passed)
+
+    def _to_terminal(self, sequence: str) -> None:
+        if self._driver is not None and not self.is_web:
+            self._driver.write(sequence)
+
+    def action_notices(self) -> None:
+        self.notices.how = self.notices.how.following
+        self._keep(notices=self.notices.how.value)
+        self.say(f"Notices: {self.notices.how.words}.")
 
     # Messages --------------------------------------------------------------------------------------------------
 
@@ -218,7 +275,7 @@ class HitlApp(App[int]):
             await self._show(self.engine.begin(query, workspace, mode, self._session), "new session")
         except Exception:
             if self.screen is self._home:
-                self._home.draft(query)
+                self._home.draft(typed_text(query))
             raise
 
     def open(self, session_id: str) -> None:
@@ -241,6 +298,25 @@ class HitlApp(App[int]):
         self._opened = fresh.face.id
         await self._bring(self._session)
         self._session.attach(fresh)
+
+    def _elsewhere(self, session: str, snapshot: Snapshot) -> None:
+        """Something happened in a session that is open and not on the screen: it may call for somebody."""
+        self.notices.asked(session, [q.id for q in snapshot.questions])
+        self.count_inbox()
+        if self.screen is self._home:
+            self.list_sessions()
+
+    def count_inbox(self) -> None:
+        """Count what waits for a person in all sessions, for the header."""
+        if not self._counting:
+            self._counting = True
+            self.set_timer(0.2, lambda: self._start(self._count_inbox(), "count"))
+
+    async def _count_inbox(self) -> None:
+        self._counting = False
+        waiting = await self.engine.requests()
+        if "_session" in self.__dict__ and self._session.is_mounted:
+            self._session.inbox(len(waiting))
 
     async def _stay(self, before: str, link: Link | None) -> None:
         """After a failure to open: what was open is open still, or the first screen is shown."""
@@ -282,6 +358,7 @@ class HitlApp(App[int]):
     async def on_event(self, event: events.Event) -> None:
         if isinstance(event, (events.Key, events.Paste)) and not event.is_forwarded:
             self.arming.key()
+            self.notices.typed()
             if self._early is not None:
                 self._early.append(event)
                 return
@@ -315,7 +392,7 @@ class HitlApp(App[int]):
         from hitl_tui.console.screens.viewer import Viewer
 
         if not isinstance(self.screen, Viewer):
-            self.push_screen(Viewer("Help", help_rows()))
+            self.push_screen(Viewer("Help", help_rows(self.keymap, self._problems)))
 
     def action_inbox(self) -> None:
         if self._is_plain(self.screen):
@@ -341,20 +418,13 @@ class HitlApp(App[int]):
         self._session.go_to_question(request)
 
     def get_system_commands(self, screen: Screen[Any]) -> Iterable[SystemCommand]:
-        for spec in keys.of(keys.ANYWHERE):
-            if spec.action not in ("command_palette", "quit"):
-                yield SystemCommand(
-                    f"{spec.label.capitalize()} ({spec.shown})", spec.help, partial(self.call, spec.action)
-                )
-        yield SystemCommand("Theme", "Another theme", self.action_change_theme)
-        yield SystemCommand("Quit (Ctrl+Q)", "Leave; the session can be opened again", self.action_quit)
-        if self._is_plain(screen) and screen is not self._home:
-            from hitl_tui.commands.spec import SPECS
+        from hitl_tui.console.help import palette
 
-            for command in SPECS:
-                yield SystemCommand(
-                    f"/{command.name}", command.summary, partial(self._session.draft, f"/{command.name} ")
-                )
+        return palette(self)
+
+    def draft(self, text: str) -> None:
+        """Put the beginning of a command into the session's prompt, unless something is typed there."""
+        self._session.draft(text)
 
     async def call(self, action: str) -> None:
         """Run one of the app's actions by name."""
@@ -362,6 +432,7 @@ class HitlApp(App[int]):
 
     async def action_quit(self) -> None:
         await self.engine.close()
+        self.notices.end()
         self.exit(0)
 
     # Errors ----------------------------------------------------------------------------------------------------
@@ -369,6 +440,7 @@ class HitlApp(App[int]):
     def fatal_error(self) -> None:
         """An error nobody expected: one sentence, and the traceback into the log file."""
         log.critical("the console stopped", exc_info=True)
+        self.notices.end()
         path = self.options.data / LOG_FILE
         self.failure = f"The console stopped because of something unexpected; {path} has the details."
         self.exit(1, return_code=1)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import difflib
 import json
 import shlex
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
@@ -13,7 +14,7 @@ from textual.content import Content
 
 from hitl_tui.console.terms import left_words
 from hitl_tui.console.words import number_of
-from hitl_tui.core.requests import Kind, Verdict
+from hitl_tui.core.requests import Kind
 from hitl_tui.core.safe_text import cell_width, safe_text
 
 if TYPE_CHECKING:
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 
 _DERIVED = ("argv", "preview", "exit_codes", "timeout", "command", "parameters")
 _PREVIEW_LINES = 12
+_FIRST_LINES = 4
+"""Rows of a preview that stand before anything else: its count and its first lines."""
 _LABEL = 9
 _WIDEST_LABEL = 14
 _ROOMY = 90
@@ -44,81 +47,6 @@ class Row:
     exact: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """One place of the row of actions.
-
-    Args:
-        number: 1 to 6; what a place means never changes.
-        label: one or two words.
-        verdict: what it says; None for edit and details.
-        ask: what comes first: nothing, `reason`, `value`, `edit`, `details`, or a question to confirm.
-        why_not: why it isn't possible; empty when it is.
-    """
-
-    number: int
-    label: str
-    verdict: Verdict | None = None
-    ask: str = ""
-    why_not: str = ""
-
-
-_PLACES = {1: "Approve", 2: "Edit", 3: "Reject", 4: "Skip", 5: "Respond"}
-_STOP_ALL = "Stop everything that hasn't ended?"
-_DO_AGAIN = "Do it again, although it may have happened already?"
-
-_ANSWERS: Mapping[Kind, Mapping[int, tuple[str, Verdict | None, str]]] = {
-    Kind.TODO: {
-        1: ("Approve", Verdict.APPROVE, ""),
-        2: ("Edit", None, "edit"),
-        3: ("Reject", Verdict.REJECT, "reason"),
-        4: ("Skip", Verdict.SKIP, ""),
-    },
-    Kind.FAILURE: {
-        1: ("Retry", Verdict.RETRY, ""),
-        2: ("Edit", None, "edit"),
-        3: ("Stop all", Verdict.STOP, _STOP_ALL),
-        4: ("Skip", Verdict.SKIP, ""),
-    },
-    Kind.EFFECT: {
-        1: ("Use as done", Verdict.USE_AS_DONE, ""),
-        3: ("Stop", Verdict.STOP, "reason"),
-        5: ("Do again", Verdict.DO_AGAIN, _DO_AGAIN),
-    },
-    Kind.INTERRUPT: {3: ("Reject", Verdict.REJECT, "reason"), 5: ("Respond", Verdict.RESPOND, "value")},
-    Kind.PLAN: {1: ("Approve", Verdict.APPROVE, ""), 3: ("Reject", Verdict.REJECT, "reason")},
-    Kind.PROPOSAL: {1: ("Accept", Verdict.APPROVE, ""), 3: ("Reject", Verdict.REJECT, "reason")},
-    Kind.EXTERNAL: {1: ("Approve", Verdict.APPROVE, ""), 3: ("Reject", Verdict.REJECT, "reason")},
-}
-
-_WHY_NOT: Mapping[tuple[Kind, int], str] = {
-    (Kind.TODO, 5): "There is nothing to respond to: this asks whether a step may run.",
-    (Kind.FAILURE, 5): "There is nothing to respond to: this asks what to do about a failure.",
-    (Kind.EFFECT, 2): "What may have happened already can't be edited.",
-    (Kind.EFFECT, 4): "An effect in doubt is used as done, done again or stopped.",
-    (Kind.INTERRUPT, 1): "The team wants an answer in words: press 5.",
-    (Kind.INTERRUPT, 2): "The team wants an answer in words: press 5.",
-    (Kind.INTERRUPT, 4): "A team that asks is answered (5) or rejected (3).",
-    (Kind.PLAN, 2): "Reject the plan with feedback to have it changed, or edit its steps once it is approved.",
-    (Kind.PLAN, 4): "A plan is approved, or rejected with feedback.",
-    (Kind.PLAN, 5): "Reject the plan with feedback: what you write goes to the planner.",
-}
-
-
-def answers(question: Question) -> tuple[Answer, ...]:
-    """Return the six places of the row of actions for a question."""
-    known, options = _ANSWERS[question.kind], question.view.request.options
-    found = []
-    for number, name in _PLACES.items():
-        label, verdict, ask = known.get(number, (name, None, ""))
-        if number not in known or (verdict is not None and verdict not in options):
-            reason = _WHY_NOT.get((question.kind, number), f"{name} doesn't fit this question.")
-            found.append(Answer(number, name, why_not=reason))
-        else:
-            found.append(Answer(number, label, verdict, ask))
-    return (*found, Answer(6, "Details", ask="details"))
-
-
 def what(question: Question) -> str:
     """Return what is asked, in words."""
     return {
@@ -132,31 +60,57 @@ def what(question: Question) -> str:
     }[question.kind]
 
 
-def headline(question: Question, index: int, total: int, now: datetime) -> Content:
-    """Return the title of the panel: place, step, risk, deadline."""
+def headline(question: Question, index: int, total: int, now: datetime, width: int = 0, marks: int = 0) -> Content:
+    """Return the title of the panel: what must not be cut off first: place, step, mark, risk, deadline, who said so.
+
+    Args:
+        question: the one that is shown.
+        index: its place, from 1.
+        total: how many are open.
+        now: for the time that is left.
+        width: cells there are; 0 for as many as it takes.
+        marks: 0 when this one isn't marked, else how many are.
+    """
     risk = str(question.view.request.about.get("risk", ""))
     place = f"QUESTION {index} of {total}" if total > 1 else "QUESTION"
     name = number_of(question.todo_id) if question.todo_id else question.kind.value
-    parts: list[tuple[str, str]] = [(f"{place} · {name} · ", "")]
-    if risk:
-        parts.append((RISK_WORDS.get(risk, risk), "bold $text-error" if risk == "high" else ""))
-        parts.append((" · ", ""))
-    parts.append((what(question), ""))
+    parts: list[tuple[str, str]] = [(f"{place} · {name}", "")]
+    if marks:
+        parts.append((f" · ◆ marked ({marks})", "bold $text-primary"))
+    style = "bold $text-error" if risk == "high" else ""
     left = left_words(question.view.request.deadline, now)
-    if left:
-        parts.append((f" · {left}", "bold $text-warning"))
-    return Content.assemble(*parts)
+    tail: list[tuple[str, str]] = [(f" · {left}", "bold $text-warning")] if left else []
+    if question.view.request.terms.quorum > 1:
+        tail.append((f" · {quorum_words(question)}", "bold $text-warning"))
+    tail.append((f" · {what(question)}", ""))
+    for said in (RISK_WORDS.get(risk, risk), RISK_WORDS.get(risk, risk).partition(":")[0]):
+        found = Content.assemble(*parts, *([(f" · {said}", style)] if said else []), *tail)
+        if not width or found.cell_length <= width:
+            break
+    return found
 
 
-def body(question: Question, workspace: str) -> list[Row]:
-    """Return what has to be read before deciding: exactly what would run first, what others say about it last."""
-    return list(_rows(question, workspace, _PREVIEW_LINES))
+def quorum_words(question: Question) -> str:
+    """Return how many have said yes, of how many it takes: `1 of 2 said yes`."""
+    takes = question.view.request.terms.quorum
+    return f"{max(0, takes - question.view.resolution.needed)} of {takes} said yes"
 
 
-def details(question: Question, workspace: str) -> list[Row]:
+def body(question: Question, workspace: str, draft: Sequence[Row] = ()) -> list[Row]:
+    """Return what has to be read before deciding: what would run and touch first, what others say about it last.
+
+    Args:
+        question: the question.
+        workspace: where it would run.
+        draft: what a file would hold afterwards, see `draft_rows`.
+    """
+    return list(_rows(question, workspace, _PREVIEW_LINES, draft))
+
+
+def details(question: Question, workspace: str, draft: Sequence[Row] = ()) -> list[Row]:
     """Return everything about a question."""
     request = question.view.request
-    rows = list(_rows(question, workspace, None))
+    rows = list(_rows(question, workspace, None, draft))
     rows.append(text_row(""))
     rows.append(_row("asked by", _line(request.source)))
     rows.append(_row("title", _line(str(request.about.get("title", "")))))
@@ -183,38 +137,56 @@ def command_line(argv: Iterable[object]) -> str:
 
 def input_rows(arguments: Mapping[str, Any], task: str, workspace: str) -> list[Row]:
     """Return the exact input of a step: the argument vector of a command, else task and arguments whole."""
-    rows: list[Row] = []
+    return [*_runs(arguments, task), *_around(arguments, workspace)]
+
+
+def _runs(arguments: Mapping[str, Any], task: str) -> Iterable[Row]:
+    """What would run."""
     if isinstance(arguments.get("argv"), list):
-        rows.append(_row("runs", command_line(arguments["argv"]), "bold", exact=True))
-        rows.append(_row("in", _line(workspace)))
-        parameters = arguments.get("parameters") or {}
-        if parameters:
-            rows.append(
-                _row("with", _line(" ".join(f"{k}={json.dumps(v, ensure_ascii=False)}" for k, v in parameters.items())))
-            )
-        limit = arguments.get("timeout")
-        rows.append(
-            _row("limits", f"{limit:g} s; exit codes {arguments.get('exit_codes')}" if limit else "no time limit")
-        )
+        yield _row("runs", command_line(arguments["argv"]), "bold", exact=True)
         arguments = {k: v for k, v in arguments.items() if k not in _DERIVED}
     elif task and task not in arguments.values():
-        rows.append(_row("task", _whole(task), "bold"))
+        yield _row("task", _whole(task), "bold")
     for key, value in arguments.items():
-        rows.append(_row(_line(str(key)), _value(value), "bold" if value == task else "", exact=True))
-    return rows
+        yield _row(_line(str(key)), _value(value), "bold" if value == task else "", exact=True)
 
 
-def _rows(question: Question, workspace: str, preview_lines: int | None) -> Iterable[Row]:
+def _around(arguments: Mapping[str, Any], workspace: str) -> Iterable[Row]:
+    """Where and within which limits a command would run."""
+    if not isinstance(arguments.get("argv"), list):
+        return
+    yield _row("in", _line(workspace))
+    parameters = arguments.get("parameters") or {}
+    if parameters:
+        yield _row("with", _line(" ".join(f"{k}={json.dumps(v, ensure_ascii=False)}" for k, v in parameters.items())))
+    limit = arguments.get("timeout")
+    yield _row("limits", f"{limit:g} s; exit codes {arguments.get('exit_codes')}" if limit else "no time limit")
+
+
+def _rows(question: Question, workspace: str, preview_lines: int | None, draft: Sequence[Row] = ()) -> Iterable[Row]:
     request = question.view.request
     about = request.about
+    title = _row(_line(request.source.removesuffix("_team")), _line(str(about.get("title", ""))), "$text-primary")
     if question.kind in (Kind.TODO, Kind.FAILURE):
-        yield _row(_line(request.source.removesuffix("_team")), _line(str(about.get("title", ""))), "$text-primary")
+        arguments = request.subject.get("arguments") or {}
         if question.kind is Kind.FAILURE:
             yield _row("failed", _whole(str(about.get("error", ""))), "bold $text-error")
+        yield from draft
+        yield from _runs(arguments, str(request.subject.get("task", "")))
+        yield from _warnings(question)
+        evidence = list(_preview(question, preview_lines))
+        yield from evidence[:_FIRST_LINES]
+        yield title
+        if question.kind is Kind.FAILURE:
             yield _row("attempts", str(about.get("attempts", "")))
-        yield from input_rows(request.subject.get("arguments") or {}, str(request.subject.get("task", "")), workspace)
+        yield from _around(arguments, workspace)
         yield from _inputs(request.subject)
-    elif question.kind is Kind.PLAN:
+        if len(evidence) > _FIRST_LINES:
+            yield text_row("the preview goes on:", "$text-muted")
+            yield from evidence[_FIRST_LINES:]
+        yield from _said(question)
+        return
+    if question.kind is Kind.PLAN:
         yield from _steps(request.subject.get("steps") or ())
     elif question.kind is Kind.PROPOSAL:
         yield from _changes(request.subject.get("proposal") or {})
@@ -222,11 +194,32 @@ def _rows(question: Question, workspace: str, preview_lines: int | None) -> Iter
         yield _row("doubt", _whole(str(about.get("why") or "It may have happened already.")), "bold $text-error")
         yield _row("effect", _value(request.subject.get("effect")), exact=True)
     else:
-        yield _row(_line(request.source.removesuffix("_team")), _line(str(about.get("title", ""))), "$text-primary")
         yield _row("asks", _value(request.subject.get("value", request.subject)), "bold", exact=True)
+        yield title
     yield from _warnings(question)
-    yield from _preview(question.view.evidence, preview_lines)
+    yield from _preview(question, preview_lines)
     yield from _said(question)
+
+
+def draft_rows(path: str, content: str, *, exists: bool, most: int | None = None) -> list[Row]:
+    """Return what writing a new document would change, as a unified diff against nothing.
+
+    Args:
+        path: the file, relative to the workspace.
+        content: all of it.
+        exists: there is such a file; it stays, and the new one gets a number.
+        most: lines to show; None for all.
+    """
+    lines = list(difflib.unified_diff([], content.splitlines(), "/dev/null", path, lineterm="", n=0))
+    added = len(content.splitlines())
+    note = f"{path} is there and stays as it is; the new file gets a number" if exists else f"{path} is new"
+    rows = [_row("writes", f"{added:,} lines, {len(content.encode()):,} bytes; {_line(note)}", "bold")]
+    rows += [
+        text_row(f"  {_line(line)}", "$text-success" if line[:1] == "+" else "$text-muted") for line in lines[:most]
+    ]
+    if most is not None and len(lines) > most:
+        rows.append(text_row(f"  … {len(lines) - most:,} more lines: 6 Details", "$text-muted"))
+    return rows
 
 
 def _inputs(subject: Mapping[str, Any]) -> Iterable[Row]:
@@ -249,13 +242,18 @@ def _warnings(question: Question) -> Iterable[Row]:
         yield _row("ahead", "asked before its inputs exist", "$text-warning")
     for decision in question.view.decisions:
         said = f"{decision.verdict} by {decision.by}" + (f": {decision.reason}" if decision.reason else "")
-        yield _row("so far", _line(said))
-    if question.view.decisions and question.view.resolution.needed > 0:
-        yield _row("needs", f"{question.view.resolution.needed} more")
+        yield _row("so far", _line(said), "bold")
+    terms = question.view.request.terms
+    if terms.quorum > 1 and question.view.resolution.needed > 0:
+        level = f" of level {terms.level} or higher" if terms.level else ""
+        yield _row("needs", f"{question.view.resolution.needed} more of {terms.quorum} people{level}", "bold")
 
 
-def _preview(evidence: Mapping[str, Any], most: int | None) -> Iterable[Row]:
+def _preview(question: Question, most: int | None) -> Iterable[Row]:
+    evidence = question.view.evidence
     if not evidence:
+        if (question.view.request.subject.get("arguments") or {}).get("preview"):
+            yield _row("preview", "not there yet", "$text-warning")
         return
     if evidence.get("error"):
         yield _row("preview", f"failed: {_line(str(evidence['error']))}", "$text-warning")
@@ -264,7 +262,7 @@ def _preview(evidence: Mapping[str, Any], most: int | None) -> Iterable[Row]:
     code = evidence.get("exit_code")
     counted = int(evidence.get("lines", len(lines)) or 0)
     state = "timed out" if evidence.get("timed_out") else f"exit code {code}"
-    yield _row("preview", f"{counted:,} line{'' if counted == 1 else 's'}, {state}", "$text-muted")
+    yield _row("preview", f"{counted:,} line{'' if counted == 1 else 's'}, {state}", "bold")
     for line in lines[:most]:
         yield text_row(f"  │ {_line(line)}", "$text-muted")
     if most is not None and len(lines) > most:
@@ -279,7 +277,8 @@ def _said(question: Question) -> Iterable[Row]:
     said = about.get("says") or (about.get("reason") if question.kind is Kind.PROPOSAL else "")
     if said:
         origin = str(about.get("origin") or question.view.request.source)
-        yield _row(f"{_line(origin)} says", f"“{_whole(str(said))}”", "italic $text-muted")
+        yield text_row(f"── {_line(origin)} says; nobody has checked it ──", "$text-muted")
+        yield text_row(f"“{_whole(str(said))}”", "italic $text-muted")
 
 
 def _steps(steps: Iterable[Mapping[str, Any]]) -> Iterable[Row]:

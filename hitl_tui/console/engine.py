@@ -7,6 +7,7 @@ import gc
 import importlib
 import logging
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -14,12 +15,15 @@ from hitl_tui.core.errors import HitlError
 
 if TYPE_CHECKING:
     from hitl_tui.commands.handler import CommandHandler
+    from hitl_tui.console.served import Served
     from hitl_tui.core.policy import Mode
-    from hitl_tui.ledger.contract import RequestView
+    from hitl_tui.ledger.contract import Effect, Posted, RequestView
     from hitl_tui.supervisor.activity import Activity
     from hitl_tui.supervisor.follower import Follower
+    from hitl_tui.supervisor.history import CheckpointInfo
     from hitl_tui.supervisor.session import Session, SessionSetup
     from hitl_tui.supervisor.snapshot import Snapshot
+    from hitl_tui.supervisor.storage import SessionInfo
     from hitl_tui.supervisor.workbench import SessionSummary, Workbench
 
 log = logging.getLogger(__name__)
@@ -36,6 +40,21 @@ class Watcher(Protocol):
 
     def stopped(self, message: str) -> None:
         """The session can't go on."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """The form of a history, whatever its length.
+
+    Args:
+        head: id of the newest checkpoint.
+        total: how many there are.
+        turns: id and parent of each that doesn't come from the one before it, oldest first: where restores went back.
+    """
+
+    head: str
+    total: int
+    turns: tuple[tuple[str, str], ...] = ()
 
 
 class Link:
@@ -59,30 +78,60 @@ class Link:
         activity = self.face.activity
         return list(activity) if isinstance(activity, list) else activity.lines
 
-    async def state_at(self, checkpoint_id: str) -> dict[str, Any] | None:
-        """Return the state at a checkpoint, None where this process can't look into it."""
-        look = getattr(self.face, "state_at", None)
-        return dict(await look(checkpoint_id)) if look is not None else None
+    async def state_at(self, checkpoint_id: str) -> dict[str, Any]:
+        """Return the state at a checkpoint."""
+        return await self.face.state_at(checkpoint_id)
+
+    async def older(self, limit: int, before: str = "") -> list[CheckpointInfo]:
+        """Return the checkpoints before one, newest first; with none named the newest there are."""
+        async with self.face.reading() as history:
+            return await history.page(limit, before)
+
+    async def newer(self, limit: int, after: str = "") -> list[CheckpointInfo]:
+        """Return the checkpoints that follow one, newest first; with none named the first there are."""
+        async with self.face.reading() as history:
+            return await history.page_after(limit, after)
+
+    async def shape(self) -> Shape:
+        """Return the history's shape as it is now."""
+        async with self.face.reading() as history:
+            return Shape(await history.head(), await history.count(), tuple(await history.turns()))
+
+    async def place(self, checkpoint_id: str) -> int:
+        """Return which one of the history's checkpoints this is, counted from 1."""
+        async with self.face.reading() as history:
+            return await history.place(checkpoint_id)
+
+    async def events(self, branch: int, after: int = 0) -> list[Posted]:
+        """Return what was decided, ordered and reported on a branch, from the ledger; only numbers above `after`."""
+        return await self.setup.ledger.after(self.face.id, after, branch)
+
+    async def effects(self) -> list[Effect]:
+        """Return what the session did to the world, from the ledger."""
+        return await self.setup.ledger.effects(self.face.id)
 
 
 class Engine:
-    """Opens the workbench and one session at a time.
+    """Opens the workbench, and sessions that go on side by side; one of them is on the screen.
 
     Args:
         data: the data folder.
         by: who decides.
         hide: is told the secrets that no log may show.
+        elsewhere: is told how a session looks that is open and not on the screen.
     """
 
-    def __init__(self, data: Path, by: str, hide: Callable[[Mapping[str, str]], None]) -> None:
+    def __init__(
+        self, data: Path, by: str, hide: Callable[[Mapping[str, str]], None], elsewhere: Callable[[str, Snapshot], None]
+    ) -> None:
         self.data = data
         self._hide = hide
         self._by = by
         self._bench: asyncio.Future[Workbench] | None = None
         self._leave = asyncio.Event()
         self._bench_task: asyncio.Task[None] | None = None
-        self._session_task: asyncio.Task[None] | None = None
-        self._session_leave = asyncio.Event()
+        self._served: dict[str, Served] = {}
+        self._elsewhere = elsewhere
         self._opening = asyncio.Lock()
 
     async def bench(self) -> Workbench:
@@ -114,8 +163,8 @@ class Engine:
 
     @property
     def session_open(self) -> bool:
-        """A session is open."""
-        return self._session_task is not None
+        """A session is on the screen."""
+        return any(served.shown and not served.over for served in self._served.values())
 
     async def sessions(self) -> list[SessionSummary]:
         """Return all sessions, newest last."""
@@ -139,7 +188,7 @@ class Engine:
         return await self._open(bench, setup, query, watcher)
 
     async def open(self, session_id: str, watcher: Watcher) -> Link:
-        """Open a session there is; another one that was open is left.
+        """Open a session there is, or show it again; another one that was shown goes on unseen.
 
         Raises:
             HitlError: there is none, or it can't be opened.
@@ -147,87 +196,52 @@ class Engine:
         bench = await self.bench()
         return await self._open(bench, await asyncio.to_thread(bench.setup, session_id), "", watcher)
 
+    async def fork(self, session_id: str, checkpoint_id: str) -> SessionInfo:
+        """Make a session that begins where another one stood; nothing is executed, and it isn't opened.
+
+        Raises:
+            HitlError: it can't be made.
+        """
+        return await (await self.bench()).fork(session_id, checkpoint_id, by=self._by)
+
     async def _open(self, bench: Workbench, setup: SessionSetup, query: str, watcher: Watcher) -> Link:
         from hitl_tui.commands.handler import CommandHandler
+        from hitl_tui.console.served import Served
+
+        def link(face: Session | Follower) -> Link:
+            return Link(face, CommandHandler(face, setup.planner, by=self._by, channel="console"))
 
         self._hide(setup.secrets)
         async with self._opening:
-            await self.leave_session()
-            ready: asyncio.Future[Session | Follower] = asyncio.get_running_loop().create_future()
-            serve = self._serve_session(bench, setup, query, watcher, ready)
-            self._session_task = asyncio.create_task(serve, name=f"console {setup.info.id}")
-            try:
-                face = await asyncio.shield(ready)
-            except Exception:
-                self._session_task = None
-                raise
-            return Link(face, CommandHandler(face, setup.planner, by=self._by, channel="console"))
+            name = setup.info.id
+            if name in self._served and self._served[name].over:
+                await self._served.pop(name).leave()
+            served = self._served.get(name)
+            if served is None:
+                served = Served(bench, setup, query, watcher, self._elsewhere, link)
+            found = await served.link()
+            self._served[name] = served
+            for other in list(self._served.values()):
+                if other is not served:
+                    await self._put_aside(other)
+            served.show()
+            return found
 
-    async def _serve_session(
-        self,
-        bench: Workbench,
-        setup: SessionSetup,
-        query: str,
-        watcher: Watcher,
-        ready: asyncio.Future[Session | Follower],
-    ) -> None:
-        leave = self._session_leave = asyncio.Event()
-        try:
-            async with bench.session(setup, query) as face:
-                unsubscribe = _listen(face, watcher)
-                ready.set_result(face)
-                watching = asyncio.create_task(_watch(face, watcher), name=f"watch {setup.info.id}")
-                try:
-                    leaving = asyncio.create_task(leave.wait())
-                    await asyncio.wait({watching, leaving}, return_when=asyncio.FIRST_COMPLETED)
-                    await leave.wait()
-                finally:
-                    unsubscribe()
-                    watching.cancel()
-                    await asyncio.wait({watching})
-        except Exception as error:
-            log.exception("session %s", setup.info.id)
-            if ready.done():
-                watcher.stopped(sentence(error))
-            else:
-                ready.set_exception(error)
-
-    async def leave_session(self) -> None:
-        """Close the open session; what it did is kept, and what ran goes on when it is opened again."""
-        task, self._session_task = self._session_task, None
-        if task is not None:
-            self._session_leave.set()
-            await asyncio.wait({task})
+    async def _put_aside(self, other: Served) -> None:
+        """Let another session go on behind the one that is shown; one that has come to its end is closed."""
+        other.shown = False
+        if other.finished or other.over:
+            await self._served.pop(other.id).leave()
 
     async def close(self) -> None:
         """Close everything; may be called again."""
-        await self.leave_session()
+        for name in list(self._served):
+            await self._served.pop(name).leave()
         self._leave.set()
         if self._bench_task is not None:
             await asyncio.wait({self._bench_task})
             if self._bench is not None and self._bench.done():
                 self._bench.exception()  # it was reported where it was waited for
-
-
-def _listen(face: Session | Follower, watcher: Watcher) -> Callable[[], None]:
-    activity = face.activity
-    if isinstance(activity, list):
-        return lambda: None
-    return activity.subscribe(lambda line: watcher.said([line]))
-
-
-async def _watch(face: Session | Follower, watcher: Watcher) -> None:
-    seen = face.snapshot
-    watcher.seen(seen)
-    try:
-        while True:
-            seen = await face.changed(seen)
-            watcher.seen(seen)
-    except HitlError as error:
-        watcher.stopped(error.message)
-    except Exception as error:
-        log.exception("watching %s", face.id)
-        watcher.stopped(sentence(error))
 
 
 def sentence(error: BaseException) -> str:

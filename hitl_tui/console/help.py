@@ -1,22 +1,76 @@
-"""The help screen's text: all keys, from the key map, and all commands, from the command table."""
+"""The help screen and the palette: all keys, from the key map, and all commands, from the command table."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from functools import partial
+from typing import TYPE_CHECKING
+
+from textual.app import SystemCommand
 from textual.content import Content
 
-from hitl_tui.commands.spec import help_table
+from hitl_tui.commands.spec import SPECS, help_table
 from hitl_tui.console import keys
 from hitl_tui.console.asking import Row, text_row
+from hitl_tui.console.keymap import FILE, Keymap
+from hitl_tui.core.safe_text import cell_width, safe_text
+
+if TYPE_CHECKING:
+    from hitl_tui.console.app import HitlApp
+
+_NEEDS_SESSION = "needs an open session: begin or open one first"
+_COLUMN = 14
 
 
-def help_rows() -> list[Row]:
-    """Return all keys, from the key map, and all commands, from the command table."""
+def help_rows(keymap: Keymap | None = None, problems: Iterable[str] = ()) -> list[Row]:
+    """Return what went wrong at the start, all keys as they are mapped now, and all commands."""
+    keymap = keymap or Keymap()
     rows: list[Row] = []
+    for number, problem in enumerate(problems):
+        if not number:
+            rows.append(text_row("Left out at the start", "bold $text-warning"))
+        rows.append(text_row(f"  {safe_text(problem, multiline=False)}"))
+    if rows:
+        rows.append(text_row(""))
     for where, title in keys.TITLES.items():
         rows.append(text_row(title, "bold $text-primary"))
-        rows += [Row(f"  {spec.shown:<12}", Content(spec.help)) for spec in keys.of(where)]
+        rows += [_key_row(spec) for spec in keymap.of(where)]
         rows.append(text_row(""))
+    rows.append(text_row(f'Other keys: lines such as "question.1" = "y" in {FILE} in the data folder; ids:', "bold"))
+    rows.append(text_row("  " + "  ".join(spec.id for spec in keymap.specs), "$text-muted"))
+    rows.append(text_row(""))
     rows.append(text_row("Commands", "bold $text-primary"))
     for usage, summary in help_table():
         rows += [text_row(f"  {usage}", "bold"), text_row(f"      {summary}", "$text-muted")]
     return rows
+
+
+def _key_row(spec: keys.KeySpec) -> Row:
+    label = f"  {spec.shown}"
+    return Row(label + " " * max(0, _COLUMN - cell_width(label)), Content(spec.help))
+
+
+def palette(app: HitlApp) -> Iterable[SystemCommand]:
+    """Return what the palette offers; what isn't possible now is there too, and says why."""
+    session = app.session_shown
+    for spec in app.keymap.of(keys.ANYWHERE):
+        if spec.action not in ("command_palette", "quit"):
+            yield _entry(app, f"{spec.label.capitalize()} ({spec.shown})", spec.help, spec.action)
+    for spec in app.keymap.of(keys.SESSION):
+        name = f"{spec.label.capitalize()} ({spec.shown})"
+        yield _entry(app, name, spec.help, f"screen.{spec.action}", "" if session else _NEEDS_SESSION)
+    yield _entry(app, "Theme", f"Another theme; now {app.theme}", "change_theme")
+    yield _entry(app, "Notices", f"How you are called; now {app.notices.how.words}", "notices")
+    yield _entry(app, f"Quit ({app.keymap.shown('console.quit')})", "Leave; the session can be opened again", "quit")
+    for command in SPECS:
+        if session:
+            draft = partial(app.draft, f"/{command.name} ")
+            yield SystemCommand(f"/{command.name}", command.summary, draft)
+        else:
+            yield _entry(app, f"/{command.name}", command.summary, "", _NEEDS_SESSION)
+
+
+def _entry(app: HitlApp, name: str, what: str, action: str, why_not: str = "") -> SystemCommand:
+    if why_not:
+        return SystemCommand(name, f"not now: {why_not}", partial(app.say, f"{name} {why_not}."))
+    return SystemCommand(name, what, partial(app.call, action))

@@ -26,11 +26,13 @@ class Remembered:
         session: id of the session that was open last; empty for none.
         finished: it was finished when it was last seen.
         theme: name of the chosen theme.
+        notices: how a person is called (`notices.How`); empty for what is usual.
     """
 
     session: str = ""
     finished: bool = False
     theme: str = ""
+    notices: str = ""
 
 
 def recall(data: Path) -> Remembered:

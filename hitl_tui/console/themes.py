@@ -24,6 +24,9 @@ _COLOURS = (
     "surface",
     "panel",
 )
+_ANSI = "ansi_"
+# Textual's own stylesheets take these for granted.
+_ANSI_VARIABLES = {"ansi-background": "ansi_default", "ansi-foreground": "ansi_default"}
 
 
 @dataclass(frozen=True)
@@ -48,10 +51,19 @@ def load_themes(folders: Iterable[Path]) -> Themes:
             try:
                 theme = _theme(path.stem, tomllib.loads(path.read_text(encoding="utf-8")))
             except (OSError, ValueError) as error:
-                problems.append(f"The theme {path.name} was left out: {error}.")
+                problems.append(f"The theme {path.name} was left out: {str(error).rstrip('.')}.")
                 continue
             found[theme.name] = theme
     return Themes(found, tuple(problems))
+
+
+def rich_colour(value: str) -> str:
+    """Return a theme variable's colour for Rich; empty for the terminal's own and for what is no plain colour."""
+    name = value.split(" ")[0]
+    if name.startswith("#"):
+        return name
+    ansi = name.removeprefix(_ANSI)
+    return ansi if name.startswith(_ANSI) and ansi != "default" else ""
 
 
 def _theme(name: str, table: Mapping[str, Any]) -> Theme:
@@ -60,19 +72,22 @@ def _theme(name: str, table: Mapping[str, Any]) -> Theme:
     Raises:
         ValueError: a key is unknown, a colour is missing or none.
     """
-    unknown = table.keys() - {*_COLOURS, "dark", "variables"}
+    unknown = table.keys() - {*_COLOURS, "dark", "ansi", "variables"}
     if unknown:
         raise ValueError(f"it has unknown keys: {', '.join(sorted(unknown))}")
     missing = [key for key in _COLOURS if key not in table]
     if missing:
         raise ValueError(f"it lacks {', '.join(missing)}")
-    variables, dark = table.get("variables", {}), table.get("dark", True)
-    well_formed = isinstance(variables, dict) and isinstance(dark, bool)
+    variables, dark, ansi = table.get("variables", {}), table.get("dark", True), table.get("ansi", False)
+    well_formed = isinstance(variables, dict) and isinstance(dark, bool) and isinstance(ansi, bool)
     if not well_formed:
-        raise ValueError('"variables" has to be a table and "dark" true or false')
+        raise ValueError('"variables" has to be a table, "dark" and "ansi" true or false')
     colours: dict[str, Any] = {key: _colour(key, table[key]) for key in _COLOURS}
-    texts = {str(key): str(value) for key, value in variables.items()}
-    return Theme(name=name, dark=dark, variables=texts, **colours)
+    texts = {str(key): _variable(str(key), value) for key, value in variables.items()}
+    usual = _ANSI_VARIABLES if ansi else {}
+    theme = Theme(name=name, dark=dark, ansi=ansi, variables={**usual, **texts}, **colours)
+    theme.to_color_system().generate()  # an unusable mixture shows here, not while the console draws
+    return theme
 
 
 def _colour(key: str, value: object) -> str:
@@ -81,3 +96,21 @@ def _colour(key: str, value: object) -> str:
     except ColorParseError as error:
         raise ValueError(f'"{key}" is "{value}", which is no colour') from error
     return str(value)
+
+
+def _variable(key: str, value: object) -> str:
+    """Return a variable's value; one that is read as a colour has to be one, or the stylesheets can't be read.
+
+    Raises:
+        ValueError: it is no colour, nor a text style.
+    """
+    text = str(value)
+    if key.endswith("-style"):
+        if not set(text.split()) <= {"none", "bold", "dim", "italic", "underline", "reverse", "strike", "not"}:
+            raise ValueError(f'"{key}" is "{text}", which is no text style')
+        return text
+    first, _, share = text.partition(" ")
+    if share and not (share.endswith("%") and share[:-1].isdigit()):
+        raise ValueError(f'"{key}" is "{text}", which is no colour')
+    _colour(key, first)
+    return text

@@ -42,6 +42,12 @@ def number_of(todo_id: str) -> str:
     return safe_text(todo_id.removeprefix("todo_"), multiline=False, limit=24)
 
 
+def progress_bar(share: float, width: int = 10) -> str:
+    """Return a bar for a share from 0 to 1: `████░░░░░░`."""
+    full = round(max(0.0, min(1.0, share)) * width)
+    return "█" * full + "░" * (width - full)
+
+
 @dataclass(frozen=True, slots=True)
 class PlanRow:
     """One line of the plan, safe to show."""
@@ -55,6 +61,7 @@ class PlanRow:
     title: str
     time: str
     needs: str
+    attempts: str = ""
 
 
 def plan_rows(snapshot: Snapshot, now: datetime) -> list[PlanRow]:
@@ -77,6 +84,7 @@ def _plan_row(todo: SupervisorTodo, now: datetime) -> PlanRow:
         title=safe_text(todo.name, multiline=False, limit=400),
         time=duration_words(seconds),
         needs=f"← {needs}" if needs else "",
+        attempts=f"×{todo.attempt}" if todo.attempt > 1 else "",
     )
 
 

@@ -132,6 +132,29 @@ class Effect:
 
 
 @dataclass(frozen=True, slots=True)
+class SessionCopy:
+    """How the stream of a session begins that is a copy of another: a fork, an import (C8).
+
+    Args:
+        session: the new stream.
+        origin: JSON about where it comes from, for the record.
+        branch: the first branch number that no checkpoint of the copy has.
+        seq: the first event number that no checkpoint of the copy has gone through.
+        checkpoint_id: where the copy begins; empty for one that has no checkpoints.
+        effects: what the ancestors did, so that it is asked about and never silently done again.
+        by: who made the copy.
+    """
+
+    session: str
+    origin: Mapping[str, Any]
+    branch: int
+    seq: int
+    checkpoint_id: str
+    effects: Sequence[Effect]
+    by: str
+
+
+@dataclass(frozen=True, slots=True)
 class EffectClaim:
     """Answer to `begin_effect`.
 
@@ -175,6 +198,7 @@ OWN_KINDS = frozenset(
         "effect_started",
         "effect_ended",
         "run_stopped",
+        "effect_known",
     }
 )
 """Kinds of entries that views are built from: only the methods below write them, never `append` or `record`."""
@@ -324,6 +348,18 @@ class Ledger(Protocol):
 
         Raises:
             Refused: no restore to this branch was begun (`unknown`).
+        """
+        ...
+
+    async def begin_copy(self, copy: SessionCopy, now: str) -> None:
+        """Begin the stream of a session that is a copy: its origin, known effects, the restore that it opens with.
+
+        One transaction. The branch is `copy.branch`, being restored to `copy.checkpoint_id`, and event numbers go on
+        from `copy.seq`. An effect whose key the ledger has already stays as it is; for another one `begin_effect`
+        says `doubt` whoever comes to it (`go` when it failed), with the session and branch that did it.
+
+        Raises:
+            Conflict: there is such a stream.
         """
         ...
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from hitl_tui.core.requests import Decision, Request
-from hitl_tui.ledger import sqlite_audit, sqlite_effects, sqlite_requests, sqlite_streams
+from hitl_tui.ledger import sqlite_audit, sqlite_copies, sqlite_effects, sqlite_requests, sqlite_streams
 from hitl_tui.ledger.contract import (
     Branch,
     Effect,
@@ -21,6 +21,7 @@ from hitl_tui.ledger.contract import (
     Posted,
     Problem,
     RequestView,
+    SessionCopy,
 )
 from hitl_tui.ledger.sqlite_database import Database
 from hitl_tui.ledger.wake import Subscription, Wakeups
@@ -174,6 +175,9 @@ class SqliteLedger:
             lambda db: sqlite_streams.finish_restore(db, session, branch, now, extra or {}),
             then=lambda ended: self._wakeups.announce([session] if ended else []),
         )
+
+    async def begin_copy(self, copy: SessionCopy, now: str) -> None:
+        await self._database.write(lambda db: sqlite_copies.begin(db, copy, now))
 
     async def begin_effect(self, effect: Effect, now: str, *, resolution: str = "", answer_to: str = "") -> EffectClaim:
         return await self._database.write(lambda db: sqlite_effects.begin(db, effect, now, resolution, answer_to))

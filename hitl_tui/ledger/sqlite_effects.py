@@ -38,7 +38,7 @@ def begin(db: sqlite3.Connection, wanted: Effect, now: str, resolution: str, ans
         return EffectClaim("done", _end(db, _taken_over(there, wanted), "done", outcome, now))
     if resolution == DO_AGAIN and not (answer_to and answer_to == last_answer):
         return EffectClaim("go", _start(db, wanted, now, answer_to))
-    return EffectClaim("doubt", there)
+    return EffectClaim("doubt", _as_done_there(db, there))
 
 
 def end(db: sqlite3.Connection, key: str, run_id: str, status: str, outcome: Mapping[str, Any], now: str) -> None:
@@ -68,6 +68,19 @@ def listed(db: sqlite3.Connection, session: str, status: str) -> list[Effect]:
 def _find(db: sqlite3.Connection, key: str) -> tuple[Effect, str] | None:
     row = db.execute(f"{_SELECT} WHERE f.key = ?", (key,)).fetchone()
     return (_effect(row), row[6]) if row else None
+
+
+def _as_done_there(db: sqlite3.Connection, effect: Effect) -> Effect:
+    """Return an effect that a copy only knows of as the session did it that the copy comes from."""
+    row = db.execute(
+        "SELECT e.data, e.stream, e.n FROM effects f JOIN entries e ON e.id = f.started"
+        " WHERE f.key = ? AND e.kind = 'effect_known'",
+        (effect.key,),
+    ).fetchone()
+    if row is None:
+        return effect
+    known = data_of(*row)
+    return replace(effect, session=known["session"], branch=known["branch"])
 
 
 def _effect(row: tuple[Any, ...]) -> Effect:

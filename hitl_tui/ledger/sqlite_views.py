@@ -144,6 +144,16 @@ def _restore_finished(db: sqlite3.Connection, _row_id: int, entry: Entry) -> Non
     )
 
 
+def _effect_known(db: sqlite3.Connection, row_id: int, entry: Entry) -> None:
+    # It counts as the copy's own, but on no branch of it, whatever number it had: whoever comes to it is asked.
+    data = entry.data
+    ended = None if data["status"] == "started" else row_id
+    db.execute(
+        "INSERT INTO effects VALUES (?1, ?2, ?2, ?3, ?4, ?5, -1, ?6, ?7, '')",
+        (data["key"], row_id, ended, entry.stream, data["todo_id"], data["run_id"], data["status"]),
+    )
+
+
 def _effect_started(db: sqlite3.Connection, row_id: int, entry: Entry) -> None:
     data = entry.data
     db.execute(
@@ -185,4 +195,5 @@ _PROJECTORS: Mapping[str, _Projector] = {
     "effect_started": _effect_started,
     "effect_ended": _effect_ended,
     "run_stopped": _run_stopped,
+    "effect_known": _effect_known,
 }

@@ -7,6 +7,8 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
+from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
+
 from hitl_tui.core.board import Board, Rules
 from hitl_tui.supervisor.activity import Activity, read_activity
 from hitl_tui.supervisor.checkpointer import open_read_only
@@ -68,16 +70,8 @@ class Follower:
     async def refresh(self) -> Snapshot:
         """Read the session anew."""
         async with open_read_only(self.setup.folder.checkpoints) as saver:
-            supervisor = TeamSupervisor(
-                self.setup.planner,
-                lambda: self.setup.rules,
-                self.setup.folder.artifacts(self.setup.secrets),
-                saver,
-                self.setup.now,
-            )
-            state = await supervisor.graph.aget_state(config_of(self.id))
+            values = await self._values(saver, "")
             head = await History(saver, self.id).head()
-        values: dict[str, Any] = dict(state.values)
         board = Board.from_state(values)
         views = await self.setup.ledger.requests(self.setup.now(), session=self.id)
         reference = values.get("response")
@@ -102,6 +96,27 @@ class Follower:
             owned=False,
         )
         return self._snapshot
+
+    async def _values(self, saver: AsyncSqliteSaver, checkpoint_id: str) -> dict[str, Any]:
+        """Return the supervisor's state at a checkpoint, the head's when none is named."""
+        artifacts = self.setup.folder.artifacts(self.setup.secrets)
+        supervisor = TeamSupervisor(self.setup.planner, lambda: self.rules, artifacts, saver, self.setup.now)
+        config = config_of(self.id)
+        if checkpoint_id:
+            config["configurable"]["checkpoint_id"] = checkpoint_id
+        found = await supervisor.graph.aget_state(config)
+        return dict(found.values)
+
+    async def state_at(self, checkpoint_id: str) -> dict[str, Any]:
+        """Return the supervisor's state at a checkpoint."""
+        async with open_read_only(self.setup.folder.checkpoints) as saver:
+            return await self._values(saver, checkpoint_id)
+
+    @asynccontextmanager
+    async def reading(self) -> AsyncIterator[History]:
+        """Read the session's checkpoints while the context lasts."""
+        async with open_read_only(self.setup.folder.checkpoints) as saver:
+            yield History(saver, self.id)
 
     async def changed(self, since: Snapshot | None) -> Snapshot:
         """Wait until the session looks otherwise than in `since`."""

@@ -36,6 +36,7 @@ class CheckpointInfo:
         waiting: it waits for a person or a run at a gate.
         message: what it waited for, in words.
         outcome: `finished` or `failed` once there is a response to everything; empty before.
+        cursor: number of the last inbox event that is in it.
     """
 
     checkpoint_id: str
@@ -49,6 +50,7 @@ class CheckpointInfo:
     waiting: bool
     message: str
     outcome: str = ""
+    cursor: int = 0
 
     def to_dict(self) -> dict[str, Any]:
         return {
@@ -100,7 +102,47 @@ class History:
             values.append(before)
         sql += " ORDER BY checkpoint_id DESC LIMIT ?"
         values.append(limit)
-        rows = await self._rows(sql, values)
+        return self._infos(await self._rows(sql, values))
+
+    async def page_after(self, limit: int = 20, after: str = "") -> list[CheckpointInfo]:
+        """Return the checkpoints that follow one, newest first like `page`.
+
+        Args:
+            limit: at most so many, those nearest to `after`.
+            after: only ones newer than this id; empty for the very first.
+
+        Raises:
+            StorageError: one of them can't be read.
+        """
+        rows = await self._rows(
+            "SELECT checkpoint_id, parent_checkpoint_id, type, checkpoint, metadata FROM checkpoints "
+            "WHERE thread_id = ? AND checkpoint_ns = '' AND checkpoint_id > ? ORDER BY checkpoint_id LIMIT ?",
+            [self._thread, after, limit],
+        )
+        return self._infos(rows[::-1])
+
+    async def place(self, checkpoint_id: str) -> int:
+        """Return which one a checkpoint is, counted from the first as 1."""
+        rows = await self._rows(
+            "SELECT count(*) FROM checkpoints WHERE thread_id = ? AND checkpoint_ns = '' AND checkpoint_id <= ?",
+            [self._thread, checkpoint_id],
+        )
+        return int(rows[0][0])
+
+    async def turns(self) -> list[tuple[str, str]]:
+        """Return id and parent of each checkpoint that doesn't come from the one before it, oldest first.
+
+        They are where restores went back: with the head they tell what is on the current line, and what was left.
+        """
+        rows = await self._rows(
+            "SELECT checkpoint_id, parent FROM (SELECT checkpoint_id, parent_checkpoint_id AS parent, "
+            "lag(checkpoint_id) OVER (ORDER BY checkpoint_id) AS previous FROM checkpoints "
+            "WHERE thread_id = ? AND checkpoint_ns = '') WHERE parent IS NOT previous ORDER BY checkpoint_id",
+            [self._thread],
+        )
+        return [(str(row[0]), str(row[1] or "")) for row in rows]
+
+    def _infos(self, rows: Sequence[sqlite3.Row]) -> list[CheckpointInfo]:
         try:
             return [self._info(row) for row in rows]
         except (ValueError, TypeError, AttributeError) as error:
@@ -179,6 +221,7 @@ class History:
             waiting=node in ("approval", "plan_review") and values.get("approval_status") == "waiting",
             message=str(values.get("approval_message", "")),
             outcome=_outcome(values, control),
+            cursor=int(control.get("cursor", 0)),
         )
 
 

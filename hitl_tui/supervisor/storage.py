@@ -43,6 +43,11 @@ def check_session_id(text: str) -> str:
     return text
 
 
+def is_digest(text: str) -> bool:
+    """Tell whether a text has the form of a SHA-256, as `digest` writes it."""
+    return len(text) == 64 and not set(text) - set("0123456789abcdef")
+
+
 def write_atomically(path: Path, data: bytes) -> None:
     """Write a file so that a crash leaves the old one or the new one, whole."""
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=".new-")
@@ -129,9 +134,13 @@ class ArtifactStore:
 
         data = canonical(mask_json(dict(value), self._secrets))
         digest = sha256(data).hexdigest()
+        self._write(digest, data)
+        return digest
+
+    def _write(self, digest: str, data: bytes) -> None:
         path = self._path(digest)
         if path.exists():
-            return digest
+            return
         try:
             if not path.parent.exists():
                 path.parent.mkdir(parents=True, exist_ok=True)
@@ -141,7 +150,6 @@ class ArtifactStore:
             write_atomically(path, data)
         except OSError as error:
             raise StorageError(f"A result can't be written to {path.parent}: {error.strerror}.") from error
-        return digest
 
     async def get(self, digest: str) -> dict[str, Any]:
         """Return the object with this digest.
@@ -154,14 +162,33 @@ class ArtifactStore:
     def _get(self, digest: str) -> dict[str, Any]:
         from hashlib import sha256
 
-        try:
-            data = self._path(digest).read_bytes()
-        except OSError as error:
-            raise StorageError(f"The result {digest[:12]} is missing: {error.strerror}.") from error
+        data = self._read(digest)
         if sha256(data).hexdigest() != digest:
             raise StorageError(f"The result {digest[:12]} was changed on disk; its content isn't what was recorded.")
         found = json.loads(data.decode("utf-8", errors="surrogatepass"))
         return dict(found)
+
+    def _read(self, digest: str) -> bytes:
+        try:
+            return self._path(digest).read_bytes()
+        except OSError as error:
+            # What a session and its copies did is told to all of them, and where it lies may be another's folder.
+            for path in self._folder.parent.parent.glob(f"*/{self._folder.name}/{digest[:2]}/{digest}"):
+                return path.read_bytes()
+            raise StorageError(f"The result {digest[:12]} is missing: {error.strerror}.") from error
+
+    async def keep(self, digest: str) -> None:
+        """See that a content lies in this folder, wherever it is found now.
+
+        Raises:
+            StorageError: it is missing, or can't be written.
+        """
+        await asyncio.to_thread(lambda: self._write(digest, self._read(digest)))
+
+    def files(self) -> dict[str, Path]:
+        """Return where each content lies, by digest, in order."""
+        found = sorted(self._folder.glob("??/*")) if self._folder.is_dir() else []
+        return {path.name: path for path in found if is_digest(path.name) and path.parent.name == path.name[:2]}
 
     def _path(self, digest: str) -> Path:
         return self._folder / digest[:2] / digest
@@ -295,7 +322,7 @@ class DataFolder:
     def ids(self) -> list[str]:
         """Return the ids of all sessions, in the order they were made."""
         try:
-            found = [p for p in self.sessions.iterdir() if (p / "session.json").exists()]
+            found = [p for p in self.sessions.iterdir() if p.name[0] != "." and (p / "session.json").exists()]
         except OSError:
             return []
         return [p.name for p in sorted(found, key=lambda p: (_number(p.name), p.name))]

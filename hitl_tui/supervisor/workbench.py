@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio
+import logging
 import os
-from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import asynccontextmanager
-from dataclasses import dataclass
+import unicodedata
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, replace
 from pathlib import Path
+from secrets import token_hex
 from typing import Any
 
+from hitl_tui.config import standing
 from hitl_tui.config.load import load_config
 from hitl_tui.config.workspace import WorkspaceConfig
-from hitl_tui.core.errors import BadInput, HitlError, SessionBusy
+from hitl_tui.core.errors import BadInput, ConfigError, HitlError, Refused, SessionBusy, StorageError
 from hitl_tui.core.policy import Mode
 from hitl_tui.core.safe_text import mask, safe_text
 from hitl_tui.core.todos import clip
@@ -25,11 +30,17 @@ from hitl_tui.supervisor.clock import utc_now
 from hitl_tui.supervisor.follower import Follower
 from hitl_tui.supervisor.history import History
 from hitl_tui.supervisor.session import Session, SessionSetup
-from hitl_tui.supervisor.storage import DataFolder, SessionInfo, check_session_id
+from hitl_tui.supervisor.staging import Staging, room_for
+from hitl_tui.supervisor.storage import DataFolder, SessionFolder, SessionInfo, check_session_id
 from hitl_tui.teams.registry import TeamRegistry
+
+log = logging.getLogger(__name__)
 
 LONGEST_QUERY = 10_000
 """Characters a query may have: every checkpoint keeps it."""
+
+LONGEST_TITLE = 200
+"""Characters a title may have."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +97,20 @@ def check_query(query: str) -> str:
     return text
 
 
+def check_title(title: str, secrets: Mapping[str, str]) -> str:
+    """Return a title as it is kept: one line that hides nothing, without secrets.
+
+    Raises:
+        BadInput: it is empty or too long.
+    """
+    text = safe_text(mask(" ".join(title.split()), secrets), multiline=False)
+    if not text:
+        raise BadInput("The title is empty; write what the session is to be called.")
+    if len(text) > LONGEST_TITLE:
+        raise BadInput(f"The title has {len(text):,} characters; at most {LONGEST_TITLE} can be used.")
+    return text
+
+
 def check_workspace(path: Path) -> Path:
     """Return the absolute path of a folder that a session can work in.
 
@@ -131,7 +156,13 @@ class Workbench:
         data = DataFolder(root)
         data.prepare()
         async with SqliteLedger.open(data.ledger) as ledger:
-            yield cls(data, ledger, os.environ if environ is None else environ)
+            bench = cls(data, ledger, os.environ if environ is None else environ)
+            await bench._tidy()
+            yield bench
+
+    def now(self) -> str:
+        """Return the time, ISO 8601 in UTC."""
+        return self._now()
 
     async def create(
         self, query: str, workspace: Path, *, session_id: str = "", mode: Mode | None = None
@@ -155,9 +186,11 @@ class Workbench:
         name = session_id or self.data.fresh_id(heads)
         if name in heads:
             raise BadInput(f"There was a session {name} before, and its record remains; choose another id.")
-        title = clip(safe_text(mask(text.split("\n")[0], secrets), multiline=False), 200)
+        title = clip(safe_text(mask(text.split("\n")[0], secrets), multiline=False), LONGEST_TITLE)
         chosen = mode or config.mode
-        info = SessionInfo(name, str(real), title, self._now(), name, mask(text, secrets), chosen.value)
+        # What is done is remembered under the lineage, also where another session has the same id: elsewhere.
+        lineage = f"{name}-{token_hex(8)}"
+        info = SessionInfo(name, str(real), title, self._now(), lineage, mask(text, secrets), chosen.value)
         self.data.create(info)
         await self.ledger.record(name, "session_created", {"workspace": str(real), "title": title}, self._now())
         return self._setup(info, config)
@@ -182,17 +215,62 @@ class Workbench:
             async with Follower.open(setup) as follower:
                 yield follower
             return
+        keeping = asyncio.create_task(self._keep_rules(session), name=f"rules {setup.info.id}")
         try:
             yield session
         finally:
+            keeping.cancel()
+            await asyncio.wait({keeping})
             await owner.__aexit__(None, None, None)
 
-    async def sessions(self) -> list[SessionSummary]:
-        """Return all sessions, newest last; one that can't be read says why and hides no other."""
+    async def _keep_rules(self, session: Session) -> None:
+        """Answer what the operators' standing rules allow, as decisions on record (C3)."""
+        path, workspace, said = self.data.root / standing.FILE_NAME, session.setup.info.workspace, ""
+        seen = session.snapshot
+        try:
+            while True:
+                try:
+                    rules = await asyncio.to_thread(standing.load_rules, path) if seen.questions else ()
+                except ConfigError as error:
+                    rules = ()
+                    if error.message != said:
+                        log.warning("no standing rule holds: %s", error.message)
+                    said = error.message
+                asked = [question.view.request for question in seen.questions]
+                for decision in standing.decisions(asked, Mode(seen.mode), workspace, rules, self._now()):
+                    with suppress(Refused):
+                        await session.desk.decide(decision)
+                seen = await session.changed(seen)
+        except HitlError as error:
+            log.info("standing rules of %s end: %s", session.id, error.message)
+        except Exception:
+            log.exception("standing rules of %s", session.id)
+
+    async def sessions(self, search: str = "") -> list[SessionSummary]:
+        """Return sessions, newest last; one that can't be read says why and hides no other.
+
+        Args:
+            search: only those that have all of its words, in any case, in id, title, query or workspace.
+        """
         waiting: dict[str, int] = {}
         for view in await self.ledger.requests(self._now(), limit=10_000):
             waiting[view.request.session] = waiting.get(view.request.session, 0) + 1
-        return [await self._summary(name, waiting.get(name, 0)) for name in self.data.ids()]
+        words = _folded(search).split()
+        names = [name for name in self.data.ids() if not words or self._has(name, words)]
+        return [await self._summary(name, waiting.get(name, 0)) for name in names]
+
+    def _has(self, name: str, words: Sequence[str]) -> bool:
+        try:
+            info = self.data.session(name).info()
+            text = _folded(f"{name}\n{info.title}\n{info.query}\n{info.workspace}")
+        except HitlError:
+            text = name
+        return all(word in text for word in words)
+
+    async def summary(self, session_id: str) -> SessionSummary:
+        """Return one session as `sessions` lists it."""
+        asked = await self.ledger.requests(self._now(), session=session_id, limit=1_000)
+        return await self._summary(session_id, len(asked))
 
     async def _summary(self, name: str, questions: int) -> SessionSummary:
         try:
@@ -213,6 +291,146 @@ class Workbench:
             return SessionSummary(name, "", "", "", "unreadable", 0, False, "", error.message)
         return SessionSummary(name, info.title, info.workspace, info.created, status, questions, owned, updated)
 
+    async def rename(self, session_id: str, title: str, *, by: str = "") -> SessionInfo:
+        """Give a session another title, also while a process has it open; return what it is now (C8).
+
+        Raises:
+            UnknownName: there is no such session; BadInput: the title can't be one.
+            StorageError: its folder can't be read or written.
+        """
+        folder = self.data.session(session_id)
+        info = folder.info()
+        try:
+            secrets = self._secrets(load_config(Path(info.workspace)))
+        except BadInput:  # a workspace that is gone is no reason to keep a title
+            secrets = {}
+        renamed = replace(info, title=check_title(title, secrets))
+        with room_for(f"The title of {session_id}"):
+            await asyncio.to_thread(folder.write_info, renamed)
+        try:
+            await self.ledger.record(session_id, "session_renamed", {"title": renamed.title, "by": by}, self._now())
+        except HitlError:
+            await asyncio.to_thread(folder.write_info, info)
+            raise
+        return renamed
+
+    async def fork(self, session_id: str, checkpoint_id: str = "", *, title: str = "", by: str = "") -> SessionInfo:
+        """Make a session that begins where another stands or stood; nothing is executed (C5, C8).
+
+        The same is asked there, and its history comes with it. Its lineage is the other's: what was done to the world
+        is known and asked about, never silently repeated. The other may be open elsewhere.
+
+        Args:
+            session_id: the session to begin from.
+            checkpoint_id: id, unique prefix or ending of one of its checkpoints; empty for the newest.
+            title: of the new session; empty for the same.
+            by: who does it, for the record.
+
+        Raises:
+            UnknownName: there is no such session or checkpoint.
+            BadInput: its workspace or hitl.toml can't be used now.
+            StorageError: it can't be read or written; nothing was made.
+        """
+        from hitl_tui.supervisor.portable import fork
+
+        return await fork(self, session_id, checkpoint_id, title, by)
+
+    async def export(self, session_id: str, path: Path) -> Path:
+        """Write a session into one file, also while it is open elsewhere; return the file's absolute path (C8).
+
+        It holds checkpoints, results, the record with all decisions, and what is known to have been done. Secrets are
+        masked as they are in the session itself.
+
+        Args:
+            session_id: which.
+            path: the file to make; an existing one is never written over.
+
+        Raises:
+            UnknownName: there is no such session; BadInput: the file exists or its folder is missing.
+            StorageError: something can't be read or written; there is no file then.
+        """
+        from hitl_tui.supervisor.transfer import export
+
+        return await export(self, session_id, path)
+
+    async def import_(self, path: Path, *, workspace: Path | None = None, by: str = "") -> SessionInfo:
+        """Make a session of an exported file; nothing is executed, and it asks about every step (C8).
+
+        Everything in the file is checked before anything is written. The session keeps its id unless there is or was
+        one of that id here.
+
+        Args:
+            path: what `export` wrote, here or on another machine.
+            workspace: the folder it is to work in; None for the one it had, if that exists here.
+            by: who does it, for the record.
+
+        Raises:
+            BadInput: the file is no export, damaged, changed, of a newer version or dangerous, or its workspace or
+                hitl.toml can't be used here.
+            StorageError: it can't be read or written; nothing was made.
+        """
+        from hitl_tui.supervisor.transfer import import_
+
+        return await import_(self, path, workspace, by)
+
+    async def delete(self, session_id: str, *, by: str = "") -> None:
+        """Remove a session's folder; what it wrote to the ledger stays, so that decisions can be proved (C8).
+
+        Its id isn't given again.
+
+        Raises:
+            UnknownName: there is no such session.
+            SessionBusy: a process has it open; nothing was changed.
+            StorageError: it can't be moved; nothing was changed.
+        """
+        folder = self.data.session(session_id)
+        try:
+            with folder.own():
+                await self._leave_results(folder)
+                staging = Staging(self.data.sessions)
+                staging.put_aside(session_id)
+                try:
+                    await self._forget(session_id, by)
+                except StorageError as error:
+                    # It is gone already. A full disk has room now; if not, the next who opens this folder goes on.
+                    log.warning("the deletion of %s isn't on record yet: %s", session_id, error)
+                    await asyncio.to_thread(staging.empty_deleted, session_id)
+                    with suppress(StorageError):
+                        await self._forget(session_id, by)
+        except SessionBusy as error:
+            raise SessionBusy(f"Another process has session {session_id} open, so it can't be deleted now.") from error
+
+    async def _leave_results(self, folder: SessionFolder) -> None:
+        """Give a session's copies what came of its effects: they may be asked to use it as done."""
+        try:
+            lineage = folder.info().lineage
+        except HitlError:
+            return
+        done = await self.ledger.effects(folder.path.name, status="done")
+        digests = {str(e.outcome["artifact"]) for e in done if e.outcome.get("artifact")}
+        for name in self.data.ids() if digests else ():
+            with suppress(HitlError):
+                other = self.data.session(name)
+                if name != folder.path.name and other.info().lineage == lineage:
+                    for digest in digests:
+                        await other.artifacts().keep(digest)
+
+    async def _forget(self, session_id: str, by: str) -> None:
+        await self.ledger.supersede(session_id, (), "the session was deleted", self._now())
+        await self.ledger.record(session_id, "session_deleted", {"by": by}, self._now())
+        await asyncio.to_thread(Staging(self.data.sessions).clear_deleted, session_id)
+
+    async def _tidy(self) -> None:
+        """Finish deletions that a process died in, and remove what it left half made."""
+        staging = Staging(self.data.sessions)
+        for name in staging.deleted():
+            try:
+                with staging.deleted_folder(name).own():
+                    await self._forget(name, "")
+            except HitlError as error:  # somebody is at it right now, or it can't be removed: the next time, then
+                log.info("the rest of %s stays: %s", name, error)
+        await asyncio.to_thread(staging.clear_staged)
+
     def _setup(self, info: SessionInfo, config: WorkspaceConfig) -> SessionSetup:
         registry = TeamRegistry.from_config(config)
         return SessionSetup(
@@ -230,6 +448,10 @@ class Workbench:
 
     def _secrets(self, config: WorkspaceConfig) -> dict[str, str]:
         return {name: self._environ[name] for name in config.secret_names if self._environ.get(name)}
+
+
+def _folded(text: str) -> str:
+    return unicodedata.normalize("NFKC", text).casefold()
 
 
 def _planner(registry: TeamRegistry, config: WorkspaceConfig, now: Callable[[], str]) -> PlanningAgent:

@@ -8,7 +8,7 @@ from pathlib import Path
 from console_support import EXAMPLE, RISE, command_workspace, console
 
 from hitl_tui.console.screens.dialogs import Confirm
-from hitl_tui.console.screens.edit import Edit, EditArea
+from hitl_tui.console.screens.edit import Edit, FieldInput
 from hitl_tui.console.screens.inbox import Inbox
 from hitl_tui.console.widgets.answer import AnswerPane
 from hitl_tui.console.widgets.bars import HeaderBar
@@ -26,10 +26,10 @@ async def test_edit_and_approve_runs_exactly_what_the_dialog_showed(tmp_path: Pa
         await c.to_question()
         await c.press("2")
         await c.until(lambda: isinstance(c.app.screen, Edit), "the dialog")
-        area = c.app.screen.query_one("#edit-parameters", EditArea)
-        assert json.loads(area.text) == {"file": "before"}
-        area.text = '{"file": "after words"}'
-        await c.pilot.pause()
+        assert isinstance(c.app.screen, Edit)
+        assert json.loads(c.app.screen.json_text()) == {"file": "before"}
+        assert c.app.screen.query_one(FieldInput).has_focus
+        await c.press(*["backspace"] * 6, *"after", "space", *"words")
         shown = [row.text.plain for row in c.app.screen.query_one("#edit-result").rows]  # type: ignore[attr-defined]
         assert shown[0] == "touch 'after words'"
         await c.press("f9")
@@ -45,11 +45,13 @@ async def test_an_edit_alone_is_asked_anew(tmp_path: Path) -> None:
         await c.to_question()
         await c.press("2")
         await c.until(lambda: isinstance(c.app.screen, Edit), "the dialog")
-        area = c.app.screen.query_one("#edit-parameters", EditArea)
-        area.text = '{"query": 5}'
+        assert isinstance(c.app.screen, Edit)
+        fields = {box.field.name: box for box in c.app.screen.query(FieldInput)}
+        fields["limit"].value = "many"
         await c.press("ctrl+s")
         assert isinstance(c.app.screen, Edit), "what the team can't use doesn't leave the dialog"
-        area.text = '{"query": "증액 상한", "limit": 3}'
+        assert fields["limit"].has_class("-wrong")
+        fields["query"].value, fields["limit"].value = "증액 상한", "3"
         await c.press("ctrl+s")
         await c.until(
             lambda: old and c.panel.question and c.panel.question.digest != old.digest, "the question asked anew"

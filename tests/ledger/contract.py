@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contract_base import Store
+from contract_copies import CopiesContract
 from contract_effects import EffectsContract
 from contract_requests import RequestsContract
 from contract_sessions import SessionsContract
@@ -11,5 +12,5 @@ from contract_streams import StreamsContract
 __all__ = ["LedgerContract", "Store"]
 
 
-class LedgerContract(StreamsContract, RequestsContract, SessionsContract, EffectsContract):
+class LedgerContract(StreamsContract, RequestsContract, SessionsContract, EffectsContract, CopiesContract):
     """Tests that any store must pass."""

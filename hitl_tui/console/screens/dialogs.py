@@ -1,9 +1,10 @@
-"""Small dialogs: a question to confirm, words to give."""
+"""Dialogs: a question to confirm, words to give, and a text to be read to its end before a key decides."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import PurePath
-from typing import ClassVar
+from typing import ClassVar, Generic, TypeVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
@@ -13,7 +14,11 @@ from textual.screen import ModalScreen
 from textual.widgets import Button, Input, Static
 
 from hitl_tui.console.arming import Arming
+from hitl_tui.console.asking import Row
 from hitl_tui.console.keys import with_jamo
+from hitl_tui.console.widgets.rows import Rows
+
+Answered = TypeVar("Answered")
 
 
 class Confirm(ModalScreen[bool]):
@@ -109,4 +114,122 @@ class Words(ModalScreen[str | None]):
             self.dismiss(words)
 
     def action_cancel(self) -> None:
+        self.dismiss(None)
+
+
+class ReadingText(VerticalScroll):
+    """The text; its dialog looks where its end is."""
+
+    def watch_scroll_y(self, old_value: float, new_value: float) -> None:
+        super().watch_scroll_y(old_value, new_value)
+        dialog = self.screen
+        if isinstance(dialog, Reading):
+            dialog.look()
+
+
+class Reading(ModalScreen[Answered], Generic[Answered]):
+    """A dialog with a text: `1` counts once that was read to its end and the keyboard rested; Enter decides nothing.
+
+    Args:
+        title: one line, safe.
+        rows: the text.
+        keys: what the keys do, one line.
+        arming: when keys decide.
+    """
+
+    CSS_PATH: ClassVar[list[str | PurePath]] = ["dialogs.tcss", "../widgets/rows.tcss"]
+    DEFAULT_CSS = "Reading { align: center middle; background: $background 60%; } #reading-text { height: 1fr; }"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("1", "yes", "Yes", id="reading.yes"),
+        Binding(with_jamo("j,down"), "move(1)", "Down", id="reading.down"),
+        Binding(with_jamo("k,up"), "move(-1)", "Up", id="reading.up"),
+        Binding("space,pagedown", "page(1)", "Read on", id="reading.page_down"),
+        Binding("pageup", "page(-1)", "Back", id="reading.page_up"),
+        Binding(with_jamo("escape,q"), "close", "Close", id="reading.close"),
+    ]
+    AUTO_FOCUS = "#reading-text"
+
+    def __init__(self, title: str, rows: Sequence[Row], keys: str, arming: Arming) -> None:
+        super().__init__()
+        self._heading = title
+        self._text = tuple(rows)
+        self._keys = keys
+        self._arming = arming
+        self._end = False
+        self._told = ""
+
+    def compose(self) -> ComposeResult:
+        with Vertical(classes="dialog -large", id="reading") as box:
+            box.border_title = Content(self._heading)
+            with ReadingText(id="reading-text"):
+                yield Rows(self._text)
+            yield Static(Content(self._keys), classes="dialog-keys", id="reading-keys")
+
+    def on_mount(self) -> None:
+        self._arming.drawn()
+        self.call_after_refresh(self.look)
+        self._show_state()
+
+    @property
+    def read(self) -> bool:
+        """The end was on the screen."""
+        return self._end
+
+    def redraw(self, rows: Sequence[Row], keys: str) -> None:
+        """Show another text: it has to be read, and the keyboard to rest, anew."""
+        self._text, self._keys, self._end, self._told = tuple(rows), keys, False, ""
+        self.query_one(Rows).show(self._text)
+        self.query_one(ReadingText).scroll_home(animate=False)
+        self.query_one("#reading-keys", Static).update(Content(keys))
+        self._arming.drawn()
+        self.call_after_refresh(self.look)
+        self._show_state()
+
+    def look(self) -> None:
+        """See whether the end is on the screen."""
+        region, rows = self.query_one(ReadingText), self.query_one(Rows)
+        seen = region.scroll_offset.y + region.scrollable_content_region.height
+        if rows.size.width > 0 and region.size.height > 0 and seen >= rows.needed:
+            self._end = True
+        self._show_state()
+
+    def _show_state(self) -> None:
+        remaining = self._arming.remaining
+        state = "more below: PgDn" if not self._end else "…" if remaining > 0 else "ready"
+        words = f"{self._told} · {state}" if self._told else state
+        self.query_one("#reading").border_subtitle = Content(words)
+        if remaining > 0 and self._end:
+            self.set_timer(remaining + 0.02, self._show_state)
+
+    def say(self, words: str) -> None:
+        """Show a few safe words at the lower edge."""
+        self._told = words
+        self._show_state()
+
+    def holds(self) -> str:
+        """Return why a key decides nothing yet; empty when it does."""
+        if not self._end:
+            return "Read to the end first (PgDn); nothing was decided"
+        if not self._arming.decides:
+            return "Too soon after the last key; nothing was decided"
+        return ""
+
+    def action_yes(self) -> None:
+        why = self.holds()
+        if why:
+            self.say(why)
+        else:
+            self.confirmed()
+
+    def confirmed(self) -> None:
+        """`1` was pressed and counts."""
+
+    def action_move(self, by: int) -> None:
+        self.query_one(ReadingText).scroll_relative(y=by, animate=False)
+
+    def action_page(self, by: int) -> None:
+        region = self.query_one(ReadingText)
+        region.scroll_relative(y=by * max(1, region.size.height - 1), animate=False)
+
+    def action_close(self) -> None:
         self.dismiss(None)

@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Sequence
 from typing import TYPE_CHECKING, Any
 
 from textual.content import Content
 
-from hitl_tui.console.asking import Answer, details, input_rows, text_row
+from hitl_tui.console.asking import body, details, input_rows, text_row
+from hitl_tui.console.drafts import document_path, draft_of
 from hitl_tui.console.engine import Link
+from hitl_tui.console.places import Answer
 from hitl_tui.console.screens.dialogs import Confirm, Words
 from hitl_tui.console.screens.edit import Edit, Edited
+from hitl_tui.console.screens.review import Outcome, Review
+from hitl_tui.console.screens.rules import allow_always, list_rules
 from hitl_tui.console.screens.viewer import Viewer
 from hitl_tui.console.terms import MODES, clock_words, day_words, next_mode
 from hitl_tui.console.words import history_said, number_of, status_words
 from hitl_tui.core.digest import digest
+from hitl_tui.core.errors import HitlError
 from hitl_tui.core.requests import Kind, Verdict
 from hitl_tui.core.safe_text import safe_text
 from hitl_tui.core.todos import Status, SupervisorTodo
@@ -23,10 +28,12 @@ from hitl_tui.core.todos import Status, SupervisorTodo
 if TYPE_CHECKING:
     from hitl_tui.commands.results import CommandResult
     from hitl_tui.console.screens.session import SessionScreen
+    from hitl_tui.console.widgets.question import QuestionPanel
     from hitl_tui.supervisor.history import CheckpointInfo
     from hitl_tui.supervisor.snapshot import Question, Snapshot
 
 _LISTED = 30
+_DRAFT_LINES = 8
 
 
 class Operator:
@@ -38,7 +45,7 @@ class Operator:
 
     def __init__(self, screen: SessionScreen) -> None:
         self._screen = screen
-        self._last = ""
+        self._decided: list[str] = []
 
     def _start(self, work: Coroutine[Any, Any, None]) -> None:
         self._screen.run_worker(self._screen.hitl.guarded(work), group="operator")
@@ -96,6 +103,8 @@ class Operator:
             screen.show_pane("plan")
         elif "commands" in data:
             screen.show_pane("stream")
+        elif "rules" in data:
+            await self._rules()
         elif "todo" in data and result.status == "ok":
             await self._view_todo(str(data["todo_id"]), data.get("result"))
 
@@ -120,6 +129,8 @@ class Operator:
     async def _answer(self, question: Question, answer: Answer) -> None:
         if answer.ask == "details":
             await self._details(question)
+        elif answer.ask == "always":
+            await self._always(question)
         elif answer.ask == "edit":
             await self._edit(question)
         elif answer.verdict is not None:
@@ -134,7 +145,7 @@ class Operator:
         value = typed_value(words) if verdict is Verdict.RESPOND else None
         reason = "" if verdict is Verdict.RESPOND else words
         result = await link.handler.decide(question, verdict, reason=reason, value=value)
-        self._last = question.todo_id
+        self._decided.append(question.todo_id)
         self._report(result)
 
     async def _words(self, question: Question, answer: Answer) -> str | None:
@@ -156,10 +167,76 @@ class Operator:
 
     async def _details(self, question: Question) -> None:
         snapshot = self._screen.snapshot
-        rows = details(question, snapshot.workspace if snapshot else "")
+        draft = await draft_of(await self._linked(), question, None)
+        rows = details(question, snapshot.workspace if snapshot else "", draft)
         name = number_of(question.todo_id) if question.todo_id else question.kind.value
-        if await self._screen.app.push_screen_wait(Viewer(f"Question · {name}", rows)):
+        if not await self._screen.app.push_screen_wait(Viewer(f"Question · {name}", rows)):
+            return
+        now = self._open(question.id)
+        if now is not None and now.view.evidence == question.view.evidence:  # else there is more than was read
             self._screen.operator_read(question.id)
+
+    def _open(self, question_id: str) -> Question | None:
+        """Return a question as it is now, None when it isn't open any more."""
+        link = self._screen.link
+        asked = link.face.snapshot.questions if link is not None else ()
+        return next((q for q in asked if q.id == question_id), None)
+
+    # Several at once, once and for all --------------------------------------------------------------------------
+
+    def review(self, marked: Sequence[Question]) -> None:
+        """Show the marked questions; there, one key approves exactly those."""
+        if not marked:
+            self._screen.say("Nothing is marked: Space marks the question on the screen.")
+            return
+        self._start(self._review(marked))
+
+    async def _review(self, marked: Sequence[Question]) -> None:
+        snapshot, app = self._screen.snapshot, self._screen.hitl
+        workspace, link = snapshot.workspace if snapshot is not None else "", await self._linked()
+        items = [(question, body(question, workspace, await draft_of(link, question, None))) for question in marked]
+        await app.push_screen_wait(Review(items, app.arming, self._approve_marked))
+
+    async def _approve_marked(self, question: Question) -> Outcome:
+        """Approve one question as it was reviewed, unless it isn't the same any more."""
+        link, now = await self._linked(), self._open(question.id)
+        if now is None or now.digest != question.digest:
+            return Outcome(False, "not approved: it was answered or changed since it was shown")
+        if now.view.evidence != question.view.evidence:
+            return Outcome(False, "not approved: its preview changed since it was shown")
+        try:
+            result = await link.handler.decide(question, Verdict.APPROVE)
+        except HitlError as error:
+            return Outcome(False, safe_text(f"not approved: {error.message}", multiline=False))
+        self._decided.append(question.todo_id)
+        self._screen.note(result.message)
+        return Outcome(not result.failed, safe_text(result.message, multiline=False))
+
+    async def _rules(self) -> None:
+        await list_rules(self._screen.app, await self._linked(), self._report)
+
+    async def _always(self, question: Question) -> None:
+        """Show the rule that would always allow exactly this; write it when that is confirmed."""
+        app = self._screen.hitl
+        result = await allow_always(app, await self._linked(), question, app.arming)
+        if result is not None:
+            self._report(result)
+
+    # What a file would hold --------------------------------------------------------------------------------------
+
+    def prepare(self, panel: QuestionPanel) -> None:
+        """Work out, for questions about documents, what the file would hold."""
+        link = self._screen.link
+        for question in panel.questions:
+            if link is not None and question.kind is Kind.TODO and not panel.has_draft(question.id):
+                panel.show_draft(question.id, ())
+                if document_path(question):
+                    self._start(self._show_draft(link, panel, question))
+
+    async def _show_draft(self, link: Link, panel: QuestionPanel, question: Question) -> None:
+        rows = await draft_of(link, question, _DRAFT_LINES)
+        if self._open(question.id) is not None:
+            panel.show_draft(question.id, rows)
 
     # Editing ---------------------------------------------------------------------------------------------------
 
@@ -170,14 +247,16 @@ class Operator:
         if todo is None or facts is None:
             self._screen.say("This can't be edited any more.", error=True)
             return
-        schema = link.setup.team(facts.team).input_schema
+        team = link.setup.team(facts.team)
+        declared = getattr(team, "commands", {}).get(todo.command)
         dialog = Edit(
             f"Edit {number_of(todo.id)}",
             todo.description,
             todo.arguments,
-            schema,
+            team.input_schema,
             facts.bind,
             link.setup.info.workspace,
+            declared.parameters if declared is not None else None,
         )
         edited = await self._screen.app.push_screen_wait(dialog)
         if edited is not None:
@@ -215,35 +294,57 @@ class Operator:
 
     def undo(self, todo_id: str) -> None:
         """Take back what was decided about a TODO, the last decision with no id."""
-        self._start(self._undo(todo_id or self._last))
+        self._start(self._take_back(todo_id))
 
-    async def _undo(self, todo_id: str) -> None:
+    async def _take_back(self, todo_id: str) -> None:
+        if todo_id:
+            await self._undo(todo_id)
+        elif not self._decided:
+            self._screen.say("There is no decision of yours to take back.")
+        elif not self._decided[-1]:
+            self._decided.pop()
+            self._screen.say("What was decided about the plan can't be taken back by a key; restore a checkpoint.")
+        elif await self._undo(self._decided[-1]):
+            self._decided.pop()
+
+    async def _undo(self, todo_id: str) -> bool:
+        """Take a decision back; return whether there is nothing left to take back about this TODO."""
         link, todo = await self._linked(), self._todo(todo_id)
         if todo is None:
             self._screen.say("There is no decision of yours to take back.")
         elif todo.status is Status.PENDING and todo.approval is not None:
-            self._report(await link.handler.edit(todo, todo.description, todo.arguments))
+            result = await link.handler.edit(todo, todo.description, todo.arguments)
+            self._report(result)
+            return not result.failed
         elif todo.status is Status.IN_PROGRESS:
-            await self._cancel(todo.id)
+            return await self._cancel(todo.id)
         elif todo.status is Status.SKIPPED or (todo.status is Status.FAILED and todo.metadata.get("rejected")):
-            self._report(await link.handler.handle(f"/todo update {todo.id} pending"))
+            result = await link.handler.handle(f"/todo update {todo.id} pending")
+            self._report(result)
+            return not result.failed
         elif todo.status is Status.COMPLETED:
             self._screen.say(f"{todo.id} has run; restore a checkpoint to go back before it (its effects stay).")
         else:
             self._screen.say(f"{todo.id} is {todo.status}; there is nothing to take back.")
+        return True
 
     def cancel(self, todo_id: str) -> None:
         """Offer to stop a running TODO (C6)."""
-        self._start(self._cancel(todo_id))
+        self._start(self._stop(todo_id))
 
-    async def _cancel(self, todo_id: str) -> None:
+    async def _stop(self, todo_id: str) -> None:
+        await self._cancel(todo_id)
+
+    async def _cancel(self, todo_id: str) -> bool:
         todo = self._todo(todo_id)
         if todo is None or todo.status is not Status.IN_PROGRESS:
             self._screen.say("Only a running TODO can be cancelled.")
-            return
+            return True
         said = Content(f"{todo.id} runs. Stop it? What it has done to the world stays done; you are asked what next.")
-        if await self._confirm(f"Cancel {number_of(todo.id)}", said, "Stop it"):
-            self._report(await (await self._linked()).handler.handle(f"/todo cancel {todo.id}"))
+        if not await self._confirm(f"Cancel {number_of(todo.id)}", said, "Stop it"):
+            return False
+        self._report(await (await self._linked()).handler.handle(f"/todo cancel {todo.id}"))
+        return True
 
     def restore(self, info: CheckpointInfo) -> None:
         """Offer to go back to a checkpoint (D11)."""
@@ -258,15 +359,12 @@ class Operator:
     async def _restore_preview(self, link: Link, info: CheckpointInfo) -> Content:
         rows = [f"The session stands at {safe_text(info.node)} again, with {info.todos_completed} completed. "]
         state = await link.state_at(info.checkpoint_id)
-        then = (state or {}).get("todos") or {}
+        then = state.get("todos") or {}
         now = link.face.snapshot.todos
         again = [t.id for t in now if t.attempt and then.get(t.id, {}).get("status") != Status.COMPLETED.value]
         open_then = [i for i, raw in then.items() if raw.get("status") in ("waiting_approval", "in_progress")]
-        if state is None:
-            rows.append("What was open then is asked again.")
-        else:
-            rows.append(f"Asked again: {', '.join(open_then) or 'nothing at once'}.")
-        if again and state is not None:
+        rows.append(f"Asked again: {', '.join(open_then) or 'nothing at once'}.")
+        if again:
             rows.append(f"Already ran and would run again when approved: {', '.join(again)}.")
         rows.append("Nothing is executed, the history stays, and what steps have done to the world is not undone.")
         return Content("\n".join(rows))
@@ -317,7 +415,7 @@ class Operator:
             f"completed   {info.todos_completed}",
             f"said        {safe_text(history_said(info), multiline=False) or '-'}",
         ]
-        for todo_id, raw in ((state or {}).get("todos") or {}).items():
+        for todo_id, raw in (state.get("todos") or {}).items():
             rows.append(f"\n{number_of(todo_id)}  {raw.get('status', '')}  {safe_text(str(raw.get('name', '')))}")
         rows.append("\nEsc closes; r in the history restores it.")
         await self._screen.app.push_screen_wait(Viewer("Checkpoint", [text_row(row) for row in rows]))

@@ -87,6 +87,8 @@ class SessionScreen(Screen[None]):
         self._pane = "plan"
         self._lower = "stream"
         self._back: Widget | None = None
+        self._places: dict[str, tuple[str, str]] = {}
+        self._inbox = 0
         self._percent: dict[str, float] = {}
         self._followed: list[Activity] = []
         self._head = ""
@@ -127,7 +129,11 @@ class SessionScreen(Screen[None]):
     # Sessions --------------------------------------------------------------------------------------------------
 
     def opening(self, what: str) -> None:
-        """Show that a session is on its way; what is typed stays."""
+        """Show that a session is on its way; what was typed for another one comes back with that one."""
+        prompt = self.query_one(Prompt)
+        if self.link is not None:
+            self._places[self.link.face.id] = (prompt.text, self._pane)
+            prompt.text = ""
         self.link, self.snapshot = None, None
         self.linked.clear()
         header = self.query_one(HeaderBar)
@@ -148,8 +154,26 @@ class SessionScreen(Screen[None]):
         self._followed = lines
         self.query_one(Stream).add(line for entry in lines if (line := stream_line(entry)))
         self.linked.set()
+        draft, pane = self._places.pop(link.face.id, ("", ""))
+        prompt = self.query_one(Prompt)
+        if draft and not prompt.text:
+            prompt.text = draft
+            prompt.move_cursor(prompt.document.end)
+        if pane:
+            self.show_pane(pane)
+        self.snapshot = self.snapshot or link.face.snapshot
+        self._render_snapshot(self.snapshot)
+
+    def inbox(self, waiting: int) -> None:
+        """Show how many questions wait in all sessions."""
+        self._inbox = waiting
         if self.snapshot is not None:
-            self._render_snapshot(self.snapshot)
+            self._show_status(self.snapshot)
+
+    def _show_status(self, snapshot: Snapshot) -> None:
+        elsewhere = self._inbox > len(snapshot.questions)
+        status = status_of_session(snapshot)
+        self.query_one(HeaderBar).status = f"{status} · inbox {self._inbox}" if elsewhere else status
 
     def seen(self, snapshot: Snapshot) -> None:
         """See `Watcher`."""
@@ -189,12 +213,13 @@ class SessionScreen(Screen[None]):
         header.session = safe_text(snapshot.session_id, multiline=False)
         header.title_text = safe_text(snapshot.query.split("\n")[0], multiline=False, limit=400)
         header.mode = MODES.get(snapshot.mode, snapshot.mode)
-        header.status = status_of_session(snapshot)
+        self._show_status(snapshot)
         header.followed = not link.face.owned
         self.query_one(PlanTable).update_rows(plan_rows(snapshot, datetime.now(UTC)))
         self._ask(snapshot)
         self._titles()
         self.hitl.seen_last(snapshot.session_id, finished=snapshot.status in ("finished", "failed"))
+        self.hitl.count_inbox()
         if snapshot.checkpoint_id != self._head:
             self._head = snapshot.checkpoint_id
             self.run_worker(self._load_history(link), group="history", exclusive=True)
@@ -203,6 +228,7 @@ class SessionScreen(Screen[None]):
         panel = self.query_one(QuestionPanel)
         had = self.focused is panel
         panel.update_questions(snapshot.questions, snapshot.workspace)
+        self.operator.prepare(panel)
         if had and not panel.display:
             self.query_one(Prompt).focus()
         self._show_keys()
@@ -281,6 +307,17 @@ class SessionScreen(Screen[None]):
         following = names[(names.index(here) + 1) % len(names)] if here in names else self._pane
         self.show_pane(following, focus=True)
 
+    def action_replay(self) -> None:
+        """Step through the past (C5), from the checkpoint at the cursor when the history has the focus."""
+        from hitl_tui.console.screens.replay import ReplayScreen
+
+        if self.link is None:
+            self.say("The session is still opening.")
+            return
+        history = self.query_one(HistoryTable)
+        chosen = history.selected if self.focused is history else None
+        self.app.push_screen(ReplayScreen(self, self.link, chosen.checkpoint_id if chosen is not None else ""))
+
     def action_question(self) -> None:
         panel = self.query_one(QuestionPanel)
         if self.focused is panel:
@@ -299,7 +336,7 @@ class SessionScreen(Screen[None]):
 
     def note(self, text: str) -> None:
         """Add a command, or what it answered, to the stream."""
-        head = f"{datetime.now().astimezone():%H:%M:%S} › "
+        head = f"{datetime.now().astimezone():%H:%M:%S}     › "
         for row in safe_text(text).split("\n"):
             self.query_one(Stream).add([Line("", head, row)])
             head = " " * len(head)
@@ -316,9 +353,8 @@ class SessionScreen(Screen[None]):
 
     def _show_keys(self) -> None:
         panel = self.query_one(QuestionPanel)
-        where = {"question": keys.QUESTION, "plan": keys.PLAN, "history": keys.HISTORY}.get(
-            (self.focused.id if self.focused else "") or "", keys.PROMPT
-        )
+        panes = {"question": keys.QUESTION, "plan": keys.PLAN, "history": keys.HISTORY, "stream": keys.STREAM}
+        where = panes.get((self.focused.id if self.focused else "") or "", keys.PROMPT)
         own = [k for k in keys.of(where, line=True) if where != keys.QUESTION or not k.id[-1].isdigit()]
         session = [k for k in keys.of(keys.SESSION, line=True) if panel.display or k.id != "session.question"]
         self.query_one(KeyLine).show([*own, *session, *keys.of(keys.ANYWHERE, line=True)])
@@ -383,9 +419,12 @@ class SessionScreen(Screen[None]):
         event.stop()
         self.say(event.why)
 
-    def on_question_panel_undo(self, event: QuestionPanel.Undo) -> None:
+    def on_question_panel_wanted(self, event: QuestionPanel.Wanted) -> None:
         event.stop()
-        self.operator.undo("")
+        if event.what == "review":
+            self.operator.review(self.query_one(QuestionPanel).marked)
+        else:
+            self.operator.undo("")
 
     def on_question_panel_left(self, event: QuestionPanel.Left) -> None:
         event.stop()

@@ -5,13 +5,25 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from markdown_it import MarkdownIt
 from textual.app import ComposeResult
 from textual.containers import VerticalScroll
 from textual.widgets import Markdown
 
 from hitl_tui.core.safe_text import safe_text
 
+# Everything that would hide, decode or lead away: it is shown as it was written.
+_AS_WRITTEN = ("link", "autolink", "image", "reference", "html_inline", "html_block", "entity")
 _NOT_YET = "*The answer appears here once nothing is left to do.*"
+
+
+def parser() -> MarkdownIt:
+    """Return a Markdown parser without links, images, HTML and entities: such text stays text.
+
+    An entity would bring back what `safe_text` had made visible (`&#x202e;`), HTML would vanish, and a link would
+    show other words than where it leads.
+    """
+    return MarkdownIt("commonmark").enable(["table", "strikethrough"]).disable(list(_AS_WRITTEN))
 
 
 class AnswerPane(VerticalScroll):
@@ -22,7 +34,7 @@ class AnswerPane(VerticalScroll):
         self._text = ""
 
     def compose(self) -> ComposeResult:
-        yield Markdown(_NOT_YET, id="answer-text", open_links=False)
+        yield Markdown(_NOT_YET, id="answer-text", open_links=False, parser_factory=parser)
 
     @property
     def text(self) -> str:

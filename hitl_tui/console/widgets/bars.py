@@ -13,8 +13,11 @@ from textual.reactive import reactive
 from textual.widget import Widget
 from textual.widgets import Static
 
+from hitl_tui.console.keymap import Keymap
 from hitl_tui.console.keys import KeySpec
 from hitl_tui.core.safe_text import cell_width, clip, one_line
+
+_HELP = "console.help"
 
 
 class HeaderBar(Widget):
@@ -44,24 +47,35 @@ class HeaderBar(Widget):
 
 
 class KeyLine(Widget):
-    """The keys that apply now; those that find no room are in F1."""
+    """The keys that apply now. Those that find no room are in the help, whose own key is always there."""
 
-    keys: reactive[tuple[tuple[str, str], ...]] = reactive(())
+    keys: reactive[tuple[tuple[str, str, str], ...]] = reactive(())
 
     def show(self, specs: Sequence[KeySpec]) -> None:
-        """Show these keys, the most important first."""
-        self.keys = tuple((spec.shown, spec.label) for spec in specs)
+        """Show these keys as they are mapped now, the most important first."""
+        keymap: Keymap = getattr(self.app, "keymap", None) or Keymap()
+        self.keys = tuple((spec.id, keymap.now(spec).shown, spec.label) for spec in specs)
 
     def render(self) -> RenderResult:
+        needed = [cell_width(shown) + cell_width(label) + 3 for _, shown, label in self.keys]
+        helps = next((i for i, (name, _, _) in enumerate(self.keys) if name == _HELP), None)
+        room = self.size.width - 1
+        fit = _fitting(needed, room)
+        if helps is not None and helps >= fit:
+            fit = _fitting(needed, room - needed[helps])
         parts: list[tuple[str, str]] = []
-        used = 1
-        for shown, label in self.keys:
-            needed = cell_width(shown) + cell_width(label) + 3
-            if used + needed > self.size.width:
-                break
+        for _, shown, label in (*self.keys[:fit], *(self.keys[helps : helps + 1] if helps and helps >= fit else ())):
             parts += [(f" {shown}", "bold $text-primary"), (f" {label} ", "$text-muted")]
-            used += needed
         return Content.assemble(*parts)
+
+
+def _fitting(widths: Sequence[int], room: int) -> int:
+    """Return how many of the first ones fit into a room."""
+    for count, width in enumerate(widths):
+        room -= width
+        if room < 0:
+            return count
+    return len(widths)
 
 
 class MessageLine(Widget):

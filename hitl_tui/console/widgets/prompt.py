@@ -10,6 +10,9 @@ from textual.events import Key, Paste
 from textual.message import Message
 from textual.widgets import TextArea
 
+from hitl_tui.console.keymap import Keymap
+from hitl_tui.console.keys import PROMPT
+
 if TYPE_CHECKING:
     from hitl_tui.commands.completion import Completion
 
@@ -64,16 +67,18 @@ class Prompt(TextArea):
         self._draft = ""
 
     def on_key(self, event: Key) -> None:
-        """Enter, Tab and the arrows are the prompt's before they are the text area's."""
-        if event.key == "enter":
+        """Enter, Tab and the arrows (or what they are mapped to) are the prompt's before they are the text area's."""
+        keymap: Keymap = getattr(self.app, "keymap", None) or Keymap()
+        wanted = keymap.at(PROMPT, event.key)
+        if wanted == "prompt.send":
             self.action_send()
-        elif event.key == "tab":
+        elif wanted == "prompt.complete":
             self.action_complete()
-        elif event.key == "ctrl+j":
+        elif wanted == "prompt.newline":
             self.action_newline()
-        elif event.key == "up" and self.cursor_at_first_line:
+        elif wanted == "prompt.older" and self.cursor_at_first_line:
             self.action_older()
-        elif event.key == "down" and self.cursor_at_last_line and self._place >= 0:
+        elif wanted == "prompt.newer" and self.cursor_at_last_line and self._place >= 0:
             self.action_newer()
         else:
             return

@@ -16,7 +16,8 @@ from textual.widgets import Static
 
 from hitl_tui.console import keys
 from hitl_tui.console.arming import Arming
-from hitl_tui.console.asking import Answer, Row, answers, body, headline
+from hitl_tui.console.asking import Row, body, headline
+from hitl_tui.console.places import Answer, answers
 from hitl_tui.console.widgets.rows import Rows
 from hitl_tui.core.requests import Verdict
 
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
     from hitl_tui.supervisor.snapshot import Question
 
 _TOO_SOON = "Too soon after the last key: wait half a second, then press it again; nothing was decided."
+_UNMARKABLE = "This question can't be approved, so it can't be marked."
+_TITLE_EDGE = 4
 _UNREAD = "Read to the end first (PgDn); nothing was decided."
 
 
@@ -77,8 +80,12 @@ class QuestionPanel(Vertical, can_focus=True):
             super().__init__()
             self.why = why
 
-    class Undo(Message):
-        """The last decision shall be taken back."""
+    class Wanted(Message):
+        """Something shall happen that isn't an answer: `undo`, or `review` what is marked."""
+
+        def __init__(self, what: str) -> None:
+            super().__init__()
+            self.what = what
 
     class Left(Message):
         """Back to the prompt."""
@@ -92,13 +99,15 @@ class QuestionPanel(Vertical, can_focus=True):
         self._workspace = ""
         self._drawn: tuple[str, tuple[Row, ...]] | None = None
         self._read: set[str] = set()
+        self._marks: dict[str, str] = {}
+        self._drafts: dict[str, tuple[Row, ...]] = {}
         self._swallow_click = False
 
     def compose(self) -> ComposeResult:
         with Body(id="question-body"):
             yield Rows(id="question-text")
         with Horizontal(id="question-actions"):
-            for number in range(1, 7):
+            for number in range(1, 8):
                 yield Place(number)
 
     def on_mount(self) -> None:
@@ -126,6 +135,8 @@ class QuestionPanel(Vertical, can_focus=True):
         before = [q for q in self._questions[:place] if q.id in fresh]
         self._questions = [*kept, *(q for q in asked if q.id not in known)]
         self._workspace = workspace
+        self._marks = {i: seen for i, seen in self._marks.items() if i in fresh and fresh[i].digest == seen}
+        self._drafts = {i: rows for i, rows in self._drafts.items() if i in fresh}
         if self._shown not in fresh:
             self._shown = self._questions[min(len(before), len(self._questions) - 1)].id if self._questions else ""
         self._draw()
@@ -145,7 +156,7 @@ class QuestionPanel(Vertical, can_focus=True):
         if question is None:
             self._drawn = None
             return
-        rows = tuple(body(question, self._workspace))
+        rows = tuple(body(question, self._workspace, self._drafts.get(question.id, ())))
         self._titles()
         if self._drawn == (question.id, rows):
             return
@@ -162,7 +173,9 @@ class QuestionPanel(Vertical, can_focus=True):
         question = self.question
         if question is not None:
             index = self._questions.index(question) + 1
-            self.border_title = headline(question, index, len(self._questions), self._now())
+            marks = len(self._marks) if question.id in self._marks else 0
+            room = max(0, self.size.width - _TITLE_EDGE)
+            self.border_title = headline(question, index, len(self._questions), self._now(), room, marks)
 
     def _tick(self) -> None:
         question = self.question
@@ -177,6 +190,7 @@ class QuestionPanel(Vertical, can_focus=True):
         return self._shown in self._read
 
     def on_resize(self, event: Resize) -> None:
+        self._titles()
         self.call_after_refresh(self._look)
 
     def on_body_moved(self, event: Body.Moved) -> None:
@@ -217,6 +231,7 @@ class QuestionPanel(Vertical, can_focus=True):
 
     def _state_words(self, remaining: float) -> Content:
         shown = f"digest {self.question.digest[:8]} · " if self.question is not None else ""
+        shown = (f"9 reviews {len(self._marks)} marked · " if self._marks else "") + shown
         if not self.read:
             return Content.assemble((shown, "$text-muted"), ("more below: PgDn", "bold $text-warning"))
         said = "Ctrl+G to answer" if not self.has_focus else "…" if remaining > 0 else "ready"
@@ -246,7 +261,7 @@ class QuestionPanel(Vertical, can_focus=True):
         answer = answers(question)[number - 1]
         if answer.why_not:
             self.post_message(self.Held(answer.why_not))
-        elif answer.ask == "details":
+        elif answer.ask in ("details", "always"):  # neither decides anything by itself
             self.post_message(self.Chosen(question, answer))
         elif not ready:
             self.post_message(self.Held(_TOO_SOON))
@@ -254,6 +269,39 @@ class QuestionPanel(Vertical, can_focus=True):
             self.post_message(self.Held(_UNREAD))
         else:
             self.post_message(self.Chosen(question, answer))
+
+    # Marks and drafts ------------------------------------------------------------------------------------------
+
+    @property
+    def marked(self) -> tuple[Question, ...]:
+        """The marked questions, in the order they came."""
+        return tuple(q for q in self._questions if q.id in self._marks)
+
+    def action_mark(self) -> None:
+        """Mark the question on the screen, or take its mark away; that decides nothing."""
+        question = self.question
+        if question is None:
+            return
+        if self._marks.pop(question.id, None) is None:
+            if Verdict.APPROVE not in question.view.request.options:
+                self.post_message(self.Held(_UNMARKABLE))
+                return
+            self._marks[question.id] = question.digest
+        self._titles()
+        self._places()
+
+    def action_review(self) -> None:
+        self.post_message(self.Wanted("review"))
+
+    def has_draft(self, question_id: str) -> bool:
+        """What a file would hold is known, or being found out."""
+        return question_id in self._drafts
+
+    def show_draft(self, question_id: str, rows: Sequence[Row]) -> None:
+        """Show with a question what a file would hold; on the screen that is a change like any other."""
+        self._drafts[question_id] = tuple(rows)
+        if question_id == self._shown:
+            self._draw()
 
     def seen_whole(self, question_id: str) -> None:
         """Its end was read elsewhere, on the screen of details."""
@@ -271,7 +319,10 @@ class QuestionPanel(Vertical, can_focus=True):
         region.scroll_relative(y=by * max(1, region.size.height - 1), animate=False)
 
     def action_undo(self) -> None:
-        self.post_message(self.Undo())
+        if self.arming.decides:
+            self.post_message(self.Wanted("undo"))
+        else:
+            self.post_message(self.Held(_TOO_SOON))
 
     def action_leave(self) -> None:
         self.post_message(self.Left())

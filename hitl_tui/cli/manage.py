@@ -1,0 +1,205 @@
+"""`rename`, `fork`, `export`, `import`, `delete`, `prune`, `starter`: keeping sessions in order (C8).
+
+None of them executes anything.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from hitl_tui.cli.arguments import DEFAULT_AGE
+from hitl_tui.cli.documents import copy_document
+from hitl_tui.cli.jobs import DONE, FAILURE, Job, counted, session_rows
+from hitl_tui.cli.settings import operator_name, workspace_folder
+from hitl_tui.core.errors import BadInput, UnknownName
+from hitl_tui.core.safe_text import one_line
+from hitl_tui.repl.plain import shown, table
+from hitl_tui.supervisor.workbench import SessionSummary, Workbench
+
+_LONGEST_ANSWER = 100
+
+
+async def rename(job: Job) -> int:
+    """Give a session another title."""
+    given = job.arguments
+    by = operator_name(given.by, job.environ)
+    async with Workbench.open(job.data, job.environ) as bench:
+        info = await bench.rename(given.session, _text(given.text), by=by)
+    message = f'{info.id} is called "{info.title}" now.'
+    if given.json:
+        job.out.document({"status": "renamed", "message": message, "session_id": info.id, "title": info.title})
+    else:
+        job.out.lines([shown(message)])
+    return DONE
+
+
+async def fork(job: Job) -> int:
+    """Begin another session where one stands or stood."""
+    given = job.arguments
+    by = operator_name(given.by, job.environ)
+    async with Workbench.open(job.data, job.environ) as bench:
+        info = await bench.fork(given.session, given.at, title=_text(given.title), by=by)
+        made = await bench.summary(info.id)
+    message = f"{info.id} is a fork of {given.session}; nothing was executed."
+    _tell_copy(job, "forked", message, made, given.session)
+    return DONE
+
+
+async def export(job: Job) -> int:
+    """Write a session into one file."""
+    given = job.arguments
+    target = _file(given.file)
+    async with Workbench.open(job.data, job.environ) as bench:
+        written = await bench.export(given.session, target)
+    size = written.stat().st_size
+    message = f"{given.session} was written to {written} ({size:,} bytes)."
+    if given.json:
+        about = {"session_id": given.session, "file": str(written), "size": size}
+        job.out.document({"status": "exported", "message": message, **about})
+    else:
+        job.out.lines([shown(message)])
+    return DONE
+
+
+async def import_(job: Job) -> int:
+    """Make a session of an exported file."""
+    given = job.arguments
+    by = operator_name(given.by, job.environ)
+    source = _file(given.file)
+    workspace = workspace_folder(given.workspace) if given.workspace is not None else None
+    async with Workbench.open(job.data, job.environ) as bench:
+        info = await bench.import_(source, workspace=workspace, by=by)
+        made = await bench.summary(info.id)
+    message = f"{info.id} was made of {source.name} and works in {info.workspace}; nothing was executed."
+    _tell_copy(job, "imported", message, made, str(source))
+    return DONE
+
+
+async def delete(job: Job) -> int:
+    """Remove a session; what it wrote to the record stays."""
+    given = job.arguments
+    by = operator_name(given.by, job.environ)
+    async with Workbench.open(job.data, job.environ) as bench:
+        bench.data.session(given.session)  # what doesn't exist isn't asked about
+        summary = await bench.summary(given.session)
+        job.err.lines([] if given.yes else session_rows([summary]))
+        if not _agreed(job, f"Delete session {given.session}?"):
+            return _kept(job)
+        await bench.delete(given.session, by=by)
+    message = f"{given.session} is gone; the record of its decisions stays."
+    if given.json:
+        job.out.document({"status": "deleted", "message": message, "session_id": given.session})
+    else:
+        job.out.lines([message])
+    return DONE
+
+
+async def prune(job: Job) -> int:
+    """Remove finished and failed sessions that are old, after showing which."""
+    from hitl_tui.supervisor import pruning
+
+    given = job.arguments
+    by = operator_name(given.by, job.environ)
+    bounded = given.older_than is not None or given.keep is None
+    older_than = pruning.age(DEFAULT_AGE if given.older_than is None else given.older_than) if bounded else None
+    async with Workbench.open(job.data, job.environ) as bench:
+        chosen = pruning.choose(await bench.sessions(), bench.now(), older_than=older_than, keep=given.keep or 0)
+        if given.dry_run or not chosen:
+            return _told_prune(job, chosen)
+        (job.err if given.json else job.out).lines(session_rows(chosen))
+        if not _agreed(job, f"Delete {counted(chosen)}?"):
+            return _kept(job)
+        gone, stayed = await pruning.prune(bench, chosen, by)
+    message = f"{len(gone)} of {counted(chosen)} deleted; the record of their decisions stays."
+    if given.json:
+        listed = [s.to_dict() for s in chosen]
+        job.out.document(
+            {"status": "pruned", "message": message, "sessions": listed, "deleted": gone, "stayed": stayed}
+        )
+    else:
+        job.err.lines(shown(why) for why in stayed.values())
+        job.out.lines([message])
+    return FAILURE if stayed else DONE
+
+
+def _told_prune(job: Job, chosen: list[SessionSummary]) -> int:
+    message = f"{counted(chosen)} would be deleted." if chosen else "There is nothing to prune."
+    if job.arguments.json:
+        status = "dry_run" if job.arguments.dry_run else "pruned"
+        listed = [s.to_dict() for s in chosen]
+        job.out.document({"status": status, "message": message, "sessions": listed, "deleted": [], "stayed": {}})
+    else:
+        job.out.lines([*(session_rows(chosen) if chosen else ()), message])
+    return DONE
+
+
+async def starter(job: Job) -> int:
+    """List the starters, or make one's folder and print where it is."""
+    from hitl_tui.resources import materialise, starters
+
+    given, known = job.arguments, starters()
+    if not given.name:
+        if given.json:
+            listed = [
+                {"name": s.key, "title": s.title, "description": s.description, "question": s.question} for s in known
+            ]
+            job.out.document({"status": "ok", "message": f"{len(known)} starters.", "starters": listed})
+        else:
+            job.out.lines(table([(s.key, s.title) for s in known]))
+        return DONE
+    found = next((s for s in known if s.key == given.name), None)
+    if found is None:
+        names = ", ".join(s.key for s in known)
+        raise UnknownName(f'There is no starter "{one_line(given.name, 40)}"; there are {names}.')
+    folder = materialise(found, job.data)
+    if given.json:
+        about = {"name": found.key, "workspace": str(folder), "title": found.title, "question": found.question}
+        job.out.document({"status": "made", "message": f"{found.key} is in {folder}.", **about})
+    else:
+        job.out.lines([shown(str(folder))])
+    return DONE
+
+
+def _tell_copy(job: Job, status: str, message: str, made: SessionSummary, source: str) -> None:
+    if job.arguments.json:
+        job.out.document(copy_document(status, message, made, {"from": source}))
+    else:
+        job.out.lines([*session_rows([made]), shown(message)])
+
+
+def _kept(job: Job) -> int:
+    message = "Nothing was deleted."
+    if job.arguments.json:
+        job.out.document({"status": "kept", "message": message})
+    else:
+        job.out.lines([message])
+    return FAILURE
+
+
+def _agreed(job: Job, question: str) -> bool:
+    """Ask on the terminal; end of input and anything but yes is no.
+
+    Raises:
+        BadInput: there is no terminal to ask on, and `--yes` wasn't given.
+    """
+    if job.arguments.yes:
+        return True
+    if sys.stdin is None or not sys.stdin.isatty():
+        raise BadInput("There is no terminal to ask on; give --yes to delete without being asked.")
+    job.err.lines([f"{question} Their record stays. Type yes or no:"])
+    return sys.stdin.readline(_LONGEST_ANSWER).strip().lower() in ("y", "yes", "예")
+
+
+def _file(text: str) -> Path:
+    if not text.strip() or "\0" in text:
+        raise BadInput("A file's name is missing.")
+    return Path(text)
+
+
+def _text(text: str) -> str:
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise BadInput("The title isn't valid UTF-8; write it as plain text.") from error
+    return text

@@ -1,0 +1,303 @@
+"""Standing rules: what an operator allowed once and for all while answering (C3).
+
+They lie in `<data>/rules.toml`, one `[[policy]]` each, in the form of hitl.toml's with more keys: the workspace they
+hold in, the digest of the exact input, who made them and when. hitl.toml comes first: what one of its rules asks
+or denies, no standing rule allows. A use is a decision in the ledger like a person's, bound to the question's digest.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import tempfile
+import tomllib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from hitl_tui.core.digest import digest, short_id
+from hitl_tui.core.errors import BadInput, ConfigError, StorageError
+from hitl_tui.core.policy import Mode, Risk, Rule, Ruling, Terms
+from hitl_tui.core.requests import Decision, Kind, Request, Verdict
+from hitl_tui.core.safe_text import safe_text
+
+FILE_NAME = "rules.toml"
+CHANNEL = "rule"
+"""The channel of decisions that a standing rule makes."""
+
+_LARGEST = 1_000_000
+_OWN = ("workspace", "input", "by", "at", "shown")
+_LONGEST_SHOWN = 2000
+_HEAD = "# Always allowed, as operators said while answering; /rules lists them and /rules revoke takes one back.\n"
+
+
+@dataclass(frozen=True, slots=True)
+class StandingRule:
+    """One thing that is allowed without asking, outside mode `step`.
+
+    Args:
+        workspace: absolute path of the folder it holds in.
+        team: the team.
+        risk: the risk class it was made for; what became riskier asks again.
+        command: name of the declared command, empty for other teams.
+        input: digest of the exact input, see `exact_input`; empty, which high risk can't have, for any.
+        by: who made it.
+        at: when, ISO 8601, UTC.
+        shown: the input in words a person can read; it decides nothing.
+    """
+
+    workspace: str
+    team: str
+    risk: Risk
+    command: str = ""
+    input: str = ""
+    by: str = ""
+    at: str = ""
+    shown: str = ""
+
+    @property
+    def id(self) -> str:
+        """A short name that stays the same while the rule does."""
+        return short_id("rule", *self.to_dict().values(), length=8)
+
+    @property
+    def policy(self) -> Rule:
+        """What it says in the terms of the policy."""
+        return Rule(Ruling.ALLOW, self.team, self.risk.value, self.command)
+
+    def to_dict(self) -> dict[str, str]:
+        return {
+            "team": self.team,
+            "risk": self.risk.value,
+            "command": self.command,
+            "decision": Ruling.ALLOW.value,
+            "workspace": self.workspace,
+            "input": self.input,
+            "by": self.by,
+            "at": self.at,
+            "shown": self.shown,
+        }
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, str]) -> StandingRule:
+        texts = {key: data.get(key, "") for key in ("team", "command", *_OWN)}
+        return cls(risk=Risk(data["risk"]), **texts)
+
+    def to_toml(self) -> str:
+        """Return the table as it stands in the file."""
+        rows = [f"{key} = {_quoted(value)}" for key, value in self.to_dict().items() if value]
+        return "\n".join(["[[policy]]", *rows]) + "\n"
+
+    def allows(self, request: Request, workspace: str) -> bool:
+        """Return whether this is what the rule was made for."""
+        command = str((request.subject.get("arguments") or {}).get("command", ""))
+        risk = str(request.about.get("risk", ""))
+        return (
+            self.workspace == workspace
+            and risk == self.risk.value
+            and self.policy.matches(request.source, self.risk, command)
+            and self.by != (request.requester or None)
+            and (self.input == exact_input(request.subject) if self.input else self.risk is not Risk.HIGH)
+        )
+
+
+def exact_input(subject: Mapping[str, Any]) -> str:
+    """Return the digest of exactly what a question's step would get, without where and when it is asked.
+
+    For a declared command that is its argument vector with all that belongs to it. Another team's input is its task,
+    its arguments and the results it would use.
+    """
+    arguments = dict(subject.get("arguments") or {})
+    if isinstance(arguments.get("argv"), list):
+        return digest(["input", subject.get("team"), arguments])
+    inputs = list((subject.get("inputs") or {}).values())
+    return digest(["input", subject.get("team"), subject.get("task"), arguments, inputs])
+
+
+def objection(request: Request) -> str:
+    """Return why no standing rule can answer a request, in one sentence; empty when one can."""
+    about, rule = request.about, int(request.about.get("rule") or 0)
+    if request.kind is not Kind.TODO:
+        return "Only whether a step may run can be answered once and for all."
+    if rule:
+        return f"Rule {rule} of hitl.toml speaks about this and comes first; change it there."
+    if request.terms != Terms():
+        return "This takes more than one person's word, so no rule can stand for it."
+    if about.get("missing"):
+        return "A part of its input is missing this time, so it is no example for a rule."
+    if about.get("ran_before"):
+        return "It ran before on a branch that was left, so a person has to say whether it may run again."
+    if about.get("ahead"):
+        return "Its input isn't known yet, so no rule can name it."
+    if "from_step" in request.subject:
+        return "It would go on from the middle of an earlier run, so a person has to say."
+    return ""
+
+
+def rule_for(request: Request, workspace: str, *, by: str, at: str, shown: str) -> StandingRule:
+    """Return the narrowest rule that would have allowed a request.
+
+    Raises:
+        BadInput: no rule can.
+    """
+    why = objection(request)
+    if why:
+        raise BadInput(why)
+    return StandingRule(
+        workspace=workspace,
+        team=request.source,
+        risk=Risk(str(request.about.get("risk", Risk.HIGH.value))),
+        command=str((request.subject.get("arguments") or {}).get("command", "")),
+        input=exact_input(request.subject),
+        by=by,
+        at=at,
+        shown=safe_text(shown, multiline=False, limit=_LONGEST_SHOWN),
+    )
+
+
+def decisions(
+    requests: Iterable[Request], mode: Mode, workspace: str, rules: Sequence[StandingRule], now: str
+) -> list[Decision]:
+    """Return what standing rules answer to open requests; nothing in mode `step`, where everything asks.
+
+    Args:
+        requests: open ones.
+        mode: the session's mode.
+        workspace: its absolute path.
+        rules: all standing rules.
+        now: the time.
+    """
+    if mode is Mode.STEP:
+        return []
+    found = []
+    for request in requests:
+        if objection(request):
+            continue
+        rule = next((r for r in rules if r.allows(request, workspace)), None)
+        if rule is not None:
+            by, reason = f"rule {rule.id} of {rule.by}", f"always allowed by {rule.by} at {rule.at}"
+            found.append(
+                Decision(request.id, Verdict.APPROVE, by, request.digest, now, CHANNEL, request.terms.level, reason)
+            )
+    return found
+
+
+# The file ----------------------------------------------------------------------------------------------------------
+
+
+def load_rules(path: Path) -> tuple[StandingRule, ...]:
+    """Return the rules in a file; none when there is no such file.
+
+    Raises:
+        ConfigError: it can't be read or used; then no rule holds.
+    """
+    try:
+        if not path.exists():
+            return ()
+        content = path.read_bytes()
+    except OSError as error:
+        raise ConfigError(f"{path.name} can't be read: {error.strerror or error}.") from error
+    if len(content) > _LARGEST:
+        raise ConfigError(f"{path.name} is larger than {_LARGEST:,} bytes, so it is surely no list of rules.")
+    try:
+        return parse_rules(content.decode("utf-8"))
+    except UnicodeDecodeError as error:
+        raise ConfigError(f"{path.name} must be UTF-8.") from error
+
+
+def parse_rules(text: str) -> tuple[StandingRule, ...]:
+    """Return the rules that a TOML text holds.
+
+    Raises:
+        ConfigError: the first thing that is wrong, in one sentence.
+    """
+    try:
+        data = tomllib.loads(text)
+    except (ValueError, RecursionError) as error:
+        said = safe_text(str(error), multiline=False, limit=200)
+        raise ConfigError(f"{FILE_NAME} isn't valid TOML: {said}.") from error
+    tables = data.pop("policy", [])
+    if data or not isinstance(tables, list) or not all(isinstance(table, dict) for table in tables):
+        raise ConfigError(f"{FILE_NAME} may hold nothing but [[policy]] tables.")
+    return tuple(_rule(number, table) for number, table in enumerate(tables, start=1))
+
+
+def _rule(number: int, table: Mapping[str, Any]) -> StandingRule:
+    own = {key: table.get(key, "") for key in _OWN}
+    if not all(isinstance(value, str) for value in own.values()):
+        raise ConfigError(f"{FILE_NAME} rule {number}: {', '.join(_OWN)} must be texts.")
+    rule = _policy_rule(number, {key: value for key, value in table.items() if key not in _OWN})
+    if rule.decision is not Ruling.ALLOW or rule.terms != Terms():
+        raise ConfigError(f"{FILE_NAME} rule {number}: it can only allow; what asks or denies belongs into hitl.toml.")
+    if not (rule.team and rule.risk and Path(own["workspace"]).is_absolute()):
+        raise ConfigError(f"{FILE_NAME} rule {number}: it must name a team, a risk and a workspace's absolute path.")
+    if Risk(rule.risk) is Risk.HIGH and not own["input"]:
+        raise ConfigError(f"{FILE_NAME} rule {number}: of high risk only an exact input can be always allowed.")
+    return StandingRule(team=rule.team, risk=Risk(rule.risk), command=rule.command, **own)
+
+
+def _policy_rule(number: int, table: Mapping[str, Any]) -> Rule:
+    """Return what hitl.toml's own loader makes of a table; whether its command is declared shows when it is asked."""
+    from hitl_tui.config.model import read
+    from hitl_tui.config.problems import first_problem
+    from hitl_tui.config.workspace import WorkspaceConfig
+
+    command = table.get("command")
+    declared = {command: {"run": ["true"]}} if isinstance(command, str) else {}
+    found = read({"policy": [dict(table)], "teams": {"command_team": {"commands": declared}}})
+    if isinstance(found, WorkspaceConfig):
+        return found.policy.rules[0]
+    _, sentence = first_problem(found, {})
+    raise ConfigError(f"{FILE_NAME} rule {number}: {sentence}")
+
+
+def change_rules(
+    path: Path, change: Callable[[tuple[StandingRule, ...]], tuple[StandingRule, ...]]
+) -> tuple[StandingRule, ...]:
+    """Write what `change` makes of the rules, whole or not at all, one process at a time; return them.
+
+    Raises:
+        ConfigError: the file that is there can't be used; StorageError: it can't be written. Nothing was changed.
+    """
+    try:
+        with _locked(path):
+            rules = change(load_rules(path))
+            text = "\n".join([_HEAD, *(rule.to_toml() for rule in rules)])
+            parse_rules(text)  # what couldn't be read again isn't written
+            _write(path, text.encode("utf-8"))
+    except UnicodeEncodeError as error:
+        raise BadInput("The rule holds text that no file can keep.") from error
+    except OSError as error:
+        raise StorageError(f"{path.name} can't be written: {error.strerror or error}.") from error
+    return rules
+
+
+@contextmanager
+def _locked(path: Path) -> Iterator[None]:
+    handle = os.open(path.with_suffix(".lock"), os.O_RDWR | os.O_CREAT, 0o600)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(handle)
+
+
+def _write(path: Path, content: bytes) -> None:
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=".new-")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        Path(name).replace(path)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+
+
+def _quoted(text: str) -> str:
+    """Return a TOML string."""
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007F")

@@ -1,0 +1,220 @@
+"""The key map as a person has it: the built-in one with what `keys.toml` in the data folder changes (C2)."""
+
+from __future__ import annotations
+
+import difflib
+import tomllib
+import unicodedata
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+
+from textual.keys import Keys, _character_to_key
+
+from hitl_tui.console.keys import ANYWHERE, KEYS, PROMPT, SESSION, KeySpec, with_jamo
+
+FILE = "keys.toml"
+
+_MODIFIERS = ("ctrl", "alt", "shift", "super", "hyper", "meta")
+_NAMES = frozenset(
+    {*(str(key.value) for key in Keys), *(_character_to_key(chr(n)) for n in range(0x21, 0x7F)), "space"}
+)
+_DECIDES = frozenset({*(f"question.{number}" for number in (1, 2, 3, 4, 5, 7)), "confirm.yes"})
+# What is pressed by habit to leave, to close or to end input must never decide anything.
+_NEVER_DECIDE = frozenset({"enter", "escape", "space", "ctrl+c", "ctrl+d", "ctrl+m", "ctrl+j", "tab", "ctrl+i"})
+_SHOWN = {
+    "up": "↑",
+    "down": "↓",
+    "left": "←",
+    "right": "→",
+    "pageup": "PgUp",
+    "pagedown": "PgDn",
+    "escape": "Esc",
+    "delete": "Del",
+    "insert": "Ins",
+    "backspace": "Backspace",
+    "enter": "Enter",
+    "space": "Space",
+    "tab": "Tab",
+    "home": "Home",
+    "end": "End",
+}
+
+
+def shown_keys(keys: str) -> str:
+    """Return how a binding's keys read on the screen: `Ctrl+G F2` for `ctrl+g,f2`."""
+    return " ".join(_shown(key) for key in keys.split(","))
+
+
+def _shown(key: str) -> str:
+    *modifiers, name = key.split("+")
+    if name in _SHOWN:
+        last = _SHOWN[name]
+    elif len(name) == 1:
+        last = name.upper() if modifiers else name
+    elif name[0] == "f" and name[1:].isdigit():
+        last = name.upper()
+    else:
+        last = _character(name) or name.replace("_", " ").capitalize()
+    return "+".join([*(m.capitalize() for m in modifiers), last])
+
+
+def _character(name: str) -> str:
+    """Return the character that a key's name stands for: `?` for `question_mark`; empty when it is none."""
+    return next((chr(n) for n in range(0x21, 0x7F) if _character_to_key(chr(n)) == name), "")
+
+
+def normal_keys(keys: str) -> str | None:
+    """Return keys as Textual names them, None when one of them is no key."""
+    found = []
+    for written in keys.split(","):
+        key = "+" if written.strip() == "+" else written.strip()
+        *modifiers, name = [key] if key == "+" else key.split("+")
+        modifiers = [m.strip().lower() for m in modifiers]
+        name = name.strip()
+        if len(name) == 1 and name.isprintable():
+            name = _character_to_key(name.lower() if modifiers else name)
+        elif name.lower() in _NAMES:
+            name = name.lower()
+        else:
+            return None
+        if not all(m in _MODIFIERS for m in modifiers):
+            return None
+        found.append("+".join([*modifiers, name]))
+    return ",".join(dict.fromkeys(found))
+
+
+@dataclass(frozen=True)
+class Keymap:
+    """All bindings as they work.
+
+    Args:
+        specs: all of them, in the order of the help screen.
+        changed: keys by binding id, for Textual; only what differs from the built-in map.
+        problems: one sentence for each entry that was left out.
+    """
+
+    specs: tuple[KeySpec, ...] = KEYS
+    changed: Mapping[str, str] = field(default_factory=dict)
+    problems: tuple[str, ...] = ()
+
+    @cached_property
+    def _by_id(self) -> Mapping[str, KeySpec]:
+        return {spec.id: spec for spec in self.specs}
+
+    def of(self, where: str, *, line: bool = False) -> Sequence[KeySpec]:
+        """Return a part of the map, only what stands in the key line when `line` is set."""
+        return [k for k in self.specs if k.where == where and (k.line or not line)]
+
+    def at(self, where: str, key: str) -> str:
+        """Return the id of what a key does in a part of the map; empty when it does nothing there."""
+        return next((k.id for k in self.specs if k.where == where and key in k.keys.split(",")), "")
+
+    def now(self, spec: KeySpec) -> KeySpec:
+        """Return a binding of the built-in map as it works now."""
+        return self._by_id.get(spec.id, spec)
+
+    def shown(self, binding: str) -> str:
+        """Return how the first key of a binding reads on the screen; empty for an id that isn't there."""
+        found = self._by_id.get(binding)
+        return shown_keys(found.keys.split(",")[0]) if found is not None else ""
+
+
+def load_keymap(path: Path, specs: Sequence[KeySpec] = KEYS) -> Keymap:
+    """Return the built-in map with the changes of a file; what can't be taken is left out and told.
+
+    The file has lines such as `"question.1" = "y"`; several keys are separated by commas or stand in a list. An
+    entry replaces all keys of its binding. No file changes nothing.
+    """
+    try:
+        table = tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return Keymap(tuple(specs), {})
+    except (OSError, ValueError) as error:
+        return Keymap(tuple(specs), {}, (f"The keys in {path.name} were left out: {error}.",))
+    problems: list[str] = []
+    wanted: dict[str, str] = {}
+    known = {spec.id: spec for spec in specs}
+    for name, value in _entries(table):
+        problem, keys = _checked(name, value, known)
+        if problem:
+            problems.append(f"{path.name}: {problem}")
+        else:
+            wanted[name] = keys
+    problems += [f"{path.name}: {problem}" for problem in _drop_clashes(wanted, specs)]
+    return _changed(specs, wanted, tuple(problems))
+
+
+def _changed(specs: Sequence[KeySpec], wanted: Mapping[str, str], problems: tuple[str, ...]) -> Keymap:
+    fresh = tuple(replace(s, keys=wanted[s.id], shown=shown_keys(wanted[s.id])) if s.id in wanted else s for s in specs)
+    changed = {s.id: _as_bound(s) for s in fresh if s.id in wanted}
+    return Keymap(fresh, changed, problems)
+
+
+def _as_bound(spec: KeySpec) -> str:
+    """Return a binding's keys as `keys.bindings` binds them."""
+    return spec.keys if spec.where == PROMPT else with_jamo(spec.keys)
+
+
+def _entries(table: Mapping[str, object], before: str = "") -> Iterator[tuple[str, object]]:
+    """Yield `question.1` and its value, whether the name was quoted or not."""
+    for key, value in table.items():
+        name = f"{before}.{key}" if before else key
+        if isinstance(value, dict):
+            yield from _entries(value, name)
+        else:
+            yield name, value
+
+
+def _checked(name: str, value: object, known: Mapping[str, KeySpec]) -> tuple[str, str]:
+    """Return what is wrong with an entry (empty for nothing), and its keys."""
+    if name not in known:
+        near = difflib.get_close_matches(name, list(known), n=1, cutoff=0.0)
+        return f'there is no binding "{name}"; the nearest is "{near[0]}", and F1 shows them all.', ""
+    written = ",".join(str(v) for v in value) if isinstance(value, list) else str(value)
+    keys = normal_keys(written)
+    if keys is None or not written.strip():
+        return f'"{name}" was left as it is: "{written}" is no key, as f5, ctrl+x, pagedown or y are.', ""
+    spec, first = known[name], keys.split(",")
+    if (spec.priority or spec.where == PROMPT) and (typed := next((k for k in first if _typed(k)), None)):
+        return f'"{name}" was left as it is: {_shown(typed)} is a character that you type.', ""
+    if name in _DECIDES and (habit := next((k for k in first if k in _NEVER_DECIDE), None)):
+        return f'"{name}" was left as it is: {_shown(habit)} never decides anything.', ""
+    return "", keys
+
+
+def _typed(key: str) -> bool:
+    """A key that writes a character into a text field."""
+    return "+" not in key and (len(key) == 1 or key == "space" or bool(_character(key)))
+
+
+def _drop_clashes(wanted: dict[str, str], specs: Sequence[KeySpec]) -> Iterator[str]:
+    """Take out of `wanted` what would put two bindings on one key where both apply; yield a sentence for each."""
+    while True:
+        working = {s.id: (s, wanted.get(s.id, s.keys)) for s in specs}
+        clash = next(_clashes(working, wanted), None)
+        if clash is None:
+            return
+        name, key, other = clash
+        del wanted[name]
+        yield f'"{name}" was left as it is: {_shown(key)} is the key of "{other}".'
+
+
+def _clashes(working: Mapping[str, tuple[KeySpec, str]], wanted: Mapping[str, str]) -> Iterator[tuple[str, str, str]]:
+    for name, keys in wanted.items():
+        spec = working[name][0]
+        for key in set(_reached(keys, spec)) - set(_reached(spec.keys, spec)):  # what it had before is no clash
+            for other, (theirs, bound) in working.items():
+                if other != name and _meet(spec, theirs) and key in _reached(bound, theirs):
+                    yield name, key, other
+
+
+def _reached(keys: str, spec: KeySpec) -> list[str]:
+    bound = keys if spec.where == PROMPT else with_jamo(keys)
+    return [unicodedata.normalize("NFC", key) for key in bound.split(",")]
+
+
+def _meet(one: KeySpec, other: KeySpec) -> bool:
+    """Both can apply at the same moment."""
+    return one.where == other.where or bool({one.where, other.where} & {ANYWHERE, SESSION})

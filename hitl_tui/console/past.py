@@ -1,0 +1,380 @@
+"""A session's past in words: what a moment was, who decided, what differs, what going back would mean (C5). Pure."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from textual.content import Content
+
+from hitl_tui.console.asking import Row, input_rows, text_row
+from hitl_tui.console.reel import Place, is_decision
+from hitl_tui.console.terms import clock_words, day_words, moment
+from hitl_tui.console.words import PlanRow, history_said, number_of, plan_rows, status_words
+from hitl_tui.core.safe_text import one_line, safe_text
+from hitl_tui.core.todos import SupervisorTodo
+from hitl_tui.supervisor.comparing import (
+    ABSENT,
+    Consequences,
+    Difference,
+    Given,
+    ResultChange,
+    TodoChange,
+    ValueChange,
+    given,
+)
+
+if TYPE_CHECKING:
+    from hitl_tui.ledger.contract import Effect, Posted
+
+MOST_ROWS = 200
+"""TODOs, values or results listed of one difference; the rest is counted."""
+_LONGEST = 300
+_NAMED = 12
+
+_ASKED = {"plan": "the plan", "proposal": "a proposal"}
+_ORDERED = {
+    "skip": "skip",
+    "add": "add",
+    "remove": "remove",
+    "update": "set",
+    "priority": "set the priority of",
+    "move": "move",
+    "edit": "edit the input of",
+    "cancel": "cancel",
+    "rewind": "let go on from an earlier step:",
+    "finished": "finished",
+    "failed": "failed",
+    "interrupted": "asked from inside:",
+    "doubt": "in doubt whether it happened:",
+}
+_ALONE = {"stop": "stop everything", "configured": "settings read"}
+
+
+def plan_at(state: Mapping[str, Any], timestamp: str) -> list[PlanRow]:
+    """Return the plan as it was, as lines of the plan pane; times run up to `timestamp`, ISO 8601."""
+    from hitl_tui.supervisor.snapshot import Snapshot
+
+    raw = state.get("todos") or {}
+    then = Snapshot("", "", "", "", "", 0, 0, "", raw)
+    return plan_rows(then, moment(timestamp) or datetime.now(UTC))
+
+
+def todos_at(state: Mapping[str, Any]) -> dict[str, SupervisorTodo]:
+    """Return the TODOs as they were, by id."""
+    return {str(i): SupervisorTodo.from_state(raw) for i, raw in (state.get("todos") or {}).items()}
+
+
+def todo_rows(todo: SupervisorTodo, workspace: str, result: Mapping[str, Any] | None) -> list[Row]:
+    """Return a TODO whole: its state, exact input, error and result."""
+    glyph, word, colour = status_words(todo)
+    team = _line(todo.agent_name)
+    rows = [
+        text_row(_line(todo.name), "bold"),
+        text_row(f"{glyph} {word} · {team} · {todo.priority} priority", colour),
+    ]
+    if todo.approval is not None:
+        rows.append(_row("approved", _approval_words(todo.approval)))
+    if todo.error:
+        rows.append(text_row(safe_text(todo.error), "$text-error"))
+    rows += [text_row(""), *input_rows(todo.arguments, todo.description, workspace)]
+    if result is not None:
+        rows += [text_row(""), text_row("Result", "bold"), text_row(safe_text(str(result.get("text", ""))))]
+    elif todo.result is None:
+        rows += [text_row(""), text_row("It had no result at that moment.", "$text-muted")]
+    return rows
+
+
+# What happened at a place -----------------------------------------------------------------------------------------
+
+
+def event_words(posted: Posted) -> str:
+    """Return what an event of the inbox was, by whom and when: `approve 001 · by ops (console) · 14:03:09`."""
+    event = posted.event
+    kind = str(event.get("kind", ""))
+    inner = event.get("data")
+    data: Mapping[str, Any] = inner if isinstance(inner, Mapping) else event
+    about = number_of(str(data.get("todo_id", ""))) if data.get("todo_id") else ""
+    if kind == "decided":
+        asked = str(data.get("asked", ""))
+        said = f"{str(data.get('verdict', '')).replace('_', ' ')} {about or _ASKED.get(asked, asked)}"
+        about = ""
+    elif kind == "mode":
+        said = f"set the mode to {data.get('mode', '')}"
+    elif kind == "restored":
+        said = f"went back to {data.get('checkpoint_id') or 'an earlier checkpoint'}"
+    elif kind == "add":
+        todo = data.get("todo") or {}
+        said = f"add {todo.get('agent_name', '')}: {todo.get('name', '')}"
+    elif kind == "proposed":
+        said = f"proposed: {(data.get('proposal') or {}).get('reason', '')}"
+    else:
+        said = _ALONE.get(kind) or _ORDERED.get(kind, kind)
+    parts = [f"{said} {about}{_to_what(kind, data)}".strip()]
+    who, channel = str(data.get("by") or event.get("by") or ""), str(data.get("channel") or "")
+    if who and who not in ("run", "supervisor"):
+        parts.append(f"by {who}" + (f" ({channel})" if channel and channel != who else ""))
+    at = clock_words(str(data.get("at") or event.get("at") or ""))
+    if at:
+        parts.append(at)
+    summary = (data.get("result") or {}).get("summary") if isinstance(data.get("result"), Mapping) else ""
+    words = str(data.get("reason") or summary or data.get("error") or "")
+    if words and kind != "proposed":
+        parts.append(f"“{words}”")
+    return _line(" · ".join(parts))
+
+
+def _to_what(kind: str, data: Mapping[str, Any]) -> str:
+    if kind == "update":
+        return f" to {data.get('status', '')}"
+    if kind == "priority":
+        return f" to {data.get('priority', '')}"
+    return f" {data.get('where', '')} {number_of(str(data.get('anchor', '')))}" if kind == "move" else ""
+
+
+def given_words(place: Place, here: Difference) -> list[str]:
+    """Return the decisions that no event of a place carries: by a rule or the mode, or recorded elsewhere."""
+    told = {str(e.event.get("todo_id") or (e.event.get("data") or {}).get("todo_id", "")) for e in place.events}
+    return [_given(g) for g in given(here) if g.todo_id not in told and place.info.source != "fork"]
+
+
+def _given(decision: Given) -> str:
+    who = f"by {decision.by}" if decision.by else ""
+    if decision.channel and decision.channel != decision.by:
+        who = f"{who} ({decision.channel})".strip()
+    why = f"“{decision.reason}”" if decision.reason else ""
+    parts = [f"{decision.verdict} {number_of(decision.todo_id)}", who, clock_words(decision.at), why]
+    return _line(" · ".join(p for p in parts if p))
+
+
+def decision_words(place: Place, here: Difference) -> str:
+    """Return what was decided at a place in one line, with how many more there were; else what happened there."""
+    decided = [event_words(e) for e in place.events if is_decision(e)] + given_words(place, here)
+    happened = [event_words(e) for e in place.events if not is_decision(e)]
+    shown = decided or happened
+    more = f"  (and {len(shown) - 1} more)" if len(shown) > 1 else ""
+    if decided:
+        return decided[0] + more
+    return f"nothing was decided here; {happened[0]}{more}" if happened else "nothing was decided here"
+
+
+def place_words(place: Place, *, ours: bool) -> str:
+    """Return where a place is in one line."""
+    info = place.info
+    said = _line(" ".join(number_of(w) for w in history_said(info).replace(",", " ").split()))
+    parts = [f"{place.number} of {place.total}", _line(info.node), said, clock_words(info.timestamp)]
+    parts.append("on the current line" if ours else "LEFT BEHIND by a restore")
+    return " · ".join(p for p in parts if p)
+
+
+def moment_rows(place: Place, state: Mapping[str, Any], here: Difference, *, ours: bool) -> list[Row]:
+    """Return what is known of a moment: decisions first, then what happened, then where it is.
+
+    Args:
+        place: where.
+        state: as it was.
+        here: what differs from the moment before.
+        ours: the session's head came from it.
+    """
+    info = place.info
+    decided = [e for e in place.events if is_decision(e)]
+    rows = [_row("decided", event_words(e), "bold") for e in decided]
+    rows += [_row("decided", words, "bold") for words in given_words(place, here)]
+    if not rows:
+        rows.append(_row("decided", "nothing at this checkpoint; [ and ] go to decisions", "$text-muted"))
+    rows += [_row("happened", event_words(e)) for e in place.events if not is_decision(e)]
+    rows += [_row("changed", f"{_glyph(c)} {number_of(c.todo.id)}  {_what(c)}") for c in here.todos[:MOST_ROWS]]
+    rows += _more(len(here.todos))
+    if info.waiting:
+        rows.append(_row("waited", _line(info.message), "$text-warning"))
+    answer = state.get("response") or {}
+    if answer.get("summary"):
+        rows.append(_row("answer", safe_text(str(answer["summary"]))))
+    rows.append(text_row(""))
+    control = state.get("control") or {}
+    where = f"{day_words(info.timestamp)} · superstep {info.step} · branch {info.branch}"
+    rows.append(_row("where", where + (" · on the current line" if ours else " · left behind by a restore")))
+    if info.source == "fork":
+        copied = f" of {clock_words(place.before.timestamp)}" if place.before is not None else ""
+        rows.append(_row("origin", f"a restore: the copy{copied} of checkpoint {info.parent_id}"))
+    rows.append(_row("stood at", f"{_line(info.node)} · mode {_line(str(control.get('mode', '')))}"))
+    rows.append(_row("id", info.checkpoint_id))
+    return rows
+
+
+def _approval_words(approval: Mapping[str, Any]) -> str:
+    who, channel = str(approval.get("by", "")), str(approval.get("channel", ""))
+    said = f"approved by {who}" + (f" ({channel})" if channel and channel != who else "")
+    at = clock_words(str(approval.get("at", "")))
+    return _line(f"{said} · {at}" if at else said)
+
+
+# Differences ------------------------------------------------------------------------------------------------------
+
+
+def difference_rows(found: Difference, texts: Mapping[str, Sequence[str]]) -> list[Row]:
+    """Return a difference: TODOs, results, then the rest of the state, each with a glyph and a word.
+
+    Args:
+        found: the difference.
+        texts: how results changed line by line, by TODO id (empty for the final answer), where that is known.
+    """
+    if not found:
+        return [text_row("Nothing differs: not the plan, no result, nothing else in the state.")]
+    added, removed = (sum(1 for c in found.todos if getattr(c, side) is None) for side in ("before", "after"))
+    counts = f"{added} added, {removed} removed, {len(found.todos) - added - removed} changed"
+    rows = [text_row(f"TODOs · {counts}" if found.todos else "TODOs · the same", "bold")]
+    for change in found.todos[:MOST_ROWS]:
+        rows += _todo_rows(change)
+    rows += [*_more(len(found.todos)), text_row("")]
+    rows.append(text_row("Results" if found.results else "Results · the same", "bold"))
+    for result in found.results[:MOST_ROWS]:
+        rows += _result_rows(result, texts.get(result.todo_id, ()))
+    rows += [*_more(len(found.results)), text_row("")]
+    rows.append(text_row("State" if found.state else "State · the same", "bold"))
+    rows += [_value_row(value, "") for value in found.state[:MOST_ROWS]]
+    return rows + _more(len(found.state))
+
+
+def _more(count: int) -> list[Row]:
+    return [text_row(f"… and {count - MOST_ROWS:,} more", "$text-muted")] if count > MOST_ROWS else []
+
+
+def _glyph(change: TodoChange) -> str:
+    return "+" if change.before is None else "-" if change.after is None else "~"
+
+
+def _what(change: TodoChange) -> str:
+    """Return how a TODO changed, in words."""
+    glyph, word, _ = status_words(change.todo)
+    if change.before is None or change.after is None:
+        how = "added" if change.before is None else "removed"
+        return f"{how}: {_line(change.todo.agent_name)} · {_line(change.todo.name)} · {glyph} {word}"
+    old, new = status_words(change.before), status_words(change.after)
+    parts = [f"{old[0]} {old[1]} → {new[0]} {new[1]}"] if old != new else []
+    parts += ["input edited"] if change.edited else []
+    parts += ["moved in the order" if any(v.path == ("rank",) for v in change.moved) else ""]
+    if change.approved is not None:
+        approval = change.after.approval
+        parts.append("no longer approved" if approval is None else _approval_words(approval))
+    if not any(parts):
+        parts = [", ".join(dict.fromkeys(_line(v.path[-1]).replace("_", " ") for v in change.values))]
+    return " · ".join(p for p in parts if p)
+
+
+def _todo_rows(change: TodoChange) -> Iterator[Row]:
+    mark, colour = _glyph(change), {"+": "$text-success", "-": "$text-error", "~": ""}[_glyph(change)]
+    yield _row(f"{mark} {number_of(change.todo.id)}", _what(change), colour)
+    shown = [*change.edited, *(v for v in change.moved if v.path != ("rank",))]
+    shown += [v for v in change.values if v.path[0] in ("error", "name")]
+    for value in shown:
+        yield _value_row(value, "  ")
+
+
+def _value_row(value: ValueChange, indent: str) -> Row:
+    name = _line(value.name)
+    if value.before is ABSENT:
+        return text_row(f"{indent}+ {name}: {_short(value.after)}", "$text-success")
+    if value.after is ABSENT:
+        return text_row(f"{indent}- {name}: {_short(value.before)}", "$text-error")
+    return text_row(f"{indent}~ {name}: {_short(value.before)} → {_short(value.after)}")
+
+
+def _result_rows(change: ResultChange, lines: Sequence[str]) -> Iterator[Row]:
+    name = number_of(change.todo_id) if change.todo_id else "answer"
+    old, new = ((str(r.get("summary", "")) or "a result") if r else "" for r in (change.before, change.after))
+    if change.before is None:
+        yield _row(f"+ {name}", _clip(new), "$text-success")
+    elif change.after is None:
+        yield _row(f"- {name}", f"none any more; it was: {_clip(old)}", "$text-error")
+    else:
+        yield _row(f"~ {name}", f"{_clip(old)} → {_clip(new)}" if old != new else f"another text: {_clip(new)}")
+    colours = {"+": "$text-success", "-": "$text-error"}
+    for line in lines[:MOST_ROWS]:
+        yield Row("", Content.styled(f"    {_line(line)}", colours.get(line[:1], "$text-muted")), exact=True)
+    yield from _more(len(lines))
+
+
+# Going back -------------------------------------------------------------------------------------------------------
+
+
+def restore_words(place: Place, found: Consequences, effects: Iterable[Effect]) -> str:
+    """Return what restoring a place would mean, for the dialog that asks (D11).
+
+    Args:
+        place: where the session would stand.
+        found: what it would change.
+        effects: what the session did to the world so far.
+    """
+    info = place.info
+    ran = {t.id for t in found.ran}
+    done = [e for e in effects if e.todo_id in ran and e.status != "failed"]
+    lines = [f"The session would stand at {_line(info.node)} again, checkpoint {place.number} of {place.total}."]
+    if found.stopped:
+        lines.append(f"▸ Stopped first, for it runs: {_names(found.stopped)}")
+    if found.asked:
+        lines.append(f"? Asked again: {_names(found.asked)}")
+    if found.proposals:
+        lines.append(f"? Proposals open again: {found.proposals}")
+    again = {t.id for t in found.asked}
+    for todo, was in found.statuses[:_NAMED]:
+        old = status_words(todo)
+        new = ("?", "asks", "") if todo.id in again else status_words(was)
+        lines.append(f"~ {number_of(todo.id)}: {old[0]} {old[1]} → {new[0]} {new[1]}")
+    if len(found.statuses) > _NAMED:
+        lines.append(f"  … and {len(found.statuses) - _NAMED:,} more")
+    if found.gone:
+        lines.append(f"- Added since, leaves the plan: {_names(found.gone)}")
+    if found.back:
+        lines.append(f"+ Removed since, comes back: {_names(found.back)}")
+    if found.edits:
+        lines.append(f"~ Its input is what it was then: {_names([t for t, _ in found.edits])}")
+    if found.answer:
+        lines.append("- The final answer is no longer the session's; the history keeps it.")
+    if found.ran:
+        lines.append(f"! Ran since: {_names(found.ran)}. What it did to the world is NOT undone:")
+        lines += [
+            f"    {number_of(e.todo_id)} {_line(e.name)} ({_line(e.status)}): {_short(e.subject)}" for e in done[:8]
+        ]
+        lines += [f"    … and {len(done) - 8:,} more"] if len(done) > 8 else []
+        lines += [] if done else ["    no effect outside this session is on record"]
+    lines.append("Nothing is executed by going back, and the history stays.")
+    return "\n".join(lines)
+
+
+def fork_words(place: Place, session: str) -> str:
+    """Return what forking at a place means, for the dialog that asks."""
+    return "\n".join(
+        [
+            f"Another session begins where {session} stood at {_line(place.info.node)}, "
+            f"checkpoint {place.number} of {place.total}.",
+            f"+ The same is asked there; {session} itself goes on as it is.",
+            "! What was done to the world up to now is known there, and asked about before it is done again.",
+            "Nothing is executed by forking.",
+        ]
+    )
+
+
+def _names(todos: Sequence[SupervisorTodo]) -> str:
+    shown = ", ".join(number_of(t.id) for t in todos[:_NAMED])
+    return shown + (f" and {len(todos) - _NAMED:,} more" if len(todos) > _NAMED else "")
+
+
+def _row(label: str, text: str, style: str = "") -> Row:
+    return Row(label, Content.styled(text, style))
+
+
+def _line(text: str) -> str:
+    return safe_text(text, multiline=False)
+
+
+def _clip(text: str) -> str:
+    return one_line(_line(text), _LONGEST)
+
+
+def _short(value: Any) -> str:
+    if isinstance(value, str):
+        return _clip(value) if value.strip() else '""'
+    return _clip(json.dumps(value, ensure_ascii=False))

@@ -1,0 +1,423 @@
+"""Replay: a session's past, moment by moment. Looking executes nothing; going back asks first (C5)."""
+
+from __future__ import annotations
+
+import logging
+from collections import deque
+from collections.abc import Awaitable, Callable
+from functools import partial
+from pathlib import PurePath
+from typing import TYPE_CHECKING, Any, ClassVar, cast
+
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.containers import Container, Horizontal, VerticalScroll
+from textual.content import Content
+from textual.events import Resize
+from textual.screen import Screen
+from textual.widgets import DataTable, Static
+
+from hitl_tui.console import keys
+from hitl_tui.console.asking import Row, text_row
+from hitl_tui.console.engine import Link, sentence
+from hitl_tui.console.past import (
+    decision_words,
+    moment_rows,
+    place_words,
+    plan_at,
+)
+from hitl_tui.console.reel import Place, Reel, current_line, on_line
+from hitl_tui.console.screens.returning import difference_between, fork, restore, show_todo
+from hitl_tui.console.terms import clock_words
+from hitl_tui.console.widgets.actions import ReplayAction
+from hitl_tui.console.widgets.bars import HeaderBar, KeyLine, MessageLine, Tab, TabStrip
+from hitl_tui.console.widgets.history import GraphTable
+from hitl_tui.console.widgets.plan import PlanTable
+from hitl_tui.console.widgets.rows import Rows
+from hitl_tui.console.widgets.statetree import StateTree
+from hitl_tui.console.words import status_of_session
+from hitl_tui.core.errors import HitlError
+from hitl_tui.core.safe_text import safe_text
+from hitl_tui.supervisor.comparing import compare, last_two
+
+if TYPE_CHECKING:
+    from hitl_tui.console.app import HitlApp
+    from hitl_tui.console.screens.session import SessionScreen
+    from hitl_tui.supervisor.history import CheckpointInfo
+
+log = logging.getLogger(__name__)
+
+PANES = (("past-plan", "Plan"), ("past-graph", "Graph"), ("past-moment", "Moment"), ("past-state", "State"))
+BANNER = "VIEWING THE PAST · nothing runs from here"
+WIDE = (100, 30)
+SHORT = 20
+_PLACES = {1: "View", 2: "Diff", 3: "Fork", 4: "Restore"}
+_STATES_KEPT = 12
+
+Work = Callable[[], Awaitable[None]]
+
+
+class ReplayScreen(Screen[None]):
+    """Steps through the checkpoints of a session.
+
+    Args:
+        session: the screen of the session, which goes on meanwhile.
+        link: the session.
+        at: checkpoint to begin at; empty for the newest.
+        page: checkpoints that are read at once.
+    """
+
+    CSS_PATH: ClassVar[list[str | PurePath]] = ["replay.tcss", "../widgets/rows.tcss"]
+    BINDINGS: ClassVar[list[BindingType]] = [*keys.bindings(keys.REPLAY)]
+    AUTO_FOCUS = "#past-plan"
+
+    def __init__(self, session: SessionScreen, link: Link, at: str = "", page: int = 50) -> None:
+        super().__init__()
+        self._session = session
+        self._link = link
+        self._at = at
+        self._reel = Reel(link, page)
+        self._work: deque[Work] = deque()
+        self._stale = self._draining = False
+        self._place: Place | None = None
+        self._state: dict[str, Any] = {}
+        self._states: dict[str, dict[str, Any]] = {}
+        self._marks: tuple[str, ...] = ()
+        self._marked: dict[str, CheckpointInfo] = {}
+        self._mode = 1
+        self._pane = "past-plan"
+
+    @property
+    def hitl(self) -> HitlApp:
+        """The app."""
+        return cast("HitlApp", self.app)
+
+    @property
+    def place(self) -> Place | None:
+        """What is shown; None before anything is."""
+        return self._place
+
+    @property
+    def settled(self) -> bool:
+        """What is shown is what was last asked for."""
+        return not (self._draining or self._work or self._stale)
+
+    @property
+    def marks(self) -> tuple[str, ...]:
+        """Ids of the marked checkpoints, in the order they were marked."""
+        return self._marks
+
+    def compose(self) -> ComposeResult:
+        yield HeaderBar(id="header")
+        yield Static(Content(f" {BANNER}"), id="replay-banner")
+        yield Static(id="replay-where")
+        with Container(id="past-panes"):
+            yield PlanTable(id="past-plan")
+            yield GraphTable(id="past-graph")
+            yield TabStrip(PANES, id="past-tabs")
+            with VerticalScroll(id="past-moment", can_focus=True):
+                yield Rows(id="past-text")
+            yield StateTree(id="past-state")
+        with Horizontal(id="replay-actions"):
+            for number in _PLACES:
+                yield ReplayAction(number, _PLACES[number])
+            yield Static(id="replay-marks")
+        yield MessageLine(id="message")
+        yield KeyLine(id="keys")
+
+    def on_mount(self) -> None:
+        header, snapshot = self.query_one(HeaderBar), self._link.face.snapshot
+        header.session = safe_text(snapshot.session_id, multiline=False)
+        header.title_text = safe_text(snapshot.query.split("\n")[0], multiline=False, limit=400)
+        header.mode = "REPLAY"
+        header.followed = not self._link.face.owned
+        for pane, label in PANES:
+            self.query_one(f"#{pane}").border_title = Content(label)
+        self.query_one(KeyLine).show([*keys.of(keys.REPLAY, line=True), *keys.of(keys.ANYWHERE, line=True)[:1]])
+        self._arrange()
+        self._live()
+        self.set_interval(1.0, self._live)
+        self._queue(partial(self._reel.open, self._at))
+
+    def say(self, text: str, *, error: bool = False) -> None:
+        """Show one safe line."""
+        self.query_one(MessageLine).say(text, error=error)
+
+    # Work, one thing after the other -----------------------------------------------------------------------------
+
+    def _queue(self, work: Work) -> None:
+        """Do something to the reel after what was asked for before; then show where it is."""
+        self._work.append(work)
+        self._drain()
+
+    def _drain(self) -> None:
+        if not self._draining:
+            self._draining = True
+            self.run_worker(self._drained(), group="reel")
+
+    async def _drained(self) -> None:
+        try:
+            while self._work or self._stale:
+                # Only the last of many steps is loaded and drawn: a key held down stays quick.
+                work = self._work.popleft() if self._work else self._load
+                self._stale = work != self._load
+                await self._guarded(work)
+        finally:
+            self._draining = False
+
+    async def _guarded(self, work: Work) -> None:
+        try:
+            await work()
+        except HitlError as error:
+            self.say(safe_text(f"{error.message} {error.help}".strip(), multiline=False), error=True)
+        except Exception as error:
+            log.exception("replay")
+            self.say(sentence(error), error=True)
+
+    def _live(self) -> None:
+        """The session goes on: say what it needs, and count what it adds."""
+        snapshot = self._link.face.snapshot
+        self.query_one(HeaderBar).status = status_of_session(snapshot)
+        shape = self._reel.shape
+        if shape is not None and snapshot.checkpoint_id != shape.head and self.settled:
+            self._queue(self._refresh)
+
+    async def _refresh(self) -> None:
+        await self._reel.refresh()
+
+    # What is shown -----------------------------------------------------------------------------------------------
+
+    async def _load(self) -> None:
+        place = await self._reel.look()
+        self._place = place
+        if place is None:
+            self.say("This session has no checkpoint yet.")
+            return
+        self._state = await self._state_of(place.info)
+        plan = plan_at(self._state, place.info.timestamp)
+        ours = self._ours(place.info)
+        here = compare(await self._state_of(place.before) if place.before is not None else {}, self._state)
+        view = self._mode == 1
+        rows = moment_rows(place, self._state, here, ours=ours) if view else await self._diff_rows(place)
+        self.query_one(PlanTable).update_rows(plan)
+        self.query_one(StateTree).show_value(self._state)
+        self.query_one("#past-text", Rows).show(rows)
+        self.query_one("#past-moment").border_title = Content(self._diff_title(place) if self._mode == 2 else "Moment")
+        self.query_one("#past-plan").border_title = Content(f"Plan at {clock_words(place.info.timestamp)}")
+        decided = decision_words(place, here)
+        where = Content.assemble(
+            (f" {place_words(place, ours=ours)}", "bold" if ours else "bold $text-warning"), "\n", f" {decided}"
+        )
+        self.query_one("#replay-where", Static).update(where)
+        newest = " · the newest moment" if self._reel.at_head else ""
+        self.query_one("#replay-banner", Static).update(Content(f" {BANNER}{newest}"))
+        self._draw_graph(place)
+        self._draw_actions()
+
+    def _draw_graph(self, place: Place) -> None:
+        shape = self._reel.shape
+        assert shape is not None
+        letters = dict(zip(self._marks, "AB", strict=False))
+        marks = {i: f" {letter}" for i, letter in letters.items()}
+        here = place.info.checkpoint_id
+        marks[here] = "▸" + letters.get(here, "")
+        table = self.query_one(GraphTable)
+        table.show(self._reel.infos, self._reel.index, head=shape.head, turns=shape.turns, marks=marks)
+        table.border_title = Content(f"Graph · {place.number} of {place.total}")
+
+    def _draw_actions(self) -> None:
+        for number in _PLACES:
+            action = self.query_one(f"#replay-{number}", ReplayAction)
+            action.show(self._why_not(number), chosen=number == self._mode)
+        marks = [f"{letter} {_short_name(self._marked[m])}" for m, letter in zip(self._marks, "AB", strict=False)]
+        said = "marks: " + ", ".join(marks) if marks else "m marks"
+        self.query_one("#replay-marks", Static).update(Content(said))
+
+    def _ours(self, info: CheckpointInfo) -> bool:
+        shape = self._reel.shape
+        return shape is not None and on_line(info.checkpoint_id, current_line(shape.head, shape.turns))
+
+    async def _state_of(self, info: CheckpointInfo) -> dict[str, Any]:
+        key = info.checkpoint_id
+        found = self._states.pop(key, None)
+        if found is None:
+            found = await self._link.state_at(key)
+        self._states[key] = found
+        while len(self._states) > _STATES_KEPT:
+            self._states.pop(next(iter(self._states)))
+        return found
+
+    # Differences -------------------------------------------------------------------------------------------------
+
+    def _pair(self, place: Place) -> tuple[CheckpointInfo | None, CheckpointInfo]:
+        """Return what is compared, the older one first: two marks, mark and this one, or this one and the one before.
+
+        The older one is None when there is none: then everything is new.
+        """
+        marked = [self._marked[m] for m in self._marks]
+        if len(marked) == 1 and marked[0].checkpoint_id != place.info.checkpoint_id:
+            marked.append(place.info)
+        if len(marked) == 2:
+            older, newer = sorted(marked, key=lambda c: c.checkpoint_id)
+            return older, newer
+        return place.before, place.info
+
+    def _diff_title(self, place: Place) -> str:
+        older, newer = self._pair(place)
+        return f"Diff · {_short_name(older) if older else 'nothing'} → {_short_name(newer)}"
+
+    async def _diff_rows(self, place: Place) -> list[Row]:
+        older, newer = self._pair(place)
+        before = await self._state_of(older) if older is not None else {}
+        rows = await difference_between(self._link, before, await self._state_of(newer))
+        what = "between the two marks" if len(self._marks) == 2 else "mark and this moment"
+        said = what if older is not None and older is not place.before else "this moment and the one before it"
+        return [text_row(f"{said}; m marks another to compare", "$text-muted"), *rows]
+
+    # Keys --------------------------------------------------------------------------------------------------------
+
+    def action_step(self, by: int) -> None:
+        self._queue(partial(self._step, by))
+
+    async def _step(self, by: int) -> None:
+        moved = await self._reel.step(by)
+        end = "This is the newest checkpoint; Esc goes back to live." if by > 0 else "This is the first checkpoint."
+        self.say("" if moved else end)
+
+    def action_decision(self, by: int) -> None:
+        self._queue(partial(self._decision, by))
+
+    async def _decision(self, by: int) -> None:
+        found = await self._reel.decision(by)
+        self.say("" if found else f"Nothing was decided {'after' if by > 0 else 'before'} this.")
+
+    def action_first(self) -> None:
+        self._queue(self._reel.first)
+
+    def action_last(self) -> None:
+        self._queue(self._reel.last)
+
+    def action_mark(self) -> None:
+        self._queue(self._mark)
+
+    async def _mark(self) -> None:
+        info = self._reel.current
+        if info is not None:
+            known = {**self._marked, info.checkpoint_id: info}
+            self._marks = last_two(self._marks, info.checkpoint_id)
+            self._marked = {m: known[m] for m in self._marks}
+
+    def action_act(self, number: int) -> None:
+        self._queue(partial(self._act, number))
+
+    async def _act(self, number: int) -> None:
+        # Where the keys before this one led to, drawn or not: never act on a moment that was left.
+        self._place = await self._reel.look()
+        why_not = self._why_not(number)
+        if why_not:
+            self.say(why_not)
+        elif number in (1, 2):
+            self._mode = number
+            self.query_one("#past-moment", VerticalScroll).scroll_home(animate=False)
+            if number == 2:
+                self.show_pane("past-moment", focus=True)
+        else:
+            self.run_worker(self._guarded(self._fork if number == 3 else self._restore), group="going")
+
+    def _why_not(self, number: int) -> str:
+        if self._place is None:
+            return "There is no checkpoint yet."
+        if number == 2 and self._pair(self._place)[0] is None:
+            return "The first checkpoint has none before it; mark another one with m to compare."
+        if number == 4 and self._reel.at_head:
+            return "The session stands here already."
+        return ""
+
+    def on_replay_action_clicked(self, event: ReplayAction.Clicked) -> None:
+        event.stop()
+        self.action_act(event.number)
+
+    def action_leave(self) -> None:
+        self.dismiss(None)
+
+    def action_next_pane(self) -> None:
+        names = [name for name, _ in PANES]
+        here = self.focused.id if self.focused is not None else ""
+        following = names[(names.index(here) + 1) % len(names)] if here in names else self._pane
+        self.show_pane(following, focus=True)
+
+    # Panes -------------------------------------------------------------------------------------------------------
+
+    def on_resize(self, event: Resize) -> None:
+        self._arrange()
+
+    def _arrange(self) -> None:
+        width, height = self.app.size
+        self.set_class(width >= WIDE[0] and height >= WIDE[1], "-wide")
+        self.set_class(height < SHORT, "-short")
+        self.show_pane(self._pane)
+
+    def show_pane(self, pane: str, *, focus: bool = False) -> None:
+        """Bring a pane to the front."""
+        self._pane = pane
+        for name, _ in PANES:
+            self.query_one(f"#{name}").set_class(name == pane, "-seen")
+        self.query_one(TabStrip).mark(pane)
+        if focus:
+            self.query_one(f"#{pane}").focus()
+
+    def on_descendant_focus(self) -> None:
+        pane = (self.focused.id if self.focused else "") or ""
+        if pane in dict(PANES) and pane != self._pane:
+            self.show_pane(pane)
+
+    def on_tab_chosen(self, event: Tab.Chosen) -> None:
+        event.stop()
+        self.show_pane(event.pane, focus=True)
+
+    def on_data_table_row_highlighted(self, event: DataTable.RowHighlighted) -> None:
+        event.stop()
+        table = self.query_one(GraphTable)
+        chosen = table.selected
+        if (
+            event.data_table is table
+            and table.has_focus
+            and chosen is not None
+            and event.cursor_row == table.cursor_row
+        ):
+            current = self._reel.current
+            if current is not None and current.checkpoint_id != chosen.checkpoint_id and self.settled:
+                self._queue(partial(self._go, chosen.checkpoint_id))
+
+    async def _go(self, checkpoint_id: str) -> None:
+        ids = [c.checkpoint_id for c in self._reel.infos]
+        if checkpoint_id in ids:
+            await self._reel.go(ids.index(checkpoint_id))
+
+    def on_data_table_row_selected(self, event: DataTable.RowSelected) -> None:
+        event.stop()
+        plan = self.query_one(PlanTable)
+        if event.data_table is plan and plan.selected:
+            self.run_worker(self._guarded(partial(self._show, plan.selected)), group="going")
+
+    def on_plan_table_wanted(self, event: PlanTable.Wanted) -> None:
+        event.stop()
+        self.say("This is the past: nothing can be changed in it. 4 goes back to it, 3 begins a session from it.")
+
+    # Going back, going elsewhere ---------------------------------------------------------------------------------
+
+    async def _show(self, todo_id: str) -> None:
+        if self._place is not None:
+            await show_todo(self, self._link, self._place, self._state, todo_id)
+
+    async def _restore(self) -> None:
+        if self._place is not None:
+            await restore(self, self._session, self._link, self._place, await self._state_of(self._place.info))
+
+    async def _fork(self) -> None:
+        if self._place is not None:
+            await fork(self, self._link, self._place)
+
+
+def _short_name(info: CheckpointInfo) -> str:
+    return f"{info.step} {safe_text(info.node, multiline=False)} {clock_words(info.timestamp)}"

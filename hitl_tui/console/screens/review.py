@@ -1,0 +1,141 @@
+"""Review of the marked questions: the whole list, and one key that approves exactly those (C3)."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+from textual.binding import Binding, BindingType
+from textual.content import Content
+
+from hitl_tui.console.arming import Arming
+from hitl_tui.console.asking import RISK_WORDS, Row, text_row
+from hitl_tui.console.screens.dialogs import Reading
+from hitl_tui.console.words import number_of
+
+if TYPE_CHECKING:
+    from hitl_tui.supervisor.snapshot import Question
+
+_ORDER = ("low", "medium", "high")
+"""Risk classes in the order they are to be taken."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What became of one approval.
+
+    Args:
+        approved: it took effect.
+        words: why, safe text.
+    """
+
+    approved: bool
+    words: str
+
+
+Approve = Callable[["Question"], Awaitable[Outcome]]
+"""Approves one question exactly as it was shown."""
+
+
+def risk_class(question: Question) -> str:
+    """Return the class that a question may be approved together with: its risk, or its kind where it has none."""
+    return str(question.view.request.about.get("risk") or question.kind.value)
+
+
+def classes(questions: Iterable[Question]) -> list[str]:
+    """Return the classes of questions, the one to take first at the front."""
+    found = dict.fromkeys(risk_class(q) for q in questions)
+    return sorted(found, key=lambda name: _ORDER.index(name) if name in _ORDER else -1)
+
+
+def class_words(name: str) -> str:
+    """Return what a class is called: `low risk`, `RISKY`, `plan`."""
+    return RISK_WORDS.get(name, name).partition(":")[0]
+
+
+class Review(Reading[None]):
+    """Lists marked questions whole, with risk and exact input. `1` approves those that are listed, and no others.
+
+    Args:
+        items: the marked questions, as they are now, each with what is to be read of it.
+        arming: when keys decide.
+        approve: approves one.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("2", "first", "Only the first class", id="review.first")]
+
+    def __init__(self, items: Sequence[tuple[Question, Sequence[Row]]], arming: Arming, approve: Approve) -> None:
+        self._questions = tuple(question for question, _ in items)
+        self._bodies = {question.id: tuple(rows) for question, rows in items}
+        self._approve = approve
+        self._outcomes: dict[str, Outcome] = {}
+        self._begun = False
+        super().__init__(self._title_words(), self._rows(), self._key_words(), arming)
+
+    def _title_words(self) -> str:
+        return f"Marked · {len(self._questions)}"
+
+    def _key_words(self) -> str:
+        if self._begun:
+            return "Esc closes"
+        found = classes(self._questions)
+        if len(found) > 1:
+            return f"2 keeps only what is {class_words(found[0])} · PgDn reads on · Esc back"
+        count = len(self._questions)
+        return f"1 Approve exactly {'this one' if count == 1 else f'these {count}'} · PgDn reads on · Esc back"
+
+    def _rows(self) -> list[Row]:
+        rows = []
+        found = classes(self._questions)
+        if len(found) > 1 and not self._begun:
+            rows += [text_row(mixed_words(self._questions), "bold $text-warning"), text_row("")]
+        for question in self._questions:
+            rows += self._item(question)
+        return rows
+
+    def _item(self, question: Question) -> Iterable[Row]:
+        request = question.view.request
+        name = number_of(question.todo_id) if question.todo_id else question.kind.value
+        risk = risk_class(question)
+        style = "bold $text-error" if risk == "high" else "bold"
+        yield Row("", Content.styled(f"◆ {name} · {RISK_WORDS.get(risk, risk)} · digest {request.digest[:12]}", style))
+        outcome = self._outcomes.get(question.id)
+        if outcome is not None:
+            glyph, colour = ("✓", "$text-success") if outcome.approved else ("✗", "$text-error")
+            yield Row("", Content.styled(f"{glyph} {outcome.words}", f"bold {colour}"))
+        elif not self._begun:
+            yield from self._bodies[question.id]
+            yield text_row("")
+
+    def confirmed(self) -> None:
+        found = classes(self._questions)
+        if self._begun:
+            return
+        if len(found) > 1:
+            self.say(f"never across risk classes: 2 takes {class_words(found[0])} first")
+            return
+        self._begun = True
+        self.run_worker(self._approve_all(), group="review")
+
+    async def _approve_all(self) -> None:
+        for question in self._questions:
+            self._outcomes[question.id] = await self._approve(question)
+            self.redraw(self._rows(), self._key_words())
+
+    def action_first(self) -> None:
+        """Leave only the class that is to be taken first; the others stay marked."""
+        found = classes(self._questions)
+        if self._begun or len(found) < 2:
+            return
+        self._questions = tuple(q for q in self._questions if risk_class(q) == found[0])
+        self.query_one("#reading").border_title = Content(self._title_words())
+        self.redraw(self._rows(), self._key_words())
+
+
+def mixed_words(questions: Sequence[Question]) -> str:
+    """Return why questions of several classes aren't approved at once, and which class to take first."""
+    counts = {name: sum(risk_class(q) == name for q in questions) for name in classes(questions)}
+    listed = ", ".join(f"{count} {class_words(name)}" for name, count in counts.items())
+    first = class_words(next(iter(counts)))
+    return f"These are of different risk ({listed}) and never approved at once: take {first} first."

@@ -1,0 +1,137 @@
+"""Sessions that the console holds open side by side, each in a task of its own; one of them is shown (C8)."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from hitl_tui.console.engine import Link, Watcher, sentence
+from hitl_tui.core.errors import HitlError
+
+if TYPE_CHECKING:
+    from hitl_tui.supervisor.activity import Activity
+    from hitl_tui.supervisor.follower import Follower
+    from hitl_tui.supervisor.session import Session, SessionSetup
+    from hitl_tui.supervisor.snapshot import Snapshot
+    from hitl_tui.supervisor.workbench import Workbench
+
+log = logging.getLogger(__name__)
+
+Elsewhere = Callable[[str, "Snapshot"], None]
+"""Is told how a session looks that isn't on the screen."""
+
+
+class Served:
+    """One session that is held open until `leave`.
+
+    Args:
+        bench: opens it.
+        setup: what it is opened with.
+        query: begins it when it has no checkpoints yet.
+        watcher: is told what happens while it is on the screen.
+        elsewhere: is told while it isn't.
+        link: makes the link of its face.
+    """
+
+    def __init__(
+        self,
+        bench: Workbench,
+        setup: SessionSetup,
+        query: str,
+        watcher: Watcher,
+        elsewhere: Elsewhere,
+        link: Callable[[Session | Follower], Link],
+    ) -> None:
+        self.id = setup.info.id
+        self.shown = False
+        self._setup = setup
+        self._watcher = watcher
+        self._elsewhere = elsewhere
+        self._leave = asyncio.Event()
+        self._ready: asyncio.Future[Link] = asyncio.get_running_loop().create_future()
+        self._stopped = ""
+        self._task = asyncio.create_task(self._serve(bench, query, link), name=f"console {self.id}")
+
+    @property
+    def over(self) -> bool:
+        """It can't go on: it has to be opened again."""
+        return self._task.done() or bool(self._stopped)
+
+    @property
+    def finished(self) -> bool:
+        """Nothing in it goes on or waits for a person."""
+        opened = self._ready.done() and not self._ready.cancelled() and self._ready.exception() is None
+        return opened and self._ready.result().face.snapshot.status in ("finished", "failed")
+
+    async def link(self) -> Link:
+        """Return the link once the session is open.
+
+        Raises:
+            HitlError: it can't be opened.
+        """
+        return await asyncio.shield(self._ready)
+
+    def show(self) -> None:
+        """Put it on the screen."""
+        self.shown = True
+        if self._ready.done() and self._ready.exception() is None:
+            self._watcher.seen(self._ready.result().face.snapshot)
+
+    async def leave(self) -> None:
+        """Close it; what it did is kept, and what ran goes on when it is opened again."""
+        self.shown = False
+        self._leave.set()
+        await asyncio.wait({self._task})
+
+    async def _serve(self, bench: Workbench, query: str, link: Callable[[Session | Follower], Link]) -> None:
+        try:
+            async with bench.session(self._setup, query) as face:
+                unsubscribe = self._listen(face)
+                self._ready.set_result(link(face))
+                watching = asyncio.create_task(self._watch(face), name=f"watch {self.id}")
+                try:
+                    await self._leave.wait()
+                finally:
+                    unsubscribe()
+                    watching.cancel()
+                    await asyncio.wait({watching})
+        except Exception as error:
+            log.exception("session %s", self.id)
+            if self._ready.done():
+                self._stop(sentence(error))
+            else:
+                self._ready.set_exception(error)
+
+    def _listen(self, face: Session | Follower) -> Callable[[], None]:
+        activity = face.activity
+        return (lambda: None) if isinstance(activity, list) else activity.subscribe(lambda line: self._said([line]))
+
+    async def _watch(self, face: Session | Follower) -> None:
+        seen = face.snapshot
+        self._seen(seen)
+        try:
+            while True:
+                seen = await face.changed(seen)
+                self._seen(seen)
+        except HitlError as error:
+            self._stop(error.message)
+        except Exception as error:
+            log.exception("watching %s", self.id)
+            self._stop(sentence(error))
+
+    def _seen(self, snapshot: Snapshot) -> None:
+        if self.shown:
+            self._watcher.seen(snapshot)
+        else:
+            self._elsewhere(self.id, snapshot)
+
+    def _said(self, lines: Sequence[Activity]) -> None:
+        if self.shown:
+            self._watcher.said(lines)
+
+    def _stop(self, why: str) -> None:
+        self._stopped = why
+        if self.shown:
+            self._watcher.stopped(why)

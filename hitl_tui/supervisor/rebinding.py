@@ -1,0 +1,215 @@
+"""A session's checkpoints under another id: what names the session in them is written anew (C8).
+
+Thread ids, and in the supervisor's state the session's id and the ids of runs, name the session. Interrupt ids don't.
+Everything else is kept byte for byte or value for value; nothing is executed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+from collections.abc import Iterator, Mapping
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from langgraph.checkpoint.serde.types import _DeltaSnapshot
+
+from hitl_tui.core.errors import BadInput, StorageError
+from hitl_tui.core.policy import Mode
+from hitl_tui.supervisor.checkpointer import check_file, create_checkpointer, serializer
+from hitl_tui.supervisor.graph import thread_of
+
+_UNREADABLE = (ValueError, TypeError, LookupError, AttributeError, RuntimeError)
+"""What a checkpoint that isn't one of ours makes of its reader."""
+
+_READ_CHECKPOINTS = """SELECT thread_id, checkpoint_ns, checkpoint_id, parent_checkpoint_id, type, checkpoint, metadata
+    FROM checkpoints ORDER BY rowid"""
+_READ_WRITES = """SELECT thread_id, checkpoint_ns, checkpoint_id, task_id, task_path, idx, channel, type, value
+    FROM writes ORDER BY rowid"""
+_READ_HEAD = """SELECT type, checkpoint FROM checkpoints WHERE thread_id = ? AND checkpoint_ns = ''
+    ORDER BY checkpoint_id DESC LIMIT 1"""
+_WRITE_CHECKPOINT = """INSERT INTO checkpoints
+    (thread_id, checkpoint_ns, checkpoint_id, parent_checkpoint_id, type, checkpoint, metadata)
+    VALUES (?, ?, ?, ?, ?, ?, ?)"""
+_WRITE_WRITE = """INSERT INTO writes
+    (thread_id, checkpoint_ns, checkpoint_id, task_id, task_path, idx, channel, type, value)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """How far the checkpoints of a session got.
+
+    Args:
+        head: id of the newest checkpoint; empty when there is none.
+        branch, cursor: the highest branch and inbox event number in any of them.
+    """
+
+    head: str = ""
+    branch: int = 0
+    cursor: int = 0
+
+
+def snapshot(source: Path, target: Path) -> None:
+    """Write the checkpoints as they are now into a file of their own, also while their owner goes on.
+
+    Raises:
+        StorageError: they can't be read, or there is no room.
+    """
+    check_file(source)
+    try:
+        with closing(_reader(source)) as db:
+            db.execute("VACUUM INTO ?", (str(target),))
+    except sqlite3.Error as error:
+        raise StorageError(f"The checkpoints {source} can't be copied: {error}; nothing was changed.") from error
+
+
+def check_rows(source: Path) -> None:
+    """Check that a file from elsewhere holds the tables of checkpoints and nothing that acts.
+
+    Raises:
+        BadInput: it doesn't.
+    """
+    try:
+        check_file(source)
+        with closing(_reader(source)) as db:
+            found = {(kind, name) for kind, name in db.execute("SELECT type, name FROM sqlite_master WHERE sql <> ''")}
+            sound = db.execute("PRAGMA quick_check(1)").fetchone()[0]
+    except (StorageError, sqlite3.Error) as error:
+        raise BadInput("The checkpoints in it can't be read: they aren't a checkpoint database.") from error
+    if found != {("table", "checkpoints"), ("table", "writes")} or sound != "ok":
+        raise BadInput("The checkpoints in it aren't what a session keeps.")
+
+
+async def rebind(source: Path, target: Path, old: str, new: str, *, mode: Mode | None = None) -> Place:
+    """Write a session's checkpoints into a new file, under another session id.
+
+    Args:
+        source: a file that nobody writes.
+        target: the new file.
+        old, new: session ids.
+        mode: the mode that every checkpoint is to have; None keeps theirs.
+
+    Returns:
+        how far they got.
+
+    Raises:
+        StorageError: they can't be read or written.
+    """
+    async with create_checkpointer(target):
+        pass
+    return await asyncio.to_thread(_copy_rows, source, target, _Renaming(old, new, mode))
+
+
+def cursor_of(source: Path, session: str) -> int:
+    """Return the number of the last inbox event that a session's head has gone through.
+
+    Raises:
+        StorageError: it can't be read.
+    """
+    try:
+        with closing(_reader(source)) as db:
+            row = db.execute(_READ_HEAD, (thread_of(session),)).fetchone()
+        control = serializer().loads_typed(row)["channel_values"].get("control") if row else None
+        return int((control or {}).get("cursor", 0))
+    except (sqlite3.Error, *_UNREADABLE) as error:
+        raise StorageError(f"The checkpoints {source} can't be read: {error}.") from error
+
+
+def _copy_rows(source: Path, target: Path, renaming: _Renaming) -> Place:
+    try:
+        with closing(_reader(source)) as read, closing(sqlite3.connect(target, isolation_level=None)) as write:
+            write.execute("PRAGMA synchronous=FULL")
+            write.execute("BEGIN IMMEDIATE")
+            write.executemany(_WRITE_CHECKPOINT, renaming.checkpoints(read))
+            write.executemany(_WRITE_WRITE, renaming.writes(read))
+            write.execute("COMMIT")
+            write.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+    except sqlite3.Error as error:
+        raise StorageError(f"The copy can't be written: {error}; nothing was changed.") from error
+    except _UNREADABLE as error:
+        raise StorageError(f"The checkpoints of {renaming.old} can't be read: {error}.") from error
+    return renaming.place
+
+
+class _Renaming:
+    """Gives rows as they are under the new id, and learns how far they got."""
+
+    def __init__(self, old: str, new: str, mode: Mode | None) -> None:
+        self.old = old
+        self._new, self._mode = new, mode
+        self._serde = serializer()
+        self.place = Place()
+
+    def checkpoints(self, db: sqlite3.Connection) -> Iterator[tuple[Any, ...]]:
+        rows = db.execute(_READ_CHECKPOINTS)
+        for thread, ns, checkpoint_id, parent, kind, blob, metadata in rows:
+            if thread == thread_of(self.old) and not ns:
+                checkpoint = self._serde.loads_typed((kind, blob))
+                checkpoint["channel_values"] = self._state(checkpoint["channel_values"])
+                kind, blob = self._serde.dumps_typed(checkpoint)
+                self._learn(str(checkpoint_id), checkpoint["channel_values"].get("control") or {})
+            yield self._thread(thread), ns, checkpoint_id, parent, kind, blob, metadata
+
+    def writes(self, db: sqlite3.Connection) -> Iterator[tuple[Any, ...]]:
+        rows = db.execute(_READ_WRITES)
+        for thread, ns, *place, channel, kind, value in rows:
+            if thread == thread_of(self.old) and channel in ("session_id", "todos"):
+                renamed = self._state({channel: self._serde.loads_typed((kind, value))})
+                kind, value = self._serde.dumps_typed(renamed[channel])
+            yield self._thread(thread), ns, *place, channel, kind, value
+
+    def _learn(self, checkpoint_id: str, control: Mapping[str, Any]) -> None:
+        self.place = Place(
+            max(self.place.head, checkpoint_id),
+            max(self.place.branch, int(control.get("branch", 0))),
+            max(self.place.cursor, int(control.get("cursor", 0))),
+        )
+
+    def _thread(self, thread: str) -> str:
+        if thread == thread_of(self.old):
+            return thread_of(self._new)
+        return self._run(thread)
+
+    def _run(self, run_id: str) -> str:
+        prefix = f"{self.old}/"
+        return f"{self._new}/{run_id.removeprefix(prefix)}" if run_id.startswith(prefix) else run_id
+
+    def _state(self, values: Mapping[str, Any]) -> dict[str, Any]:
+        found = dict(values)
+        if found.get("session_id") == self.old:
+            found["session_id"] = self._new
+        if isinstance(found.get("__start__"), dict):
+            found["__start__"] = self._state(found["__start__"])
+        todos = found.get("todos")
+        if isinstance(todos, _DeltaSnapshot):
+            found["todos"] = _DeltaSnapshot(self._todos(todos.value))
+        elif isinstance(todos, dict):
+            found["todos"] = self._todos(todos)
+        if self._mode is not None and isinstance(found.get("control"), dict):
+            found["control"] = {**found["control"], "mode": self._mode.value}
+        return found
+
+    def _todos(self, todos: Mapping[str, Any]) -> dict[str, Any]:
+        return {todo_id: None if todo is None else self._todo(todo) for todo_id, todo in todos.items()}
+
+    def _todo(self, todo: Mapping[str, Any]) -> dict[str, Any]:
+        found = dict(todo)
+        if found.get("run_id"):
+            found["run_id"] = self._run(found["run_id"])
+        metadata = dict(found.get("metadata") or {})
+        if "threads" in metadata:
+            metadata["threads"] = {self._run(run): self._run(thread) for run, thread in metadata["threads"].items()}
+        if "rewind" in metadata:
+            metadata["rewind"] = {**metadata["rewind"], "thread": self._run(metadata["rewind"]["thread"])}
+        if metadata:
+            found["metadata"] = metadata
+        return found
+
+
+def _reader(path: Path) -> sqlite3.Connection:
+    db = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, timeout=10)
+    db.execute("PRAGMA trusted_schema = OFF")
+    return db

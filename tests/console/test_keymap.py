@@ -1,0 +1,272 @@
+"""The key map, and what `keys.toml` changes in it (C2)."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from console_support import EXAMPLE, RISE, console
+from textual.binding import BindingsMap
+from textual.screen import Screen
+
+from hitl_tui.console.help import help_rows, palette
+from hitl_tui.console.keymap import Keymap, load_keymap, normal_keys, shown_keys
+from hitl_tui.console.keys import CONFIRM, HOME, INBOX, KEYS, PROMPT, QUESTION, TITLES, VIEWER, WORDS, with_jamo
+from hitl_tui.console.screens.dialogs import Confirm, Words
+from hitl_tui.console.screens.home import HomeScreen
+from hitl_tui.console.screens.inbox import Inbox
+from hitl_tui.console.screens.viewer import Viewer
+from hitl_tui.console.widgets.bars import KeyLine
+from hitl_tui.console.widgets.plan import PlanTable
+from hitl_tui.console.widgets.stream import Line, Stream
+
+
+def keymap(tmp_path: Path, text: str) -> Keymap:
+    path = tmp_path / "keys.toml"
+    path.write_text(text, encoding="utf-8")
+    return load_keymap(path)
+
+
+def test_every_binding_has_an_id_of_its_own_and_a_part_with_a_title() -> None:
+    assert len({spec.id for spec in KEYS}) == len(KEYS)
+    assert {spec.where for spec in KEYS} == set(TITLES)
+
+
+@pytest.mark.parametrize(
+    ("where", "screen"),
+    [(HOME, HomeScreen), (INBOX, Inbox), (VIEWER, Viewer), (CONFIRM, Confirm), (WORDS, Words)],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_the_map_says_what_dialogs_bind(where: str, screen: type[Screen[object]]) -> None:
+    bound: dict[str | None, set[str]] = {}
+    for key, binding in BindingsMap(screen.BINDINGS):
+        bound.setdefault(binding.id, set()).add(key)
+    assert bound == {s.id: set(with_jamo(s.keys).split(",")) for s in KEYS if s.where == where}
+
+
+def test_no_file_changes_nothing(tmp_path: Path) -> None:
+    found = load_keymap(tmp_path / "keys.toml")
+    assert (found.specs, dict(found.changed), found.problems) == (KEYS, {}, ())
+
+
+def test_an_entry_replaces_all_keys_and_what_is_shown(tmp_path: Path) -> None:
+    found = keymap(tmp_path, '"question.1" = "y"\n"console.help" = ["f1", "ctrl+t"]\n')
+    assert found.problems == ()
+    assert found.changed == {"question.1": with_jamo("y"), "console.help": with_jamo("f1,ctrl+t")}
+    assert next(s for s in found.of(QUESTION) if s.id == "question.1").shown == "y"
+    assert found.shown("console.help") == "F1"
+    assert found.shown("question.2") == "2"
+
+
+def test_names_may_stand_without_quotes(tmp_path: Path) -> None:
+    assert keymap(tmp_path, 'question.1 = "y"\n[plan]\nshow = "o"\n').changed.keys() == {"question.1", "plan.show"}
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ('"queston.1" = "y"', 'keys.toml: there is no binding "queston.1"; the nearest is "question.1"'),
+        ('"question.1" = "banana"', '"banana" is no key'),
+        ('"question.1" = ""', "is no key"),
+        ('"question.1" = "hyperctrl+x"', "is no key"),
+        ('"question.1" = "e"', 'e is the key of "question.2"'),
+        ('"question.1" = "f1"', 'F1 is the key of "console.help"'),
+        ('"question.1" = "ㄷ"', 'ㄷ is the key of "question.2"'),
+        ('"question.1" = "enter"', "Enter never decides anything"),
+        ('"question.3" = "ctrl+d"', "Ctrl+D never decides anything"),
+        ('"confirm.yes" = "escape"', "Esc never decides anything"),
+        ('"console.help" = "h"', "h is a character that you type"),
+        ('"console.help" = "?"', "? is a character that you type"),
+        ('"prompt.send" = "x"', "x is a character that you type"),
+        ("question", "The keys in keys.toml were left out"),
+    ],
+)
+def test_what_cant_be_taken_is_told_in_one_sentence_and_left_out(tmp_path: Path, text: str, said: str) -> None:
+    found = keymap(tmp_path, text + "\n")
+    assert found.changed == {}
+    assert len(found.problems) == 1
+    assert said in found.problems[0]
+    assert "\n" not in found.problems[0] and found.problems[0].endswith(".")
+    assert found.specs == KEYS
+
+
+def test_one_mistake_leaves_the_others_alone(tmp_path: Path) -> None:
+    found = keymap(tmp_path, '"plan.show" = "nokey"\n"plan.undo" = "z"\n')
+    assert found.changed == {"plan.undo": with_jamo("z")}
+    assert len(found.problems) == 1
+
+
+def test_two_bindings_may_swap_their_keys(tmp_path: Path) -> None:
+    found = keymap(tmp_path, '"question.1" = "2,e"\n"question.2" = "1,a"\n')
+    assert found.problems == ()
+    assert found.changed == {"question.1": with_jamo("2,e"), "question.2": with_jamo("1,a")}
+
+
+def test_two_entries_for_one_key_leave_one_of_them(tmp_path: Path) -> None:
+    found = keymap(tmp_path, '"plan.show" = "z"\n"plan.undo" = "z"\n')
+    assert len(found.problems) == 1
+    assert len(found.changed) == 1
+
+
+def test_the_same_key_means_different_things_in_different_parts(tmp_path: Path) -> None:
+    assert keymap(tmp_path, '"plan.show" = "z"\n"history.show" = "z"\n').problems == ()
+
+
+@pytest.mark.parametrize(
+    ("written", "normal", "shown"),
+    [
+        ("ctrl+g, F2", "ctrl+g,f2", "Ctrl+G F2"),
+        ("?", "question_mark", "?"),
+        ("Y", "Y", "Y"),
+        ("ctrl+Y", "ctrl+y", "Ctrl+Y"),
+        ("PageDown", "pagedown", "PgDn"),
+        ("up", "up", "↑"),
+        ("/", "slash", "/"),
+        ("ㅁ", "ㅁ", "ㅁ"),
+        ("y,y", "y", "y"),
+    ],
+)
+def test_keys_as_people_write_them(written: str, normal: str, shown: str) -> None:
+    assert normal_keys(written) == normal
+    assert shown_keys(normal) == shown
+
+
+def test_no_default_key_of_a_decision_is_one_that_never_decides() -> None:
+    specs = {s.id: s for s in KEYS}
+    for number in (1, 2, 3, 4, 5):
+        assert not {"enter", "escape", "ctrl+d", "ctrl+c"} & set(specs[f"question.{number}"].keys.split(","))
+
+
+async def test_remapped_keys_work_and_are_shown(tmp_path: Path) -> None:
+    (tmp_path / "keys.toml").write_text(
+        '"question.1" = "y"\n"session.question" = "ctrl+t"\n"prompt.send" = "ctrl+s"\n', encoding="utf-8"
+    )
+    async with console(tmp_path, EXAMPLE, query=RISE) as c:
+        await c.asked()
+        assert "Ctrl+T" in [shown for _, shown, _ in c.session.query_one(KeyLine).keys]
+        assert "Ctrl+S" in [shown for _, shown, _ in c.session.query_one(KeyLine).keys]
+        await c.press("ctrl+g")
+        assert c.prompt.has_focus
+        c.prompt.text = "/todos"
+        await c.press("enter")
+        assert c.prompt.text.strip() == "/todos"
+        await c.press("ctrl+s")
+        await c.until(lambda: c.prompt.text == "", "the line is sent")
+        await c.press("ctrl+t")
+        assert c.panel.has_focus
+        c.clock.rest()
+        await c.press("1")
+        assert c.status("todo_001") == "waiting_approval"
+        await c.read_on()
+        await c.press("ㅛ")  # y with a Korean keyboard
+        await c.until(lambda: c.status("todo_001") == "completed", "approved")
+
+
+async def test_problems_are_said_at_the_start_and_listed_in_the_help(tmp_path: Path) -> None:
+    (tmp_path / "keys.toml").write_text('"questio.1" = "y"\n"plan.show" = "nokey"\n', encoding="utf-8")
+    async with console(tmp_path) as c:
+        await c.until(lambda: "questio.1" in c.message, "the first problem")
+        assert "1 more" in c.message
+        text = "\n".join(f"{r.label}{r.text.plain}" for r in help_rows(c.app.keymap, c.app.keymap.problems))
+        assert "questio.1" in text and "nokey" in text
+
+
+def test_the_help_follows_the_map(tmp_path: Path) -> None:
+    text = "\n".join(f"{r.label}{r.text.plain}" for r in help_rows(keymap(tmp_path, '"plan.undo" = "z"')))
+    assert re.search(r"^  z +Take back its approval", text, re.MULTILINE)
+    for spec in KEYS:
+        assert spec.help in text and spec.id in text
+
+
+async def test_the_palette_says_why_something_isnt_possible(tmp_path: Path) -> None:
+    async with console(tmp_path) as c:
+        entries = {e.title: e for e in palette(c.app)}
+        assert entries["/todo approve"].help.startswith("not now: needs an open session")
+        entries["/todo approve"].callback()
+        assert "needs an open session" in c.message
+        assert not entries["Help (F1)"].help.startswith("not now")
+
+
+async def test_the_palette_offers_commands_in_a_session(tmp_path: Path) -> None:
+    async with console(tmp_path, EXAMPLE, query=RISE) as c:
+        await c.asked()
+        entries = {e.title: e for e in palette(c.app)}
+        assert not [e.title for e in entries.values() if e.help.startswith("not now")]
+        entries["/todo skip"].callback()
+        assert c.prompt.text == "/todo skip "
+        await entries["Question (Ctrl+G)"].callback()
+        await c.pilot.pause()
+        assert c.panel.has_focus
+
+
+def lines(count: int, todo: str = "todo_001") -> list[Line]:
+    return [Line(todo, f"{n:06d} ", f"line {n} of many") for n in range(count)]
+
+
+async def test_words_are_found_in_the_stream(tmp_path: Path) -> None:
+    async with console(tmp_path, EXAMPLE, query=RISE, size=(100, 40)) as c:
+        await c.asked()
+        stream = c.session.query_one(Stream)
+        stream.add([*lines(300), Line("", "", "NEEDLE one"), *lines(300), Line("", "", "a needle two"), *lines(50)])
+        c.session.show_pane("stream", focus=True)
+        await c.press("slash", "n", "e", "e", "d", "l", "e")
+        assert "2 of 2" in str(stream.border_subtitle)
+        await c.press("enter", "p")
+        assert "1 of 2" in str(stream.border_subtitle)
+        top = stream.scroll_offset.y
+        assert any("NEEDLE one" in row for row in stream.lines[top : top + stream.size.height])
+        await c.press("escape")
+        assert not stream.finding.active and stream.has_focus
+        await c.press("escape")
+        assert c.prompt.has_focus
+
+
+async def test_typing_a_search_decides_nothing_and_calls_no_other_key(tmp_path: Path) -> None:
+    async with console(tmp_path, EXAMPLE, query=RISE) as c:
+        await c.asked()
+        c.session.show_pane("stream", focus=True)
+        await c.press("slash", "y", "n", "1", "ㅁ", "backspace", "z")
+        assert c.session.query_one(Stream).finding.text == "yn1z"
+        assert c.status("todo_001") == "waiting_approval"
+
+
+async def test_a_hundred_thousand_lines_are_broken_in_slices(tmp_path: Path) -> None:
+    async with console(tmp_path, EXAMPLE, query=RISE, size=(100, 40)) as c:
+        await c.asked()
+        stream = c.session.query_one(Stream)
+        stream.reset()
+        stream.add(lines(130_000))
+        assert 100_000 <= len(stream.lines) <= 105_000
+        await c.pilot.resize_terminal(60, 40)
+        await c.until(lambda: len(stream.lines) >= 100_000, "the older lines follow")
+        assert stream.lines[-1].endswith("line 129999 of many")
+        numbers = [int(row.split()[2]) for row in stream.lines]
+        assert numbers == list(range(numbers[0], 130_000))
+
+
+async def test_progress_moves_a_bar_and_the_end_takes_it_away(tmp_path: Path) -> None:
+    async with console(tmp_path, EXAMPLE, query=RISE, size=(100, 40)) as c:
+        await c.asked()
+        stream = c.session.query_one(Stream)
+        stream.add([Line("todo_001", "", "", 0.4), Line("todo_002", "", "", 0.75)])
+        assert "001 ████░░░░░░ 40%" in str(stream.border_subtitle)
+        assert "002 ████████░░ 75%" in str(stream.border_subtitle)
+        stream.add([Line("todo_001", "", "done", ends=True)])
+        assert stream.bars == {"todo_002": 0.75}
+
+
+async def test_the_plan_shows_only_what_is_looked_for(tmp_path: Path) -> None:
+    async with console(tmp_path, EXAMPLE, query=RISE) as c:
+        await c.asked()
+        plan = c.session.query_one(PlanTable)
+        assert plan.row_count == 2
+        plan.focus()
+        await c.press("slash", *"analy", "enter")
+        assert plan.row_count == 1 and plan.selected == "todo_002"
+        await c.press("escape")
+        assert plan.row_count == 2 and plan.has_focus
+
+
+def test_prompt_keys_have_no_jamo() -> None:
+    assert all("ㅁ" not in s.keys for s in KEYS if s.where == PROMPT)

@@ -1,0 +1,157 @@
+"""Bell, desktop notification, window title and clipboard: sparingly, and never with anything but our own sequences."""
+
+from __future__ import annotations
+
+import base64
+import re
+from pathlib import Path
+
+import pytest
+from console_support import EXAMPLE, RISE, Clock, console
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hitl_tui.console.memory import recall
+from hitl_tui.console.notices import (
+    EVERY,
+    QUIET,
+    How,
+    Notices,
+    clipboard,
+    how_chosen,
+    notification,
+    osc_text,
+    through,
+    title,
+)
+
+BELL = "\x07"
+
+
+class Desk:
+    """A terminal that remembers what was written, and a clock."""
+
+    def __init__(self, how: How = How.ALL, environ: dict[str, str] | None = None) -> None:
+        self.clock = Clock()
+        self.written: list[str] = []
+        self.notices = Notices(self.written.append, self.clock, environ or {}, how)
+
+    def look(self, *, focused: bool = False) -> list[str]:
+        self.written.clear()
+        self.notices.look(focused=focused)
+        return list(self.written)
+
+
+def test_a_question_calls_once_while_the_window_has_no_focus() -> None:
+    desk = Desk()
+    desk.notices.asked("s1", ["a"])
+    assert desk.look() == [BELL, "\x1b]9;1 question waits for you in s1\x07"]
+    assert desk.look() == []
+    desk.clock.rest(EVERY * 2)
+    assert desk.look() == []
+
+
+def test_who_looks_isnt_called() -> None:
+    desk = Desk()
+    desk.notices.asked("s1", ["a"])
+    assert desk.look(focused=True) == []
+    assert desk.look(focused=False) == []
+
+
+def test_who_types_isnt_called_before_the_keyboard_rests() -> None:
+    desk = Desk()
+    desk.notices.typed()
+    desk.notices.asked("s1", ["a"])
+    desk.clock.rest(QUIET - 0.1)
+    assert desk.look() == []
+    desk.clock.rest(0.2)
+    assert BELL in desk.look()
+
+
+def test_a_session_calls_once_a_minute_and_another_one_for_itself() -> None:
+    desk = Desk()
+    desk.notices.asked("s1", ["a"])
+    assert desk.look()
+    desk.notices.asked("s1", ["a", "b"])
+    desk.notices.asked("s2", ["c"])
+    assert desk.look() == [BELL, "\x1b]9;1 question waits for you in s2\x07"]
+    desk.clock.rest(EVERY)
+    assert desk.look() == [BELL, "\x1b]9;2 questions wait for you in s1\x07"]
+
+
+def test_what_was_answered_meanwhile_calls_nobody() -> None:
+    desk = Desk()
+    desk.notices.typed()
+    desk.notices.asked("s1", ["a"])
+    desk.look()
+    desk.notices.asked("s1", [])
+    desk.clock.rest(EVERY)
+    assert desk.look() == []
+
+
+@pytest.mark.parametrize(("how", "count"), [(How.ALL, 2), (How.BELL, 1), (How.OFF, 0)])
+def test_the_setting_says_how(how: How, count: int) -> None:
+    desk = Desk(how)
+    desk.notices.asked("s1", ["a"])
+    assert len(desk.look()) == count
+
+
+def test_the_environment_comes_before_what_was_chosen() -> None:
+    assert how_chosen({"HITL_NOTICES": "off"}, "bell") is How.OFF
+    assert how_chosen({}, "bell") is How.BELL
+    assert how_chosen({"HITL_NOTICES": "loud"}, "nonsense") is How.ALL
+
+
+def test_the_title_says_how_many_wait_and_is_given_back() -> None:
+    desk = Desk()
+    desk.notices.begin()
+    desk.notices.entitle("s1", 2)
+    desk.notices.entitle("s1", 2)
+    desk.notices.end()
+    desk.notices.end()
+    assert desk.written == ["\x1b[22;2t", "\x1b]2;hitl-tui\x07", "\x1b]2;(2) hitl-tui s1\x07", "\x1b[23;2t"]
+
+
+@pytest.mark.parametrize("environ", [{"VTE_VERSION": "7200"}, {"TERM": "rxvt-unicode"}, {"TERM": "foot"}])
+def test_some_terminals_take_the_other_form(environ: dict[str, str]) -> None:
+    assert notification("x", environ) == "\x1b]777;notify;hitl-tui;x\x07"
+
+
+def test_a_multiplexer_gets_it_wrapped() -> None:
+    assert notification("x", {"TMUX": "/tmp/t"}) == "\x1bPtmux;\x1b\x1b]9;x\x07\x1b\\"
+    assert through("\x1bA", {"STY": "1"}) == "\x1bP\x1bA\x1b\\"
+    assert through("\x1bA", {}) == ""
+
+
+def test_the_clipboard_gets_every_character() -> None:
+    sequence = clipboard("보증금\n␛[2J")
+    assert sequence.startswith("\x1b]52;c;") and sequence.endswith("\x07")
+    assert base64.b64decode(sequence[7:-1]).decode() == "보증금\n␛[2J"
+
+
+@given(st.text(st.characters()))
+def test_nothing_within_a_sequence_can_end_or_divide_it(text: str) -> None:
+    inner = osc_text(text)
+    assert not re.search("[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069;]", inner)
+    for sequence in (title(text), notification(text, {}), notification(text, {"VTE_VERSION": "1"})):
+        assert sequence.count("\x1b") == 1 and sequence.count("\x07") == 1
+
+
+async def test_the_console_calls_and_entitles(tmp_path: Path) -> None:
+    async with console(tmp_path, EXAMPLE, query=RISE) as c:
+        written: list[str] = []
+        c.app.notices = Notices(written.append, c.clock, {}, How.ALL)
+        c.app.app_focus = False
+        c.clock.rest(100)
+        await c.asked()
+        c.app.notices.asked("s1", [q.id for q in c.snapshot.questions])
+        await c.until(lambda: any("1 question waits" in w for w in written), "the call")
+        c.app.seen_last("s1", finished=False)
+        assert "\x1b]2;(1) hitl-tui s1\x07" in written
+
+
+async def test_the_choice_is_remembered(tmp_path: Path) -> None:
+    async with console(tmp_path) as c:
+        await c.app.run_action("notices")
+        assert "bell only" in c.message
+    assert recall(tmp_path).notices == "bell"

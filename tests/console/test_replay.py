@@ -1,0 +1,441 @@
+"""Replay: stepping through the past, differences, going back and elsewhere, and the branch graph (C5)."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from functools import partial
+from pathlib import Path
+
+import pytest
+from console_support import EXAMPLE, RISE, Console, command_workspace, console
+from textual.widgets import Static
+
+from hitl_tui.console.engine import Shape
+from hitl_tui.console.past import event_words
+from hitl_tui.console.reel import Reel, current_line, is_decision, on_line
+from hitl_tui.console.screens.dialogs import Confirm
+from hitl_tui.console.screens.replay import ReplayScreen
+from hitl_tui.console.screens.viewer import Viewer
+from hitl_tui.console.widgets.history import GraphTable, HistoryTable, branch_graph
+from hitl_tui.console.widgets.plan import PlanTable
+from hitl_tui.console.widgets.rows import Rows
+from hitl_tui.console.widgets.statetree import StateTree
+from hitl_tui.core.todos import Status
+from hitl_tui.ledger.contract import Posted
+from hitl_tui.supervisor.history import CheckpointInfo
+from hitl_tui.supervisor.workbench import Workbench
+
+
+class Replay:
+    """The replay screen under test."""
+
+    def __init__(self, console_: Console) -> None:
+        self.console = console_
+
+    @property
+    def screen(self) -> ReplayScreen:
+        return next(s for s in self.console.app.screen_stack if isinstance(s, ReplayScreen))
+
+    @property
+    def number(self) -> int:
+        assert self.screen.place is not None
+        return self.screen.place.number
+
+    @property
+    def where(self) -> str:
+        return str(self.screen.query_one("#replay-where", Static).content)
+
+    @property
+    def text(self) -> str:
+        rows = self.screen.query_one("#past-text", Rows).rows
+        return "\n".join(f"{row.label} {row.text.plain}" for row in rows)
+
+    @property
+    def plan(self) -> list[str]:
+        table = self.screen.query_one(PlanTable)
+        return [str(table.get_row_at(n)[0]) for n in range(table.row_count)]
+
+    async def settle(self) -> None:
+        await self.console.until(lambda: self.screen.settled and self.screen.place is not None, "the moment")
+
+    async def press(self, *keys: str) -> None:
+        for key in keys:
+            await self.console.press(key)
+            await self.settle()
+
+
+async def approved(c: Console, *todo_ids: str) -> None:
+    """Approve TODOs as they ask, each to its end."""
+    for todo_id in todo_ids:
+        await c.until(partial(_asks, c, todo_id), f"{todo_id} asks")
+        await c.to_question()
+        await c.read_on()
+        await c.press("1")
+        await c.until(partial(_done, c, todo_id), f"{todo_id} done")
+
+
+def _asks(c: Console, todo_id: str) -> bool:
+    return c.shown() and c.panel.select(todo_id)
+
+
+def _done(c: Console, todo_id: str) -> bool:
+    return c.status(todo_id) == Status.COMPLETED
+
+
+@asynccontextmanager
+async def replayed(data: Path, *, size: tuple[int, int] = (120, 40)) -> AsyncIterator[Replay]:
+    """Open replay on a session of two steps that is finished."""
+    async with console(data, query=RISE, size=size) as c:
+        await approved(c, "todo_001", "todo_002")
+        await c.until(lambda: c.snapshot.concluded, "the answer")
+        await c.press("f5")
+        await c.until(lambda: isinstance(c.app.screen, ReplayScreen), "replay")
+        replay = Replay(c)
+        await replay.settle()
+        yield replay
+
+
+async def test_stepping_shows_the_plan_as_it_was_and_runs_nothing(tmp_path: Path) -> None:
+    async with replayed(tmp_path) as r:
+        link = r.console.session.link
+        assert link is not None
+        before, entries = await link.shape(), await link.setup.ledger.entries(link.face.id)
+        assert "VIEWING THE PAST · nothing runs from here" in str(r.screen.query_one("#replay-banner", Static).content)
+        assert r.plan == ["✓ done", "✓ done"]
+        total = r.number
+        seen = {tuple(r.plan)}
+        while r.number > 1:
+            await r.press("left")
+            seen.add(tuple(r.plan))
+        assert {("? asks", "· waits"), ("✓ done", "? asks"), ()} <= seen
+        await r.press("left")
+        assert r.console.message == "This is the first checkpoint."
+        await r.press("end")
+        assert (r.number, r.plan) == (total, ["✓ done", "✓ done"])
+        await r.press("right")
+        assert "newest" in r.console.message
+        await r.press("home", "right", "right")
+        assert r.number == 3
+        await r.console.press("escape")
+        assert r.console.app.screen is r.console.session
+        assert (await link.shape(), await link.setup.ledger.entries(link.face.id)) == (before, entries)
+
+
+async def test_decisions_are_found_and_say_who(tmp_path: Path) -> None:
+    async with replayed(tmp_path) as r:
+        await r.press("left_square_bracket")
+        assert "approve 002 · by ops (console)" in r.where
+        await r.press("left_square_bracket")
+        assert "approve 001 · by ops (console)" in r.where
+        assert "decided approve 001 · by ops (console)" in r.text
+        assert "? asks → ○ approved" in r.text
+        here = r.number
+        await r.press("left_square_bracket")
+        assert r.number == here
+        assert r.console.message == "Nothing was decided before this."
+        await r.press("right_square_bracket")
+        assert "approve 002" in r.where
+
+
+async def test_differences_of_a_moment_a_mark_and_two_marks(tmp_path: Path) -> None:
+    async with replayed(tmp_path) as r:
+        await r.press("home", "2")
+        assert "none before it" in r.console.message
+        await r.press("end", "left_square_bracket", "left_square_bracket", "2")
+        assert "? asks → ○ approved · approved by ops (console)" in r.text
+        assert "Results · the same" in r.text
+        await r.press("m", "end")
+        assert "~ 001 ○ approved → ✓ done" in r.text
+        assert "~ 002 · waits → ✓ done" in r.text
+        assert "+ 001" in r.text.partition("Results")[2]
+        assert "+ answer" in r.text.partition("Results")[2]
+        await r.press("m", "home")
+        assert "between the two marks" in r.text
+        assert "~ 001 ○ approved → ✓ done" in r.text
+        assert "marks: A " in str(r.screen.query_one("#replay-marks", Static).content)
+        await r.press("right", "right", "right", "m")
+        assert "~ 002" in r.text
+        await r.press("1")
+        assert "decided" in r.text
+
+
+async def test_a_result_is_shown_as_it_was(tmp_path: Path) -> None:
+    async with replayed(tmp_path) as r:
+        for keys, expected in ((("end",), "233.3%"), (("home", "right_square_bracket"), "It had no result")):
+            await r.press(*keys)
+            r.screen.query_one(PlanTable).focus()
+            r.screen.query_one(PlanTable).move_cursor(row=1)
+            await r.console.press("enter")
+            await r.console.until(lambda: isinstance(r.console.app.screen, Viewer), "the TODO")
+            rows = r.console.app.screen.query_one(Rows).rows
+            assert expected in "\n".join(row.text.plain for row in rows)
+            await r.console.press("escape")
+
+
+async def test_going_back_says_what_it_means_and_asks_first(tmp_path: Path) -> None:
+    async with replayed(tmp_path) as r:
+        c = r.console
+        await r.press("4")
+        assert c.message == "The session stands here already."
+        await r.press("left_square_bracket", "left")
+        assert r.plan == ["✓ done", "? asks"]
+        await c.press("4")
+        await c.until(lambda: isinstance(c.app.screen, Confirm), "the preview")
+        said = str(c.app.screen.query_one(".dialog-text Static", Static).content)
+        assert "? Asked again: 002" in said
+        assert "! Ran since: 002. What it did to the world is NOT undone:" in said
+        assert "~ 002: ✓ done → ? asks" in said
+        assert "001" not in said
+        assert "The final answer is no longer the session's" in said
+        await c.press("enter")
+        await r.settle()
+        assert c.snapshot.branch == 0
+        assert c.message == "Nothing was changed."
+        await c.press("4")
+        await c.until(lambda: isinstance(c.app.screen, Confirm), "the preview")
+        c.clock.rest()
+        await c.press("1")
+        await c.until(lambda: c.app.screen is c.session and c.snapshot.branch == 1, "restored")
+        await c.asked()
+        assert c.status("todo_002") == Status.WAITING_APPROVAL
+        await c.press("f5")
+        await c.until(lambda: isinstance(c.app.screen, ReplayScreen), "replay")
+        await r.settle()
+        assert "went back to" in r.where
+        await r.press("left_square_bracket")
+        assert "LEFT BEHIND" in r.where
+        drawn = [str(r.screen.query_one(GraphTable).get_row_at(n)[0]) for n in range(8)]
+        assert any("left behind" in row for row in drawn)
+        assert any("├─○" in row for row in drawn)
+
+
+async def test_what_a_command_did_is_named_before_going_back(tmp_path: Path) -> None:
+    workspace = command_workspace(tmp_path / "w")
+    async with console(tmp_path / "d", workspace, query="keep") as c:
+        await approved(c, "todo_001")
+        assert (workspace / "made").exists()
+        await c.press("f5")
+        await c.until(lambda: isinstance(c.app.screen, ReplayScreen), "replay")
+        r = Replay(c)
+        await r.settle()
+        await r.press("left_square_bracket", "left")
+        assert r.plan == ["? asks"]
+        await c.press("4")
+        await c.until(lambda: isinstance(c.app.screen, Confirm), "the preview")
+        said = str(c.app.screen.query_one(".dialog-text Static", Static).content)
+        stays = said.partition("NOT undone:")[2]
+        assert "001" in stays and "touch" in stays and "(done)" in stays
+
+
+async def test_keys_in_one_burst_act_where_they_led(tmp_path: Path) -> None:
+    async with replayed(tmp_path) as r:
+        total = r.number
+        await r.console.pilot.press("left", "left", "left", "m", "left", "2")
+        await r.settle()
+        assert r.number == total - 4
+        marked = await r.console.session.link.older(4) if r.console.session.link else []
+        assert r.screen.marks == (marked[3].checkpoint_id,)
+        assert "mark and this moment" in r.text
+
+
+async def test_a_fork_is_another_session_that_asks_the_same(tmp_path: Path) -> None:
+    async with replayed(tmp_path) as r:
+        c = r.console
+        old = c.snapshot.session_id
+        await r.press("left_square_bracket", "left")
+        await c.press("3")
+        await c.until(lambda: isinstance(c.app.screen, Confirm), "the question")
+        c.clock.rest()
+        await c.press("1")
+        await c.until(lambda: isinstance(c.app.screen, Confirm) and "Open" in _title(c), "the offer to open it")
+        c.clock.rest()
+        await c.press("1")
+        await c.until(lambda: c.app.screen is c.session and c.shown() and c.snapshot.session_id != old, "the fork")
+        await c.asked()
+        assert [t.status for t in c.snapshot.todos] == [Status.COMPLETED, Status.WAITING_APPROVAL]
+    async with Workbench.open(tmp_path) as bench:
+        assert [s.status for s in await bench.sessions()] == ["finished", "waiting"]
+
+
+def _title(c: Console) -> str:
+    return str(c.app.screen.query_one("#confirm").border_title)
+
+
+async def test_mouse_and_graph_keys_go_to_a_moment(tmp_path: Path) -> None:
+    async with replayed(tmp_path) as r:
+        total = r.number
+        await r.console.pilot.click("#past-graph", offset=(6, 4))
+        await r.console.until(lambda: r.number == total - 3, "the clicked checkpoint")
+        await r.settle()
+        await r.press("down")
+        await r.console.until(lambda: r.number == total - 4, "the one below")
+        await r.settle()
+        await r.console.pilot.click("#replay-2")
+        await r.settle()
+        assert "TODOs" in r.text
+        await r.console.pilot.click("#replay-4")
+        await r.console.until(lambda: isinstance(r.console.app.screen, Confirm), "the preview")
+
+
+async def test_what_is_added_meanwhile_is_counted(tmp_path: Path) -> None:
+    async with replayed(tmp_path) as r:
+        link = r.console.session.link
+        assert link is not None
+        await r.press("left")
+        here, total = r.number, r.screen.place.total if r.screen.place else 0
+        await link.handler.handle("/mode risk")
+        await r.console.until(lambda: r.screen.place and r.screen.place.total > total, "the new checkpoint")
+        await r.settle()
+        assert r.number == here
+        await r.press("end")
+        assert "set the mode to risk · by ops" in r.where
+
+
+async def test_f5_in_the_history_begins_at_its_checkpoint(tmp_path: Path) -> None:
+    async with console(tmp_path, query=RISE) as c:
+        await c.asked()
+        table = c.session.query_one(HistoryTable)
+        await c.until(lambda: len(table.checkpoints) > 3, "the history")
+        table.focus()
+        table.move_cursor(row=2)
+        await c.press("f5")
+        await c.until(lambda: isinstance(c.app.screen, ReplayScreen), "replay")
+        r = Replay(c)
+        await r.settle()
+        place = r.screen.place
+        assert place is not None and place.number == place.total - 2
+        await c.press("f5")
+        assert c.app.screen is c.session
+
+
+async def test_a_follower_looks_into_the_past_too(tmp_path: Path) -> None:
+    async with Workbench.open(tmp_path) as bench:
+        setup = await bench.create(RISE, EXAMPLE)
+        async with bench.session(setup) as owner:
+            await owner.settled()  # type: ignore[union-attr]
+            async with console(tmp_path, session=setup.info.id) as c:
+                await c.asked()
+                assert not c.session.link or not c.session.link.face.owned
+                await c.press("f5")
+                await c.until(lambda: isinstance(c.app.screen, ReplayScreen), "replay")
+                r = Replay(c)
+                await r.settle()
+                assert r.plan == ["? asks", "· waits"]
+                await r.press("left", "left", "left")
+                assert r.plan == []
+
+
+@pytest.mark.parametrize("size", [(80, 24), (60, 15), (200, 60), (30, 8)])
+async def test_any_size_shows_where_it_is(tmp_path: Path, size: tuple[int, int]) -> None:
+    async with replayed(tmp_path, size=size) as r:
+        for _ in range(4):
+            await r.console.press("f6")
+            focused = r.screen.focused
+            assert focused is not None and focused.display and focused.region.width > 0
+        for name in ("replay-banner", "replay-where", "replay-actions"):
+            region = r.screen.query_one(f"#{name}").region
+            assert region.height >= 1 and region.bottom <= size[1]
+        state = r.screen.query_one(StateTree)
+        assert any("query" in str(node.label) for node in state.root.children)
+
+
+# The reel ---------------------------------------------------------------------------------------------------------
+
+
+async def test_small_pages_lead_through_the_whole_history(tmp_path: Path) -> None:
+    async with replayed(tmp_path) as r:
+        link = r.console.session.link
+        assert link is not None
+        await r.press("home", "right_square_bracket", "left")
+        assert r.screen.place is not None
+        await link.handler.handle(f"/checkpoint restore {r.screen.place.info.checkpoint_id}")
+        everything = await link.older(1000)
+        reel = Reel(link, 3)
+        await reel.open()
+        backwards = [reel.current]
+        while await reel.step(-1):
+            backwards.append(reel.current)
+            assert len(reel.infos) <= 12
+        assert backwards == everything
+        forwards = [reel.current]
+        while await reel.step(1):
+            forwards.append(reel.current)
+        assert forwards == everything[::-1]
+        await reel.first()
+        assert reel.current == everything[-1]
+        for info in everything:
+            await reel.open(info.checkpoint_id)
+            place = await reel.look()
+            assert place is not None and place.info == info
+            assert place.number == len(everything) - everything.index(info)
+            if place.before is not None:
+                assert place.before.checkpoint_id == info.parent_id
+        found = []
+        await reel.last()
+        while await reel.decision(-1):
+            place = await reel.look()
+            assert place is not None
+            found += [event_words(e).split(" · ")[0].split(" ")[0] for e in place.events if is_decision(e)]
+        # The newest checkpoint is the restore itself.
+        assert found == ["approve", "approve"]
+
+
+# The graph --------------------------------------------------------------------------------------------------------
+
+
+def info(number: int, parent: int, source: str = "loop") -> CheckpointInfo:
+    ident = f"{number:03d}"
+    return CheckpointInfo(ident, f"{parent:03d}" if parent else "", "", "", 0, number, 0, source, number == 3, "")
+
+
+CHAIN = [info(n, n - 1) for n in range(1, 8)]
+
+
+def drawn(checkpoints: Sequence[CheckpointInfo]) -> list[str]:
+    return [row.drawn for row in branch_graph(checkpoints[::-1])]
+
+
+def test_a_history_without_restores_is_one_line() -> None:
+    assert drawn(CHAIN[:4]) == ["│", "●", "│", "○"]
+
+
+def test_what_a_restore_leaves_behind_stands_beside_the_line() -> None:
+    rows = branch_graph([*CHAIN, info(8, 3, "fork"), info(9, 8)][::-1])
+    assert [row.drawn for row in rows] == ["│", "◂", "│ ○", "│ ┊", "│ ┊", "├─○", "●", "│", "○"]
+    assert [row.ours for row in rows] == [True, True, False, False, False, False, True, True, True]
+    assert [n for n, row in enumerate(rows) if row.tip] == [2]
+
+
+def test_several_restores_make_several_branches() -> None:
+    again = [*CHAIN, info(8, 3, "fork"), info(9, 8), info(10, 2, "fork")]
+    assert drawn(again) == ["◂", "│ ○", "│ ◂", "│ ┊ ○", "│ ┊ ┊", "│ ┊ ┊", "│ ├─○", "├─○", "│", "○"]
+    to_the_same = [*CHAIN[:4], info(5, 2, "fork"), info(6, 2, "fork"), info(7, 6)]
+    assert drawn(to_the_same) == ["│", "◂", "├─◂", "│ ○", "├─○", "│", "○"]
+    back_to_what_was_left = [*CHAIN[:5], info(6, 3, "fork"), info(7, 5, "fork")]
+    assert drawn(back_to_what_was_left) == ["◂", "│ ◂", "│ ┊", "│ ┊", "●─╯", "│", "○"]
+
+
+def test_a_part_of_a_history_is_drawn_like_the_whole() -> None:
+    whole = [*CHAIN, info(8, 3, "fork"), info(9, 8), info(10, 9)][::-1]
+    turns = [("008", "003")]
+    part = branch_graph(whole[3:], "010", turns)
+    assert [row.drawn for row in part] == [row.drawn for row in branch_graph(whole)[3:]]
+    assert [row.ours for row in part] == [row.ours for row in branch_graph(whole)[3:]]
+
+
+def test_the_current_line_leaves_out_what_was_left() -> None:
+    line = current_line("012", [("008", "003"), ("010", "006"), ("011", "002")])
+    assert line == [("", "002"), ("011", "012")]
+    assert [n for n in range(1, 13) if on_line(f"{n:03d}", line)] == [1, 2, 11, 12]
+    assert current_line("", []) == []
+    assert Shape("012", 12).turns == ()
+
+
+def test_events_are_told_in_safe_words() -> None:
+    event = {"kind": "decided", "asked": "todo", "todo_id": "todo_001", "verdict": "reject", "by": "o\x1b[31mps"}
+    said = event_words(Posted(1, "e", 0, {**event, "channel": "console", "reason": "no\nway"}))
+    assert "\x1b" not in said and "\n" not in said
+    assert said.startswith("reject 001 · by o")
+    skipped = {"kind": "skip", "data": {"todo_id": "todo_002", "reason": "User skipped"}, "by": "ops"}
+    assert event_words(Posted(2, "e", 0, skipped)) == "skip 002 · by ops · “User skipped”"

@@ -1,0 +1,72 @@
+"""Several sessions at once: each goes on unseen, and switching loses nothing (C8)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from console_support import RISE, Console, console
+from textual.widgets import DataTable
+
+from hitl_tui.console.screens.home import HomeScreen
+from hitl_tui.console.widgets.bars import HeaderBar
+
+CAP = "What is the legal cap on a rent increase?"
+
+
+async def two_sessions(c: Console) -> tuple[str, str]:
+    """Begin two sessions; the second one is shown, the first one has a draft in its prompt."""
+    await c.asked()
+    first = c.snapshot.session_id
+    c.prompt.text = "/todo skip 1 a reason that isn't finished"
+    await c.press("ctrl+o")
+    await c.send(CAP)
+    await c.until(lambda: c.shown() and c.snapshot.session_id != first, "the second session")
+    await c.asked()
+    return first, c.snapshot.session_id
+
+
+async def choose(c: Console, session: str) -> None:
+    await c.press("ctrl+o")
+    await c.until(lambda: isinstance(c.app.screen, HomeScreen), "the first screen")
+    table = c.app.screen.query_one("#sessions", DataTable)
+    await c.until(lambda: table.row_count == 2, "both sessions")
+    rows = [str(table.get_row_at(n)[0]) for n in range(2)]
+    table.focus()
+    table.move_cursor(row=rows.index(session))
+    await c.press("enter")
+    await c.until(lambda: c.shown() and c.snapshot.session_id == session, f"session {session}")
+
+
+async def test_a_draft_and_the_question_are_where_they_were(tmp_path: Path) -> None:
+    async with console(tmp_path, query=RISE) as c:
+        first, _ = await two_sessions(c)
+        assert c.prompt.text == ""
+        await choose(c, first)
+        await c.asked()
+        assert c.prompt.text == "/todo skip 1 a reason that isn't finished"
+        assert c.snapshot.query == RISE
+
+
+async def test_the_header_counts_what_waits_everywhere(tmp_path: Path) -> None:
+    async with console(tmp_path, query=RISE) as c:
+        await two_sessions(c)
+        header = c.session.query_one(HeaderBar)
+        await c.until(lambda: "inbox 2" in header.status, f"both questions in the header, not {header.status}")
+
+
+async def test_what_was_approved_goes_on_while_another_session_is_shown(tmp_path: Path) -> None:
+    async with console(tmp_path, query=RISE) as c:
+        first, second = await two_sessions(c)
+        await choose(c, first)
+        face = c.session.link.face if c.session.link else None
+        assert face is not None
+        await c.asked()
+        await c.to_question()
+        await c.press("1")
+        await choose(c, second)
+        await c.until(lambda: face.snapshot.todos[0].status.value == "completed", "the search that nobody watches")
+        assert c.snapshot.session_id == second
+        assert c.status("todo_001") == "waiting_approval"
+        await choose(c, first)
+        await c.asked()
+        assert c.panel.questions[0].todo_id == "todo_002"

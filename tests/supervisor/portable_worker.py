@@ -1,0 +1,158 @@
+"""Does one thing with sessions again and again, and is killed at each durable step of it in turn.
+
+Run as `portable_worker.py WHAT ROOT`: ROOT/whole is a data folder with session s1 and ROOT/s1.zip its export. For
+each step there is a child of its own on a copy of that folder; afterwards another one looks at what is left. Prints
+how many steps there were.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shutil
+import signal
+import sqlite3
+import sys
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+from portable_support import COUNT, left_over, person_at
+
+from hitl_tui.core.errors import UnknownName
+from hitl_tui.ledger import sqlite_database
+from hitl_tui.ledger.audit import verify
+from hitl_tui.supervisor import portable, transfer  # noqa: F401 - loaded once, for all children
+from hitl_tui.supervisor.workbench import Workbench
+
+DONE = 17
+
+
+class Reaper:
+    """Kills this process with SIGKILL at its nth durable step, before or after it."""
+
+    def __init__(self, at: int) -> None:
+        self.left = at
+
+    def step(self) -> None:
+        self.left -= 1
+        if self.left == 0:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    def around(self, act: Callable[..., Any]) -> Callable[..., Any]:
+        def wrapped(*given: Any, **named: Any) -> Any:
+            self.step()
+            result = act(*given, **named)
+            self.step()
+            return result
+
+        return wrapped
+
+    def install(self) -> None:
+        os.fsync = self.around(os.fsync)
+        os.link = self.around(os.link)
+        os.unlink = self.around(os.unlink)
+        os.rmdir = self.around(os.rmdir)
+        os.rename = self.around(os.rename)
+        os.replace = self.around(os.replace)
+        os.mkdir = self.around(os.mkdir)
+        transact = sqlite_database.transact
+
+        def counted(db: sqlite3.Connection, path: Path, begin: str, work: Any) -> Any:
+            if begin != "BEGIN IMMEDIATE":
+                return transact(db, path, begin, work)
+            return self.around(transact)(db, path, begin, work)
+
+        sqlite_database.transact = counted
+
+
+async def act(what: str, root: Path, bench: Workbench) -> None:
+    if what == "fork":
+        await bench.fork("s1")
+    elif what == "import":
+        await bench.import_(root / "s1.zip")
+    elif what == "export":
+        await bench.export("s1", root / "out.zip")
+    elif what == "delete":
+        await bench.delete("s1")
+    else:
+        await bench.rename("s1", "another")
+
+
+async def look(what: str, root: Path) -> None:
+    """Check that there is the old or the whole new, and nothing else."""
+    data = root / "data"
+    async with person_at(data) as person:
+        bench = person.bench
+        assert left_over(data) == [], left_over(data)
+        found = bench.data.ids()
+        assert found in {"fork": (["s1"], ["s1", "s2"]), "delete": (["s1"], [])}.get(what, (["s1"], ["s1", "s2"]))
+        asking = {view.request.session for view in await bench.ledger.requests(bench.now())}
+        assert asking <= set(found), asking
+        for name in found:
+            seen = await person.say(name)
+            assert [q.todo_id for q in seen.questions] == [COUNT], (name, seen.questions)
+        if what == "export":
+            target = root / "out.zip"
+            if target.exists():
+                await bench.import_(target)
+                target.unlink()
+            await bench.export("s1", target)
+            assert sorted(os.listdir(root)) == ["data", "out.zip", "s1.zip", "whole"]  # noqa: PTH208
+            target.unlink()
+        elif what == "rename":
+            assert bench.data.session("s1").info().title in (bench.data.session("s1").info().query, "another")
+        elif not found:
+            try:
+                await bench.delete("s1")
+            except UnknownName:
+                assert (await bench.ledger.entries("s1"))[-1].kind == "session_deleted"
+        problems = (await verify(bench.ledger)).problems
+        assert problems == (), problems
+
+
+def child(work: Callable[[], Awaitable[None]], at: int = 0) -> int:
+    """Run work in a child that is killed at a step, if any; return how it ended."""
+    pid = os.fork()
+    if pid == 0:
+        code = 1
+        try:
+            if at:
+                Reaper(at).install()
+            asyncio.run(work())  # type: ignore[arg-type]
+            code = DONE
+        finally:
+            sys.stderr.flush()
+            if code != DONE:
+                import traceback
+
+                traceback.print_exc()
+            os._exit(code)
+    _, status = os.waitpid(pid, 0)
+    return os.waitstatus_to_exitcode(status)
+
+
+def main(what: str, root: Path, every: int) -> None:
+    async def do() -> None:
+        async with Workbench.open(root / "data", {}) as bench:
+            await act(what, root, bench)
+
+    async def check() -> None:
+        await look(what, root)
+
+    at = 1
+    while True:
+        shutil.rmtree(root / "data", ignore_errors=True)
+        (root / "out.zip").unlink(missing_ok=True)
+        shutil.copytree(root / "whole", root / "data")
+        ended = child(do, at)
+        assert ended in (DONE, -signal.SIGKILL), (at, ended)
+        assert child(check) == DONE, f"{what} was killed at step {at}"
+        if ended == DONE:
+            break
+        at += every
+    print(at)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], Path(sys.argv[2]), int(sys.argv[3]))

@@ -1,0 +1,230 @@
+"""Files that aren't what they say: an import refuses each in one sentence and writes nothing (C8)."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import stat
+import zipfile
+from collections.abc import AsyncIterator, Callable
+from contextlib import closing
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import pytest
+from portable_support import QUERY, Person, cleanup, contents, left_over, pack, person_at, resealed
+
+from hitl_tui.core.errors import BadInput, HitlError
+
+Members = dict[str, bytes]
+Change = Callable[[Members], Members]
+
+
+@pytest.fixture
+async def ann(tmp_path: Path) -> AsyncIterator[Person]:
+    """A person with session s1, which has counted."""
+    data = tmp_path / "data"
+    async with person_at(data) as person:
+        await person.bench.create(QUERY, cleanup(data))
+        await person.say("s1", "/todo approve")
+        yield person
+
+
+@pytest.fixture
+async def members(ann: Person, tmp_path: Path) -> Members:
+    """What an export of s1 holds."""
+    return contents(await ann.bench.export("s1", tmp_path / "s1.zip"))
+
+
+async def refused(ann: Person, path: Path) -> str:
+    """Return why an import is refused, having made sure that it left nothing."""
+    before = {p: p.stat().st_mtime_ns for p in path.parent.rglob("*") if "ledger.db" not in p.name}
+    with pytest.raises(BadInput) as error:
+        await ann.bench.import_(path)
+    assert ann.bench.data.ids() == ["s1"]
+    assert [head.stream for head in await ann.bench.ledger.streams()] == ["s1"]
+    assert left_over(ann.bench.data.root) == []
+    changed = {p for p in path.parent.rglob("*") if before.get(p) != p.stat().st_mtime_ns}
+    assert {p.name for p in changed if "ledger.db" not in p.name} <= {"sessions", ".staging"}
+    assert "\n" not in error.value.message
+    return error.value.message
+
+
+def artifact(members: Members) -> str:
+    return next(name for name in members if name.startswith("artifacts/"))
+
+
+def manifest(members: Members, **changes: Any) -> Members:
+    found = json.loads(members["manifest.json"])
+    return {**members, "manifest.json": json.dumps({**found, **changes}).encode()}
+
+
+def session(members: Members, **changes: str) -> Members:
+    found = json.loads(members["manifest.json"])["session"]
+    return manifest(members, session={**found, **changes})
+
+
+def database(members: Members, folder: Path, *statements: str) -> Members:
+    path = folder / "changed.db"
+    path.write_bytes(members["checkpoints.db"])
+    with closing(sqlite3.connect(path)) as db:
+        for statement in statements:
+            db.execute(statement)
+        db.commit()
+    return resealed({**members, "checkpoints.db": path.read_bytes()})
+
+
+def lines(members: Members, change: Callable[[list[dict[str, Any]]], object]) -> Members:
+    entries = [json.loads(line) for line in members["ledger.jsonl"].decode().splitlines()]
+    change(entries)
+    text = "".join(f"{json.dumps(entry)}\n" for entry in entries)
+    return resealed({**members, "ledger.jsonl": text.encode()})
+
+
+CHANGES: dict[str, tuple[Change, str]] = {
+    "climbs out": (lambda m: resealed({**m, "../evil": b"x"}), "no export of a session does"),
+    "absolute": (lambda m: resealed({**m, "/tmp/evil": b"x"}), "no export of a session does"),
+    "beside artifacts": (lambda m: resealed({**m, "artifacts/../../evil": b"x"}), "no export of a session does"),
+    "odd ancestor": (lambda m: resealed({**m, "ancestors/../x.jsonl": b"x"}), "no export of a session does"),
+    "settings": (lambda m: resealed({**m, "session.json": b"{}"}), "no export of a session does"),
+    "more than it says": (lambda m: {**m, "activity.log": m["activity.log"] + b"x"}, "another size"),
+    "another result": (lambda m: {**m, artifact(m): b"x" * len(m[artifact(m)])}, "isn't what its manifest says"),
+    "a result sealed anew": (lambda m: resealed({**m, artifact(m): b"{}"}), "isn't what its name says"),
+    "unlisted": (lambda m: {**m, f"artifacts/{'a' * 2}/{'a' * 64}": b"x"}, "doesn't hold what its manifest says"),
+    "missing": (lambda m: {k: v for k, v in m.items() if k != artifact(m)}, "doesn't hold what its manifest says"),
+    "no record": (lambda m: resealed({k: v for k, v in m.items() if k != "ledger.jsonl"}), "its manifest says"),
+    "no checkpoints": (lambda m: resealed({k: v for k, v in m.items() if k != "checkpoints.db"}), "are missing"),
+    "newer": (lambda m: manifest(m, version=2, files=None), "written by a newer version of hitl-tui (format 2"),
+    "another format": (lambda m: manifest(m, format="else"), "isn't an export of a session"),
+    "no manifest": (lambda m: {k: v for k, v in m.items() if k != "manifest.json"}, "isn't an export of a session"),
+    "deep manifest": (lambda m: {**m, "manifest.json": b"[" * 200_000}, "isn't an export of a session"),
+    "damaged manifest": (lambda m: manifest(m, files=[]), "its manifest is damaged"),
+    "odd id": (lambda m: session(m, id="../s9"), "what it says of its session is damaged"),
+    "another id": (lambda m: session(m, id="s9"), "the chain of its record is broken"),
+    "no lineage": (lambda m: session(m, lineage=""), "what it says of its session is damaged"),
+    "no query": (lambda m: session(m, query="", title=""), "what it says of its session is damaged"),
+    "workspace elsewhere": (lambda m: session(m, workspace="/nowhere/\x1b[2J"), "name one with --workspace"),
+    "workspace near": (lambda m: session(m, workspace="."), "name one with --workspace"),
+    "another head": (lambda m: manifest(m, checkpoint_id="1f"), "its checkpoints aren't those of s1"),
+    "not a database": (lambda m: resealed({**m, "checkpoints.db": b"x" * 5000}), "aren't a checkpoint database"),
+    "a decision changed": (
+        lambda m: lines(m, lambda e: e[-1]["data"].update(by="eve")),
+        "the chain of its record is broken",
+    ),
+    "a decision left out": (lambda m: lines(m, lambda e: e.pop(1)), "the chain of its record is broken"),
+    "the end cut off": (lambda m: lines(m, lambda e: e.pop()), "the chain of its record is broken"),
+    "odd effects": (lambda m: resealed({**m, "effects.json": b'[{"key": 1}]'}), "what it says of effects is damaged"),
+    "deep effects": (lambda m: resealed({**m, "effects.json": b"[" * 100_000}), "what it says of effects is damaged"),
+}
+
+
+@pytest.mark.parametrize("what", CHANGES)
+async def test_a_changed_export_is_refused(what: str, ann: Person, members: Members, tmp_path: Path) -> None:
+    change, why = CHANGES[what]
+    message = await refused(ann, pack(tmp_path / "changed.zip", change(members)))
+    assert why in message
+    assert "\x1b" not in message
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "CREATE TRIGGER t AFTER INSERT ON checkpoints BEGIN DELETE FROM writes; END",
+        "CREATE VIEW v AS SELECT 1",
+        "CREATE TABLE more (x)",
+        "DROP TABLE writes",
+    ],
+)
+async def test_a_database_that_could_act_is_refused(
+    statement: str, ann: Person, members: Members, tmp_path: Path
+) -> None:
+    changed = database(members, tmp_path, statement)
+    assert "aren't what a session keeps" in await refused(ann, pack(tmp_path / "changed.zip", changed))
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        "checkpoint = x'ff'",
+        "checkpoint = x'c1c1c1'",
+        "checkpoint = NULL",
+        "checkpoint = zeroblob(9)",
+        "type = 'pickle'",
+    ],
+)
+async def test_checkpoints_that_cannot_be_read_are_refused(
+    values: str, ann: Person, members: Members, tmp_path: Path
+) -> None:
+    changed = database(members, tmp_path, f"UPDATE checkpoints SET {values} WHERE thread_id = 'session_s1'")
+    with pytest.raises(HitlError, match="can't be"):
+        await ann.bench.import_(pack(tmp_path / "changed.zip", changed))
+    assert ann.bench.data.ids() == ["s1"]
+    assert left_over(ann.bench.data.root) == []
+
+
+async def test_a_link_in_an_export_is_refused(ann: Person, members: Members, tmp_path: Path) -> None:
+    path = tmp_path / "changed.zip"
+    with zipfile.ZipFile(path, "w") as packed:
+        for name, content in members.items():
+            entry = zipfile.ZipInfo(name)
+            if name == "activity.log":
+                entry.external_attr = (stat.S_IFLNK | 0o777) << 16
+            packed.writestr(entry, content)
+    assert "as a link" in await refused(ann, path)
+
+
+@pytest.mark.filterwarnings("ignore:Duplicate name")
+async def test_the_same_name_twice_is_refused(ann: Person, members: Members, tmp_path: Path) -> None:
+    path = pack(tmp_path / "changed.zip", members)
+    with zipfile.ZipFile(path, "a") as packed:
+        packed.writestr("activity.log", members["activity.log"])
+    assert "the same file twice" in await refused(ann, path)
+
+
+async def test_what_grows_beyond_all_measure_is_refused(ann: Person, members: Members, tmp_path: Path) -> None:
+    path = tmp_path / "bomb.zip"
+    size, hashed = 300 * 1024 * 1024, sha256()
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as packed:
+        with packed.open("activity.log", "w") as target:
+            for _ in range(300):
+                target.write(bytes(1024 * 1024))
+                hashed.update(bytes(1024 * 1024))
+        found = json.loads(members["manifest.json"])
+        found["files"]["activity.log"] = {"size": size, "sha256": hashed.hexdigest()}
+        for name, content in {**members, "manifest.json": json.dumps(found).encode()}.items():
+            if name != "activity.log":
+                packed.writestr(name, content)
+    assert "beyond all measure" in await refused(ann, path)
+
+
+@pytest.mark.parametrize("kept", [0, 10, 0.5, 0.9, -1])
+async def test_a_file_that_was_cut_off_is_refused(kept: float, ann: Person, members: Members, tmp_path: Path) -> None:
+    whole = pack(tmp_path / "cut.zip", members)
+    content = whole.read_bytes()
+    whole.write_bytes(content[: int(kept * len(content)) if 0 < kept < 1 else int(kept)])
+    assert "isn't an export of a session" in await refused(ann, whole)
+
+
+async def test_what_isnt_a_file_is_refused(ann: Person, tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match="There is no file"):
+        await ann.bench.import_(tmp_path / "nix.zip")
+    with pytest.raises(HitlError, match="can't be read"):
+        await ann.bench.import_(tmp_path)
+
+
+@pytest.mark.parametrize("place", range(0, 100, 9))
+async def test_a_flipped_byte_is_never_taken_for_the_session(
+    place: int, ann: Person, members: Members, tmp_path: Path
+) -> None:
+    path = pack(tmp_path / "flipped.zip", members)
+    content = bytearray(path.read_bytes())
+    content[len(content) * place // 100] ^= 0x55
+    path.write_bytes(content)
+    try:
+        made = await ann.bench.import_(path)
+    except BadInput as error:
+        assert "\n" not in error.message
+        assert ann.bench.data.ids() == ["s1"]
+    else:  # the byte was one that says nothing, such as a time stamp
+        assert (await ann.say(made.id)).questions[0].todo_id == "todo_002"
