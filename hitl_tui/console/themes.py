@@ -12,6 +12,7 @@ from textual.color import Color, ColorParseError
 from textual.theme import Theme
 
 DEFAULT = "dark"
+_MUTED, _DISABLED = 0.68, 0.5
 _COLOURS = (
     "primary",
     "secondary",
@@ -84,10 +85,17 @@ def _theme(name: str, table: Mapping[str, Any]) -> Theme:
         raise ValueError('"variables" has to be a table, "dark" and "ansi" true or false')
     colours: dict[str, Any] = {key: _colour(key, table[key]) for key in _COLOURS}
     texts = {str(key): _variable(str(key), value) for key, value in variables.items()}
-    usual = _ANSI_VARIABLES if ansi else {}
+    usual = _ANSI_VARIABLES if ansi else _quiet(colours)
     theme = Theme(name=name, dark=dark, ansi=ansi, variables={**usual, **texts}, **colours)
     theme.to_color_system().generate()  # an unusable mixture shows here, not while the console draws
     return theme
+
+
+def _quiet(colours: Mapping[str, str]) -> dict[str, str]:
+    """Return the colours of text that stands back; only stylesheets can mix the shares of black that Textual has."""
+    background, foreground = Color.parse(colours["background"]), Color.parse(colours["foreground"])
+    shares = {"text-muted": _MUTED, "text-disabled": _DISABLED}
+    return {name: background.blend(foreground, share).hex6 for name, share in shares.items()}
 
 
 def _colour(key: str, value: object) -> str:

@@ -72,9 +72,19 @@ class HomeScreen(Screen[None]):
         yield KeyLine(id="keys")
 
     def _options(self) -> list[Option]:
-        rows = [f"{n}  {safe_text(s.title, multiline=False)}" for n, s in enumerate(self.hitl.starters, start=1)]
-        rows.append(f"{len(rows) + 1}  Ask about your own folder: {self._folder()}")
-        return [Option(Content(row)) for row in rows]
+        """Return the starters, each with what it does beneath where there is room."""
+        rows = []
+        for number, starter in enumerate(self.hitl.starters, start=1):
+            said = f"\n   {safe_text(starter.description, multiline=False)}" if self._wide else ""
+            title = f"{number}  {safe_text(starter.title, multiline=False)}"
+            rows.append(Content.assemble(title, (said, "$text-muted")))
+        rows.append(Content(f"{len(rows) + 1}  Ask about your own folder: {self._folder()}"))
+        return [Option(row) for row in rows]
+
+    @property
+    def _wide(self) -> bool:
+        width, height = self.app.size
+        return width >= 100 and height >= 30
 
     def _folder(self) -> str:
         return safe_text(str(self.hitl.workspace), multiline=False)
@@ -94,8 +104,12 @@ class HomeScreen(Screen[None]):
         self.hitl.take_keys()
 
     def on_resize(self, event: Resize) -> None:
-        width, height = self.app.size
-        self.set_class(width >= 100 and height >= 30, "-wide")
+        if self.has_class("-wide") is not self._wide:
+            self.set_class(self._wide, "-wide")
+            starters = self.query_one("#starters", OptionList)
+            chosen = starters.highlighted
+            starters.clear_options().add_options(self._options())
+            starters.highlighted = chosen
         self._show_sessions()
 
     def on_screen_resume(self, event: ScreenResume) -> None:
