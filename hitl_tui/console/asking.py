@@ -15,7 +15,7 @@ from textual.content import Content
 from hitl_tui.console.terms import left_words
 from hitl_tui.console.words import number_of
 from hitl_tui.core.requests import Kind
-from hitl_tui.core.safe_text import cell_width, safe_text
+from hitl_tui.core.safe_text import cell_width, safe_text, text_lines
 
 if TYPE_CHECKING:
     from hitl_tui.supervisor.snapshot import Question
@@ -258,7 +258,8 @@ def _preview(question: Question, most: int | None) -> Iterable[Row]:
     if evidence.get("error"):
         yield _row("preview", f"failed: {_line(str(evidence['error']))}", "$text-warning")
         return
-    lines = str(evidence.get("text", "")).splitlines()
+    text = str(evidence.get("text", ""))
+    lines = text_lines(text) if text else []
     code = evidence.get("exit_code")
     counted = int(evidence.get("lines", len(lines)) or 0)
     state = "timed out" if evidence.get("timed_out") else f"exit code {code}"

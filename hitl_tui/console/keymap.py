@@ -204,7 +204,8 @@ def _drop_clashes(wanted: dict[str, str], specs: Sequence[KeySpec]) -> Iterator[
 def _clashes(working: Mapping[str, tuple[KeySpec, str]], wanted: Mapping[str, str]) -> Iterator[tuple[str, str, str]]:
     for name, keys in wanted.items():
         spec = working[name][0]
-        for key in set(_reached(keys, spec)) - set(_reached(spec.keys, spec)):  # what it had before is no clash
+        before = _reached(spec.keys, spec)
+        for key in (k for k in _reached(keys, spec) if k not in before):  # what it had before is no clash
             for other, (theirs, bound) in working.items():
                 if other != name and _meet(spec, theirs) and key in _reached(bound, theirs):
                     yield name, key, other

@@ -23,7 +23,7 @@ from hitl_tui.supervisor.comparing import (
     ResultChange,
     TodoChange,
     ValueChange,
-    given,
+    decided_in,
 )
 
 if TYPE_CHECKING:
@@ -137,7 +137,7 @@ def _to_what(kind: str, data: Mapping[str, Any]) -> str:
 def given_words(place: Place, here: Difference) -> list[str]:
     """Return the decisions that no event of a place carries: by a rule or the mode, or recorded elsewhere."""
     told = {str(e.event.get("todo_id") or (e.event.get("data") or {}).get("todo_id", "")) for e in place.events}
-    return [_given(g) for g in given(here) if g.todo_id not in told and place.info.source != "fork"]
+    return [_given(g) for g in decided_in(here) if g.todo_id not in told and place.info.source != "fork"]
 
 
 def _given(decision: Given) -> str:

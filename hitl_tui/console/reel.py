@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
-from hitl_tui.supervisor.comparing import compare, given
+from hitl_tui.supervisor.comparing import compare, decided_in
 
 if TYPE_CHECKING:
     from hitl_tui.console.engine import Shape
@@ -189,7 +189,7 @@ class Reel:
             return any(is_decision(e) for e in events)
         # What came in isn't in this session's record (a fork begins with another's history): the state tells.
         old, new = await self._past.state_at(before.checkpoint_id), await self._past.state_at(info.checkpoint_id)
-        return any(g.channel != "policy" for g in given(compare(old, new)))
+        return any(g.channel != "policy" for g in decided_in(compare(old, new)))
 
     async def _between(self, branch: int, after: int, upto: int) -> tuple[Posted, ...]:
         known = self._events.setdefault(branch, [])

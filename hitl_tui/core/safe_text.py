@@ -121,6 +121,11 @@ def unsafe_text(safe: str) -> str:
     return _OURS.sub(_original, safe)
 
 
+def text_lines(text: str) -> list[str]:
+    """Return a text's lines. Only line feeds end one; Python's own `splitlines` loses other separators unseen."""
+    return text.replace("\r\n", "\n").removesuffix("\n").split("\n")
+
+
 def one_line(text: str, width: int) -> SafeText:
     """Return `text` in one line of at most `width` terminal cells, for a table cell or a title.
 

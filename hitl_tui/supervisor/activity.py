@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from hitl_tui.core.safe_text import mask, safe_text
+from hitl_tui.core.safe_text import mask, safe_text, text_lines
 
 _LARGEST_FILE = 4 * 1024 * 1024
 _LONGEST_LINE = 4_000
@@ -67,7 +67,7 @@ class ActivityStream:
 
     def write(self, todo_id: str, kind: str, text: str, fraction: float = -1.0) -> None:
         """Add one entry; a text of several lines becomes several. Never raises for what a team says."""
-        for line in str(text).splitlines() or [""]:
+        for line in text_lines(str(text)):
             clean = safe_text(mask(line, self._secrets), multiline=False, limit=_LONGEST_LINE)
             self._n += 1
             entry = Activity(self._n, self._now(), todo_id, kind, clean, fraction)

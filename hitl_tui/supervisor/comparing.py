@@ -153,7 +153,7 @@ class Given:
     reason: str = ""
 
 
-def given(found: Difference) -> list[Given]:
+def decided_in(found: Difference) -> list[Given]:
     """Return the decisions about TODOs that a difference shows."""
     decided = []
     for change in found.todos:

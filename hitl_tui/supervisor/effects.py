@@ -80,7 +80,8 @@ class LedgerEffects:
         if claim.verdict == "stale":
             raise RunNotCurrent("This run was stopped, so it does nothing more.")
         if claim.verdict == "doubt":
-            raise EffectInDoubt({"key": key, "name": name, "subject": subject, "why": _why(claim.effect, self._branch)})
+            why = _why(claim.effect, self._session)
+            raise EffectInDoubt({"key": key, "name": name, "subject": subject, "why": why})
         if claim.verdict == "done":
             outcome = claim.effect.outcome if claim.effect else {}
             return await self._kept(outcome)
@@ -99,7 +100,9 @@ class LedgerEffects:
         return await self._artifacts.get(str(reference)) if reference else dict(outcome)
 
 
-def _why(effect: Effect | None, branch: int) -> str:
-    if effect is not None and effect.status == "done":
-        return f"it was done on branch {effect.branch}, which was left by a restore"
-    return "it was started, and nothing says whether it ended"
+def _why(effect: Effect | None, session: str) -> str:
+    if effect is None or effect.status != "done":
+        return "it was started, and nothing says whether it ended"
+    if effect.session != session:
+        return f"session {effect.session} did it, with which this one shares its past"
+    return f"it was done on branch {effect.branch}, which was left by a restore"

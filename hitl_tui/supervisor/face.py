@@ -14,7 +14,7 @@ from hitl_tui.core.digest import short_id
 from hitl_tui.core.errors import BadInput
 from hitl_tui.core.events import Event, EventKind
 from hitl_tui.core.requests import Decision, Request
-from hitl_tui.core.safe_text import mask_json
+from hitl_tui.core.safe_text import mask, mask_json
 from hitl_tui.core.storable import check_storable
 from hitl_tui.ledger.contract import Ledger, RequestView
 from hitl_tui.supervisor.clock import after_seconds
@@ -120,6 +120,8 @@ class Desk:
             Refused: it can't count; nothing was written.
             BadInput: its value or reason can't be kept; nothing was written.
         """
+        reason, value = mask(decision.reason, self._secrets), mask_json(decision.value, self._secrets)
+        decision = replace(decision, reason=reason, value=value)
         check_storable(decision.to_dict())
         return await self.ledger.decide(decision, self.now())
 

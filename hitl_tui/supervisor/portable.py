@@ -23,7 +23,7 @@ from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
 from hitl_tui.core.board import Board
 from hitl_tui.core.errors import BadInput, HitlError, StorageError
-from hitl_tui.core.events import Event
+from hitl_tui.core.events import Event, EventKind
 from hitl_tui.core.policy import Mode
 from hitl_tui.core.questions import questions
 from hitl_tui.ledger.contract import Conflict, Effect, Ledger, SessionCopy
@@ -33,7 +33,7 @@ from hitl_tui.supervisor.face import opened
 from hitl_tui.supervisor.graph import TeamSupervisor, config_of
 from hitl_tui.supervisor.history import History
 from hitl_tui.supervisor.rebinding import Place, rebind, snapshot
-from hitl_tui.supervisor.session import SessionSetup
+from hitl_tui.supervisor.session import SessionSetup, what_ran
 from hitl_tui.supervisor.staging import Staging, room_for
 from hitl_tui.supervisor.storage import SessionFolder, SessionInfo
 from hitl_tui.supervisor.workbench import Workbench, check_title
@@ -200,7 +200,7 @@ async def _rest(setup: SessionSetup, by: str) -> None:
         target["configurable"] |= {"checkpoint_id": branch.checkpoint_id, "checkpoint_ns": ""}
         await supervisor.graph.aupdate_state(target, None, as_node="__copy__")
         await asyncio.to_thread(make_durable, setup.folder.checkpoints)
-        extra = {"ran": _what_ran(left), "highest": left.control.highest}
+        extra = {"ran": what_ran(left), "highest": left.control.highest}
         await ledger.finish_restore(name, branch.number, now(), extra)
         state = await supervisor.execute("", name)
         cursor = Board.from_state(state).control.cursor
@@ -208,14 +208,8 @@ async def _rest(setup: SessionSetup, by: str) -> None:
         events = [
             Event(str(p.event["kind"]), {k: v for k, v in p.event.items() if k != "kind"}, p.event_id, p.seq, now(), by)
             for p in posted
+            if p.event["kind"] == EventKind.RESTORED  # what somebody posted meanwhile is for whoever opens the session
         ]
         state = await supervisor.resume(name, state["__interrupt__"][0].id, events)
     asked = questions(Board.from_state(state), setup.rules)
     await ledger.open_requests([opened(request, now()) for request in asked])
-
-
-def _what_ran(board: Board) -> dict[str, dict[str, Any]]:
-    """Return which TODOs had begun in the session that the copy comes from: what they did to the world stays (D11)."""
-    ran = {todo.id: dict(todo.metadata["ran_before"]) for todo in board.all() if "ran_before" in todo.metadata}
-    now = {t.id: {"status": t.status.value, "branch": board.control.branch} for t in board.all() if t.attempt}
-    return {**ran, **now}

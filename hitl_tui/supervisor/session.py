@@ -496,7 +496,7 @@ class Session:
             await graph.aupdate_state(target, None, as_node="__copy__")
         # Once the ledger says that it is done, nobody does it again: the copy has to be on disk by then.
         await asyncio.to_thread(make_durable, self.setup.folder.checkpoints)
-        extra = {"ran": _what_ran(left), "highest": left.control.highest}
+        extra = {"ran": what_ran(left), "highest": left.control.highest}
         await self.setup.ledger.finish_restore(self.id, branch.number, self.setup.now(), extra)
         # Only now: what runs here is no copy, and a restore that is repeated would take it for the head that is left.
         self._take(await self._supervisor.execute("", self.id))
@@ -533,7 +533,7 @@ def _event(seq: int, event_id: str, data: Mapping[str, Any]) -> Event:
     return Event(str(data.get("kind", "")), body, event_id, seq, str(data.get("at", "")), str(data.get("by", "")))
 
 
-def _what_ran(board: Board) -> dict[str, dict[str, Any]]:
+def what_ran(board: Board) -> dict[str, dict[str, Any]]:
     """Return which TODOs had begun on the branch that is left, or before it: what they did to the world stays (D11)."""
     ran = {todo.id: dict(todo.metadata["ran_before"]) for todo in board.all() if "ran_before" in todo.metadata}
     now = {

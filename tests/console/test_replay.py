@@ -254,6 +254,14 @@ async def test_a_fork_is_another_session_that_asks_the_same(tmp_path: Path) -> N
         await c.until(lambda: c.app.screen is c.session and c.shown() and c.snapshot.session_id != old, "the fork")
         await c.asked()
         assert [t.status for t in c.snapshot.todos] == [Status.COMPLETED, Status.WAITING_APPROVAL]
+        # Its own record begins with the fork; what was decided before is told by the state.
+        await c.press("f5")
+        await c.until(lambda: isinstance(c.app.screen, ReplayScreen), "replay")
+        await r.settle()
+        while "approve 001 · by ops (console)" not in r.where:
+            assert c.message == ""
+            await r.press("left_square_bracket")
+        await c.press("escape")
     async with Workbench.open(tmp_path) as bench:
         assert [s.status for s in await bench.sessions()] == ["finished", "waiting"]
 

@@ -21,6 +21,7 @@ from hitl_tui.core.safe_text import (
     mask_json,
     one_line,
     safe_text,
+    text_lines,
     unsafe_text,
 )
 
@@ -385,3 +386,13 @@ def test_mask_json_refuses_what_is_not_json() -> None:
     for value in ({"a": b"hunter22"}, deep, 10**5000):
         with pytest.raises(BadInput):
             mask_json(value, SECRETS)
+
+
+def test_only_a_line_feed_ends_a_line() -> None:
+    assert text_lines("a\r\nb\u2028c\x0bd\n") == ["a", "b\u2028c\x0bd"]
+    assert text_lines("") == [""]
+
+
+@given(st.lists(st.text(alphabet=st.characters(exclude_characters="\n\r")), min_size=1))
+def test_lines_that_are_joined_come_apart_again(lines: list[str]) -> None:
+    assert text_lines("\n".join(lines) + "\n") == lines

@@ -13,10 +13,12 @@ from hitl_tui.core.todos import Status, SupervisorTodo
 from hitl_tui.supervisor.comparing import (
     ABSENT,
     MOST_LINES,
+    Given,
     ValueChange,
     changed_lines,
     compare,
     consequences,
+    decided_in,
     last_two,
     values_that_differ,
 )
@@ -182,6 +184,23 @@ RAN_ELSEWHERE = {"ran_before": {"status": "completed", "branch": 0}}
 def test_what_ran_since(then: SupervisorTodo | None, now: SupervisorTodo, ran: bool) -> None:
     found = consequences(state(then) if then is not None else state(), state(now))
     assert [t.id for t in found.ran] == (["todo_001"] if ran else [])
+
+
+def test_a_difference_tells_who_decided() -> None:
+    approval = {"by": "ops", "channel": "console", "at": "t1", "digest": "d"}
+    before = state(todo(1), todo(2), todo(3, "waiting_approval"), todo(4, approval=approval))
+    after = state(
+        todo(1, approval=approval),
+        todo(2, "skipped", metadata={"skipped_by": "ops", "skip_reason": "no"}, completed_at="t2"),
+        todo(3, "failed", metadata={"rejected": True}, error="rejected by ops: no", completed_at="t3"),
+        todo(4, "in_progress", approval=approval),
+    )
+    assert decided_in(compare(before, after)) == [
+        Given("todo_001", "approve", "ops", "console", "t1"),
+        Given("todo_002", "skip", "ops", "", "t2", "no"),
+        Given("todo_003", "reject", "", "", "t3", "rejected by ops: no"),
+    ]
+    assert decided_in(compare(after, after)) == []
 
 
 def test_two_marks_at_most_and_a_mark_is_taken_away_by_itself() -> None:

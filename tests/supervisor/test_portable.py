@@ -275,7 +275,9 @@ async def test_no_secret_is_in_an_export(tmp_path: Path, data: Path, workspace: 
         file.write('\n[secrets]\nnames = ["DB_PASSWORD"]\n')
     async with person_at(data, {"DB_PASSWORD": "hunter2-hunter2"}) as person:
         await person.bench.create(f"{QUERY} The password is hunter2-hunter2.", workspace)
-        await person.say("s1", APPROVE, "/todo add search_team what is hunter2-hunter2")
+        await person.say(
+            "s1", APPROVE, "/todo add search_team what is hunter2-hunter2", "/todo skip 2 because of hunter2-hunter2"
+        )
         await person.bench.fork("s1", title="with hunter2-hunter2")
         for name in ("s1", "s2"):
             written = await person.bench.export(name, tmp_path / f"{name}.zip")

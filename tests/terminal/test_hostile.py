@@ -159,6 +159,16 @@ def test_a_paste_and_a_copied_screen_are_harmless(tmp_path: Path) -> None:
         terminal.harmless()
 
 
+def test_words_typed_fast_after_the_slash_are_all_looked_for(tmp_path: Path) -> None:
+    with Watched(tmp_path, (100, 32), "--workspace", str(EXAMPLE), "How high may the deposit rise be?") as terminal:
+        terminal.see("QUESTION · 001")
+        for _ in range(3):
+            terminal.keys(F6)
+            terminal.rest()
+        terminal.keys("/deposit")
+        terminal.see("/deposit", "1 of 1")
+
+
 @pytest.mark.parametrize("size", [(40, 12), (20, 5)], ids=["40x12", "20x5"])
 def test_a_narrow_terminal_can_be_worked_in(tmp_path: Path, size: tuple[int, int]) -> None:
     with Watched(tmp_path, size, "--workspace", str(EXAMPLE), "How high may the deposit rise be?") as terminal:

@@ -229,14 +229,19 @@ class Operator:
         link = self._screen.link
         for question in panel.questions:
             if link is not None and question.kind is Kind.TODO and not panel.has_draft(question.id):
-                panel.show_draft(question.id, ())
                 if document_path(question):
+                    panel.await_draft(question.id, [text_row("writes    … being worked out", "$text-warning")])
                     self._start(self._show_draft(link, panel, question))
+                else:
+                    panel.show_draft(question.id, ())
 
     async def _show_draft(self, link: Link, panel: QuestionPanel, question: Question) -> None:
-        rows = await draft_of(link, question, _DRAFT_LINES)
-        if self._open(question.id) is not None:
-            panel.show_draft(question.id, rows)
+        rows = [text_row("writes    what it would hold can't be worked out", "bold $text-warning")]
+        try:
+            rows = await draft_of(link, question, _DRAFT_LINES)
+        finally:
+            if self._open(question.id) is not None:
+                panel.draft_ready(question.id, rows)
 
     # Editing ---------------------------------------------------------------------------------------------------
 

@@ -93,9 +93,8 @@ async def fork(screen: ReplayScreen, link: Link, place: Place) -> None:
         return
     info = await engine.fork(link.face.id, place.info.checkpoint_id)
     fresh = safe_text(info.id, multiline=False)
-    said = (
-        f"{fresh} was made and nothing runs in it.\nOpen it now? What runs in {name} pauses until that is opened again."
-    )
+    pauses = f" What runs in {name} pauses until that is opened again." if link.face.owned else ""
+    said = f"{fresh} was made and nothing runs in it.\nOpen it now?{pauses}"
     if await _confirm(screen, f"Open {fresh}", said, "Open it"):
         screen.hitl.open(info.id)
     else:

@@ -36,10 +36,19 @@ class Finding:
         """Look for nothing."""
         self.text, self.typing = "", False
 
-    def key(self, event: Key) -> bool:
-        """Take a key while words are typed; return whether it was taken."""
+    def key(self, event: Key, binding: str) -> bool:
+        """Take a key while words are typed, or the one that begins it; return whether it was taken.
+
+        It begins here and not by its binding: bindings are looked up last, and what is typed fast comes before them.
+
+        Args:
+            event: the key.
+            binding: id of what the key does in this pane; empty for nothing.
+        """
         if not self.typing:
-            return False
+            if binding.endswith(".find"):
+                self.begin()
+            return self.typing
         if event.key == "enter":
             self.typing = False
         elif event.key == "escape":

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from hitl_tui.supervisor.history import CheckpointInfo
 
 _NODE = 13
-_CLOCK = 8
+_CLOCK, _MINUTES = 8, 5
 _ROOMY = 56
 _LANES = 5
 """Lines drawn beside each other; further ones are cut off."""
@@ -233,11 +233,13 @@ class GraphTable(DataTable[Text]):
         """Return one row: mark, graph, superstep and node, what happened, time; what happened is cut to the room."""
         info, row = self._checkpoints[number], self._graph[number]
         mark = f"{self._marks.get(info.checkpoint_id, ''):<3}" if self._marks else ""
-        clock = clock_words(info.timestamp) if self._room >= 34 else ""
+        # Beside several branches the seconds have no room.
+        exact = _CLOCK if self._lanes <= 3 or self._room >= _ROOMY else _MINUTES
+        clock = clock_words(info.timestamp)[:exact] if self._room >= 34 else ""
         node = one_line(safe_text(info.node, multiline=False), _NODE)
         step = f"{info.step:>{self._digits}} " if self._room >= _ROOMY else ""
         head = f"{mark}{row.drawn:<{self._lanes}} {step}{node:<{_NODE}} "
-        room = max(0, self._room - cell_width(head) - (_CLOCK + 1 if clock else 0))
+        room = max(0, self._room - cell_width(head) - (exact + 1 if clock else 0))
         said = said_of(info, row, room)
         gap = " " * (room - cell_width(said) + 1)
         style = "" if row.ours else "dim"

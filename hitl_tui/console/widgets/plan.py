@@ -13,6 +13,7 @@ from textual.message import Message
 from textual.widgets import DataTable
 
 from hitl_tui.console import keys
+from hitl_tui.console.keymap import Keymap
 from hitl_tui.console.themes import rich_colour
 from hitl_tui.console.widgets.finding import Finding, lowered
 from hitl_tui.console.words import PlanRow
@@ -144,7 +145,8 @@ class PlanTable(DataTable[Text]):
         self._seek()
 
     def on_key(self, event: Key) -> None:
-        if self.finding.key(event):
+        keymap: Keymap = getattr(self.app, "keymap", None) or Keymap()
+        if self.finding.key(event, keymap.at(keys.PLAN, event.key)):
             event.stop()
             event.prevent_default()
             self._seek()

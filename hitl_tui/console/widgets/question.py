@@ -101,6 +101,7 @@ class QuestionPanel(Vertical, can_focus=True):
         self._read: set[str] = set()
         self._marks: dict[str, str] = {}
         self._drafts: dict[str, tuple[Row, ...]] = {}
+        self._awaited: set[str] = set()
         self._swallow_click = False
 
     def compose(self) -> ComposeResult:
@@ -137,6 +138,7 @@ class QuestionPanel(Vertical, can_focus=True):
         self._workspace = workspace
         self._marks = {i: seen for i, seen in self._marks.items() if i in fresh and fresh[i].digest == seen}
         self._drafts = {i: rows for i, rows in self._drafts.items() if i in fresh}
+        self._awaited &= fresh.keys()
         if self._shown not in fresh:
             self._shown = self._questions[min(len(before), len(self._questions) - 1)].id if self._questions else ""
         self._draw()
@@ -200,7 +202,8 @@ class QuestionPanel(Vertical, can_focus=True):
     def _look(self) -> None:
         region, rows = self.query_one(Body), self.query_one(Rows)
         seen = region.scroll_offset.y + region.scrollable_content_region.height
-        if self.display and rows.size.width > 0 and region.size.height > 0 and seen >= rows.needed:
+        drawn = self.display and rows.size.width > 0 and region.size.height > 0
+        if drawn and seen >= rows.needed and self._shown not in self._awaited:
             self._read.add(self._shown)
         self._places()
 
@@ -297,11 +300,22 @@ class QuestionPanel(Vertical, can_focus=True):
         """What a file would hold is known, or being found out."""
         return question_id in self._drafts
 
+    def await_draft(self, question_id: str, rows: Sequence[Row]) -> None:
+        """Show these rows until the draft is there: before, the question hasn't been read."""
+        self._awaited.add(question_id)
+        self.show_draft(question_id, rows)
+
+    def draft_ready(self, question_id: str, rows: Sequence[Row]) -> None:
+        """Show with a question what a file would hold."""
+        self._awaited.discard(question_id)
+        self.show_draft(question_id, rows)
+
     def show_draft(self, question_id: str, rows: Sequence[Row]) -> None:
-        """Show with a question what a file would hold; on the screen that is a change like any other."""
+        """Show rows with a question; on the screen that is a change like any other."""
         self._drafts[question_id] = tuple(rows)
         if question_id == self._shown:
             self._draw()
+            self.call_after_refresh(self._look)
 
     def seen_whole(self, question_id: str) -> None:
         """Its end was read elsewhere, on the screen of details."""

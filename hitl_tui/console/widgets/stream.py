@@ -20,6 +20,7 @@ from textual.selection import Selection
 from textual.strip import Strip
 
 from hitl_tui.console import keys
+from hitl_tui.console.keymap import Keymap
 from hitl_tui.console.terms import clock_words
 from hitl_tui.console.widgets.finding import Finding, lowered
 from hitl_tui.console.words import number_of, progress_bar
@@ -246,7 +247,8 @@ class Stream(ScrollView, can_focus=True):
         self._seek()
 
     def on_key(self, event: Key) -> None:
-        if self.finding.key(event):
+        keymap: Keymap = getattr(self.app, "keymap", None) or Keymap()
+        if self.finding.key(event, keymap.at(keys.STREAM, event.key)):
             event.stop()
             event.prevent_default()
             self._seek()
