@@ -10,7 +10,6 @@ from __future__ import annotations
 import fcntl
 import json
 import os
-import tempfile
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -18,6 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from hitl_tui.config.files import write_atomically
 from hitl_tui.core.digest import digest, short_id
 from hitl_tui.core.errors import BadInput, ConfigError, StorageError
 from hitl_tui.core.policy import Mode, Risk, Rule, Ruling, Terms
@@ -267,7 +267,7 @@ def change_rules(
             rules = change(load_rules(path))
             text = "\n".join([_HEAD, *(rule.to_toml() for rule in rules)])
             parse_rules(text)  # what couldn't be read again isn't written
-            _write(path, text.encode("utf-8"))
+            write_atomically(path, text.encode("utf-8"))
     except UnicodeEncodeError as error:
         raise BadInput("The rule holds text that no file can keep.") from error
     except OSError as error:
@@ -283,19 +283,6 @@ def _locked(path: Path) -> Iterator[None]:
         yield
     finally:
         os.close(handle)
-
-
-def _write(path: Path, content: bytes) -> None:
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=".new-")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        Path(name).replace(path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
 
 
 def _quoted(text: str) -> str:

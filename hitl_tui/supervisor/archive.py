@@ -25,9 +25,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
+from hitl_tui.config.files import sync_folder
 from hitl_tui.core.errors import BadInput, StorageError
 from hitl_tui.supervisor.staging import room_for
-from hitl_tui.supervisor.storage import is_digest, sync_folder
+from hitl_tui.supervisor.storage import is_digest
 
 FORMAT, VERSION = "hitl-tui session", 1
 MANIFEST, CHECKPOINTS, LEDGER, EFFECTS, ACTIVITY = (

@@ -16,8 +16,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from hitl_tui.config.files import sync_folder
 from hitl_tui.core.errors import BadInput, StorageError
-from hitl_tui.supervisor.storage import SessionFolder, check_session_id, sync_folder
+from hitl_tui.supervisor.storage import SessionFolder, check_session_id
 
 _LOCK, _STAGED, _DELETED = ".staging", ".new-", ".deleted-"
 
