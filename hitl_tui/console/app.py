@@ -93,7 +93,7 @@ class HitlApp(App[int]):
         self.failure = ""
         """What ended the console unexpectedly, in one sentence."""
         # Before the stylesheets are read for the first time, for another theme means reading them again.
-        self._load_themes()
+        self._choose_theme()
 
     @cached_property
     def _session(self) -> SessionScreen:
@@ -134,6 +134,7 @@ class HitlApp(App[int]):
         return self.options.session or last
 
     def _begin(self) -> None:
+        self._load_themes()
         if wanted := self._wanted():
             self.open(wanted)
         elif self.options.query:
@@ -148,23 +149,34 @@ class HitlApp(App[int]):
 
     # Themes ----------------------------------------------------------------------------------------------------
 
-    def _load_themes(self) -> None:
-        folders = [self.options.data / "themes"]
-        try:
-            folders.insert(0, themes_folder())
-        except StorageError as error:
-            self._problems += (error.message,)
-        found = load_themes(folders)
-        self._problems += found.problems
-        for theme in found.themes.values():
-            self.register_theme(theme)
-        for choice in (os.environ.get(THEME_VARIABLE, ""), self._remembered.theme, DEFAULT):
-            if choice in found.themes:
+    def _choose_theme(self) -> None:
+        """Take the theme that is wanted, or the usual one; the others are read once there is something to see."""
+        choices = (os.environ.get(THEME_VARIABLE, ""), self._remembered.theme, DEFAULT)
+        found = load_themes(self._theme_folders(), only=[c for c in choices if c]).themes
+        for choice in choices:
+            if choice in found:
+                self.register_theme(found[choice])
                 self.theme = choice
-                break
-        for name in list(self.available_themes):
-            if found.themes and name not in found.themes:
-                self.unregister_theme(name)
+                return
+
+    def _load_themes(self) -> None:
+        found = load_themes(self._theme_folders())
+        self._problems += found.problems
+        known = self.available_themes
+        for theme in found.themes.values():
+            if known.get(theme.name) != theme:
+                self.register_theme(theme)
+        for name in known.keys() - found.themes.keys() if found.themes else ():
+            self.unregister_theme(name)
+
+    def _theme_folders(self) -> list[Path]:
+        own = self.options.data / "themes"
+        try:
+            return [themes_folder(), own]
+        except StorageError as error:
+            if error.message not in self._problems:
+                self._problems += (error.message,)
+            return [own]
 
     # Memory ----------------------------------------------------------------------------------------------------
 

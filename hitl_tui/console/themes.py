@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -43,12 +43,19 @@ class Themes:
     problems: tuple[str, ...] = ()
 
 
-def load_themes(folders: Iterable[Path]) -> Themes:
-    """Read all `*.toml` of some folders; a broken file is reported and left out."""
+def load_themes(folders: Iterable[Path], only: Collection[str] = ()) -> Themes:
+    """Read the `*.toml` of some folders; a broken file is reported and left out.
+
+    Args:
+        folders: a later one's themes win.
+        only: names of the themes to read; empty for all.
+    """
     found: dict[str, Theme] = {}
     problems = []
     for folder in folders:
         for path in sorted(folder.glob("*.toml")):
+            if only and path.stem not in only:
+                continue
             try:
                 theme = _theme(path.stem, tomllib.loads(path.read_text(encoding="utf-8")))
             except (OSError, ValueError) as error:
