@@ -70,6 +70,7 @@ def test_a_fork_at_a_checkpoint(begun: Shell) -> None:
     assert listed(begun) == ["s1", "s2", "s3"]
 
 
+@pytest.mark.long
 def test_export_and_import_in_processes_of_their_own(begun: Shell, tmp_path: Path) -> None:
     file = tmp_path / "보관 s1.zip"
     exported = begun.process("export", "s1", str(file), "--json")
@@ -97,6 +98,7 @@ def test_export_and_import_in_processes_of_their_own(begun: Shell, tmp_path: Pat
     assert begun.process("audit", "verify", "--data", other).code == 0
 
 
+@pytest.mark.long
 def test_an_export_of_a_session_that_another_process_has_open(begun: Shell, tmp_path: Path) -> None:
     owner = begun.start("--line", "--session", "s1")
     try:
@@ -149,6 +151,7 @@ def test_a_title(begun: Shell) -> None:
         assert begun.run("rename", session, title, "--json").code == 2
 
 
+@pytest.mark.long
 def test_deleting_needs_a_yes(begun: Shell) -> None:
     refused = begun.process("delete", "s1", "--json")
     assert (refused.code, refused.json["kind"]) == (2, "bad_input")

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
+import pytest
 from starter_support import DEADLINE, Said, Trial
 
 LOST = (
@@ -54,6 +55,7 @@ def test_a_person_approves_and_ten_thousand_records_go(tmp_path: Path) -> None:
     assert trial.audited() == 0
 
 
+@pytest.mark.long
 def test_where_only_risky_steps_ask_the_deletion_is_the_one_that_does(tmp_path: Path) -> None:
     trial = Trial(tmp_path, "cleanup")
     asked = trial.begin("risk")
@@ -76,6 +78,7 @@ def test_a_rejection_deletes_nothing_and_ends_the_workflow(tmp_path: Path) -> No
     assert not (trial.folder / "reports").exists()
 
 
+@pytest.mark.long
 def test_killed_in_the_middle_of_the_deletion_nothing_is_lost_or_done_twice(tmp_path: Path) -> None:
     trial = Trial(tmp_path, "cleanup")
     _to_the_deletion(trial)
@@ -97,6 +100,7 @@ def test_killed_in_the_middle_of_the_deletion_nothing_is_lost_or_done_twice(tmp_
     assert trial.audited() == 0
 
 
+@pytest.mark.long
 def test_a_deletion_that_outlives_its_owner_is_not_repeated(tmp_path: Path) -> None:
     trial = Trial(tmp_path, "cleanup")
     _to_the_deletion(trial)

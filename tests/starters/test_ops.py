@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from starter_support import Trial
 
 NGINX = "web-1/var/log/nginx/"
@@ -39,6 +40,7 @@ def test_approving_everything_deletes_what_the_preview_named(tmp_path: Path) -> 
     assert trial.audited() == 0
 
 
+@pytest.mark.long
 def test_rejecting_the_deletion_leaves_every_file_and_says_so(tmp_path: Path) -> None:
     trial = Trial(tmp_path, "ops", "ko")
     before = trial.files()
@@ -53,6 +55,7 @@ def test_rejecting_the_deletion_leaves_every_file_and_says_so(tmp_path: Path) ->
     assert "runbook-ko.md:" in done.document["response"]
 
 
+@pytest.mark.long
 def test_keeping_thirty_days_is_asked_anew_and_spares_the_younger_logs(tmp_path: Path) -> None:
     trial = Trial(tmp_path, "ops")
     before = _packed(trial)

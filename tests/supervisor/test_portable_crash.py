@@ -60,6 +60,7 @@ def test_a_kill_at_every_step_leaves_the_old_or_the_whole_new(root: Path, what: 
     assert survive(root, what, 1) > 5
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("what", SOME)
 async def test_a_full_disk_is_said_in_one_sentence_and_leaves_nothing_half_done(root: Path, what: str) -> None:
     """Sizes up to what is enough: below some, this or that file can't be written."""

@@ -98,6 +98,7 @@ def workspace(tmp_path: Path) -> Path:
     return folder
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("size", [(80, 24), (120, 40)], ids=["80x24", "120x40"])
 def test_nothing_hostile_reaches_the_terminal(tmp_path: Path, workspace: Path, size: tuple[int, int]) -> None:
     query = f"What is the deposit cap? {REORDERING.replace(chr(0x2028), '')} {MARKUP}"
@@ -169,6 +170,7 @@ def test_words_typed_fast_after_the_slash_are_all_looked_for(tmp_path: Path) -> 
         terminal.see("/deposit", "1 of 1")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("size", [(40, 12), (20, 5)], ids=["40x12", "20x5"])
 def test_a_narrow_terminal_can_be_worked_in(tmp_path: Path, size: tuple[int, int]) -> None:
     with Watched(tmp_path, size, "--workspace", str(EXAMPLE), "How high may the deposit rise be?") as terminal:
@@ -182,6 +184,7 @@ def test_a_narrow_terminal_can_be_worked_in(tmp_path: Path, size: tuple[int, int
         assert terminal.leave() == 0
 
 
+@pytest.mark.long
 def test_a_storm_of_sizes_is_survived(tmp_path: Path) -> None:
     with Watched(tmp_path, (120, 40), "--workspace", str(EXAMPLE), "How high may the deposit rise be?") as terminal:
         terminal.see("QUESTION · 001")
