@@ -8,7 +8,7 @@ from dataclasses import replace
 from hitl_tui.core.board import PLAN_ACCEPTED, PLAN_DRAFT, Draft, approval_binds, dependencies_met, judge, subject_of
 from hitl_tui.core.digest import digest
 from hitl_tui.core.policy import Mode, Ruling
-from hitl_tui.core.questions import plan_question
+from hitl_tui.core.questions import plan_question, question_of
 from hitl_tui.core.todos import SYSTEM, Status, SupervisorTodo
 
 _OPEN = frozenset({"pending", "waiting_approval", "blocked"})
@@ -27,6 +27,7 @@ def settle(draft: Draft, at: str) -> None:
     reached = _reached(draft)
     while changed := _follow_dependencies(draft, reached):
         reached |= _users(draft, changed)
+    _ask_failures_anew(draft, reached)
     if draft.control.plan == PLAN_ACCEPTED:
         _ask(draft, reached, at)
     elif draft.control.plan == PLAN_DRAFT and draft.changed and _plan_changed(draft):
@@ -36,6 +37,20 @@ def settle(draft: Draft, at: str) -> None:
     concluded = draft.control.concluded and not draft.changed
     if (completed, concluded) != (draft.control.completed, draft.control.concluded):
         draft.control = replace(draft.control, completed=completed, concluded=concluded)
+
+
+def _ask_failures_anew(draft: Draft, reached: Iterable[str]) -> None:
+    """Ask anew about failures whose retry would get other input than was shown; also when it is the old one again."""
+    before = Draft(draft.board, draft.rules)
+    for todo_id in reached:
+        if todo_id not in before or todo_id not in draft or draft.status(todo_id) != "failed":
+            continue
+        was, todo = before.get(todo_id), draft.get(todo_id)
+        if was.status is not Status.FAILED or was.question is None or todo.question is None or was.asked != todo.asked:
+            continue
+        shown, now = question_of(before, was), question_of(draft, todo)
+        if shown is not None and now is not None and shown.digest != now.digest:
+            draft.put(replace(todo, asked=todo.asked + 1))
 
 
 def _plan_changed(draft: Draft) -> bool:
@@ -51,7 +66,7 @@ def _reached(draft: Draft) -> set[str]:
     manual = {
         todo_id
         for todo_id, raw in draft.board.todos.items()
-        if "manual" in raw.get("metadata", ()) and raw["status"] in ("pending", "waiting_approval")
+        if "manual" in raw.get("metadata", ()) and raw["status"] in ("pending", "waiting_approval", "failed")
     }
     return set(draft.changed) | manual | _users(draft, draft.changed)
 

@@ -242,6 +242,20 @@ def test_a_question_that_was_taken_back_never_comes_again_under_its_id(table: Ta
         open_before = now
 
 
+def test_a_failure_is_asked_anew_when_what_it_gets_was_worked_out_again() -> None:
+    table = Table(plan("a", "b:a"), mode=Mode.RISK)
+    table.finish("todo_001")
+    table.fail("todo_002")
+    (first,) = table.asked()
+    table.take(on(EventKind.UPDATE, "todo_001", status="pending"))
+    (meanwhile,) = table.asked()
+    table.finish("todo_001")  # with the result it had before
+    (again,) = table.asked()
+    assert len({first, meanwhile, again}) == 3
+    decide(table, "todo_002", Verdict.RETRY)
+    assert table.status("todo_002") == "in_progress"
+
+
 @given(TABLES, NUMBERS)
 @settings(max_examples=200, deadline=None)
 def test_something_always_goes_on_until_everything_is_settled(table: Table, numbers: list[int]) -> None:
