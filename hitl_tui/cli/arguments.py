@@ -6,16 +6,18 @@ import argparse
 import difflib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from hitl_tui import __version__
+from hitl_tui.cli.language import CODES, OPTION
 from hitl_tui.core.errors import BadInput
 from hitl_tui.core.safe_text import one_line
+from hitl_tui.language import _, in_parts
 
 CONSOLE = "console"
 COMMANDS = (
     *("run", "do", "show", "sessions", "rename", "fork", "export", "import", "delete", "prune", "starter"),
-    "audit",
+    *("attach", "open", "web", "audit"),
 )
 _MODES = ("step", "plan", "risk")
 
@@ -23,8 +25,10 @@ DEFAULT_AGE = "30d"
 """How old a session must be that `prune` removes when nothing else is said."""
 
 _TAKES_VALUE = frozenset(
-    {"--workspace", "--session", "--data", "--mode", "--as", "--anchor", "--search", "--at", "--title"}
-    | {"--older-than", "--keep"}
+    {"--workspace", "--session", "--data", "--mode", "--as", "--lang", "--anchor", "--search", "--at", "--title"}
+    | {"--older-than", "--keep", "--port", "--host"}
+    | {"--input", "--saver"}
+    | {"--thread", "--checkpoint", "--against", "--before", "--ns", "--graph", "--limit", "--skip"}
 )
 
 _MAIN = """\
@@ -43,6 +47,9 @@ commands:
   hitl-tui delete SESSION        remove a session; the record of its decisions stays
   hitl-tui prune                 remove finished sessions that are old
   hitl-tui starter [NAME]        list the examples to begin with, or make the folder of one
+  hitl-tui attach GRAPH          run any LangGraph graph under supervision: agent.py:graph, module:attribute
+  hitl-tui open DATABASE         look into any LangGraph checkpoint store, SQLite or PostgreSQL; read-only
+  hitl-tui web                   the console in a browser of this machine
   hitl-tui audit WHAT [SESSION]  verify, head or export: check the record of who decided what
 """
 
@@ -80,6 +87,18 @@ class Arguments:
         keep: how many of the sessions that ended last stay, of `prune`; None when it wasn't given.
         dry_run: only say what would be done.
         yes: don't ask before something is removed.
+        thread: a LangGraph thread, of `open`; empty for the list of them.
+        checkpoint: a checkpoint to print, of `open`.
+        against: another one to compare it with, of `open`.
+        before: list checkpoints older than this one, of `open`.
+        ns: namespace of a subgraph, of `open`; empty for the graph itself.
+        graph: `module:attribute` of the graph that wrote the store, of `open`.
+        input: the graph's input, of `attach`: JSON, words, or `@file`; None when it is to be asked for.
+        saver: a checkpoint store that the graph's threads live in, of `attach`; empty for the session's own.
+        limit, skip: how many to list and to leave out before, of `open`; None when it wasn't given.
+        lang: `en` or `ko`, given with `--lang`; empty for what the environment says.
+        host, port: where `web` listens; None when no port was given.
+        no_open: open no browser, of `web`.
         help: text to print instead of doing anything; empty for none.
     """
 
@@ -103,6 +122,20 @@ class Arguments:
     keep: int | None = None
     dry_run: bool = False
     yes: bool = False
+    thread: str = ""
+    checkpoint: str = ""
+    against: str = ""
+    before: str = ""
+    ns: str = ""
+    graph: str = ""
+    input: str | None = None
+    saver: str = ""
+    limit: int | None = None
+    skip: int | None = None
+    lang: str = ""
+    host: str = ""
+    port: int | None = None
+    no_open: bool = False
     help: str = ""
 
 
@@ -115,13 +148,28 @@ class _Help(argparse.Action):
         raise _HelpAskedError
 
 
+class _Usage(argparse.RawDescriptionHelpFormatter):
+    def add_usage(self, usage: str | None, actions: Any, groups: Any, prefix: str | None = None) -> None:
+        super().add_usage(usage, actions, groups, _("usage: ") if prefix is None else prefix)
+
+
 class _Parser(argparse.ArgumentParser):
-    """Raises instead of printing and leaving."""
+    """Raises instead of printing and leaving; its help is in the person's language, its errors become so when told."""
+
+    def __init__(self, **given: Any) -> None:
+        super().__init__(formatter_class=_Usage, **given)
+        self._positionals.title, self._optionals.title = _("arguments"), _("options")
+
+    def add_argument(self, *names: Any, **given: Any) -> argparse.Action:
+        if isinstance(given.get("help"), str):
+            given["help"] = _(given["help"])
+        return super().add_argument(*names, **given)
 
     def error(self, message: str) -> NoReturn:
         text = message.removeprefix("argument ")
         raise BadInput(
-            f"{one_line(text[:1].upper() + text[1:], 300)}.", help=self.format_usage().strip().replace("usage: ", "")
+            f"{one_line(text[:1].upper() + text[1:], 300)}.",
+            help=self.format_usage().strip().removeprefix(_("usage: ")),
         )
 
 
@@ -174,15 +222,17 @@ def _base(name: str, usage: str, description: str, epilog: str = "") -> _Parser:
     parser = _Parser(
         prog=f"hitl-tui {name}".strip(),
         usage=usage,
-        description=description,
-        epilog=epilog,
+        description=_(description),
+        epilog=in_parts(epilog),
         add_help=False,
         allow_abbrev=False,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("-h", "--help", action=_Help, nargs=0, default=argparse.SUPPRESS, help="show this and leave")
     parser.add_argument(
         "--data", metavar="DIR", help="where sessions live (HITL_DATA_DIR; else the user's data folder)"
+    )
+    parser.add_argument(
+        OPTION, choices=CODES, default="", dest="lang", help="language: English or Korean (HITL_LANG; else the locale)"
     )
     return parser
 
@@ -212,7 +262,7 @@ def _console() -> _Parser:
     usage = (
         "hitl-tui [--workspace DIR] [--session ID] [--data DIR] [--mode step|plan|risk] [--as NAME] [--line] [QUESTION]"
     )
-    parser = _base("", usage, _MAIN, _CODES)
+    parser = _base("", usage, in_parts(_MAIN), _CODES)
     parser.add_argument("words", nargs="*", metavar="QUESTION", help="begin a session with it at once")
     parser.add_argument("--session", metavar="ID", default="", help="open this session")
     _begin(parser)
@@ -379,7 +429,7 @@ def _prune() -> _Parser:
 
 def _count(text: str) -> int:
     if not text.isascii() or not text.isdigit() or len(text) > 9:
-        raise argparse.ArgumentTypeError(f"{text!r} is no number of sessions")
+        raise argparse.ArgumentTypeError(f"{text!r} is no number from 0 on")
     return int(text)
 
 
@@ -391,6 +441,83 @@ def _starter() -> _Parser:
     )
     parser.add_argument("name", metavar="NAME", nargs="?", default="", help="which one")
     return parser
+
+
+def _open() -> _Parser:
+    usage = (
+        "hitl-tui open DATABASE [--thread THREAD] [--checkpoint ID [--against ID]] [--ns NS] [--search TEXT]\n"
+        "                     [--limit N] [--skip N] [--before ID] [--data DIR] [--json]"
+    )
+    parser = _base(
+        "open",
+        usage,
+        "Look into the checkpoints of any LangGraph graph, without the graph: threads, history, branches, state,\n"
+        "differences. Nothing is written and nothing is run. Without a terminal, or with --json, it prints: the\n"
+        "threads; with --thread that one's checkpoints; with --checkpoint the state there.",
+        _ENDS,
+    )
+    parser.add_argument("file", metavar="DATABASE", help="a SQLite file, or postgresql://user@host/database")
+    parser.add_argument("--thread", metavar="THREAD", default="", help="this thread: its id or how it begins")
+    parser.add_argument("--checkpoint", metavar="ID", default="", help="print the state there: id, beginning or ending")
+    parser.add_argument("--against", metavar="ID", default="", help="print what differs from this other one instead")
+    parser.add_argument("--ns", metavar="NS", default="", help="the checkpoints of a subgraph, as they are listed")
+    parser.add_argument("--search", metavar="TEXT", default="", help="only threads with these words in id or title")
+    parser.add_argument("--limit", metavar="N", type=_count, help="list so many (100)")
+    parser.add_argument("--skip", metavar="N", type=_count, help="leave so many threads out before")
+    parser.add_argument("--before", metavar="ID", default="", help="list checkpoints older than this one")
+    _json(parser)
+    return parser
+
+
+def _attach() -> _Parser:
+    usage = (
+        "hitl-tui attach GRAPH [--input JSON|TEXT|@FILE] [--workspace DIR] [--session ID] [--saver URI --thread T]\n"
+        "       [--mode step|plan|risk] [--data DIR] [--as NAME] [--line | --json]"
+    )
+    parser = _base(
+        "attach",
+        usage,
+        "Run any LangGraph graph under supervision, as it is: its interrupts become questions, its history can be\n"
+        "looked at and gone back in, and a crash loses nothing.\n\n"
+        "GRAPH is module:attribute, path.py:attribute (or path.py, when it holds one graph), a langgraph.json, or the\n"
+        "name of a graph in the workspace's langgraph.json. The attribute may be a compiled graph, a builder, a factory\n"
+        "or an @entrypoint. Giving --input is the word to run the graph with it; without it you are asked.",
+        _CODES,
+    )
+    parser.add_argument("name", metavar="GRAPH", help="the graph: agent.py:graph, package.module:graph, langgraph.json")
+    parser.add_argument("--input", metavar="JSON", default=None, help="its input: JSON, words, @file, or - for stdin")
+    parser.add_argument("--session", metavar="ID", default="", help="id of the new session (s1, s2, …)")
+    parser.add_argument("--saver", metavar="URI", default="", help="keep its threads in this SQLite file or PostgreSQL")
+    parser.add_argument("--thread", metavar="T", default="", help="go on with this thread of that store")
+    _begin(parser)
+    parser.add_argument("--line", action="store_true", help="line mode: plain lines, for any terminal or a pipe")
+    _json(parser)
+    return parser
+
+
+def _web() -> _Parser:
+    usage = (
+        "hitl-tui web [--port N] [--host 127.0.0.1] [--workspace DIR] [--data DIR] [--mode step|plan|risk] [--as NAME]\n"
+        "                    [--no-open]"
+    )
+    parser = _base(
+        "web",
+        usage,
+        "Serve the console to a browser of this machine. The address that is printed lets one browser in, once.\n"
+        "Each open page is a console of its own. Ctrl+C ends it.",
+        _ENDS,
+    )
+    parser.add_argument("--port", metavar="N", type=_port, help="where it listens (8765); 0 takes one that is free")
+    parser.add_argument("--host", metavar="ADDRESS", default="127.0.0.1", help="a loopback address (127.0.0.1)")
+    _begin(parser)
+    parser.add_argument("--no-open", action="store_true", help="print the address, open no browser")
+    return parser
+
+
+def _port(text: str) -> int:
+    if not text.isascii() or not text.isdigit() or len(text) > 5 or int(text) > 65_535:
+        raise argparse.ArgumentTypeError(f"{text!r} is no port, which is a number from 0 to 65535")
+    return int(text)
 
 
 _PARSERS = {
@@ -406,5 +533,8 @@ _PARSERS = {
     "delete": _delete,
     "prune": _prune,
     "starter": _starter,
+    "attach": _attach,
+    "open": _open,
+    "web": _web,
     "audit": _audit,
 }

@@ -8,6 +8,7 @@ from pathlib import Path
 from hitl_tui.cli.arguments import Arguments
 from hitl_tui.cli.output import Output, escaped
 from hitl_tui.core.errors import BadInput, UnknownName
+from hitl_tui.language import render
 from hitl_tui.ledger.audit import check_anchor, export, head, verify
 from hitl_tui.ledger.contract import Ledger
 from hitl_tui.ledger.sqlite import SqliteLedger
@@ -58,7 +59,7 @@ async def _verify(ledger: Ledger, stream: str | None, arguments: Arguments, out:
     if arguments.json:
         out.document({"status": "ok" if found.ok else "changed", "message": message, **found.to_dict()})
     else:
-        out.lines([*(shown(f"{p.stream} {p.n}: {p.what}") for p in found.problems), message])
+        out.lines([*(shown(f"{p.stream} {p.n}: {render(p.what)}") for p in found.problems), render(message)])
     return INTACT if found.ok else CHANGED
 
 
@@ -70,8 +71,8 @@ async def _anchors(ledger: Ledger, arguments: Arguments, out: Output) -> int:
         status = "changed" if bad else "ok"
         out.document({"status": status, "message": message, "ok": not bad, "anchors": [c.to_dict() for c in checks]})
     else:
-        broken = [shown(f"{c.anchor.stream} {c.anchor.n}: {c.problem}") for c in checks if not c.ok]
-        out.lines([*broken, message])
+        broken = [shown(f"{c.anchor.stream} {c.anchor.n}: {render(c.problem)}") for c in checks if not c.ok]
+        out.lines([*broken, render(message)])
     return CHANGED if bad else INTACT
 
 

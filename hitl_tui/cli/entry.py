@@ -8,18 +8,21 @@ import os
 import shlex
 import sys
 from collections.abc import Callable, Coroutine, Sequence
-from contextlib import suppress
+from contextlib import redirect_stdout, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hitl_tui.cli.arguments import CONSOLE, Arguments, parse
+from hitl_tui.cli.language import language_of
 from hitl_tui.cli.output import Output, standard
 from hitl_tui.core.errors import BadInput, HitlError
 from hitl_tui.core.safe_text import one_line
+from hitl_tui.language import render, using
 
 if TYPE_CHECKING:
     from hitl_tui.cli.jobs import Job
     from hitl_tui.cli.logfile import LogFile
+    from hitl_tui.config.graphs import Attachment
 
 OK, FAILED, INTERRUPTED = 0, 1, 130
 
@@ -30,6 +33,15 @@ def run(argv: Sequence[str]) -> int:
     """Carry a command line out; return the exit code."""
     out, err = standard()
     wants_json = "--json" in argv
+    try:
+        code = language_of(argv, os.environ)
+    except HitlError as error:
+        return _tell(error, wants_json, out, err)
+    with using(code):
+        return _understood(argv, wants_json, out, err)
+
+
+def _understood(argv: Sequence[str], wants_json: bool, out: Output, err: Output) -> int:
     try:
         arguments = parse(argv)
         if arguments.help:
@@ -62,6 +74,16 @@ def _guarded(arguments: Arguments, data: Path, journal: LogFile, out: Output, er
     try:
         if arguments.command == CONSOLE:
             return _console(arguments, data, journal, out)
+        if arguments.command == "attach":
+            return _attach(arguments, data, journal, out, err, current.append)
+        if arguments.command == "open":
+            from hitl_tui.cli import open as opening
+
+            return opening.open_store(arguments, data, out, screen=_has_screen())
+        if arguments.command == "web":
+            from hitl_tui.cli.web import web
+
+            return web(arguments, data, out)
         return _one_shot(arguments, data, journal, out, err, current.append)
     except KeyboardInterrupt:
         return _interrupted(arguments, out, err, current[0].session_id if current else "")
@@ -104,25 +126,48 @@ def _one_shot(
 
 
 def _console(arguments: Arguments, data: Path, journal: LogFile, out: Output) -> int:
+    return _faced(arguments, data, journal, out, None)
+
+
+def _attach(
+    arguments: Arguments, data: Path, journal: LogFile, out: Output, err: Output, begun: Callable[[Job], None]
+) -> int:
+    import asyncio
+
+    from hitl_tui.cli import jobs
+    from hitl_tui.cli.attach import attach, attachment
+
+    stdin = sys.stdin.buffer if sys.stdin is not None else None
+    found = attachment(arguments, stdin)
+    if not arguments.json and (_has_screen() or arguments.line):
+        return _faced(arguments, data, journal, out, found)
+    job = jobs.Job(arguments, data, dict(os.environ), out, err, journal, stdin)
+    begun(job)
+    with redirect_stdout(sys.stderr):  # what the graph prints isn't part of the document
+        return asyncio.run(attach(job, found))
+
+
+def _faced(arguments: Arguments, data: Path, journal: LogFile, out: Output, attached: Attachment | None) -> int:
+    """Open the console, or line mode where that was asked for or there is no screen."""
     from hitl_tui.cli.settings import operator_name, workspace_folder
 
     workspace = workspace_folder(arguments.workspace)
     if not workspace.is_dir():
         raise BadInput(f"The workspace {workspace} {'is not a folder' if workspace.exists() else 'does not exist'}.")
     by = operator_name(arguments.by, os.environ)
-    session, mode, query = arguments.session, arguments.mode, arguments.text
+    session, mode, query = arguments.session, arguments.mode, attached.query if attached else arguments.text
     if arguments.line or not _has_screen():
         from hitl_tui.repl.app import run_line_mode
         from hitl_tui.repl.options import LineOptions
 
-        line = LineOptions(data, workspace, by, session, mode, query)
+        line = LineOptions(data, workspace, by, session, mode, query, attached)
         return run_line_mode(line, out.lines, journal.hide, lambda name: _again(arguments, name))
     # Imports make hundreds of thousands of objects and no garbage; the console collects again once they are done.
     gc.disable()
     from hitl_tui.console.app import run_console
     from hitl_tui.console.options import ConsoleOptions
 
-    return run_console(ConsoleOptions(data, workspace, session, mode, by, query, journal.hide))
+    return run_console(ConsoleOptions(data, workspace, session, mode, by, query, attached, journal.hide))
 
 
 def _again(arguments: Arguments, session: str) -> str:
@@ -132,6 +177,8 @@ def _again(arguments: Arguments, session: str) -> str:
 
 
 def _has_screen() -> bool:
+    if os.environ.get("TEXTUAL_DRIVER", "").strip():  # it is drawn elsewhere: on a page, for one
+        return True
     streams = (sys.stdin, sys.stdout)
     terminal = all(stream is not None and stream.isatty() for stream in streams)
     return terminal and os.environ.get("TERM", "dumb") != "dumb"
@@ -144,7 +191,7 @@ def _interrupted(arguments: Arguments, out: Output, err: Output, session: str) -
         document = {"status": "error", "error": message, "message": message, "kind": "interrupted"}
         out.document({**document, **({"session_id": session} if session else {})})
     else:
-        err.lines([message])
+        err.lines([render(message)])
     return INTERRUPTED
 
 
@@ -154,7 +201,8 @@ def _tell(error: HitlError, wants_json: bool, out: Output, err: Output) -> int:
             from hitl_tui.cli.documents import error_document
 
             out.document(error_document(error))
-        err.lines([] if wants_json else [f"hitl-tui: {_safe(error.message)}", *filter(None, [_safe(error.help)])])
+        said = [f"hitl-tui: {_safe(render(error.message))}", *filter(None, [_safe(render(error.help))])]
+        err.lines([] if wants_json else said)
     return error.exit_code
 
 

@@ -21,6 +21,7 @@ from hitl_tui.commands.results import CommandResult
 from hitl_tui.core.errors import BadInput
 from hitl_tui.core.policy import Mode
 from hitl_tui.core.safe_text import one_line
+from hitl_tui.language import _, render
 from hitl_tui.repl.plain import answer_lines, plan_lines, questions_lines, result_lines, shown, standing, table
 from hitl_tui.supervisor.activity import Activity
 from hitl_tui.supervisor.follower import Follower
@@ -80,12 +81,12 @@ async def run(job: Job) -> int:
         job.session_id = setup.info.id
         job.log.hide(setup.secrets)
         async with bench.session(setup, query) as session:
-            with _told(job, session):
-                snapshot = await _settled(session)
+            with told(job, session):
+                snapshot = await settled(session)
     if given.json:
         job.out.document(run_document(snapshot))
     else:
-        job.out.lines([*plan_lines(snapshot), *_outcome(job, snapshot)])
+        job.out.lines([*plan_lines(snapshot), *outcome(job, snapshot)])
     return exit_code(snapshot)
 
 
@@ -101,11 +102,11 @@ async def do(job: Job) -> int:
         job.log.hide(setup.secrets)
         async with bench.session(setup) as session:
             handler = CommandHandler(session, setup.planner, by=by, channel="cli")
-            with _told(job, session):
+            with told(job, session):
                 if looks:  # what an earlier process left half done comes first, so that the picture is true
-                    await _settled(session)
+                    await settled(session)
                 result = await handler.handle(line)
-                snapshot = await _settled(session) if session.owned else session.snapshot
+                snapshot = await settled(session) if session.owned else session.snapshot
     return _report(job, result, snapshot, looks=looks)
 
 
@@ -118,7 +119,7 @@ def _report(job: Job, result: CommandResult, snapshot: Snapshot, *, looks: bool)
     elif looks or result.status == "recorded":
         job.out.lines(lines)
     else:
-        job.out.lines([*lines, *plan_lines(snapshot), *_outcome(job, snapshot)])
+        job.out.lines([*lines, *plan_lines(snapshot), *outcome(job, snapshot)])
     if result.failed:
         return result.exit_code
     return DONE if looks or result.status == "recorded" else exit_code(snapshot)
@@ -135,9 +136,11 @@ async def show(job: Job) -> int:
     if job.arguments.json:
         job.out.document(show_document(snapshot, owned=owned))
         return DONE
-    open_now = ["Another process has it open."] if owned else []
-    about = [f"Question: {shown(snapshot.query)}", f"Workspace: {shown(snapshot.workspace)}", *open_now, ""]
-    job.out.lines([*about, *plan_lines(snapshot), *_outcome(job, snapshot)])
+    open_now = [_("Another process has it open.")] if owned else []
+    question = _("Question: {query}").format(query=shown(snapshot.query))
+    workspace = _("Workspace: {workspace}").format(workspace=shown(snapshot.workspace))
+    about = [question, workspace, *open_now, ""]
+    job.out.lines([*about, *plan_lines(snapshot), *outcome(job, snapshot)])
     return DONE
 
 
@@ -151,7 +154,7 @@ async def sessions(job: Job) -> int:
     if job.arguments.json:
         job.out.document({"status": "ok", "message": count, "sessions": [s.to_dict() for s in found]})
     elif not found:
-        job.out.lines([f"There is no session{having or ' yet'} in {shown(str(job.data))}."])
+        job.out.lines([render(f"There is no session{having or ' yet'} in {shown(str(job.data))}.")])
     else:
         job.out.lines(session_rows(found))
     return DONE
@@ -161,9 +164,9 @@ def session_rows(found: Iterable[SessionSummary]) -> list[str]:
     """Return sessions as aligned lines."""
     rows = []
     for item in found:
-        asks = f"{item.questions} for you" if item.questions else ""
-        state = f"{item.status}, open" if item.owned else item.status
-        title = one_line(item.title or item.message, 100)
+        asks = _("{n} for you").format(n=item.questions) if item.questions else ""
+        state = _("{status}, open").format(status=render(item.status)) if item.owned else render(item.status)
+        title = one_line(item.title or render(item.message), 100)
         rows.append((item.id, state, asks, item.updated[:16].replace("T", " "), title))
     return list(table(rows))
 
@@ -211,17 +214,17 @@ def _changes(line: str) -> bool:
         return True
 
 
-async def _settled(session: Session | Follower) -> Snapshot:
+async def settled(session: Session | Follower) -> Snapshot:
     if isinstance(session, Session):
         return await session.settled()
     return await session.refresh()
 
 
-def _outcome(job: Job, snapshot: Snapshot) -> list[str]:
-    return [*questions_lines(snapshot, job.give), *answer_lines(snapshot), "", standing(snapshot)]
+def outcome(job: Job, snapshot: Snapshot) -> list[str]:
+    return [*questions_lines(snapshot, job.give), *answer_lines(snapshot), "", render(standing(snapshot))]
 
 
-def _told(job: Job, session: Session | Follower) -> ExitStack:
+def told(job: Job, session: Session | Follower) -> ExitStack:
     """Tell a person who watches what begins and ends meanwhile."""
     stack = ExitStack()
     watched = sys.stderr is not None and sys.stderr.isatty()
@@ -229,7 +232,7 @@ def _told(job: Job, session: Session | Follower) -> ExitStack:
 
         def tell(entry: Activity) -> None:
             if entry.kind in _TOLD:
-                job.err.lines([f"{entry.todo_id or session.id} {entry.kind}: {entry.text}"])
+                job.err.lines([f"{entry.todo_id or session.id} {render(entry.kind)}: {render(entry.text)}"])
 
         stack.callback(session.activity.subscribe(tell))
     return stack

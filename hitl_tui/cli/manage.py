@@ -14,6 +14,7 @@ from hitl_tui.cli.jobs import DONE, FAILURE, Job, counted, session_rows
 from hitl_tui.cli.settings import operator_name, workspace_folder
 from hitl_tui.core.errors import BadInput, UnknownName
 from hitl_tui.core.safe_text import one_line
+from hitl_tui.language import render
 from hitl_tui.repl.plain import shown, table
 from hitl_tui.supervisor.workbench import SessionSummary, Workbench
 
@@ -30,7 +31,7 @@ async def rename(job: Job) -> int:
     if given.json:
         job.out.document({"status": "renamed", "message": message, "session_id": info.id, "title": info.title})
     else:
-        job.out.lines([shown(message)])
+        job.out.lines([shown(render(message))])
     return DONE
 
 
@@ -58,7 +59,7 @@ async def export(job: Job) -> int:
         about = {"session_id": given.session, "file": str(written), "size": size}
         job.out.document({"status": "exported", "message": message, **about})
     else:
-        job.out.lines([shown(message)])
+        job.out.lines([shown(render(message))])
     return DONE
 
 
@@ -91,7 +92,7 @@ async def delete(job: Job) -> int:
     if given.json:
         job.out.document({"status": "deleted", "message": message, "session_id": given.session})
     else:
-        job.out.lines([message])
+        job.out.lines([render(message)])
     return DONE
 
 
@@ -118,8 +119,8 @@ async def prune(job: Job) -> int:
             {"status": "pruned", "message": message, "sessions": listed, "deleted": gone, "stayed": stayed}
         )
     else:
-        job.err.lines(shown(why) for why in stayed.values())
-        job.out.lines([message])
+        job.err.lines(shown(render(why)) for why in stayed.values())
+        job.out.lines([render(message)])
     return FAILURE if stayed else DONE
 
 
@@ -130,7 +131,7 @@ def _told_prune(job: Job, chosen: list[SessionSummary]) -> int:
         listed = [s.to_dict() for s in chosen]
         job.out.document({"status": status, "message": message, "sessions": listed, "deleted": [], "stayed": {}})
     else:
-        job.out.lines([*(session_rows(chosen) if chosen else ()), message])
+        job.out.lines([*(session_rows(chosen) if chosen else ()), render(message)])
     return DONE
 
 
@@ -146,7 +147,7 @@ async def starter(job: Job) -> int:
             ]
             job.out.document({"status": "ok", "message": f"{len(known)} starters.", "starters": listed})
         else:
-            job.out.lines(table([(s.key, s.title) for s in known]))
+            job.out.lines(table([(s.key, render(s.title)) for s in known]))
         return DONE
     found = next((s for s in known if s.key == given.name), None)
     if found is None:
@@ -165,7 +166,7 @@ def _tell_copy(job: Job, status: str, message: str, made: SessionSummary, source
     if job.arguments.json:
         job.out.document(copy_document(status, message, made, {"from": source}))
     else:
-        job.out.lines([*session_rows([made]), shown(message)])
+        job.out.lines([*session_rows([made]), shown(render(message))])
 
 
 def _kept(job: Job) -> int:
@@ -173,7 +174,7 @@ def _kept(job: Job) -> int:
     if job.arguments.json:
         job.out.document({"status": "kept", "message": message})
     else:
-        job.out.lines([message])
+        job.out.lines([render(message)])
     return FAILURE
 
 
@@ -187,7 +188,7 @@ def _agreed(job: Job, question: str) -> bool:
         return True
     if sys.stdin is None or not sys.stdin.isatty():
         raise BadInput("There is no terminal to ask on; give --yes to delete without being asked.")
-    job.err.lines([f"{question} Their record stays. Type yes or no:"])
+    job.err.lines([render(f"{question} Their record stays. Type yes or no:")])
     return sys.stdin.readline(_LONGEST_ANSWER).strip().lower() in ("y", "yes", "예")
 
 

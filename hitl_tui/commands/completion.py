@@ -11,6 +11,7 @@ from hitl_tui.commands.spec import SPECS, Argument, CommandSpec, Takes, registry
 from hitl_tui.core.policy import Mode
 from hitl_tui.core.requests import Kind, Verdict
 from hitl_tui.core.safe_text import one_line
+from hitl_tui.core.shapes.model import Form
 from hitl_tui.core.todos import OPERATOR, TRANSITIONS, Priority, Status, SupervisorTodo
 from hitl_tui.supervisor.snapshot import Snapshot
 
@@ -176,6 +177,7 @@ def _option_names(typed: _Typed) -> list[_Found]:
 def _completers() -> Mapping[Takes, Callable[[_Typed, _Scene], Iterable[_Found]]]:
     return {
         Takes.TODO: _todos,
+        Takes.QUESTION: _inner_questions,
         Takes.STATUS: _statuses,
         Takes.PRIORITY: lambda typed, scene: [(p, p, "") for p in map(str, Priority)],
         Takes.AGENT: _agents,
@@ -199,7 +201,6 @@ _MODE_HELP = {
 _KINDS = {
     "todo done": Kind.EFFECT,
     "todo again": Kind.EFFECT,
-    "answer": Kind.INTERRUPT,
 }
 _STATUSES = {
     "todo retry": {Status.FAILED},
@@ -217,6 +218,26 @@ def _todos(typed: _Typed, scene: _Scene) -> Iterator[_Found]:
         if _fits(typed.spec.name, todo, scene.snapshot):
             asks = "asks" if scene.snapshot.question_of(todo.id) else str(todo.status)
             yield todo.id, todo.id, _shown(f"{asks} · {todo.agent_name} · {todo.name}")
+
+
+def _inner_questions(typed: _Typed, scene: _Scene) -> Iterator[_Found]:
+    for question in scene.snapshot.questions if scene.snapshot else ():
+        if question.shape is not None:
+            yield question.name, question.name, _shown(f"{question.view.request.source} · {question.shape.question}")
+
+
+def _answers(name: str, scene: _Scene) -> Iterator[_Found]:
+    """Offer what a question takes: its actions, or its options."""
+    question = next((q for q in scene.snapshot.questions if q.name == name), None) if scene.snapshot else None
+    if question is None or question.shape is None:
+        return
+    for action in question.shape.actions:
+        if action.why_not or action.wants.form in (Form.VALUE, Form.PARTS):
+            continue
+        if action.wants.form is Form.OPTIONS:
+            yield from ((str(n), str(n), _shown(o.text)) for n, o in enumerate(action.wants.options, start=1))
+        else:
+            yield action.name, action.name, _shown(action.meaning or action.label)
 
 
 def _asking_first(snapshot: Snapshot) -> list[SupervisorTodo]:
@@ -284,6 +305,8 @@ def _text(typed: _Typed, scene: _Scene) -> Iterator[_Found]:
         facts = scene.agents.get(typed.words[0])
         if (facts.team if facts else typed.words[0]) == "command_team":
             yield from _call(typed.words[1:], scene)
+    elif typed.spec.name == "answer" and len(typed.words) == 1:
+        yield from _answers(typed.words[0], scene)
     elif typed.spec.name == "todo edit" and typed.words and scene.snapshot is not None:
         todo = scene.snapshot.todo(typed.words[0])
         declared = scene.commands.get(todo.command) if todo is not None else None

@@ -150,11 +150,6 @@ async def again(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
     return await hand.decide(question, Verdict.DO_AGAIN)
 
 
-async def answer(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
-    question = await _question(hand, hand.todo(values["id"]), Kind.INTERRUPT, "answer")
-    return await hand.decide(question, Verdict.RESPOND, value=_typed(values["value"]))
-
-
 async def plan_approve(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
     return await hand.decide(_only(hand, Kind.PLAN), Verdict.APPROVE)
 
@@ -303,11 +298,3 @@ def _only(hand: Hand, kind: Kind, name: str | None = None) -> Question:
 def _names(text: str, digest: str) -> bool:
     """Return whether a text is a digest or enough of its beginning to stand for it."""
     return len(text) >= 8 and digest.startswith(text)
-
-
-def _typed(text: str) -> Any:
-    """Return a typed value: `30` is a number, `"30"` a text, what isn't JSON is text as it stands."""
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
-        return text

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from types import MappingProxyType
 from typing import Any
 
-from hitl_tui.commands import changing, deciding, looking
+from hitl_tui.commands import answering, changing, deciding, looking
 from hitl_tui.commands.hand import Hand
 from hitl_tui.commands.parser import Parsed, is_command, parse
 from hitl_tui.commands.results import CommandResult, failure
@@ -29,7 +29,7 @@ COMMANDS: Mapping[str, Callable[[Hand, Mapping[str, Any]], Awaitable[CommandResu
         "todo retry": deciding.retry,
         "todo done": deciding.done,
         "todo again": deciding.again,
-        "answer": deciding.answer,
+        "answer": answering.answer,
         "plan approve": deciding.plan_approve,
         "plan reject": deciding.plan_reject,
         "proposal accept": deciding.proposal_accept,

@@ -12,6 +12,7 @@ class Takes(StrEnum):
     """What an argument is; completers and checks go by it."""
 
     TODO = "TODO id"
+    QUESTION = "question id"
     STATUS = "status"
     PRIORITY = "priority"
     AGENT = "agent"
@@ -122,7 +123,9 @@ SPECS: tuple[CommandSpec, ...] = (
     CommandSpec("todo again", "Let an effect in doubt be done (again)", (_ID,)),
     CommandSpec("todo show", "Show a TODO whole, with its result", (_ID,), changes=False),
     CommandSpec(
-        "answer", "Answer what a team asks from inside a TODO", (_ID, Argument("value", Takes.TEXT, many=True))
+        "answer",
+        "Answer what a team asks from inside: approve, reject WHY, edit NAME=VALUE, an option, JSON or text",
+        (Argument("id", Takes.QUESTION), Argument("value", Takes.TEXT, many=True)),
     ),
     CommandSpec("plan approve", "Let the plan begin (mode plan)"),
     CommandSpec(

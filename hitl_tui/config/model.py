@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from inspect import isclass
 from typing import Annotated, Any, Literal, Self, get_args
 
@@ -25,6 +26,7 @@ from pydantic_core import PydanticCustomError
 
 from hitl_tui.config.command_checks import holes_in, template_problems
 from hitl_tui.config.commands import CommandDeclaration
+from hitl_tui.config.graphs import GraphDeclaration
 from hitl_tui.config.parameters import Parameter, argument_problem, is_number, path_problem
 from hitl_tui.config.problems import Problem
 from hitl_tui.config.templates import is_parameter_name
@@ -39,6 +41,7 @@ from hitl_tui.config.workspace import (
 )
 from hitl_tui.core.policy import Mode, Policy, Risk, Rule, Ruling, Terms
 
+_TEAM_NAME = re.compile(r"[a-z][a-z0-9_]{0,63}")
 _COMMAND_NAME = re.compile(r"[a-z0-9][a-z0-9_-]*")
 _ENVIRONMENT_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
@@ -46,9 +49,17 @@ _ENVIRONMENT_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 def read(data: dict[str, Any]) -> WorkspaceConfig | list[Problem]:
     """Return the settings that a parsed file holds, or everything that is wrong with them, in no order."""
     try:
-        return _File.model_validate(data, context=_declared_commands(data)).settings()
+        return _File.model_validate(data, context=_declared(data)).settings()
     except ValidationError as error:
         return list(_problems(error))
+
+
+@dataclass(frozen=True, slots=True)
+class _Declared:
+    """Names in a file: its commands, and its graphs."""
+
+    commands: tuple[str, ...] = ()
+    graphs: tuple[str, ...] = ()
 
 
 class _Section(BaseModel):
@@ -87,10 +98,11 @@ def _workspace_path(value: str) -> str:
     return value
 
 
-def _team(value: str) -> str:
-    if value not in TEAMS:
-        hint = nearest(value, TEAMS)
-        rest = f"did you mean {quoted(hint)}?" if hint else f"known teams are {', '.join(TEAMS)}"
+def _team(value: str, info: ValidationInfo) -> str:
+    known = (*TEAMS, *(info.context or _Declared()).graphs)
+    if value not in known:
+        hint = nearest(value, known)
+        rest = f"did you mean {quoted(hint)}?" if hint else f"known teams are {', '.join(known)}"
         raise _wrong(Problem((), f"names no known team, but {quoted(value)}; {rest}"))
     return value
 
@@ -241,11 +253,59 @@ class _CommandTeam(_Team):
     commands: dict[Annotated[str, AfterValidator(_command_name)], _Command] = {}
 
 
+class _GraphTeam(_Team):
+    kind: Literal["graph"]
+    graph: str
+    description: str = ""
+    risk: _RiskName = "high"
+    timeout: _Duration | None = None
+    config: dict[str, Any] = {}
+    context: dict[str, Any] | None = None
+    state_types: list[str] = []
+    saver: str = ""
+
+    def declaration(self, name: str) -> GraphDeclaration:
+        return GraphDeclaration(
+            name=name,
+            target=self.graph,
+            folder="",
+            description=self.description,
+            risk=self.risk,
+            timeout=self.timeout or 0.0,
+            config=self.config,
+            context=self.context,
+            state_types=tuple(self.state_types),
+            saver=self.saver,
+        )
+
+
+def _is_graph(value: object) -> bool:
+    return isinstance(value, dict) and "kind" in value
+
+
 class _Teams(_Section):
+    model_config = ConfigDict(extra="allow", strict=True, frozen=True)
+    __pydantic_extra__: dict[str, _GraphTeam]
+
     search_team: _SearchTeam = _SearchTeam()
     analysis_team: _Team = _Team()
     document_team: _DocumentTeam = _DocumentTeam()
     command_team: _CommandTeam = _CommandTeam()
+
+    @model_validator(mode="before")
+    @classmethod
+    def _known(cls, data: object) -> object:
+        if isinstance(data, dict):
+            problems = [
+                Problem((name,), "", unknown_among=TEAMS)
+                if not _is_graph(team)
+                else Problem((name,), "is no team name: begin with a lower-case letter, then use letters, digits and _")
+                for name, team in data.items()
+                if name not in TEAMS and not (_is_graph(team) and _TEAM_NAME.fullmatch(name))
+            ]
+            if problems:
+                raise _wrong(*problems)
+        return data
 
 
 class _Policy(_Section):
@@ -261,7 +321,7 @@ class _Policy(_Section):
 
     @model_validator(mode="after")
     def _agrees(self, info: ValidationInfo) -> Self:
-        problems = [*self._command_problems(info.context or ())]
+        problems = [*self._command_problems((info.context or _Declared()).commands)]
         if self.on_deadline is not None and self.deadline is None:
             problems.append(Problem(("on_deadline",), "says what happens at a deadline, but there is no deadline"))
         if problems:
@@ -304,6 +364,10 @@ class _File(_Section):
     policy: list[_Policy] = []
     secrets: _Secrets = _Secrets()
 
+    @property
+    def graphs(self) -> dict[str, _GraphTeam]:
+        return self.teams.__pydantic_extra__ or {}
+
     def settings(self) -> WorkspaceConfig:
         commands = self.teams.command_team.commands
         return WorkspaceConfig(
@@ -313,17 +377,20 @@ class _File(_Section):
             search=SearchSettings(documents=tuple(self.teams.search_team.documents)),
             document=DocumentSettings(folder=self.teams.document_team.folder),
             commands={name: command.declaration(name) for name, command in commands.items()},
-            disabled=frozenset(team for team in TEAMS if not getattr(self.teams, team).enabled),
+            graphs={name: team.declaration(name) for name, team in self.graphs.items()},
+            disabled=frozenset(team for team in (*TEAMS, *self.graphs) if not getattr(self.teams, team).enabled),
             secret_names=tuple(dict.fromkeys(self.secrets.names)),
         )
 
 
-def _declared_commands(data: dict[str, Any]) -> tuple[str, ...]:
-    """Return the names of commands in a file that has not been checked yet."""
-    found: Any = data
-    for key in ("teams", "command_team", "commands"):
+def _declared(data: dict[str, Any]) -> _Declared:
+    """Return what a file that has not been checked yet declares."""
+    teams = data.get("teams")
+    found: Any = teams
+    for key in ("command_team", "commands"):
         found = found.get(key) if isinstance(found, dict) else None
-    return tuple(found) if isinstance(found, dict) else ()
+    graphs = [name for name, team in teams.items() if _is_graph(team)] if isinstance(teams, dict) else []
+    return _Declared(tuple(found) if isinstance(found, dict) else (), tuple(graphs))
 
 
 def _problems(error: ValidationError) -> Iterator[Problem]:
@@ -334,7 +401,7 @@ def _problems(error: ValidationError) -> Iterator[Problem]:
             path = path[:-1]
         if kind == "hitl":
             for problem in context["problems"]:
-                yield Problem((*path, *problem.path), problem.says)
+                yield Problem((*path, *problem.path), problem.says, problem.unknown_among)
         elif kind == "extra_forbidden":
             yield Problem(path, "", unknown_among=_known_keys(path[:-1]))
         elif kind == "missing":
@@ -369,7 +436,7 @@ def _known_keys(path: Sequence[str | int]) -> tuple[str, ...]:
     kind: Any = _File
     for step in path:
         if isclass(kind) and issubclass(kind, BaseModel):
-            kind = kind.model_fields[str(step)].annotation
+            kind = kind.model_fields[str(step)].annotation if step in kind.model_fields else _GraphTeam
         else:
             kind = get_args(kind)[-1]
     return tuple(kind.model_fields)

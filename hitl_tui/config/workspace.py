@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from hitl_tui.config.commands import CommandDeclaration
+from hitl_tui.config.graphs import GraphDeclaration
 from hitl_tui.core.policy import Mode, Policy
 
 TEAMS = ("search_team", "analysis_team", "document_team", "command_team")
@@ -51,7 +52,8 @@ class WorkspaceConfig:
         concurrency: most TODOs that run at the same time (D9).
         policy: the `[[policy]]` rules in their order.
         commands: the declared commands by name.
-        disabled: built-in teams that may not be planned (D6).
+        graphs: the declared graphs of the user's own by name (I1).
+        disabled: teams that may not be planned (D6).
         secret_names: environment variables whose values are masked wherever they would be shown.
     """
 
@@ -61,6 +63,7 @@ class WorkspaceConfig:
     search: SearchSettings = field(default_factory=SearchSettings)
     document: DocumentSettings = field(default_factory=DocumentSettings)
     commands: Mapping[str, CommandDeclaration] = field(default_factory=dict)
+    graphs: Mapping[str, GraphDeclaration] = field(default_factory=dict)
     disabled: frozenset[str] = frozenset()
     secret_names: tuple[str, ...] = ()
 

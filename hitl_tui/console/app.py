@@ -28,14 +28,16 @@ from hitl_tui.console.notices import Notices, clipboard, how_chosen, through
 from hitl_tui.console.options import ConsoleOptions
 from hitl_tui.console.screens.home import HomeScreen
 from hitl_tui.console.terminal import Drawn, ascii_wanted, tolerant
-from hitl_tui.console.terms import MODES, next_mode
+from hitl_tui.console.terms import MODES, error_words, next_mode
 from hitl_tui.console.themes import DEFAULT, load_themes
 from hitl_tui.console.widgets.prompt import typed_text
 from hitl_tui.core.errors import BadInput, HitlError, StorageError
 from hitl_tui.core.safe_text import safe_text
+from hitl_tui.language import _
 from hitl_tui.resources import Starter, materialise, starters, themes_folder
 
 if TYPE_CHECKING:
+    from hitl_tui.config.graphs import Attachment
     from hitl_tui.console.screens.session import SessionScreen
     from hitl_tui.supervisor.snapshot import Snapshot
     from hitl_tui.supervisor.workbench import SessionSummary
@@ -130,7 +132,7 @@ class HitlApp(App[int]):
     def _wanted(self) -> str:
         """Return the session to open at the start: the one named, or the one that was left before its end."""
         known = self._remembered
-        last = "" if known.finished or self.options.query else known.session
+        last = "" if known.finished or self.options.query or self.options.attached else known.session
         return self.options.session or last
 
     def _begin(self) -> None:
@@ -141,10 +143,12 @@ class HitlApp(App[int]):
             self.begin(self.options.query)
         else:
             self.list_sessions()
+        if self.options.attached is not None:
+            self._introduce(self.options.attached)
         for problem in self._problems:
             log.warning("%s", problem)
         if self._problems:
-            more = f" ({len(self._problems) - 1} more: F1)" if len(self._problems) > 1 else ""
+            more = _(" ({n} more: F1)").format(n=len(self._problems) - 1) if len(self._problems) > 1 else ""
             self.say(safe_text(self._problems[0], multiline=False) + more, error=True)
 
     # Themes ----------------------------------------------------------------------------------------------------
@@ -230,7 +234,7 @@ class HitlApp(App[int]):
     def action_notices(self) -> None:
         self.notices.how = self.notices.how.following
         self._keep(notices=self.notices.how.value)
-        self.say(f"Notices: {self.notices.how.words}.")
+        self.say(_("Notices: {words}.").format(words=self.notices.how.words))
 
     # Messages --------------------------------------------------------------------------------------------------
 
@@ -256,7 +260,7 @@ class HitlApp(App[int]):
         try:
             await work
         except HitlError as error:
-            self.say(safe_text(f"{error.message} {error.help}".strip(), multiline=False), error=True)
+            self.say(safe_text(error_words(error.message, error.help), multiline=False), error=True)
         except Exception as error:
             log.exception("a command failed")
             self.say(sentence(error), error=True)
@@ -268,7 +272,7 @@ class HitlApp(App[int]):
 
     def begin(self, query: str) -> None:
         """Begin a session in the workspace."""
-        self._start(self._begin_session(query, self.workspace), "open")
+        self._start(self._begin_session(query, self.workspace, self.options.attached), "open")
 
     def begin_starter(self, starter: Starter) -> None:
         """Begin a starter's session in its own copy."""
@@ -278,13 +282,13 @@ class HitlApp(App[int]):
         folder = await asyncio.to_thread(materialise, starter, self.options.data)
         await self._begin_session(starter.question, folder)
 
-    async def _begin_session(self, query: str, workspace: Path) -> None:
+    async def _begin_session(self, query: str, workspace: Path, attached: Attachment | None = None) -> None:
         from hitl_tui.core.policy import Mode
 
-        self.say("Beginning…")
+        self.say(_("Beginning…"))
         try:
             mode = Mode(self.mode) if self.mode else None
-            await self._show(self.engine.begin(query, workspace, mode, self._session), "new session")
+            await self._show(self.engine.begin(query, workspace, mode, self._session, attached), _("new session"))
         except Exception:
             if self.screen is self._home:
                 self._home.draft(typed_text(query))
@@ -380,6 +384,11 @@ class HitlApp(App[int]):
             self.arming.click()
         await super().on_event(event)
 
+    def _introduce(self, attached: Attachment) -> None:
+        """Say what the attached graph takes, and what a person should know of it."""
+        takes = _("{graph} takes {takes}; write its input.").format(graph=attached.graph.name, takes=attached.takes)
+        self.say(safe_text(" ".join([*attached.notes, *([] if attached.query else [takes])]), multiline=False))
+
     def take_keys(self) -> None:
         """Hand on what was typed before there was a prompt to take it; called by the first screen, once it has one."""
         early, self._early = self._early, None
@@ -404,7 +413,7 @@ class HitlApp(App[int]):
         from hitl_tui.console.screens.viewer import Viewer
 
         if not isinstance(self.screen, Viewer):
-            self.push_screen(Viewer("Help", help_rows(self.keymap, self._problems)))
+            self.push_screen(Viewer(_("Help"), help_rows(self.keymap, self._problems)))
 
     def action_inbox(self) -> None:
         if self._is_plain(self.screen):

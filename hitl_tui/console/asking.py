@@ -16,6 +16,7 @@ from hitl_tui.console.terms import left_words
 from hitl_tui.console.words import number_of
 from hitl_tui.core.requests import Kind
 from hitl_tui.core.safe_text import cell_width, safe_text, text_lines
+from hitl_tui.language import _, mark, ngettext, render
 
 if TYPE_CHECKING:
     from hitl_tui.supervisor.snapshot import Question
@@ -28,10 +29,12 @@ _LABEL = 9
 _WIDEST_LABEL = 14
 _ROOMY = 90
 
+_SAID = {"purpose": mark("purpose"), "expected_output": mark("expects"), "priority": mark("priority")}
+
 RISK_WORDS: Mapping[str, str] = {
-    "high": "RISKY: changes things outside this session",
-    "medium": "MEDIUM RISK",
-    "low": "low risk",
+    "high": mark("RISKY: changes things outside this session"),
+    "medium": mark("MEDIUM RISK"),
+    "low": mark("low risk"),
 }
 
 
@@ -47,16 +50,27 @@ class Row:
     exact: bool = False
 
 
+def risk_words(risk: str) -> str:
+    """Return a class of risk in words; what comes before a colon is enough where room is scarce."""
+    return _(RISK_WORDS[risk]) if risk in RISK_WORDS else risk
+
+
+def risk_of(question: Question) -> str:
+    """Return a question's class of risk: its step's, or that of the action that waits inside it when it is higher."""
+    inner = question.shape.risk if question.shape is not None else ""
+    return inner or str(question.view.request.about.get("risk", ""))
+
+
 def what(question: Question) -> str:
     """Return what is asked, in words."""
     return {
-        Kind.TODO: "may it run?",
-        Kind.FAILURE: "it failed: what now?",
-        Kind.EFFECT: "did it happen?",
-        Kind.INTERRUPT: "its team asks",
-        Kind.PLAN: "may this plan begin?",
-        Kind.PROPOSAL: "shall the plan change?",
-        Kind.EXTERNAL: "may it go on?",
+        Kind.TODO: _("may it run?"),
+        Kind.FAILURE: _("it failed: what now?"),
+        Kind.EFFECT: _("did it happen?"),
+        Kind.INTERRUPT: _("its team asks"),
+        Kind.PLAN: _("may this plan begin?"),
+        Kind.PROPOSAL: _("shall the plan change?"),
+        Kind.EXTERNAL: _("may it go on?"),
     }[question.kind]
 
 
@@ -71,19 +85,19 @@ def headline(question: Question, index: int, total: int, now: datetime, width: i
         width: cells there are; 0 for as many as it takes.
         marks: 0 when this one isn't marked, else how many are.
     """
-    risk = str(question.view.request.about.get("risk", ""))
-    place = f"QUESTION {index} of {total}" if total > 1 else "QUESTION"
-    name = number_of(question.todo_id) if question.todo_id else question.kind.value
+    risk = risk_of(question)
+    place = _("QUESTION {index} of {total}").format(index=index, total=total) if total > 1 else _("QUESTION")
+    name = number_of(question.todo_id) if question.todo_id else render(question.kind.value)
     parts: list[tuple[str, str]] = [(f"{place} · {name}", "")]
     if marks:
-        parts.append((f" · ◆ marked ({marks})", "bold $text-primary"))
+        parts.append((_(" · ◆ marked ({marks})").format(marks=marks), "bold $text-primary"))
     style = "bold $text-error" if risk == "high" else ""
     left = left_words(question.view.request.deadline, now)
     tail: list[tuple[str, str]] = [(f" · {left}", "bold $text-warning")] if left else []
     if question.view.request.terms.quorum > 1:
         tail.append((f" · {quorum_words(question)}", "bold $text-warning"))
     tail.append((f" · {what(question)}", ""))
-    for said in (RISK_WORDS.get(risk, risk), RISK_WORDS.get(risk, risk).partition(":")[0]):
+    for said in (risk_words(risk), risk_words(risk).partition(":")[0]):
         found = Content.assemble(*parts, *([(f" · {said}", style)] if said else []), *tail)
         if not width or found.cell_length <= width:
             break
@@ -93,7 +107,7 @@ def headline(question: Question, index: int, total: int, now: datetime, width: i
 def quorum_words(question: Question) -> str:
     """Return how many have said yes, of how many it takes: `1 of 2 said yes`."""
     takes = question.view.request.terms.quorum
-    return f"{max(0, takes - question.view.resolution.needed)} of {takes} said yes"
+    return _("{value} of {takes} said yes").format(value=max(0, takes - question.view.resolution.needed), takes=takes)
 
 
 def body(question: Question, workspace: str, draft: Sequence[Row] = ()) -> list[Row]:
@@ -112,20 +126,32 @@ def details(question: Question, workspace: str, draft: Sequence[Row] = ()) -> li
     request = question.view.request
     rows = list(_rows(question, workspace, None, draft))
     rows.append(text_row(""))
-    rows.append(_row("asked by", _line(request.source)))
-    rows.append(_row("title", _line(str(request.about.get("title", "")))))
-    said = {key: str(request.about.get(key) or "") for key in ("purpose", "expected_output", "priority")}
-    rows += [_row(key.replace("_", " "), _line(text)) for key, text in said.items() if text]
+    rows.append(_row(_("asked by"), _line(request.source)))
+    rows.append(_row(_("title"), _line(render(str(request.about.get("title", ""))))))
+    said = {key: str(request.about.get(key) or "") for key in _SAID}
+    rows += [_row(_(_SAID[key]), _line(render(text))) for key, text in said.items() if text]
     terms = request.terms
     if terms.quorum > 1 or terms.level:
-        rows.append(_row("takes", f"{terms.quorum} approvers of level {terms.level} or higher"))
+        rows.append(
+            _row(
+                _("takes"),
+                _("{quorum} approvers of level {level} or higher").format(quorum=terms.quorum, level=terms.level),
+            )
+        )
     if request.deadline:
-        rows.append(_row("until", f"{request.deadline}, then it counts as {terms.on_deadline}"))
-    rows.append(_row("digest", request.digest))
-    rows.append(_row("request", request.id))
-    rows.append(_row("commands", "  ".join(question.commands.values())))
+        rows.append(
+            _row(
+                _("until"),
+                _("{deadline}, then it counts as {verdict}").format(
+                    deadline=request.deadline, verdict=render(str(terms.on_deadline))
+                ),
+            )
+        )
+    rows.append(_row(_("digest"), request.digest))
+    rows.append(_row(_("request"), request.id))
+    rows.append(_row(_("commands"), "  ".join(question.commands.values())))
     rows.append(text_row(""))
-    rows.append(text_row("The subject, exactly as it is approved:", "$text-muted"))
+    rows.append(text_row(_("The subject, exactly as it is approved:"), "$text-muted"))
     rows.append(Row("", Content(_json(request.subject)), exact=True))
     return rows
 
@@ -143,10 +169,10 @@ def input_rows(arguments: Mapping[str, Any], task: str, workspace: str) -> list[
 def _runs(arguments: Mapping[str, Any], task: str) -> Iterable[Row]:
     """What would run."""
     if isinstance(arguments.get("argv"), list):
-        yield _row("runs", command_line(arguments["argv"]), "bold", exact=True)
+        yield _row(_("runs"), command_line(arguments["argv"]), "bold", exact=True)
         arguments = {k: v for k, v in arguments.items() if k not in _DERIVED}
     elif task and task not in arguments.values():
-        yield _row("task", _whole(task), "bold")
+        yield _row(_("task"), _whole(task), "bold")
     for key, value in arguments.items():
         yield _row(_line(str(key)), _value(value), "bold" if value == task else "", exact=True)
 
@@ -155,22 +181,31 @@ def _around(arguments: Mapping[str, Any], workspace: str) -> Iterable[Row]:
     """Where and within which limits a command would run."""
     if not isinstance(arguments.get("argv"), list):
         return
-    yield _row("in", _line(workspace))
+    yield _row(_("in"), _line(workspace))
     parameters = arguments.get("parameters") or {}
     if parameters:
-        yield _row("with", _line(" ".join(f"{k}={json.dumps(v, ensure_ascii=False)}" for k, v in parameters.items())))
+        yield _row(
+            _("with"), _line(" ".join(f"{k}={json.dumps(v, ensure_ascii=False)}" for k, v in parameters.items()))
+        )
     limit = arguments.get("timeout")
-    yield _row("limits", f"{limit:g} s; exit codes {arguments.get('exit_codes')}" if limit else "no time limit")
+    yield _row(
+        _("limits"),
+        _("{limit:g} s; exit codes {value}").format(limit=limit, value=arguments.get("exit_codes"))
+        if limit
+        else _("no time limit"),
+    )
 
 
 def _rows(question: Question, workspace: str, preview_lines: int | None, draft: Sequence[Row] = ()) -> Iterable[Row]:
     request = question.view.request
     about = request.about
-    title = _row(_line(request.source.removesuffix("_team")), _line(str(about.get("title", ""))), "$text-primary")
+    title = _row(
+        _line(request.source.removesuffix("_team")), _line(render(str(about.get("title", "")))), "$text-primary"
+    )
     if question.kind in (Kind.TODO, Kind.FAILURE):
         arguments = request.subject.get("arguments") or {}
         if question.kind is Kind.FAILURE:
-            yield _row("failed", _whole(str(about.get("error", ""))), "bold $text-error")
+            yield _row(_("failed"), _whole(render(str(about.get("error", "")))), "bold $text-error")
         yield from draft
         yield from _runs(arguments, str(request.subject.get("task", "")))
         yield from _warnings(question)
@@ -178,11 +213,11 @@ def _rows(question: Question, workspace: str, preview_lines: int | None, draft: 
         yield from evidence[:_FIRST_LINES]
         yield title
         if question.kind is Kind.FAILURE:
-            yield _row("attempts", str(about.get("attempts", "")))
+            yield _row(_("attempts"), str(about.get("attempts", "")))
         yield from _around(arguments, workspace)
         yield from _inputs(request.subject)
         if len(evidence) > _FIRST_LINES:
-            yield text_row("the preview goes on:", "$text-muted")
+            yield text_row(_("the preview goes on:"), "$text-muted")
             yield from evidence[_FIRST_LINES:]
         yield from _said(question)
         return
@@ -191,10 +226,19 @@ def _rows(question: Question, workspace: str, preview_lines: int | None, draft: 
     elif question.kind is Kind.PROPOSAL:
         yield from _changes(request.subject.get("proposal") or {})
     elif question.kind is Kind.EFFECT:
-        yield _row("doubt", _whole(str(about.get("why") or "It may have happened already.")), "bold $text-error")
-        yield _row("effect", _value(request.subject.get("effect")), exact=True)
+        yield _row(
+            _("doubt"),
+            _whole(render(str(about.get("why") or "")) or _("It may have happened already.")),
+            "bold $text-error",
+        )
+        yield _row(_("effect"), _value(request.subject.get("effect")), exact=True)
+    elif question.shape is not None:
+        from hitl_tui.console.inner import inner_rows
+
+        yield from inner_rows(question, question.shape)
+        yield title
     else:
-        yield _row("asks", _value(request.subject.get("value", request.subject)), "bold", exact=True)
+        yield _row(_("asks"), _value(request.subject.get("value", request.subject)), "bold", exact=True)
         yield title
     yield from _warnings(question)
     yield from _preview(question, preview_lines)
@@ -212,64 +256,92 @@ def draft_rows(path: str, content: str, *, exists: bool, most: int | None = None
     """
     lines = list(difflib.unified_diff([], content.splitlines(), "/dev/null", path, lineterm="", n=0))
     added = len(content.splitlines())
-    note = f"{path} is there and stays as it is; the new file gets a number" if exists else f"{path} is new"
-    rows = [_row("writes", f"{added:,} lines, {len(content.encode()):,} bytes; {_line(note)}", "bold")]
+    note = (
+        _("{path} is there and stays as it is; the new file gets a number").format(path=path)
+        if exists
+        else _("{path} is new").format(path=path)
+    )
+    rows = [
+        _row(
+            _("writes"),
+            _("{lines:,} lines, {bytes:,} bytes; {note}").format(
+                lines=added, bytes=len(content.encode()), note=_line(note)
+            ),
+            "bold",
+        )
+    ]
     rows += [
         text_row(f"  {_line(line)}", "$text-success" if line[:1] == "+" else "$text-muted") for line in lines[:most]
     ]
     if most is not None and len(lines) > most:
-        rows.append(text_row(f"  … {len(lines) - most:,} more lines: 6 Details", "$text-muted"))
+        rows.append(text_row(_("  … {n:,} more lines: 6 Details").format(n=len(lines) - most), "$text-muted"))
     return rows
 
 
 def _inputs(subject: Mapping[str, Any]) -> Iterable[Row]:
     inputs = subject.get("inputs") or {}
     if inputs:
-        known = ", ".join(f"{number_of(k)} ({v[:8] if v else 'not there yet'})" for k, v in inputs.items())
-        yield _row("uses", f"results of {known}")
+        known = ", ".join(f"{number_of(k)} ({v[:8] if v else _('not there yet')})" for k, v in inputs.items())
+        yield _row(_("uses"), _("results of {known}").format(known=known))
 
 
 def _warnings(question: Question) -> Iterable[Row]:
     about = question.view.request.about
     if about.get("missing"):
         names = ", ".join(number_of(str(m)) for m in about["missing"])
-        yield _row("MISSING", f"input of {names}, which was skipped", "bold $text-warning")
+        yield _row(_("MISSING"), _("input of {names}, which was skipped").format(names=names), "bold $text-warning")
     if about.get("ran_before"):
         ran = about["ran_before"]
-        said = f"it ran on branch {ran.get('branch', '?')} ({_line(str(ran.get('status', '')))}); its effects stay"
-        yield _row("RAN BEFORE", said, "bold $text-warning")
+        said = _("it ran on branch {branch} ({status}); its effects stay").format(
+            branch=ran.get("branch", "?"), status=_line(render(str(ran.get("status", ""))))
+        )
+        yield _row(_("RAN BEFORE"), said, "bold $text-warning")
     if about.get("ahead"):
-        yield _row("ahead", "asked before its inputs exist", "$text-warning")
+        yield _row(_("ahead"), _("asked before its inputs exist"), "$text-warning")
     for decision in question.view.decisions:
-        said = f"{decision.verdict} by {decision.by}" + (f": {decision.reason}" if decision.reason else "")
-        yield _row("so far", _line(said), "bold")
+        said = _("{verdict} by {by}").format(verdict=render(decision.verdict.value), by=decision.by) + (
+            f": {decision.reason}" if decision.reason else ""
+        )
+        yield _row(_("so far"), _line(said), "bold")
     terms = question.view.request.terms
     if terms.quorum > 1 and question.view.resolution.needed > 0:
-        level = f" of level {terms.level} or higher" if terms.level else ""
-        yield _row("needs", f"{question.view.resolution.needed} more of {terms.quorum} people{level}", "bold")
+        level = _(" of level {level} or higher").format(level=terms.level) if terms.level else ""
+        yield _row(
+            _("needs"),
+            _("{needed} more of {quorum} people{level}").format(
+                needed=question.view.resolution.needed, quorum=terms.quorum, level=level
+            ),
+            "bold",
+        )
 
 
 def _preview(question: Question, most: int | None) -> Iterable[Row]:
     evidence = question.view.evidence
     if not evidence:
         if (question.view.request.subject.get("arguments") or {}).get("preview"):
-            yield _row("preview", "not there yet", "$text-warning")
+            yield _row(_("preview"), _("not there yet"), "$text-warning")
         return
     if evidence.get("error"):
-        yield _row("preview", f"failed: {_line(str(evidence['error']))}", "$text-warning")
+        yield _row(
+            _("preview"), _("failed: {error}").format(error=_line(render(str(evidence["error"])))), "$text-warning"
+        )
         return
     text = str(evidence.get("text", ""))
     lines = text_lines(text) if text else []
     code = evidence.get("exit_code")
     counted = int(evidence.get("lines", len(lines)) or 0)
-    state = "timed out" if evidence.get("timed_out") else f"exit code {code}"
-    yield _row("preview", f"{counted:,} line{'' if counted == 1 else 's'}, {state}", "bold")
+    state = _("timed out") if evidence.get("timed_out") else _("exit code {code}").format(code=code)
+    yield _row(
+        _("preview"),
+        ngettext("{n:,} line, {state}", "{n:,} lines, {state}", counted).format(n=counted, state=state),
+        "bold",
+    )
     for line in lines[:most]:
         yield text_row(f"  │ {_line(line)}", "$text-muted")
     if most is not None and len(lines) > most:
-        yield text_row(f"  │ … {len(lines) - most:,} more lines: 6 Details", "$text-muted")
+        yield text_row(_("  │ … {n:,} more lines: 6 Details").format(n=len(lines) - most), "$text-muted")
     elif evidence.get("truncated"):
-        yield text_row("  │ … the rest was not kept", "$text-muted")
+        yield text_row(_("  │ … the rest was not kept"), "$text-muted")
 
 
 def _said(question: Question) -> Iterable[Row]:
@@ -278,7 +350,7 @@ def _said(question: Question) -> Iterable[Row]:
     said = about.get("says") or (about.get("reason") if question.kind is Kind.PROPOSAL else "")
     if said:
         origin = str(about.get("origin") or question.view.request.source)
-        yield text_row(f"── {_line(origin)} says; nobody has checked it ──", "$text-muted")
+        yield text_row(_("── {origin} says; nobody has checked it ──").format(origin=_line(origin)), "$text-muted")
         yield text_row(f"“{_whole(str(said))}”", "italic $text-muted")
 
 
@@ -289,7 +361,7 @@ def _steps(steps: Iterable[Mapping[str, Any]]) -> Iterable[Row]:
         head = f"{_line(str(step.get('team', '')).removesuffix('_team'))}  {_whole(str(step.get('task', '')))}"
         yield _row(number_of(str(step.get("todo", ""))), head + (f"  ← {needs}" if needs else ""), "bold")
         if risk and risk != "low":
-            yield _row("", RISK_WORDS.get(risk, risk), "bold $text-error")
+            yield _row("", risk_words(risk), "bold $text-error")
         arguments = step.get("arguments") or {}
         if isinstance(arguments.get("argv"), list):
             yield _row("", command_line(arguments["argv"]), exact=True)
@@ -311,7 +383,7 @@ def _changes(proposal: Mapping[str, Any]) -> Iterable[Row]:
             rest = {k: v for k, v in change.items() if k != "kind"}
             yield _row(_line(kind), _line(" ".join(f"{k}={v}" for k, v in rest.items())), "bold")
     if proposal.get("text"):
-        yield _row("asked for", _whole(str(proposal["text"])))
+        yield _row(_("asked for"), _whole(str(proposal["text"])))
 
 
 def layout(rows: Iterable[Row], width: int) -> Content:

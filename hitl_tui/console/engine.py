@@ -12,9 +12,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from hitl_tui.core.errors import HitlError
+from hitl_tui.language import _
 
 if TYPE_CHECKING:
     from hitl_tui.commands.handler import CommandHandler
+    from hitl_tui.config.graphs import Attachment
     from hitl_tui.console.served import Served
     from hitl_tui.core.policy import Mode
     from hitl_tui.ledger.contract import Effect, Posted, RequestView
@@ -177,15 +179,21 @@ class Engine:
         found = await (await self.bench()).ledger.requests(utc_now(), limit=500)
         return sorted(found, key=lambda v: (v.request.deadline or "9999", v.request.opened_at))
 
-    async def begin(self, query: str, workspace: Path, mode: Mode | None, watcher: Watcher) -> Link:
-        """Begin a session and open it.
+    async def begin(
+        self, query: str, workspace: Path, mode: Mode | None, watcher: Watcher, attached: Attachment | None = None
+    ) -> Link:
+        """Begin a session and open it; with an attached graph, one for that.
 
         Raises:
             HitlError: it can't be begun; what was open before stays open.
         """
         bench = await self.bench()
-        setup = await bench.create(query, workspace, mode=mode)
-        return await self._open(bench, setup, query, watcher)
+        graph = attached.graph if attached else None
+        setup = await bench.create(query, workspace, mode=mode, graph=graph)
+        link = await self._open(bench, setup, query, watcher)
+        if attached and attached.approved and query == attached.query:
+            await link.handler.handle("/todo approve")
+        return link
 
     async def open(self, session_id: str, watcher: Watcher) -> Link:
         """Open a session there is, or show it again; another one that was shown goes on unseen.
@@ -248,4 +256,4 @@ def sentence(error: BaseException) -> str:
     """Return what a person is told about an error."""
     if isinstance(error, HitlError):
         return error.message
-    return f"Something unexpected happened ({type(error).__name__}); the log file has the details."
+    return _("Something unexpected happened ({name}); the log file has the details.").format(name=type(error).__name__)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from hitl_tui.core.errors import BadInput
 from hitl_tui.core.safe_text import one_line, safe_text
+from hitl_tui.language import _, mark
 
 if TYPE_CHECKING:
     from hitl_tui.config.parameters import Parameter
@@ -49,24 +50,34 @@ class Field:
     @property
     def expects(self) -> str:
         """What it takes, in words."""
-        words = _EXPECTS.get(self.type, "text")
+        words = _(_EXPECTS.get(self.type, mark("text")))
         if self.choices:
-            return "one of " + ", ".join(self.choices)
+            return _("one of ") + ", ".join(self.choices)
         if self.minimum is not None and self.maximum is not None:
-            return f"{words} from {self.minimum:g} to {self.maximum:g}"
+            return _("{words} from {minimum:g} to {maximum:g}").format(
+                words=words, minimum=self.minimum, maximum=self.maximum
+            )
         if self.minimum is not None:
-            return f"{words} of {self.minimum:g} or more"
-        return f"{words} of {self.maximum:g} or less" if self.maximum is not None else words
+            return _("{words} of {minimum:g} or more").format(words=words, minimum=self.minimum)
+        return (
+            _("{words} of {maximum:g} or less").format(words=words, maximum=self.maximum)
+            if self.maximum is not None
+            else words
+        )
 
     @property
     def hint(self) -> str:
         """What stands beside it, one safe line."""
-        return safe_text(self.expects + (", needed" if self.required else ""), multiline=False, limit=200)
+        return safe_text(self.expects + (_(", needed") if self.required else ""), multiline=False, limit=200)
 
     @property
     def when_empty(self) -> str:
         """What stands in it while it is empty, one safe line."""
-        default = f"default {json.dumps(self.default, ensure_ascii=False)}" if self.default is not None else ""
+        default = (
+            _("default {default}").format(default=json.dumps(self.default, ensure_ascii=False))
+            if self.default is not None
+            else ""
+        )
         return safe_text(" · ".join(p for p in (default, self.description) if p), multiline=False, limit=200)
 
     def value(self, text: str) -> Any:
@@ -96,18 +107,22 @@ class Field:
             try:
                 return json.loads(text)
             except (ValueError, RecursionError) as error:
-                raise BadInput(f"{self.name} must be valid JSON ({error}).") from error
+                raise BadInput(_("{name} must be valid JSON ({error}).").format(name=self.name, error=error)) from error
         return text
 
     def _wrong(self, text: str) -> BadInput:
-        return BadInput(f'{self.name} must be {self.expects}, but it is "{one_line(text, 40)}".')
+        return BadInput(
+            _('{name} must be {expects}, but it is "{text}".').format(
+                name=self.name, expects=self.expects, text=one_line(text, 40)
+            )
+        )
 
 
 _EXPECTS = {
-    "integer": "a whole number",
-    "number": "a number",
-    "boolean": "true or false",
-    "path": "a path in the workspace",
+    "integer": mark("a whole number"),
+    "number": mark("a number"),
+    "boolean": mark("true or false"),
+    "path": mark("a path in the workspace"),
     "json": "JSON",
 }
 

@@ -14,11 +14,12 @@ from hitl_tui.console import keys
 from hitl_tui.console.asking import Row, text_row
 from hitl_tui.console.keymap import FILE, Keymap
 from hitl_tui.core.safe_text import cell_width, safe_text
+from hitl_tui.language import _, mark
 
 if TYPE_CHECKING:
     from hitl_tui.console.app import HitlApp
 
-_NEEDS_SESSION = "needs an open session: begin or open one first"
+_NEEDS_SESSION = mark("needs an open session: begin or open one first")
 _COLUMN = 14
 
 
@@ -28,26 +29,31 @@ def help_rows(keymap: Keymap | None = None, problems: Iterable[str] = ()) -> lis
     rows: list[Row] = []
     for number, problem in enumerate(problems):
         if not number:
-            rows.append(text_row("Left out at the start", "bold $text-warning"))
+            rows.append(text_row(_("Left out at the start"), "bold $text-warning"))
         rows.append(text_row(f"  {safe_text(problem, multiline=False)}"))
     if rows:
         rows.append(text_row(""))
     for where, title in keys.TITLES.items():
-        rows.append(text_row(title, "bold $text-primary"))
+        rows.append(text_row(_(title), "bold $text-primary"))
         rows += [_key_row(spec) for spec in keymap.of(where)]
         rows.append(text_row(""))
-    rows.append(text_row(f'Other keys: lines such as "question.1" = "y" in {FILE} in the data folder; ids:', "bold"))
+    rows.append(
+        text_row(
+            _('Other keys: lines such as "question.1" = "y" in {file} in the data folder; ids:').format(file=FILE),
+            "bold",
+        )
+    )
     rows.append(text_row("  " + "  ".join(spec.id for spec in keymap.specs), "$text-muted"))
     rows.append(text_row(""))
-    rows.append(text_row("Commands", "bold $text-primary"))
+    rows.append(text_row(_("Commands"), "bold $text-primary"))
     for usage, summary in help_table():
-        rows += [text_row(f"  {usage}", "bold"), text_row(f"      {summary}", "$text-muted")]
+        rows += [text_row(f"  {usage}", "bold"), text_row(f"      {_(summary)}", "$text-muted")]
     return rows
 
 
 def _key_row(spec: keys.KeySpec) -> Row:
     label = f"  {spec.shown}"
-    return Row(label + " " * max(0, _COLUMN - cell_width(label)), Content(spec.help))
+    return Row(label + " " * max(0, _COLUMN - cell_width(label)), Content(_(spec.help)))
 
 
 def palette(app: HitlApp) -> Iterable[SystemCommand]:
@@ -55,22 +61,29 @@ def palette(app: HitlApp) -> Iterable[SystemCommand]:
     session = app.session_shown
     for spec in app.keymap.of(keys.ANYWHERE):
         if spec.action not in ("command_palette", "quit"):
-            yield _entry(app, f"{spec.label.capitalize()} ({spec.shown})", spec.help, spec.action)
+            yield _entry(app, f"{_(spec.label).capitalize()} ({spec.shown})", _(spec.help), spec.action)
     for spec in app.keymap.of(keys.SESSION):
-        name = f"{spec.label.capitalize()} ({spec.shown})"
-        yield _entry(app, name, spec.help, f"screen.{spec.action}", "" if session else _NEEDS_SESSION)
-    yield _entry(app, "Theme", f"Another theme; now {app.theme}", "change_theme")
-    yield _entry(app, "Notices", f"How you are called; now {app.notices.how.words}", "notices")
-    yield _entry(app, f"Quit ({app.keymap.shown('console.quit')})", "Leave; the session can be opened again", "quit")
+        name = f"{_(spec.label).capitalize()} ({spec.shown})"
+        yield _entry(app, name, _(spec.help), f"screen.{spec.action}", "" if session else _(_NEEDS_SESSION))
+    yield _entry(app, _("Theme"), _("Another theme; now {theme}").format(theme=app.theme), "change_theme")
+    yield _entry(app, _("Notices"), _("How you are called; now {words}").format(words=app.notices.how.words), "notices")
+    yield _entry(
+        app,
+        _("Quit ({shown})").format(shown=app.keymap.shown("console.quit")),
+        _("Leave; the session can be opened again"),
+        "quit",
+    )
     for command in SPECS:
         if session:
             draft = partial(app.draft, f"/{command.name} ")
-            yield SystemCommand(f"/{command.name}", command.summary, draft)
+            yield SystemCommand(f"/{command.name}", _(command.summary), draft)
         else:
-            yield _entry(app, f"/{command.name}", command.summary, "", _NEEDS_SESSION)
+            yield _entry(app, f"/{command.name}", _(command.summary), "", _(_NEEDS_SESSION))
 
 
 def _entry(app: HitlApp, name: str, what: str, action: str, why_not: str = "") -> SystemCommand:
     if why_not:
-        return SystemCommand(name, f"not now: {why_not}", partial(app.say, f"{name} {why_not}."))
+        return SystemCommand(
+            name, _("not now: {why_not}").format(why_not=why_not), partial(app.say, f"{name} {why_not}.")
+        )
     return SystemCommand(name, what, partial(app.call, action))

@@ -13,6 +13,7 @@ from pathlib import Path
 from textual.keys import Keys, _character_to_key
 
 from hitl_tui.console.keys import ANYWHERE, KEYS, PROMPT, SESSION, KeySpec, with_jamo
+from hitl_tui.language import _
 
 FILE = "keys.toml"
 
@@ -132,7 +133,9 @@ def load_keymap(path: Path, specs: Sequence[KeySpec] = KEYS) -> Keymap:
     except FileNotFoundError:
         return Keymap(tuple(specs), {})
     except (OSError, ValueError) as error:
-        return Keymap(tuple(specs), {}, (f"The keys in {path.name} were left out: {error}.",))
+        return Keymap(
+            tuple(specs), {}, (_("The keys in {name} were left out: {error}.").format(name=path.name, error=error),)
+        )
     problems: list[str] = []
     wanted: dict[str, str] = {}
     known = {spec.id: spec for spec in specs}
@@ -171,16 +174,24 @@ def _checked(name: str, value: object, known: Mapping[str, KeySpec]) -> tuple[st
     """Return what is wrong with an entry (empty for nothing), and its keys."""
     if name not in known:
         near = difflib.get_close_matches(name, list(known), n=1, cutoff=0.0)
-        return f'there is no binding "{name}"; the nearest is "{near[0]}", and F1 shows them all.', ""
+        return _('there is no binding "{name}"; the nearest is "{nearest}", and F1 shows them all.').format(
+            name=name, nearest=near[0]
+        ), ""
     written = ",".join(str(v) for v in value) if isinstance(value, list) else str(value)
     keys = normal_keys(written)
     if keys is None or not written.strip():
-        return f'"{name}" was left as it is: "{written}" is no key, as f5, ctrl+x, pagedown or y are.', ""
+        return _('"{name}" was left as it is: "{written}" is no key, as f5, ctrl+x, pagedown or y are.').format(
+            name=name, written=written
+        ), ""
     spec, first = known[name], keys.split(",")
     if (spec.priority or spec.where == PROMPT) and (typed := next((k for k in first if _typed(k)), None)):
-        return f'"{name}" was left as it is: {_shown(typed)} is a character that you type.', ""
+        return _('"{name}" was left as it is: {typed} is a character that you type.').format(
+            name=name, typed=_shown(typed)
+        ), ""
     if name in _DECIDES and (habit := next((k for k in first if k in _NEVER_DECIDE), None)):
-        return f'"{name}" was left as it is: {_shown(habit)} never decides anything.', ""
+        return _('"{name}" was left as it is: {habit} never decides anything.').format(
+            name=name, habit=_shown(habit)
+        ), ""
     return "", keys
 
 
@@ -198,7 +209,9 @@ def _drop_clashes(wanted: dict[str, str], specs: Sequence[KeySpec]) -> Iterator[
             return
         name, key, other = clash
         del wanted[name]
-        yield f'"{name}" was left as it is: {_shown(key)} is the key of "{other}".'
+        yield _('"{name}" was left as it is: {key} is the key of "{other}".').format(
+            name=name, key=_shown(key), other=other
+        )
 
 
 def _clashes(working: Mapping[str, tuple[KeySpec, str]], wanted: Mapping[str, str]) -> Iterator[tuple[str, str, str]]:

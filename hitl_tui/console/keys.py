@@ -7,6 +7,8 @@ from dataclasses import dataclass
 
 from textual.binding import Binding
 
+from hitl_tui.language import mark
+
 # Letter of each key of the two-set Korean layout: with the input method on, `a` arrives as ㅁ.
 JAMO = dict(
     zip(
@@ -62,6 +64,7 @@ ANYWHERE, SESSION, QUESTION, PLAN, HISTORY, PROMPT = "anywhere", "session", "que
 STREAM = "stream"
 HOME, INBOX, VIEWER, CONFIRM, WORDS = "home", "inbox", "viewer", "confirm", "words"
 REPLAY = "replay"
+STORE = "store"
 
 KEYS: tuple[KeySpec, ...] = (
     KeySpec("console.help", ANYWHERE, "f1", "help", "help", "All keys and commands", "F1", True),
@@ -176,6 +179,10 @@ KEYS: tuple[KeySpec, ...] = (
     KeySpec(
         "replay.show", REPLAY, "enter", "select_cursor", "show", "In the plan: show the TODO with its result", "Enter"
     ),
+    KeySpec("store.open", STORE, "enter", "select_cursor", "open", "Show the thread's history and state", "Enter"),
+    KeySpec("store.find", STORE, "slash", "find", "find", "Only threads with these words in id or title", "/"),
+    KeySpec("store.refresh", STORE, "r", "refresh", "refresh", "Read the list again", "r"),
+    KeySpec("store.leave", STORE, "escape", "leave", "all", "Show all threads again", "Esc", line=False),
     KeySpec("prompt.send", PROMPT, "enter", "send", "send", "Send: a command, or words that change the plan", "Enter"),
     KeySpec("prompt.newline", PROMPT, "ctrl+j", "newline", "new line", "New line", "Ctrl+J", line=False),
     KeySpec("prompt.complete", PROMPT, "tab", "complete", "complete", "Complete a command, id or name", "Tab"),
@@ -195,19 +202,20 @@ KEYS: tuple[KeySpec, ...] = (
 )
 
 TITLES = {
-    ANYWHERE: "Anywhere",
-    SESSION: "In a session",
-    QUESTION: "Question (Ctrl+G)",
-    PLAN: "Plan pane",
-    HISTORY: "History pane",
-    STREAM: "Stream pane",
-    REPLAY: "Replay (F5)",
-    PROMPT: "Prompt",
-    HOME: "First screen",
-    INBOX: "Inbox (F3)",
-    VIEWER: "Text on the whole screen",
-    CONFIRM: "A question to confirm",
-    WORDS: "Words to give",
+    ANYWHERE: mark("Anywhere"),
+    SESSION: mark("In a session"),
+    QUESTION: mark("Question (Ctrl+G)"),
+    PLAN: mark("Plan pane"),
+    HISTORY: mark("History pane"),
+    STREAM: mark("Stream pane"),
+    REPLAY: mark("Replay (F5)"),
+    STORE: mark("A store's threads (hitl-tui open)"),
+    PROMPT: mark("Prompt"),
+    HOME: mark("First screen"),
+    INBOX: mark("Inbox (F3)"),
+    VIEWER: mark("Text on the whole screen"),
+    CONFIRM: mark("A question to confirm"),
+    WORDS: mark("Words to give"),
 }
 
 

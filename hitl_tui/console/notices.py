@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from hitl_tui.core.safe_text import safe_text
+from hitl_tui.language import _, ngettext
 
 VARIABLE = "HITL_NOTICES"
 EVERY = 60.0
@@ -41,7 +42,7 @@ class How(StrEnum):
 
     @property
     def words(self) -> str:
-        return {"all": "bell and desktop notification", "bell": "bell only", "off": "off"}[self.value]
+        return {"all": _("bell and desktop notification"), "bell": _("bell only"), "off": _("off")}[self.value]
 
 
 def how_chosen(environ: Mapping[str, str], remembered: str) -> How:
@@ -166,5 +167,5 @@ class Notices:
             return
         self._write(_BEL)
         if self.how is How.ALL:
-            need = "1 question waits" if count == 1 else f"{count} questions wait"
-            self._write(notification(f"{need} for you in {session}", self._environ))
+            need = ngettext("{n} question waits for you in {session}", "{n} questions wait for you in {session}", count)
+            self._write(notification(need.format(n=count, session=session), self._environ))

@@ -5,6 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from hitl_tui.config.graphs import Attachment
 
 
 def _tell_nobody(secrets: Mapping[str, str]) -> None:
@@ -22,6 +26,7 @@ class ConsoleOptions:
         mode: `step`, `plan` or `risk` for new sessions; empty for what the workspace says.
         by: who decides; written into the record.
         query: begins a session at once; empty for none.
+        attached: the graph that new sessions are for; None for the workspace's own teams.
         hide: is told the declared secrets of each session that is opened, so that no log shows them.
     """
 
@@ -31,4 +36,5 @@ class ConsoleOptions:
     mode: str = ""
     by: str = "operator"
     query: str = ""
+    attached: Attachment | None = None
     hide: Callable[[Mapping[str, str]], None] = _tell_nobody

@@ -15,6 +15,7 @@ from hitl_tui.console.terms import clock_words, day_words, moment
 from hitl_tui.console.words import PlanRow, history_said, number_of, plan_rows, status_words
 from hitl_tui.core.safe_text import one_line, safe_text
 from hitl_tui.core.todos import SupervisorTodo
+from hitl_tui.language import _, mark, render
 from hitl_tui.supervisor.comparing import (
     ABSENT,
     Consequences,
@@ -34,23 +35,38 @@ MOST_ROWS = 200
 _LONGEST = 300
 _NAMED = 12
 
-_ASKED = {"plan": "the plan", "proposal": "a proposal"}
-_ORDERED = {
-    "skip": "skip",
-    "add": "add",
-    "remove": "remove",
-    "update": "set",
-    "priority": "set the priority of",
-    "move": "move",
-    "edit": "edit the input of",
-    "cancel": "cancel",
-    "rewind": "let go on from an earlier step:",
-    "finished": "finished",
-    "failed": "failed",
-    "interrupted": "asked from inside:",
-    "doubt": "in doubt whether it happened:",
+_ASKED = {"plan": mark("the plan"), "proposal": mark("a proposal")}
+_DECIDED = {
+    "approve": mark("approve {todo}"),
+    "reject": mark("reject {todo}"),
+    "skip": mark("skip {todo}"),
+    "respond": mark("respond to {todo}"),
+    "retry": mark("retry {todo}"),
+    "stop": mark("stop {todo}"),
+    "use_as_done": mark("use {todo} as done"),
+    "do_again": mark("do {todo} again"),
 }
-_ALONE = {"stop": "stop everything", "configured": "settings read"}
+_ORDERED = {
+    "skip": mark("skip {todo}"),
+    "add": mark("add {team}: {name}"),
+    "remove": mark("remove {todo}"),
+    "update": mark("set {todo} to {value}"),
+    "priority": mark("set the priority of {todo} to {value}"),
+    "before": mark("move {todo} before {anchor}"),
+    "after": mark("move {todo} after {anchor}"),
+    "edit": mark("edit the input of {todo}"),
+    "cancel": mark("cancel {todo}"),
+    "rewind": mark("let {todo} go on from an earlier step"),
+    "finished": mark("{todo} finished"),
+    "failed": mark("{todo} failed"),
+    "interrupted": mark("{todo} asked from inside"),
+    "doubt": mark("in doubt whether {todo} happened"),
+    "stop": mark("stop everything"),
+    "configured": mark("settings read"),
+    "mode": mark("set the mode to {value}"),
+    "restored": mark("went back to {value}"),
+    "proposed": mark("proposed: {value}"),
+}
 
 
 def plan_at(state: Mapping[str, Any], timestamp: str) -> list[PlanRow]:
@@ -73,17 +89,22 @@ def todo_rows(todo: SupervisorTodo, workspace: str, result: Mapping[str, Any] | 
     team = _line(todo.agent_name)
     rows = [
         text_row(_line(todo.name), "bold"),
-        text_row(f"{glyph} {word} · {team} · {todo.priority} priority", colour),
+        text_row(
+            _("{glyph} {word} · {team} · {priority} priority").format(
+                glyph=glyph, word=word, team=team, priority=render(todo.priority.value)
+            ),
+            colour,
+        ),
     ]
     if todo.approval is not None:
-        rows.append(_row("approved", _approval_words(todo.approval)))
+        rows.append(_row(_("approved"), _approval_words(todo.approval)))
     if todo.error:
-        rows.append(text_row(safe_text(todo.error), "$text-error"))
+        rows.append(text_row(safe_text(render(todo.error)), "$text-error"))
     rows += [text_row(""), *input_rows(todo.arguments, todo.description, workspace)]
     if result is not None:
-        rows += [text_row(""), text_row("Result", "bold"), text_row(safe_text(str(result.get("text", ""))))]
+        rows += [text_row(""), text_row(_("Result"), "bold"), text_row(safe_text(str(result.get("text", ""))))]
     elif todo.result is None:
-        rows += [text_row(""), text_row("It had no result at that moment.", "$text-muted")]
+        rows += [text_row(""), text_row(_("It had no result at that moment."), "$text-muted")]
     return rows
 
 
@@ -96,42 +117,50 @@ def event_words(posted: Posted) -> str:
     kind = str(event.get("kind", ""))
     inner = event.get("data")
     data: Mapping[str, Any] = inner if isinstance(inner, Mapping) else event
-    about = number_of(str(data.get("todo_id", ""))) if data.get("todo_id") else ""
-    if kind == "decided":
-        asked = str(data.get("asked", ""))
-        said = f"{str(data.get('verdict', '')).replace('_', ' ')} {about or _ASKED.get(asked, asked)}"
-        about = ""
-    elif kind == "mode":
-        said = f"set the mode to {data.get('mode', '')}"
-    elif kind == "restored":
-        said = f"went back to {data.get('checkpoint_id') or 'an earlier checkpoint'}"
-    elif kind == "add":
-        todo = data.get("todo") or {}
-        said = f"add {todo.get('agent_name', '')}: {todo.get('name', '')}"
-    elif kind == "proposed":
-        said = f"proposed: {(data.get('proposal') or {}).get('reason', '')}"
-    else:
-        said = _ALONE.get(kind) or _ORDERED.get(kind, kind)
-    parts = [f"{said} {about}{_to_what(kind, data)}".strip()]
+    parts = [_deed(kind, data)]
     who, channel = str(data.get("by") or event.get("by") or ""), str(data.get("channel") or "")
     if who and who not in ("run", "supervisor"):
-        parts.append(f"by {who}" + (f" ({channel})" if channel and channel != who else ""))
+        parts.append(_("by {who}").format(who=who) + (f" ({channel})" if channel and channel != who else ""))
     at = clock_words(str(data.get("at") or event.get("at") or ""))
     if at:
         parts.append(at)
     summary = (data.get("result") or {}).get("summary") if isinstance(data.get("result"), Mapping) else ""
-    words = str(data.get("reason") or summary or data.get("error") or "")
+    words = render(str(data.get("reason") or summary or data.get("error") or ""))
     if words and kind != "proposed":
         parts.append(f"“{words}”")
     return _line(" · ".join(parts))
 
 
-def _to_what(kind: str, data: Mapping[str, Any]) -> str:
-    if kind == "update":
-        return f" to {data.get('status', '')}"
-    if kind == "priority":
-        return f" to {data.get('priority', '')}"
-    return f" {data.get('where', '')} {number_of(str(data.get('anchor', '')))}" if kind == "move" else ""
+def _deed(kind: str, data: Mapping[str, Any]) -> str:
+    """Return what was done, in words: `approve 001`."""
+    todo = number_of(str(data.get("todo_id", ""))) if data.get("todo_id") else ""
+    if kind == "decided":
+        asked, verdict = str(data.get("asked", "")), str(data.get("verdict", ""))
+        return _verdict(verdict, todo or (_(_ASKED[asked]) if asked in _ASKED else asked))
+    if kind == "move":
+        kind = str(data.get("where", ""))
+    if kind not in _ORDERED:
+        return f"{kind} {todo}".strip()
+    added = data.get("todo") or {}
+    values = {
+        "update": render(str(data.get("status", ""))),
+        "priority": render(str(data.get("priority", ""))),
+        "mode": str(data.get("mode", "")),
+        "restored": str(data.get("checkpoint_id") or _("an earlier checkpoint")),
+        "proposed": render(str((data.get("proposal") or {}).get("reason", ""))),
+    }
+    said = _(_ORDERED[kind]).format(
+        todo=todo,
+        value=values.get(kind, ""),
+        team=added.get("agent_name", ""),
+        name=added.get("name", ""),
+        anchor=number_of(str(data.get("anchor", ""))),
+    )
+    return said.strip()
+
+
+def _verdict(verdict: str, what: str) -> str:
+    return _(_DECIDED[verdict]).format(todo=what) if verdict in _DECIDED else f"{verdict} {what}"
 
 
 def given_words(place: Place, here: Difference) -> list[str]:
@@ -141,11 +170,11 @@ def given_words(place: Place, here: Difference) -> list[str]:
 
 
 def _given(decision: Given) -> str:
-    who = f"by {decision.by}" if decision.by else ""
+    who = _("by {by}").format(by=decision.by) if decision.by else ""
     if decision.channel and decision.channel != decision.by:
         who = f"{who} ({decision.channel})".strip()
-    why = f"“{decision.reason}”" if decision.reason else ""
-    parts = [f"{decision.verdict} {number_of(decision.todo_id)}", who, clock_words(decision.at), why]
+    why = f"“{render(decision.reason)}”" if decision.reason else ""
+    parts = [_verdict(str(decision.verdict), number_of(decision.todo_id)), who, clock_words(decision.at), why]
     return _line(" · ".join(p for p in parts if p))
 
 
@@ -154,18 +183,25 @@ def decision_words(place: Place, here: Difference) -> str:
     decided = [event_words(e) for e in place.events if is_decision(e)] + given_words(place, here)
     happened = [event_words(e) for e in place.events if not is_decision(e)]
     shown = decided or happened
-    more = f"  (and {len(shown) - 1} more)" if len(shown) > 1 else ""
+    more = _("  (and {n} more)").format(n=len(shown) - 1) if len(shown) > 1 else ""
     if decided:
         return decided[0] + more
-    return f"nothing was decided here; {happened[0]}{more}" if happened else "nothing was decided here"
+    if happened:
+        return _("nothing was decided here; {happened}{more}").format(happened=happened[0], more=more)
+    return _("nothing was decided here")
 
 
 def place_words(place: Place, *, ours: bool) -> str:
     """Return where a place is in one line."""
     info = place.info
     said = _line(" ".join(number_of(w) for w in history_said(info).replace(",", " ").split()))
-    parts = [f"{place.number} of {place.total}", _line(info.node), said, clock_words(info.timestamp)]
-    parts.append("on the current line" if ours else "LEFT BEHIND by a restore")
+    parts = [
+        _("{number} of {total}").format(number=place.number, total=place.total),
+        _line(info.node),
+        said,
+        clock_words(info.timestamp),
+    ]
+    parts.append(_("on the current line") if ours else _("LEFT BEHIND by a restore"))
     return " · ".join(p for p in parts if p)
 
 
@@ -180,33 +216,47 @@ def moment_rows(place: Place, state: Mapping[str, Any], here: Difference, *, our
     """
     info = place.info
     decided = [e for e in place.events if is_decision(e)]
-    rows = [_row("decided", event_words(e), "bold") for e in decided]
-    rows += [_row("decided", words, "bold") for words in given_words(place, here)]
+    rows = [_row(_("decided"), event_words(e), "bold") for e in decided]
+    rows += [_row(_("decided"), words, "bold") for words in given_words(place, here)]
     if not rows:
-        rows.append(_row("decided", "nothing at this checkpoint; [ and ] go to decisions", "$text-muted"))
-    rows += [_row("happened", event_words(e)) for e in place.events if not is_decision(e)]
-    rows += [_row("changed", f"{_glyph(c)} {number_of(c.todo.id)}  {_what(c)}") for c in here.todos[:MOST_ROWS]]
+        rows.append(_row(_("decided"), _("nothing at this checkpoint; [ and ] go to decisions"), "$text-muted"))
+    rows += [_row(_("happened"), event_words(e)) for e in place.events if not is_decision(e)]
+    rows += [_row(_("changed"), f"{_glyph(c)} {number_of(c.todo.id)}  {_what(c)}") for c in here.todos[:MOST_ROWS]]
     rows += _more(len(here.todos))
     if info.waiting:
-        rows.append(_row("waited", _line(info.message), "$text-warning"))
+        rows.append(_row(_("waited"), _line(info.message), "$text-warning"))
     answer = state.get("response") or {}
     if answer.get("summary"):
-        rows.append(_row("answer", safe_text(str(answer["summary"]))))
+        rows.append(_row(_("answer"), safe_text(str(answer["summary"]))))
     rows.append(text_row(""))
     control = state.get("control") or {}
-    where = f"{day_words(info.timestamp)} · superstep {info.step} · branch {info.branch}"
-    rows.append(_row("where", where + (" · on the current line" if ours else " · left behind by a restore")))
+    where = _("{day} · superstep {step} · branch {branch}").format(
+        day=day_words(info.timestamp), step=info.step, branch=info.branch
+    )
+    rows.append(_row(_("where"), where + (_(" · on the current line") if ours else _(" · left behind by a restore"))))
     if info.source == "fork":
-        copied = f" of {clock_words(place.before.timestamp)}" if place.before is not None else ""
-        rows.append(_row("origin", f"a restore: the copy{copied} of checkpoint {info.parent_id}"))
-    rows.append(_row("stood at", f"{_line(info.node)} · mode {_line(str(control.get('mode', '')))}"))
+        copied = _(" of {time}").format(time=clock_words(place.before.timestamp)) if place.before is not None else ""
+        rows.append(
+            _row(
+                _("origin"),
+                _("a restore: the copy{copied} of checkpoint {parent_id}").format(
+                    copied=copied, parent_id=info.parent_id
+                ),
+            )
+        )
+    rows.append(
+        _row(
+            _("stood at"),
+            _("{node} · mode {value}").format(node=_line(info.node), value=_line(str(control.get("mode", "")))),
+        )
+    )
     rows.append(_row("id", info.checkpoint_id))
     return rows
 
 
 def _approval_words(approval: Mapping[str, Any]) -> str:
     who, channel = str(approval.get("by", "")), str(approval.get("channel", ""))
-    said = f"approved by {who}" + (f" ({channel})" if channel and channel != who else "")
+    said = _("approved by {who}").format(who=who) + (f" ({channel})" if channel and channel != who else "")
     at = clock_words(str(approval.get("at", "")))
     return _line(f"{said} · {at}" if at else said)
 
@@ -222,24 +272,26 @@ def difference_rows(found: Difference, texts: Mapping[str, Sequence[str]]) -> li
         texts: how results changed line by line, by TODO id (empty for the final answer), where that is known.
     """
     if not found:
-        return [text_row("Nothing differs: not the plan, no result, nothing else in the state.")]
+        return [text_row(_("Nothing differs: not the plan, no result, nothing else in the state."))]
     added, removed = (sum(1 for c in found.todos if getattr(c, side) is None) for side in ("before", "after"))
-    counts = f"{added} added, {removed} removed, {len(found.todos) - added - removed} changed"
-    rows = [text_row(f"TODOs · {counts}" if found.todos else "TODOs · the same", "bold")]
+    counts = _("{added} added, {removed} removed, {n} changed").format(
+        added=added, removed=removed, n=len(found.todos) - added - removed
+    )
+    rows = [text_row(_("TODOs · {counts}").format(counts=counts) if found.todos else _("TODOs · the same"), "bold")]
     for change in found.todos[:MOST_ROWS]:
         rows += _todo_rows(change)
     rows += [*_more(len(found.todos)), text_row("")]
-    rows.append(text_row("Results" if found.results else "Results · the same", "bold"))
+    rows.append(text_row(_("Results") if found.results else _("Results · the same"), "bold"))
     for result in found.results[:MOST_ROWS]:
         rows += _result_rows(result, texts.get(result.todo_id, ()))
     rows += [*_more(len(found.results)), text_row("")]
-    rows.append(text_row("State" if found.state else "State · the same", "bold"))
+    rows.append(text_row(_("State") if found.state else _("State · the same"), "bold"))
     rows += [_value_row(value, "") for value in found.state[:MOST_ROWS]]
     return rows + _more(len(found.state))
 
 
 def _more(count: int) -> list[Row]:
-    return [text_row(f"… and {count - MOST_ROWS:,} more", "$text-muted")] if count > MOST_ROWS else []
+    return [text_row(_("… and {n:,} more").format(n=count - MOST_ROWS), "$text-muted")] if count > MOST_ROWS else []
 
 
 def _glyph(change: TodoChange) -> str:
@@ -248,17 +300,17 @@ def _glyph(change: TodoChange) -> str:
 
 def _what(change: TodoChange) -> str:
     """Return how a TODO changed, in words."""
-    glyph, word, _ = status_words(change.todo)
+    glyph, word, __ = status_words(change.todo)
     if change.before is None or change.after is None:
-        how = "added" if change.before is None else "removed"
+        how = _("added") if change.before is None else _("removed")
         return f"{how}: {_line(change.todo.agent_name)} · {_line(change.todo.name)} · {glyph} {word}"
     old, new = status_words(change.before), status_words(change.after)
     parts = [f"{old[0]} {old[1]} → {new[0]} {new[1]}"] if old != new else []
-    parts += ["input edited"] if change.edited else []
-    parts += ["moved in the order" if any(v.path == ("rank",) for v in change.moved) else ""]
+    parts += [_("input edited")] if change.edited else []
+    parts += [_("moved in the order") if any(v.path == ("rank",) for v in change.moved) else ""]
     if change.approved is not None:
         approval = change.after.approval
-        parts.append("no longer approved" if approval is None else _approval_words(approval))
+        parts.append(_("no longer approved") if approval is None else _approval_words(approval))
     if not any(parts):
         parts = [", ".join(dict.fromkeys(_line(v.path[-1]).replace("_", " ") for v in change.values))]
     return " · ".join(p for p in parts if p)
@@ -283,14 +335,17 @@ def _value_row(value: ValueChange, indent: str) -> Row:
 
 
 def _result_rows(change: ResultChange, lines: Sequence[str]) -> Iterator[Row]:
-    name = number_of(change.todo_id) if change.todo_id else "answer"
-    old, new = ((str(r.get("summary", "")) or "a result") if r else "" for r in (change.before, change.after))
+    name = number_of(change.todo_id) if change.todo_id else _("answer")
+    old, new = ((str(r.get("summary", "")) or _("a result")) if r else "" for r in (change.before, change.after))
     if change.before is None:
         yield _row(f"+ {name}", _clip(new), "$text-success")
     elif change.after is None:
-        yield _row(f"- {name}", f"none any more; it was: {_clip(old)}", "$text-error")
+        yield _row(f"- {name}", _("none any more; it was: {old}").format(old=_clip(old)), "$text-error")
     else:
-        yield _row(f"~ {name}", f"{_clip(old)} → {_clip(new)}" if old != new else f"another text: {_clip(new)}")
+        yield _row(
+            f"~ {name}",
+            f"{_clip(old)} → {_clip(new)}" if old != new else _("another text: {new}").format(new=_clip(new)),
+        )
     colours = {"+": "$text-success", "-": "$text-error"}
     for line in lines[:MOST_ROWS]:
         yield Row("", Content.styled(f"    {_line(line)}", colours.get(line[:1], "$text-muted")), exact=True)
@@ -311,36 +366,40 @@ def restore_words(place: Place, found: Consequences, effects: Iterable[Effect]) 
     info = place.info
     ran = {t.id for t in found.ran}
     done = [e for e in effects if e.todo_id in ran and e.status != "failed"]
-    lines = [f"The session would stand at {_line(info.node)} again, checkpoint {place.number} of {place.total}."]
+    lines = [
+        _("The session would stand at {node} again, checkpoint {number} of {total}.").format(
+            node=_line(info.node), number=place.number, total=place.total
+        )
+    ]
     if found.stopped:
-        lines.append(f"▸ Stopped first, for it runs: {_names(found.stopped)}")
+        lines.append(_("▸ Stopped first, for it runs: {stopped}").format(stopped=_names(found.stopped)))
     if found.asked:
-        lines.append(f"? Asked again: {_names(found.asked)}")
+        lines.append(_("? Asked again: {asked}").format(asked=_names(found.asked)))
     if found.proposals:
-        lines.append(f"? Proposals open again: {found.proposals}")
+        lines.append(_("? Proposals open again: {proposals}").format(proposals=found.proposals))
     again = {t.id for t in found.asked}
     for todo, was in found.statuses[:_NAMED]:
         old = status_words(todo)
-        new = ("?", "asks", "") if todo.id in again else status_words(was)
+        new = ("?", _("asks"), "") if todo.id in again else status_words(was)
         lines.append(f"~ {number_of(todo.id)}: {old[0]} {old[1]} → {new[0]} {new[1]}")
     if len(found.statuses) > _NAMED:
-        lines.append(f"  … and {len(found.statuses) - _NAMED:,} more")
+        lines.append(_("  … and {n:,} more").format(n=len(found.statuses) - _NAMED))
     if found.gone:
-        lines.append(f"- Added since, leaves the plan: {_names(found.gone)}")
+        lines.append(_("- Added since, leaves the plan: {gone}").format(gone=_names(found.gone)))
     if found.back:
-        lines.append(f"+ Removed since, comes back: {_names(found.back)}")
+        lines.append(_("+ Removed since, comes back: {back}").format(back=_names(found.back)))
     if found.edits:
-        lines.append(f"~ Its input is what it was then: {_names([t for t, _ in found.edits])}")
+        lines.append(_("~ Its input is what it was then: {value}").format(value=_names([t for t, __ in found.edits])))
     if found.answer:
-        lines.append("- The final answer is no longer the session's; the history keeps it.")
+        lines.append(_("- The final answer is no longer the session's; the history keeps it."))
     if found.ran:
-        lines.append(f"! Ran since: {_names(found.ran)}. What it did to the world is NOT undone:")
+        lines.append(_("! Ran since: {ran}. What it did to the world is NOT undone:").format(ran=_names(found.ran)))
         lines += [
             f"    {number_of(e.todo_id)} {_line(e.name)} ({_line(e.status)}): {_short(e.subject)}" for e in done[:8]
         ]
-        lines += [f"    … and {len(done) - 8:,} more"] if len(done) > 8 else []
-        lines += [] if done else ["    no effect outside this session is on record"]
-    lines.append("Nothing is executed by going back, and the history stays.")
+        lines += [_("    … and {n:,} more").format(n=len(done) - 8)] if len(done) > 8 else []
+        lines += [] if done else [_("    no effect outside this session is on record")]
+    lines.append(_("Nothing is executed by going back, and the history stays."))
     return "\n".join(lines)
 
 
@@ -348,18 +407,19 @@ def fork_words(place: Place, session: str) -> str:
     """Return what forking at a place means, for the dialog that asks."""
     return "\n".join(
         [
-            f"Another session begins where {session} stood at {_line(place.info.node)}, "
-            f"checkpoint {place.number} of {place.total}.",
-            f"+ The same is asked there; {session} itself goes on as it is.",
-            "! What was done to the world up to now is known there, and asked about before it is done again.",
-            "Nothing is executed by forking.",
+            _("Another session begins where {session} stood at {node}, checkpoint {number} of {total}.").format(
+                session=session, node=_line(place.info.node), number=place.number, total=place.total
+            ),
+            _("+ The same is asked there; {session} itself goes on as it is.").format(session=session),
+            _("! What was done to the world up to now is known there, and asked about before it is done again."),
+            _("Nothing is executed by forking."),
         ]
     )
 
 
 def _names(todos: Sequence[SupervisorTodo]) -> str:
     shown = ", ".join(number_of(t.id) for t in todos[:_NAMED])
-    return shown + (f" and {len(todos) - _NAMED:,} more" if len(todos) > _NAMED else "")
+    return shown + (_(" and {n:,} more").format(n=len(todos) - _NAMED) if len(todos) > _NAMED else "")
 
 
 def _row(label: str, text: str, style: str = "") -> Row:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from hitl_tui.core.requests import Kind, Verdict
+from hitl_tui.core.shapes.model import IGNORE, REJECT, Shape
+from hitl_tui.language import _, mark, render
 
 if TYPE_CHECKING:
     from hitl_tui.supervisor.snapshot import Question
@@ -20,8 +22,9 @@ class Answer:
         number: 1 to 7; what a place means never changes.
         label: one or two words.
         verdict: what it says; None for edit and details.
-        ask: what comes first: nothing, `reason`, `value`, `edit`, `details`, `always`, or a question to confirm.
+        ask: what comes first: nothing, `reason`, `inner`, `edit`, `details`, `always`, or a question to confirm.
         why_not: why it isn't possible; empty when it is.
+        action: what it answers a team's own question with; empty for any other.
     """
 
     number: int
@@ -29,60 +32,91 @@ class Answer:
     verdict: Verdict | None = None
     ask: str = ""
     why_not: str = ""
+    action: str = ""
+
+    @property
+    def binds(self) -> bool:
+        """It lets something happen, so what is asked has to be read first."""
+        return self.verdict in (Verdict.APPROVE, Verdict.USE_AS_DONE) or self.action not in ("", REJECT, IGNORE)
 
 
-_PLACES = {1: "Approve", 2: "Edit", 3: "Reject", 4: "Skip", 5: "Respond"}
-_STOP_ALL = "Stop everything that hasn't ended?"
-_DO_AGAIN = "Do it again, although it may have happened already?"
+_PLACES = {1: mark("Approve"), 2: mark("Edit"), 3: mark("Reject"), 4: mark("Skip"), 5: mark("Respond")}
+_STOP_ALL = mark("Stop everything that hasn't ended?")
+_DO_AGAIN = mark("Do it again, although it may have happened already?")
 
 _ANSWERS: Mapping[Kind, Mapping[int, tuple[str, Verdict | None, str]]] = {
     Kind.TODO: {
-        1: ("Approve", Verdict.APPROVE, ""),
-        2: ("Edit", None, "edit"),
-        3: ("Reject", Verdict.REJECT, "reason"),
-        4: ("Skip", Verdict.SKIP, ""),
+        1: (mark("Approve"), Verdict.APPROVE, ""),
+        2: (mark("Edit"), None, "edit"),
+        3: (mark("Reject"), Verdict.REJECT, "reason"),
+        4: (mark("Skip"), Verdict.SKIP, ""),
     },
     Kind.FAILURE: {
-        1: ("Retry", Verdict.RETRY, ""),
-        2: ("Edit", None, "edit"),
-        3: ("Stop all", Verdict.STOP, _STOP_ALL),
-        4: ("Skip", Verdict.SKIP, ""),
+        1: (mark("Retry"), Verdict.RETRY, ""),
+        2: (mark("Edit"), None, "edit"),
+        3: (mark("Stop all"), Verdict.STOP, _STOP_ALL),
+        4: (mark("Skip"), Verdict.SKIP, ""),
     },
     Kind.EFFECT: {
-        1: ("Use as done", Verdict.USE_AS_DONE, ""),
-        3: ("Stop", Verdict.STOP, "reason"),
-        5: ("Do again", Verdict.DO_AGAIN, _DO_AGAIN),
+        1: (mark("Use as done"), Verdict.USE_AS_DONE, ""),
+        3: (mark("Stop"), Verdict.STOP, "reason"),
+        5: (mark("Do again"), Verdict.DO_AGAIN, _DO_AGAIN),
     },
-    Kind.INTERRUPT: {3: ("Reject", Verdict.REJECT, "reason"), 5: ("Respond", Verdict.RESPOND, "value")},
-    Kind.PLAN: {1: ("Approve", Verdict.APPROVE, ""), 3: ("Reject", Verdict.REJECT, "reason")},
-    Kind.PROPOSAL: {1: ("Accept", Verdict.APPROVE, ""), 3: ("Reject", Verdict.REJECT, "reason")},
-    Kind.EXTERNAL: {1: ("Approve", Verdict.APPROVE, ""), 3: ("Reject", Verdict.REJECT, "reason")},
+    Kind.INTERRUPT: {},
+    Kind.PLAN: {1: (mark("Approve"), Verdict.APPROVE, ""), 3: (mark("Reject"), Verdict.REJECT, "reason")},
+    Kind.PROPOSAL: {1: (mark("Accept"), Verdict.APPROVE, ""), 3: (mark("Reject"), Verdict.REJECT, "reason")},
+    Kind.EXTERNAL: {1: (mark("Approve"), Verdict.APPROVE, ""), 3: (mark("Reject"), Verdict.REJECT, "reason")},
 }
 
 _WHY_NOT: Mapping[tuple[Kind, int], str] = {
-    (Kind.TODO, 5): "There is nothing to respond to: this asks whether a step may run.",
-    (Kind.FAILURE, 5): "There is nothing to respond to: this asks what to do about a failure.",
-    (Kind.EFFECT, 2): "What may have happened already can't be edited.",
-    (Kind.EFFECT, 4): "An effect in doubt is used as done, done again or stopped.",
-    (Kind.INTERRUPT, 1): "The team wants an answer in words: press 5.",
-    (Kind.INTERRUPT, 2): "The team wants an answer in words: press 5.",
-    (Kind.INTERRUPT, 4): "A team that asks is answered (5) or rejected (3).",
-    (Kind.PLAN, 2): "Reject the plan with feedback to have it changed, or edit its steps once it is approved.",
-    (Kind.PLAN, 4): "A plan is approved, or rejected with feedback.",
-    (Kind.PLAN, 5): "Reject the plan with feedback: what you write goes to the planner.",
+    (Kind.TODO, 5): mark("There is nothing to respond to: this asks whether a step may run."),
+    (Kind.FAILURE, 5): mark("There is nothing to respond to: this asks what to do about a failure."),
+    (Kind.EFFECT, 2): mark("What may have happened already can't be edited."),
+    (Kind.EFFECT, 4): mark("An effect in doubt is used as done, done again or stopped."),
+    (Kind.PLAN, 2): mark("Reject the plan with feedback to have it changed, or edit its steps once it is approved."),
+    (Kind.PLAN, 4): mark("A plan is approved, or rejected with feedback."),
+    (Kind.PLAN, 5): mark("Reject the plan with feedback: what you write goes to the planner."),
 }
 
 
 def answers(question: Question) -> tuple[Answer, ...]:
     """Return the seven places of the row of actions for a question."""
+    if question.shape is not None:
+        return _inner(question.shape)
     known, options = _ANSWERS[question.kind], question.view.request.options
     found = []
     for number, name in _PLACES.items():
         label, verdict, ask = known.get(number, (name, None, ""))
         if number not in known or (verdict is not None and verdict not in options):
-            reason = _WHY_NOT.get((question.kind, number), f"{name} doesn't fit this question.")
-            found.append(Answer(number, name, why_not=reason))
+            reason = _WHY_NOT.get((question.kind, number), "")
+            why_not = _(reason) if reason else _("{answer} doesn't fit this question.").format(answer=_(name))
+            found.append(Answer(number, _(name), why_not=why_not))
         else:
-            found.append(Answer(number, label, verdict, ask))
-    why_not = "" if question.kind is Kind.TODO else "Only whether a step may run can be answered once and for all."
-    return (*found, Answer(6, "Details", ask="details"), Answer(7, "Always", ask="always", why_not=why_not))
+            found.append(Answer(number, _(label), verdict, ask))
+    why_not = "" if question.kind is Kind.TODO else _("Only whether a step may run can be answered once and for all.")
+    return (*found, Answer(6, _("Details"), ask="details"), Answer(7, _("Always"), ask="always", why_not=why_not))
+
+
+def _inner(shape: Shape) -> tuple[Answer, ...]:
+    """Return the places for what a team asks from inside: what its form offers, and 3 always a way to say no (I2)."""
+    offered = {a.place: a for a in shape.actions}
+    stop = Answer(3, _("Stop step"), Verdict.REJECT, "reason")
+    found: list[Answer] = []
+    for number, name in _PLACES.items():
+        action = offered.get(number)
+        if action is not None and not (action.why_not and number == 3):
+            found.append(
+                Answer(number, render(action.label), ask="inner", why_not=render(action.why_not), action=action.name)
+            )
+        elif number == 3:
+            found.append(stop)
+        else:
+            found.append(Answer(number, _(name)))
+    ways = ", ".join(f"{a.number} {a.label}" for a in found if a.ask and not a.why_not)
+    unfit = _("That doesn't fit this question: it takes {ways}.").format(ways=ways)
+    always = _("Only whether a step may run can be answered once and for all.")
+    return (
+        *(a if a.ask else replace(a, why_not=unfit) for a in found),
+        Answer(6, _("Details"), ask="details"),
+        Answer(7, _("Always"), ask="always", why_not=always),
+    )

@@ -5,12 +5,30 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import datetime
 
+from hitl_tui.core.safe_text import cell_width
+from hitl_tui.language import _, mark, render
+
 MODES: Mapping[str, str] = {
-    "step": "ASK EVERY STEP",
-    "plan": "ASK PLAN, THEN RISKY STEPS",
-    "risk": "ASK RISKY STEPS ONLY",
+    "step": mark("ASK EVERY STEP"),
+    "plan": mark("ASK PLAN, THEN RISKY STEPS"),
+    "risk": mark("ASK RISKY STEPS ONLY"),
 }
 MODE_ORDER = tuple(MODES)
+
+
+def mode_words(mode: str) -> str:
+    """Return a mode in words, in capitals where the script has them."""
+    return _(MODES[mode]) if mode in MODES else mode
+
+
+def padded(text: str, width: int) -> str:
+    """Return text with spaces after it, up to a width in cells."""
+    return text + " " * max(0, width - cell_width(text))
+
+
+def error_words(message: str, help: str = "") -> str:
+    """Return what an error says, and what would help, in the person's language."""
+    return f"{render(message)} {render(help)}".strip()
 
 
 def next_mode(mode: str) -> str:
@@ -56,5 +74,9 @@ def left_words(deadline: str, now: datetime) -> str:
         return ""
     left = int((end - now).total_seconds())
     if left <= 0:
-        return "expired"
-    return f"expires in {left // 60}:{left % 60:02d}" if left < 3600 else f"expires in {duration_words(left)}"
+        return _("expired")
+    return (
+        _("expires in {minutes}:{seconds:02d}").format(minutes=left // 60, seconds=left % 60)
+        if left < 3600
+        else _("expires in {left}").format(left=duration_words(left))
+    )

@@ -11,6 +11,8 @@ from typing import Any
 from textual.color import Color, ColorParseError
 from textual.theme import Theme
 
+from hitl_tui.language import _
+
 DEFAULT = "dark"
 _MUTED, _DISABLED = 0.68, 0.5
 _COLOURS = (
@@ -59,7 +61,9 @@ def load_themes(folders: Iterable[Path], only: Collection[str] = ()) -> Themes:
             try:
                 theme = _theme(path.stem, tomllib.loads(path.read_text(encoding="utf-8")))
             except (OSError, ValueError) as error:
-                problems.append(f"The theme {path.name} was left out: {str(error).rstrip('.')}.")
+                problems.append(
+                    _("The theme {name} was left out: {error}.").format(name=path.name, error=str(error).rstrip("."))
+                )
                 continue
             found[theme.name] = theme
     return Themes(found, tuple(problems))
@@ -82,14 +86,14 @@ def _theme(name: str, table: Mapping[str, Any]) -> Theme:
     """
     unknown = table.keys() - {*_COLOURS, "dark", "ansi", "variables"}
     if unknown:
-        raise ValueError(f"it has unknown keys: {', '.join(sorted(unknown))}")
+        raise ValueError(_("it has unknown keys: {unknown}").format(unknown=", ".join(sorted(unknown))))
     missing = [key for key in _COLOURS if key not in table]
     if missing:
-        raise ValueError(f"it lacks {', '.join(missing)}")
+        raise ValueError(_("it lacks {missing}").format(missing=", ".join(missing)))
     variables, dark, ansi = table.get("variables", {}), table.get("dark", True), table.get("ansi", False)
     well_formed = isinstance(variables, dict) and isinstance(dark, bool) and isinstance(ansi, bool)
     if not well_formed:
-        raise ValueError('"variables" has to be a table, "dark" and "ansi" true or false')
+        raise ValueError(_('"variables" has to be a table, "dark" and "ansi" true or false'))
     colours: dict[str, Any] = {key: _colour(key, table[key]) for key in _COLOURS}
     texts = {str(key): _variable(str(key), value) for key, value in variables.items()}
     usual = _ANSI_VARIABLES if ansi else _quiet(colours)
@@ -109,7 +113,7 @@ def _colour(key: str, value: object) -> str:
     try:
         Color.parse(str(value))
     except ColorParseError as error:
-        raise ValueError(f'"{key}" is "{value}", which is no colour') from error
+        raise ValueError(_('"{key}" is "{value}", which is no colour').format(key=key, value=value)) from error
     return str(value)
 
 
@@ -122,10 +126,10 @@ def _variable(key: str, value: object) -> str:
     text = str(value)
     if key.endswith("-style"):
         if not set(text.split()) <= {"none", "bold", "dim", "italic", "underline", "reverse", "strike", "not"}:
-            raise ValueError(f'"{key}" is "{text}", which is no text style')
+            raise ValueError(_('"{key}" is "{text}", which is no text style').format(key=key, text=text))
         return text
-    first, _, share = text.partition(" ")
+    first, __, share = text.partition(" ")
     if share and not (share.endswith("%") and share[:-1].isdigit()):
-        raise ValueError(f'"{key}" is "{text}", which is no colour')
+        raise ValueError(_('"{key}" is "{text}", which is no colour').format(key=key, text=text))
     _colour(key, first)
     return text

@@ -10,31 +10,33 @@ from typing import TYPE_CHECKING
 from hitl_tui.console.terms import duration_words, moment
 from hitl_tui.core.safe_text import safe_text
 from hitl_tui.core.todos import Status, SupervisorTodo
+from hitl_tui.language import _, mark, ngettext, render
 
 if TYPE_CHECKING:
     from hitl_tui.supervisor.history import CheckpointInfo
     from hitl_tui.supervisor.snapshot import Snapshot
 
 _STATUS: Mapping[Status, tuple[str, str, str]] = {
-    Status.PENDING: ("·", "waits", "$text-muted"),
-    Status.IN_PROGRESS: ("▸", "runs", "$text-primary"),
-    Status.COMPLETED: ("✓", "done", "$text-success"),
-    Status.FAILED: ("✗", "failed", "$text-error"),
-    Status.SKIPPED: ("−", "skipped", "$text-muted"),
-    Status.BLOCKED: ("■", "blocked", "$text-warning"),
-    Status.WAITING_APPROVAL: ("?", "asks", "$text-warning"),
+    Status.PENDING: ("·", mark("waits"), "$text-muted"),
+    Status.IN_PROGRESS: ("▸", mark("runs"), "$text-primary"),
+    Status.COMPLETED: ("✓", mark("done"), "$text-success"),
+    Status.FAILED: ("✗", mark("failed"), "$text-error"),
+    Status.SKIPPED: ("−", mark("skipped"), "$text-muted"),
+    Status.BLOCKED: ("■", mark("blocked"), "$text-warning"),
+    Status.WAITING_APPROVAL: ("?", mark("asks"), "$text-warning"),
 }
 
 
 def status_words(todo: SupervisorTodo) -> tuple[str, str, str]:
     """Return glyph, word and colour variable of a TODO's status."""
     if todo.status is Status.PENDING and todo.approval is not None:
-        return "○", "approved", "$text-primary"
+        return "○", _("approved"), "$text-primary"
     if todo.status is Status.FAILED and todo.metadata.get("rejected"):
-        return "✗", "rejected", "$text-error"
+        return "✗", _("rejected"), "$text-error"
     if todo.status is Status.FAILED and todo.question:
-        return "?", "failed", "$text-error"
-    return _STATUS[todo.status]
+        return "?", _("failed"), "$text-error"
+    glyph, word, colour = _STATUS[todo.status]
+    return glyph, _(word), colour
 
 
 def number_of(todo_id: str) -> str:
@@ -91,22 +93,24 @@ def _plan_row(todo: SupervisorTodo, now: datetime) -> PlanRow:
 def history_said(info: CheckpointInfo) -> str:
     """Return what happened at a checkpoint, in words."""
     if info.outcome:
-        return info.outcome
+        return render(info.outcome)
     if info.waiting:
         asked = info.message.partition("waiting: ")[2]
-        return f"asked {asked}".strip() if asked else "waited"
+        return _("asked {asked}").format(asked=asked).strip() if asked else _("waited")
     if info.source == "fork":
-        return "restored"
+        return _("restored")
     return ""
 
 
 def status_of_session(snapshot: Snapshot) -> str:
     """Return where a session stands, in words with a glyph."""
     if snapshot.questions:
-        return (
-            f"● {len(snapshot.questions)} needs you"
-            if len(snapshot.questions) == 1
-            else (f"● {len(snapshot.questions)} need you")
-        )
-    words = {"finished": "✓ finished", "failed": "✗ failed", "running": "▸ running", "planning": "▸ planning"}
-    return words.get(snapshot.status, snapshot.status)
+        n = len(snapshot.questions)
+        return ngettext("● {n} needs you", "● {n} need you", n).format(n=n)
+    words = {
+        "finished": _("✓ finished"),
+        "failed": _("✗ failed"),
+        "running": _("▸ running"),
+        "planning": _("▸ planning"),
+    }
+    return words.get(snapshot.status) or render(snapshot.status)

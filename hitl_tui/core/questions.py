@@ -12,7 +12,7 @@ from typing import Any
 from hitl_tui.core.board import PLAN_DRAFT, Board, Draft, Rules, dependencies_met, judge, subject_of
 from hitl_tui.core.digest import digest
 from hitl_tui.core.policy import Risk, Ruling, Terms
-from hitl_tui.core.requests import OPTIONS, Kind, Request, request_id
+from hitl_tui.core.requests import OPTIONS, Kind, Request, Verdict, request_id
 from hitl_tui.core.todos import Priority, Status, SupervisorTodo
 
 
@@ -24,6 +24,10 @@ def questions(board: Board, rules: Rules) -> list[Request]:
 
 def question_named(draft: Draft, name: str) -> Request | None:
     """Return the question of a name that `asking` gave."""
+    todo_id, _, interrupt_id = name.partition(" ")
+    if interrupt_id:
+        found = dict(interrupt_questions(draft, draft.get(todo_id))) if todo_id in draft else {}
+        return found.get(interrupt_id)
     if name in draft:
         return question_of(draft, draft.get(name))
     proposal = draft.control.proposals.get(name)
@@ -31,16 +35,23 @@ def question_named(draft: Draft, name: str) -> Request | None:
 
 
 def asking(board: Board) -> list[str]:
-    """Return who asks, without working out what: TODO ids, `plan`, proposal ids."""
+    """Return who asks, without working out what: TODO ids (and an interrupt's, if it is one), `plan`, proposal ids."""
     if board.control.plan == PLAN_DRAFT and board.todos:
         return [Kind.PLAN.value]
     todos = [
         (todo_id, raw)
         for todo_id, raw in board.todos.items()
-        if raw["status"] == "waiting_approval" or (raw["status"] == "failed" and raw.get("question"))
+        if raw["status"] == "waiting_approval" or (raw["status"] in ("failed", "in_progress") and raw.get("question"))
     ]
     todos.sort(key=lambda item: _turn(item[1]))
-    return [*(i for i, _ in todos), *board.control.proposals]
+    return [*(name for i, raw in todos for name in _names(i, raw)), *board.control.proposals]
+
+
+def _names(todo_id: str, raw: Mapping[str, Any]) -> list[str]:
+    question = raw.get("question") or {}
+    if question.get("kind") == Kind.INTERRUPT.value:
+        return [f"{todo_id} {i['id']}" for i in question["interrupts"] if "answer" not in i]
+    return [] if raw["status"] == "in_progress" else [todo_id]
 
 
 _WEIGHTS = {priority.value: priority.weight for priority in Priority}
@@ -57,7 +68,12 @@ def question_keys(board: Board) -> dict[str, tuple[Any, ...]]:
     """
     keys: dict[str, tuple[Any, ...]] = {}
     for name in asking(board):
-        raw = board.todos.get(name)
+        todo_id, _, interrupt_id = name.partition(" ")
+        raw = board.todos.get(todo_id)
+        if interrupt_id and raw is not None:
+            asked = {i["id"]: i.get("asked", 0) for i in raw["question"]["interrupts"]}
+            keys[name] = (board.control.branch, raw.get("attempt", 0), asked[interrupt_id], raw.get("priority", ""))
+            continue
         if raw is None:
             parts = sorted((i, t.get("rank", 0.0), t.get("asked", 0)) for i, t in board.todos.items())
             shown = tuple(parts) if name == Kind.PLAN.value else ()
@@ -89,7 +105,7 @@ def question_of(draft: Draft, todo: SupervisorTodo) -> Request | None:
     if todo.status is Status.WAITING_APPROVAL and question is not None:
         if question["kind"] == Kind.EFFECT.value:
             return _effect_question(draft, todo, question["effect"])
-        return _interrupt_question(draft, todo, question["interrupt"])
+        return next((q for _, q in interrupt_questions(draft, todo)), None)
     if todo.status is Status.FAILED and question is not None:
         return _failure_question(draft, todo)
     if todo.status is Status.PENDING and todo.approval is None and judge(draft, todo).ruling is not Ruling.DENY:
@@ -124,10 +140,12 @@ def _request(
     *,
     terms: Terms | None = None,
     place: tuple[Any, ...] = (),
+    asked: int = 0,
+    options: tuple[Verdict, ...] = (),
 ) -> Request:
-    seen = digest(subject)
+    seen, branch = digest(subject), draft.control.branch
     return Request(
-        id=request_id(draft.board.session, draft.control.branch, todo.id, todo.asked, [kind.value, *place], seen),
+        id=request_id(draft.board.session, branch, todo.id, asked or todo.asked, [kind.value, *place], seen),
         session=draft.board.session,
         branch=draft.control.branch,
         kind=kind,
@@ -136,7 +154,7 @@ def _request(
         subject=subject,
         digest=seen,
         terms=terms or judge(draft, todo).terms,
-        options=OPTIONS[kind],
+        options=options or OPTIONS[kind],
         about=about,
     )
 
@@ -151,13 +169,26 @@ def _run_question(draft: Draft, todo: SupervisorTodo, *, ahead: bool) -> Request
 def _failure_question(draft: Draft, todo: SupervisorTodo) -> Request:
     subject = {**subject_of(draft, todo), "run": todo.run_id, "error": todo.error}
     about = {**_about(draft, todo), "error": todo.error, "attempts": todo.attempt}
+    if (todo.question or {}).get("wedged"):
+        about["wedged"] = True
     return _request(draft, Kind.FAILURE, todo, subject, about, terms=Terms(), place=(todo.attempt,))
 
 
 def _effect_question(draft: Draft, todo: SupervisorTodo, effect: Mapping[str, Any]) -> Request:
     subject = {"session": draft.board.session, "todo": todo.id, "run": todo.run_id, "effect": dict(effect)}
     about = {**_about(draft, todo), "why": effect.get("why", ""), "effect": dict(effect)}
-    return _request(draft, Kind.EFFECT, todo, subject, about, place=(str(effect.get("key", "")),))
+    options = tuple(v for v in OPTIONS[Kind.EFFECT] if v.value in effect.get("options", OPTIONS[Kind.EFFECT]))
+    return _request(draft, Kind.EFFECT, todo, subject, about, place=(str(effect.get("key", "")),), options=options)
+
+
+def interrupt_questions(draft: Draft, todo: SupervisorTodo) -> list[tuple[str, Request]]:
+    """Return what a TODO's run asks from inside and nobody has answered yet, with the interrupts' ids (I3)."""
+    question = todo.question or {}
+    going = todo.status in (Status.WAITING_APPROVAL, Status.IN_PROGRESS)
+    if not going or question.get("kind") != Kind.INTERRUPT.value:
+        return []
+    waiting = [i for i in question["interrupts"] if "answer" not in i]
+    return [(i["id"], _interrupt_question(draft, todo, i)) for i in waiting]
 
 
 def _interrupt_question(draft: Draft, todo: SupervisorTodo, interrupt: Mapping[str, Any]) -> Request:
@@ -168,10 +199,14 @@ def _interrupt_question(draft: Draft, todo: SupervisorTodo, interrupt: Mapping[s
         "path": list(interrupt.get("path", ())),
         "index": interrupt.get("index", 0),
         "value": interrupt.get("value"),
+        **{key: interrupt[key] for key in ("schema", "at") if key in interrupt},
     }
-    about = {**_about(draft, todo), "value": interrupt.get("value")}
-    place = (*interrupt.get("path", ()), interrupt.get("index", 0), todo.attempt)
-    return _request(draft, Kind.INTERRUPT, todo, subject, about, place=place)
+    about = {**_about(draft, todo), "value": interrupt.get("value"), "again": list(interrupt.get("again", ()))}
+    entered = todo.metadata.get("entered")
+    if entered:
+        about["entered"] = dict(entered)
+    place = (*interrupt.get("path", ()), interrupt.get("index", 0), todo.attempt, interrupt["id"])
+    return _request(draft, Kind.INTERRUPT, todo, subject, about, place=place, asked=int(interrupt.get("asked", 0)))
 
 
 def plan_question(draft: Draft) -> Request:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from hitl_tui.commands.parser import Parsed
 from hitl_tui.core.errors import UnknownName
 from hitl_tui.core.todos import resolve_id
+from hitl_tui.language import _, render
 from hitl_tui.repl.plain import answer_lines, question_lines, standing
 from hitl_tui.supervisor.activity import Activity
 from hitl_tui.supervisor.snapshot import Question, Snapshot
@@ -53,17 +54,19 @@ class Announcer:
         for number, question in enumerate(snapshot.questions, start=1):
             if question.id not in self._shown and _whole(question, snapshot):
                 self._shown.add(question.id)
-                self._say(["", *question_lines(question, f"{number} of {total}", str)])
+                self._say(
+                    ["", *question_lines(question, _("{number} of {total}").format(number=number, total=total), str)]
+                )
         answer = answer_lines(snapshot)
         if answer and str(answer) != self._answer:
             self._answer = str(answer)
-            self._say([*answer, "", standing(snapshot)])
+            self._say([*answer, "", render(standing(snapshot))])
 
     def hear(self, entry: Activity) -> None:
         """Say what a team does; progress in numbers is left out, questions are shown whole instead."""
         if entry.kind in _TOLD:
-            what = "" if entry.kind == "line" else f"{entry.kind}: "
-            self._say([f"[{entry.todo_id or 'session'}] {what}{entry.text}"])
+            said = entry.text if entry.kind == "line" else f"{render(entry.kind)}: {render(entry.text)}"
+            self._say([f"[{entry.todo_id or _('session')}] {said}"])
 
     def catch_up(self, entries: Sequence[Activity]) -> None:
         """Say what the owner of a followed session wrote since the last time; the first time nothing."""

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
 
 from hitl_tui.core.errors import StorageError
+from hitl_tui.language import _
 from hitl_tui.repl.announce import Say
 from hitl_tui.repl.options import LineOptions
 from hitl_tui.repl.source import PlainLines, Source
@@ -85,7 +86,7 @@ class _Ending:
     async def next(self) -> str | None:
         line = await self._source.next()
         if line is None and not self._source.waits:
-            self._say(["Press Ctrl-D again to leave; leaving decides nothing."])
+            self._say([_("Press Ctrl-D again to leave; leaving decides nothing.")])
             return await self._source.next()
         return line
 

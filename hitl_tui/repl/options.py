@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from hitl_tui.config.graphs import Attachment
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,6 +21,7 @@ class LineOptions:
         session: id of the session to open, or with a query of the one to begin; empty for none.
         mode: `step`, `plan` or `risk` for new sessions; empty for what the workspace says.
         query: begins a session at once; empty for none.
+        attached: the graph that new sessions are for; None for the workspace's own teams.
     """
 
     data: Path
@@ -25,3 +30,4 @@ class LineOptions:
     session: str = ""
     mode: str = ""
     query: str = ""
+    attached: Attachment | None = None

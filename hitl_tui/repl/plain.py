@@ -12,8 +12,9 @@ from typing import Any
 
 from hitl_tui.commands.results import CommandResult
 from hitl_tui.core.requests import Kind, Verdict
-from hitl_tui.core.safe_text import one_line, safe_text
+from hitl_tui.core.safe_text import cell_width, one_line, safe_text
 from hitl_tui.core.todos import Status, SupervisorTodo
+from hitl_tui.language import _, mark, render
 from hitl_tui.supervisor.snapshot import FAILED, FINISHED, RUNNING, WAITING, Question, Snapshot
 
 SHOWN_DIGITS = 12
@@ -22,40 +23,46 @@ SHOWN_DIGITS = 12
 _WIDEST = 1_000_000
 
 STATUS_WORDS: Mapping[Status, str] = {
-    Status.COMPLETED: "✓ done",
-    Status.WAITING_APPROVAL: "? asks",
-    Status.PENDING: "· waits",
-    Status.IN_PROGRESS: "▶ runs",
-    Status.FAILED: "✗ failed",
-    Status.SKIPPED: "↷ skipped",
-    Status.BLOCKED: "■ blocked",
+    Status.COMPLETED: mark("✓ done"),
+    Status.WAITING_APPROVAL: mark("? asks"),
+    Status.PENDING: mark("· waits"),
+    Status.IN_PROGRESS: mark("▶ runs"),
+    Status.FAILED: mark("✗ failed"),
+    Status.SKIPPED: mark("↷ skipped"),
+    Status.BLOCKED: mark("■ blocked"),
 }
 
 MODE_WORDS: Mapping[str, str] = {
-    "step": "ask every step",
-    "plan": "ask for the plan, then for risky steps",
-    "risk": "ask for risky steps only",
+    "step": mark("ask every step"),
+    "plan": mark("ask for the plan, then for risky steps"),
+    "risk": mark("ask for risky steps only"),
 }
+
+
+def mode_words(mode: str) -> str:
+    """Return when a person is asked, in words."""
+    return _(MODE_WORDS[mode]) if mode in MODE_WORDS else mode
+
 
 _ASKS: Mapping[Kind, str] = {
-    Kind.TODO: "may it run?",
-    Kind.FAILURE: "it failed: try again, skip or stop?",
-    Kind.EFFECT: "it may have happened already: use as done, do again or stop?",
-    Kind.INTERRUPT: "its team asks",
-    Kind.PLAN: "may this plan begin?",
-    Kind.PROPOSAL: "shall the plan change like this?",
-    Kind.EXTERNAL: "may this go on?",
+    Kind.TODO: mark("may it run?"),
+    Kind.FAILURE: mark("it failed: try again, skip or stop?"),
+    Kind.EFFECT: mark("it may have happened already: use as done, do again or stop?"),
+    Kind.INTERRUPT: mark("its team asks"),
+    Kind.PLAN: mark("may this plan begin?"),
+    Kind.PROPOSAL: mark("shall the plan change like this?"),
+    Kind.EXTERNAL: mark("may this go on?"),
 }
 
-_VERDICTS: Mapping[Verdict, str] = {
-    Verdict.USE_AS_DONE: "use as done",
-    Verdict.DO_AGAIN: "do it again",
+_VERDICTS: Mapping[str, str] = {
+    Verdict.USE_AS_DONE: mark("use as done"),
+    Verdict.DO_AGAIN: mark("do it again"),
 }
 
 _BOOKKEEPING = ("session", "todo", "asked", "run", "policy")
 """Parts of a subject that say where it belongs; shown too, in one line."""
 
-_RISKS: Mapping[str, str] = {"low": "low risk", "medium": "medium risk", "high": "HIGH RISK"}
+_RISKS: Mapping[str, str] = {"low": mark("low risk"), "medium": mark("medium risk"), "high": mark("HIGH RISK")}
 
 
 def shown(text: str) -> str:
@@ -79,15 +86,17 @@ def plan_lines(snapshot: Snapshot) -> list[str]:
 
 
 def _todo_line(todo: SupervisorTodo) -> str:
-    parts = [f"{STATUS_WORDS[todo.status]:<10} {todo.id}  {inline(todo.agent_name):<14} {inline(todo.name)}"]
+    parts = [
+        f"{_padded(_(STATUS_WORDS[todo.status]), 10)} {todo.id}  {inline(todo.agent_name):<14} {inline(todo.name)}"
+    ]
     if todo.duration is not None:
         parts.append(f"{todo.duration:.1f} s")
     if todo.dependencies and todo.status in (Status.PENDING, Status.BLOCKED):
         parts.append(f"← {', '.join(todo.dependencies)}")
     if todo.approval is not None and todo.status is Status.PENDING:
-        parts.append("approved")
+        parts.append(_("approved"))
     if todo.error:
-        parts.append(one_line(todo.error, 200))
+        parts.append(one_line(render(todo.error), 200))
     return "  ".join(parts)
 
 
@@ -100,46 +109,66 @@ def question_lines(question: Question, place: str, give: Callable[[str], str]) -
         give: turns a chat command into what a person types here.
     """
     request, about = question.view.request, question.view.request.about
-    head = [f"QUESTION {place}", inline(question.name), inline(request.source), _ASKS[question.kind]]
+    head = [
+        _("QUESTION {place}").format(place=place),
+        inline(question.name),
+        inline(request.source),
+        _(_ASKS[question.kind]),
+    ]
     if about.get("risk"):
-        head.append(_RISKS.get(str(about["risk"]), inline(str(about["risk"]))))
+        risk = str(about["risk"])
+        head.append(_(_RISKS[risk]) if risk in _RISKS else inline(risk))
     lines = [" · ".join(head)]
     lines += [f"  {text}" for text in _about(about)]
-    lines.append("  Exactly this:")
+    lines.append(_("  Exactly this:"))
     lines += [f"    {line}" for line in _subject(request.subject)]
     lines += _evidence(question.view.evidence)
     lines += [f"  {text}" for text in _terms(question)]
-    lines.append("  Answer with:")
-    width = max((len(_verdict(v)) for v in question.commands), default=0)
-    lines += [f"    {_verdict(v):<{width}}  {give(command)}" for v, command in question.commands.items()]
+    lines.append(_("  Answer with:"))
+    width = max((cell_width(_verdict(v)) for v in question.commands), default=0)
+    lines += [f"    {_padded(_verdict(v), width)}  {give(command)}" for v, command in question.commands.items()]
     return lines
 
 
-def _verdict(verdict: Verdict) -> str:
-    return _VERDICTS.get(verdict, verdict.value)
+def _verdict(verdict: str) -> str:
+    """Return a verdict, or what else answers a question, in words."""
+    return _(_VERDICTS[verdict]) if verdict in _VERDICTS else render(str(verdict))
+
+
+def _padded(text: str, width: int) -> str:
+    return text + " " * max(0, width - cell_width(text))
 
 
 def _about(about: Mapping[str, Any]) -> Iterator[str]:
     title = str(about.get("title", ""))
     if title not in ("", "plan", "proposal"):
         yield inline(title)
-    for key, label in (("text", "You wrote"), ("reason", "Why"), ("purpose", "Purpose"), ("error", "Error")):
+    for key, label in (
+        ("text", _("You wrote")),
+        ("reason", _("Why")),
+        ("purpose", _("Purpose")),
+        ("error", _("Error")),
+    ):
         if about.get(key):
-            yield f"{label}: {inline(str(about[key]))}"
+            said = str(about[key])
+            yield f"{label}: {inline(said if key in ('text', 'reason') else render(said))}"
     if about.get("why"):
-        yield f"In doubt: {inline(str(about['why']))}"
+        yield _("In doubt: {why}").format(why=inline(render(str(about["why"]))))
     if about.get("priority"):
-        yield f"Priority: {inline(str(about['priority']))}"
-    after = [f"{d['id']} ({d['status']})" for d in about.get("dependencies", ())]
+        yield _("Priority: {priority}").format(priority=inline(render(str(about["priority"]))))
+    after = [f"{d['id']} ({render(str(d['status']))})" for d in about.get("dependencies", ())]
     if after:
-        yield f"After: {', '.join(after)}"
+        yield _("After: {after}").format(after=", ".join(after))
     if about.get("missing"):
-        yield f"INPUT MISSING: {inline(', '.join(map(str, about['missing'])))} was skipped"
+        missing = inline(", ".join(map(str, about["missing"])))
+        yield _("INPUT MISSING: {missing} was skipped").format(missing=missing)
     ran = about.get("ran_before") or {}
     if ran:
-        yield f"RAN BEFORE on branch {ran.get('branch')} ({ran.get('status')}): what it did to the world stays"
+        status = render(str(ran.get("status")))
+        said = _("RAN BEFORE on branch {branch} ({status}): what it did to the world stays")
+        yield said.format(branch=ran.get("branch"), status=status)
     if about.get("ahead"):
-        yield "Asked ahead: its input isn't known yet"
+        yield _("Asked ahead: its input isn't known yet")
 
 
 def _subject(subject: Mapping[str, Any]) -> Iterator[str]:
@@ -197,7 +226,7 @@ def _quoted(value: Any) -> str:
 def _evidence(evidence: Mapping[str, Any]) -> Iterator[str]:
     if not evidence:
         return
-    yield "  Preview (nothing was changed):"
+    yield _("  Preview (nothing was changed):")
     for key, value in evidence.items():
         if isinstance(value, str) and "\n" in value.rstrip("\n"):
             yield f"    {inline(str(key))}:"
@@ -210,12 +239,13 @@ def _evidence(evidence: Mapping[str, Any]) -> Iterator[str]:
 def _terms(question: Question) -> Iterator[str]:
     request = question.view.request
     if request.terms.quorum > 1:
-        yield f"Needs {request.terms.quorum} people"
+        yield _("Needs {quorum} people").format(quorum=request.terms.quorum)
     for decision in question.view.decisions:
-        yield f"Said so far: {inline(decision.by)} {decision.verdict}"
+        yield _("Said so far: {by} {verdict}").format(by=inline(decision.by), verdict=_verdict(decision.verdict))
     if request.deadline:
-        yield f"Expires at {request.deadline}, then: {request.terms.on_deadline}"
-    yield f"Digest {request.digest[:SHOWN_DIGITS]}"
+        verdict = render(str(request.terms.on_deadline))
+        yield _("Expires at {deadline}, then: {verdict}").format(deadline=request.deadline, verdict=verdict)
+    yield _("Digest {digest}").format(digest=request.digest[:SHOWN_DIGITS])
 
 
 def questions_lines(snapshot: Snapshot, give: Callable[[str], str]) -> list[str]:
@@ -223,7 +253,7 @@ def questions_lines(snapshot: Snapshot, give: Callable[[str], str]) -> list[str]
     total = len(snapshot.questions)
     lines: list[str] = []
     for number, question in enumerate(snapshot.questions, start=1):
-        lines += ["", *question_lines(question, f"{number} of {total}", give)]
+        lines += ["", *question_lines(question, _("{number} of {total}").format(number=number, total=total), give)]
     return lines
 
 
@@ -235,7 +265,7 @@ def answer_lines(snapshot: Snapshot) -> list[str]:
 
 
 def standing(snapshot: Snapshot) -> str:
-    """Return one sentence on where a session stands."""
+    """Return one sentence on where a session stands, in English: it stands in JSON, too."""
     name = snapshot.session_id
     if snapshot.status == WAITING:
         names = [q.name for q in snapshot.questions]
@@ -256,10 +286,10 @@ def _why(snapshot: Snapshot) -> str:
 
 def result_lines(result: CommandResult, snapshot: Snapshot) -> list[str]:
     """Return a command's answer: its sentence, then what it was asked to show."""
-    lines = shown(result.message).split("\n")
+    lines = shown(render(result.message)).split("\n")
     if result.failed:
-        lines = [f"Error: {lines[0]}", *lines[1:]]
-        return [*lines, *([f"  {shown(str(result.data['help']))}"] if result.data.get("help") else [])]
+        lines = [_("Error: {message}").format(message=lines[0]), *lines[1:]]
+        return [*lines, *([f"  {shown(render(str(result.data['help'])))}"] if result.data.get("help") else [])]
     if "todos" in result.data:
         lines += plan_lines(snapshot)
     if "checkpoints" in result.data:
@@ -275,16 +305,16 @@ def _checkpoint_line(info: Mapping[str, Any]) -> str:
     parts = [
         str(info["checkpoint_id"]),
         str(info["timestamp"])[:19].replace("T", " "),
-        f"branch {info['branch']}",
+        _("branch {branch}").format(branch=info["branch"]),
         f"{info['node']:<17}",
-        f"{info['todos_completed']} completed",
+        _("{todos_completed} completed").format(todos_completed=info["todos_completed"]),
     ]
     if info["waiting"]:
-        parts.append("waiting")
-    return inline("  ".join([*parts, *([str(info["message"])] if info["message"] else [])]))
+        parts.append(_("waiting"))
+    return inline("  ".join([*parts, *([render(str(info["message"]))] if info["message"] else [])]))
 
 
 def table(rows: Sequence[Sequence[str]]) -> list[str]:
     """Return rows as lines with their columns aligned; the last column may be as long as it is."""
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)] if rows else []
-    return ["  ".join([*(c.ljust(w) for c, w in zip(r[:-1], widths, strict=False)), r[-1]]).rstrip() for r in rows]
+    widths = [max(map(cell_width, column)) for column in zip(*rows, strict=True)] if rows else []
+    return ["  ".join([*(_padded(c, w) for c, w in zip(r[:-1], widths, strict=False)), r[-1]]).rstrip() for r in rows]

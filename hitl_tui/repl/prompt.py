@@ -14,10 +14,11 @@ from prompt_toolkit.document import Document
 from prompt_toolkit.history import FileHistory, History, InMemoryHistory
 
 from hitl_tui.commands.completion import Completion
+from hitl_tui.language import _, mark, render
 
 HISTORY = "line-history"
 
-_AGAIN = "Press Ctrl-D again to leave; leaving decides nothing."
+_AGAIN = mark("Press Ctrl-D again to leave; leaving decides nothing.")
 
 
 class CommandCompleter(Completer):
@@ -39,7 +40,13 @@ class CommandCompleter(Completer):
     ) -> AsyncGenerator[Shown, None]:
         cursor = document.cursor_position
         for found in await self._find(document.text, cursor):
-            yield Shown(found.text, found.start - cursor, display=found.display, display_meta=found.help)
+            yield Shown(found.text, found.start - cursor, display=found.display, display_meta=_meta(found.help))
+
+
+def _meta(help: str) -> str:
+    """Return what stands beside a completion; its first word says how something stands, the rest names it."""
+    first, dot, rest = help.partition(" · ")
+    return render(help) if not dot else f"{render(first)}{dot}{rest}"
 
 
 class _KeptHistory(FileHistory):
@@ -111,7 +118,7 @@ class PromptLines:
                 ends += 1
                 if ends == 2:
                     return None
-                self._say([_AGAIN])
+                self._say([_(_AGAIN)])
 
     def _typed(self, buffer: Buffer) -> None:
         empty = not buffer.text

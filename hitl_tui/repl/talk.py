@@ -15,9 +15,10 @@ from hitl_tui.config.load import load_config
 from hitl_tui.core.errors import BadInput, ConfigError, HitlError
 from hitl_tui.core.policy import Mode
 from hitl_tui.core.safe_text import one_line
+from hitl_tui.language import _, ngettext, render
 from hitl_tui.repl.announce import Announcer, Say
 from hitl_tui.repl.options import LineOptions
-from hitl_tui.repl.plain import MODE_WORDS, plan_lines, result_lines, shown, standing
+from hitl_tui.repl.plain import mode_words, plan_lines, result_lines, shown, standing
 from hitl_tui.repl.source import Source
 from hitl_tui.resources import Starter, materialise, starters
 from hitl_tui.supervisor.follower import Follower
@@ -74,12 +75,12 @@ class Talk:
     def toolbar(self) -> str:
         """Return session, mode and how many questions wait."""
         if self._session is None:
-            return "no session · /new QUESTION begins one · /quit leaves"
+            return _("no session · /new QUESTION begins one · /quit leaves")
         seen = self._session.snapshot
         count = len(seen.questions)
-        needs = f"{count} need{'s' if count == 1 else ''} you" if count else seen.status
-        followed = "" if self._session.owned else " · followed: another process has it open"
-        return f"{seen.session_id} · {MODE_WORDS.get(seen.mode, seen.mode)} · {needs}{followed} · /help"
+        needs = ngettext("{n} needs you", "{n} need you", count).format(n=count) if count else render(seen.status)
+        followed = "" if self._session.owned else _(" · followed: another process has it open")
+        return f"{seen.session_id} · {mode_words(seen.mode)} · {needs}{followed} · /help"
 
     def typing_began(self) -> None:
         """A line is being typed from now on."""
@@ -172,7 +173,8 @@ class Talk:
 
     def _complain(self, error: HitlError) -> None:
         self._refused = True
-        self._say([f"Error: {shown(error.message)}", *([f"  {shown(error.help)}"] if error.help else [])])
+        said = [_("Error: {message}").format(message=shown(render(error.message)))]
+        self._say([*said, *([f"  {shown(render(error.help))}"] if error.help else [])])
 
     # Beginning -------------------------------------------------------------------------------------------------
 
@@ -190,15 +192,17 @@ class Talk:
         if source.waits:  # a script knows what it wants to say
             return
         lines = [
-            "hitl-tui: a question is planned into TODOs; nothing runs until you say so.",
-            f"Write a question to begin. Workspace: {shown(str(self._workspace))}",
+            _("hitl-tui: a question is planned into TODOs; nothing runs until you say so."),
+            _("Write a question to begin. Workspace: {workspace}").format(workspace=shown(str(self._workspace))),
         ]
         for number, starter in enumerate(starters(), start=1):
             lines.append(f"  {number}  {starter.title}: {starter.question}")
         open_ones = [s for s in await self._bench.sessions() if s.status not in (FINISHED, FAILED)]
         if open_ones:
-            lines.append("Or write the id of a session that isn't finished:")
-            lines += [f"  {s.id}  {s.status}  {one_line(s.title or s.message, 100)}" for s in open_ones[-9:]]
+            lines.append(_("Or write the id of a session that isn't finished:"))
+            lines += [
+                f"  {s.id}  {render(s.status)}  {one_line(s.title or render(s.message), 100)}" for s in open_ones[-9:]
+            ]
         self._say([*lines, "/help lists all commands, /quit leaves."])
 
     async def _at_home(self, line: str) -> None:
@@ -219,24 +223,35 @@ class Talk:
         if parsed.spec.name != "help":
             raise BadInput("No session is open; write a question to begin one.", help="/help lists all commands.")
         for usage, summary in help_table():
-            self._say([usage, f"    {summary}"])
+            self._say([usage, f"    {_(summary)}"])
 
     async def _new(self, query: str, session_id: str = "") -> None:
         mode = Mode(self._options.mode) if self._options.mode else None
-        setup = await self._bench.create(query, self._workspace, session_id=session_id, mode=mode)
+        attached = self._options.attached
+        graph = attached.graph if attached else None
+        setup = await self._bench.create(query, self._workspace, session_id=session_id, mode=mode, graph=graph)
         await self._enter(setup, query)
+        if attached and attached.approved and query == attached.query and self._handler is not None:
+            await self._settle()
+            await self._handler.handle("/todo approve")
 
     async def _enter(self, setup: SessionSetup, query: str) -> None:
         if self._session is not None:
-            self._say([f"{self._session.id} is left as it stands."])
+            self._say([_("{id} is left as it stands.").format(id=self._session.id)])
         await self._close()
         self._hide(setup.secrets)
         session = await self._open.enter_async_context(self._bench.session(setup, query))
         self._session, self._setup = session, setup
         self._handler = CommandHandler(session, setup.planner, by=self._options.by, channel="repl")
         self._announcer = Announcer(self._say)
-        followed = "" if session.owned else " Another process has it open; what you decide is recorded for it."
-        self._say([f"Session {setup.info.id}: {one_line(setup.info.title, 200)}{followed}"])
+        followed = "" if session.owned else _(" Another process has it open; what you decide is recorded for it.")
+        self._say(
+            [
+                _("Session {id}: {title}{followed}").format(
+                    id=setup.info.id, title=one_line(setup.info.title, 200), followed=followed
+                )
+            ]
+        )
         if isinstance(session, Session):
             self._open.callback(session.activity.subscribe(self._announcer.hear))
         self._say(plan_lines(session.snapshot))
@@ -276,8 +291,8 @@ class Talk:
         if self._session is None:
             return REFUSED if self._refused and source.waits else DONE
         seen = self._session.snapshot
-        rest = [] if seen.concluded and not seen.questions else [standing(seen)]
-        self._say([*rest, f"{self._again(seen.session_id)} comes back to it."])
+        rest = [] if seen.concluded and not seen.questions else [render(standing(seen))]
+        self._say([*rest, _("{again} comes back to it.").format(again=self._again(seen.session_id))])
         if not source.waits:
             return DONE
         if self._refused:

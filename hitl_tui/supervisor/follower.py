@@ -16,7 +16,7 @@ from hitl_tui.supervisor.face import Desk, run_thread
 from hitl_tui.supervisor.graph import TeamSupervisor, config_of
 from hitl_tui.supervisor.history import CheckpointInfo, History
 from hitl_tui.supervisor.session import SessionSetup
-from hitl_tui.supervisor.snapshot import Question, Snapshot
+from hitl_tui.supervisor.snapshot import Snapshot, numbered
 
 _POLL = 0.3
 
@@ -86,7 +86,7 @@ class Follower:
             cursor=board.control.cursor,
             checkpoint_id=head,
             raw=board.todos,
-            questions=tuple(Question(view) for view in views),
+            questions=numbered(views),
             proposals=board.control.proposals,
             response=await artifacts.get(str(reference["digest"])) if reference else None,
             concluded=board.control.concluded,

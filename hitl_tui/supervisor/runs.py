@@ -27,11 +27,14 @@ from hitl_tui.core.safe_text import mask
 from hitl_tui.core.todos import SupervisorTodo, clip
 from hitl_tui.ledger.contract import Ledger
 from hitl_tui.supervisor.activity import ActivityStream
+from hitl_tui.supervisor.attached.drive import COPY, Asks, GraphFailure, GraphRunner
 from hitl_tui.supervisor.effects import LedgerEffects
 from hitl_tui.supervisor.graph import STRICT_RESUME
 from hitl_tui.supervisor.storage import ArtifactStore, SessionFolder
 from hitl_tui.teams.contract import Team, TeamContext, TeamResult, TeamTask
 from hitl_tui.teams.doubt import EffectInDoubt, RunNotCurrent
+from hitl_tui.teams.graph.team import GraphTeam
+from hitl_tui.teams.graph.values import plain
 
 log = logging.getLogger(__name__)
 
@@ -57,6 +60,7 @@ class RunSpec:
         query: the session's question.
         inputs: result references by TODO id.
         fresh: it began in this process, so its thread holds nothing and needn't be asked how far it got.
+        continued: the thread of an earlier TODO that it goes on with; empty for one of its own.
     """
 
     run_id: str
@@ -65,10 +69,11 @@ class RunSpec:
     query: str
     inputs: Mapping[str, Mapping[str, Any]]
     fresh: bool = False
+    continued: str = ""
 
     @property
     def step(self) -> Mapping[str, str]:
-        """The earlier step to go on from: `thread` and `checkpoint_id`; empty for a run from the start."""
+        """The earlier step to go on from: `thread`, and `checkpoint_id` unless it is the last; empty for the start."""
         return dict(self.todo.metadata.get("rewind", {}))
 
     @property
@@ -83,7 +88,15 @@ class RunSpec:
         """Return the spec of a TODO in progress."""
         refs = {i: todos[i].result for i in inputs_of(todo) if i in todos}
         inputs = {i: dict(r) for i, r in refs.items() if r and r.get("digest")}
-        return cls(todo.run_id, todo, branch, query, inputs, fresh)
+        earlier = todos.get(str(todo.arguments.get("thread", "")))
+        continued = thread_of(earlier) if earlier is not None else ""
+        return cls(todo.run_id, todo, branch, query, inputs, fresh, continued)
+
+
+def thread_of(todo: SupervisorTodo) -> str:
+    """Return the LangGraph thread that a TODO's last run was on."""
+    threads: Mapping[str, str] = todo.metadata.get("threads", {})
+    return threads.get(todo.run_id, todo.run_id)
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,6 +146,7 @@ class LocalDispatcher:
         self._ended: dict[str, int] = {}
         self._begun: set[str] = set()
         self._graphs: dict[str, CompiledStateGraph[Any, Any, Any, Any]] = {}
+        self.attached = GraphRunner(services)
 
     @property
     def alive(self) -> set[str]:
@@ -194,6 +208,7 @@ class LocalDispatcher:
             task.cancel()
         if tasks:
             await asyncio.wait(tasks, timeout=self._grace)
+        await self.attached.close()
 
     async def _drive(self, spec: RunSpec, earlier: list[asyncio.Task[None]]) -> None:
         if earlier:
@@ -214,6 +229,9 @@ class LocalDispatcher:
             log.info("%s: %s", spec.run_id, error.message)
         except _OutOfTime:
             await self._fail(spec, f"it took longer than {spec.todo.timeout:g} s", final=False)
+        except GraphFailure as error:
+            more = {"thread": error.thread, "entered": error.entered, "wedged": error.wedged}
+            await self._fail(spec, error.message, final=True, more=more)
         except HitlError as error:
             await self._fail(spec, error.message, final=isinstance(error, BadInput | StorageError))
         except (Exception, SystemExit) as error:
@@ -235,9 +253,9 @@ class LocalDispatcher:
             await asyncio.sleep(0.2)
         return lock
 
-    async def _fail(self, spec: RunSpec, error: str, *, final: bool) -> None:
+    async def _fail(self, spec: RunSpec, error: str, *, final: bool, more: Mapping[str, Any] | None = None) -> None:
         text = clip(mask(error, dict(self._services.secrets)), 500)
-        data = {"todo_id": spec.todo.id, "run_id": spec.run_id, "error": text, "final": final}
+        data = {"todo_id": spec.todo.id, "run_id": spec.run_id, "error": text, "final": final, **(more or {})}
         await self._tell(spec, f"run:{spec.run_id}:failed", EventKind.FAILED, data)
 
     async def _tell(self, spec: RunSpec, event_id: str, kind: EventKind, data: Mapping[str, Any]) -> None:
@@ -247,10 +265,16 @@ class LocalDispatcher:
     async def _run(self, spec: RunSpec, lock: int) -> None:
         services = self._services
         team = services.team(spec.todo.agent_name)
+        if isinstance(team, GraphTeam):
+            await self._run_graph(spec, team)
+            return
         graph = self._graph(team)
         config: RunnableConfig = {"configurable": {"thread_id": spec.thread, STRICT_RESUME: True}}
-        if spec.step:
-            at_step: RunnableConfig = {"configurable": dict(spec.step) | {"thread_id": spec.thread}}
+        if spec.step and not await self._copied(spec):
+            at_step: RunnableConfig = {
+                "configurable": dict(spec.step) | {"thread_id": spec.thread},
+                "metadata": {COPY: spec.run_id},
+            }
             await graph.aupdate_state(at_step, None, as_node="__copy__")
         state = None if spec.fresh else await graph.aget_state(config)
         value = _beginning(spec) if state is None else self._input(spec, state)
@@ -270,6 +294,33 @@ class LocalDispatcher:
         assert state is not None
         await self._end(spec, state)
 
+    async def _copied(self, spec: RunSpec) -> bool:
+        """Return whether the step a run goes on from was copied for it already: again would drop what it asked."""
+        place: RunnableConfig = {"configurable": {"thread_id": spec.thread}}
+        async for _ in self._services.saver.alist(place, filter={COPY: spec.run_id}, limit=1):
+            return True
+        return False
+
+    async def _run_graph(self, spec: RunSpec, team: GraphTeam) -> None:
+        try:
+            async with asyncio.timeout(spec.todo.timeout or None) as limit:
+                ending = await self.attached.drive(spec, team)
+        except TimeoutError as error:
+            if limit.expired():
+                raise _OutOfTime from error
+            raise
+        if isinstance(ending, Asks):
+            data = {
+                "todo_id": spec.todo.id,
+                "run_id": spec.run_id,
+                "interrupts": [dict(i) for i in ending.interrupts],
+                "delivered": list(ending.delivered),
+                "entered": dict(ending.entered),
+            }
+            await self._tell(spec, f"run:{spec.run_id}:asks:{spec.todo.asked}", EventKind.INTERRUPTED, data)
+        else:
+            await self._finish(spec, ending.result.to_dict(), ending.entered)
+
     def _graph(self, team: Team) -> CompiledStateGraph[Any, Any, Any, Any]:
         graph = self._graphs.get(team.name)
         if graph is None:
@@ -283,12 +334,8 @@ class LocalDispatcher:
         if state.created_at is None:
             return _beginning(spec)
         if state.interrupts:
-            question = spec.todo.question or {}
-            answer = question.get("answer") if question.get("kind") == "answered" else None
-            pending = {i.id for i in state.interrupts}
-            if answer is None or answer["interrupt_id"] not in pending:
-                return _WAITING
-            return Command(resume={answer["interrupt_id"]: answer["value"]})
+            answers = _answers(spec, state)
+            return Command(resume=answers) if answers else _WAITING
         if not state.next and state.values.get("result") is not None:
             return _WAITING
         return None
@@ -354,9 +401,12 @@ class LocalDispatcher:
         todo = spec.todo
         data: dict[str, Any] = {"todo_id": todo.id, "run_id": spec.run_id}
         if state.interrupts:
-            first = state.interrupts[0]
-            path = [task.name for task in state.tasks if any(i.id == first.id for i in task.interrupts)]
-            data["interrupt"] = {"id": first.id, "path": path, "index": 0, "value": first.value}
+            data["interrupts"] = [
+                {"id": i.id, "path": [task.name], "index": n, "value": plain(i.value)}
+                for task in state.tasks
+                for n, i in enumerate(task.interrupts)
+            ]
+            data["delivered"] = [i["id"] for i in (todo.question or {}).get("interrupts", ()) if "answer" in i]
             await self._tell(spec, f"run:{spec.run_id}:asks:{todo.asked}", EventKind.INTERRUPTED, data)
             return
         values = state.values if isinstance(state.values, Mapping) else {}
@@ -366,7 +416,7 @@ class LocalDispatcher:
             return
         await self._finish(spec, found)
 
-    async def _finish(self, spec: RunSpec, found: Mapping[str, Any]) -> None:
+    async def _finish(self, spec: RunSpec, found: Mapping[str, Any], entered: Mapping[str, int] | None = None) -> None:
         services, todo = self._services, spec.todo
         result = TeamResult.from_dict(found)
         digest = await services.artifacts.put(result.to_dict())
@@ -378,7 +428,15 @@ class LocalDispatcher:
         }
         proposal = await services.follow_up(todo, result)
         data = {"todo_id": todo.id, "run_id": spec.run_id, "result": reference, "proposal": proposal}
+        if entered:
+            data["entered"] = dict(entered)
         await self._tell(spec, f"run:{spec.run_id}:finished", EventKind.FINISHED, data)
+
+
+def _answers(spec: RunSpec, state: StateSnapshot) -> dict[str, Any]:
+    pending = {i.id for i in state.interrupts}
+    asked = (spec.todo.question or {}).get("interrupts", ())
+    return {i["id"]: i["answer"]["value"] for i in asked if "answer" in i and i["id"] in pending}
 
 
 def _beginning(spec: RunSpec) -> dict[str, Any]:

@@ -36,7 +36,7 @@ from hitl_tui.supervisor.face import Desk, Watched, opened, run_thread
 from hitl_tui.supervisor.graph import TeamSupervisor, config_of
 from hitl_tui.supervisor.history import CheckpointInfo, History
 from hitl_tui.supervisor.runs import LocalDispatcher, RunServices, RunSpec
-from hitl_tui.supervisor.snapshot import Question, Snapshot
+from hitl_tui.supervisor.snapshot import Snapshot, numbered
 from hitl_tui.supervisor.storage import ArtifactStore, SessionFolder, SessionInfo
 from hitl_tui.teams.contract import Team, TeamResult
 
@@ -357,7 +357,11 @@ class Session:
             if not await self._dispatcher.stop(run_id):
                 self.activity.write(run_id.split("/")[1], "note", f"{run_id} can't be stopped and still runs")
         if wanted:
-            needed = {i for t in wanted.values() for i in (*t.dependencies, *t.metadata.get("inputs", ()))}
+            needed = {
+                i
+                for t in wanted.values()
+                for i in (*t.dependencies, *t.metadata.get("inputs", ()), str(t.arguments.get("thread", "")))
+            }
             todos = {i: SupervisorTodo.from_state(board.todos[i]) for i in needed if i in board.todos}
             for todo in wanted.values():
                 fresh = todo.run_id not in self._begun_before
@@ -374,7 +378,7 @@ class Session:
     async def _publish_now(self, *, happened: bool) -> None:
         ledger, board = self.setup.ledger, self._board()
         await self._look_up()
-        asked = tuple(Question(self._views[key]) for key in self._asked if key in self._views)
+        asked = numbered(self._views[key] for key in self._asked if key in self._views)
         busy = bool(self._previews) or await ledger.wait(self.id, board.control.cursor, 0)
         if not happened and (asked, busy) == (self.snapshot.questions, self.snapshot.busy):
             return

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
 from hitl_tui.core.plan import current_todo_id
-from hitl_tui.core.requests import Kind, Verdict
+from hitl_tui.core.requests import Kind, Request, Verdict
+from hitl_tui.core.shapes.document import commands_of, shape_document
+from hitl_tui.core.shapes.model import Shape
+from hitl_tui.core.shapes.recognise import recognise
 from hitl_tui.core.todos import SupervisorTodo, summarise
 from hitl_tui.ledger.contract import RequestView
 
@@ -30,22 +34,28 @@ _COMMANDS: Mapping[Kind, Mapping[Verdict, str]] = {
         Verdict.DO_AGAIN: "/todo again {id}",
         Verdict.STOP: "/todo reject {id} REASON",
     },
-    Kind.INTERRUPT: {Verdict.RESPOND: "/answer {id} VALUE", Verdict.REJECT: "/todo reject {id} REASON"},
+    Kind.INTERRUPT: {},
     Kind.PLAN: {Verdict.APPROVE: "/plan approve", Verdict.REJECT: "/plan reject [FEEDBACK]"},
     Kind.PROPOSAL: {Verdict.APPROVE: "/proposal accept {id}", Verdict.REJECT: "/proposal reject {id}"},
     Kind.EXTERNAL: {},
 }
 
 
-@dataclass(frozen=True, slots=True)
+STOP_STEP = "stop"
+"""What the command is called that refuses a TODO as a whole instead of answering what its team asks."""
+
+
+@dataclass(frozen=True)
 class Question:
     """One open request as faces show it.
 
     Args:
         view: the request, its decisions so far and its evidence (a preview's output).
+        number: which one of several that its TODO asks at once, from 1, by when they were asked; 0 for the only one.
     """
 
     view: RequestView
+    number: int = 0
 
     @property
     def id(self) -> str:
@@ -65,13 +75,25 @@ class Question:
 
     @property
     def name(self) -> str:
-        """What commands call it: the TODO's id, or the proposal's."""
+        """What commands call it: the TODO's id (`todo_001.2` for one of several), or the proposal's."""
+        if self.number:
+            return f"{self.todo_id}.{self.number}"
         return self.todo_id or str(self.view.request.about.get("proposal_id", "")) or self.kind.value
 
+    @cached_property
+    def shape(self) -> Shape | None:
+        """The form of what a team asks from inside (I2); None for any other question."""
+        if self.kind is not Kind.INTERRUPT:
+            return None
+        subject = self.view.request.subject
+        return recognise(subject.get("value"), subject.get("schema"))
+
     @property
-    def commands(self) -> dict[Verdict, str]:
-        """The chat commands that answer it (D7)."""
-        return {v: text.format(id=self.name) for v, text in _COMMANDS[self.kind].items()}
+    def commands(self) -> dict[str, str]:
+        """The chat commands that answer it (D7), by verdict; for what a team asks from inside by action."""
+        if self.shape is not None:
+            return {**commands_of(self.shape, self.name), STOP_STEP: f"/todo reject {self.todo_id} REASON"}
+        return {v.value: text.format(id=self.name) for v, text in _COMMANDS[self.kind].items()}
 
     def to_dict(self) -> dict[str, Any]:
         request = self.view.request
@@ -84,13 +106,38 @@ class Question:
             "digest": request.digest,
             "about": dict(request.about),
             "options": [str(v) for v in request.options],
-            "commands": {str(k): v for k, v in self.commands.items()},
+            "name": self.name,
+            "commands": self.commands,
+            **(shape_document(self.shape) if self.shape is not None else {}),
             "opened_at": request.opened_at,
             "deadline": request.deadline,
             "terms": request.terms.to_dict(),
             "decisions": [d.to_dict() for d in self.view.decisions],
             "preview": dict(self.view.evidence),
         }
+
+
+def numbered(views: Iterable[RequestView]) -> tuple[Question, ...]:
+    """Return open requests as questions; of those that a TODO asks at once each gets its number (I3).
+
+    Args:
+        views: the requests, in the order they are shown.
+    """
+    views = list(views)
+    together = Counter(v.request.todo_id for v in views if v.request.kind is Kind.INTERRUPT)
+    several = [v.request for v in views if v.request.kind is Kind.INTERRUPT and together[v.request.todo_id] > 1]
+    numbers: dict[str, int] = {}
+    counted: Counter[str] = Counter()
+    for request in sorted(several, key=_first_asked):
+        counted[request.todo_id] += 1
+        numbers[request.id] = counted[request.todo_id]
+    return tuple(Question(view, numbers.get(view.request.id, 0)) for view in views)
+
+
+def _first_asked(request: Request) -> tuple[str, list[str], int, str]:
+    """The order of interrupts: when each was asked, and what was asked at once by its place in the graph."""
+    path, index = request.subject.get("path", ()), request.subject.get("index", 0)
+    return request.opened_at, [str(node) for node in path], index if isinstance(index, int) else 0, request.id
 
 
 @dataclass(frozen=True)

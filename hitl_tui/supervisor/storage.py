@@ -11,13 +11,14 @@ import fcntl
 import json
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
 from hitl_tui.config.files import sync_folder, write_atomically
+from hitl_tui.config.graphs import GraphDeclaration
 from hitl_tui.core.digest import canonical
 from hitl_tui.core.errors import BadInput, SessionBusy, StorageError, UnknownName
 from hitl_tui.core.safe_text import mask_json
@@ -212,6 +213,25 @@ class SessionFolder:
     def write_info(self, info: SessionInfo) -> None:
         data = json.dumps(info.to_dict(), ensure_ascii=False, indent=2) + "\n"
         write_atomically(self.path / "session.json", data.encode("utf-8", errors="replace"))
+
+    def graphs(self) -> tuple[GraphDeclaration, ...]:
+        """Return the graphs that were attached to the session; an import brings none: they name code of a machine.
+
+        Raises:
+            StorageError: what says so can't be read.
+        """
+        path = self.path / "graphs.json"
+        try:
+            data = json.loads(path.read_text(encoding="utf-8"))
+            return tuple(GraphDeclaration.from_dict(item) for item in data)
+        except FileNotFoundError:
+            return ()
+        except (OSError, ValueError, TypeError) as error:
+            raise StorageError(f"{path} can't be read: {error}.") from error
+
+    def write_graphs(self, graphs: Sequence[GraphDeclaration]) -> None:
+        data = json.dumps([graph.to_dict() for graph in graphs], ensure_ascii=False, indent=2) + "\n"
+        write_atomically(self.path / "graphs.json", data.encode("utf-8", errors="replace"))
 
     @contextmanager
     def own(self) -> Iterator[None]:

@@ -14,15 +14,17 @@ from secrets import token_hex
 from typing import Any
 
 from hitl_tui.config import standing
+from hitl_tui.config.graphs import LANGGRAPH_FILE, GraphDeclaration, langgraph_file
 from hitl_tui.config.load import load_config
-from hitl_tui.config.workspace import WorkspaceConfig
+from hitl_tui.config.workspace import TEAMS, WorkspaceConfig
 from hitl_tui.core.errors import BadInput, ConfigError, HitlError, Refused, SessionBusy, StorageError
 from hitl_tui.core.policy import Mode
 from hitl_tui.core.safe_text import mask, safe_text
 from hitl_tui.core.todos import clip
 from hitl_tui.ledger.contract import Ledger
 from hitl_tui.ledger.sqlite import SqliteLedger
-from hitl_tui.planning.agent import PlanningAgent
+from hitl_tui.planning.agent import Planner, PlanningAgent
+from hitl_tui.planning.attached import AttachedPlanner
 from hitl_tui.planning.commands import command_facts
 from hitl_tui.planning.rules import RulePlanner
 from hitl_tui.supervisor.checkpointer import open_read_only
@@ -165,9 +167,22 @@ class Workbench:
         return self._now()
 
     async def create(
-        self, query: str, workspace: Path, *, session_id: str = "", mode: Mode | None = None
+        self,
+        query: str,
+        workspace: Path,
+        *,
+        session_id: str = "",
+        mode: Mode | None = None,
+        graph: GraphDeclaration | None = None,
     ) -> SessionSetup:
         """Begin a session: check everything that can be checked first, so that bad input leaves nothing behind.
+
+        Args:
+            query: what was asked; the graph's input, with a graph.
+            workspace: the folder it works in.
+            session_id: its id; empty for a fresh one.
+            mode: when it asks; None for the workspace's own.
+            graph: the graph that it is for (I1); None for a session of the workspace's teams.
 
         Raises:
             BadInput: query, workspace, id or hitl.toml can't be used, or there is such a session already.
@@ -178,10 +193,10 @@ class Workbench:
             check_session_id(session_id)
             if session_id in self.data.ids():
                 raise BadInput(f"There is a session {session_id} already; choose another id.")
-        config = load_config(real)
+        config = declared(real)
         secrets = self._secrets(config)
-        planner = _planner(TeamRegistry.from_config(config), config, self._now)
-        await planner.plan(text)
+        graphs = (graph,) if graph is not None else ()
+        await _planner(_registry(config, graphs), config, graphs, self._now).plan(text)
         heads = {head.stream: head.n for head in await self.ledger.streams()}
         name = session_id or self.data.fresh_id(heads)
         if name in heads:
@@ -191,7 +206,9 @@ class Workbench:
         # What is done is remembered under the lineage, also where another session has the same id: elsewhere.
         lineage = f"{name}-{token_hex(8)}"
         info = SessionInfo(name, str(real), title, self._now(), lineage, mask(text, secrets), chosen.value)
-        self.data.create(info)
+        folder = self.data.create(info)
+        if graphs:
+            folder.write_graphs(graphs)
         await self.ledger.record(name, "session_created", {"workspace": str(real), "title": title}, self._now())
         return self._setup(info, config)
 
@@ -203,7 +220,7 @@ class Workbench:
         """
         info = self.data.session(session_id).info()
         check_workspace(Path(info.workspace))
-        return self._setup(info, load_config(Path(info.workspace)))
+        return self._setup(info, declared(Path(info.workspace)))
 
     @asynccontextmanager
     async def session(self, setup: SessionSetup, query: str = "") -> AsyncIterator[Session | Follower]:
@@ -432,12 +449,14 @@ class Workbench:
         await asyncio.to_thread(staging.clear_staged)
 
     def _setup(self, info: SessionInfo, config: WorkspaceConfig) -> SessionSetup:
-        registry = TeamRegistry.from_config(config)
+        folder = self.data.session(info.id)
+        graphs = folder.graphs()
+        registry = _registry(config, graphs)
         return SessionSetup(
             info=info,
-            folder=self.data.session(info.id),
+            folder=folder,
             ledger=self.ledger,
-            planner=_planner(registry, config, self._now),
+            planner=_planner(registry, config, graphs, self._now),
             team=registry.get,
             policy=config.policy,
             concurrency=config.concurrency,
@@ -454,5 +473,33 @@ def _folded(text: str) -> str:
     return unicodedata.normalize("NFKC", text).casefold()
 
 
-def _planner(registry: TeamRegistry, config: WorkspaceConfig, now: Callable[[], str]) -> PlanningAgent:
-    return PlanningAgent(registry.agents(), RulePlanner(command_facts(config.commands)), now)
+def declared(workspace: Path) -> WorkspaceConfig:
+    """Return what a workspace declares: its hitl.toml, and the graphs of a langgraph.json that is there already (I1).
+
+    Raises:
+        ConfigError: hitl.toml can't be used.
+    """
+    config = load_config(workspace)
+    found: tuple[GraphDeclaration, ...] = ()
+    if (workspace / LANGGRAPH_FILE).is_file():
+        try:
+            found = langgraph_file(workspace / LANGGRAPH_FILE)
+        except ConfigError as error:  # it isn't ours: what else is in the workspace works without it
+            log.warning("%s", error.message)
+    graphs = {graph.name: graph for graph in found if graph.name not in TEAMS}
+    graphs |= {name: replace(graph, folder=str(workspace)) for name, graph in config.graphs.items()}
+    return replace(config, graphs=graphs)
+
+
+def _registry(config: WorkspaceConfig, graphs: Sequence[GraphDeclaration]) -> TeamRegistry:
+    attached = {graph.name: graph for graph in graphs}
+    return TeamRegistry.from_config(replace(config, graphs={**config.graphs, **attached}))
+
+
+def _planner(
+    registry: TeamRegistry, config: WorkspaceConfig, graphs: Sequence[GraphDeclaration], now: Callable[[], str]
+) -> PlanningAgent:
+    planner: Planner = RulePlanner(command_facts(config.commands))
+    if graphs:
+        planner = AttachedPlanner(graphs[0].name)
+    return PlanningAgent(registry.agents(), planner, now)

@@ -42,6 +42,7 @@ class TeamRegistry:
         from hitl_tui.teams.analysis.team import AnalysisTeam
         from hitl_tui.teams.command.team import CommandTeam
         from hitl_tui.teams.document import DocumentTeam
+        from hitl_tui.teams.graph.team import GraphTeam
         from hitl_tui.teams.search.team import SearchTeam
 
         built_in: tuple[Team, ...] = (
@@ -50,7 +51,7 @@ class TeamRegistry:
             DocumentTeam(config.document.folder),
             CommandTeam(config.commands),
         )
-        teams = _by_name((*built_in, *extra))
+        teams = _by_name((*built_in, *(GraphTeam(graph) for graph in config.graphs.values()), *extra))
         return cls(
             teams=MappingProxyType(teams),
             disabled=frozenset(name for name in teams if not config.enabled(name)),

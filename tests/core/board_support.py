@@ -206,7 +206,7 @@ def _ending(table: Table, todo_id: str, number: int) -> Event:
         on(EventKind.FINISHED, todo_id, run_id=run_id, result={"digest": "d"}),
         on(EventKind.FINISHED, todo_id, run_id=run_id, result={"digest": "e"}),
         on(EventKind.FAILED, todo_id, run_id=run_id, error="broke"),
-        on(EventKind.INTERRUPTED, todo_id, run_id=run_id, interrupt={"id": "i", "path": ["n"], "value": 1}),
+        on(EventKind.INTERRUPTED, todo_id, run_id=run_id, interrupts=[{"id": "i", "path": ["n"], "value": 1}]),
         on(EventKind.DOUBT, todo_id, run_id=run_id, effect={"key": "k", "name": "n"}),
     )
     return endings[number % len(endings)]

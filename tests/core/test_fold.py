@@ -594,7 +594,7 @@ def test_only_the_current_run_is_listened_to(kind: EventKind) -> None:
     table = Table(plan("a"))
     table.approve("todo_001")
     before = table.board.todos
-    extra = {"result": {}, "error": "x", "interrupt": {"id": "i"}, "effect": {"key": "k"}}
+    extra = {"result": {}, "error": "x", "interrupts": [{"id": "i"}], "effect": {"key": "k"}}
     table.take(on(kind, "todo_001", run_id="s1/todo_001/0.7", **extra))
     assert table.board.todos == before
     assert table.board.control.refused[-1]["reason"] == "late"
@@ -629,7 +629,7 @@ def test_a_restore_takes_back_questions_from_inside_a_team() -> None:
     table = Table(plan("a"))
     table.approve("todo_001")
     run_id = table.todo("todo_001").run_id
-    table.take(on(EventKind.INTERRUPTED, "todo_001", run_id=run_id, interrupt={"id": "i1", "path": ["n"], "value": 1}))
+    table.take(on(EventKind.INTERRUPTED, "todo_001", run_id=run_id, interrupts=[{"id": "i1", "path": ["n"], "value": 1}]))
     assert [q.kind for q in table.questions()] == ["interrupt"]
     table.take(Event(EventKind.RESTORED, {"branch": 1}))
     assert [q.kind for q in table.questions()] == ["todo"]
@@ -641,12 +641,10 @@ def test_rejected_questions_from_inside_end_the_todo(ids: Iterable[str] = ("i1",
     for interrupt in ids:
         run_id = table.todo("todo_001").run_id
         data = {"id": interrupt, "path": ["n"], "value": 1}
-        table.take(on(EventKind.INTERRUPTED, "todo_001", run_id=run_id, interrupt=data))
+        table.take(on(EventKind.INTERRUPTED, "todo_001", run_id=run_id, interrupts=[data], delivered=["i1"]))
         if interrupt == "i1":
             decide(table, "todo_001", Verdict.RESPOND, value="yes")
-            assert table.todo("todo_001").question == {
-                "kind": "answered",
-                "answer": {"interrupt_id": "i1", "value": "yes"},
-            }
+            (asked,) = (table.todo("todo_001").question or {})["interrupts"]
+            assert (asked["id"], asked["answer"]["value"]) == ("i1", "yes")
     decide(table, "todo_001", Verdict.REJECT)
     assert table.todo("todo_001").metadata["rejected"]

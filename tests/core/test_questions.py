@@ -27,7 +27,7 @@ def test_every_question_carries_the_digest_of_its_subject_and_fitting_options() 
         table.approve(todo_id)
     runs = {i: table.todo(i).run_id for i in table.board.todos}
     inside = {"id": "i", "path": ["n"], "index": 0, "value": {"x": 1}}
-    table.take(on(EventKind.INTERRUPTED, "todo_001", run_id=runs["todo_001"], interrupt=inside))
+    table.take(on(EventKind.INTERRUPTED, "todo_001", run_id=runs["todo_001"], interrupts=[inside]))
     effect = {"key": "k", "name": "pay", "subject": {"amount": 1}, "why": "unknown"}
     table.take(on(EventKind.DOUBT, "todo_002", run_id=runs["todo_002"], effect=effect))
     table.fail("todo_003")

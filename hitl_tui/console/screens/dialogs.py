@@ -17,6 +17,7 @@ from hitl_tui.console.arming import Arming
 from hitl_tui.console.asking import Row
 from hitl_tui.console.keys import with_jamo
 from hitl_tui.console.widgets.rows import Rows
+from hitl_tui.language import _
 
 Answered = TypeVar("Answered")
 
@@ -52,7 +53,7 @@ class Confirm(ModalScreen[bool]):
                 yield Static(self._content, markup=False)
             with Horizontal(classes="dialog-row"):
                 yield Button(Content(f"1 {self._yes}"), id="yes", compact=True)
-                yield Button(Content("Esc No"), id="no", compact=True)
+                yield Button(Content(_("Esc No")), id="no", compact=True)
 
     def on_mount(self) -> None:
         self._arming.drawn()
@@ -61,7 +62,7 @@ class Confirm(ModalScreen[bool]):
     def _show_state(self) -> None:
         """Say whether a key decides yet."""
         remaining = self._arming.remaining
-        self.query_one("#confirm").border_subtitle = Content("…" if remaining > 0 else "ready")
+        self.query_one("#confirm").border_subtitle = Content("…" if remaining > 0 else _("ready"))
         if remaining > 0:
             self.set_timer(remaining + 0.02, self._show_state)
 
@@ -105,7 +106,9 @@ class Words(ModalScreen[str | None]):
             with VerticalScroll(classes="dialog-text", can_focus=False):
                 yield Static(self._content, markup=False)
             yield Input(id="words", compact=True)
-            yield Static(Content(f"Enter {self._send} · Esc back, nothing happens"), classes="dialog-keys")
+            yield Static(
+                Content(_("Enter {send} · Esc back, nothing happens").format(send=self._send)), classes="dialog-keys"
+            )
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
         event.stop()
@@ -195,7 +198,7 @@ class Reading(ModalScreen[Answered], Generic[Answered]):
 
     def _show_state(self) -> None:
         remaining = self._arming.remaining
-        state = "more below: PgDn" if not self._end else "…" if remaining > 0 else "ready"
+        state = _("more below: PgDn") if not self._end else "…" if remaining > 0 else _("ready")
         words = f"{self._told} · {state}" if self._told else state
         self.query_one("#reading").border_subtitle = Content(words)
         if remaining > 0 and self._end:
@@ -209,9 +212,9 @@ class Reading(ModalScreen[Answered], Generic[Answered]):
     def holds(self) -> str:
         """Return why a key decides nothing yet; empty when it does."""
         if not self._end:
-            return "Read to the end first (PgDn); nothing was decided"
+            return _("Read to the end first (PgDn); nothing was decided")
         if not self._arming.decides:
-            return "Too soon after the last key; nothing was decided"
+            return _("Too soon after the last key; nothing was decided")
         return ""
 
     def action_yes(self) -> None:

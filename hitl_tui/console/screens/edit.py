@@ -28,6 +28,7 @@ from hitl_tui.console.widgets.prompt import typed_text
 from hitl_tui.console.widgets.rows import Rows
 from hitl_tui.core.errors import BadInput, HitlError
 from hitl_tui.core.safe_text import one_line, safe_text, unsafe_text
+from hitl_tui.language import _
 
 if TYPE_CHECKING:
     from hitl_tui.config.parameters import Parameter
@@ -159,7 +160,7 @@ class Edit(ModalScreen[Edited | None]):
         with Vertical(classes="dialog -large", id="edit") as box:
             box.border_title = Content(self._heading)
             if not self._command:
-                yield Static(Content("Task in words"), classes="dialog-label")
+                yield Static(Content(_("Task in words")), classes="dialog-label")
                 yield EditArea(safe_text(self._wanted), id="edit-task", compact=True, tab_behavior="focus")
             with VerticalScroll(id="edit-fields", can_focus=False):
                 for number, field in enumerate(self._fields):
@@ -167,14 +168,14 @@ class Edit(ModalScreen[Edited | None]):
                         yield Static(Content(safe_text(field.name, multiline=False)), classes="edit-name")
                         yield FieldInput(field, field_text(field, self._present), number)
                         yield Static(Content(field.hint), classes="edit-hint")
-            yield Static(Content("Will run"), classes="dialog-label")
+            yield Static(Content(_("Will run")), classes="dialog-label")
             with VerticalScroll(id="edit-shown", can_focus=False):
                 yield Rows(id="edit-result")
             with Horizontal(classes="dialog-row"):
-                yield Button(Content("Ctrl+S Ask anew"), id="save", compact=True)
-                yield Button(Content("F9 Approve it"), id="approve", compact=True)
-                yield Button(Content("Ctrl+E Editor"), id="editor", compact=True)
-                yield Button(Content("Esc Cancel"), id="cancel", compact=True)
+                yield Button(Content(_("Ctrl+S Ask anew")), id="save", compact=True)
+                yield Button(Content(_("F9 Approve it")), id="approve", compact=True)
+                yield Button(Content(_("Ctrl+E Editor")), id="editor", compact=True)
+                yield Button(Content(_("Esc Cancel")), id="cancel", compact=True)
 
     def on_mount(self) -> None:
         fields = self.query(FieldInput)
@@ -234,9 +235,9 @@ class Edit(ModalScreen[Edited | None]):
             box.set_class(bool(_problem(box)), "-wrong")
         result = self.query_one("#edit-result", Rows)
         try:
-            task, _, bound = self._read()
+            task, __, bound = self._read()
         except HitlError as error:
-            result.show([text_row(f"error: {safe_text(error.message)}", "bold $text-error")])
+            result.show([text_row(_("error: {message}").format(message=safe_text(error.message)), "bold $text-error")])
             return
         result.show(input_rows(bound, task, self._workspace))
 
@@ -282,14 +283,22 @@ class Edit(ModalScreen[Edited | None]):
             found = json.loads(text)
         except (ValueError, RecursionError) as error:
             self._unread = text
-            return f"What came back isn't valid JSON ({error}); Ctrl+E opens it again as you left it."
+            return _("What came back isn't valid JSON ({error}); Ctrl+E opens it again as you left it.").format(
+                error=error
+            )
         names = {box.field.name: box for box in self.query(FieldInput)}
         strange = [name for name in found if name not in names] if isinstance(found, dict) else [""]
         if strange:
             self._unread = text
-            known = ", ".join(names) or "none"
-            said = f'there is no parameter "{one_line(strange[0], 40)}"' if strange[0] else "it has to be one object"
-            return f"What came back can't be used: {said} (known: {known}); Ctrl+E opens it again."
+            known = ", ".join(names) or _("none")
+            said = (
+                _('there is no parameter "{value}"').format(value=one_line(strange[0], 40))
+                if strange[0]
+                else _("it has to be one object")
+            )
+            return _("What came back can't be used: {said} (known: {known}); Ctrl+E opens it again.").format(
+                said=said, known=known
+            )
         self._unread = ""
         for box in names.values():
             box.value = field_text(box.field, found)
@@ -303,7 +312,7 @@ class Edit(ModalScreen[Edited | None]):
             with self.app.suspend(), self.app.batch_update():
                 text = await text_from_editor(self.json_text(), os.environ)
         except SuspendNotSupported:
-            said = "This terminal can't lend itself to an editor."
+            said = _("This terminal can't lend itself to an editor.")
         except HitlError as error:
             said = error.message
         else:
@@ -311,7 +320,7 @@ class Edit(ModalScreen[Edited | None]):
         self.app.refresh(layout=True)
         self.query_one("#edit").border_subtitle = Content(safe_text(said, multiline=False, limit=200))
         if said:
-            rows = [text_row(safe_text(f"error: {said}", multiline=False), "bold $text-error")]
+            rows = [text_row(safe_text(_("error: {said}").format(said=said), multiline=False), "bold $text-error")]
             self.query_one("#edit-result", Rows).show(rows)
 
 
@@ -339,8 +348,12 @@ async def text_from_editor(text: str, environ: Mapping[str, str]) -> str:
             process = await asyncio.create_subprocess_exec(*shlex.split(command), str(path))
         except (OSError, ValueError, IndexError) as error:
             said = one_line(command, 60)
-            raise BadInput(f'The editor "{said}" can\'t be started ({error}); set EDITOR to one that can.') from error
+            raise BadInput(
+                _('The editor "{said}" can\'t be started ({error}); set EDITOR to one that can.').format(
+                    said=said, error=error
+                )
+            ) from error
         code = await process.wait()
         if code:
-            raise BadInput(f"The editor ended with exit code {code}, so nothing was taken from it.")
+            raise BadInput(_("The editor ended with exit code {code}, so nothing was taken from it.").format(code=code))
         return path.read_text(encoding="utf-8", errors="surrogateescape")

@@ -16,24 +16,27 @@ from textual.widgets import DataTable, OptionList, Static
 from textual.widgets.option_list import Option
 
 from hitl_tui.console import keys
-from hitl_tui.console.terms import MODES, day_words
+from hitl_tui.console.terms import MODES, day_words, mode_words, padded
 from hitl_tui.console.widgets.bars import HeaderBar, KeyLine, MessageLine
 from hitl_tui.console.widgets.prompt import Prompt
 from hitl_tui.core.safe_text import one_line, safe_text
+from hitl_tui.language import _, mark, ngettext, render
 
 if TYPE_CHECKING:
     from hitl_tui.console.app import HitlApp
     from hitl_tui.supervisor.workbench import SessionSummary
 
-_WHAT = "Agents propose the steps; you decide which of them run, see everything they do, and can go back to any moment."
+_WHAT = mark(
+    "Agents propose the steps; you decide which of them run, see everything they do, and can go back to any moment."
+)
 _FIXED = (10, 14, 16)
 _STATUS = {
-    "waiting": "? waiting",
-    "running": "▸ running",
-    "finished": "✓ finished",
-    "failed": "✗ failed",
-    "interrupted": "○ interrupted",
-    "unreadable": "✗ unreadable",
+    "waiting": mark("? waiting"),
+    "running": mark("▸ running"),
+    "finished": mark("✓ finished"),
+    "failed": mark("✗ failed"),
+    "interrupted": mark("○ interrupted"),
+    "unreadable": mark("✗ unreadable"),
 }
 
 
@@ -59,16 +62,16 @@ class HomeScreen(Screen[None]):
     def compose(self) -> ComposeResult:
         yield HeaderBar(id="header")
         with VerticalScroll(id="home", can_focus=False):
-            yield Static(Content(_WHAT), id="home-what", markup=False)
-            yield Static(Content("Begin with"), classes="home-title")
+            yield Static(Content(_(_WHAT)), id="home-what", markup=False)
+            yield Static(Content(_("Begin with")), classes="home-title")
             yield OptionList(*self._options(), id="starters", markup=False, compact=True)
-            yield Static(Content("Sessions"), classes="home-title", id="sessions-title")
+            yield Static(Content(_("Sessions")), classes="home-title", id="sessions-title")
             yield DataTable(id="sessions", cursor_type="row", show_header=False)
             yield Static("", id="home-facts", markup=False)
         yield MessageLine(id="message")
         with Horizontal(id="prompt-row"):
             yield Static(Content(" › "), id="prompt-mark")
-            yield Prompt("your question or job, or the number of a starter", id="prompt")
+            yield Prompt(_("your question or job, or the number of a starter"), id="prompt")
         yield KeyLine(id="keys")
 
     def _options(self) -> list[Option]:
@@ -78,7 +81,9 @@ class HomeScreen(Screen[None]):
             said = f"\n   {safe_text(starter.description, multiline=False)}" if self._wide else ""
             title = f"{number}  {safe_text(starter.title, multiline=False)}"
             rows.append(Content.assemble(title, (said, "$text-muted")))
-        rows.append(Content(f"{len(rows) + 1}  Ask about your own folder: {self._folder()}"))
+        rows.append(
+            Content(_("{n}  Ask about your own folder: {folder}").format(n=len(rows) + 1, folder=self._folder()))
+        )
         return [Option(row) for row in rows]
 
     @property
@@ -117,17 +122,19 @@ class HomeScreen(Screen[None]):
 
     def _facts(self) -> None:
         rows = [
-            ("workspace", self._folder()),
-            ("model", "none: finds and computes"),
+            (_("workspace"), self._folder()),
+            (_("model"), _("none: finds and computes")),
             (
-                "mode",
-                f"{MODES[self.hitl.mode]}  (F4 changes it)" if self.hitl.mode in MODES else "as the workspace says",
+                _("mode"),
+                _("{mode}  (F4 changes it)").format(mode=mode_words(self.hitl.mode))
+                if self.hitl.mode in MODES
+                else _("as the workspace says"),
             ),
-            ("safety", "nothing runs until you say so"),
+            (_("safety"), _("nothing runs until you say so")),
         ]
-        parts = [part for label, text in rows for part in ((f"{label:<11}", "$text-muted"), (f"{text}\n", ""))]
+        parts = [part for label, text in rows for part in ((padded(label, 11), "$text-muted"), (f"{text}\n", ""))]
         self.query_one("#home-facts", Static).update(Content.assemble(*parts))
-        self.query_one(HeaderBar).mode = MODES.get(self.hitl.mode, "")
+        self.query_one(HeaderBar).mode = mode_words(self.hitl.mode)
 
     def mode_changed(self) -> None:
         """Show the mode that new sessions get."""
@@ -144,9 +151,8 @@ class HomeScreen(Screen[None]):
         title = self.query_one("#sessions-title", Static)
         title.display = table.display = bool(self._sessions)
         waiting = sum(s.questions for s in self._sessions)
-        self.query_one(HeaderBar).status = (
-            f"● {waiting} need you" if waiting > 1 else "● 1 needs you" if waiting else ""
-        )
+        needs = ngettext("● {n} needs you", "● {n} need you", waiting).format(n=waiting)
+        self.query_one(HeaderBar).status = needs if waiting else ""
         if "title" not in table.columns:
             return
         room = max(10, self.app.size.width - sum(_FIXED) - 4 * 2 - 6)
@@ -155,10 +161,10 @@ class HomeScreen(Screen[None]):
         table.clear()
         for summary in self._sessions:
             asks = f" ●{summary.questions}" if summary.questions else ""
-            said = summary.title or summary.message
+            said = summary.title or render(summary.message)
             table.add_row(
                 Text(one_line(safe_text(summary.id, multiline=False), _FIXED[0])),
-                Text(_STATUS.get(summary.status, summary.status) + asks),
+                Text((_(_STATUS[summary.status]) if summary.status in _STATUS else summary.status) + asks),
                 Text(day_words(summary.updated), style="dim"),
                 Text(one_line(said if summary.title else safe_text(said, multiline=False), room)),
             )
@@ -194,7 +200,7 @@ class HomeScreen(Screen[None]):
         elif text.startswith("/") and words and words[0].lower() == "help":
             self.hitl.action_help()
         elif text.startswith("/"):
-            self.say("Open or begin a session first; commands work there. F1 lists them.", error=True)
+            self.say(_("Open or begin a session first; commands work there. F1 lists them."), error=True)
         else:
             self.hitl.begin(text)
 
@@ -207,7 +213,7 @@ class HomeScreen(Screen[None]):
             self.hitl.begin_starter(self.hitl.starters[index])
         else:
             self.query_one(Prompt).focus()
-            self.say(f"Type what you want to know or have done in {self._folder()}.")
+            self.say(_("Type what you want to know or have done in {folder}.").format(folder=self._folder()))
 
     def on_data_table_row_selected(self, event: DataTable.RowSelected) -> None:
         event.stop()

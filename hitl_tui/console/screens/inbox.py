@@ -19,11 +19,12 @@ from hitl_tui.console.keys import with_jamo
 from hitl_tui.console.terms import left_words
 from hitl_tui.console.words import number_of
 from hitl_tui.core.safe_text import one_line, safe_text
+from hitl_tui.language import _, mark, render
 
 if TYPE_CHECKING:
     from hitl_tui.ledger.contract import RequestView
 
-_RISKS = {"high": "RISKY", "medium": "medium", "low": "low"}
+_RISKS = {"high": mark("RISKY"), "medium": mark("medium"), "low": mark("low")}
 
 
 class Inbox(ModalScreen[tuple[str, str] | None]):
@@ -46,13 +47,13 @@ class Inbox(ModalScreen[tuple[str, str] | None]):
 
     def compose(self) -> ComposeResult:
         with Vertical(classes="dialog -large") as box:
-            box.border_title = Content(f"Inbox · {len(self._views)} open")
+            box.border_title = Content(_("Inbox · {n} open").format(n=len(self._views)))
             if self._views:
                 yield DataTable(id="inbox-table", cursor_type="row", show_header=False)
             else:
-                yield Static(Content("Nothing waits for you."))
+                yield Static(Content(_("Nothing waits for you.")))
             yield Static(
-                Content("Enter goes to the question · Esc closes; nothing is decided here"), classes="dialog-keys"
+                Content(_("Enter goes to the question · Esc closes; nothing is decided here")), classes="dialog-keys"
             )
 
     def on_mount(self) -> None:
@@ -65,13 +66,13 @@ class Inbox(ModalScreen[tuple[str, str] | None]):
         now = datetime.now(UTC)
         for view in self._views:
             request = view.request
-            title = safe_text(str(request.about.get("title", "")), multiline=False)
-            name = number_of(request.todo_id) if request.todo_id else request.kind.value
+            title = safe_text(render(str(request.about.get("title", ""))), multiline=False)
+            name = number_of(request.todo_id) if request.todo_id else render(request.kind.value)
             here = "→ " if request.session == self._here else "  "
             table.add_row(
                 Text(one_line(here + safe_text(request.session, multiline=False), 10)),
                 Text(one_line(name, 8)),
-                Text(_RISKS.get(str(request.about.get("risk", "")), "")),
+                Text(_(_RISKS.get(str(request.about.get("risk", "")), ""))),
                 Text(one_line(title, width)),
                 Text(left_words(request.deadline, now)),
             )

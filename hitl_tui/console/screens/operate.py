@@ -17,13 +17,14 @@ from hitl_tui.console.screens.edit import Edit, Edited
 from hitl_tui.console.screens.review import Outcome, Review
 from hitl_tui.console.screens.rules import allow_always, list_rules
 from hitl_tui.console.screens.viewer import Viewer
-from hitl_tui.console.terms import MODES, clock_words, day_words, next_mode
+from hitl_tui.console.terms import clock_words, day_words, error_words, mode_words, next_mode
 from hitl_tui.console.words import history_said, number_of, status_words
 from hitl_tui.core.digest import digest
 from hitl_tui.core.errors import HitlError
 from hitl_tui.core.requests import Kind, Verdict
 from hitl_tui.core.safe_text import safe_text
 from hitl_tui.core.todos import Status, SupervisorTodo
+from hitl_tui.language import _, render
 
 if TYPE_CHECKING:
     from hitl_tui.commands.results import CommandResult
@@ -67,7 +68,7 @@ class Operator:
 
     async def _send(self, line: str) -> None:
         screen = self._screen
-        name, _, rest = line.lstrip("/ ").partition(" ")
+        name, __, rest = line.lstrip("/ ").partition(" ")
         if line.lstrip().startswith("/") and name.lower() in ("quit", "exit"):
             await screen.hitl.action_quit()
             return
@@ -75,7 +76,7 @@ class Operator:
             screen.hitl.begin(rest.strip())
             return
         if not screen.linked.is_set():
-            screen.say("The session is still opening; what you sent is carried out as soon as it is open.")
+            screen.say(_("The session is still opening; what you sent is carried out as soon as it is open."))
         link = await self._linked()
         screen.note(line)
         result = await link.handler.handle(line)
@@ -83,12 +84,13 @@ class Operator:
         await self._show_result(result)
 
     def _report(self, result: CommandResult) -> None:
-        first, _, rest = result.message.partition("\n")
+        message = render(result.message)
+        first, __, rest = message.partition("\n")
         screen = self._screen
-        help_text = str(result.data.get("help", "")) if result.failed else ""
-        text = f"{result.message}  {help_text}".strip() if help_text else (f"{first} …" if rest else first)
+        help_text = render(str(result.data.get("help", ""))) if result.failed else ""
+        text = f"{message}  {help_text}".strip() if help_text else (f"{first} …" if rest else first)
         screen.say(safe_text(text, multiline=False), error=result.failed)
-        screen.note(f"error: {text}" if result.failed else result.message)
+        screen.note(_("error: {text}").format(text=text) if result.failed else message)
 
     async def _show_result(self, result: CommandResult) -> None:
         screen, data = self._screen, result.data
@@ -96,8 +98,15 @@ class Operator:
             return
         if "checkpoints" in data:
             for row in data["checkpoints"][:_LISTED]:
-                waits = f" {row['message']}" if row["waiting"] else ""
-                screen.note(f"{row['checkpoint_id']}  {row['node']}, {row['todos_completed']} completed{waits}")
+                waits = f" {render(str(row['message']))}" if row["waiting"] else ""
+                screen.note(
+                    _("{checkpoint_id}  {node}, {todos_completed} completed{waits}").format(
+                        checkpoint_id=row["checkpoint_id"],
+                        node=row["node"],
+                        todos_completed=row["todos_completed"],
+                        waits=waits,
+                    )
+                )
             screen.show_pane("history")
         elif "todos" in data and "summary" in data:
             screen.show_pane("plan")
@@ -112,13 +121,14 @@ class Operator:
         """Go on to the next mode (C4)."""
         snapshot = self._screen.snapshot
         if snapshot is None:
-            self._screen.say("The session is still opening.")
+            self._screen.say(_("The session is still opening."))
             return
         self._start(self._set_mode(next_mode(snapshot.mode)))
 
     async def _set_mode(self, mode: str) -> None:
         result = await (await self._linked()).handler.handle(f"/mode {mode}")
-        self._screen.say(result.message if result.failed else MODES[mode].capitalize() + ".", error=result.failed)
+        said = render(result.message) if result.failed else mode_words(mode).capitalize() + "."
+        self._screen.say(said, error=result.failed)
 
     # Decisions -------------------------------------------------------------------------------------------------
 
@@ -136,7 +146,7 @@ class Operator:
         elif answer.verdict is not None:
             words = await self._words(question, answer) if answer.ask in ("reason", "value") else ""
             asks = answer.ask if answer.ask not in ("reason", "value") else ""
-            if words is None or (asks and not await self._confirm(answer.label, Content(asks), answer.label)):
+            if words is None or (asks and not await self._confirm(answer.label, Content(_(asks)), answer.label)):
                 return
             await self._decide(question, answer.verdict, words)
 
@@ -149,16 +159,22 @@ class Operator:
         self._report(result)
 
     async def _words(self, question: Question, answer: Answer) -> str | None:
-        name = number_of(question.todo_id) if question.todo_id else question.kind.value
-        title = safe_text(str(question.view.request.about.get("title", "")), multiline=False, limit=300)
+        name = number_of(question.todo_id) if question.todo_id else render(question.kind.value)
+        title = safe_text(render(str(question.view.request.about.get("title", ""))), multiline=False, limit=300)
         if answer.ask == "value":
-            said = Content("The answer goes to the team; JSON is passed on as JSON, anything else as text.")
-            return await self._screen.app.push_screen_wait(Words(f"Answer {name}", said, "send it", required=True))
+            said = Content(_("The answer goes to the team; JSON is passed on as JSON, anything else as text."))
+            return await self._screen.app.push_screen_wait(
+                Words(_("Answer {name}").format(name=name), said, _("send it"), required=True)
+            )
         if question.kind is Kind.PLAN:
-            said = Content("With feedback the planner makes another plan; with none the plan is dropped.")
-            return await self._screen.app.push_screen_wait(Words("Reject the plan", said, "reject", required=False))
-        said = Content(f"{title}\nWhy? The reason goes into the record; it may stay empty.")
-        return await self._screen.app.push_screen_wait(Words(f"Reject {name}", said, "reject it", required=False))
+            said = Content(_("With feedback the planner makes another plan; with none the plan is dropped."))
+            return await self._screen.app.push_screen_wait(
+                Words(_("Reject the plan"), said, _("reject"), required=False)
+            )
+        said = Content(_("{title}\nWhy? The reason goes into the record; it may stay empty.").format(title=title))
+        return await self._screen.app.push_screen_wait(
+            Words(_("Reject {name}").format(name=name), said, _("reject it"), required=False)
+        )
 
     async def _confirm(self, title: str, content: Content, yes: str) -> bool:
         app = self._screen.hitl
@@ -169,8 +185,8 @@ class Operator:
         snapshot = self._screen.snapshot
         draft = await draft_of(await self._linked(), question, None)
         rows = details(question, snapshot.workspace if snapshot else "", draft)
-        name = number_of(question.todo_id) if question.todo_id else question.kind.value
-        if not await self._screen.app.push_screen_wait(Viewer(f"Question · {name}", rows)):
+        name = number_of(question.todo_id) if question.todo_id else render(question.kind.value)
+        if not await self._screen.app.push_screen_wait(Viewer(_("Question · {name}").format(name=name), rows)):
             return
         now = self._open(question.id)
         if now is not None and now.view.evidence == question.view.evidence:  # else there is more than was read
@@ -187,7 +203,7 @@ class Operator:
     def review(self, marked: Sequence[Question]) -> None:
         """Show the marked questions; there, one key approves exactly those."""
         if not marked:
-            self._screen.say("Nothing is marked: Space marks the question on the screen.")
+            self._screen.say(_("Nothing is marked: Space marks the question on the screen."))
             return
         self._start(self._review(marked))
 
@@ -201,16 +217,17 @@ class Operator:
         """Approve one question as it was reviewed, unless it isn't the same any more."""
         link, now = await self._linked(), self._open(question.id)
         if now is None or now.digest != question.digest:
-            return Outcome(False, "not approved: it was answered or changed since it was shown")
+            return Outcome(False, _("not approved: it was answered or changed since it was shown"))
         if now.view.evidence != question.view.evidence:
-            return Outcome(False, "not approved: its preview changed since it was shown")
+            return Outcome(False, _("not approved: its preview changed since it was shown"))
         try:
             result = await link.handler.decide(question, Verdict.APPROVE)
         except HitlError as error:
-            return Outcome(False, safe_text(f"not approved: {error.message}", multiline=False))
+            why = error_words(error.message)
+            return Outcome(False, safe_text(_("not approved: {message}").format(message=why), multiline=False))
         self._decided.append(question.todo_id)
-        self._screen.note(result.message)
-        return Outcome(not result.failed, safe_text(result.message, multiline=False))
+        self._screen.note(render(result.message))
+        return Outcome(not result.failed, safe_text(render(result.message), multiline=False))
 
     async def _rules(self) -> None:
         await list_rules(self._screen.app, await self._linked(), self._report)
@@ -230,13 +247,13 @@ class Operator:
         for question in panel.questions:
             if link is not None and question.kind is Kind.TODO and not panel.has_draft(question.id):
                 if document_path(question):
-                    panel.await_draft(question.id, [text_row("writes    … being worked out", "$text-warning")])
+                    panel.await_draft(question.id, [text_row(_("writes    … being worked out"), "$text-warning")])
                     self._start(self._show_draft(link, panel, question))
                 else:
                     panel.show_draft(question.id, ())
 
     async def _show_draft(self, link: Link, panel: QuestionPanel, question: Question) -> None:
-        rows = [text_row("writes    what it would hold can't be worked out", "bold $text-warning")]
+        rows = [text_row(_("writes    what it would hold can't be worked out"), "bold $text-warning")]
         try:
             rows = await draft_of(link, question, _DRAFT_LINES)
         finally:
@@ -250,12 +267,12 @@ class Operator:
         todo = self._todo(question.todo_id)
         facts = link.setup.planner.agents.get(todo.agent_name) if todo is not None else None
         if todo is None or facts is None:
-            self._screen.say("This can't be edited any more.", error=True)
+            self._screen.say(_("This can't be edited any more."), error=True)
             return
         team = link.setup.team(facts.team)
         declared = getattr(team, "commands", {}).get(todo.command)
         dialog = Edit(
-            f"Edit {number_of(todo.id)}",
+            _("Edit {id}").format(id=number_of(todo.id)),
             todo.description,
             todo.arguments,
             team.input_schema,
@@ -282,7 +299,7 @@ class Operator:
         if fresh.digest == expected:
             await self._decide(fresh, Verdict.APPROVE, "")
         else:
-            self._screen.say("What is asked now isn't exactly what the dialog showed; look at it and decide.")
+            self._screen.say(_("What is asked now isn't exactly what the dialog showed; look at it and decide."))
 
     async def _asked_anew(self, link: Link, todo_id: str, old: str) -> Question | None:
         """Wait until a TODO is asked again; None when it isn't, because it waits for another one first."""
@@ -305,10 +322,10 @@ class Operator:
         if todo_id:
             await self._undo(todo_id)
         elif not self._decided:
-            self._screen.say("There is no decision of yours to take back.")
+            self._screen.say(_("There is no decision of yours to take back."))
         elif not self._decided[-1]:
             self._decided.pop()
-            self._screen.say("What was decided about the plan can't be taken back by a key; restore a checkpoint.")
+            self._screen.say(_("What was decided about the plan can't be taken back by a key; restore a checkpoint."))
         elif await self._undo(self._decided[-1]):
             self._decided.pop()
 
@@ -316,7 +333,7 @@ class Operator:
         """Take a decision back; return whether there is nothing left to take back about this TODO."""
         link, todo = await self._linked(), self._todo(todo_id)
         if todo is None:
-            self._screen.say("There is no decision of yours to take back.")
+            self._screen.say(_("There is no decision of yours to take back."))
         elif todo.status is Status.PENDING and todo.approval is not None:
             result = await link.handler.edit(todo, todo.description, todo.arguments)
             self._report(result)
@@ -328,9 +345,13 @@ class Operator:
             self._report(result)
             return not result.failed
         elif todo.status is Status.COMPLETED:
-            self._screen.say(f"{todo.id} has run; restore a checkpoint to go back before it (its effects stay).")
+            self._screen.say(
+                _("{id} has run; restore a checkpoint to go back before it (its effects stay).").format(id=todo.id)
+            )
         else:
-            self._screen.say(f"{todo.id} is {todo.status}; there is nothing to take back.")
+            self._screen.say(
+                _("{id} is {status}; there is nothing to take back.").format(id=todo.id, status=status_words(todo)[1])
+            )
         return True
 
     def cancel(self, todo_id: str) -> None:
@@ -343,10 +364,14 @@ class Operator:
     async def _cancel(self, todo_id: str) -> bool:
         todo = self._todo(todo_id)
         if todo is None or todo.status is not Status.IN_PROGRESS:
-            self._screen.say("Only a running TODO can be cancelled.")
+            self._screen.say(_("Only a running TODO can be cancelled."))
             return True
-        said = Content(f"{todo.id} runs. Stop it? What it has done to the world stays done; you are asked what next.")
-        if not await self._confirm(f"Cancel {number_of(todo.id)}", said, "Stop it"):
+        said = Content(
+            _("{id} runs. Stop it? What it has done to the world stays done; you are asked what next.").format(
+                id=todo.id
+            )
+        )
+        if not await self._confirm(_("Cancel {id}").format(id=number_of(todo.id)), said, _("Stop it")):
             return False
         self._report(await (await self._linked()).handler.handle(f"/todo cancel {todo.id}"))
         return True
@@ -358,20 +383,26 @@ class Operator:
     async def _restore(self, info: CheckpointInfo) -> None:
         link = await self._linked()
         said = await self._restore_preview(link, info)
-        if await self._confirm(f"Restore the checkpoint of {clock_words(info.timestamp)}", said, "Restore"):
+        if await self._confirm(
+            _("Restore the checkpoint of {time}").format(time=clock_words(info.timestamp)), said, _("Restore")
+        ):
             self._report(await link.handler.handle(f"/checkpoint restore {info.checkpoint_id}"))
 
     async def _restore_preview(self, link: Link, info: CheckpointInfo) -> Content:
-        rows = [f"The session stands at {safe_text(info.node)} again, with {info.todos_completed} completed. "]
+        rows = [
+            _("The session stands at {node} again, with {todos_completed} completed. ").format(
+                node=safe_text(info.node), todos_completed=info.todos_completed
+            )
+        ]
         state = await link.state_at(info.checkpoint_id)
         then = state.get("todos") or {}
         now = link.face.snapshot.todos
         again = [t.id for t in now if t.attempt and then.get(t.id, {}).get("status") != Status.COMPLETED.value]
         open_then = [i for i, raw in then.items() if raw.get("status") in ("waiting_approval", "in_progress")]
-        rows.append(f"Asked again: {', '.join(open_then) or 'nothing at once'}.")
+        rows.append(_("Asked again: {open_then}.").format(open_then=", ".join(open_then) or _("nothing at once")))
         if again:
-            rows.append(f"Already ran and would run again when approved: {', '.join(again)}.")
-        rows.append("Nothing is executed, the history stays, and what steps have done to the world is not undone.")
+            rows.append(_("Already ran and would run again when approved: {again}.").format(again=", ".join(again)))
+        rows.append(_("Nothing is executed, the history stays, and what steps have done to the world is not undone."))
         return Content("\n".join(rows))
 
     # Looking ---------------------------------------------------------------------------------------------------
@@ -395,14 +426,19 @@ class Operator:
         team = safe_text(todo.agent_name, multiline=False)
         rows = [
             text_row(safe_text(todo.name, multiline=False), "bold"),
-            text_row(f"{glyph} {word} · {team} · {todo.priority} priority", colour),
+            text_row(
+                _("{glyph} {word} · {team} · {priority} priority").format(
+                    glyph=glyph, word=word, team=team, priority=render(todo.priority.value)
+                ),
+                colour,
+            ),
         ]
         if todo.error:
-            rows.append(text_row(safe_text(todo.error), "$text-error"))
+            rows.append(text_row(safe_text(render(todo.error)), "$text-error"))
         rows += [text_row(""), *input_rows(todo.arguments, todo.description, snapshot.workspace)]
         if isinstance(result, dict):
-            rows += [text_row(""), text_row("Result", "bold"), text_row(safe_text(str(result.get("text", ""))))]
-        await self._screen.app.push_screen_wait(Viewer(f"TODO · {number_of(todo.id)}", rows))
+            rows += [text_row(""), text_row(_("Result"), "bold"), text_row(safe_text(str(result.get("text", ""))))]
+        await self._screen.app.push_screen_wait(Viewer(_("TODO · {id}").format(id=number_of(todo.id)), rows))
 
     def show_checkpoint(self, info: CheckpointInfo) -> None:
         """Show what is known of a checkpoint."""
@@ -412,18 +448,20 @@ class Operator:
         link = await self._linked()
         state = await link.state_at(info.checkpoint_id)
         rows = [
-            f"checkpoint  {info.checkpoint_id}",
-            f"from        {info.parent_id or '-'}",
-            f"time        {day_words(info.timestamp)} {clock_words(info.timestamp)}",
-            f"node        {safe_text(info.node)}",
-            f"branch      {info.branch}, superstep {info.step}",
-            f"completed   {info.todos_completed}",
-            f"said        {safe_text(history_said(info), multiline=False) or '-'}",
+            _("checkpoint  {checkpoint_id}").format(checkpoint_id=info.checkpoint_id),
+            _("from        {parent_id}").format(parent_id=info.parent_id or "-"),
+            _("time        {day} {time}").format(day=day_words(info.timestamp), time=clock_words(info.timestamp)),
+            _("node        {node}").format(node=safe_text(info.node)),
+            _("branch      {branch}, superstep {step}").format(branch=info.branch, step=info.step),
+            _("completed   {todos_completed}").format(todos_completed=info.todos_completed),
+            _("said        {history_said}").format(history_said=safe_text(history_said(info), multiline=False) or "-"),
         ]
         for todo_id, raw in (state.get("todos") or {}).items():
-            rows.append(f"\n{number_of(todo_id)}  {raw.get('status', '')}  {safe_text(str(raw.get('name', '')))}")
-        rows.append("\nEsc closes; r in the history restores it.")
-        await self._screen.app.push_screen_wait(Viewer("Checkpoint", [text_row(row) for row in rows]))
+            rows.append(
+                f"\n{number_of(todo_id)}  {render(str(raw.get('status', '')))}  {safe_text(str(raw.get('name', '')))}"
+            )
+        rows.append(_("\nEsc closes; r in the history restores it."))
+        await self._screen.app.push_screen_wait(Viewer(_("Checkpoint"), [text_row(row) for row in rows]))
 
 
 def typed_value(text: str) -> Any:

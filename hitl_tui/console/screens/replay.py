@@ -28,7 +28,7 @@ from hitl_tui.console.past import (
 )
 from hitl_tui.console.reel import Place, Reel, current_line, on_line
 from hitl_tui.console.screens.returning import difference_between, fork, restore, show_todo
-from hitl_tui.console.terms import clock_words
+from hitl_tui.console.terms import clock_words, error_words
 from hitl_tui.console.widgets.actions import ReplayAction
 from hitl_tui.console.widgets.bars import HeaderBar, KeyLine, MessageLine, Tab, TabStrip
 from hitl_tui.console.widgets.history import GraphTable
@@ -38,6 +38,7 @@ from hitl_tui.console.widgets.statetree import StateTree
 from hitl_tui.console.words import status_of_session
 from hitl_tui.core.errors import HitlError
 from hitl_tui.core.safe_text import safe_text
+from hitl_tui.language import _, mark
 from hitl_tui.supervisor.comparing import compare, last_two
 
 if TYPE_CHECKING:
@@ -47,11 +48,16 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-PANES = (("past-plan", "Plan"), ("past-graph", "Graph"), ("past-moment", "Moment"), ("past-state", "State"))
-BANNER = "VIEWING THE PAST · nothing runs from here"
+PANES = (
+    ("past-plan", mark("Plan")),
+    ("past-graph", mark("Graph")),
+    ("past-moment", mark("Moment")),
+    ("past-state", mark("State")),
+)
+BANNER = mark("VIEWING THE PAST · nothing runs from here")
 WIDE = (100, 30)
 SHORT = 20
-_PLACES = {1: "View", 2: "Diff", 3: "Fork", 4: "Restore"}
+_PLACES = {1: mark("View"), 2: mark("Diff"), 3: mark("Fork"), 4: mark("Restore")}
 _STATES_KEPT = 12
 
 Work = Callable[[], Awaitable[None]]
@@ -109,7 +115,7 @@ class ReplayScreen(Screen[None]):
 
     def compose(self) -> ComposeResult:
         yield HeaderBar(id="header")
-        yield Static(Content(f" {BANNER}"), id="replay-banner")
+        yield Static(Content(f" {_(BANNER)}"), id="replay-banner")
         yield Static(id="replay-where")
         with Container(id="past-panes"):
             yield PlanTable(id="past-plan")
@@ -120,7 +126,7 @@ class ReplayScreen(Screen[None]):
             yield StateTree(id="past-state")
         with Horizontal(id="replay-actions"):
             for number in _PLACES:
-                yield ReplayAction(number, _PLACES[number])
+                yield ReplayAction(number, _(_PLACES[number]))
             yield Static(id="replay-marks")
         yield MessageLine(id="message")
         yield KeyLine(id="keys")
@@ -129,7 +135,7 @@ class ReplayScreen(Screen[None]):
         header, snapshot = self.query_one(HeaderBar), self._link.face.snapshot
         header.session = safe_text(snapshot.session_id, multiline=False)
         header.title_text = safe_text(snapshot.query.split("\n")[0], multiline=False, limit=400)
-        header.mode = "REPLAY"
+        header.mode = _("REPLAY")
         header.followed = not self._link.face.owned
         for pane, label in PANES:
             self.query_one(f"#{pane}").border_title = Content(label)
@@ -169,7 +175,7 @@ class ReplayScreen(Screen[None]):
         try:
             await work()
         except HitlError as error:
-            self.say(safe_text(f"{error.message} {error.help}".strip(), multiline=False), error=True)
+            self.say(safe_text(error_words(error.message, error.help), multiline=False), error=True)
         except Exception as error:
             log.exception("replay")
             self.say(sentence(error), error=True)
@@ -191,7 +197,7 @@ class ReplayScreen(Screen[None]):
         place = await self._reel.look()
         self._place = place
         if place is None:
-            self.say("This session has no checkpoint yet.")
+            self.say(_("This session has no checkpoint yet."))
             return
         self._state = await self._state_of(place.info)
         plan = plan_at(self._state, place.info.timestamp)
@@ -202,15 +208,19 @@ class ReplayScreen(Screen[None]):
         self.query_one(PlanTable).update_rows(plan)
         self.query_one(StateTree).show_value(self._state)
         self.query_one("#past-text", Rows).show(rows)
-        self.query_one("#past-moment").border_title = Content(self._diff_title(place) if self._mode == 2 else "Moment")
-        self.query_one("#past-plan").border_title = Content(f"Plan at {clock_words(place.info.timestamp)}")
+        self.query_one("#past-moment").border_title = Content(
+            self._diff_title(place) if self._mode == 2 else _("Moment")
+        )
+        self.query_one("#past-plan").border_title = Content(
+            _("Plan at {time}").format(time=clock_words(place.info.timestamp))
+        )
         decided = decision_words(place, here)
         where = Content.assemble(
             (f" {place_words(place, ours=ours)}", "bold" if ours else "bold $text-warning"), "\n", f" {decided}"
         )
         self.query_one("#replay-where", Static).update(where)
-        newest = " · the newest moment" if self._reel.at_head else ""
-        self.query_one("#replay-banner", Static).update(Content(f" {BANNER}{newest}"))
+        newest = _(" · the newest moment") if self._reel.at_head else ""
+        self.query_one("#replay-banner", Static).update(Content(f" {_(BANNER)}{newest}"))
         self._draw_graph(place)
         self._draw_actions()
 
@@ -223,14 +233,14 @@ class ReplayScreen(Screen[None]):
         marks[here] = "▸" + letters.get(here, "")
         table = self.query_one(GraphTable)
         table.show(self._reel.infos, self._reel.index, head=shape.head, turns=shape.turns, marks=marks)
-        table.border_title = Content(f"Graph · {place.number} of {place.total}")
+        table.border_title = Content(_("Graph · {number} of {total}").format(number=place.number, total=place.total))
 
     def _draw_actions(self) -> None:
         for number in _PLACES:
             action = self.query_one(f"#replay-{number}", ReplayAction)
             action.show(self._why_not(number), chosen=number == self._mode)
         marks = [f"{letter} {_short_name(self._marked[m])}" for m, letter in zip(self._marks, "AB", strict=False)]
-        said = "marks: " + ", ".join(marks) if marks else "m marks"
+        said = _("marks: ") + ", ".join(marks) if marks else _("m marks")
         self.query_one("#replay-marks", Static).update(Content(said))
 
     def _ours(self, info: CheckpointInfo) -> bool:
@@ -264,15 +274,17 @@ class ReplayScreen(Screen[None]):
 
     def _diff_title(self, place: Place) -> str:
         older, newer = self._pair(place)
-        return f"Diff · {_short_name(older) if older else 'nothing'} → {_short_name(newer)}"
+        return _("Diff · {which} → {newer}").format(
+            which=_short_name(older) if older else _("nothing"), newer=_short_name(newer)
+        )
 
     async def _diff_rows(self, place: Place) -> list[Row]:
         older, newer = self._pair(place)
         before = await self._state_of(older) if older is not None else {}
         rows = await difference_between(self._link, before, await self._state_of(newer))
-        what = "between the two marks" if len(self._marks) == 2 else "mark and this moment"
-        said = what if older is not None and older is not place.before else "this moment and the one before it"
-        return [text_row(f"{said}; m marks another to compare", "$text-muted"), *rows]
+        what = _("between the two marks") if len(self._marks) == 2 else _("mark and this moment")
+        said = what if older is not None and older is not place.before else _("this moment and the one before it")
+        return [text_row(_("{said}; m marks another to compare").format(said=said), "$text-muted"), *rows]
 
     # Keys --------------------------------------------------------------------------------------------------------
 
@@ -281,7 +293,9 @@ class ReplayScreen(Screen[None]):
 
     async def _step(self, by: int) -> None:
         moved = await self._reel.step(by)
-        end = "This is the newest checkpoint; Esc goes back to live." if by > 0 else "This is the first checkpoint."
+        end = (
+            _("This is the newest checkpoint; Esc goes back to live.") if by > 0 else _("This is the first checkpoint.")
+        )
         self.say("" if moved else end)
 
     def action_decision(self, by: int) -> None:
@@ -289,7 +303,9 @@ class ReplayScreen(Screen[None]):
 
     async def _decision(self, by: int) -> None:
         found = await self._reel.decision(by)
-        self.say("" if found else f"Nothing was decided {'after' if by > 0 else 'before'} this.")
+        self.say(
+            "" if found else _("Nothing was decided {which} this.").format(which=_("after") if by > 0 else _("before"))
+        )
 
     def action_first(self) -> None:
         self._queue(self._reel.first)
@@ -326,11 +342,11 @@ class ReplayScreen(Screen[None]):
 
     def _why_not(self, number: int) -> str:
         if self._place is None:
-            return "There is no checkpoint yet."
+            return _("There is no checkpoint yet.")
         if number == 2 and self._pair(self._place)[0] is None:
-            return "The first checkpoint has none before it; mark another one with m to compare."
+            return _("The first checkpoint has none before it; mark another one with m to compare.")
         if number == 4 and self._reel.at_head:
-            return "The session stands here already."
+            return _("The session stands here already.")
         return ""
 
     def on_replay_action_clicked(self, event: ReplayAction.Clicked) -> None:
@@ -341,7 +357,7 @@ class ReplayScreen(Screen[None]):
         self.dismiss(None)
 
     def action_next_pane(self) -> None:
-        names = [name for name, _ in PANES]
+        names = [name for name, __ in PANES]
         here = self.focused.id if self.focused is not None else ""
         following = names[(names.index(here) + 1) % len(names)] if here in names else self._pane
         self.show_pane(following, focus=True)
@@ -360,7 +376,7 @@ class ReplayScreen(Screen[None]):
     def show_pane(self, pane: str, *, focus: bool = False) -> None:
         """Bring a pane to the front."""
         self._pane = pane
-        for name, _ in PANES:
+        for name, __ in PANES:
             self.query_one(f"#{name}").set_class(name == pane, "-seen")
         self.query_one(TabStrip).mark(pane)
         if focus:
@@ -402,7 +418,7 @@ class ReplayScreen(Screen[None]):
 
     def on_plan_table_wanted(self, event: PlanTable.Wanted) -> None:
         event.stop()
-        self.say("This is the past: nothing can be changed in it. 4 goes back to it, 3 begins a session from it.")
+        self.say(_("This is the past: nothing can be changed in it. 4 goes back to it, 3 begins a session from it."))
 
     # Going back, going elsewhere ---------------------------------------------------------------------------------
 

@@ -16,6 +16,7 @@ from hitl_tui.console.screens.viewer import Viewer
 from hitl_tui.console.terms import clock_words
 from hitl_tui.console.words import number_of
 from hitl_tui.core.safe_text import safe_text
+from hitl_tui.language import _
 from hitl_tui.supervisor.comparing import changed_lines, compare, consequences
 
 if TYPE_CHECKING:
@@ -56,7 +57,7 @@ async def show_todo(screen: ReplayScreen, link: Link, place: Place, state: Mappi
     if todo is None:
         return
     rows = todo_rows(todo, link.face.snapshot.workspace, await result_of(link, todo.result))
-    title = f"TODO · {number_of(todo.id)} · as it was at {clock_words(place.info.timestamp)}"
+    title = _("TODO · {id} · as it was at {time}").format(id=number_of(todo.id), time=clock_words(place.info.timestamp))
     await screen.app.push_screen_wait(Viewer(title, rows))
 
 
@@ -71,8 +72,10 @@ async def restore(
     """Say what going back would change and what it wouldn't undo; go back when that is confirmed (D11)."""
     now = await link.state_at(link.face.snapshot.checkpoint_id)
     said = restore_words(place, consequences(then, now), await link.effects())
-    if not await _confirm(screen, f"Restore the checkpoint of {clock_words(place.info.timestamp)}", said, "Restore"):
-        screen.say("Nothing was changed.")
+    if not await _confirm(
+        screen, _("Restore the checkpoint of {time}").format(time=clock_words(place.info.timestamp)), said, _("Restore")
+    ):
+        screen.say(_("Nothing was changed."))
         return
     result = await link.handler.handle(f"/checkpoint restore {place.info.checkpoint_id}")
     message = safe_text(result.message, multiline=False)
@@ -88,14 +91,16 @@ async def fork(screen: ReplayScreen, link: Link, place: Place) -> None:
     """Begin another session at a moment when that is confirmed; then offer to open it (C8)."""
     engine, name = screen.hitl.engine, safe_text(link.face.id, multiline=False)
     when = clock_words(place.info.timestamp)
-    if not await _confirm(screen, f"Fork {name} at {when}", fork_words(place, name), "Fork"):
-        screen.say("Nothing was made.")
+    if not await _confirm(
+        screen, _("Fork {name} at {when}").format(name=name, when=when), fork_words(place, name), _("Fork")
+    ):
+        screen.say(_("Nothing was made."))
         return
     info = await engine.fork(link.face.id, place.info.checkpoint_id)
     fresh = safe_text(info.id, multiline=False)
-    pauses = f" What runs in {name} pauses until that is opened again." if link.face.owned else ""
-    said = f"{fresh} was made and nothing runs in it.\nOpen it now?{pauses}"
-    if await _confirm(screen, f"Open {fresh}", said, "Open it"):
+    pauses = _(" What runs in {name} pauses until that is opened again.").format(name=name) if link.face.owned else ""
+    said = _("{fresh} was made and nothing runs in it.\nOpen it now?{pauses}").format(fresh=fresh, pauses=pauses)
+    if await _confirm(screen, _("Open {fresh}").format(fresh=fresh), said, _("Open it")):
         screen.hitl.open(info.id)
     else:
-        screen.say(f"{fresh} begins at this moment; Ctrl+O on the session's screen lists it.")
+        screen.say(_("{fresh} begins at this moment; Ctrl+O on the session's screen lists it.").format(fresh=fresh))

@@ -10,9 +10,10 @@ from textual.binding import Binding, BindingType
 from textual.content import Content
 
 from hitl_tui.console.arming import Arming
-from hitl_tui.console.asking import RISK_WORDS, Row, text_row
+from hitl_tui.console.asking import Row, risk_words, text_row
 from hitl_tui.console.screens.dialogs import Reading
 from hitl_tui.console.words import number_of
+from hitl_tui.language import _, ngettext
 
 if TYPE_CHECKING:
     from hitl_tui.supervisor.snapshot import Question
@@ -51,7 +52,7 @@ def classes(questions: Iterable[Question]) -> list[str]:
 
 def class_words(name: str) -> str:
     """Return what a class is called: `low risk`, `RISKY`, `plan`."""
-    return RISK_WORDS.get(name, name).partition(":")[0]
+    return risk_words(name).partition(":")[0]
 
 
 class Review(Reading[None]):
@@ -66,7 +67,7 @@ class Review(Reading[None]):
     BINDINGS: ClassVar[list[BindingType]] = [Binding("2", "first", "Only the first class", id="review.first")]
 
     def __init__(self, items: Sequence[tuple[Question, Sequence[Row]]], arming: Arming, approve: Approve) -> None:
-        self._questions = tuple(question for question, _ in items)
+        self._questions = tuple(question for question, __ in items)
         self._bodies = {question.id: tuple(rows) for question, rows in items}
         self._approve = approve
         self._outcomes: dict[str, Outcome] = {}
@@ -74,16 +75,20 @@ class Review(Reading[None]):
         super().__init__(self._title_words(), self._rows(), self._key_words(), arming)
 
     def _title_words(self) -> str:
-        return f"Marked · {len(self._questions)}"
+        return _("Marked · {n}").format(n=len(self._questions))
 
     def _key_words(self) -> str:
         if self._begun:
-            return "Esc closes"
+            return _("Esc closes")
         found = classes(self._questions)
         if len(found) > 1:
-            return f"2 keeps only what is {class_words(found[0])} · PgDn reads on · Esc back"
+            return _("2 keeps only what is {risk} · PgDn reads on · Esc back").format(risk=class_words(found[0]))
         count = len(self._questions)
-        return f"1 Approve exactly {'this one' if count == 1 else f'these {count}'} · PgDn reads on · Esc back"
+        return ngettext(
+            "1 Approve exactly this one · PgDn reads on · Esc back",
+            "1 Approve exactly these {count} · PgDn reads on · Esc back",
+            count,
+        ).format(count=count)
 
     def _rows(self) -> list[Row]:
         rows = []
@@ -99,7 +104,15 @@ class Review(Reading[None]):
         name = number_of(question.todo_id) if question.todo_id else question.kind.value
         risk = risk_class(question)
         style = "bold $text-error" if risk == "high" else "bold"
-        yield Row("", Content.styled(f"◆ {name} · {RISK_WORDS.get(risk, risk)} · digest {request.digest[:12]}", style))
+        yield Row(
+            "",
+            Content.styled(
+                _("◆ {name} · {risk} · digest {digest}").format(
+                    name=name, risk=risk_words(risk), digest=request.digest[:12]
+                ),
+                style,
+            ),
+        )
         outcome = self._outcomes.get(question.id)
         if outcome is not None:
             glyph, colour = ("✓", "$text-success") if outcome.approved else ("✗", "$text-error")
@@ -113,7 +126,7 @@ class Review(Reading[None]):
         if self._begun:
             return
         if len(found) > 1:
-            self.say(f"never across risk classes: 2 takes {class_words(found[0])} first")
+            self.say(_("never across risk classes: 2 takes {risk} first").format(risk=class_words(found[0])))
             return
         self._begun = True
         self.run_worker(self._approve_all(), group="review")
@@ -138,4 +151,6 @@ def mixed_words(questions: Sequence[Question]) -> str:
     counts = {name: sum(risk_class(q) == name for q in questions) for name in classes(questions)}
     listed = ", ".join(f"{count} {class_words(name)}" for name, count in counts.items())
     first = class_words(next(iter(counts)))
-    return f"These are of different risk ({listed}) and never approved at once: take {first} first."
+    return _("These are of different risk ({listed}) and never approved at once: take {first} first.").format(
+        listed=listed, first=first
+    )

@@ -24,6 +24,7 @@ from hitl_tui.console.terms import day_words
 from hitl_tui.core.errors import Refused
 from hitl_tui.core.policy import Mode
 from hitl_tui.core.safe_text import one_line, safe_text
+from hitl_tui.language import _, render
 
 if TYPE_CHECKING:
     from hitl_tui.commands.results import CommandResult
@@ -52,18 +53,20 @@ class Always(Reading[bool]):
     ]
 
     def __init__(self, rule: StandingRule, step: bool, shown: Sequence[Row], arming: Arming) -> None:
-        rows = [text_row("From now on exactly this runs in this workspace without asking:", "bold"), *shown]
+        rows = [text_row(_("From now on exactly this runs in this workspace without asking:"), "bold"), *shown]
         if step:
-            rows.append(text_row("In mode ASK EVERY STEP everything asks still: the rule counts in the other modes."))
+            rows.append(
+                text_row(_("In mode ASK EVERY STEP everything asks still: the rule counts in the other modes."))
+            )
         else:
-            rows.append(text_row("This question is answered by it at once.", "bold $text-warning"))
+            rows.append(text_row(_("This question is answered by it at once."), "bold $text-warning"))
         rows += [
-            text_row("hitl.toml comes first: what it asks or denies, this doesn't allow. /rules takes it back."),
+            text_row(_("hitl.toml comes first: what it asks or denies, this doesn't allow. /rules takes it back.")),
             text_row(""),
-            text_row("The rule, as it would be written:", "$text-muted"),
+            text_row(_("The rule, as it would be written:"), "$text-muted"),
             Row("", Content(safe_text(rule.to_toml().rstrip())), exact=True),
         ]
-        super().__init__("Always allow", rows, "1 Write the rule · Enter or Esc no, nothing is written", arming)
+        super().__init__(_("Always allow"), rows, _("1 Write the rule · Enter or Esc no, nothing is written"), arming)
 
     def confirmed(self) -> None:
         self.dismiss(True)
@@ -100,7 +103,8 @@ class Rules(ModalScreen[None]):
             yield DataTable(id="rules-table", cursor_type="row", show_header=False)
             yield Static("", id="rules-one", markup=False)
             yield Static(
-                Content("x takes it back: it asks again · Esc closes · nothing is allowed here"), classes="dialog-keys"
+                Content(_("x takes it back: it asks again · Esc closes · nothing is allowed here")),
+                classes="dialog-keys",
             )
 
     def on_mount(self) -> None:
@@ -114,7 +118,7 @@ class Rules(ModalScreen[None]):
     def _fill(self) -> None:
         count = len(self._rules)
         self.query_one("#rules").border_title = Content(
-            f"Always allowed · {count}" if count else "Nothing is always allowed"
+            _("Always allowed · {count}").format(count=count) if count else _("Nothing is always allowed")
         )
         table = self.query_one(DataTable)
         table.clear()
@@ -122,7 +126,7 @@ class Rules(ModalScreen[None]):
         for number, rule in enumerate(self._rules, start=1):
             cells = (
                 str(number),
-                rule.risk.value,
+                render(rule.risk.value),
                 one_line(rule.shown, width),
                 one_line(rule.by, 10),
                 day_words(rule.at),
@@ -138,9 +142,11 @@ class Rules(ModalScreen[None]):
         text = ""
         if 0 <= row < len(self._rules):
             rule = self._rules[row]
-            where = "this workspace" if rule.workspace == self._workspace else rule.workspace
-            exact = f"input {rule.input[:16]}…" if rule.input else "any input"
-            text = f"{rule.shown}\n{safe_text(where, multiline=False)} · {exact} · id {rule.id}"
+            where = _("this workspace") if rule.workspace == self._workspace else rule.workspace
+            exact = _("input {digest}…").format(digest=rule.input[:16]) if rule.input else _("any input")
+            text = _("{shown}\n{where} · {exact} · id {id}").format(
+                shown=rule.shown, where=safe_text(where, multiline=False), exact=exact, id=rule.id
+            )
         self.query_one("#rules-one", Static).update(Content(text))
 
     async def action_revoke(self) -> None:
@@ -167,7 +173,7 @@ async def allow_always(app: App[int], link: Link, question: Question, arming: Ar
     if proposed.failed:
         return proposed
     if proposed.data["digest"] != question.digest:
-        raise Refused("What was shown isn't what is asked any more; look again.", reason="stale")
+        raise Refused(_("What was shown isn't what is asked any more; look again."), reason="stale")
     seen = link.face.snapshot
     shown = body(question, seen.workspace, await draft_of(link, question, None))
     rule = StandingRule.from_dict(proposed.data["rule"])

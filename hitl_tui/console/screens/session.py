@@ -21,7 +21,7 @@ from textual.widgets import DataTable, Static
 from hitl_tui.console import keys
 from hitl_tui.console.engine import Link
 from hitl_tui.console.screens.operate import Operator
-from hitl_tui.console.terms import MODES
+from hitl_tui.console.terms import mode_words
 from hitl_tui.console.widgets.answer import AnswerPane
 from hitl_tui.console.widgets.bars import HeaderBar, KeyLine, MessageLine, Tab, TabStrip
 from hitl_tui.console.widgets.history import HistoryTable
@@ -31,6 +31,7 @@ from hitl_tui.console.widgets.question import QuestionPanel
 from hitl_tui.console.widgets.stream import Line, Stream, stream_line
 from hitl_tui.console.words import number_of, plan_rows, status_of_session
 from hitl_tui.core.safe_text import safe_text
+from hitl_tui.language import _, mark, render
 
 if TYPE_CHECKING:
     from hitl_tui.commands.completion import Completion
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
     from hitl_tui.supervisor.activity import Activity
     from hitl_tui.supervisor.snapshot import Snapshot
 
-PANES = (("plan", "Plan"), ("history", "History"), ("stream", "Stream"), ("answer", "Answer"))
+PANES = (("plan", mark("Plan")), ("history", mark("History")), ("stream", mark("Stream")), ("answer", mark("Answer")))
 WIDE = (100, 30)
 """Columns and rows from which all panes are seen at once."""
 SHORT = 20
@@ -110,12 +111,12 @@ class SessionScreen(Screen[None]):
         yield MessageLine(id="message")
         with Horizontal(id="prompt-row"):
             yield Static(Content(" › "), id="prompt-mark")
-            yield Prompt("a command (/help), or words that change the plan", id="prompt")
+            yield Prompt(_("a command (/help), or words that change the plan"), id="prompt")
         yield KeyLine(id="keys")
 
     def on_mount(self) -> None:
         for pane, label in PANES:
-            self.query_one(f"#{pane}").border_title = Content(label)
+            self.query_one(f"#{pane}").border_title = Content(_(label))
         prompt = self.query_one(Prompt)
         prompt.past = self.hitl.lines
         prompt.completer = self._complete
@@ -137,7 +138,7 @@ class SessionScreen(Screen[None]):
         self.link, self.snapshot = None, None
         self.linked.clear()
         header = self.query_one(HeaderBar)
-        header.session, header.title_text, header.mode, header.status = what, "", "", "opening…"
+        header.session, header.title_text, header.mode, header.status = what, "", "", _("opening…")
         header.followed = False
         self.query_one(PlanTable).update_rows([])
         self.query_one(HistoryTable).reset()
@@ -173,7 +174,9 @@ class SessionScreen(Screen[None]):
     def _show_status(self, snapshot: Snapshot) -> None:
         elsewhere = self._inbox > len(snapshot.questions)
         status = status_of_session(snapshot)
-        self.query_one(HeaderBar).status = f"{status} · inbox {self._inbox}" if elsewhere else status
+        self.query_one(HeaderBar).status = (
+            _("{status} · inbox {inbox}").format(status=status, inbox=self._inbox) if elsewhere else status
+        )
 
     def seen(self, snapshot: Snapshot) -> None:
         """See `Watcher`."""
@@ -194,8 +197,8 @@ class SessionScreen(Screen[None]):
             await self._show_answer(event.snapshot)
 
     def on_session_screen_stopped(self, event: Stopped) -> None:
-        self.query_one(HeaderBar).status = "✗ stopped"
-        self.say(safe_text(event.why, multiline=False), error=True)
+        self.query_one(HeaderBar).status = _("✗ stopped")
+        self.say(safe_text(render(event.why), multiline=False), error=True)
 
     def on_session_screen_said(self, event: Said) -> None:
         for entry in event.lines:
@@ -212,7 +215,7 @@ class SessionScreen(Screen[None]):
         header = self.query_one(HeaderBar)
         header.session = safe_text(snapshot.session_id, multiline=False)
         header.title_text = safe_text(snapshot.query.split("\n")[0], multiline=False, limit=400)
-        header.mode = MODES.get(snapshot.mode, snapshot.mode)
+        header.mode = mode_words(snapshot.mode)
         self._show_status(snapshot)
         header.followed = not link.face.owned
         self.query_one(PlanTable).update_rows(plan_rows(snapshot, datetime.now(UTC)))
@@ -284,7 +287,7 @@ class SessionScreen(Screen[None]):
         if pane in ("stream", "answer"):
             self._lower = pane
         wide = self.has_class("-wide")
-        for name, _ in PANES:
+        for name, __ in PANES:
             seen = name == pane if not wide else name in ("plan", "history", self._lower)
             self.query_one(f"#{name}").set_class(seen, "-seen")
         self.query_one(TabStrip).mark(self._lower if wide else pane)
@@ -297,12 +300,12 @@ class SessionScreen(Screen[None]):
 
     def _titles(self) -> None:
         stream = self.query_one(Stream)
-        title = f"Stream · {number_of(stream.only)}" if stream.only else "Stream"
+        title = _("Stream · {only}").format(only=number_of(stream.only)) if stream.only else _("Stream")
         running = [f"{number_of(t)} {share:.0%}" for t, share in self._percent.items() if 0 <= share < 1]
         stream.border_title = Content(" · ".join([title, *running]))
 
     def action_next_pane(self) -> None:
-        names = [name for name, _ in PANES]
+        names = [name for name, __ in PANES]
         here = self.focused.id if self.focused is not None else ""
         following = names[(names.index(here) + 1) % len(names)] if here in names else self._pane
         self.show_pane(following, focus=True)
@@ -312,7 +315,7 @@ class SessionScreen(Screen[None]):
         from hitl_tui.console.screens.replay import ReplayScreen
 
         if self.link is None:
-            self.say("The session is still opening.")
+            self.say(_("The session is still opening."))
             return
         history = self.query_one(HistoryTable)
         chosen = history.selected if self.focused is history else None
@@ -326,7 +329,7 @@ class SessionScreen(Screen[None]):
             self._back = self.focused
             panel.focus()
         else:
-            self.say("Nothing waits for you now.")
+            self.say(_("Nothing waits for you now."))
 
     # Messages --------------------------------------------------------------------------------------------------
 
@@ -377,7 +380,7 @@ class SessionScreen(Screen[None]):
 
     def on_prompt_choices(self, event: Prompt.Choices) -> None:
         shown = "   ".join(f"{c.display}" for c in event.found[:12])
-        more = f"   … {len(event.found) - 12} more" if len(event.found) > 12 else ""
+        more = _("   … {n} more").format(n=len(event.found) - 12) if len(event.found) > 12 else ""
         self.query_one(MessageLine).hint(safe_text(shown, multiline=False) + more)
 
     def on_text_area_changed(self, event: Prompt.Changed) -> None:

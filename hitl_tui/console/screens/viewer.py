@@ -15,6 +15,7 @@ from textual.screen import ModalScreen
 from hitl_tui.console.asking import Row
 from hitl_tui.console.keys import with_jamo
 from hitl_tui.console.widgets.rows import Rows
+from hitl_tui.language import _
 
 
 class ViewerText(VerticalScroll):
@@ -53,7 +54,7 @@ class Viewer(ModalScreen[bool]):
     def compose(self) -> ComposeResult:
         with ViewerText(id="viewer-text") as region:
             region.border_title = Content(self._heading)
-            region.border_subtitle = Content("Esc closes · PgDn reads on")
+            region.border_subtitle = Content(_("Esc closes · PgDn reads on"))
             yield Rows(self._shown)
 
     def on_mount(self) -> None:

@@ -11,10 +11,11 @@ from textual.containers import VerticalScroll
 from textual.widgets import Markdown
 
 from hitl_tui.core.safe_text import safe_text
+from hitl_tui.language import _, mark
 
 # Everything that would hide, decode or lead away: it is shown as it was written.
 _AS_WRITTEN = ("link", "autolink", "image", "reference", "html_inline", "html_block", "entity")
-_NOT_YET = "*The answer appears here once nothing is left to do.*"
+_NOT_YET = mark("*The answer appears here once nothing is left to do.*")
 
 
 def parser() -> MarkdownIt:
@@ -34,7 +35,7 @@ class AnswerPane(VerticalScroll):
         self._text = ""
 
     def compose(self) -> ComposeResult:
-        yield Markdown(_NOT_YET, id="answer-text", open_links=False, parser_factory=parser)
+        yield Markdown(_(_NOT_YET), id="answer-text", open_links=False, parser_factory=parser)
 
     @property
     def text(self) -> str:
@@ -47,6 +48,6 @@ class AnswerPane(VerticalScroll):
         if text == self._text:
             return False
         self._text = text
-        await self.query_one(Markdown).update(safe_text(text) if text else _NOT_YET)
+        await self.query_one(Markdown).update(safe_text(text) if text else _(_NOT_YET))
         self.scroll_home(animate=False)
         return bool(text)

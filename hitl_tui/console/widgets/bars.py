@@ -16,6 +16,7 @@ from textual.widgets import Static
 from hitl_tui.console.keymap import Keymap
 from hitl_tui.console.keys import KeySpec
 from hitl_tui.core.safe_text import cell_width, clip, one_line
+from hitl_tui.language import _
 
 _HELP = "console.help"
 
@@ -31,12 +32,16 @@ class HeaderBar(Widget):
 
     def render(self) -> RenderResult:
         width = self.size.width
-        right = [(f" {self.status} ", "bold $text-warning" if "need" in self.status else "bold")] if self.status else []
+        right = (
+            [(f" {self.status} ", "bold $text-warning" if self.status.startswith("●") else "bold")]
+            if self.status
+            else []
+        )
         middle = [(f" {self.mode} ", "$foreground on $panel")] if self.mode and width >= 60 else []
         if self.followed:
-            shown = "followed: another process has it open" if width >= 110 else "followed"
+            shown = _("followed: another process has it open") if width >= 110 else _("followed")
             middle.insert(0, (f" {shown} ", "bold $text-warning"))
-        used = sum(cell_width(t) for t, _ in [*right, *middle])
+        used = sum(cell_width(t) for t, __ in [*right, *middle])
         name = " hitl-tui "
         session = f" {self.session} " if self.session else ""
         room = width - used - cell_width(name) - cell_width(session) - 1
@@ -54,17 +59,17 @@ class KeyLine(Widget):
     def show(self, specs: Sequence[KeySpec]) -> None:
         """Show these keys as they are mapped now, the most important first."""
         keymap: Keymap = getattr(self.app, "keymap", None) or Keymap()
-        self.keys = tuple((spec.id, keymap.now(spec).shown, spec.label) for spec in specs)
+        self.keys = tuple((spec.id, keymap.now(spec).shown, _(spec.label)) for spec in specs)
 
     def render(self) -> RenderResult:
-        needed = [cell_width(shown) + cell_width(label) + 3 for _, shown, label in self.keys]
-        helps = next((i for i, (name, _, _) in enumerate(self.keys) if name == _HELP), None)
+        needed = [cell_width(shown) + cell_width(label) + 3 for __, shown, label in self.keys]
+        helps = next((i for i, (name, __, __) in enumerate(self.keys) if name == _HELP), None)
         room = self.size.width - 1
         fit = _fitting(needed, room)
         if helps is not None and helps >= fit:
             fit = _fitting(needed, room - needed[helps])
         parts: list[tuple[str, str]] = []
-        for _, shown, label in (*self.keys[:fit], *(self.keys[helps : helps + 1] if helps and helps >= fit else ())):
+        for __, shown, label in (*self.keys[:fit], *(self.keys[helps : helps + 1] if helps and helps >= fit else ())):
             parts += [(f" {shown}", "bold $text-primary"), (f" {label} ", "$text-muted")]
         return Content.assemble(*parts)
 
@@ -110,7 +115,9 @@ class MessageLine(Widget):
         if not self._text:
             return Content("")
         if self._error:
-            return Content.styled(" " + clip(one_line(f"error: {self._text}", width), width), "bold $text-error")
+            return Content.styled(
+                " " + clip(one_line(_("error: {text}").format(text=self._text), width), width), "bold $text-error"
+            )
         return Content.styled(" " + one_line(self._text, width), "$text-success")
 
 
@@ -137,7 +144,7 @@ class TabStrip(Horizontal):
     """The tabs of the panes."""
 
     def __init__(self, panes: Sequence[tuple[str, str]], id: str | None = None) -> None:
-        super().__init__(*(Tab(pane, label) for pane, label in panes), id=id)
+        super().__init__(*(Tab(pane, _(label)) for pane, label in panes), id=id)
 
     def mark(self, pane: str) -> None:
         """Show which pane is seen."""

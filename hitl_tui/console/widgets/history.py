@@ -18,6 +18,7 @@ from hitl_tui.console.reel import current_line, on_line
 from hitl_tui.console.terms import clock_words
 from hitl_tui.console.words import history_said, number_of
 from hitl_tui.core.safe_text import cell_width, one_line, safe_text
+from hitl_tui.language import _, mark
 
 if TYPE_CHECKING:
     from hitl_tui.supervisor.history import CheckpointInfo
@@ -27,7 +28,7 @@ _CLOCK, _MINUTES = 8, 5
 _ROOMY = 56
 _LANES = 5
 """Lines drawn beside each other; further ones are cut off."""
-LEFT_BEHIND = "left behind"
+LEFT_BEHIND = mark("left behind")
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,10 +137,10 @@ def said_of(info: CheckpointInfo, row: GraphRow, room: int) -> str:
     It takes at most `room` cells; where it has too little, `2 done` becomes `✓2`, and what was left says that alone.
     """
     words = " ".join(number_of(word) for word in history_said(info).replace(",", " ").split())
-    said = [f"({LEFT_BEHIND})"] if row.tip else []
+    said = [f"({_(LEFT_BEHIND)})"] if row.tip else []
     said += [words] if words else []
     count = info.todos_completed if not info.outcome else 0
-    text = safe_text(" · ".join([*said, f"{count} done"] if count else said), multiline=False)
+    text = safe_text(" · ".join([*said, _("{count} done").format(count=count)] if count else said), multiline=False)
     if count and cell_width(text) > room:
         text = safe_text(" · ".join([*said, f"✓{count}"]), multiline=False)
     return one_line(said[0] if row.tip and cell_width(text) > room else text, room)

@@ -18,6 +18,7 @@ from hitl_tui.console.themes import rich_colour
 from hitl_tui.console.widgets.finding import Finding, lowered
 from hitl_tui.console.words import PlanRow
 from hitl_tui.core.safe_text import one_line
+from hitl_tui.language import _
 
 _WIDTHS = {"status": 10, "number": 3, "team": 8, "needs": 9, "attempts": 3, "time": 8}
 _COLUMNS = ("status", "number", "team", "title", "needs", "attempts", "time")
@@ -161,7 +162,7 @@ class PlanTable(DataTable[Text]):
         here = self.selected
         self._rows = self._found()
         self._fill(here)
-        found = f"{len(self._rows)} of {len(self._all)}" if self.finding.text else ""
+        found = _("{n:,} of {total:,}").format(n=len(self._rows), total=len(self._all)) if self.finding.text else ""
         self.border_subtitle = self.finding.shown(found) if self.finding.active else Content("")
 
     def action_undo(self) -> None:

@@ -16,18 +16,19 @@ from textual.widgets import Static
 
 from hitl_tui.console import keys
 from hitl_tui.console.arming import Arming
-from hitl_tui.console.asking import Row, body, headline
+from hitl_tui.console.asking import Row, body, headline, risk_of
 from hitl_tui.console.places import Answer, answers
 from hitl_tui.console.widgets.rows import Rows
 from hitl_tui.core.requests import Verdict
+from hitl_tui.language import _, mark
 
 if TYPE_CHECKING:
     from hitl_tui.supervisor.snapshot import Question
 
-_TOO_SOON = "Too soon after the last key: wait half a second, then press it again; nothing was decided."
-_UNMARKABLE = "This question can't be approved, so it can't be marked."
+_TOO_SOON = mark("Too soon after the last key: wait half a second, then press it again; nothing was decided.")
+_UNMARKABLE = mark("This question can't be approved, so it can't be marked.")
 _TITLE_EDGE = 4
-_UNREAD = "Read to the end first (PgDn); nothing was decided."
+_UNREAD = mark("Read to the end first (PgDn); nothing was decided.")
 
 
 class Place(Static):
@@ -165,7 +166,7 @@ class QuestionPanel(Vertical, can_focus=True):
         self._drawn = question.id, rows
         self.query_one(Rows).show(rows)
         self.query_one(Body).scroll_home(animate=False)
-        self.set_class(str(question.view.request.about.get("risk")) == "high", "-risky")
+        self.set_class(risk_of(question) == "high", "-risky")
         self._read.discard(question.id)
         self.arming.drawn()
         self._places()
@@ -223,7 +224,7 @@ class QuestionPanel(Vertical, can_focus=True):
             return
         for answer in answers(question):
             place = self.query_one(f"#place-{answer.number}", Place)
-            unread = answer.verdict in (Verdict.APPROVE, Verdict.USE_AS_DONE) and not self.read
+            unread = answer.binds and not self.read
             place.update(Content(f"{answer.number} {answer.label}"))
             place.set_class(bool(answer.why_not) or unread, "-off")
         remaining = self.arming.remaining if self.has_focus else 0.0
@@ -233,11 +234,11 @@ class QuestionPanel(Vertical, can_focus=True):
             self.set_timer(remaining + 0.02, self._places)
 
     def _state_words(self, remaining: float) -> Content:
-        shown = f"digest {self.question.digest[:8]} · " if self.question is not None else ""
-        shown = (f"9 reviews {len(self._marks)} marked · " if self._marks else "") + shown
+        shown = _("digest {digest} · ").format(digest=self.question.digest[:8]) if self.question is not None else ""
+        shown = (_("9 reviews {n} marked · ").format(n=len(self._marks)) if self._marks else "") + shown
         if not self.read:
-            return Content.assemble((shown, "$text-muted"), ("more below: PgDn", "bold $text-warning"))
-        said = "Ctrl+G to answer" if not self.has_focus else "…" if remaining > 0 else "ready"
+            return Content.assemble((shown, "$text-muted"), (_("more below: PgDn"), "bold $text-warning"))
+        said = _("Ctrl+G to answer") if not self.has_focus else "…" if remaining > 0 else _("ready")
         return Content.styled(shown + said, "$text-muted")
 
     def typed(self) -> None:
@@ -267,9 +268,9 @@ class QuestionPanel(Vertical, can_focus=True):
         elif answer.ask in ("details", "always"):  # neither decides anything by itself
             self.post_message(self.Chosen(question, answer))
         elif not ready:
-            self.post_message(self.Held(_TOO_SOON))
-        elif answer.verdict in (Verdict.APPROVE, Verdict.USE_AS_DONE) and not self.read:
-            self.post_message(self.Held(_UNREAD))
+            self.post_message(self.Held(_(_TOO_SOON)))
+        elif answer.binds and not self.read:
+            self.post_message(self.Held(_(_UNREAD)))
         else:
             self.post_message(self.Chosen(question, answer))
 
@@ -287,7 +288,7 @@ class QuestionPanel(Vertical, can_focus=True):
             return
         if self._marks.pop(question.id, None) is None:
             if Verdict.APPROVE not in question.view.request.options:
-                self.post_message(self.Held(_UNMARKABLE))
+                self.post_message(self.Held(_(_UNMARKABLE)))
                 return
             self._marks[question.id] = question.digest
         self._titles()
@@ -336,7 +337,7 @@ class QuestionPanel(Vertical, can_focus=True):
         if self.arming.decides:
             self.post_message(self.Wanted("undo"))
         else:
-            self.post_message(self.Held(_TOO_SOON))
+            self.post_message(self.Held(_(_TOO_SOON)))
 
     def action_leave(self) -> None:
         self.post_message(self.Left())

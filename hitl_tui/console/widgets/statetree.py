@@ -11,6 +11,7 @@ from textual.widgets import Tree
 from textual.widgets.tree import TreeNode
 
 from hitl_tui.core.safe_text import one_line, safe_text
+from hitl_tui.language import _, ngettext
 
 MOST_CHILDREN = 500
 """Parts of one value that are listed; the rest is counted."""
@@ -51,7 +52,7 @@ class StateTree(Tree[tuple[Path, Any]]):
         path, value = node.data
         for number, (name, part) in enumerate(_parts(value)):
             if number >= MOST_CHILDREN:
-                node.add_leaf(Text(f"… and {len(value) - MOST_CHILDREN:,} more"))
+                node.add_leaf(Text(_("… and {n:,} more").format(n=len(value) - MOST_CHILDREN)))
                 return
             here = (*path, name)
             if isinstance(part, (Mapping, list, tuple)) and part:
@@ -85,8 +86,11 @@ def _label(name: str, value: Any) -> Text:
     """Return a safe line: the name, then a short value or how much is within."""
     shown = one_line(safe_text(name, multiline=False), 60)
     if isinstance(value, Mapping) and value:
-        return Text.assemble((shown, "bold"), (f"  {len(value):,} entr{'y' if len(value) == 1 else 'ies'}", "dim"))
+        return Text.assemble(
+            (shown, "bold"),
+            ("  " + ngettext("{n:,} entry", "{n:,} entries", len(value)).format(n=len(value)), "dim"),
+        )
     if isinstance(value, (list, tuple)) and value:
-        return Text.assemble((shown, "bold"), (f"  list of {len(value):,}", "dim"))
+        return Text.assemble((shown, "bold"), ("  " + _("list of {n:,}").format(n=len(value)), "dim"))
     text = value if isinstance(value, str) and value else json.dumps(value, ensure_ascii=False)
     return Text.assemble((shown, "bold"), "  ", one_line(safe_text(text, multiline=False), _LONGEST))

@@ -25,6 +25,7 @@ from hitl_tui.console.terms import clock_words
 from hitl_tui.console.widgets.finding import Finding, lowered
 from hitl_tui.console.words import number_of, progress_bar
 from hitl_tui.core.safe_text import cell_width, clip
+from hitl_tui.language import _, ngettext, render
 
 if TYPE_CHECKING:
     from hitl_tui.console.app import HitlApp
@@ -36,6 +37,8 @@ AT_ONCE = 2_000
 """Lines that are broken to a new width at once; the older ones follow in slices, between keys."""
 _DROPPED = 5_000
 _GLYPHS = {"started": "▸ ", "finished": "✓ ", "failed": "✗ ", "asked": "? ", "note": "! "}
+_OURS = frozenset({"started", "finished", "failed", "asked", "note", "progress"})
+"""What is said of these is ours; a `line` is what a team says."""
 _SPACES = re.compile(r"( +)")
 
 
@@ -57,11 +60,12 @@ class Line:
 def stream_line(activity: Activity) -> Line | None:
     """Return the line for an activity; progress on its way is one that only moves a bar."""
     if activity.kind == "progress" and 0 <= activity.fraction < 1:
-        return Line(activity.todo_id, "", activity.text, activity.fraction)
+        return Line(activity.todo_id, "", render(activity.text), activity.fraction)
     number = number_of(activity.todo_id) if activity.todo_id else ""
     head = f"{clock_words(activity.at)} {number:<4}{_GLYPHS.get(activity.kind, '')}"
     ends = activity.kind in ("started", "finished", "failed") or activity.fraction >= 1
-    return Line(activity.todo_id, head, activity.text, ends=ends)
+    text = render(activity.text) if activity.kind in _OURS else activity.text
+    return Line(activity.todo_id, head, text, ends=ends)
 
 
 def wrapped(line: Line, width: int) -> list[str]:
@@ -319,7 +323,9 @@ class Stream(ScrollView, can_focus=True):
     def _foot_words(self) -> Content:
         if self.finding.active:
             place = bisect_left(self._matches, self._here) + 1
-            found = f"{place:,} of {len(self._matches):,}" if self._matches else "not found"
+            found = (
+                _("{n:,} of {total:,}").format(n=place, total=len(self._matches)) if self._matches else _("not found")
+            )
             return self.finding.shown(found if self.finding.text else "")
         parts: list[Content] = []
         room = self.size.width - 4
@@ -349,7 +355,10 @@ class Stream(ScrollView, can_focus=True):
         app = cast("HitlApp", self.app)
         app.copy_to_clipboard(text)
         count = text.count("\n") + 1
-        app.say(f"Copied {count} line{'' if count == 1 else 's'}, if the terminal allows it.")
+        said = ngettext(
+            "Copied {n} line, if the terminal allows it.", "Copied {n} lines, if the terminal allows it.", count
+        )
+        app.say(said.format(n=count))
 
     # Drawing ---------------------------------------------------------------------------------------------------
 

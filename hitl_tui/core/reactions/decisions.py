@@ -8,10 +8,11 @@ from typing import Any
 
 from hitl_tui.core import board as b
 from hitl_tui.core.board import Draft
+from hitl_tui.core.digest import digest
 from hitl_tui.core.errors import HitlError, Refused
 from hitl_tui.core.events import Event
 from hitl_tui.core.plan import Change
-from hitl_tui.core.questions import plan_question, proposal_question, question_of
+from hitl_tui.core.questions import interrupt_questions, plan_question, proposal_question, question_of
 from hitl_tui.core.reactions import operators
 from hitl_tui.core.reactions.operators import DEFAULT_SKIP_REASON, by_whom, rejected, stop_all
 from hitl_tui.core.requests import Kind, Verdict
@@ -28,10 +29,17 @@ def decided(draft: Draft, event: Event) -> None:
         _decided_proposal(draft, event, verdict)
         return
     todo = operators.target(draft, event)
+    if kind is Kind.INTERRUPT:
+        _decided_interrupt(draft, event, todo, verdict)
+        return
     question = question_of(draft, todo)
     if question is None or question.id != event.data["request_id"]:
-        raise Refused(f"{todo.id} isn't asked this any more.", reason="stale")
+        raise _stale(todo)
     _TODO_VERDICTS[kind](draft, event, todo, verdict)
+
+
+def _stale(todo: SupervisorTodo) -> Refused:
+    return Refused(f"{todo.id} isn't asked this any more.", reason="stale")
 
 
 def _decided_plan(draft: Draft, event: Event, verdict: Verdict) -> None:
@@ -123,7 +131,17 @@ def _reason(event: Event) -> str:
 
 def _decided_failure(draft: Draft, event: Event, todo: SupervisorTodo, verdict: Verdict) -> None:
     if verdict is Verdict.RETRY:
-        draft.put(todo.move(Status.PENDING, question=None, error="", completed_at="", duration=None))
+        # What was decided is exactly what was shown: this input, from where the run stands.
+        approval = {
+            "by": event.data.get("by", ""),
+            "at": event.data.get("at", event.at),
+            "channel": event.data.get("channel", ""),
+            "digest": digest(b.subject_of(draft, todo)),
+            "request_id": event.data["request_id"],
+            "ahead": False,
+        }
+        again = todo.move(Status.PENDING, question=None, error="", completed_at="", duration=None)
+        draft.put(replace(again, approval=approval))
     elif verdict is Verdict.SKIP:
         operators.skip(draft, replace(event, data={"todo_id": todo.id, "reason": _reason(event)}, by=by_whom(event)))
     else:
@@ -144,17 +162,25 @@ def _decided_effect(draft: Draft, event: Event, todo: SupervisorTodo, verdict: V
 
 
 def _decided_interrupt(draft: Draft, event: Event, todo: SupervisorTodo, verdict: Verdict) -> None:
+    """One of the questions a run waits for was answered; the others stay, also while it goes on (I3)."""
+    ids = {q.id: interrupt_id for interrupt_id, q in interrupt_questions(draft, todo)}
+    answered = ids.get(str(event.data["request_id"]))
+    if answered is None or todo.question is None:
+        raise _stale(todo)
     if verdict is not Verdict.RESPOND:
         draft.put(rejected(todo, event))
         return
-    question = todo.question or {}
-    answer = {"interrupt_id": question["interrupt"]["id"], "value": event.data.get("value")}
-    draft.put(todo.move(Status.IN_PROGRESS, question={"kind": "answered", "answer": answer}))
+    answer = {"value": event.data.get("value"), "by": event.data.get("by", ""), "request_id": event.data["request_id"]}
+    interrupts = [{**i, "answer": answer} if i["id"] == answered else i for i in todo.question["interrupts"]]
+    question = {**todo.question, "interrupts": interrupts}
+    if todo.status is Status.IN_PROGRESS:
+        draft.put(replace(todo, question=question))
+    else:
+        draft.put(todo.move(Status.IN_PROGRESS, question=question))
 
 
 _TODO_VERDICTS: Mapping[Kind, Callable[[Draft, Event, SupervisorTodo, Verdict], None]] = {
     Kind.TODO: _decided_run,
     Kind.FAILURE: _decided_failure,
     Kind.EFFECT: _decided_effect,
-    Kind.INTERRUPT: _decided_interrupt,
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -30,9 +31,19 @@ def _ended(draft: Draft, event: Event) -> SupervisorTodo:
     return replace(todo, metadata=metadata)
 
 
+def _entering(todo: SupervisorTodo, event: Event) -> SupervisorTodo:
+    """Keep how often each node was entered, all in all (I7): `entered` {path: times}."""
+    entered = event.data.get("entered")
+    if not entered:
+        return todo
+    before = todo.metadata.get("entered", {})
+    counted = {**before, **{str(k): int(before.get(k, 0)) + int(n) for k, n in entered.items()}}
+    return replace(todo, metadata={**todo.metadata, "entered": counted})
+
+
 def finished(draft: Draft, event: Event) -> None:
-    """A run ended well: `todo_id`, `run_id`, `result` (a reference), optionally `proposal`."""
-    todo = _ended(draft, event)
+    """A run ended well: `todo_id`, `run_id`, `result` (a reference), optionally `proposal` and `entered`."""
+    todo = _entering(_ended(draft, event), event)
     draft.put(
         todo.move(
             Status.COMPLETED,
@@ -51,8 +62,13 @@ def finished(draft: Draft, event: Event) -> None:
 
 
 def failed(draft: Draft, event: Event) -> None:
-    """A run failed: `todo_id`, `run_id`, `error`, `final` (a retry can't help)."""
-    todo = _ended(draft, event)
+    """A run failed: `todo_id`, `run_id`, `error`, `final` (it isn't tried again by itself).
+
+    Optionally `thread`, which a retry goes on with, `wedged` (the answer it was given is what made it fail), `entered`.
+    """
+    todo = _entering(_ended(draft, event), event)
+    if event.data.get("thread"):
+        todo = replace(todo, metadata={**todo.metadata, "rewind": {"thread": str(event.data["thread"])}})
     error = str(event.data.get("error", ""))[:2000]
     times: dict[str, Any] = {
         "completed_at": event.at,
@@ -64,17 +80,35 @@ def failed(draft: Draft, event: Event) -> None:
         metadata = {**todo.metadata, "skip_reason": f"failed: {error}", "skipped_by": SYSTEM}
         draft.put(todo.move(Status.SKIPPED, error=error, metadata=metadata, question=None, **times))
     else:
-        draft.put(todo.move(Status.FAILED, error=error, question={"kind": "failure"}, **times))
+        question = {"kind": "failure", **({"wedged": True} if event.data.get("wedged") else {})}
+        draft.put(todo.move(Status.FAILED, error=error, question=question, **times))
 
 
 def interrupted(draft: Draft, event: Event) -> None:
-    """A run ended at an interrupt: `todo_id`, `run_id`, `interrupt` {`id`, `path`, `index`, `value`}."""
-    todo = _running(draft, event)
-    interrupt = dict(event.data["interrupt"])
+    """A run ended at interrupts: `todo_id`, `run_id`, `interrupts`, `delivered` (ids it was given answers for).
+
+    Each interrupt has `id`, `path`, `index`, `value`; optionally `schema`, `at` (where its thread stood) and `again`
+    (what runs again). One that is asked as before keeps its question, and its answer if there is one meanwhile.
+    """
+    todo = _entering(_running(draft, event), event)
+    delivered, asked = set(event.data.get("delivered", ())), todo.asked + 1
+    known = {i["id"]: i for i in (todo.question or {}).get("interrupts", ()) if i["id"] not in delivered}
+    interrupts = [_asked(dict(i), known.get(i["id"]), asked) for i in event.data["interrupts"]]
+    if not interrupts:
+        raise TypeError("a run that ended at interrupts names them")
+    question = {"kind": Kind.INTERRUPT.value, "interrupts": interrupts}
+    if any("answer" in i for i in interrupts):
+        draft.put(replace(todo, question=question, asked=asked))
+    else:
+        draft.put(todo.move(Status.WAITING_APPROVAL, question=question, asked=asked))
+
+
+def _asked(interrupt: dict[str, Any], known: Mapping[str, Any] | None, asked: int) -> dict[str, Any]:
     if not isinstance(interrupt["id"], str) or not isinstance(interrupt.get("path", ()), list | tuple):
         raise TypeError("an interrupt has a text as id and a list as path")
-    question = {"kind": Kind.INTERRUPT.value, "interrupt": interrupt}
-    draft.put(todo.move(Status.WAITING_APPROVAL, question=question, asked=todo.asked + 1))
+    if known is not None and all(known.get(k) == interrupt.get(k) for k in ("value", "schema", "at")):
+        return dict(known)
+    return {**interrupt, "asked": asked}
 
 
 def doubt(draft: Draft, event: Event) -> None:

@@ -1,0 +1,107 @@
+"""`attach`: any LangGraph graph, unchanged, under supervision (I1)."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from pathlib import Path
+
+from hitl_tui.cli.arguments import Arguments
+from hitl_tui.cli.jobs import DONE, Job, exit_code, given_text, outcome, settled, told
+from hitl_tui.cli.settings import operator_name, workspace_folder
+from hitl_tui.config.graphs import Attachment, GraphDeclaration, declared_graph
+from hitl_tui.core.errors import BadInput
+from hitl_tui.core.policy import Mode
+from hitl_tui.core.safe_text import one_line
+
+
+def attachment(given: Arguments, stdin: object) -> Attachment:
+    """Return what a command line attaches, once the graph has been imported.
+
+    Raises:
+        BadInput: there is no such graph, it can't be loaded, or the input isn't for it; one sentence with file and line.
+    """
+    from hitl_tui.teams.graph.team import GraphTeam
+
+    workspace = workspace_folder(given.workspace)
+    declaration = _with_store(declared_graph(given.name, workspace), given)
+    team = GraphTeam(declaration)
+    with contextlib.redirect_stdout(sys.stderr):
+        facts = team.facts
+        query = _query(given, stdin, declaration)
+        if query:
+            team.bind(query, {})
+    notes = []
+    if facts.forgets:
+        notes.append(f"{declaration.name} came with a saver in memory: what that held before isn't seen here.")
+    if facts.keeps:
+        notes.append(f"{declaration.name} keeps its own {facts.keeps}; its threads live there, not in the session.")
+    return Attachment(declaration, query, bool(given.input is not None), tuple(notes), team.takes)
+
+
+def _with_store(declaration: GraphDeclaration, given: Arguments) -> GraphDeclaration:
+    from dataclasses import replace
+
+    if given.thread and not given.saver:
+        raise BadInput("--thread names a thread in a store; say which store with --saver.")
+    saver = given.saver
+    if saver and "://" not in saver:
+        path = Path(saver).expanduser()
+        if not path.is_file():
+            raise BadInput(f"There is no checkpoint database {one_line(saver, 200)}.")
+        saver = str(path.resolve())
+    return replace(declaration, saver=saver, thread=given.thread)
+
+
+def _query(given: Arguments, stdin: object, declaration: GraphDeclaration) -> str:
+    text = given.input
+    if text is None:
+        from hitl_tui.teams.graph.team import GO_ON
+
+        return GO_ON if declaration.thread else ""
+    if text.startswith("@"):
+        path = Path(text[1:]).expanduser()
+        try:
+            return path.read_text(encoding="utf-8-sig").strip()
+        except OSError as error:
+            raise BadInput(f"The input {one_line(str(path), 200)} can't be read: {error.strerror}.") from error
+        except UnicodeDecodeError as error:
+            raise BadInput(f"The input {one_line(str(path), 200)} isn't UTF-8 text.") from error
+    return given_text(text, stdin)  # type: ignore[arg-type]
+
+
+async def attach(job: Job, found: Attachment) -> int:
+    """Begin a session with a graph; go until something must be decided or it is finished.
+
+    Raises:
+        BadInput: there is no input; nothing was made.
+    """
+    from hitl_tui.cli.documents import run_document
+    from hitl_tui.commands.handler import CommandHandler
+    from hitl_tui.repl.plain import plan_lines
+    from hitl_tui.supervisor.workbench import Workbench
+
+    given = job.arguments
+    if not found.query:
+        raise BadInput(
+            f"{found.graph.name} takes {found.takes}; give it with --input.",
+            help='For example: --input \'{"…": "…"}\', --input @file.json, or --input "some words"',
+        )
+    by = operator_name(given.by, job.environ)
+    async with Workbench.open(job.data, job.environ) as bench:
+        mode = Mode(given.mode) if given.mode else None
+        workspace = workspace_folder(given.workspace)
+        setup = await bench.create(found.query, workspace, session_id=given.session, mode=mode, graph=found.graph)
+        job.session_id = setup.info.id
+        job.log.hide(setup.secrets)
+        async with bench.session(setup, found.query) as session:
+            with told(job, session):
+                await settled(session)
+                if found.approved and session.snapshot.questions:
+                    await CommandHandler(session, setup.planner, by=by, channel="cli").handle("/todo approve")
+                snapshot = await settled(session)
+    if given.json:
+        job.out.document({**run_document(snapshot), "notes": list(found.notes)})
+    else:
+        job.out.lines([*found.notes, *plan_lines(snapshot), *outcome(job, snapshot)])
+    return exit_code(snapshot) if snapshot.questions or snapshot.concluded else DONE

@@ -1,0 +1,232 @@
+"""`hitl-tui open`: any LangGraph checkpoint database, read and never written (I9).
+
+At a terminal it is a console; elsewhere, or with --json, it prints what is there.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import json
+import shlex
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from hitl_tui.cli.output import escaped
+from hitl_tui.core.errors import BadInput
+from hitl_tui.core.safe_text import cell_width, one_line, safe_text
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from hitl_tui.cli.arguments import Arguments
+    from hitl_tui.cli.output import Output
+    from hitl_tui.supervisor.foreign.model import ThreadInfo
+    from hitl_tui.supervisor.foreign.store import Store
+    from hitl_tui.supervisor.moments import CheckpointInfo
+
+DONE = 0
+LISTED = 100
+"""Threads or checkpoints that are listed when nothing else is said."""
+_WIDEST = 10_000
+_ABSENT = "(nothing)"
+
+
+def check(arguments: Arguments) -> None:
+    """Check what was given before anything is opened.
+
+    Raises:
+        BadInput: options that don't go together.
+    """
+    if arguments.checkpoint and not arguments.thread:
+        raise BadInput("--checkpoint needs --thread, the thread that it belongs to.")
+    if arguments.against and not arguments.checkpoint:
+        raise BadInput("--against needs --checkpoint, the other one of the two to compare.")
+    if arguments.ns and not arguments.thread:
+        raise BadInput("--ns needs --thread, the thread that the subgraph ran in.")
+
+
+async def print_store(arguments: Arguments, out: Output) -> int:
+    """Print threads, a thread's checkpoints, a state, or what differs between two; return the exit code.
+
+    Raises:
+        BadInput: there is no such store, thread or checkpoint, or it can't be read; nothing was changed.
+        StorageError: it can't be read any further.
+    """
+    from hitl_tui.supervisor.foreign.store import open_store as opened
+
+    async with opened(arguments.file) as store:
+        if not arguments.thread:
+            await _print_threads(arguments, store, out)
+            return DONE
+        thread = await store.find_thread(arguments.thread)
+        ns = await _namespace(store, thread, arguments.ns)
+        if arguments.checkpoint:
+            await _print_state(arguments, store, thread, ns, out)
+        else:
+            await _print_checkpoints(arguments, store, thread, ns, out)
+    return DONE
+
+
+async def _namespace(store: Store, thread: str, given: str) -> str:
+    if not given:
+        return ""
+    found = [n.ns for n in await store.namespaces(thread) if n.ns == given or (n.ns and n.ns.startswith(given))]
+    if given in found:
+        return given
+    if len(found) != 1:
+        which = "several" if found else "no"
+        raise BadInput(f'{which.capitalize()} subgraphs of this thread begin with "{_line(given, 60)}".')
+    return found[0]
+
+
+async def _print_threads(arguments: Arguments, store: Store, out: Output) -> None:
+    limit, skip = arguments.limit or LISTED, arguments.skip or 0
+    threads = await store.threads(limit, skip, arguments.search)
+    total = await store.thread_count()
+    more = len(threads) == limit
+    message = f"{_many(total, 'thread')} in {store.info.name}."
+    if arguments.json:
+        listed = [t.to_dict() for t in threads]
+        document = {"status": "ok", "message": message, "store": _store(store), "total": total, "threads": listed}
+        out.document({**document, "next": skip + limit if more else None})
+        return
+    rows = [_thread_row(t) for t in threads]
+    lines = _table([("THREAD", "", "CHECKPOINTS", "LAST", "ABOUT"), *rows]) if rows else []
+    rest = [f"More with --skip {skip + limit}."] if more else []
+    out.lines([*lines, *rest, message, *_notes(store)])
+
+
+def _thread_row(thread: ThreadInfo) -> tuple[str, ...]:
+    asks = "? asks" if thread.waiting else ""
+    return _line(thread.thread_id, 60), asks, f"{thread.checkpoints:,}", _moment(thread.at), _line(thread.title, 80)
+
+
+async def _print_checkpoints(arguments: Arguments, store: Store, thread: str, ns: str, out: Output) -> None:
+    limit = arguments.limit or LISTED
+    before = await store.find(thread, ns, arguments.before) if arguments.before else ""
+    found = await store.older(thread, ns, limit, before)
+    total, spaces = await store.count(thread, ns), await store.namespaces(thread)
+    following = found[-1].checkpoint_id if len(found) == limit else None
+    message = f"{_many(total, 'checkpoint')} of thread {_line(thread, 60)} in {store.info.name}."
+    if arguments.json:
+        listed = [_checkpoint(c) for c in found]
+        document = {"status": "ok", "message": message, "store": _store(store), "thread_id": thread, "ns": ns}
+        names = [n.to_dict() for n in spaces]
+        out.document({**document, "total": total, "namespaces": names, "checkpoints": listed, "next": following})
+        return
+    rows = [
+        (c.checkpoint_id, str(c.step), _line(c.node, 30), c.source, _moment(c.timestamp), _line(_said(c), 100))
+        for c in found
+    ]
+    lines = _table([("CHECKPOINT", "STEP", "NEXT", "SOURCE", "TIME", ""), *rows]) if rows else []
+    subgraphs = [f"Subgraph --ns {shlex.quote(_line(n.ns))}: {_many(n.checkpoints, 'checkpoint')}" for n in spaces]
+    rest = [f"Older ones with --before {following}."] if following else []
+    out.lines([*lines, *rest, *subgraphs[1 if spaces and not spaces[0].ns else 0 :], message, *_notes(store)])
+
+
+def _checkpoint(info: CheckpointInfo) -> dict[str, Any]:
+    return {
+        "checkpoint_id": info.checkpoint_id,
+        "parent_id": info.parent_id or None,
+        "timestamp": info.timestamp,
+        "step": info.step,
+        "source": info.source,
+        "next": info.node,
+        "asked": info.message.removeprefix("waiting: ") if info.waiting else None,
+        "said": info.outcome,
+    }
+
+
+def _said(info: CheckpointInfo) -> str:
+    return f"asked: {info.message.removeprefix('waiting: ')}" if info.waiting else info.outcome
+
+
+async def _print_state(arguments: Arguments, store: Store, thread: str, ns: str, out: Output) -> None:
+    from hitl_tui.supervisor.foreign.differences import change_document, differences
+
+    moment = await store.moment(thread, ns, await store.find(thread, ns, arguments.checkpoint))
+    about = {"store": _store(store), "thread_id": thread, "ns": ns}
+    message = f"Thread {_line(thread, 60)} at checkpoint {_line(moment.checkpoint_id, 60)}."
+    if not arguments.against:
+        if arguments.json:
+            out.document({"status": "ok", "message": message, **about, "checkpoint": moment.to_dict()})
+        else:
+            out.lines([*_pretty(moment.to_dict()), message])
+        return
+    other = await store.moment(thread, ns, await store.find(thread, ns, arguments.against))
+    changes = [change_document(c) for c in differences(other.values, moment.values)]
+    message = f"{_many(len(changes), 'difference')} from checkpoint {_line(other.checkpoint_id, 60)}."
+    if arguments.json:
+        ids = {"checkpoint_id": moment.checkpoint_id, "against": other.checkpoint_id}
+        notes = [*dict.fromkeys((*other.notes, *moment.notes))]
+        out.document({"status": "ok", "message": message, **about, **ids, "differences": changes, "notes": notes})
+    else:
+        out.lines([*(_change(c) for c in changes), message])
+
+
+def _change(change: Mapping[str, Any]) -> str:
+    sign = {"added": "+", "removed": "-"}.get(change["change"], "~")
+    sides = [_short(change[side]) for side in ("before", "after") if side in change]
+    return f"{sign} {_line('.'.join(change['path']), 200)}: {' → '.join(sides)}"
+
+
+def _store(store: Store) -> dict[str, Any]:
+    return {"kind": store.info.kind, "name": store.info.name, "notes": list(store.info.notes)}
+
+
+def _notes(store: Store) -> Iterable[str]:
+    return store.info.notes
+
+
+def _pretty(document: Mapping[str, Any]) -> list[str]:
+    text = json.dumps(document, ensure_ascii=False, indent=2, allow_nan=False)
+    return [escaped(line) for line in text.split("\n")]
+
+
+def _short(value: Any) -> str:
+    return _line(value if isinstance(value, str) and value.strip() else json.dumps(value, ensure_ascii=False), 300)
+
+
+def _line(text: str, width: int = _WIDEST) -> str:
+    return one_line(safe_text(text, multiline=False), width)
+
+
+def _moment(at: str) -> str:
+    return one_line(at.partition(".")[0].replace("T", " "), 19)
+
+
+def _many(count: int, what: str) -> str:
+    return f"{count:,} {what}{'' if count == 1 else 's'}"
+
+
+def _table(rows: Iterable[tuple[str, ...]]) -> list[str]:
+    kept = list(rows)
+    widths = [max(cell_width(row[n]) for row in kept) for n in range(len(kept[0]))]
+    padded = (
+        "  ".join(cell + " " * (width - cell_width(cell)) for cell, width in zip(row, widths, strict=True))
+        for row in kept
+    )
+    return [line.rstrip() for line in padded]
+
+
+def open_store(arguments: Arguments, data: Path, out: Output, *, screen: bool) -> int:
+    """Show a store in a console, or print what is in it; return the exit code. Raises as `print_store` does.
+
+    Args:
+        arguments: what was asked for.
+        data: the data folder, for keys and themes.
+        out: standard output.
+        screen: there is a terminal to show it on.
+    """
+    check(arguments)
+    if not screen or arguments.json or arguments.checkpoint:
+        return asyncio.run(print_store(arguments, out))
+    # Imports make hundreds of thousands of objects and no garbage.
+    gc.disable()
+    from hitl_tui.console.options import ConsoleOptions
+    from hitl_tui.console.screens.store import run_store
+
+    gc.freeze()
+    gc.enable()
+    return run_store(ConsoleOptions(data), arguments.file, arguments.thread)

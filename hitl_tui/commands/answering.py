@@ -1,0 +1,144 @@
+"""`/answer`: what a team asks from inside gets its answer, checked before it is sent (I2, I3)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from hitl_tui.commands.hand import Hand
+from hitl_tui.commands.results import CommandResult
+from hitl_tui.core.errors import BadInput, Refused, UnknownName
+from hitl_tui.core.requests import Outcome, Verdict
+from hitl_tui.core.shapes.model import Shape, said
+from hitl_tui.core.shapes.reading import read
+from hitl_tui.core.storable import check_storable
+from hitl_tui.core.todos import clip, resolve_id
+from hitl_tui.supervisor.snapshot import Question, Snapshot
+
+_NUMBERED = re.compile(r"(.+)\.([0-9]{1,4})")
+_REQUEST = "req-"
+
+
+async def answer(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
+    """Answer the question that an id names with what was written."""
+    question = await find(hand, str(values["id"]))
+    shape = form_of(question)
+    return await send(hand, question, read(shape, str(values["value"])).value)
+
+
+async def send(hand: Hand, question: Question, value: Any) -> CommandResult:
+    """Send a checked answer; the result says exactly what was sent.
+
+    Args:
+        hand: who answers.
+        question: the question as it was shown.
+        value: JSON that its form has checked.
+
+    Raises:
+        BadInput: the value can't be kept.
+        Refused: it can't count: late, repeated, stale, superseded, not allowed.
+    """
+    check_storable(value)
+    result = await hand.decide(question, Verdict.RESPOND, value=value)
+    if result.failed:
+        return result
+    sent = await _recorded(hand, question, value)
+    data = {**result.data, "shape": form_of(question).kind.value, "sent": sent}
+    return CommandResult(result.status, f"{result.message} Sent: {said(sent)}.", data)
+
+
+async def _recorded(hand: Hand, question: Question, value: Any) -> Any:
+    """Return the answer as it was recorded: secrets in it were masked."""
+    view = await hand.face.desk.ledger.request(question.id, hand.face.desk.now())
+    decisions = view.decisions if view is not None else ()
+    return next((d.value for d in reversed(decisions) if d.by == hand.by and d.verdict is Verdict.RESPOND), value)
+
+
+def form_of(question: Question) -> Shape:
+    """Return the form of what a team asks from inside.
+
+    Raises:
+        BadInput: it is another kind of question.
+    """
+    if question.shape is None:
+        ways = ", ".join(question.commands.values())
+        raise BadInput(f"{question.name} waits for something else than an answer; answer it with one of {ways}.")
+    return question.shape
+
+
+async def find(hand: Hand, name: str) -> Question:
+    """Return the open question that a name stands for.
+
+    Raises:
+        UnknownName: there is none of that name, or it could be several.
+        BadInput: it doesn't wait for an answer.
+        Refused: it was answered or replaced meanwhile.
+    """
+    if name.startswith(_REQUEST):
+        found = _by_request(hand.snapshot, name)
+        if found is None:
+            await _refuse_closed(hand, name)
+        assert found is not None
+    else:
+        found = open_question(hand.snapshot, name)
+    form_of(found)
+    return found
+
+
+def open_question(snapshot: Snapshot, name: str) -> Question:
+    """Return the open question of a TODO that a name stands for: `todo_001`, `1`, `todo_001.2`, a request's id.
+
+    Raises:
+        UnknownName: there is no such TODO or number, or it asks several things at once.
+        BadInput: the TODO asks nothing.
+    """
+    if name.startswith(_REQUEST):
+        found = _by_request(snapshot, name)
+        if found is None:
+            raise UnknownName(f'No open question has the id "{clip(name)}".')
+        return found
+    match = _NUMBERED.fullmatch(name)
+    todo_id = resolve_id(match.group(1) if match else name, snapshot.raw)
+    asked = [q for q in snapshot.questions if q.todo_id == todo_id]
+    if not asked:
+        raise BadInput(f"{todo_id} is {snapshot.raw[todo_id]['status']} and asks nothing now.")
+    names = ", ".join(q.name for q in sorted(asked, key=lambda q: q.number))
+    if match is None and len(asked) > 1:
+        raise UnknownName(f"{todo_id} asks {len(asked)} things at once; name one of {names}.")
+    number = int(match.group(2)) if match else 0
+    if match is None or (len(asked) == 1 and number == 1):
+        return asked[0]
+    for question in asked:
+        if question.number == number:
+            return question
+    raise UnknownName(f"There is no {todo_id}.{number}; what it asks now is {names}.")
+
+
+def _by_request(snapshot: Snapshot, name: str) -> Question | None:
+    asked = {q.id: q for q in snapshot.questions}
+    if name in asked:
+        return asked[name]
+    found = [q for i, q in asked.items() if i.startswith(name) and len(name) > len(_REQUEST)]
+    if len(found) > 1:
+        raise UnknownName(f'"{clip(name)}" could be {", ".join(q.id for q in found[:4])}; write more of the id.')
+    return found[0] if found else None
+
+
+async def _refuse_closed(hand: Hand, name: str) -> None:
+    """Say why a request by this id takes no answer any more.
+
+    Raises:
+        Refused: it was decided, replaced, or never there.
+    """
+    view = await hand.face.desk.ledger.request(name, hand.face.desk.now())
+    if view is None or view.request.session != hand.face.id:
+        raise Refused(f'There is no open question "{clip(name)}".', reason="unknown")
+    outcome = view.resolution.outcome
+    if outcome is Outcome.SUPERSEDED:
+        why = view.request.superseded
+        raise Refused(f"This question was replaced ({why}); look at the new one.", reason="superseded")
+    if outcome is Outcome.EXPIRED:
+        raise Refused(f"This question expired at {view.request.deadline}.", reason="late")
+    by = view.resolution.decisions[-1].by if view.resolution.decisions else "somebody"
+    raise Refused(f"This was decided already, by {by}.", reason="repeated" if by == hand.by else "late")

@@ -1,0 +1,202 @@
+"""Declared graphs: LangGraph graphs of the user's own that become teams (I1)."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Any
+
+from hitl_tui.core.errors import BadInput, ConfigError
+from hitl_tui.core.policy import Risk
+from hitl_tui.core.safe_text import one_line
+
+LANGGRAPH_FILE = "langgraph.json"
+LARGEST = 1_000_000
+"""Bytes; a larger langgraph.json is surely none."""
+
+_NAME = re.compile(r"[^a-z0-9_]+")
+
+
+@dataclass(frozen=True, slots=True)
+class GraphDeclaration:
+    """One graph that is a team.
+
+    Args:
+        name: the team's name: lower-case letters, digits and underscores.
+        target: `module:attribute` or `path.py:attribute`; the attribute may be missing when there is one graph only.
+        folder: absolute path that relative targets start from and that its imports are found in.
+        description: one line.
+        risk: risk class of running it.
+        timeout: seconds one attempt may take; 0 for no limit.
+        config: `configurable` values and other RunnableConfig entries, JSON.
+        context: the graph's runtime context, JSON; None for none.
+        state_types: `module:Class` of types that its state holds inside untyped fields.
+        env: environment variables it needs, by name; those that are set already win.
+        saver: where its own threads live: a SQLite path or a PostgreSQL URI; empty for the session's file.
+        thread: the thread in that store to go on with; empty for one of its own.
+    """
+
+    name: str
+    target: str
+    folder: str
+    description: str = ""
+    risk: str = Risk.HIGH.value
+    timeout: float = 0.0
+    config: Mapping[str, Any] = field(default_factory=dict)
+    context: Mapping[str, Any] | None = None
+    state_types: tuple[str, ...] = ()
+    env: Mapping[str, str] = field(default_factory=dict)
+    saver: str = ""
+    thread: str = ""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as JSON, without what environment variables hold: those are read anew."""
+        data = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "env"}
+        return {**data, "config": dict(self.config), "state_types": list(self.state_types)}
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> GraphDeclaration:
+        known = {f.name for f in fields(cls)}
+        values = {k: v for k, v in data.items() if k in known}
+        values["state_types"] = tuple(values.get("state_types", ()))
+        return cls(**values)
+
+
+@dataclass(frozen=True, slots=True)
+class Attachment:
+    """A graph that a face is started with.
+
+    Args:
+        graph: which.
+        query: its input, as a person wrote it; empty when it is to be asked for.
+        approved: the person who started it gave the input whole, so that running it needs no second word.
+        notes: what that person should know.
+        takes: what its input looks like, in short.
+    """
+
+    graph: GraphDeclaration
+    query: str = ""
+    approved: bool = False
+    notes: tuple[str, ...] = ()
+    takes: str = ""
+
+
+def team_name(text: str) -> str:
+    """Return a text as a team's name: lower-case, anything strange as underscores."""
+    name = _NAME.sub("_", text.lower()).strip("_")[:60]
+    return name if name and name[0].isalpha() else f"graph_{name}".rstrip("_")
+
+
+def langgraph_file(path: Path) -> tuple[GraphDeclaration, ...]:
+    """Return the graphs that a langgraph.json names.
+
+    Args:
+        path: the file; targets in it start from its folder.
+
+    Raises:
+        ConfigError: it can't be read, or isn't what such a file looks like.
+    """
+    name = one_line(path.name, 100)
+    try:
+        with path.open("rb") as file:
+            content = file.read(LARGEST + 1)
+        data = json.loads(content) if len(content) <= LARGEST else None
+    except OSError as error:
+        raise ConfigError(f"{name} can't be read: {error.strerror}.") from error
+    except json.JSONDecodeError as error:
+        raise ConfigError(f"{name} line {error.lineno}: this is no JSON ({error.msg}).") from error
+    except (ValueError, RecursionError) as error:
+        raise ConfigError(f"{name} is no JSON text in UTF-8.") from error
+    graphs = data.get("graphs") if isinstance(data, dict) else None
+    if not isinstance(graphs, dict) or not graphs:
+        raise ConfigError(f'{name} names no graphs; expected {{"graphs": {{"agent": "./agent.py:graph"}}}}.')
+    folder = str(path.resolve().parent)
+    assert isinstance(data, dict)
+    env = _environment(data.get("env"), path)
+    return tuple(_declared(str(key), value, folder, env, name) for key, value in graphs.items())
+
+
+def _declared(key: str, value: Any, folder: str, env: Mapping[str, str], file: str) -> GraphDeclaration:
+    target = value.get("path") if isinstance(value, Mapping) else value
+    if not isinstance(target, str) or not target.strip():
+        raise ConfigError(f'{file}: the graph "{one_line(key, 60)}" needs a path such as "./agent.py:graph".')
+    said = value.get("description") if isinstance(value, Mapping) else ""
+    return GraphDeclaration(
+        name=team_name(key), target=target, folder=folder, description=one_line(str(said or ""), 200), env=env
+    )
+
+
+def _environment(value: Any, path: Path) -> dict[str, str]:
+    if value is None:
+        return {}
+    if isinstance(value, Mapping):
+        return {str(k): str(v) for k, v in value.items()}
+    if not isinstance(value, str):
+        raise ConfigError(f'{path.name}: "env" has to be the name of a file or an object.')
+    file = path.parent / value
+    if not file.is_file():
+        return {}
+    from dotenv import dotenv_values
+
+    return {k: v for k, v in dotenv_values(file).items() if v is not None}
+
+
+def declared_graph(given: str, workspace: Path) -> GraphDeclaration:
+    """Return the graph a person names on the command line.
+
+    Args:
+        given: `module:attribute`, `path.py[:attribute]`, a langgraph.json with or without `:name`, or the name of a
+            graph in the workspace's langgraph.json.
+        workspace: the folder relative paths start from.
+
+    Raises:
+        BadInput: nothing of that name is there.
+    """
+    text = given.strip()
+    if not text:
+        raise BadInput("Say which graph: module:attribute, path.py:attribute, or a langgraph.json.")
+    place, _, attribute = text.partition(":")
+    path = Path(place).expanduser()
+    if path.name == LANGGRAPH_FILE or (path / LANGGRAPH_FILE).is_file():
+        file = path if path.name == LANGGRAPH_FILE else path / LANGGRAPH_FILE
+        return _of_file(file, attribute)
+    if ":" not in text and not place.endswith(".py") and (workspace / LANGGRAPH_FILE).is_file():
+        return _of_file(workspace / LANGGRAPH_FILE, place)
+    if place.endswith(".py"):
+        if not path.is_file():
+            raise BadInput(f"There is no file {one_line(place, 200)}.")
+        real = path.resolve()
+        target = f"{real}:{attribute}" if attribute else str(real)
+        return GraphDeclaration(team_name(_named(attribute, real.stem)), target, str(real.parent))
+    if not attribute:
+        raise BadInput(
+            f'"{one_line(text, 100)}" names no graph; expected module:attribute, path.py:attribute or a langgraph.json.'
+        )
+    return GraphDeclaration(team_name(_named(attribute, place.rsplit(".", 1)[-1])), text, str(Path.cwd()))
+
+
+_USUAL = frozenset({"graph", "app", "agent", "workflow", "builder", "compiled", "make_graph", "create_graph"})
+
+
+def _named(attribute: str, module: str) -> str:
+    """Return what to call a graph: its attribute says little when it is called "graph"."""
+    return module if not attribute or attribute in _USUAL else attribute
+
+
+def _of_file(file: Path, name: str) -> GraphDeclaration:
+    found = langgraph_file(file)
+    if not name:
+        if len(found) == 1:
+            return found[0]
+        raise BadInput(f"{file.name} names {len(found)} graphs; say which: {_names(found)}.")
+    for declaration in found:
+        if declaration.name == team_name(name):
+            return declaration
+    raise BadInput(f'{file.name} names no graph "{one_line(name, 60)}"; there is {_names(found)}.')
+
+
+def _names(found: tuple[GraphDeclaration, ...]) -> str:
+    return ", ".join(declaration.name for declaration in found)

@@ -1,0 +1,92 @@
+"""What a team asks from inside a step, as it is shown: who asks, what, and everything it is about. Pure."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from hitl_tui.console.asking import Row, text_row
+from hitl_tui.core.safe_text import safe_text
+from hitl_tui.core.shapes.model import Shape, ShapeKind
+from hitl_tui.language import _, render
+
+if TYPE_CHECKING:
+    from textual.content import Content
+
+    from hitl_tui.supervisor.snapshot import Question
+
+_OURS = (
+    ShapeKind.TOOL_APPROVAL,
+    ShapeKind.TOOL_BATCH,
+    ShapeKind.AGENT_INBOX,
+    ShapeKind.BREAKPOINT,
+    ShapeKind.OTHER,
+)
+"""Forms whose question isn't the graph's own sentence."""
+_SHORT = 60
+_MOST = 200_000
+"""Characters of one value on the screen; the rest is in the details and in the record."""
+
+
+def asked(shape: Shape) -> str:
+    """Return the question in one safe line."""
+    return render(shape.question) if shape.kind in _OURS else shape.question
+
+
+def who_asks(question: Question) -> str:
+    """Return who asks: the team, and the nodes on the way to where it stopped; one safe line."""
+    subject = question.view.request.subject
+    path = [str(node) for node in subject.get("path", ()) if node]
+    return safe_text(" › ".join([question.view.request.source.removesuffix("_team"), *path]), multiline=False)
+
+
+def inner_rows(question: Question, shape: Shape) -> Iterable[Row]:
+    """Return what has to be read before it is answered."""
+    yield _row(_("asks"), asked(shape), "bold")
+    for detail in shape.details:
+        yield _row(detail.label, shown_value(detail.value), exact=True)
+    yield _row(_("from"), who_asks(question), "$text-primary")
+    for note in shape.notes:
+        yield _row(_("note"), render(note), "bold $text-warning")
+    for number, line in enumerate(question.view.request.about.get("again") or ()):
+        yield _row(_("again") if number == 0 else "", render(safe_text(str(line), multiline=False)), "$text-muted")
+
+
+def shown_value(value: Any) -> str:
+    """Return a JSON value whole: a text with its line breaks when nothing about it is in doubt, else as JSON."""
+    if isinstance(value, str) and value.strip() == value and value:
+        return _cut(safe_text(value))
+    try:
+        short = json.dumps(value, ensure_ascii=False)
+        return _cut(safe_text(short if len(short) <= _SHORT else json.dumps(value, ensure_ascii=False, indent=2)))
+    except (ValueError, TypeError, RecursionError):
+        return _("(a value that can't be shown)")
+
+
+def _cut(text: str) -> str:
+    if len(text) <= _MOST:
+        return text
+    return text[:_MOST] + "\n" + _("… {n:,} more characters").format(n=len(text) - _MOST)
+
+
+def payload_rows(values: Mapping[str, Any], before: Mapping[str, Any] | None = None) -> list[Row]:
+    """Return fields that would be sent; what differs from before is marked."""
+    rows = []
+    for name, value in values.items():
+        changed = before is not None and (name not in before or before[name] != value)
+        label = safe_text(name, multiline=False, limit=40)
+        rows.append(_row(f"* {label}" if changed else label, shown_value(value), "bold" if changed else "", exact=True))
+    gone = [name for name in before or {} if name not in values]
+    rows += [_row(safe_text(name, multiline=False, limit=40), _("left out"), "$text-warning") for name in gone]
+    return rows or [text_row(_("nothing"), "$text-muted")]
+
+
+def _row(label: str, text: str, style: str = "", *, exact: bool = False) -> Row:
+    return Row(label, _styled(text, style), exact)
+
+
+def _styled(text: str, style: str) -> Content:
+    from textual.content import Content
+
+    return Content.styled(text, style)

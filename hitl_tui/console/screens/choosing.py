@@ -1,0 +1,128 @@
+"""One of several options: digits choose, once the list was drawn and the keyboard rested (I2)."""
+
+from __future__ import annotations
+
+from pathlib import PurePath
+from typing import Any, ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal, Vertical
+from textual.content import Content
+from textual.screen import ModalScreen
+from textual.widgets import Button, OptionList, Static
+
+from hitl_tui.console.arming import Arming
+from hitl_tui.console.screens.saying import NOTHING_SAID, Made
+from hitl_tui.core.errors import HitlError
+from hitl_tui.core.safe_text import safe_text
+from hitl_tui.core.shapes.model import Option, said
+from hitl_tui.language import _, render
+
+_DIGITS = 9
+
+
+class Choosing(ModalScreen[Any]):
+    """Lists options; dismissed with the answer, or with `NOTHING_SAID`. Enter, Esc and a click decide nothing.
+
+    Args:
+        title: one line, safe.
+        content: what is asked; safe.
+        options: what there is to choose from.
+        made: makes the answer of the option of a number, from 1.
+        arming: when keys decide.
+    """
+
+    CSS_PATH: ClassVar[list[str | PurePath]] = ["dialogs.tcss", "../widgets/rows.tcss"]
+    DEFAULT_CSS = """
+    Choosing { align: center middle; background: $background 60%; }
+    #choosing-list { height: auto; max-height: 14; border: none; background: $surface; padding: 0; }
+    #choosing-sends { height: 1; margin: 1 0 0 0; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        *(Binding(str(n), f"digit({n})", str(n), id=f"choosing.{n}", show=False) for n in range(1, _DIGITS + 1)),
+        Binding("ctrl+s", "send", "Send", id="choosing.send"),
+        Binding("escape", "cancel", "Back", id="choosing.cancel"),
+    ]
+    AUTO_FOCUS = "#choosing-list"
+
+    def __init__(self, title: str, content: Content, options: tuple[Option, ...], made: Made, arming: Arming) -> None:
+        super().__init__()
+        self._heading = title
+        self._content = content
+        self._options = options
+        self._made = made
+        self._arming = arming
+
+    def compose(self) -> ComposeResult:
+        with Vertical(classes="dialog", id="choosing") as box:
+            box.border_title = Content(self._heading)
+            yield Static(self._content, markup=False, classes="dialog-text")
+            rows = [Content(f"{number} {option.text}") for number, option in enumerate(self._options, start=1)]
+            yield OptionList(*rows, id="choosing-list", compact=True)
+            yield Static(id="choosing-sends", markup=False)
+            with Horizontal(classes="dialog-row"):
+                yield Button(Content(_("Ctrl+S Send")), id="send", compact=True)
+                yield Button(Content(_("Esc Back")), id="cancel", compact=True)
+
+    def on_mount(self) -> None:
+        self._arming.drawn()
+        self.query_one(OptionList).highlighted = 0
+        self._show_state()
+
+    def _show_state(self) -> None:
+        remaining = self._arming.remaining
+        ready = _("a digit sends its option") if len(self._options) <= _DIGITS else _("↑↓ choose, Ctrl+S sends")
+        self.query_one("#choosing").border_subtitle = Content("…" if remaining > 0 else ready)
+        if remaining > 0:
+            self.set_timer(remaining + 0.02, self._show_state)
+
+    def on_option_list_option_highlighted(self, event: OptionList.OptionHighlighted) -> None:
+        event.stop()
+        shown = said(self._options[event.option_index].value)
+        self.query_one("#choosing-sends", Static).update(_styled(_("Sends: {value}").format(value=shown)))
+
+    def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
+        event.stop()
+        self._told(_("Enter decides nothing: Ctrl+S sends it"))
+
+    def _told(self, words: str) -> None:
+        self.query_one("#choosing").border_subtitle = Content(words)
+
+    def action_digit(self, number: int) -> None:
+        if number > len(self._options):
+            return
+        self.query_one(OptionList).highlighted = number - 1
+        if len(self._options) > _DIGITS:
+            return  # 1 may be the beginning of 12: a digit only shows it
+        if self._arming.decides:
+            self._send(number)
+        else:
+            self._show_state()
+
+    def action_send(self) -> None:
+        highlighted = self.query_one(OptionList).highlighted
+        if highlighted is not None:
+            self._send(highlighted + 1)
+
+    def _send(self, number: int) -> None:
+        try:
+            value = self._made(str(number))
+        except HitlError as error:
+            self._told(safe_text(render(error.message), multiline=False, limit=200))
+            return
+        self.dismiss(value)
+
+    def action_cancel(self) -> None:
+        self.dismiss(NOTHING_SAID)
+
+    def on_button_pressed(self, event: Button.Pressed) -> None:
+        event.stop()
+        if event.button.id == "send":
+            self.action_send()
+        else:
+            self.action_cancel()
+
+
+def _styled(text: str) -> Content:
+    return Content.styled(text, "$text-success")

@@ -1,0 +1,123 @@
+"""One thread of a store as the reel reads it, and work that is done one thing after the other (I9, C5)."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, Any
+
+from hitl_tui.console.engine import Shape
+
+if TYPE_CHECKING:
+    from hitl_tui.ledger.contract import Posted
+    from hitl_tui.supervisor.foreign.model import Moment
+    from hitl_tui.supervisor.foreign.store import Store
+    from hitl_tui.supervisor.moments import CheckpointInfo
+
+_MOMENTS_KEPT = 8
+
+Work = Callable[[], Awaitable[None]]
+
+
+class StoredPast:
+    """The history of a thread's graph, or of a subgraph that ran in it.
+
+    Args:
+        store: where it lies.
+        thread: the thread.
+        ns: the subgraph's namespace; empty for the graph itself.
+    """
+
+    def __init__(self, store: Store, thread: str, ns: str = "") -> None:
+        self._store = store
+        self.thread = thread
+        self.ns = ns
+        self._moments: dict[str, Moment] = {}
+
+    async def older(self, limit: int, before: str = "") -> list[CheckpointInfo]:
+        return await self._store.older(self.thread, self.ns, limit, before)
+
+    async def newer(self, limit: int, after: str = "") -> list[CheckpointInfo]:
+        return await self._store.newer(self.thread, self.ns, limit, after)
+
+    async def shape(self) -> Shape:
+        head = await self._store.head(self.thread, self.ns)
+        total = await self._store.count(self.thread, self.ns)
+        return Shape(head, total, tuple(await self._store.turns(self.thread, self.ns)))
+
+    async def head(self) -> str:
+        """Return the id of the newest checkpoint."""
+        return await self._store.head(self.thread, self.ns)
+
+    async def place(self, checkpoint_id: str) -> int:
+        return await self._store.place(self.thread, self.ns, checkpoint_id)
+
+    async def events(self, branch: int, after: int = 0) -> list[Posted]:
+        """Return nothing: what was decided elsewhere is in no record of ours."""
+        return []
+
+    async def state_at(self, checkpoint_id: str) -> dict[str, Any]:
+        return dict((await self.moment(checkpoint_id)).values)
+
+    async def moment(self, checkpoint_id: str, *, fresh: bool = False) -> Moment:
+        """Return a checkpoint whole; the last few are kept.
+
+        Args:
+            checkpoint_id: which one.
+            fresh: read it again: what runs from the newest one may still be added.
+        """
+        found = None if fresh else self._moments.pop(checkpoint_id, None)
+        if found is None:
+            found = await self._store.moment(self.thread, self.ns, checkpoint_id)
+        self._moments.pop(checkpoint_id, None)
+        self._moments[checkpoint_id] = found
+        while len(self._moments) > _MOMENTS_KEPT:
+            self._moments.pop(next(iter(self._moments)))
+        return found
+
+    async def info(self, checkpoint_id: str) -> CheckpointInfo | None:
+        """Return what is known of a checkpoint in a list, None when it isn't there."""
+        return await self._store.one(self.thread, self.ns, checkpoint_id) if checkpoint_id else None
+
+    async def asked(self, checkpoint_id: str, by: int) -> str:
+        """Return the next (1) or previous (-1) checkpoint where something was asked; empty for none."""
+        return await self._store.asked(self.thread, self.ns, checkpoint_id, by)
+
+
+class Errands:
+    """Does work in the order in which it was asked for; after the last of it, what is shown is drawn once.
+
+    Args:
+        start: runs a coroutine function in the background.
+        draw: loads and draws what is to be shown.
+        guard: runs work; what goes wrong becomes a sentence on the screen.
+    """
+
+    def __init__(self, start: Callable[[Work], object], draw: Work, guard: Callable[[Work], Awaitable[None]]) -> None:
+        self._start = start
+        self._draw = draw
+        self._guard = guard
+        self._waiting: deque[Work] = deque()
+        self._running = self._stale = False
+
+    @property
+    def settled(self) -> bool:
+        """Everything was done and drawn."""
+        return not (self._running or self._waiting or self._stale)
+
+    def do(self, work: Work) -> None:
+        """Do something after what was asked for before."""
+        self._waiting.append(work)
+        if not self._running:
+            self._running = True
+            self._start(self._run)
+
+    async def _run(self) -> None:
+        try:
+            while self._waiting or self._stale:
+                # Only the last of many steps is loaded and drawn: a key held down stays quick.
+                work = self._waiting.popleft() if self._waiting else self._draw
+                self._stale = work != self._draw
+                await self._guard(work)
+        finally:
+            self._running = False

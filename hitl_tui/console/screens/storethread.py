@@ -1,0 +1,411 @@
+"""A thread of a store: its history as a graph, and state, questions and differences at any moment of it (I9, C5)."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from functools import partial
+from pathlib import PurePath
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from rich.text import Text
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.containers import Container, Horizontal, VerticalScroll
+from textual.content import Content
+from textual.events import Resize
+from textual.screen import Screen
+from textual.widgets import DataTable, Static, Tree
+
+from hitl_tui.console import keys
+from hitl_tui.console.asking import Row, text_row
+from hitl_tui.console.engine import sentence
+from hitl_tui.console.reel import PAGE, Reel, current_line, on_line
+from hitl_tui.console.screens import storewords
+from hitl_tui.console.screens.storepast import Errands, StoredPast, Work
+from hitl_tui.console.screens.viewer import Viewer
+from hitl_tui.console.terms import error_words
+from hitl_tui.console.widgets.actions import ReplayAction
+from hitl_tui.console.widgets.bars import HeaderBar, KeyLine, MessageLine, Tab, TabStrip
+from hitl_tui.console.widgets.history import GraphTable
+from hitl_tui.console.widgets.rows import Rows
+from hitl_tui.console.widgets.statetree import StateTree
+from hitl_tui.core.errors import HitlError
+from hitl_tui.core.safe_text import one_line, safe_text
+from hitl_tui.language import _, mark
+from hitl_tui.supervisor.comparing import ABSENT, last_two
+from hitl_tui.supervisor.foreign.differences import differences
+
+if TYPE_CHECKING:
+    from hitl_tui.supervisor.foreign.model import Moment, Namespace
+    from hitl_tui.supervisor.foreign.store import Store
+    from hitl_tui.supervisor.moments import CheckpointInfo
+
+log = logging.getLogger(__name__)
+
+PANES = (
+    ("store-graph", mark("Graph")),
+    ("store-moment", mark("Moment")),
+    ("store-spaces", mark("Subgraphs")),
+    ("store-state", mark("State")),
+)
+WIDE = (100, 30)
+SHORT = 20
+_PLACES = {1: mark("View"), 2: mark("Diff"), 3: mark("Fork"), 4: mark("Restore")}
+_READ_ONLY = mark("A store is only read here: nothing can be forked or restored in it.")
+_LOOKED_AT = 2.0
+"""Seconds after which it is looked whether the thread went on."""
+
+
+class ThreadScreen(Screen[None]):
+    """Steps through the checkpoints of a thread.
+
+    Args:
+        store: where it lies.
+        thread: its id.
+        title: what it is about, any text.
+    """
+
+    CSS_PATH: ClassVar[list[str | PurePath]] = ["store.tcss", "../widgets/rows.tcss"]
+    BINDINGS: ClassVar[list[BindingType]] = [*keys.bindings(keys.REPLAY)]
+    AUTO_FOCUS = "#store-graph"
+
+    def __init__(self, store: Store, thread: str, title: str = "") -> None:
+        super().__init__()
+        self._store = store
+        self._title_text = title
+        self._past = StoredPast(store, thread)
+        self._reel = Reel(self._past, PAGE)
+        self._errands = Errands(lambda run: self.run_worker(run(), group="reel"), self._load, self._guarded)
+        self._spaces: list[Namespace] = []
+        self._info: CheckpointInfo | None = None
+        self._moment: Moment | None = None
+        self._marks: tuple[str, ...] = ()
+        self._marked: dict[str, CheckpointInfo] = {}
+        self._mode = 1
+        self._pane = "store-graph"
+
+    @property
+    def settled(self) -> bool:
+        """What is shown is what was last asked for."""
+        return self._errands.settled
+
+    @property
+    def info(self) -> CheckpointInfo | None:
+        """The checkpoint that is shown; None before any is."""
+        return self._info
+
+    def compose(self) -> ComposeResult:
+        yield HeaderBar(id="header")
+        yield Static(id="store-where")
+        with Container(id="store-panes"):
+            yield TabStrip(PANES, id="store-tabs")
+            yield GraphTable(id="store-graph")
+            with VerticalScroll(id="store-moment", can_focus=True):
+                yield Rows(id="store-text")
+            yield DataTable(id="store-spaces", cursor_type="row", show_header=False)
+            yield StateTree(id="store-state")
+        with Horizontal(id="store-actions"):
+            for number in _PLACES:
+                yield ReplayAction(number, _(_PLACES[number]))
+            yield Static(id="store-marks")
+        yield MessageLine(id="message")
+        yield KeyLine(id="keys")
+
+    def on_mount(self) -> None:
+        header = self.query_one(HeaderBar)
+        header.session = one_line(storewords.line(self._past.thread), 40)
+        header.title_text = safe_text(self._title_text, multiline=False, limit=400)
+        header.mode = _("READ-ONLY")
+        for pane, label in PANES:
+            self.query_one(f"#{pane}").border_title = Content(_(label))
+        self.query_one("#store-spaces", DataTable).add_column("", key="space", width=200)
+        self.query_one(KeyLine).show([*keys.of(keys.REPLAY, line=True), *keys.of(keys.ANYWHERE, line=True)[:1]])
+        self._arrange()
+        self.set_interval(_LOOKED_AT, self._look)
+        self._errands.do(self._open)
+
+    def say(self, text: str, *, error: bool = False) -> None:
+        """Show one safe line."""
+        self.query_one(MessageLine).say(text, error=error)
+
+    async def _guarded(self, work: Work) -> None:
+        try:
+            await work()
+        except HitlError as error:
+            self.say(safe_text(error_words(error.message, error.help), multiline=False), error=True)
+        except Exception as error:
+            log.exception("store")
+            self.say(sentence(error), error=True)
+
+    async def _open(self) -> None:
+        self._spaces = await self._store.namespaces(self._past.thread)
+        if self._spaces and self._past.ns not in {n.ns for n in self._spaces}:
+            self._turn_to(self._spaces[0].ns)  # a thread of which only subgraphs are left
+        self._draw_spaces()
+        await self._reel.open()
+
+    def _look(self) -> None:
+        """Others may go on with the thread: see what was added."""
+        if self.settled:
+            self._errands.do(self._refresh)
+
+    async def _refresh(self) -> None:
+        shape = self._reel.shape
+        if shape is None or await self._past.head() == shape.head:
+            return
+        newest = self._reel.at_head
+        await self._reel.refresh()
+        if newest:  # who looks at the newest moment goes on looking at it
+            await self._reel.last()
+        self._spaces = await self._store.namespaces(self._past.thread)
+        self._draw_spaces()
+
+    # What is shown -----------------------------------------------------------------------------------------------
+
+    async def _load(self) -> None:
+        info, shape = self._reel.current, self._reel.shape
+        if info is None or shape is None:
+            self.say(_("There is no checkpoint here."))
+            return
+        moment = await self._past.moment(info.checkpoint_id, fresh=self._reel.at_head)
+        number = await self._past.place(info.checkpoint_id)
+        self._info, self._moment = info, moment
+        ours = on_line(info.checkpoint_id, current_line(shape.head, shape.turns))
+        rows = await self._view_rows(info, moment, ours=ours) if self._mode == 1 else await self._diff_rows(info)
+        self.query_one("#store-text", Rows).show(rows)
+        title = await self._diff_title(info) if self._mode == 2 else _("Moment")
+        self.query_one("#store-moment").border_title = Content(title)
+        self.query_one(StateTree).show_value(await asyncio.to_thread(storewords.tree_of, moment))
+        words = storewords.where_words(info, number, max(number, shape.total), ours=ours)
+        style = "bold" if ours else "bold $text-warning"
+        where = Content.assemble((f" {words}", style), "\n", f" {storewords.asked_line(moment)}")
+        self.query_one("#store-where", Static).update(where)
+        self._draw_graph(info, number)
+        self._draw_actions(info)
+
+    def _draw_graph(self, info: CheckpointInfo, number: int) -> None:
+        shape = self._reel.shape
+        assert shape is not None
+        letters = dict(zip(self._marks, "AB", strict=False))
+        marks = {i: f" {letter}" for i, letter in letters.items()}
+        marks[info.checkpoint_id] = "▸" + letters.get(info.checkpoint_id, "")
+        table = self.query_one(GraphTable)
+        table.show(self._reel.infos, self._reel.index, head=shape.head, turns=shape.turns, marks=marks)
+        total = max(shape.total, number)
+        where = _("Graph · {number} of {total}").format(number=number, total=total)
+        inside = " › ".join(storewords.line(node) for node in _nodes(self._past.ns))
+        table.border_title = Content(f"{where} · {inside}" if inside else where)
+
+    def _draw_actions(self, info: CheckpointInfo) -> None:
+        for number in _PLACES:
+            action = self.query_one(f"#replay-{number}", ReplayAction)
+            action.show(self._why_not(number, info), chosen=number == self._mode)
+        named = [
+            f"{letter} {storewords.name_of(self._marked[m])}" for m, letter in zip(self._marks, "AB", strict=False)
+        ]
+        said = _("marks: ") + ", ".join(named) if named else _("m marks")
+        self.query_one("#store-marks", Static).update(Content(said))
+
+    def _draw_spaces(self) -> None:
+        table = self.query_one("#store-spaces", DataTable)
+        table.clear()
+        for space in self._spaces:
+            here = "▸ " if space.ns == self._past.ns else "  "
+            name = "  " * (len(space.nodes) - 1) + storewords.line(space.nodes[-1]) if space.ns else _("the graph")
+            steps = f"{space.checkpoints:,}"
+            table.add_row(Text.assemble(here + one_line(name, 60), (f"  {steps}", "dim")), key=space.ns)
+        self.set_class(len(self._spaces) > 1, "-nested")
+        place = next((n for n, space in enumerate(self._spaces) if space.ns == self._past.ns), 0)
+        if self._spaces:
+            table.move_cursor(row=place, animate=False)
+        self._arrange()
+
+    async def _view_rows(self, info: CheckpointInfo, moment: Moment, *, ours: bool) -> list[Row]:
+        before = await self._past.moment(info.parent_id) if await self._past.info(info.parent_id) else None
+        inside = [n for n in self._spaces if n.parent == info.checkpoint_id and _around(n.ns) == self._past.ns]
+        led = before.tasks if before is not None else ()
+        return storewords.moment_rows(info, moment, led, inside, ours=ours)
+
+    # Differences -------------------------------------------------------------------------------------------------
+
+    async def _pair(self, info: CheckpointInfo) -> tuple[CheckpointInfo | None, CheckpointInfo]:
+        """Return what is compared, the older one first: two marks, mark and this one, or this one and its parent."""
+        marked = [self._marked[m] for m in self._marks]
+        if len(marked) == 1 and marked[0].checkpoint_id != info.checkpoint_id:
+            marked.append(info)
+        if len(marked) == 2:
+            older, newer = sorted(marked, key=lambda c: c.checkpoint_id)
+            return older, newer
+        return await self._past.info(info.parent_id), info
+
+    async def _diff_title(self, info: CheckpointInfo) -> str:
+        older, newer = await self._pair(info)
+        which = storewords.name_of(older) if older else _("nothing")
+        return _("Diff · {which} → {newer}").format(which=which, newer=storewords.name_of(newer))
+
+    async def _diff_rows(self, info: CheckpointInfo) -> list[Row]:
+        older, newer = await self._pair(info)
+        before = await self._past.state_at(older.checkpoint_id) if older is not None else {}
+        after = await self._past.state_at(newer.checkpoint_id)
+        found = await asyncio.to_thread(differences, before, after)
+        which = _("between the two marks") if len(self._marks) == 2 else _("mark and this moment")
+        parent = older is None or older.checkpoint_id == info.parent_id
+        said = _("this moment and the one it came from") if parent and len(self._marks) < 2 else which
+        head = text_row(_("{said}; m marks another to compare").format(said=said), "$text-muted")
+        return [head, *storewords.difference_rows(found)]
+
+    # Keys --------------------------------------------------------------------------------------------------------
+
+    def action_step(self, by: int) -> None:
+        self._errands.do(partial(self._step, by))
+
+    async def _step(self, by: int) -> None:
+        moved = await self._reel.step(by)
+        end = _("This is the newest checkpoint.") if by > 0 else _("This is the first checkpoint.")
+        self.say("" if moved else end)
+
+    def action_decision(self, by: int) -> None:
+        self._errands.do(partial(self._asked, by))
+
+    async def _asked(self, by: int) -> None:
+        current = self._reel.current
+        found = await self._past.asked(current.checkpoint_id, by) if current is not None else ""
+        if found:
+            await self._reel.open(found)
+        after = _("Nothing was asked after this.") if by > 0 else _("Nothing was asked before this.")
+        self.say("" if found else after)
+
+    def action_first(self) -> None:
+        self._errands.do(self._reel.first)
+
+    def action_last(self) -> None:
+        self._errands.do(self._reel.last)
+
+    def action_mark(self) -> None:
+        self._errands.do(self._mark)
+
+    async def _mark(self) -> None:
+        info = self._reel.current
+        if info is not None:
+            known = {**self._marked, info.checkpoint_id: info}
+            self._marks = last_two(self._marks, info.checkpoint_id)
+            self._marked = {m: known[m] for m in self._marks}
+
+    def action_act(self, number: int) -> None:
+        self._errands.do(partial(self._act, number))
+
+    async def _act(self, number: int) -> None:
+        why_not = self._why_not(number, self._reel.current)
+        if why_not:
+            self.say(why_not)
+            return
+        self._mode = number
+        self.query_one("#store-moment", VerticalScroll).scroll_home(animate=False)
+        if number == 2:
+            self.show_pane("store-moment", focus=True)
+
+    def _why_not(self, number: int, info: CheckpointInfo | None) -> str:
+        if info is None:
+            return _("There is no checkpoint here.")
+        if number == 2 and not info.parent_id and not self._marks:
+            return _("The first checkpoint has none before it; mark another one with m to compare.")
+        return _(_READ_ONLY) if number > 2 else ""
+
+    def on_replay_action_clicked(self, event: ReplayAction.Clicked) -> None:
+        event.stop()
+        self.action_act(event.number)
+
+    def action_leave(self) -> None:
+        self.dismiss(None)
+
+    # Panes -------------------------------------------------------------------------------------------------------
+
+    def _panes(self) -> list[str]:
+        return [name for name, __ in PANES if name != "store-spaces" or len(self._spaces) > 1]
+
+    def action_next_pane(self) -> None:
+        names = self._panes()
+        here = (self.focused.id if self.focused is not None else "") or ""
+        following = names[(names.index(here) + 1) % len(names)] if here in names else self._pane
+        self.show_pane(following, focus=True)
+
+    def on_resize(self, event: Resize) -> None:
+        self._arrange()
+
+    def _arrange(self) -> None:
+        width, height = self.app.size
+        self.set_class(width >= WIDE[0] and height >= WIDE[1], "-wide")
+        self.set_class(height < SHORT, "-short")
+        self.show_pane(self._pane)
+
+    def show_pane(self, pane: str, *, focus: bool = False) -> None:
+        """Bring a pane to the front."""
+        self._pane = pane if pane in self._panes() else "store-graph"
+        for name, __ in PANES:
+            self.query_one(f"#{name}").set_class(name == self._pane, "-seen")
+        self.query_one(TabStrip).mark(self._pane)
+        if focus:
+            self.query_one(f"#{self._pane}").focus()
+
+    def on_descendant_focus(self) -> None:
+        pane = (self.focused.id if self.focused else "") or ""
+        if pane in dict(PANES) and pane != self._pane:
+            self.show_pane(pane)
+
+    def on_tab_chosen(self, event: Tab.Chosen) -> None:
+        event.stop()
+        self.show_pane(event.pane, focus=True)
+
+    def on_data_table_row_highlighted(self, event: DataTable.RowHighlighted) -> None:
+        event.stop()
+        table = self.query_one(GraphTable)
+        chosen, current = table.selected, self._reel.current
+        own = event.data_table is table and table.has_focus and event.cursor_row == table.cursor_row
+        if not own or not self.settled or chosen is None or current is None:
+            return
+        if chosen.checkpoint_id != current.checkpoint_id:
+            self._errands.do(partial(self._go, chosen.checkpoint_id))
+
+    async def _go(self, checkpoint_id: str) -> None:
+        ids = [c.checkpoint_id for c in self._reel.infos]
+        if checkpoint_id in ids:
+            await self._reel.go(ids.index(checkpoint_id))
+
+    def on_data_table_row_selected(self, event: DataTable.RowSelected) -> None:
+        event.stop()
+        if event.data_table.id == "store-spaces":
+            self._errands.do(partial(self._enter, str(event.row_key.value)))
+        elif event.data_table.id == "store-graph" and self._moment is not None:
+            title = storewords.line(self._moment.checkpoint_id)
+            self.app.push_screen(Viewer(title, self.query_one("#store-text", Rows).rows))
+
+    async def _enter(self, ns: str) -> None:
+        self._turn_to(ns)
+        self._draw_spaces()
+        await self._reel.open()
+
+    def _turn_to(self, ns: str) -> None:
+        """Show another graph's history: marks are checkpoints of one and the same graph."""
+        self._past = StoredPast(self._store, self._past.thread, ns)
+        self._reel = Reel(self._past, PAGE)
+        self._marks, self._marked = (), {}
+
+    def on_tree_node_selected(self, event: Tree.NodeSelected[Any]) -> None:
+        """A value that has no parts is shown whole."""
+        event.stop()
+        if event.node.allow_expand or event.node.data is None or self._moment is None:
+            return
+        path, __ = event.node.data
+        value = storewords.value_at(self._moment, path)
+        if value is not ABSENT:
+            name = one_line(storewords.line(".".join(path)), 60)
+            self.app.push_screen(Viewer(name, storewords.value_rows(value)))
+
+
+def _nodes(ns: str) -> list[str]:
+    return [part.rpartition(":")[0] or part for part in ns.split("|")] if ns else []
+
+
+def _around(ns: str) -> str:
+    return ns.rpartition("|")[0]

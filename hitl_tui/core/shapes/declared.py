@@ -1,0 +1,265 @@
+"""Interrupts whose graph says by a JSON Schema what an answer has to be."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from hitl_tui.core.safe_text import one_line
+from hitl_tui.core.shapes.forms import (
+    Branch,
+    branches,
+    choice_titles,
+    choices,
+    defaults,
+    fields_schema,
+    is_object,
+    resolved,
+)
+from hitl_tui.core.shapes.model import (
+    APPROVE,
+    EDIT,
+    IGNORE,
+    REJECT,
+    RESPOND,
+    STEP,
+    Action,
+    Detail,
+    Form,
+    Option,
+    Shape,
+    ShapeKind,
+    Wants,
+    details_of,
+    fields_of,
+    json_words,
+    question_line,
+    whole,
+    words_of,
+)
+from hitl_tui.core.shapes.plain import other_shape
+from hitl_tui.core.shapes.schema import check_against, expects
+
+_KNOWN: Mapping[str, str] = {
+    "approve": APPROVE,
+    "approved": APPROVE,
+    "accept": APPROVE,
+    "yes": APPROVE,
+    "confirm": APPROVE,
+    "edit": EDIT,
+    "modify": EDIT,
+    "reject": REJECT,
+    "decline": REJECT,
+    "deny": REJECT,
+    "no": REJECT,
+    "ignore": IGNORE,
+    "skip": IGNORE,
+    "cancel": IGNORE,
+    "respond": RESPOND,
+    "response": RESPOND,
+    "feedback": RESPOND,
+}
+_CONSENT = ("approved", "approve", "accepted", "accept", "confirmed", "confirm", "ok", "proceed")
+_ASKING = ("question", "message", "instruction", "prompt", "title", "description")
+
+
+@dataclass(frozen=True)
+class SchemaShape(Shape):
+    """The answer has to fit a schema.
+
+    Args:
+        answers: the schema, as it was given.
+        branch: by action name, which form of the schema it is.
+        consent: the property that says yes or no; empty for none.
+    """
+
+    answers: Mapping[str, Any] | None = None
+    branch: Mapping[str, Branch] | None = None
+    consent: str = ""
+
+    @property
+    def schema(self) -> Mapping[str, Any] | None:
+        return self.answers
+
+    def _made(self, action: Action, payload: Any) -> Any:
+        chosen = (self.branch or {}).get(action.name)
+        if chosen is not None:
+            return {chosen.key: chosen.name, **self._fields(action, payload)}
+        if self.consent and action.name in (APPROVE, REJECT):
+            return {self.consent: action.name == APPROVE, **self._fields(action, payload)}
+        if action.name in (APPROVE, REJECT):
+            return action.name == APPROVE
+        return payload
+
+    def _fields(self, action: Action, payload: Any) -> dict[str, Any]:
+        if action.wants.form is Form.NONE:
+            return {}
+        if action.wants.form is Form.TEXT:
+            (name,) = (action.wants.schema or {})["properties"]
+            text = words_of(payload, action)
+            return {name: text} if text else {}
+        return fields_of(payload)
+
+    def check(self, value: Any, name: str = "") -> None:
+        check_against(self.answers, value)
+
+
+def declared_shape(value: Any, schema: Mapping[str, Any]) -> Shape:
+    """Return the shape of an interrupt with a schema that can be used."""
+    question, details = _asked(value)
+    top = resolved(schema, schema)
+    shape = SchemaShape(ShapeKind.SCHEMA, question, details, answers=schema)
+    listed = choices(top)
+    chosen = branches(top, schema)
+    if listed is not None:
+        return replace(shape, actions=_options(top, listed), details=(*details, *_listed(top, listed)))
+    if top.get("type") == "boolean":
+        return replace(shape, actions=_YES_NO)
+    if len(chosen) > 1 and _places(chosen):
+        return replace(shape, actions=_branch_actions(chosen, value), branch=_places(chosen))
+    if is_object(top):
+        fields = fields_schema(schema)
+        consent = _consent(fields)
+        return replace(shape, actions=_object_actions(fields, value, consent), consent=consent)
+    wants = Wants(Form.VALUE, schema, top.get("default"), hint=f"The answer has to be {expects(top)}.")
+    return replace(shape, actions=(Action(RESPOND, "Answer", wants, "Sends what you write."),))
+
+
+@dataclass(frozen=True)
+class BreakShape(Shape):
+    """A static breakpoint: the graph goes on, to its end or by one node (I4)."""
+
+    answers: Mapping[str, Any] | None = None
+
+    @property
+    def schema(self) -> Mapping[str, Any] | None:
+        return self.answers
+
+    def _made(self, action: Action, payload: Any) -> Any:
+        return {"action": "step" if action.name == STEP else "continue"}
+
+    def check(self, value: Any, name: str = "") -> None:
+        check_against(self.answers, value)
+
+
+def break_shape(value: Any, schema: Mapping[str, Any]) -> BreakShape | None:
+    """Return the shape of a static breakpoint, None for anything else."""
+    named = schema.get("properties")
+    kinds = choices(resolved(named.get("action"), schema)) if isinstance(named, Mapping) else None
+    if not isinstance(value, Mapping) or value.get("breakpoint") not in ("before", "after") or not kinds:
+        return None
+    if not {"continue", "step"} <= {k for k in kinds if isinstance(k, str)}:
+        return None
+    nodes = value.get("nodes")
+    where = ", ".join(str(n) for n in nodes) if isinstance(nodes, list) else ""
+    actions = (
+        Action(APPROVE, "Continue", Wants(), "Goes on to the next breakpoint or question."),
+        Action(STEP, "Step", Wants(), "Runs one node, then stops again."),
+    )
+    question = question_line(f"Stopped {value['breakpoint']} {where}: go on?")
+    details = (Detail("next", value["next"]),) if value.get("next") else ()
+    return BreakShape(ShapeKind.BREAKPOINT, question, details, actions, answers=schema)
+
+
+def any_shape(value: Any, notes: tuple[str, ...]) -> Shape:
+    """Return the shape of an interrupt whose schema can't be used: any JSON answers it."""
+    question, details = _asked(value)
+    return replace(other_shape(value, notes), question=question, details=details)
+
+
+def _asked(value: Any) -> tuple[str, tuple[Detail, ...]]:
+    if isinstance(value, str) and value.strip():
+        return question_line(value), whole(value)
+    if isinstance(value, Mapping):
+        key = next((k for k in _ASKING if isinstance(value.get(k), str) and value[k].strip()), "")
+        if key:
+            return question_line(value[key]), (*whole(value[key]), *details_of(value, key))
+        return "It asks for an answer", details_of(value)
+    return "It asks for an answer", (Detail("value", value),) if value is not None else ()
+
+
+_YES_NO = (
+    Action(APPROVE, "Yes", Wants(), "Sends true."),
+    Action(REJECT, "No", Wants(), "Sends false."),
+)
+
+
+def _titled(top: Mapping[str, Any], listed: list[Any]) -> tuple[Option, ...]:
+    titles = choice_titles(top)
+    titles = titles if len(titles) == len(listed) else [""] * len(listed)
+    return tuple(
+        Option(one_line(title or (value if isinstance(value, str) else json_words(value)), 200), value)
+        for title, value in zip(titles, listed, strict=True)
+    )
+
+
+def _options(top: Mapping[str, Any], listed: list[Any]) -> tuple[Action, ...]:
+    wants = Wants(Form.OPTIONS, options=_titled(top, listed), hint="The answer is the value of the one you choose.")
+    return (Action(RESPOND, "Choose", wants, "Choose one of the values."),)
+
+
+def _listed(top: Mapping[str, Any], listed: list[Any]) -> tuple[Detail, ...]:
+    return tuple(Detail(f"option {n}", option.text) for n, option in enumerate(_titled(top, listed), start=1))
+
+
+def _places(chosen: tuple[Branch, ...]) -> dict[str, Branch]:
+    """Return the branches by the action they are; empty when one is of no known kind or two are the same."""
+    found: dict[str, Branch] = {}
+    for branch in chosen:
+        name = _KNOWN.get(branch.name.lower(), "")
+        if not name or name in found:
+            return {}
+        found[name] = branch
+    return found
+
+
+def _branch_actions(chosen: tuple[Branch, ...], value: Any) -> tuple[Action, ...]:
+    found = [
+        Action(name, branch.name.capitalize()[:16], _form(branch.fields, value))
+        for name, branch in _places(chosen).items()
+    ]
+    return tuple(sorted(found, key=lambda action: action.place))
+
+
+def _form(fields: Mapping[str, Any], value: Any) -> Wants:
+    """Return what the fields of a schema want: nothing, one text, or a form."""
+    named: Mapping[str, Any] = fields["properties"]
+    if not named:
+        return Wants()
+    only = next(iter(named.values())) if len(named) == 1 else {}
+    if only.get("type") == "string" and choices(only) is None:
+        required = bool(fields["required"])
+        return Wants(Form.TEXT, fields, required=required, hint=str(only.get("description", "")))
+    return Wants(Form.FIELDS, fields, _present(fields, value), hint="The answer is what you fill in.")
+
+
+def _present(fields: Mapping[str, Any], value: Any) -> dict[str, Any]:
+    """Return what stands in a form: the schema's own values, and what the payload has under the same names."""
+    known = value if isinstance(value, Mapping) else {}
+    return {**defaults(fields), **{k: known[k] for k in fields["properties"] if k in known}}
+
+
+def _object_actions(fields: Mapping[str, Any], value: Any, consent: str) -> tuple[Action, ...]:
+    wants = Wants(Form.FIELDS, fields, _present(fields, value), hint="The answer is what you fill in.")
+    fill = Action(EDIT, "Fill in", wants, "Sends what you fill in.")
+    if not consent:
+        return (fill,)
+    rest = {**fields, "properties": {k: v for k, v in fields["properties"].items() if k != consent}}
+    rest["required"] = [r for r in fields["required"] if r != consent]
+    words = _form(rest, None) if rest["properties"] else Wants()
+    no = words if words.form is Form.TEXT else Wants()
+    return (
+        Action(APPROVE, "Approve", Wants(), f"Sends {one_line(consent, 30)}: true."),
+        fill,
+        Action(REJECT, "Reject", no, f"Sends {one_line(consent, 30)}: false."),
+    )
+
+
+def _consent(fields: Mapping[str, Any]) -> str:
+    """Return the property that says yes or no, when nothing else has to be given."""
+    named = fields["properties"]
+    for name in _CONSENT:
+        if named.get(name, {}).get("type") == "boolean" and set(fields["required"]) <= {name}:
+            return name
+    return ""

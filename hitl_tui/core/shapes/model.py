@@ -1,0 +1,292 @@
+"""What an interrupt asks, in one form for all faces: its question, its details, and the actions that answer it (I2)."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from hitl_tui.core.digest import canonical
+from hitl_tui.core.errors import BadInput
+from hitl_tui.core.safe_text import one_line, safe_text
+
+APPROVE, EDIT, REJECT, IGNORE, RESPOND = "approve", "edit", "reject", "ignore", "respond"
+EACH, STEP = "each", "step"
+PLACES: Mapping[str, int] = {APPROVE: 1, EDIT: 2, EACH: 2, STEP: 2, REJECT: 3, IGNORE: 4, RESPOND: 5}
+"""Where an action stands in a row of actions; what a place means never changes."""
+
+_QUESTION_CELLS = 300
+_SAID_CELLS = 160
+
+
+class ShapeKind(StrEnum):
+    """The forms of interrupts that are understood, in the order they are tried."""
+
+    BREAKPOINT = "breakpoint"  # the graph stopped at a static breakpoint: nothing is asked of a person but to go on
+    SCHEMA = "schema"  # the graph gave a JSON Schema of the answer
+    TOOL_APPROVAL = "tool_approval"  # one tool call
+    TOOL_BATCH = "tool_batch"  # several tool calls, one decision each
+    AGENT_INBOX = "agent_inbox"  # agent-inbox's requests
+    ELICITATION = "elicitation"  # a form that a Model Context Protocol server asks for
+    OPTIONS = "options"  # one of several
+    ACTION = "action"  # a tool that asks for itself, with fields
+    REVIEW = "review"  # a text or a piece of state to edit
+    YES_NO = "yes_no"
+    PROMPT = "prompt"  # a typed value
+    OTHER = "other"  # any JSON
+
+
+class Form(StrEnum):
+    """What an action needs besides itself."""
+
+    NONE = "none"
+    TEXT = "text"  # words
+    FIELDS = "fields"  # an object, by a JSON Schema
+    OPTIONS = "options"  # one of several values
+    VALUE = "value"  # a typed value: JSON, or text
+    PARTS = "parts"  # a decision for each part
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """One of several values: its text for a person, one safe line, and what is sent for it."""
+
+    text: str
+    value: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Wants:
+    """The form of what an action needs.
+
+    Args:
+        form: its kind.
+        schema: JSON Schema of the fields or of the value; None for any.
+        present: what stands in the form at first: a mapping for fields, the text or value to edit.
+        options: what can be chosen.
+        required: words can't stay empty.
+        hint: one sentence on what it is for.
+    """
+
+    form: Form = Form.NONE
+    schema: Mapping[str, Any] | None = None
+    present: Any = None
+    options: tuple[Option, ...] = ()
+    required: bool = False
+    hint: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """One way to answer.
+
+    Args:
+        name: what commands call it.
+        label: one or two words.
+        wants: what it needs.
+        meaning: one sentence on what happens.
+        why_not: why it isn't possible here; empty when it is.
+    """
+
+    name: str
+    label: str
+    wants: Wants = Wants()
+    meaning: str = ""
+    why_not: str = ""
+
+    @property
+    def place(self) -> int:
+        """Its place in a row of actions, from 1."""
+        return PLACES[self.name]
+
+
+@dataclass(frozen=True, slots=True)
+class Detail:
+    """Something to show whole: a label, one safe line, and a JSON value that isn't safe yet."""
+
+    label: str
+    value: Any
+
+
+@dataclass(frozen=True)
+class Shape(ABC):
+    """What an interrupt asks and which answers fit.
+
+    Args:
+        kind: which of the known forms.
+        question: the question in one safe line.
+        details: what else to show, whole.
+        actions: what can be done, each in its place; what isn't possible says why.
+        risk: `high` when an action on the world waits for the answer, else empty.
+        notes: safe sentences on what is odd about it, for example a schema that can't be used.
+    """
+
+    kind: ShapeKind
+    question: str
+    details: tuple[Detail, ...] = ()
+    actions: tuple[Action, ...] = ()
+    risk: str = ""
+    notes: tuple[str, ...] = ()
+
+    @property
+    def parts(self) -> tuple[Shape, ...]:
+        """What has to be decided one by one; empty for a single question."""
+        return ()
+
+    @property
+    def schema(self) -> Mapping[str, Any] | None:
+        """JSON Schema of the whole answer, None when there is none."""
+        return None
+
+    def action(self, name: str) -> Action | None:
+        """Return an action by name, None when this form has no such thing."""
+        return next((a for a in self.actions if a.name == name), None)
+
+    def possible(self, name: str) -> Action:
+        """Return an action that is possible.
+
+        Raises:
+            BadInput: it isn't; the message says why, or which there are.
+        """
+        found = self.action(name)
+        if found is None:
+            known = ", ".join(a.name for a in self.actions if not a.why_not) or "a value"
+            raise BadInput(f'This question has no "{one_line(name, 40)}"; it takes {known}.')
+        if found.why_not:
+            raise BadInput(found.why_not)
+        return found
+
+    def answer(self, name: str, payload: Any = None) -> Any:
+        """Return the JSON value that an action resumes with.
+
+        Args:
+            name: the action.
+            payload: what its form gave: words, a mapping of fields, an option's value, a value, or for `each` a
+                sequence of (action, payload) pairs.
+
+        Raises:
+            BadInput: the action isn't possible, or the payload isn't what it needs; one sentence.
+        """
+        value = self._made(self.possible(name), payload)
+        self.check(value, name)
+        return value
+
+    @abstractmethod
+    def _made(self, action: Action, payload: Any) -> Any:
+        """Return the answer of a possible action; `answer` checks it."""
+
+    @abstractmethod
+    def check(self, value: Any, name: str = "") -> None:
+        """Check a JSON value that shall be sent as it is.
+
+        Args:
+            value: the whole answer.
+            name: the action it comes from, when a person chose one.
+
+        Raises:
+            BadInput: it isn't what is asked for; one sentence says what was expected.
+        """
+
+
+def question_line(text: Any) -> str:
+    """Return a question in one safe line."""
+    return one_line(text if isinstance(text, str) else json_words(text), _QUESTION_CELLS)
+
+
+def label_line(text: str) -> str:
+    """Return a label in one safe line."""
+    return one_line(text, 60)
+
+
+def details_of(value: Mapping[str, Any], *without: str) -> tuple[Detail, ...]:
+    """Return what a payload holds besides what is shown elsewhere; what is null is left out."""
+    return tuple(Detail(label_line(str(k)), v) for k, v in value.items() if k not in without and v is not None)
+
+
+def whole(text: Any, label: str = "message") -> tuple[Detail, ...]:
+    """Return a text as a detail when one line couldn't hold it."""
+    if not isinstance(text, str) or question_line(text) == text.strip():
+        return ()
+    return (Detail(label, text),)
+
+
+def json_words(value: Any) -> str:
+    """Return a JSON value as text on one line, whatever it is; what JSON can't hold is named instead."""
+    try:
+        return canonical(value).decode("utf-8", "surrogatepass")
+    except BadInput:
+        return f"({type(value).__name__})"
+
+
+def same(one: Any, other: Any) -> bool:
+    """Return whether two values are the same JSON: `1` isn't `true`, and `30` isn't `"30"`."""
+    return json_words(one) == json_words(other)
+
+
+def typed(value: Any) -> str:
+    """Return what kind of JSON value this is: `a text`, `a number`, `a list`."""
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return "true or false"
+    for kinds, words in _TYPES:
+        if isinstance(value, kinds):
+            return words
+    return "something else"
+
+
+_TYPES: tuple[tuple[tuple[type, ...], str], ...] = (
+    ((str,), "a text"),
+    ((int, float), "a number"),
+    ((Mapping,), "an object"),
+    ((list, tuple), "a list"),
+)
+
+
+def said(value: Any, cells: int = _SAID_CELLS) -> str:
+    """Return in safe words what is sent: `the number 30`, `the text "30"`, `true`, `the object {…}`."""
+    shown = one_line(json_words(value), cells)
+    if value is None or isinstance(value, bool):
+        return shown
+    if isinstance(value, str):
+        return f"the text {shown}"
+    return f"{typed(value).replace('a ', 'the ', 1).replace('an ', 'the ', 1)} {shown}"
+
+
+def refuse(expected: str, found: Any) -> BadInput:
+    """Return the error for a value that isn't what was expected."""
+    return BadInput(f"The answer has to be {expected}, but it is {said(found, 80)}.")
+
+
+def words_of(payload: Any, action: Action) -> str:
+    """Return the words that a payload gives.
+
+    Raises:
+        BadInput: it isn't text, or it is empty where words are needed.
+    """
+    text = "" if payload is None else payload
+    if not isinstance(text, str):
+        raise refuse("words", payload)
+    if action.wants.required and not text.strip():
+        raise BadInput(f'"{action.name}" needs words: {action.wants.hint or "what is to be sent"}')
+    return text
+
+
+def fields_of(payload: Any) -> dict[str, Any]:
+    """Return the fields that a payload gives.
+
+    Raises:
+        BadInput: it isn't an object.
+    """
+    if payload is None:
+        return {}
+    if not isinstance(payload, Mapping) or not all(isinstance(k, str) for k in payload):
+        raise refuse("an object with the fields", payload)
+    return dict(payload)
+
+
+def safe_lines(texts: Sequence[str]) -> tuple[str, ...]:
+    """Return sentences, each safe on one line."""
+    return tuple(safe_text(text, multiline=False) for text in texts)

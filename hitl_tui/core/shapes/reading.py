@@ -1,0 +1,307 @@
+"""What a person writes after `/answer` becomes an action and what it needs; the form of the question decides."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from hitl_tui.core.errors import BadInput
+from hitl_tui.core.safe_text import one_line
+from hitl_tui.core.shapes.model import (
+    APPROVE,
+    EACH,
+    EDIT,
+    IGNORE,
+    REJECT,
+    RESPOND,
+    STEP,
+    Action,
+    Form,
+    Shape,
+    ShapeKind,
+    same,
+)
+
+_WORDS: Mapping[str, str] = {
+    "approve": APPROVE,
+    "accept": APPROVE,
+    "yes": APPROVE,
+    "y": APPROVE,
+    "예": APPROVE,
+    "네": APPROVE,
+    "edit": EDIT,
+    "fill": EDIT,
+    "reject": REJECT,
+    "decline": REJECT,
+    "no": REJECT,
+    "n": REJECT,
+    "아니오": REJECT,
+    "아니요": REJECT,
+    "ignore": IGNORE,
+    "cancel": IGNORE,
+    "respond": RESPOND,
+    "response": RESPOND,
+}
+_OWN_WORDS: Mapping[ShapeKind, Mapping[str, str]] = {
+    ShapeKind.REVIEW: {"keep": APPROVE},
+    ShapeKind.TOOL_BATCH: {"each": EACH},
+    ShapeKind.AGENT_INBOX: {"each": EACH},
+    ShapeKind.BREAKPOINT: {"continue": APPROVE, "step": STEP},
+}
+_PART = re.compile(r"(?:^|(?<=[\s,;]))(\d{1,4})[.:)]?\s+([^\W\d_]+)(?=\s|$|[,;])")
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What a text means.
+
+    Args:
+        action: the action's name; empty when a whole JSON answer was written.
+        value: the JSON value that is sent.
+    """
+
+    action: str
+    value: Any
+
+
+def read(shape: Shape, text: str) -> Reading:
+    """Return the answer that a text gives to a question.
+
+    An action's word comes first and says what follows (`approve`, `reject too expensive`, `edit to=a@b.c`); else it is
+    the whole answer as JSON, and where no JSON is meant, text. Forms without actions of their own (prompts and the
+    like) take everything as the value: there the word approve is a text.
+
+    Raises:
+        BadInput: it doesn't answer this question; one sentence says what was expected.
+    """
+    text = text.strip()
+    if shape.parts and (pairs := _parts(shape, text)) is not None:
+        return Reading(EACH, shape.answer(EACH, pairs))
+    word, _, rest = _head(text)
+    name = _action_named(shape, word)
+    if name:
+        return Reading(name, shape.answer(name, _payload(shape, shape.possible(name), rest.strip())))
+    plain = _plain(shape, text)
+    if plain is not None:
+        return plain
+    return _whole(shape, text)
+
+
+def _head(text: str) -> tuple[str, str, str]:
+    match = re.match(r"(\S+)(\s+)?(.*)", text, re.DOTALL)
+    return (match.group(1), match.group(2) or "", match.group(3)) if match else ("", "", "")
+
+
+def _action_named(shape: Shape, word: str) -> str:
+    """Return the action that a first word names; empty when it is no action of this form."""
+    if len(shape.actions) == 1 and shape.actions[0].wants.form in (Form.VALUE, Form.OPTIONS):
+        return ""
+    name = {**_WORDS, **_OWN_WORDS.get(shape.kind, {})}.get(word.lower().rstrip(":,"), "")
+    return name if name and shape.action(name) is not None else ""
+
+
+# Batches ---------------------------------------------------------------------------------------------------------
+
+
+def _parts(shape: Shape, text: str) -> list[tuple[str, Any]] | None:
+    """Return what `1 approve 2 reject why` says of each part; None when it isn't written like that.
+
+    Raises:
+        BadInput: a part is missing or named twice, or its decision can't be used.
+    """
+    count = len(shape.parts)
+    found = [m for m in _PART.finditer(text) if m.group(2).lower() in _WORDS]
+    if not found or found[0].start() != 0:
+        return None
+    used: set[int] = set()
+    kept = []
+    for match in found:
+        number = int(match.group(1))
+        if 1 <= number <= count and number not in used:
+            used.add(number)
+            kept.append(match)
+        elif match is found[0]:
+            raise BadInput(f"There is no call {number}; they are 1 to {count}.")
+    missing = [str(n) for n in range(1, count + 1) if n not in used]
+    if missing:
+        raise BadInput(f"Each of the {count} calls needs a decision; there is none for {', '.join(missing)}.")
+    given: dict[int, tuple[str, Any]] = {}
+    for match, following in zip(kept, [*kept[1:], None], strict=True):
+        number = int(match.group(1))
+        part = shape.parts[number - 1]
+        rest = text[match.end() : following.start() if following else len(text)].strip(" \t\n,;")
+        name = _WORDS[match.group(2).lower()]
+        try:
+            given[number] = name, _payload(part, part.possible(name), rest)
+        except BadInput as error:
+            raise BadInput(f"Call {number}: {error.message}") from error
+    return [given[n] for n in range(1, count + 1)]
+
+
+# What an action needs ----------------------------------------------------------------------------------------------
+
+
+def _payload(shape: Shape, action: Action, rest: str) -> Any:
+    """Return what the words after an action's name give it.
+
+    Raises:
+        BadInput: they aren't what it needs.
+    """
+    wants = action.wants
+    if wants.form is Form.NONE:
+        if rest:
+            raise BadInput(f'"{action.name}" takes nothing here, but "{one_line(rest, 40)}" came after it.')
+        return None
+    if wants.form is Form.TEXT:
+        return rest
+    if wants.form is Form.FIELDS:
+        return _fields(action, rest)
+    if wants.form is Form.OPTIONS:
+        return _option(action, rest)
+    if wants.form is Form.PARTS:
+        raise BadInput("Write a decision for each, as in: 1 approve 2 reject too expensive.")
+    if not rest:
+        raise BadInput(f'"{action.name}" needs what is to be sent.')
+    if isinstance(wants.present, str):
+        return rest  # a text is edited: `30` is the text, whatever it looks like
+    return typed_value(rest)
+
+
+def typed_value(text: str) -> Any:
+    """Return a typed value: `30` is a number, `"30"` a text, what isn't JSON is text as it stands."""
+    found = _json(text)
+    return text if found is None and text.strip() != "null" else found
+
+
+def _json(text: str) -> Any:
+    """Return the JSON that a text is; None when it isn't any, and for null."""
+    try:
+        return json.loads(text, parse_constant=_refused)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _refused(name: str) -> Any:
+    raise ValueError(name)
+
+
+def _fields(action: Action, rest: str) -> dict[str, Any]:
+    """Return the fields that `name=value …` or a JSON object gives.
+
+    Pairs change those fields and keep the others; an object is all of them.
+
+    Raises:
+        BadInput: it is neither.
+    """
+    present = action.wants.present if isinstance(action.wants.present, Mapping) else {}
+    if rest.startswith("{"):
+        found = _json(rest)
+        if not isinstance(found, dict):
+            raise BadInput(f'What follows "{action.name}" has to be one valid JSON object.')
+        return found
+    try:
+        words = shlex.split(rest)
+    except ValueError as error:
+        raise BadInput(f'A quotation mark after "{action.name}" isn\'t closed.') from error
+    if not words and not present and action.wants.schema is None:
+        raise BadInput(f'"{action.name}" needs name=value or a JSON object.')
+    changed = {}
+    for word in words:
+        name, mark, value = word.partition("=")
+        if not mark or not name:
+            raise BadInput(f'"{one_line(word, 40)}" has to be name=value, or all of it one JSON object.')
+        changed[name] = _as_declared(action, name, value)
+    if not changed and action.name == EDIT and present:
+        raise BadInput(f'"{action.name}" needs what shall be different: name=value or a JSON object.')
+    return {**present, **changed}
+
+
+def _as_declared(action: Action, name: str, text: str) -> Any:
+    """Return a field's value: a text where one is declared or there now, else JSON where it is any."""
+    schema, present = action.wants.schema, action.wants.present
+    properties = schema.get("properties") if isinstance(schema, Mapping) else None
+    known = properties.get(name) if isinstance(properties, Mapping) else None
+    kind = known.get("type") if isinstance(known, Mapping) else None
+    if kind == "string" or (kind is None and isinstance(present, Mapping) and isinstance(present.get(name), str)):
+        return text
+    return typed_value(text)
+
+
+def _option(action: Action, text: str) -> Any:
+    """Return the value of the option that a text names: its value, its words, or its number.
+
+    Raises:
+        BadInput: there is none, or the words stand for several.
+    """
+    options = action.wants.options
+    given = typed_value(text)
+    for option in options:
+        if same(option.value, given) or same(option.value, text):
+            return option.value
+    named = [o for o in options if o.text.strip().casefold() == text.strip().casefold()]
+    if len(named) > 1:
+        raise BadInput(f'"{one_line(text, 40)}" is the text of several options; name its number.')
+    if named:
+        return named[0].value
+    number = text.strip().lstrip("#")
+    if number.isascii() and number.isdigit() and 1 <= int(number[:6]) <= len(options):
+        return options[int(number[:6]) - 1].value
+    listed = ", ".join(f"{n} {one_line(o.text, 30)}" for n, o in enumerate(options[:8], start=1))
+    more = ", …" if len(options) > 8 else ""
+    raise BadInput(f'There is no option "{one_line(text, 40)}"; there are {listed}{more}.')
+
+
+# Without an action's word ------------------------------------------------------------------------------------------
+
+
+def _plain(shape: Shape, text: str) -> Reading | None:
+    """Return the answer to a form that takes one thing without a word before it; None when this one doesn't."""
+    respond, edit = shape.action(RESPOND), shape.action(EDIT)
+    if respond is not None and not respond.why_not and shape.kind is not ShapeKind.YES_NO:
+        if respond.wants.form is Form.OPTIONS:
+            return Reading(RESPOND, shape.answer(RESPOND, _option(respond, text)))
+        if respond.wants.form is Form.VALUE:
+            return Reading(RESPOND, shape.answer(RESPOND, declared_value(respond, text)))
+    if edit is not None and edit.wants.form is Form.VALUE and isinstance(edit.wants.present, str):
+        found = _json(text)
+        return Reading(EDIT, shape.answer(EDIT, found if isinstance(found, str) else text))
+    if edit is not None and edit.wants.form is Form.FIELDS and not _braced(text) and "=" in text:
+        return Reading(EDIT, shape.answer(EDIT, _fields(edit, text)))
+    return None
+
+
+def declared_value(action: Action, text: str) -> Any:
+    """Return a typed value; where the schema wants a text, what isn't a quoted text is one as it stands."""
+    found = typed_value(text)
+    if action.wants.schema is not None and action.wants.schema.get("type") == "string" and not isinstance(found, str):
+        return text
+    return found
+
+
+def _braced(text: str) -> bool:
+    return text[:1] in ("{", "[")
+
+
+def _whole(shape: Shape, text: str) -> Reading:
+    """Return a whole answer written as JSON.
+
+    Raises:
+        BadInput: it isn't any, or doesn't fit.
+    """
+    found = _json(text)
+    if found is None and text != "null":
+        if _braced(text):
+            raise BadInput("The answer isn't valid JSON.")
+        if shape.kind in (ShapeKind.REVIEW, ShapeKind.SCHEMA):
+            shape.check(text)
+            return Reading("", text)
+        ways = ", ".join(a.name for a in shape.actions if not a.why_not)
+        raise BadInput(f'"{one_line(text, 40)}" doesn\'t answer this; it takes {ways}, or the answer as JSON.')
+    if shape.parts and isinstance(found, list) and shape.kind is ShapeKind.TOOL_BATCH:
+        found = {"decisions": found}
+    shape.check(found)
+    return Reading("", found)

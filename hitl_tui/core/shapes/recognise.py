@@ -1,0 +1,106 @@
+"""Which form an interrupt has (I2). Total: any JSON has one, and nothing is raised."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from hitl_tui.core.shapes.declared import any_shape, break_shape, declared_shape
+from hitl_tui.core.shapes.forms import branches, resolved
+from hitl_tui.core.shapes.model import Shape, ShapeKind
+from hitl_tui.core.shapes.plain import (
+    action_shape,
+    elicitation_shape,
+    is_text,
+    option_shape,
+    other_shape,
+    prompt_shape,
+    review_shape,
+    yes_no_shape,
+)
+from hitl_tui.core.shapes.schema import why_unusable
+from hitl_tui.core.shapes.tools import (
+    LANGCHAIN,
+    BatchShape,
+    CallShape,
+    ToolCall,
+    inbox_call,
+    tool_approval,
+    tool_batch,
+)
+
+_LONGEST_TEXT = 1_000_000
+"""Characters of a text that may be an agent-inbox request; a longer one is a prompt."""
+
+
+def recognise(value: Any, schema: Any = None) -> Shape:
+    """Return the form of an interrupt.
+
+    Args:
+        value: its payload, JSON.
+        schema: JSON Schema of the answer if the graph gave one. One that can't be used is named in the form's notes,
+            and any JSON is taken.
+    """
+    if schema is None or schema == {}:
+        return _undeclared(value)
+    why = why_unusable(schema)
+    if why:
+        note = f"The graph's schema of the answer {why}; it isn't used and any JSON is taken."
+        shape = _undeclared(value)
+        if shape.kind in (ShapeKind.TOOL_APPROVAL, ShapeKind.TOOL_BATCH, ShapeKind.AGENT_INBOX):
+            return replace(shape, notes=(note,))
+        return any_shape(value, (note,))
+    call = tool_approval(value)
+    if call is not None:
+        return _approval(call, schema)
+    return break_shape(value, schema) or declared_shape(value, schema)
+
+
+def _approval(call: ToolCall, schema: Mapping[str, Any]) -> Shape:
+    """Return the form of a tool call whose schema says what is allowed, and what its arguments have to be."""
+    known = {branch.name: branch for branch in branches(resolved(schema, schema), schema) if branch.key == "type"}
+    allowed = frozenset(name for name, word in LANGCHAIN.items() if word in known)
+    if not allowed:
+        return declared_shape({"type": "tool_approval", "name": call.name, "args": call.args}, schema)
+    args = known["edit"].fields["properties"].get("edited_action", {}) if "edit" in known else {}
+    named = args.get("properties", {}) if isinstance(args, Mapping) else {}
+    found = resolved(named.get("args"), schema) if isinstance(named, Mapping) else {}
+    within = {k: schema[k] for k in ("$defs", "definitions", "$schema") if k in schema}
+    call = replace(call, allowed=allowed, args_schema={**within, **found} if found else None)
+    return CallShape.of(call, ShapeKind.TOOL_APPROVAL, answers=schema)
+
+
+def _undeclared(value: Any) -> Shape:
+    """Return the form of a payload that has no schema that can be used."""
+    if (call := tool_approval(value)) is not None:
+        return CallShape.of(call, ShapeKind.TOOL_APPROVAL)
+    if calls := tool_batch(value):
+        return BatchShape.of(calls, ShapeKind.TOOL_BATCH, "decisions")
+    for known in (_inbox, elicitation_shape, option_shape, action_shape, review_shape, yes_no_shape):
+        shape = known(value)
+        if shape is not None:
+            return shape
+    return prompt_shape(value) if is_text(value) else other_shape(value)
+
+
+def _inbox(value: Any) -> Shape | None:
+    if isinstance(value, str):
+        value = _parsed(value)
+    if isinstance(value, list):
+        calls = [inbox_call(item) for item in value]
+        found = [call for call in calls if call is not None]
+        return BatchShape.of(found, ShapeKind.AGENT_INBOX, "") if found and len(found) == len(calls) else None
+    call = inbox_call(value)
+    return CallShape.of(call, ShapeKind.AGENT_INBOX, listed=True) if call is not None else None
+
+
+def _parsed(text: str) -> Any:
+    """Return what a JSON text stands for, None when it is no object or list."""
+    if len(text) > _LONGEST_TEXT or text.lstrip()[:1] not in ("{", "["):
+        return None
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None

@@ -1,0 +1,382 @@
+"""Tool calls that wait for a decision: LangChain's middleware, a call at a time or together, and agent-inbox."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from hitl_tui.core.errors import BadInput
+from hitl_tui.core.safe_text import one_line
+from hitl_tui.core.shapes.model import (
+    APPROVE,
+    EACH,
+    EDIT,
+    IGNORE,
+    REJECT,
+    RESPOND,
+    Action,
+    Detail,
+    Form,
+    Shape,
+    ShapeKind,
+    Wants,
+    fields_of,
+    label_line,
+    question_line,
+    refuse,
+    said,
+    same,
+    typed,
+    words_of,
+)
+from hitl_tui.core.shapes.schema import check_against, why_unusable
+
+LANGCHAIN: Mapping[str, str] = {APPROVE: "approve", EDIT: "edit", REJECT: "reject", RESPOND: "respond"}
+INBOX: Mapping[str, str] = {APPROVE: "accept", EDIT: "edit", IGNORE: "ignore", RESPOND: "response"}
+
+_LABELS: Mapping[str, str] = {
+    APPROVE: "Approve",
+    EDIT: "Edit",
+    REJECT: "Reject",
+    IGNORE: "Ignore",
+    RESPOND: "Respond",
+}
+_MEANING: Mapping[str, str] = {
+    APPROVE: "The tool runs exactly as shown.",
+    EDIT: "The tool runs with the arguments you give.",
+    REJECT: "The tool doesn't run; the agent is told so, with your message.",
+    RESPOND: "The tool doesn't run; your text becomes its successful result, so don't refuse with it.",
+}
+_INBOX_MEANING: Mapping[str, str] = {
+    **_MEANING,
+    IGNORE: "Nothing is done; the agent goes on without it.",
+    RESPOND: "The agent gets your text as an answer; whether the action happens is up to it.",
+}
+_TEXT: Mapping[str, Wants] = {
+    REJECT: Wants(Form.TEXT, hint="Why not? The agent reads it; it may stay empty."),
+    RESPOND: Wants(Form.TEXT, required=True, hint="The text becomes the tool's successful result."),
+}
+_INBOX_TEXT = Wants(Form.TEXT, required=True, hint="The agent gets this text as your answer.")
+
+
+@dataclass(frozen=True)
+class ToolCall:
+    """One tool call that waits.
+
+    Args:
+        name: the tool.
+        args: its arguments.
+        description: what is said about it.
+        allowed: names of the actions that are allowed.
+        words: what each action is called where it goes to.
+        args_schema: JSON Schema of the arguments, None when nothing is known.
+    """
+
+    name: str
+    args: Mapping[str, Any]
+    description: str
+    allowed: frozenset[str]
+    words: Mapping[str, str] = field(default_factory=lambda: LANGCHAIN)
+    args_schema: Mapping[str, Any] | None = None
+
+    @property
+    def inbox(self) -> bool:
+        return self.words is INBOX
+
+    def actions(self) -> tuple[Action, ...]:
+        """Return the actions in their places; what the tool's configuration doesn't allow says so."""
+        found = []
+        for name in self.words:
+            why = "" if name in self.allowed else self._refusal(name)
+            meaning = (_INBOX_MEANING if self.inbox else _MEANING)[name]
+            found.append(Action(name, _LABELS[name], self._wants(name), meaning, why))
+        return tuple(found)
+
+    def _refusal(self, name: str) -> str:
+        ways = ", ".join(n for n in self.words if n in self.allowed) or "nothing"
+        return f"{one_line(self.name, 40)} doesn't allow {name}; it takes {ways}."
+
+    def _wants(self, name: str) -> Wants:
+        if name == EDIT:
+            return Wants(Form.FIELDS, self.args_schema, dict(self.args), hint="The arguments it runs with.")
+        if name == RESPOND and self.inbox:
+            return _INBOX_TEXT
+        return _TEXT.get(name, Wants())
+
+    def decision(self, action: Action, payload: Any) -> dict[str, Any]:
+        """Return the decision that an action makes."""
+        kind = self.words[action.name]
+        if action.name == EDIT:
+            key = "action" if self.inbox else "name"
+            edited = {key: self.name, "args": fields_of(payload)}
+            return {"type": kind, "args": edited} if self.inbox else {"type": kind, "edited_action": edited}
+        if action.wants.form is Form.TEXT:
+            text = words_of(payload, action)
+            if self.inbox:
+                return {"type": kind, "args": text}
+            return {"type": kind, "message": text} if text else {"type": kind}
+        return {"type": kind, "args": None} if self.inbox else {"type": kind}
+
+    def check(self, decision: Any, subject: str = "The decision") -> None:
+        """Check one decision.
+
+        Raises:
+            BadInput: it is malformed, or isn't allowed for this tool.
+        """
+        if not isinstance(decision, Mapping):
+            raise BadInput(f"{subject} has to be an object with a type, but it is {said(decision, 60)}.")
+        kinds = {word: name for name, word in self.words.items() if name in self.allowed}
+        kind = decision.get("type")
+        if not isinstance(kind, str) or kind not in kinds:
+            raise BadInput(f"{subject} has to have one of the types {', '.join(kinds)}, not {said(kind, 40)}.")
+        name = kinds[kind]
+        if self.inbox:
+            self._check_inbox(name, decision, subject)
+        else:
+            self._check_langchain(name, decision, subject)
+
+    def _check_langchain(self, name: str, decision: Mapping[str, Any], subject: str) -> None:
+        if name == EDIT:
+            edited = decision.get("edited_action")
+            if not isinstance(edited, Mapping):
+                raise BadInput(f"{subject} has to have an edited_action with name and args.")
+            self._check_call(edited, "name", f"{subject}'s edited_action")
+        elif name == RESPOND and not isinstance(decision.get("message"), str):
+            raise BadInput(f"{subject} has to have a text as message: it becomes the tool's successful result.")
+        elif name == REJECT and not isinstance(decision.get("message", ""), str):
+            raise BadInput(f"{subject} has to have a text as message, or none.")
+
+    def _check_inbox(self, name: str, decision: Mapping[str, Any], subject: str) -> None:
+        args = decision.get("args")
+        if name == EDIT:
+            if not isinstance(args, Mapping):
+                raise BadInput(f"{subject} has to have args with action and args.")
+            self._check_call(args, "action", f"{subject}'s args")
+        elif name == RESPOND:
+            if not isinstance(args, str):
+                raise BadInput(f"{subject} has to have a text as args, but it is {said(args, 60)}.")
+        elif args is not None and not (name == APPROVE and same(args, {"action": self.name, "args": self.args})):
+            raise BadInput(f"{subject} changes nothing, so its args have to be null; to change them it has to be edit.")
+
+    def _check_call(self, call: Mapping[str, Any], key: str, subject: str) -> None:
+        name, args = call.get(key), call.get("args")
+        if name != self.name:
+            wanted = said(self.name, 60)
+            raise BadInput(f"{subject} has to keep the tool's name, {wanted}, but it has {said(name, 60)}.")
+        if not isinstance(args, Mapping):
+            raise BadInput(f"{subject} has to have an object as args, but it is {typed(args)}.")
+        check_against(self.args_schema, args)
+
+    def details(self) -> tuple[Detail, ...]:
+        """Return what is shown: the tool, its arguments whole, what is said about it."""
+        found = [Detail("tool", self.name), *(Detail(label_line(str(k)), v) for k, v in self.args.items())]
+        if not self.args:
+            found.append(Detail("arguments", {}))
+        return (*found, *([Detail("says", self.description)] if self.description else []))
+
+    def question(self) -> str:
+        """Return the question in one line."""
+        return question_line(f"May {self.name} run?")
+
+
+@dataclass(frozen=True)
+class CallShape(Shape):
+    """One tool call.
+
+    Args:
+        call: the call.
+        listed: the answer is a list with the one decision in it.
+        answers: JSON Schema of the answer, as the graph gave it.
+    """
+
+    call: ToolCall = field(default_factory=lambda: ToolCall("", {}, "", frozenset()))
+    listed: bool = False
+    answers: Mapping[str, Any] | None = None
+
+    @classmethod
+    def of(
+        cls,
+        call: ToolCall,
+        kind: ShapeKind,
+        *,
+        listed: bool = False,
+        answers: Mapping[str, Any] | None = None,
+        notes: tuple[str, ...] = (),
+    ) -> CallShape:
+        """Return the shape of one call."""
+        return cls(kind, call.question(), call.details(), call.actions(), "high", notes, call, listed, answers)
+
+    @property
+    def schema(self) -> Mapping[str, Any] | None:
+        return self.answers
+
+    def _made(self, action: Action, payload: Any) -> Any:
+        decision = self.call.decision(action, payload)
+        return [decision] if self.listed else decision
+
+    def check(self, value: Any, name: str = "") -> None:
+        if self.listed:
+            (value,) = _decisions(value, 1, "a list with one response")
+        self.call.check(value)
+        check_against(self.answers, value)
+
+
+@dataclass(frozen=True)
+class BatchShape(Shape):
+    """Several tool calls: one decision each, sent together in their order.
+
+    Args:
+        calls: the calls.
+        key: the property that holds the list of decisions; empty when the list itself is the answer.
+    """
+
+    calls: tuple[ToolCall, ...] = ()
+    key: str = "decisions"
+
+    @classmethod
+    def of(cls, calls: Sequence[ToolCall], kind: ShapeKind, key: str) -> BatchShape:
+        """Return the shape of several calls."""
+        names = ", ".join(dict.fromkeys(one_line(c.name, 40) for c in calls))
+        question = question_line(f"May these {len(calls)} tool calls run? {names}")
+        if len(calls) == 1:
+            first = calls[0]
+            question, details, actions = first.question(), first.details(), first.actions()
+        else:
+            details = tuple(
+                Detail(f"{number} {d.label}" if place == 0 else d.label, d.value)
+                for number, c in enumerate(calls, start=1)
+                for place, d in enumerate(c.details())
+            )
+            actions = _together(calls)
+        return cls(kind, question, details, actions, "high", (), tuple(calls), key)
+
+    @property
+    def parts(self) -> tuple[Shape, ...]:
+        return tuple(CallShape.of(call, self.kind) for call in self.calls) if len(self.calls) > 1 else ()
+
+    def _made(self, action: Action, payload: Any) -> Any:
+        if action.name == EACH:
+            decisions = self._each(payload)
+        else:
+            decisions = [call.decision(action, payload) for call in self.calls]
+        return {self.key: decisions} if self.key else decisions
+
+    def _each(self, payload: Any) -> list[Any]:
+        pairs = payload if isinstance(payload, list | tuple) else ()
+        if len(pairs) != len(self.calls) or not all(isinstance(p, list | tuple) and len(p) == 2 for p in pairs):
+            raise BadInput(f"Each of the {len(self.calls)} calls needs a decision of its own.")
+        made = []
+        for number, (part, (name, given)) in enumerate(zip(self.parts, pairs, strict=True), start=1):
+            try:
+                made.append(part.answer(str(name), given))
+            except BadInput as error:
+                raise BadInput(
+                    f"Call {number} ({one_line(self.calls[number - 1].name, 40)}): {error.message}"
+                ) from error
+        return made
+
+    def check(self, value: Any, name: str = "") -> None:
+        count = len(self.calls)
+        listed = f"a list of {count} decision{'s' if count > 1 else ''}, one for each call in order"
+        if self.key:
+            if not isinstance(value, Mapping) or self.key not in value:
+                raise refuse(f'an object with "{self.key}", {listed}', value)
+            value = value[self.key]
+        decisions = _decisions(value, count, listed)
+        for number, (call, decision) in enumerate(zip(self.calls, decisions, strict=True), start=1):
+            call.check(decision, f"Decision {number} ({one_line(call.name, 40)})" if count > 1 else "The decision")
+
+
+def _decisions(value: Any, count: int, expected: str) -> Sequence[Any]:
+    if not isinstance(value, list | tuple):
+        raise refuse(expected, value)
+    if len(value) != count:
+        raise BadInput(f"The answer has to be {expected}, but it has {len(value)}.")
+    return value
+
+
+def _together(calls: Sequence[ToolCall]) -> tuple[Action, ...]:
+    """Return what can be done to several calls at once, and the way to decide each by itself."""
+    words, count = calls[0].words, len(calls)
+    each = Action(
+        EACH,
+        "One by one",
+        Wants(Form.PARTS, hint="Each call gets a decision; they are sent together."),
+        "Each call gets a decision of its own; nothing is sent before you have reviewed them all.",
+    )
+    found = [each]
+    for name in (APPROVE, REJECT, IGNORE, RESPOND):
+        if name not in words:
+            continue
+        without = [number for number, call in enumerate(calls, start=1) if name not in call.allowed]
+        why = f"Call {without[0]} doesn't allow {name}: decide one by one (2)." if without else ""
+        if name == RESPOND:
+            why = "Each call is answered by itself: decide one by one (2)."
+        wants = _TEXT[REJECT] if name == REJECT else Wants()
+        meaning = f"All {count} at once: {(_INBOX_MEANING if words is INBOX else _MEANING)[name]}"
+        label = _LABELS[name] if name == RESPOND else f"{_LABELS[name]} all {count}"
+        found.append(Action(name, label, wants, meaning, why))
+    return tuple(sorted(found, key=lambda action: action.place))
+
+
+# Recognising -------------------------------------------------------------------------------------------------------
+
+
+def tool_approval(value: Any) -> ToolCall | None:
+    """Return the call of a per-call approval, with everything allowed; None for anything else."""
+    if not isinstance(value, Mapping) or value.get("type") != "tool_approval":
+        return None
+    return _call(value.get("name"), value.get("args"), value.get("description"), frozenset(LANGCHAIN), LANGCHAIN)
+
+
+def tool_batch(value: Any) -> tuple[ToolCall, ...]:
+    """Return the calls of a batch of the middleware's; empty for anything else."""
+    if not isinstance(value, Mapping) or not isinstance(value.get("action_requests"), list):
+        return ()
+    listed = value.get("review_configs")
+    configs = [c for c in listed if isinstance(c, Mapping)] if isinstance(listed, list) else []
+    found = []
+    for place, asked in enumerate(value["action_requests"]):
+        if not isinstance(asked, Mapping):
+            return ()
+        config = _config(configs, asked.get("name"), place)
+        call = _call(asked.get("name"), asked.get("args"), asked.get("description"), _allowed(config), LANGCHAIN)
+        if call is None:
+            return ()
+        schema = config.get("args_schema")
+        usable = isinstance(schema, Mapping) and not why_unusable(schema)
+        found.append(replace(call, args_schema=schema) if usable else call)
+    return tuple(found)
+
+
+def _config(configs: Sequence[Mapping[str, Any]], name: Any, place: int) -> Mapping[str, Any]:
+    """Return what is configured for a call: the entry at its place when it bears its name, else one that does."""
+    if place < len(configs) and configs[place].get("action_name") == name:
+        return configs[place]
+    return next((c for c in configs if c.get("action_name") == name), {})
+
+
+def _allowed(config: Mapping[str, Any]) -> frozenset[str]:
+    """Return what is allowed; where nothing is said a call can be approved and rejected."""
+    listed = config.get("allowed_decisions")
+    if not isinstance(listed, list):
+        return frozenset({APPROVE, REJECT})
+    return frozenset(name for name in LANGCHAIN if name in listed)
+
+
+def inbox_call(value: Any) -> ToolCall | None:
+    """Return the call of an agent-inbox request; None for anything else."""
+    if not isinstance(value, Mapping) or not isinstance(value.get("action_request"), Mapping):
+        return None
+    asked, config = value["action_request"], value.get("config")
+    config = config if isinstance(config, Mapping) else {}
+    flags = {APPROVE: "allow_accept", EDIT: "allow_edit", IGNORE: "allow_ignore", RESPOND: "allow_respond"}
+    allowed = frozenset(name for name, flag in flags.items() if config.get(flag) is True)
+    return _call(asked.get("action"), asked.get("args", {}), value.get("description"), allowed, INBOX)
+
+
+def _call(name: Any, args: Any, description: Any, allowed: frozenset[str], words: Mapping[str, str]) -> ToolCall | None:
+    if not isinstance(name, str) or not isinstance(args, Mapping):
+        return None
+    return ToolCall(name, args, description if isinstance(description, str) else "", allowed, words)

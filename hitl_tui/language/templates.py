@@ -1,0 +1,213 @@
+"""Finished sentences, known again by their templates: `todo_003 is removed.` by `{0} is removed.`
+
+A sentence is given in another language only when it is certain which template made it and which part of it is which
+value; values are taken over character for character. Where that isn't certain the sentence stays as it is.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+
+_FIELD = re.compile(r"\{(\w+)(!t)?\}")
+_LONGEST = 4_000
+"""Characters; longer texts are content, no sentences of ours."""
+_DEEPEST = 3
+"""How often a value may be a sentence that holds a value that is a sentence."""
+_KEPT = 2_048
+_OPAQUE = "\ue000{}\ue001"
+_END = re.compile(r"(?<=[.;:?!]) ")
+
+
+def is_template(text: str) -> bool:
+    """Return whether a catalogue's key has places for values."""
+    return _FIELD.search(text) is not None
+
+
+def fields_of(text: str) -> list[str]:
+    """Return the names of the places for values, in order; `{0!t}` counts as `{0}`."""
+    return [match[1] for match in _FIELD.finditer(text)]
+
+
+def _plain(text: str) -> str:
+    return text.replace("{{", "{").replace("}}", "}")
+
+
+@dataclass(frozen=True)
+class Template:
+    """One template and its translation.
+
+    Args:
+        source: in English, with places for values: `{0} is {1} now.`; literal braces doubled.
+        target: translated, with the same places; the value at `{0!t}` is itself one of our texts and is translated.
+    """
+
+    source: str
+    target: str
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """Names of the places, in the order of the source."""
+        return tuple(fields_of(self.source))
+
+    @cached_property
+    def literals(self) -> tuple[str, ...]:
+        """What stands before, between and after the values."""
+        return tuple(_plain(part) for part in _FIELD.split(self.source)[::3])
+
+    @cached_property
+    def weight(self) -> int:
+        """Characters that have to be there literally."""
+        return sum(map(len, self.literals))
+
+    def matches(self, text: str) -> bool:
+        """Return whether this template can have made a text."""
+        return self._places(text) is not None
+
+    def values(self, text: str) -> dict[str, str] | None:
+        """Return the values in a text that this template made; None when it didn't, or when that is uncertain.
+
+        It is certain when the literals can stand nowhere else: looked for from the left and from the right, they are
+        found at the same places.
+        """
+        left = self._places(text)
+        if left is None or left != self._places_from_right(text):
+            return None
+        parts = [text[a:b] for (_, a), (b, _) in pairwise(left)]
+        found: dict[str, str] = {}
+        same = all(found.setdefault(name, part) == part for name, part in zip(self.names, parts, strict=True))
+        return found if same else None
+
+    def _places(self, text: str) -> list[tuple[int, int]] | None:
+        """Return where each literal stands, each as far to the left as it can be; None when one is nowhere."""
+        first, *others = self.literals
+        last = others[-1]
+        end = len(text) - len(last)
+        if not text.startswith(first) or not text.endswith(last) or end < len(first):
+            return None
+        found = [(0, len(first))]
+        for literal in others[:-1]:
+            at = text.find(literal, found[-1][1], end)
+            if at < 0:
+                return None
+            found.append((at, at + len(literal)))
+        return [*found, (end, len(text))]
+
+    def _places_from_right(self, text: str) -> list[tuple[int, int]] | None:
+        first, *others = self.literals
+        found = [(len(text) - len(others[-1]), len(text))]
+        for literal in reversed(others[:-1]):
+            at = text.rfind(literal, len(first), found[0][0])
+            if at < 0:
+                return None
+            found.insert(0, (at, at + len(literal)))
+        return [(0, len(first)), *found]
+
+    @cached_property
+    def _pieces(self) -> tuple[tuple[str, str, bool], ...]:
+        pieces = _FIELD.split(self.target)
+        texts, names, marks = pieces[::3], [*pieces[1::3], ""], [*pieces[2::3], None]
+        return tuple((_plain(t), n, bool(m)) for t, n, m in zip(texts, names, marks, strict=True))
+
+    def filled(self, values: Mapping[str, str], templates: Templates, depth: int) -> str:
+        """Return the translation with these values."""
+        found = []
+        for text, name, ours in self._pieces:
+            found.append(text)
+            if name:
+                found.append(templates.rendered(values[name], depth + 1) if ours else values[name])
+        return "".join(found)
+
+
+class Templates:
+    """All that the rooms below can say, with its translation.
+
+    Args:
+        entries: translation by English text or template.
+    """
+
+    def __init__(self, entries: Mapping[str, str]) -> None:
+        self._texts = {source: target for source, target in entries.items() if not is_template(source)}
+        self._first: dict[str, list[Template]] = {}
+        self._last: dict[str, list[Template]] = {}
+        self._loose: list[Template] = []
+        self._known: dict[str, str] = {}
+        for source, target in sorted(entries.items()):
+            if is_template(source):
+                self._take(Template(source, target))
+
+    def _take(self, template: Template) -> None:
+        if len(template.literals[0]) >= 3:
+            self._first.setdefault(template.literals[0][:3], []).append(template)
+        elif len(template.literals[-1]) >= 3:
+            self._last.setdefault(template.literals[-1][-3:], []).append(template)
+        else:
+            self._loose.append(template)
+
+    def render(self, text: str) -> str:
+        """Return a finished text in the other language, or as it is.
+
+        Several lines are taken one by one when they aren't one text; so are several sentences.
+        """
+        found = self._known.get(text)
+        if found is None:
+            found = self.rendered(text, 0)
+            if len(self._known) >= _KEPT:
+                self._known.clear()
+            self._known[text] = found
+        return found
+
+    def rendered(self, text: str, depth: int) -> str:
+        """Return a text, or the value within one, in the other language."""
+        if not text.strip() or len(text) > _LONGEST or depth > _DEEPEST:
+            return text
+        if (found := self._whole(text, depth)) is not None:
+            return found
+        if "\n" in text:
+            return "\n".join(self.rendered(line, depth) for line in text.split("\n"))
+        bare = text.strip()
+        if bare != text and (found := self._whole(bare, depth)) is not None:
+            start = text.index(bare)
+            return text[:start] + found + text[start + len(bare) :]
+        return self._sentences(text, depth)
+
+    def _sentences(self, text: str, depth: int) -> str:
+        """Return several sentences after one another, each known; as they are when one of them isn't."""
+        for end in _END.finditer(text):
+            first = self._whole(text[: end.start()], depth)
+            if first is None:
+                continue
+            rest = text[end.end() :]
+            second = self.rendered(rest, depth)
+            if second != rest:
+                return f"{first} {second}"
+        return text
+
+    def _whole(self, text: str, depth: int) -> str | None:
+        """Return the translation of one text, None when it isn't certain which one it is."""
+        if text in self._texts:
+            return self._texts[text]
+        matching = [t for t in self._candidates(text) if t.matches(text)]
+        if not matching:
+            return None
+        chosen, *others = sorted(matching, key=lambda t: (-t.weight, t.source))
+        values = chosen.values(text)
+        if values is None or not all(_within(chosen, other) for other in others):
+            return None
+        return chosen.filled(values, self, depth)
+
+    def _candidates(self, text: str) -> Sequence[Template]:
+        return [*self._first.get(text[:3], ()), *self._last.get(text[-3:], ()), *self._loose]
+
+
+def _within(narrow: Template, wide: Template) -> bool:
+    """Return whether everything that the narrow template makes could be made by the wide one as well.
+
+    Then the narrow one is meant: the wide one's values are words that somebody gave a sentence of their own.
+    """
+    parts = [_OPAQUE.format(name) for name in narrow.names]
+    made = "".join(a + b for a, b in zip(narrow.literals, [*parts, ""], strict=True))
+    return wide.matches(made)

@@ -1,0 +1,253 @@
+"""What every part of the walk shares: where it is, what it found, and how a question or an effect is noted."""
+
+from __future__ import annotations
+
+import ast
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+from hitl_tui.core.safe_text import one_line
+from hitl_tui.lint.flow import MANY, Catch, Done, Flow, Guard, Loop, Site, Summary
+from hitl_tui.lint.model import Effect, Finding, Place
+from hitl_tui.lint.modules import Module, Sources
+from hitl_tui.lint.rules import RULES
+from hitl_tui.lint.values import FunctionRef, GraphRef, Scope, Source, Value
+
+MOST_STEPS: Final = 400_000
+"""Expressions and statements that are looked at before calls are no longer followed."""
+
+DEEPEST: Final = 25
+"""How many calls are followed into each other."""
+
+
+@dataclass(slots=True)
+class Frame:
+    """A function or module while it is walked.
+
+    Args:
+        scope: its names.
+        name: for people.
+        idempotent: it is declared to be.
+    """
+
+    scope: Scope
+    name: str
+    idempotent: bool = False
+    flow: Flow = field(default_factory=Flow)
+    loops: list[Loop] = field(default_factory=list)
+    catches: list[Catch] = field(default_factory=list)
+    done: dict[Effect, Done] = field(default_factory=dict)
+    sites: dict[Site, None] = field(default_factory=dict)
+    returns: list[Value] = field(default_factory=list)
+    exits: list[Flow] = field(default_factory=list)
+    shown: set[Source] = field(default_factory=set)
+    yields: Catch | None = None
+
+    @property
+    def module(self) -> Module:
+        """Return the module whose source this is."""
+        return self.scope.module
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """The arguments of a call.
+
+    Args:
+        args: by position.
+        names: by name.
+        open: there are more, of which nothing is known (`*args`, `**kwargs`).
+    """
+
+    args: tuple[Value, ...] = ()
+    names: Mapping[str, Value] = field(default_factory=dict)
+    open: bool = False
+
+    def get(self, place: int, *names: str) -> Value | None:
+        """Return an argument by position or else by one of its names."""
+        if 0 <= place < len(self.args):
+            return self.args[place]
+        return next((self.names[name] for name in names if name in self.names), None)
+
+    @property
+    def all(self) -> list[Value]:
+        """Return every argument."""
+        return [*self.args, *self.names.values()]
+
+
+class Base(ABC):
+    """Walks source.
+
+    Args:
+        sources: where modules come from.
+    """
+
+    def __init__(self, sources: Sources) -> None:
+        self.sources = sources
+        self.found: dict[tuple[str, Place], Finding] = {}
+        self.frames: list[Frame] = []
+        self.following: list[ast.AST] = []
+        self.graphs: list[GraphRef] = []
+        self.checking = False
+        self.steps = 0
+        self.known: dict[object, Summary] = {}
+        self.asking: dict[int, bool] = {}
+        self.reached: set[int] = set()
+
+    @property
+    def frame(self) -> Frame:
+        """Return the function or module that is being walked."""
+        return self.frames[-1]
+
+    @property
+    def flow(self) -> Flow:
+        """Return what may have happened on the way here."""
+        return self.frames[-1].flow
+
+    @property
+    def exhausted(self) -> bool:
+        """Whether so much was looked at that calls are no longer followed."""
+        return self.steps > MOST_STEPS
+
+    def place(self, node: ast.AST) -> Place:
+        """Return where a node of the current source stands."""
+        return self.frame.module.place(node)
+
+    def report(self, rule: str, place: Place, message: str) -> None:
+        """Note a finding, once a place and rule."""
+        if self.checking:
+            self.found.setdefault((rule, place), Finding(RULES[rule], place, message))
+
+    @contextmanager
+    def within(self, frame: Frame) -> Iterator[Frame]:
+        """Walk something in a frame of its own."""
+        self.frames.append(frame)
+        try:
+            yield frame
+        finally:
+            self.frames.pop()
+
+    # What happens
+
+    def acts(self, what: str, node: ast.AST, *, certain: bool = True, idempotent: str = "") -> None:
+        """Note that something is done to the world here."""
+        frame = self.frame
+        place = self.place(node)
+        lines = range(place.line, (getattr(node, "end_lineno", None) or place.line) + 1)
+        if frame.idempotent or any(line in frame.module.declared for line in lines):
+            idempotent = "declared"
+        self._acted(Effect(one_line(what, 60), place, idempotent, certain), None, before=False, after=False)
+
+    def _acted(self, effect: Effect, call: Place | None, *, before: bool, after: bool) -> None:
+        frame = self.frame
+        if frame.idempotent and not effect.idempotent:
+            effect = replace(effect, idempotent="declared")
+        after = after or bool(frame.flow.asked)
+        was = frame.done.get(effect)
+        frame.done[effect] = Done(effect, before or bool(was and was.before), after or bool(was and was.after))
+        if frame.flow.alive:
+            frame.flow.effects.setdefault(effect, call)
+
+    def happened(self, summary: Summary, node: ast.AST, what: str, *, nested: bool = False) -> None:
+        """Note what a call did and asked, in an order that its own walk has judged already."""
+        place = self.place(node)
+        if summary.sites:
+            nested = nested or summary.sites[0].nested
+            self.asks(Site(place, what, nested), low=summary.low, high=summary.high)
+            self.frame.shown |= summary.shown
+            self.flow.shown |= summary.shown
+        for done in summary.done:
+            self._acted(done.effect, place, before=done.before, after=done.after)
+
+    def asks(self, site: Site, *, low: int = 1, high: int = 1) -> None:
+        """Note that the node may stop and ask here, and judge what came before."""
+        frame, flow = self.frame, self.flow
+        self._repeats(site)
+        for catch in frame.catches:
+            self._caught(site, catch)
+        for guard in flow.guards:
+            self._guarded(site, guard)
+        for loop in frame.loops:
+            if loop.rule:
+                self.report(loop.rule, site.place, f"{site.what} stands in a loop over {loop.reason}.")
+        for earlier in flow.shaky:
+            self.report(
+                "HT002",
+                earlier.place,
+                f"{earlier.what} is asked or not as the state says, and {site.what} in line {site.place.line} follows: "
+                "its answer is looked for by number.",
+            )
+        frame.sites[site] = None
+        flow.asked[site] = None
+        flow.low, flow.high = min(MANY, flow.low + low), min(MANY, flow.high + high)
+
+    def _repeats(self, site: Site) -> None:
+        frame = self.frame
+        for effect, call in frame.flow.effects.items():
+            frame.done[effect] = replace(frame.done.get(effect, Done(effect, True, False)), before=True)
+            if effect.idempotent:
+                continue
+            rule = "HT007" if site.nested else "HT006"
+            sure = "" if effect.certain else " looks like an effect and"
+            by = f" (called in line {call.line})" if call and call.line != effect.place.line else ""
+            self.report(
+                rule, effect.place, f"{effect.what}{sure} comes before {site.what} in line {site.place.line}{by}."
+            )
+
+    def _caught(self, site: Site, catch: Catch) -> None:
+        line = catch.place.line
+        if catch.rule == "HT013":
+            self.report("HT013", catch.place, f"{catch.what} does not catch what {site.what} raises.")
+        else:
+            where = f" in line {line}" if catch.place.file == site.place.file else ""
+            self.report(catch.rule, site.place, f"{catch.what}{where} catches what {site.what} raises.")
+
+    def _guarded(self, site: Site, guard: Guard) -> None:
+        source = guard.source
+        says = f"{source.what} in line {source.place.line}"
+        if guard.loop:
+            self.report("HT005", site.place, f"{says} decides how often {site.what} asks.")
+        else:
+            self.report("HT002", site.place, f"{says} decides whether {site.what} asks, and may decide otherwise.")
+
+    def uses(self, values: Sequence[Value]) -> None:
+        """Judge values that leave the node or act on the world: they must be what was shown."""
+        for value in values:
+            for source in value.sources & self.flow.shown:
+                if source.kind != "module":
+                    self.report(
+                        "HT012", source.place, f"{source.what} is shown in the question and used after the answer."
+                    )
+
+    # What the other parts give
+
+    @abstractmethod
+    def value(self, node: ast.expr) -> Value:
+        """Return what an expression stands for, and note what evaluating it does."""
+
+    @abstractmethod
+    def block(self, body: Sequence[ast.stmt]) -> None:
+        """Walk statements in order."""
+
+    @abstractmethod
+    def assign(self, target: ast.expr, value: Value) -> None:
+        """Bind a target."""
+
+    @abstractmethod
+    def call(self, function: Value, given: Given, node: ast.expr, what: str) -> Value:
+        """Call something; note what it does."""
+
+    @abstractmethod
+    def follow(self, function: FunctionRef, given: Given) -> Summary:
+        """Walk a function's body with these arguments; return what is known of the call."""
+
+    @abstractmethod
+    def attribute(self, value: Value, name: str, node: ast.expr) -> Value:
+        """Return an attribute of something."""
+
+    @abstractmethod
+    def module_scope(self, module: Module) -> Scope:
+        """Return a module's names, walking it first where that hasn't happened."""

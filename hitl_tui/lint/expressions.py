@@ -1,0 +1,382 @@
+"""Expressions: what they stand for."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Final
+
+from hitl_tui.lint.base import Base, Given
+from hitl_tui.lint.catalogue import kind_of
+from hitl_tui.lint.flow import Flow, Guard, Loop, merged
+from hitl_tui.lint.values import (
+    MOST_ITEMS,
+    UNKNOWN,
+    ClassRef,
+    External,
+    FunctionRef,
+    Scope,
+    Source,
+    Value,
+    contained,
+    element,
+    external,
+    join,
+    of,
+    taint,
+)
+
+_BUILTINS: Final = frozenset(dir(builtins))
+
+STARS: Final = {
+    "interrupt": "langgraph.types.interrupt",
+    "Command": "langgraph.types.Command",
+    "Send": "langgraph.types.Send",
+    "StateGraph": "langgraph.graph.StateGraph",
+    "START": "langgraph.graph.START",
+    "END": "langgraph.graph.END",
+    "ToolNode": "langgraph.prebuilt.ToolNode",
+    "create_react_agent": "langgraph.prebuilt.create_react_agent",
+    "task": "langgraph.func.task",
+    "entrypoint": "langgraph.func.entrypoint",
+    "REMOVE_ALL_MESSAGES": "langgraph.graph.message.REMOVE_ALL_MESSAGES",
+}
+"""What `from langgraph.… import *` may bring."""
+
+_KEEPING_KINDS: Final = ("a date or time", "a Decimal", "a Path", "a numpy array", "a data frame")
+
+
+class Expressions(Base):
+    """Evaluates expressions."""
+
+    def value(self, node: ast.expr) -> Value:
+        """Return what an expression stands for, and note what evaluating it does."""
+        self.steps += 1
+        match node:
+            case ast.Constant():
+                return _constant(node.value)
+            case ast.Name():
+                return self._name(node)
+            case ast.Attribute():
+                return self.attribute(self.value(node.value), node.attr, node)
+            case ast.Call():
+                return self._call(node)
+            case ast.Await() | ast.Starred() | ast.FormattedValue():
+                return self.value(node.value)
+            case ast.Dict():
+                return self._dict(node)
+            case ast.List() | ast.Tuple():
+                return self._sequence(node)
+            case ast.Set():
+                return self._set(node)
+            case ast.Subscript():
+                return self._subscript(node)
+            case ast.JoinedStr():
+                return self._text(node)
+            case ast.BinOp():
+                return self._binary(node)
+            case ast.Lambda():
+                return of(FunctionRef(node, self.frame.scope, "lambda"))
+            case ast.IfExp():
+                test = self.value(node.test)
+                return self.either(test, [lambda: self.value(node.body), lambda: self.value(node.orelse)])
+            case ast.BoolOp():
+                return self._boolean(node)
+            case ast.ListComp() | ast.SetComp() | ast.GeneratorExp() | ast.DictComp():
+                return self._comprehension(node)
+            case ast.NamedExpr():
+                made = self.value(node.value)
+                self.assign(node.target, made)
+                return made
+            case ast.Compare():
+                return self._compare(node)
+            case _:
+                return self._other(node)
+
+    def _other(self, node: ast.expr) -> Value:
+        parts = [self.value(child) for child in ast.iter_child_nodes(node) if isinstance(child, ast.expr)]
+        if isinstance(node, ast.Yield | ast.YieldFrom):
+            self.uses(parts)
+            caught = [catch for catch in self.frame.catches if catch.rule == "HT001"]
+            self.frame.yields = self.frame.yields or (caught[-1] if caught else None)
+            if parts:
+                self.frame.returns.append(parts[0])
+            return UNKNOWN
+        return taint(parts)
+
+    # Names
+
+    def _name(self, node: ast.Name) -> Value:
+        scope = self.frame.scope
+        holder = scope.holder(node.id)
+        if holder is None:
+            return self._free(node.id)
+        found = holder.names[node.id]
+        module = holder.module
+        if self.checking and holder.parent is None and node.id in module.mutated:
+            changing = Source("module", f"{node.id}, which code changes as it runs,", self.place(node))
+            return replace(found, sources=found.sources | {changing}, items=None, fields=None)
+        return found
+
+    def _free(self, name: str) -> Value:
+        scope: Scope | None = self.frame.scope
+        while scope is not None and scope.parent is not None:
+            scope = scope.parent
+        if scope is not None and "*" in scope.names and name in STARS:
+            return of(External(STARS[name]))
+        return of(External(name if name in _BUILTINS else f"?{name}"))
+
+    # Containers
+
+    def _dict(self, node: ast.Dict) -> Value:
+        fields: dict[str, Value] = {}
+        others: list[Value] = []
+        for key, item in zip(node.keys, node.values, strict=True):
+            made = self.value(item)
+            if key is None:
+                fields |= dict(made.fields or ())
+                others.append(made)
+                continue
+            label = self.value(key)
+            if label.text is not None and len(fields) < MOST_ITEMS:
+                fields[label.text] = made
+            else:
+                others += [made, replace(label, refs=frozenset())]
+        return contained([_plain(v) for v in (*fields.values(), *others)], fields=tuple(fields.items()))
+
+    def _sequence(self, node: ast.List | ast.Tuple) -> Value:
+        items: list[Value] = []
+        for part in node.elts:
+            made = self.value(part)
+            items += made.items or [element(made)] if isinstance(part, ast.Starred) else [made]
+        return contained([_plain(item) for item in items], items=tuple(items[:MOST_ITEMS]))
+
+    def _set(self, node: ast.Set) -> Value:
+        items = [self.value(part) for part in node.elts]
+        made = contained([_plain(item) for item in items], items=tuple(items[:MOST_ITEMS]))
+        return replace(made, kinds=frozenset({"a set"}), unordered="a set")
+
+    def _subscript(self, node: ast.Subscript) -> Value:
+        base = self.value(node.value)
+        if isinstance(node.slice, ast.Slice):
+            parts = [self.value(p) for p in (node.slice.lower, node.slice.upper, node.slice.step) if p is not None]
+            return replace(base, refs=frozenset(), text=None, sources=taint([base, *parts]).sources)
+        key = self.value(node.slice)
+        if base.fields is not None and key.text is not None:
+            for name, found in base.fields:
+                if name == key.text:
+                    return found
+        index = node.slice.value if isinstance(node.slice, ast.Constant) else None
+        if base.items and isinstance(index, int) and -len(base.items) <= index < len(base.items) and not base.unordered:
+            return base.items[index]
+        got = element(base)
+        name = external(base)
+        refs = got.refs or (frozenset({External(f"{name}[]")}) if name else frozenset())
+        return replace(taint([got, base, key]), refs=refs, kinds=got.kinds, inside=got.inside, raw=base.raw or got.raw)
+
+    def _text(self, node: ast.JoinedStr) -> Value:
+        parts = [self.value(part) for part in node.values]
+        return replace(taint(parts), raw=any(part.raw for part in parts))
+
+    # Operators
+
+    def _binary(self, node: ast.BinOp) -> Value:
+        chain: list[ast.expr] = [node.right]
+        left: ast.expr = node.left
+        while isinstance(left, ast.BinOp):  # a long sum is as deep as it is long
+            chain.append(left.right)
+            left = left.left
+        made = self.value(left)
+        for part in reversed(chain):
+            made = _combined(made, self.value(part))
+        return made
+
+    def _boolean(self, node: ast.BoolOp) -> Value:
+        made = self.value(node.values[0])
+        for part in node.values[1:]:
+            made = self.either(made, [lambda part=part: self.value(part), lambda made=made: made])  # type: ignore[misc]
+        return made
+
+    def _compare(self, node: ast.Compare) -> Value:
+        parts = [self.value(node.left), *(self.value(part) for part in node.comparators)]
+        equal = isinstance(node.ops[0], ast.In | ast.NotIn | ast.Eq | ast.NotEq)
+        if equal and isinstance(node.left, ast.Name):  # from here on it is what it was compared with
+            holder = self.frame.scope.holder(node.left.id)
+            if holder is self.frame.scope:
+                holder.names[node.left.id] = replace(holder.names[node.left.id], raw=False)
+        return taint(parts)
+
+    # Ways that part and meet
+
+    def either(self, test: Value, ways: Sequence[Callable[[], Value]]) -> Value:
+        """Walk one of several ways, as `test` decides; return what comes out of any."""
+        frame = self.frame
+        start, names = frame.flow, dict(frame.scope.names)
+        ends: list[tuple[Flow, dict[str, Value]]] = []
+        values: list[Value] = []
+        extra = tuple(Guard(source, loop=False) for source in sorted(test.sources, key=lambda s: s.place)[:1])
+        for way in ways:
+            frame.flow = start.copy()
+            frame.flow.guards += tuple(guard for guard in extra if guard not in frame.flow.guards)
+            frame.scope.names = dict(names)
+            made = way()
+            if frame.flow.alive:
+                values.append(made)
+            ends.append((frame.flow, frame.scope.names))
+        self._meet(start, test, ends)
+        decided = taint([test])
+        got = join(values)
+        return replace(got, sources=got.sources | decided.sources) if decided.sources else got
+
+    def _meet(self, start: Flow, test: Value, ends: Sequence[tuple[Flow, dict[str, Value]]]) -> None:
+        frame = self.frame
+        alive = [(flow, names) for flow, names in ends if flow.alive]
+        frame.flow = merged(flow for flow, _ in ends)
+        if not alive:
+            return
+        frame.scope.names = met([names for _, names in alive])
+        if len(alive) == len(ends):  # which way was taken no longer decides what is reached
+            frame.flow.guards = start.guards
+            counts = {(flow.low, flow.high) for flow, _ in alive}
+            if len(counts) > 1 and test.from_state and not test.answer and not test.sources:
+                frame.flow.shaky |= {s: None for flow, _ in alive for s in flow.asked if s not in start.asked}
+        elif frame.loops and any(len(frame.loops[-1].ends) for _ in ends):
+            frame.flow.guards = tuple(
+                replace(guard, loop=True) if guard not in start.guards else guard for guard in frame.flow.guards
+            )
+
+    def _comprehension(self, node: ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp) -> Value:
+        frame = self.frame
+        outer = dict(frame.scope.names)
+        orders: list[str] = []
+        loops = 0
+        for part in node.generators:
+            over = self.value(part.iter)
+            orders.append(over.unordered)
+            frame.loops.append(self.loop_over(over, part.iter))
+            loops += 1
+            self.assign(part.target, element(over))
+            for test in part.ifs:
+                self.value(test)
+        if isinstance(node, ast.DictComp):
+            made = contained([self.value(node.key), _plain(self.value(node.value))])
+        else:
+            item = self.value(node.elt)
+            made = contained([_plain(item)])
+            if item.refs:
+                made = replace(made, items=(item,))
+        del frame.loops[len(frame.loops) - loops :]
+        changed = {k: v for k, v in frame.scope.names.items() if k in outer}
+        frame.scope.names = {**outer, **{k: v for k, v in changed.items() if not _is_target(k, node)}}
+        order = next(filter(None, orders), "")
+        match node:
+            case ast.SetComp():
+                return replace(made, kinds=frozenset({"a set"}), unordered="a set")
+            case ast.GeneratorExp():
+                return replace(made, kinds=frozenset({"a generator"}), unordered=order)
+            case _:
+                return replace(made, unordered=order)
+
+    def loop_over(self, over: Value, node: ast.expr) -> Loop:
+        """Return the loop over something, with what is wrong with a question in it."""
+        text = _brief(node)
+        if over.unordered:
+            return Loop("HT003", f"{text}, {over.unordered}, whose order is not fixed" if text else over.unordered)
+        for source in sorted(over.sources, key=lambda s: s.place):
+            return Loop("HT005", f"what {source.what} in line {source.place.line} gives this time")
+        if over.from_state and not over.answer:
+            return Loop("HT005", f"{text}, which is as long as the state says at the time")
+        return Loop()
+
+    # Calls
+
+    def _call(self, node: ast.Call) -> Value:
+        function = self.value(node.func)
+        args: list[Value] = []
+        is_open = False
+        for part in node.args:
+            made = self.value(part)
+            if isinstance(part, ast.Starred):
+                is_open = is_open or made.items is None
+                args += made.items or ([element(made)] if made.items is None else [])
+            else:
+                args.append(made)
+        names: dict[str, Value] = {}
+        for word in node.keywords:
+            made = self.value(word.value)
+            if word.arg is not None:
+                names[word.arg] = made
+            else:
+                is_open = is_open or made.fields is None
+                names |= dict(made.fields or (("**", made),))
+        return self.call(function, Given(tuple(args), names, is_open), node, f"{_brief(node.func)}()")
+
+
+def met(all_names: Sequence[dict[str, Value]]) -> dict[str, Value]:
+    """Return what names stand for where several ways meet."""
+    if len(all_names) == 1:
+        return all_names[0]
+    every = dict.fromkeys(name for names in all_names for name in names)
+    return {name: join(names[name] for names in all_names if name in names) for name in every}
+
+
+def _constant(found: object) -> Value:
+    if isinstance(found, str):
+        return Value(text=found if len(found) <= 2_000 else None)
+    if isinstance(found, bytes):
+        return Value(kinds=frozenset({"bytes"}))
+    if isinstance(found, complex):
+        return Value(kinds=frozenset({"a complex number"}))
+    if found is Ellipsis:
+        return Value(kinds=frozenset({"an ellipsis"}))
+    return UNKNOWN
+
+
+def _plain(item: Value) -> Value:
+    """Return an element with what its being a function or class means for JSON."""
+    if any(isinstance(ref, FunctionRef) for ref in item.refs):
+        return replace(item, kinds=item.kinds | {"a function"})
+    if any(isinstance(ref, ClassRef) for ref in item.refs):
+        return replace(item, kinds=item.kinds | {"a class"})
+    return item
+
+
+def _combined(left: Value, right: Value) -> Value:
+    made = replace(taint([left, right]), raw=left.raw or right.raw, unordered=left.unordered or right.unordered)
+    for side in (left, right):
+        name = external(side)
+        if name and kind_of(name) in _KEEPING_KINDS:
+            return replace(made, refs=frozenset({External(name)}), kinds=side.kinds)
+    if left.items is not None and right.items is not None:
+        made = replace(made, items=(*left.items, *right.items)[:MOST_ITEMS])
+    if left.fields is not None and right.fields is not None:
+        made = replace(made, fields=(*left.fields, *right.fields))
+    kinds = (left.kinds | right.kinds) & {"a set", "bytes"}
+    return replace(made, kinds=kinds, inside=left.inside | right.inside)
+
+
+def _brief(node: ast.expr) -> str:
+    """Return the source of a short expression; of a long one its end."""
+    parts: list[str] = []
+    while isinstance(node, ast.Attribute):
+        parts.append(node.attr)
+        node = node.value
+    if isinstance(node, ast.Name):
+        parts.append(node.id)
+    elif isinstance(node, ast.Call):
+        parts.append(f"{_brief(node.func)}()")
+    elif isinstance(node, ast.Subscript):
+        parts.append(f"{_brief(node.value)}[…]")
+    elif isinstance(node, ast.Lambda):
+        parts.append("lambda")
+    return ".".join(reversed(parts[:4] if len(parts) > 4 else parts))[-80:]
+
+
+def _is_target(name: str, node: ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp) -> bool:
+    targets = (part.target for part in node.generators)
+    return any(isinstance(found, ast.Name) and found.id == name for t in targets for found in ast.walk(t))
+
+
+Reference = Given

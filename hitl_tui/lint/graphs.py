@@ -1,0 +1,288 @@
+"""Graphs: how they are built, and running one within a node of another."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import replace
+from typing import Final
+
+from hitl_tui.lint.base import Frame, Given
+from hitl_tui.lint.calls import Calls, is_langgraph, narrow, retried
+from hitl_tui.lint.flow import Site, Summary
+from hitl_tui.lint.values import (
+    STATE,
+    UNKNOWN,
+    External,
+    FunctionRef,
+    GraphRef,
+    InstanceRef,
+    MethodRef,
+    Ref,
+    Scope,
+    Source,
+    TaskRef,
+    ToolNodeRef,
+    ToolRef,
+    Value,
+    external,
+    of,
+    taint,
+)
+
+RUNS: Final = frozenset("invoke ainvoke stream astream batch abatch astream_events stream_events astream_log".split())
+_AGENTS: Final = frozenset("create_agent create_react_agent create_deep_agent create_supervisor create_swarm".split())
+_SAME: Final = frozenset("with_config with_types copy configurable_fields bind with_retry with_listeners".split())
+
+
+class Graphs(Calls):
+    """Builds graphs as the source does."""
+
+    def construct(self, name: str, given: Given, node: ast.expr) -> Value | None:
+        """Return what LangGraph or LangChain makes of a call; None when it isn't one of theirs that matters."""
+        last = name.rpartition(".")[2]
+        ours = name.startswith(("langgraph", "langchain", "deepagents"))
+        if ours and last in ("StateGraph", "MessageGraph", "Graph"):
+            return self._new_graph("graph", node)
+        if ours and last in _AGENTS:
+            return self._agent(last, given, node)
+        if ours and last == "ToolNode":
+            tools = given.get(0, "tools") or UNKNOWN
+            return of(ToolNodeRef(tools.items or (tools,), self.place(node)))
+        if ours and last in ("RunnableLambda", "RunnableCallable", "coerce_to_runnable") and given.args:
+            return given.args[0]
+        if ours and last in ("tool", "from_function", "Tool", "StructuredTool", "task", "entrypoint"):
+            return self._wrapped(name, last, given, node)
+        if retried(name, given):
+            functions = [v for v in given.args if any(isinstance(r, FunctionRef) for r in v.refs)]
+            return self.decorated(name, functions[0], node) if functions else of(External("retry()"))
+        return of(External("narrow()")) if narrow(name, given) else None
+
+    def _wrapped(self, name: str, last: str, given: Given, node: ast.expr) -> Value:
+        function = given.get(0, "func", "coroutine") or given.get(-1, "func", "coroutine") or UNKNOWN
+        if last == "Tool" or not any(isinstance(r, FunctionRef) for r in function.refs):
+            function = given.get(-1, "func", "coroutine") or (given.args[1] if len(given.args) > 1 else UNKNOWN)
+        if any(isinstance(r, FunctionRef) for r in function.refs):
+            return self.decorated(name, function, node)
+        off = last == "entrypoint" and _is_false(node, "checkpointer")
+        return of(External(f"{name}(off)" if off else f"{name}()"))
+
+    def decorated(self, name: str, function: Value, node: ast.AST) -> Value:
+        """Return what a decorator of another package makes of a function."""
+        called = name.removesuffix("()").removesuffix("(off)")
+        label = next((r.name for r in function.refs if isinstance(r, FunctionRef)), "")
+        if is_langgraph(called, "tool") or called.rpartition(".")[2] in ("from_function", "Tool", "StructuredTool"):
+            return of(ToolRef(function, label))
+        if is_langgraph(called, "task"):
+            return of(TaskRef(function, label))
+        if is_langgraph(called, "entrypoint"):
+            graph = GraphRef("entrypoint", self.place(node), name=label)
+            graph.nodes[label] = function
+            graph.places[label] = self.place(node)
+            graph.compiled.append((self.place(node), name.endswith("(off)")))
+            self.graphs.append(graph)
+            return of(graph)
+        if called == "retry" or retried(called, Given()):
+            return Value(
+                refs=frozenset(replace(r, retried=True) if isinstance(r, FunctionRef) else r for r in function.refs)
+            )
+        return function
+
+    def _new_graph(self, kind: str, node: ast.expr) -> Value:
+        graph = GraphRef(kind, self.place(node), name=self.frame.name if len(self.frames) > 1 else "")
+        self.graphs.append(graph)
+        return of(graph)
+
+    def _agent(self, last: str, given: Given, node: ast.expr) -> Value:
+        made = self._new_graph("agent", node)
+        graph = next(iter(made.refs))
+        assert isinstance(graph, GraphRef)
+        tools = given.get(1, "tools") or UNKNOWN
+        version = given.names.get("version")
+        if last == "create_react_agent" and version is not None and version.text == "v1":
+            graph.nodes["tools"] = of(ToolNodeRef(tools.items or (tools,), self.place(node)))
+            graph.places["tools"] = self.place(node)
+        else:
+            self._tool_nodes(graph, tools, node)
+        if any(external(v).rstrip("()").endswith("HumanInTheLoopMiddleware") for v in _flat(given.names.get("middleware"))):
+            graph.stops = True
+        graph.compiled.append((self.place(node), _is_false(node, "checkpointer")))
+        graph.stops = graph.stops or bool({"interrupt_before", "interrupt_after", "interrupt_on"} & set(given.names))
+        return made
+
+    def _tool_nodes(self, graph: GraphRef, tools: Value, node: ast.expr) -> None:
+        for tool in _flat(tools):
+            for ref in tool.refs:
+                match ref:
+                    case ToolNodeRef(tools=inner):
+                        for each in inner:
+                            self._tool_nodes(graph, each, node)
+                    case ToolRef(name=name) | FunctionRef(name=name):
+                        graph.nodes.setdefault(f"tool {name}", of(ref))
+                        graph.places.setdefault(f"tool {name}", self.place(node))
+                    case InstanceRef(type=made):
+                        graph.nodes.setdefault(f"tool {made.node.name}", of(ref))
+                        graph.places.setdefault(f"tool {made.node.name}", self.place(node))
+
+    # Methods
+
+    def method(self, ref: MethodRef, given: Given, node: ast.expr, what: str) -> Value:
+        """Call a method of a graph, tool or task."""
+        owner, name = ref.owner, ref.name
+        if isinstance(owner, GraphRef):
+            return self._of_graph(owner, name, given, node, what)
+        if isinstance(owner, ToolNodeRef):
+            return self.run_graph(owner, node, what) if name in RUNS else of(owner)
+        if isinstance(owner, ToolRef) and (name in RUNS or name in ("run", "arun", "func", "coroutine")):
+            return self.call(owner.function, Given(open=True), node, what)
+        if isinstance(owner, TaskRef) and name in RUNS:
+            return self.call(of(owner), given, node, what)
+        return taint(given.all)
+
+    def _of_graph(self, graph: GraphRef, name: str, given: Given, node: ast.expr, what: str) -> Value:
+        match name:
+            case "add_node":
+                self._add_node(graph, given, node)
+            case "add_sequence":
+                self._add_sequence(graph, given.get(0, "nodes") or UNKNOWN, node)
+            case "add_edge":
+                start, end = given.get(0, "start_key", "start"), given.get(1, "end_key", "end")
+                self._edge(graph, start, end)
+            case "set_entry_point":
+                self._edge(graph, Value(text="__start__"), given.get(0, "key"))
+            case "add_conditional_edges" | "set_conditional_entry_point":
+                self._router(graph, given, first=name.startswith("set"))
+            case "compile":
+                return self._compile(graph, given, node)
+            case "final" | "task":
+                return UNKNOWN
+            case _ if name in RUNS:
+                return self.run_graph(graph, node, what)
+            case _ if name == "as_tool":
+                return of(graph)
+        return of(graph) if name.startswith(("add_", "set_")) or name in _SAME else taint(given.all)
+
+    def _add_node(self, graph: GraphRef, given: Given, node: ast.expr) -> None:
+        first, second = given.get(0, "node"), given.get(1, "action")
+        if first is None:
+            return
+        if second is None:
+            label, action = _label(first), first
+        else:
+            label, action = first.text or _label(second), second
+        label = label or f"node {len(graph.nodes) + 1}"
+        graph.nodes[label] = action
+        graph.places[label] = self.place(node)
+
+    def _add_sequence(self, graph: GraphRef, nodes: Value, node: ast.expr) -> None:
+        for item in nodes.items or ():
+            if item.items is not None and len(item.items) == 2:
+                self._add_node(graph, Given(item.items), node)
+            else:
+                self._add_node(graph, Given((item,)), node)
+
+    def _edge(self, graph: GraphRef, start: Value | None, end: Value | None) -> None:
+        if start is None or end is None or end.text is None:
+            return
+        if start.text == "__start__" or external(start).endswith(".START"):
+            graph.entries.append(end.text)
+
+    def _router(self, graph: GraphRef, given: Given, *, first: bool) -> None:
+        source = "__start__" if first else _name_of(given.get(0, "source"))
+        path = given.get(0 if first else 1, "path")
+        if path is not None and source:
+            graph.routers.append((source, path))
+        if source == "__start__":
+            paths = given.get(1 if first else 2, "path_map", "then")
+            targets = [*(paths.items or ()), *(v for _, v in paths.fields or ())] if paths else []
+            graph.entries += [target.text for target in targets if target.text]
+
+    def _compile(self, graph: GraphRef, given: Given, node: ast.expr) -> Value:
+        graph.compiled.append((self.place(node), _is_false(node, "checkpointer")))
+        stops = [given.names.get(word) for word in ("interrupt_before", "interrupt_after")]
+        graph.stops = graph.stops or any(stop is not None and stop.items != () for stop in stops)
+        return of(graph)
+
+    # Running one within a node
+
+    def run_graph(self, ref: GraphRef | ToolNodeRef, node: ast.expr, what: str) -> Value:
+        """Run a graph within a node."""
+        if self.checking and self.may_ask(ref):
+            self.asks(Site(self.place(node), what, nested=True), low=0)
+        agent = isinstance(ref, GraphRef) and ref.kind == "agent"
+        source = Source("model", what, self.place(node))
+        return Value(sources=frozenset({source}) if agent else frozenset())
+
+    def may_ask(self, ref: Ref) -> bool:
+        """Whether a graph, tool or function may stop and ask, at any depth."""
+        key = id(ref)
+        if key in self.asking:
+            return self.asking[key]
+        self.asking[key] = False  # a graph within itself asks when the rest of it does
+        found = bool(self.summary_of(ref).sites)
+        if isinstance(ref, GraphRef):
+            values = [*ref.nodes.values(), *(path for _, path in ref.routers)]
+            found = ref.stops or any(self.may_ask(inner) for value in values for inner in value.refs)
+        elif isinstance(ref, ToolNodeRef):
+            found = any(self.may_ask(inner) for tool in ref.tools for inner in tool.refs)
+        self.asking[key] = found
+        return found
+
+    def summary_of(self, ref: Ref) -> Summary:
+        """Return what is known of running something as a node or tool, with nothing known of what it is given."""
+        match ref:
+            case FunctionRef():
+                return self.follow(ref, Given((STATE,), open=True))
+            case ToolRef(function=function) | TaskRef(function=function):
+                functions = [inner for inner in function.refs if isinstance(inner, FunctionRef)]
+                return self.follow(functions[0], Given(open=True)) if functions else Summary()
+            case InstanceRef():
+                return self._instance_summary(ref)
+            case _:
+                return Summary()
+
+    def _instance_summary(self, ref: InstanceRef) -> Summary:
+        for name in ("__call__", "invoke", "ainvoke", "_run", "_arun", "run"):
+            for ancestor in ref.type.ancestors():
+                found = getattr(ancestor, "names", {}).get(name)
+                for inner in found.refs if found is not None else ():
+                    if isinstance(inner, FunctionRef):
+                        return self.follow(replace(inner, binding=of(ref)), Given((STATE,), open=True))
+        return Summary()
+
+    def with_frame(self, scope: Scope, name: str) -> Frame:
+        """Return a frame for something that stands outside of any function."""
+        return Frame(scope, name)
+
+
+def _label(value: Value) -> str:
+    for ref in value.refs:
+        match ref:
+            case FunctionRef(name=name) | ToolRef(name=name) | TaskRef(name=name):
+                return name
+            case InstanceRef(type=made):
+                return made.node.name
+            case ToolNodeRef():
+                return "tools"
+            case GraphRef(name=name):
+                return name or "graph"
+            case External(name=name):
+                return name.removesuffix("()").rpartition(".")[2].removeprefix("?")
+    return ""
+
+
+def _name_of(value: Value | None) -> str:
+    if value is None:
+        return ""
+    return "__start__" if external(value).endswith(".START") else value.text or ""
+
+
+def _flat(value: Value | None) -> list[Value]:
+    if value is None:
+        return []
+    return list(value.items) if value.items is not None else [value]
+
+
+def _is_false(node: ast.expr | ast.AST, word: str) -> bool:
+    return isinstance(node, ast.Call) and any(
+        k.arg == word and isinstance(k.value, ast.Constant) and k.value.value is False for k in node.keywords
+    )

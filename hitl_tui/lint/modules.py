@@ -1,0 +1,297 @@
+"""Finding and reading source: a target, and what it imports from its own package or folder. Nothing is executed."""
+
+from __future__ import annotations
+
+import ast
+import io
+import re
+import tokenize
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from hitl_tui.core.errors import BadInput
+from hitl_tui.core.safe_text import one_line
+from hitl_tui.lint.model import Place
+
+if TYPE_CHECKING:
+    from hitl_tui.lint.values import Scope
+
+LARGEST: Final = 2_000_000
+"""Bytes of the largest file that is read."""
+
+MOST_MODULES: Final = 40
+"""How many other modules are followed."""
+
+_DECLARED = re.compile(r"#\s*hitl:\s*idempotent\b")
+_NAME = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*\Z")
+
+
+@dataclass(eq=False)
+class Module:
+    """A file of source, parsed.
+
+    Args:
+        name: dotted; empty when it isn't known.
+        path: where it is.
+        shown: how its path is told to people.
+        tree: its syntax.
+        declared: lines that are declared idempotent.
+        roots: folders that its absolute imports are looked for in, with the first names that belong to them.
+        scope: its names, once it was walked.
+    """
+
+    name: str
+    path: Path
+    shown: str
+    tree: ast.Module
+    declared: frozenset[int]
+    package: str
+    scope: Scope | None = None
+    mutated: frozenset[str] = field(default=frozenset())
+
+    def place(self, node: ast.AST) -> Place:
+        """Return where a node of its tree stands."""
+        return Place(self.shown, getattr(node, "lineno", 1), getattr(node, "col_offset", 0) + 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """What is to be checked.
+
+    Args:
+        path: the file.
+        module: its dotted name; empty for a file that was named by its path.
+        attribute: of the module; empty for all of it.
+        roots: folders that its own imports are looked for in.
+    """
+
+    path: Path
+    module: str
+    attribute: str
+    roots: tuple[Path, ...]
+
+
+def find_target(text: str, folder: Path, search: Sequence[str]) -> Target:
+    """Return the file that `module:attribute`, `module`, `path.py:attribute` or `path.py` names.
+
+    Args:
+        folder: the current folder.
+        search: more folders in which modules are looked for, as in `sys.path`.
+
+    Raises:
+        BadInput: there is no such file or module, or the text names none.
+    """
+    head, colon, attribute = text.rpartition(":")
+    if not colon:
+        head, attribute = text, ""
+    elif not _NAME.match(attribute):
+        if attribute.endswith(".py") or "/" in attribute:
+            head, attribute = text, ""
+        else:
+            raise BadInput(f'"{_shown(attribute)}" in "{_shown(text)}" is no name of an attribute.', help=_USAGE)
+    if not head:
+        raise BadInput("A module or a file is needed before the colon.", help=_USAGE)
+    if head.endswith(".py") or "/" in head:
+        path = (folder / Path(head).expanduser()).absolute()
+        _check_file(path, head)
+        return Target(path, "", attribute, _roots_of(path))
+    if not _NAME.match(head):
+        raise BadInput(f'"{_shown(head)}" is neither a module nor a path that ends in .py.', help=_USAGE)
+    return _module_target(head, attribute, folder, search)
+
+
+_USAGE = "As in: hitl-tui lint package.module:graph, or hitl-tui lint folder/file.py:graph"
+
+
+def _module_target(name: str, attribute: str, folder: Path, search: Sequence[str]) -> Target:
+    places = [folder, folder / "src", *(Path(entry) if entry else folder for entry in search)]
+    relative = Path(*name.split("."))
+    for place in dict.fromkeys(places):
+        for path in (place / relative / "__init__.py", place / relative.with_suffix(".py")):
+            if path.is_file():
+                return Target(path.absolute(), name, attribute, (place.absolute(),))
+    raise BadInput(
+        f'There is no Python source of a module "{_shown(name)}" here, in src, or where Python looks.',
+        help="Run it in the folder that has the package, or name the file: hitl-tui lint folder/file.py",
+    )
+
+
+def _check_file(path: Path, said: str) -> None:
+    try:
+        found = path.is_file()
+    except (OSError, ValueError) as error:
+        raise BadInput(f'"{_shown(said)}" can\'t be looked at: {_shown(str(error))}.') from error
+    if not found:
+        what = "is a folder; name a file in it" if path.is_dir() else "does not exist"
+        raise BadInput(f'The file "{_shown(said)}" {what}.', help=_USAGE)
+
+
+def _roots_of(path: Path) -> tuple[Path, ...]:
+    """Return its folder and, for a file in a package, the folder that holds the package."""
+    top = path.parent
+    while (top / "__init__.py").is_file() and top != top.parent:
+        top = top.parent
+    return tuple(dict.fromkeys((path.parent, top, *([top.parent] if top.name != "src" else []))))
+
+
+class Sources:
+    """Reads modules once each.
+
+    Args:
+        target: where it begins.
+        folder: paths below it are told relative to it.
+    """
+
+    def __init__(self, target: Target, folder: Path) -> None:
+        self._roots = target.roots
+        self._folder = folder
+        self._by_path: dict[Path, Module | None] = {}
+        self.notes: list[str] = []
+        self.first = self._read(target.path, target.module or _module_name(target.path, target.roots))
+        self._by_path[target.path.resolve()] = self.first
+
+    @property
+    def modules(self) -> list[Module]:
+        """Return all modules that were read, in the order of reading."""
+        return [module for module in self._by_path.values() if module is not None]
+
+    def imported(self, name: str, level: int, by: Module) -> Module | None:
+        """Return a module that another imports, when it is of the same package or folder and can be read.
+
+        Args:
+            name: dotted, without the leading dots.
+            level: how many leading dots there were.
+        """
+        if level:
+            base = by.path.parent
+            for _ in range(level - 1):
+                base = base.parent
+            return self._first(base, name)
+        return next((found for root in self._roots if (found := self._first(root, name))), None) if name else None
+
+    def _first(self, base: Path, name: str) -> Module | None:
+        relative = base.joinpath(*name.split(".")) if name else base
+        for path in (relative / "__init__.py", relative.with_name(f"{relative.name}.py")):
+            if path.is_file():
+                return self._kept(path)
+        return None
+
+    def _kept(self, path: Path) -> Module | None:
+        key = path.resolve()
+        if key not in self._by_path:
+            if len(self._by_path) > MOST_MODULES:
+                self._note(f"Only {MOST_MODULES} other modules were followed.")
+                return None
+            self._by_path[key] = None
+            try:
+                self._by_path[key] = self._read(path, _module_name(path, self._roots))
+            except BadInput as error:
+                self._note(f"Not followed: {error.message}")
+        return self._by_path[key]
+
+    def _note(self, text: str) -> None:
+        if text not in self.notes:
+            self.notes.append(text)
+
+    def _read(self, path: Path, name: str) -> Module:
+        shown = _shown(_relative(path, self._folder), 1_000)
+        data = _bytes_of(path, shown)
+        tree = _parsed(data, shown)
+        package = name if path.name == "__init__.py" else name.rpartition(".")[0]
+        return Module(name, path, shown, tree, _declared(data), package, mutated=_mutated(tree))
+
+
+def _bytes_of(path: Path, shown: str) -> bytes:
+    try:
+        with path.open("rb") as file:
+            data = file.read(LARGEST + 1)
+    except OSError as error:
+        raise BadInput(f"The file {shown} can't be read: {error.strerror or error}.") from error
+    if len(data) > LARGEST:
+        raise BadInput(f"The file {shown} is larger than {LARGEST // 1_000_000} MB; no source is, so it isn't checked.")
+    return data
+
+
+def _parsed(data: bytes, shown: str) -> ast.Module:
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # what the compiler thinks of escapes in strings is no matter here
+            return ast.parse(data)
+    except SyntaxError as error:
+        where = f", line {error.lineno}" if error.lineno else ""
+        raise BadInput(f"{shown}{where}: this is not Python: {_shown(error.msg)}.") from error
+    except ValueError as error:
+        raise BadInput(f"{shown}: this is not Python: {_shown(str(error))}.") from error
+    except (RecursionError, MemoryError) as error:
+        raise BadInput(f"{shown}: this is nested too deeply to be checked.") from error
+
+
+def _declared(data: bytes) -> frozenset[int]:
+    """Return lines that an idempotence comment speaks of: its own, and for one that stands alone the next with code."""
+    encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
+    lines = data.decode(encoding, errors="replace").splitlines()
+    found: set[int] = set()
+    for number, line in enumerate(lines, start=1):
+        if "hitl:" not in line or not _DECLARED.search(line):
+            continue
+        found.add(number)
+        if line.lstrip().startswith("#"):
+            after = number
+            while after < len(lines) and (not lines[after].strip() or lines[after].lstrip().startswith("#")):
+                after += 1
+            found.add(after + 1)
+    return frozenset(found)
+
+
+def _mutated(tree: ast.Module) -> frozenset[str]:
+    """Return names of the module that functions in it change, so that their values depend on what ran before."""
+    found: set[str] = set()
+    for function in ast.walk(tree):
+        if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef):
+            found |= _mutated_in(function)
+    return frozenset(found)
+
+
+def _mutated_in(function: ast.AST) -> set[str]:
+    own: set[str] = set()
+    changed: set[str] = set()
+    for node in ast.walk(function):
+        match node:
+            case ast.Global(names=names):
+                changed.update(names)
+            case ast.arg(arg=name) | ast.Name(id=name, ctx=ast.Store()):
+                own.add(name)
+            case ast.Subscript(value=ast.Name(id=name), ctx=ast.Store() | ast.Del()):
+                changed.add(name)
+            case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr=method)) if method in CHANGERS:
+                changed.add(name)
+    globals_ = {name for node in ast.walk(function) if isinstance(node, ast.Global) for name in node.names}
+    return changed - (own - globals_)
+
+
+CHANGERS: Final = frozenset(
+    "append extend add insert update pop popitem remove discard clear setdefault appendleft extendleft popleft".split()
+)
+"""Methods that change the container they are called on."""
+
+
+def _module_name(path: Path, roots: Sequence[Path]) -> str:
+    for root in sorted(roots, key=lambda r: len(r.parts), reverse=True):
+        if path.is_relative_to(root):
+            parts = path.relative_to(root).with_suffix("").parts
+            return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+    return path.stem
+
+
+def _relative(path: Path, folder: Path) -> str:
+    return str(path.relative_to(folder)) if path.is_relative_to(folder) else str(path)
+
+
+def _shown(text: str, width: int = 200) -> str:
+    return one_line(text, width)
+
+
+Names = Mapping[str, str]

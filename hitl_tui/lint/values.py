@@ -1,0 +1,309 @@
+"""What an expression may stand for, as far as the syntax tells: abstract values, immutable, and what they refer to."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Final
+
+from hitl_tui.lint.model import Place
+
+if TYPE_CHECKING:
+    from hitl_tui.lint.modules import Module
+
+MOST_ITEMS: Final = 40
+MOST_REFS: Final = 6
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Why a value may be another one when its node runs again.
+
+    Args:
+        kind: `random`, `clock`, `model`, `outside` or `module`.
+        what: the call or name, such as `uuid.uuid4`.
+        place: where it stands.
+    """
+
+    kind: str
+    what: str
+    place: Place
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """What is known of a value; the default says nothing.
+
+    Args:
+        refs: what it may be: functions, classes, graphs, names of other packages.
+        kinds: what it may be that JSON has no form for, in words (`a set`).
+        inside: the same, of something it contains.
+        sources: why it may differ when worked out again.
+        unordered: why its order isn't fixed; empty for none.
+        from_state: it comes from the state that the node was given.
+        answer: it comes from a person's answer.
+        raw: it is an answer as it came, or text made with one.
+        items: elements in order, where they are written out.
+        fields: values by key, of a mapping that is written out.
+        text: the string, of one that is written out.
+    """
+
+    refs: frozenset[Ref] = frozenset()
+    kinds: frozenset[str] = frozenset()
+    inside: frozenset[str] = frozenset()
+    sources: frozenset[Source] = frozenset()
+    unordered: str = ""
+    from_state: bool = False
+    answer: bool = False
+    raw: bool = False
+    items: tuple[Value, ...] | None = None
+    fields: tuple[tuple[str, Value], ...] | None = None
+    text: str | None = None
+
+    @property
+    def not_json(self) -> frozenset[str]:
+        """Everything about it that JSON has no form for."""
+        return self.kinds | self.inside
+
+
+UNKNOWN: Final = Value()
+STATE: Final = Value(from_state=True)
+
+
+class Scope:
+    """Names and what they stand for, while a function or module is walked.
+
+    Args:
+        parent: where other names are looked up; None for a module.
+        module: whose source this is.
+        lasting: it outlives a run of a node, so that changing what is in it is an effect.
+    """
+
+    def __init__(self, parent: Scope | None, module: Module, *, lasting: bool) -> None:
+        self.parent = parent
+        self.module = module
+        self.lasting = lasting
+        self.names: dict[str, Value] = {}
+        self.outer: set[str] = set()
+
+    def holder(self, name: str) -> Scope | None:
+        """Return the scope that has a name."""
+        scope: Scope | None = self
+        while scope is not None:
+            if name in scope.names and (scope is not self or name not in self.outer):
+                return scope
+            scope = scope.parent
+        return None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FunctionRef:
+    """A function or lambda, with where it was made.
+
+    Args:
+        node: its definition.
+        scope: where its free names are looked up.
+        name: for people.
+        binding: what its first parameter is bound to, of a method; None for none.
+        fixed: arguments given already (functools.partial).
+        fixed_names: the same, by name.
+        retried: it is called again after any error.
+    """
+
+    node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
+    scope: Scope
+    name: str
+    binding: Value | None = None
+    fixed: tuple[Value, ...] = ()
+    fixed_names: tuple[tuple[str, Value], ...] = ()
+    retried: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class External:
+    """A name of a package that isn't read, as in `httpx.post`; `()` stands for what a call returns.
+
+    A leading `?` marks a name of which only the spelling is known.
+    """
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ClassRef:
+    """A class of the source that is read."""
+
+    node: ast.ClassDef
+    scope: Scope
+    bases: tuple[Value, ...]
+    names: dict[str, Value]
+
+    def ancestors(self) -> Iterable[ClassRef | External]:
+        """Walk what it derives from, itself first, nearest first."""
+        todo: list[ClassRef | External] = [self]
+        seen: set[int] = set()
+        while todo:
+            now = todo.pop(0)
+            if id(now) in seen:
+                continue
+            seen.add(id(now))
+            yield now
+            if isinstance(now, ClassRef):
+                todo += [ref for base in now.bases for ref in base.refs if isinstance(ref, ClassRef | External)]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class InstanceRef:
+    """An object of such a class.
+
+    Args:
+        type: its class.
+        lasting: it outlives a run of a node.
+        names: its attributes, as they become known.
+    """
+
+    type: ClassRef
+    lasting: bool
+    names: dict[str, Value] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class ModuleRef:
+    """A module that is read as well."""
+
+    module: Module
+
+
+@dataclass(frozen=True, slots=True)
+class ToolRef:
+    """A tool around a function."""
+
+    function: Value
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class TaskRef:
+    """A `@task` around a function: its result is kept once it is there."""
+
+    function: Value
+    name: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ToolNodeRef:
+    """A node that runs tools."""
+
+    tools: tuple[Value, ...]
+    place: Place
+
+
+@dataclass(frozen=True, slots=True)
+class MethodRef:
+    """A method of something that this check knows by itself: a graph, a list, a tool."""
+
+    owner: Ref
+    name: str
+
+
+@dataclass(slots=True, eq=False)
+class GraphRef:
+    """A graph while and after it is built.
+
+    Args:
+        kind: `graph`, `agent` (tool calls apart from each other) or `entrypoint`.
+        place: where it begins.
+        nodes: values by name, in the order they were added.
+        entries: names of the nodes that it begins with.
+        routers: functions that choose where to go on, by the name of the node before.
+        separate: nodes whose tools are given one call each by Send.
+        compiled: for every time it is compiled, its place and whether it keeps nothing.
+        stops: static breakpoints were asked for.
+        name: the variable it is bound to, for people.
+    """
+
+    kind: str
+    place: Place
+    nodes: dict[str, Value] = field(default_factory=dict)
+    places: dict[str, Place] = field(default_factory=dict)
+    entries: list[str] = field(default_factory=list)
+    routers: list[tuple[str, Value]] = field(default_factory=list)
+    compiled: list[tuple[Place, bool]] = field(default_factory=list)
+    stops: bool = False
+    name: str = ""
+
+
+Ref = (
+    FunctionRef
+    | External
+    | ClassRef
+    | InstanceRef
+    | ModuleRef
+    | ToolRef
+    | TaskRef
+    | ToolNodeRef
+    | MethodRef
+    | GraphRef
+)
+
+
+def of(*refs: Ref) -> Value:
+    """Return a value that is one of these."""
+    return Value(refs=frozenset(refs))
+
+
+def external(value: Value) -> str:
+    """Return the dotted name that a value stands for; empty for none."""
+    return next((ref.name for ref in value.refs if isinstance(ref, External)), "")
+
+
+def join(values: Iterable[Value]) -> Value:
+    """Return what is known of a value that is one of several."""
+    given = list(dict.fromkeys(values))
+    if len(given) == 1:
+        return given[0]
+    if not given:
+        return UNKNOWN
+    first = given[0]
+    refs = frozenset().union(*(value.refs for value in given))
+    return replace(
+        taint(given),
+        refs=refs if len(refs) <= MOST_REFS else frozenset(sorted(refs, key=id)[:MOST_REFS]),
+        kinds=frozenset().union(*(value.kinds for value in given)),
+        inside=frozenset().union(*(value.inside for value in given)),
+        unordered=next((value.unordered for value in given if value.unordered), ""),
+        raw=any(value.raw for value in given),
+        items=next((value.items for value in given if value.items), first.items),
+        fields=next((value.fields for value in given if value.fields), first.fields),
+    )
+
+
+def taint(values: Iterable[Value]) -> Value:
+    """Return a value that is made from others: where it comes from, and nothing of what it is."""
+    given = list(values)
+    sources = [value.sources for value in given if value.sources]
+    return Value(
+        sources=frozenset().union(*sources) if sources else frozenset(),
+        from_state=any(value.from_state for value in given),
+        answer=any(value.answer for value in given),
+    )
+
+
+def element(value: Value) -> Value:
+    """Return what an element of a value is."""
+    if value.items:
+        return replace(join(value.items), unordered="")
+    base = taint([value])
+    return replace(base, kinds=value.inside, inside=value.inside, raw=value.raw)
+
+
+def contained(values: Iterable[Value], **more: object) -> Value:
+    """Return a container of these."""
+    given = list(values)
+    made = taint(given)
+    inside = [value.kinds | value.inside for value in given if value.kinds or value.inside]
+    return replace(made, inside=frozenset().union(*inside) if inside else frozenset(), **more)  # type: ignore[arg-type]
+
+
+Evaluate = Callable[[ast.expr], Value]

@@ -1,0 +1,172 @@
+"""What a stopped graph waits for: its interrupts at any depth, its breakpoints, and what answering runs again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from langgraph.pregel import Pregel
+from langgraph.types import Interrupt, PregelTask, StateSnapshot
+
+from hitl_tui.core.digest import canonical, digest
+from hitl_tui.teams.graph.values import plain
+
+LARGEST = 256_000
+"""Bytes of JSON that a question carries; what is larger is shown cut, with its digest."""
+
+BREAK = "break:"
+
+
+@dataclass(frozen=True, slots=True)
+class Level:
+    """One node on the way to an interrupt.
+
+    Args:
+        name: the node's name.
+        whole: its function runs again from its start; False for a subgraph, which goes on within.
+    """
+
+    name: str
+    whole: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """One interrupt and where it came from.
+
+    Args:
+        interrupt: LangGraph's own.
+        levels: the nodes that hold it, outermost first.
+        index: counts those of one node.
+    """
+
+    interrupt: Interrupt
+    levels: tuple[Level, ...]
+    index: int
+
+
+def asked_in(state: StateSnapshot, graph: Pregel[Any, Any, Any, Any]) -> list[Asked]:
+    """Return every interrupt of a paused thread once, with its way in (I3).
+
+    Args:
+        state: as `aget_state(config, subgraphs=True)` gives it.
+        graph: the graph it is of.
+    """
+    found: dict[str, Asked] = {}
+    for levels, index, interrupt in _walk(state.tasks, graph, ()):
+        known = found.get(interrupt.id)
+        if known is None or len(known.levels) < len(levels):
+            found[interrupt.id] = Asked(interrupt, levels, index)
+    return list(found.values())
+
+
+def _walk(
+    tasks: Sequence[PregelTask], graph: Pregel[Any, Any, Any, Any] | None, above: tuple[Level, ...]
+) -> Iterator[tuple[tuple[Level, ...], int, Interrupt]]:
+    for task in tasks:
+        if not task.interrupts:
+            continue
+        inner = _subgraph(graph, task.name)
+        levels = (*above, Level(task.name, inner is None))
+        for index, interrupt in enumerate(task.interrupts):
+            yield levels, index, interrupt
+        if isinstance(task.state, StateSnapshot):
+            yield from _walk(task.state.tasks, inner or _called(graph, task.name), levels)
+
+
+def _subgraph(graph: Pregel[Any, Any, Any, Any] | None, name: str) -> Pregel[Any, Any, Any, Any] | None:
+    """Return the graph that a node is; None for one that is a function, also when that calls a graph."""
+    node = graph.nodes.get(name) if graph is not None else None
+    bound = getattr(node, "bound", None)
+    return bound if isinstance(bound, Pregel) else None
+
+
+def _called(graph: Pregel[Any, Any, Any, Any] | None, name: str) -> Pregel[Any, Any, Any, Any] | None:
+    node = graph.nodes.get(name) if graph is not None else None
+    found = [g for g in getattr(node, "subgraphs", None) or () if isinstance(g, Pregel)]
+    return found[0] if len(found) == 1 else None
+
+
+def stands_at(state: StateSnapshot) -> str:
+    """Return a digest of where a thread and its subgraphs stand: an answer is for exactly that."""
+    return digest(sorted(_places(state)))[:16]
+
+
+def _places(state: StateSnapshot) -> Iterator[list[str]]:
+    place = (state.config or {}).get("configurable", {})
+    yield [str(place.get("checkpoint_ns", "")).split(":")[0], str(place.get("checkpoint_id", ""))]
+    for task in state.tasks:
+        if isinstance(task.state, StateSnapshot):
+            yield from _places(task.state)
+
+
+def question_for(asked: Asked, at: str, others: int) -> dict[str, Any]:
+    """Return an interrupt as an event carries it.
+
+    Args:
+        asked: the interrupt.
+        at: see `stands_at`.
+        others: how many more wait beside it.
+    """
+    found: dict[str, Any] = {
+        "id": asked.interrupt.id,
+        "path": [level.name for level in asked.levels],
+        "index": asked.index,
+        "value": bounded(plain(asked.interrupt.value)),
+        "at": at,
+        "again": again(asked, others),
+    }
+    schema = plain(asked.interrupt.response_schema)
+    if isinstance(schema, Mapping) and len(canonical(schema)) <= LARGEST:
+        found["schema"] = dict(schema)
+    return found
+
+
+def again(asked: Asked, others: int) -> list[str]:
+    """Return what runs again when an interrupt is answered, a line each, from the node outward (I7)."""
+    lines, path = [], [level.name for level in asked.levels]
+    for depth in range(len(path), 0, -1):
+        place = " → ".join(path[:depth])
+        if asked.levels[depth - 1].whole:
+            lines.append(f"{place}: runs again from its start, up to this question and on")
+        else:
+            lines.append(f"{place}: a subgraph, goes on within; its finished nodes don't run again")
+    if others:
+        more = "1 other node that waits" if others == 1 else f"{others} other nodes that wait"
+        lines.append(f"{more} beside it: from the start up to the question, again")
+    return lines
+
+
+def bounded(value: Any) -> Any:
+    """Return a JSON value, cut where it is too large for a question."""
+    data = canonical(value)
+    if len(data) <= LARGEST:
+        return value
+    shown = data[: LARGEST // 2].decode("utf-8", "ignore")
+    return {
+        "cut": f"{len(data):,} bytes, of which the first {LARGEST // 2:,} are here",
+        "begins": shown,
+        "sha256": digest(value),
+    }
+
+
+def breakpoint_question(state: StateSnapshot, where: str, nodes: Sequence[str]) -> dict[str, Any]:
+    """Return a static breakpoint as an event carries it (I4).
+
+    Args:
+        state: the paused thread.
+        where: `before` or `after`.
+        nodes: the nodes before or after which it stopped.
+    """
+    place = str((state.config or {}).get("configurable", {}).get("checkpoint_id", ""))
+    value = {"breakpoint": where, "nodes": list(nodes), "next": list(state.next)}
+    return {
+        "id": f"{BREAK}{place}",
+        "path": list(nodes),
+        "index": 0,
+        "value": value,
+        "at": stands_at(state),
+        "again": [],
+        "schema": {"type": "object", "properties": {"action": {"enum": ["continue", "step"]}}, "required": ["action"]},
+    }

@@ -1,0 +1,130 @@
+"""The statements that a store is read with. They go by keys: a page costs the same, however much there is.
+
+`$` parts come from a `Dialect`, values are parameters, `:name`.
+"""
+
+from __future__ import annotations
+
+from string import Template
+
+from hitl_tui.supervisor.foreign.database import Dialect
+
+_PLACE = "c.thread_id = :thread AND c.checkpoint_ns = :ns"
+_ROW = "SELECT c.checkpoint_id, c.parent_checkpoint_id, c.metadata, $head FROM $c c WHERE $place"
+_KEYS = {"id": "i.id", "thread": "threads.id"}
+_WROTE = "w.checkpoint_id, w.task_id, w.task_path, w.idx, w.channel, w.type"
+_WRITES = "FROM $w w WHERE w.thread_id = :thread AND w.checkpoint_ns = :ns"
+_ASKED = "$writes AND w.channel = '__interrupt__' AND w.checkpoint_id"
+_LAST = "(SELECT max(c.checkpoint_id) FROM $c c WHERE c.thread_id = $of AND c.checkpoint_ns = '')"
+
+# From one thread to the next by the key: it takes as long as there are threads, however many checkpoints each has.
+_THREADS = """WITH RECURSIVE threads(id) AS (
+        SELECT min(thread_id) FROM $c c
+        UNION ALL
+        SELECT (SELECT min(c.thread_id) FROM $c c WHERE c.thread_id > threads.id)
+        FROM threads WHERE threads.id IS NOT NULL)
+    """
+
+# The same way from namespace to namespace.
+_NAMESPACES = """WITH RECURSIVE spaces(ns) AS (
+        SELECT min(c.checkpoint_ns) FROM $c c WHERE c.thread_id = :thread
+        UNION ALL
+        SELECT (SELECT min(c.checkpoint_ns) FROM $c c WHERE c.thread_id = :thread AND c.checkpoint_ns > spaces.ns)
+        FROM spaces WHERE spaces.ns IS NOT NULL)
+    SELECT l.ns, (SELECT count(*) FROM $c c WHERE c.thread_id = :thread AND c.checkpoint_ns = l.ns), l.last,
+        (SELECT c.metadata FROM $c c
+            WHERE c.thread_id = :thread AND c.checkpoint_ns = l.ns AND c.checkpoint_id = l.first)
+    FROM (SELECT ns,
+        (SELECT max(c.checkpoint_id) FROM $c c WHERE c.thread_id = :thread AND c.checkpoint_ns = spaces.ns) AS last,
+        (SELECT min(c.checkpoint_id) FROM $c c WHERE c.thread_id = :thread AND c.checkpoint_ns = spaces.ns) AS first
+        FROM spaces WHERE ns IS NOT NULL LIMIT :limit) l ORDER BY l.first"""
+
+_FIRSTS = (
+    "SELECT c.thread_id, c.checkpoint_id, $head FROM (SELECT i.id AS id,"
+    " (SELECT min(c.checkpoint_id) FROM $c c WHERE c.thread_id = i.id AND c.checkpoint_ns = '') AS first FROM $ids i) f"
+    " JOIN $c c ON c.thread_id = f.id AND c.checkpoint_ns = '' AND c.checkpoint_id = f.first"
+)
+
+_WAITING = (
+    "SELECT i.id FROM $ids i WHERE EXISTS (SELECT 1 FROM $w w WHERE w.thread_id = i.id AND w.checkpoint_ns = ''"
+    " AND w.checkpoint_id = $last_of_id AND w.channel = '__interrupt__'"
+    " AND NOT EXISTS (SELECT 1 FROM $w o WHERE o.thread_id = w.thread_id AND o.checkpoint_ns = w.checkpoint_ns"
+    " AND o.checkpoint_id = w.checkpoint_id AND o.task_id = w.task_id"
+    " AND o.channel NOT IN ('__interrupt__', '__resume__', '__error__', '__error_source_node__')))"
+)
+
+_TURNS = (
+    "SELECT id, parent FROM (SELECT c.checkpoint_id AS id, c.parent_checkpoint_id AS parent,"
+    " lag(c.checkpoint_id) OVER (ORDER BY c.checkpoint_id) AS previous FROM $c c WHERE $place) t"
+    " WHERE coalesce(parent, '') <> coalesce(previous, '') ORDER BY id LIMIT :limit"
+)
+
+# CROSS JOIN keeps SQLite from reading the whole thread at each step.
+_WALK = (
+    "WITH RECURSIVE up(id, parent, depth) AS ("
+    " SELECT c.checkpoint_id, c.parent_checkpoint_id, 0 FROM $c c WHERE $place AND c.checkpoint_id = :id"
+    " UNION ALL SELECT c.checkpoint_id, c.parent_checkpoint_id, up.depth + 1 FROM up CROSS JOIN $c c"
+    " WHERE $place AND c.checkpoint_id = up.parent AND up.depth < :steps)"
+    " SELECT c.checkpoint_id, up.parent, $head FROM up CROSS JOIN $c c"
+    " WHERE $place AND c.checkpoint_id = up.id AND up.depth > 0 ORDER BY up.depth"
+)
+
+
+class Statements:
+    """All of them, for one dialect.
+
+    Args:
+        dialect: how they are written.
+    """
+
+    def __init__(self, dialect: Dialect) -> None:
+        self._parts = {"c": dialect.checkpoints, "w": dialect.writes, "ids": dialect.ids, "head": dialect.head}
+        self._parts |= {"place": _PLACE, "wrote": _WROTE}
+        fill = self._filled
+        self._parts |= {"threads": fill(_THREADS), "row": fill(_ROW), "writes": fill(_WRITES)}
+        self._parts["asked"] = fill(_ASKED)
+        self._parts |= {f"last_of_{name}": fill(_LAST, of=key) for name, key in _KEYS.items()}
+        self.thread_count = fill("$threads SELECT count(*) FROM threads WHERE id IS NOT NULL")
+        self.threads = fill(
+            "$threads SELECT id, coalesce($last_of_thread, '') AS last FROM threads"
+            " WHERE id IS NOT NULL ORDER BY last DESC, id LIMIT :limit OFFSET :offset"
+        )
+        self.counts = fill(
+            "SELECT i.id, (SELECT count(*) FROM $c c WHERE c.thread_id = i.id), (SELECT count(DISTINCT c.checkpoint_ns)"
+            " FROM $c c WHERE c.thread_id = i.id AND c.checkpoint_ns > '') FROM $ids i"
+        )
+        self.firsts = fill(_FIRSTS)
+        self.waiting = fill(_WAITING)
+        self.known = fill("SELECT c.thread_id FROM $c c WHERE c.thread_id = :thread LIMIT 1")
+        self.alike = fill(
+            "$threads SELECT id FROM threads WHERE id IS NOT NULL AND substr(id, 1, :length) = :text LIMIT 5"
+        )
+        self.namespaces = fill(_NAMESPACES)
+        self.newest = fill("$row ORDER BY c.checkpoint_id DESC LIMIT :limit")
+        self.older = fill("$row AND c.checkpoint_id < :than ORDER BY c.checkpoint_id DESC LIMIT :limit")
+        self.newer = fill("$row AND c.checkpoint_id > :than ORDER BY c.checkpoint_id LIMIT :limit")
+        self.one = fill("$row AND c.checkpoint_id = :id")
+        self.head = fill("SELECT max(c.checkpoint_id) FROM $c c WHERE $place")
+        self.count = fill("SELECT count(*) FROM $c c WHERE $place")
+        self.place = fill("SELECT count(*) FROM $c c WHERE $place AND c.checkpoint_id <= :id")
+        self.turns = fill(_TURNS)
+        self.find = fill(
+            "SELECT c.checkpoint_id FROM $c c WHERE $place AND (substr(c.checkpoint_id, 1, :length) = :text"
+            " OR substr(c.checkpoint_id, length(c.checkpoint_id) - :length + 1) = :text)"
+            " ORDER BY c.checkpoint_id DESC LIMIT 5"
+        )
+        self.signals = fill(
+            "SELECT $wrote, CASE WHEN length(w.value) <= :most THEN w.value END $writes"
+            " AND w.checkpoint_id BETWEEN :first AND :last AND w.channel IN ('__interrupt__', '__error__')"
+        )
+        self.writes = fill("SELECT $wrote, w.value $writes AND w.checkpoint_id = :id LIMIT :limit")
+        self.asked_before = fill("SELECT max(w.checkpoint_id) $asked < :id")
+        self.asked_after = fill("SELECT min(w.checkpoint_id) $asked > :id")
+        self.walk = fill(_WALK)
+        self.channel_writes = fill(
+            "SELECT $wrote, w.value $writes AND w.channel = :channel"
+            " AND w.checkpoint_id IN (SELECT i.id FROM $ids i) LIMIT :limit"
+        )
+
+    def _filled(self, statement: str, **more: str) -> str:
+        return Template(statement).substitute({**self._parts, **more})

@@ -1,0 +1,449 @@
+"""An open checkpoint store: threads, history, state, differences; nothing is written, nothing is run (I9)."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+from hitl_tui.core.errors import BadInput, StorageError, UnknownName
+from hitl_tui.core.safe_text import one_line, safe_text
+from hitl_tui.supervisor.foreign import plain
+from hitl_tui.supervisor.foreign.channels import (
+    ERROR,
+    INTERRUPT,
+    TASKS,
+    Write,
+    asked_words,
+    is_internal,
+    next_nodes,
+    questions_of,
+    sent_to,
+    tasks_of,
+    title_of,
+)
+from hitl_tui.supervisor.foreign.database import Database, Row
+from hitl_tui.supervisor.foreign.delta import Rebuilder, delta_channels
+from hitl_tui.supervisor.foreign.model import Moment, Namespace, StoreInfo, ThreadInfo, time_of
+from hitl_tui.supervisor.foreign.statements import Statements
+from hitl_tui.supervisor.moments import CheckpointInfo
+
+PAGE = 50
+_SMALL = 64 * 1024
+"""Bytes of a checkpoint that is read for a list: of a larger one the list shows less."""
+_FIRST = 1024 * 1024
+"""Bytes of a thread's first checkpoint that are read for its title."""
+_MOST_WRITES = 5_000
+_MOST_SPACES = 2_000
+_MOST_TURNS = 100_000
+_LONGEST = 400
+_SEARCHED = 20_000
+"""Threads that a search looks at."""
+
+
+class Store:
+    """Reads one store; get it from `open_store`.
+
+    Args:
+        database: where it lies.
+    """
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._sql = Statements(database.dialect)
+        self._titles: dict[str, str] = {}
+        self._rebuilder = Rebuilder(database, self._sql)
+
+    @property
+    def info(self) -> StoreInfo:
+        """What it is."""
+        return self._database.info
+
+    # Threads -----------------------------------------------------------------------------------------------------
+
+    async def thread_count(self) -> int:
+        """Return how many threads there are."""
+        ((count,),) = await self._database.rows(self._sql.thread_count, {})
+        return int(count)
+
+    async def threads(self, limit: int = PAGE, offset: int = 0, search: str = "") -> list[ThreadInfo]:
+        """Return threads, those first that were written last.
+
+        Args:
+            limit: at most so many.
+            offset: leave out so many before.
+            search: only those with all of these words in id or title.
+
+        Raises:
+            StorageError: the store can't be read.
+        """
+        words = search.lower().split()
+        if not words:
+            rows = await self._database.rows(self._sql.threads, {"limit": limit, "offset": offset})
+            return await self._described([(str(r[0]), str(r[1])) for r in rows])
+        found: list[tuple[str, str]] = []
+        for start in range(0, _SEARCHED, 500):
+            rows = await self._database.rows(self._sql.threads, {"limit": 500, "offset": start})
+            page = [(str(r[0]), str(r[1])) for r in rows]
+            titles = await self._titled([t for t, _ in page])
+            found += [(t, h) for t, h in page if all(w in f"{t}\n{titles.get(t, '')}".lower() for w in words)]
+            if len(rows) < 500 or len(found) >= offset + limit:
+                break
+        return await self._described(found[offset : offset + limit])
+
+    async def _described(self, page: Sequence[tuple[str, str]]) -> list[ThreadInfo]:
+        names = [thread for thread, _ in page]
+        if not names:
+            return []
+        ids = self._database.ids(names)
+        counts = {str(r[0]): (int(r[1]), int(r[2])) for r in await self._database.rows(self._sql.counts, {"ids": ids})}
+        waiting = {str(r[0]) for r in await self._database.rows(self._sql.waiting, {"ids": ids})}
+        titles = await self._titled(names)
+        return [
+            ThreadInfo(
+                thread_id=thread,
+                head=head,
+                at=time_of(head),
+                checkpoints=counts.get(thread, (0, 0))[0],
+                title=titles.get(thread, ""),
+                waiting=thread in waiting,
+                subgraphs=counts.get(thread, (0, 0))[1],
+            )
+            for thread, head in page
+        ]
+
+    async def _titled(self, threads: Sequence[str]) -> Mapping[str, str]:
+        """Return titles; a thread's first checkpoint stays what it is, so they are kept."""
+        missing = [t for t in threads if t not in self._titles]
+        if missing:
+            values = {"ids": self._database.ids(missing), "most": _FIRST}
+            beside: dict[str, Mapping[str, Any]] = {}
+            for thread, checkpoint_id, kind, data, _ in await self._database.rows(self._sql.firsts, values):
+                known = _channels(_loaded(kind, data))
+                if known and all(v is None for v in known.values()):
+                    stored = await self._database.channels(str(thread), "", [str(checkpoint_id)], [""])
+                    known = {n: _loaded(s.kind, s.data) for n, s in stored.get(str(checkpoint_id), {}).items()}
+                beside[str(thread)] = known
+            for thread in missing:
+                said = " ".join(title_of(beside.get(thread, {})).split())
+                self._titles[thread] = said[:_LONGEST]
+        return self._titles
+
+    async def find_thread(self, text: str) -> str:
+        """Return the thread that a text names: its id, or a unique beginning of it.
+
+        Raises:
+            UnknownName: none or several match.
+        """
+        if await self._database.rows(self._sql.known, {"thread": text}):
+            return text
+        rows = await self._database.rows(self._sql.alike, {"text": text, "length": len(text)}) if text else []
+        found = [str(r[0]) for r in rows]
+        if len(found) == 1:
+            return found[0]
+        shown = _quoted(text)
+        if found:
+            raise UnknownName(f"{shown} could be {', '.join(map(_quoted, found[:4]))}; write more of it.")
+        raise UnknownName(f"There is no thread {shown} in {self.info.name}.")
+
+    async def namespaces(self, thread: str) -> list[Namespace]:
+        """Return a thread's graph and the subgraphs that ran in it, in the order in which they began."""
+        rows = await self._database.rows(self._sql.namespaces, {"thread": thread, "limit": _MOST_SPACES})
+        return [_namespace(row) for row in rows]
+
+    # History -----------------------------------------------------------------------------------------------------
+
+    async def older(self, thread: str, ns: str, limit: int = PAGE, before: str = "") -> list[CheckpointInfo]:
+        """Return the checkpoints before one, newest first; with none named the newest there are."""
+        sql = self._sql.older if before else self._sql.newest
+        values = {"thread": thread, "ns": ns, "limit": limit, "than": before, "most": _SMALL}
+        return await self._listed(thread, ns, await self._database.rows(sql, values))
+
+    async def newer(self, thread: str, ns: str, limit: int = PAGE, after: str = "") -> list[CheckpointInfo]:
+        """Return the checkpoints that follow one, newest first; with none named the first there are."""
+        values = {"thread": thread, "ns": ns, "limit": limit, "than": after, "most": _SMALL}
+        rows = await self._database.rows(self._sql.newer, values)
+        return await self._listed(thread, ns, rows[::-1])
+
+    async def one(self, thread: str, ns: str, checkpoint_id: str) -> CheckpointInfo | None:
+        """Return one checkpoint, None when it isn't there."""
+        values = {"thread": thread, "ns": ns, "id": checkpoint_id, "most": _SMALL}
+        found = await self._listed(thread, ns, await self._database.rows(self._sql.one, values))
+        return found[0] if found else None
+
+    async def head(self, thread: str, ns: str) -> str:
+        """Return the id of the newest checkpoint, empty when there is none."""
+        ((found,),) = await self._database.rows(self._sql.head, {"thread": thread, "ns": ns})
+        return str(found or "")
+
+    async def count(self, thread: str, ns: str) -> int:
+        """Return how many checkpoints there are."""
+        ((found,),) = await self._database.rows(self._sql.count, {"thread": thread, "ns": ns})
+        return int(found)
+
+    async def place(self, thread: str, ns: str, checkpoint_id: str) -> int:
+        """Return which one a checkpoint is, counted from the first as 1."""
+        values = {"thread": thread, "ns": ns, "id": checkpoint_id}
+        ((found,),) = await self._database.rows(self._sql.place, values)
+        return int(found)
+
+    async def turns(self, thread: str, ns: str) -> list[tuple[str, str]]:
+        """Return id and parent of each checkpoint that doesn't come from the one before it, oldest first."""
+        values = {"thread": thread, "ns": ns, "limit": _MOST_TURNS}
+        return [(str(r[0]), str(r[1] or "")) for r in await self._database.rows(self._sql.turns, values)]
+
+    async def asked(self, thread: str, ns: str, checkpoint_id: str, by: int) -> str:
+        """Return the next (1) or previous (-1) checkpoint where something was asked; empty when there is none."""
+        sql = self._sql.asked_after if by > 0 else self._sql.asked_before
+        ((found,),) = await self._database.rows(sql, {"thread": thread, "ns": ns, "id": checkpoint_id})
+        return str(found or "")
+
+    async def find(self, thread: str, ns: str, text: str) -> str:
+        """Return the checkpoint that a text names: its id, a unique beginning or a unique ending of it.
+
+        Raises:
+            UnknownName: none or several match.
+        """
+        values = {"thread": thread, "ns": ns, "text": text, "length": len(text)}
+        found = [str(r[0]) for r in await self._database.rows(self._sql.find, values)] if text else []
+        if text in found:
+            return text
+        if len(found) == 1:
+            return found[0]
+        if found:
+            raise UnknownName(f"{_quoted(text)} could be {', '.join(found[:4])}; write more of the id.")
+        raise UnknownName(f"There is no checkpoint {_quoted(text)} in thread {_quoted(thread)}.")
+
+    async def _listed(self, thread: str, ns: str, rows: Sequence[Row]) -> list[CheckpointInfo]:
+        if not rows:
+            return []
+        place = {"thread": thread, "ns": ns, "most": _SMALL, "first": str(rows[-1][0]), "last": str(rows[0][0])}
+        signals: dict[str, Write] = {}
+        for row in await self._database.rows(self._sql.signals, place):
+            write = _write(row)
+            if write.channel == INTERRUPT or write.checkpoint_id not in signals:
+                signals[write.checkpoint_id] = write
+        heads = {str(row[0]): _loaded(row[3], row[4]) for row in rows}
+        lacking = [i for i, h in heads.items() if any(v is None for v in _carrying(_channels(h)).values())]
+        beside: Mapping[str, Mapping[str, Any]] = {}
+        if lacking:
+            stored = await self._database.channels(thread, ns, lacking, [TASKS, "join:"])
+            beside = {i: {n: _loaded(s.kind, s.data) for n, s in found.items()} for i, found in stored.items()}
+        return [_info(row, heads[str(row[0])], beside.get(str(row[0]), {}), signals.get(str(row[0]))) for row in rows]
+
+    # State -------------------------------------------------------------------------------------------------------
+
+    async def moment(self, thread: str, ns: str, checkpoint_id: str) -> Moment:
+        """Return a thread as it was at a checkpoint.
+
+        Raises:
+            UnknownName: there is no such checkpoint.
+            StorageError: it can't be read: encrypted, a pickle, damaged.
+        """
+        found, beside = await self._database.whole(thread, ns, checkpoint_id)
+        if found is None:
+            raise UnknownName(f"There is no checkpoint {_quoted(checkpoint_id)} in thread {_quoted(thread)}.")
+        notes: list[str] = []
+        try:
+            checkpoint = await asyncio.to_thread(plain.load, found.kind, found.data)
+        except plain.Unreadable as error:
+            raise StorageError(f"Checkpoint {_quoted(checkpoint_id)} can't be read: {error}.") from error
+        values = dict(_channels(checkpoint))
+        for channel, stored in beside.items():
+            try:
+                values[channel] = await asyncio.to_thread(plain.load, stored.kind, stored.data)
+            except plain.Unreadable as error:
+                values[channel] = {plain.TYPE: "unreadable", "why": str(error)}
+                notes.append(f"{_quoted(channel)} can't be read: {error}.")
+        values_of = {"thread": thread, "ns": ns, "id": checkpoint_id, "most": 0}
+        rows = await self._database.rows(self._sql.one, values_of)
+        metadata = metadata_of(rows[0][2]) if rows else {}
+        ordered = await self._rebuilder.rebuild(
+            thread, ns, checkpoint_id, values, delta_channels(values, metadata), notes
+        )
+        writes = await self._writes(thread, ns, checkpoint_id, notes)
+        sends = sent_to(ordered.get(TASKS))
+        return Moment(
+            checkpoint_id=checkpoint_id,
+            values={k: v for k, v in ordered.items() if not is_internal(k)},
+            internal={k: v for k, v in ordered.items() if is_internal(k)},
+            next=next_nodes(ordered),
+            questions=tuple(questions_of(writes, sends)),
+            tasks=tuple(tasks_of(writes, sends)),
+            metadata=metadata,
+            at=_timestamp(checkpoint_id, checkpoint),
+            notes=tuple(notes),
+        )
+
+    async def _writes(self, thread: str, ns: str, checkpoint_id: str, notes: list[str]) -> list[Write]:
+        values = {"thread": thread, "ns": ns, "id": checkpoint_id, "limit": _MOST_WRITES + 1}
+        rows = await self._database.rows(self._sql.writes, values)
+        if len(rows) > _MOST_WRITES:
+            notes.append(f"More than {_MOST_WRITES:,} writes of its tasks are there; the others are left out.")
+        return [_write(row) for row in rows[:_MOST_WRITES]]
+
+    async def close(self) -> None:
+        """Close the store; may be called again."""
+        await self._database.close()
+
+
+@asynccontextmanager
+async def open_store(address: str) -> AsyncIterator[Store]:
+    """Open a checkpoint store for reading.
+
+    Args:
+        address: a SQLite file's path, `sqlite://…`, or `postgresql://…`.
+
+    Raises:
+        BadInput: there is none there, or it can't be read; nothing was changed.
+    """
+    store = Store(await open_database(address))
+    try:
+        yield store
+    finally:
+        await store.close()
+
+
+async def open_database(address: str) -> Database:
+    """Open the store at an address. Raises as `open_store` does."""
+    from hitl_tui.supervisor.foreign.postgres import SCHEMES, PostgresDatabase
+    from hitl_tui.supervisor.foreign.sqlite import SqliteDatabase
+
+    if address.startswith(SCHEMES):
+        return await PostgresDatabase.open(address)
+    return await SqliteDatabase.open(file_of(address))
+
+
+def file_of(address: str) -> Path:
+    """Return the file that an address names.
+
+    Args:
+        address: a path, or `sqlite:///relative/path` and `sqlite:////absolute/path`, as elsewhere.
+
+    Raises:
+        BadInput: it names something else.
+    """
+    if not address.strip():
+        raise BadInput("Which database? Give a SQLite file or postgresql://user@host/database.")
+    scheme, _, rest = address.partition("://")
+    if scheme == "sqlite":
+        address = rest.removeprefix("/")
+    elif rest and scheme.isalnum():
+        shown = one_line(safe_text(scheme, multiline=False), 40)
+        raise BadInput(f'There is no way to read "{shown}://": give a SQLite file or postgresql://….')
+    try:
+        return Path(address).expanduser()
+    except RuntimeError as error:
+        raise BadInput(f"{_quoted(address)} can't be found: {error}.") from error
+
+
+def metadata_of(raw: Any) -> dict[str, Any]:
+    """Return a checkpoint's metadata as plain JSON; empty when it can't be read."""
+    if isinstance(raw, Mapping):
+        raw = json.dumps(raw)
+    try:
+        found = plain.load(None, raw)
+    except plain.Unreadable:
+        return {}
+    return dict(found) if isinstance(found, Mapping) else {}
+
+
+def _loaded(kind: str | None, data: Any) -> Any:
+    """Return a value for a list; None when it was left out or can't be read."""
+    try:
+        return plain.load(kind, data)
+    except plain.Unreadable:
+        return None
+
+
+def _channels(checkpoint: Any) -> Mapping[str, Any]:
+    found = checkpoint.get("channel_values") if isinstance(checkpoint, Mapping) else None
+    return found if isinstance(found, Mapping) else {}
+
+
+def _carrying(channels: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the channels whose values, not only their being there, say what is next."""
+    return {k: v for k, v in channels.items() if k == TASKS or k.startswith("join:")}
+
+
+def _info(row: Row, checkpoint: Any, beside: Mapping[str, Any], signal: Write | None) -> CheckpointInfo:
+    checkpoint_id, parent, raw, *_ = row
+    details = metadata_of(raw)
+    known = isinstance(checkpoint, Mapping)
+    following = next_nodes({**_channels(checkpoint), **beside})
+    source = str(details.get("source", ""))
+    asks = signal is not None and signal.channel == INTERRUPT
+    return CheckpointInfo(
+        checkpoint_id=str(checkpoint_id),
+        parent_id=str(parent or ""),
+        timestamp=_timestamp(str(checkpoint_id), checkpoint),
+        node=node_words(following, known=known),
+        todos_completed=0,
+        step=_number(details.get("step")),
+        branch=0,
+        source=source,
+        waiting=asks,
+        message=f"waiting: {_brief(asked_words(_value(signal)))}" if asks and signal is not None else "",
+        outcome="" if asks else _outcome(source, following, signal, known=known),
+    )
+
+
+def node_words(following: Sequence[str], *, known: bool = True) -> str:
+    """Return where a graph stands: the nodes that run next, or that none does."""
+    if not following:
+        return "end" if known else "?"
+    names = ["input" if name == "__start__" else name for name in following]
+    return names[0] if len(names) == 1 else f"{names[0]} +{len(names) - 1}"
+
+
+def _outcome(source: str, following: Sequence[str], signal: Write | None, *, known: bool) -> str:
+    if signal is not None and signal.channel == ERROR:
+        return f"failed: {_brief(str(signal.value))}"
+    if source == "update":
+        return "state edited"
+    return "" if following or source == "fork" or not known else "ended"
+
+
+def _value(signal: Write | None) -> Any:
+    value = signal.value if signal is not None else None
+    first = value[0] if isinstance(value, list) and value else value
+    return first["value"] if isinstance(first, Mapping) and plain.TYPE in first and "value" in first else first
+
+
+def _brief(text: str) -> str:
+    return " ".join(text.split())[:_LONGEST]
+
+
+def _timestamp(checkpoint_id: str, checkpoint: Any) -> str:
+    told = checkpoint.get("ts") if isinstance(checkpoint, Mapping) else None
+    return told if isinstance(told, str) and told else time_of(checkpoint_id)
+
+
+def _number(value: Any) -> int:
+    return value if isinstance(value, int) else 0
+
+
+def _write(row: Row) -> Write:
+    checkpoint_id, task_id, path, idx, channel, kind, data = row
+    try:
+        value = plain.load(kind, data)
+    except plain.Unreadable as error:
+        value = {plain.TYPE: "unreadable", "why": str(error)}
+    if isinstance(value, plain.Snapshot):
+        value = value.value
+    return Write(str(checkpoint_id), str(task_id or ""), str(path or ""), _number(idx), str(channel or ""), value)
+
+
+def _namespace(row: Row) -> Namespace:
+    ns, count, head, raw = row
+    parents = metadata_of(raw).get("parents")
+    around = str(ns).rpartition("|")[0]
+    parent = parents.get(around) if isinstance(parents, Mapping) else None
+    return Namespace(str(ns), int(count), str(head or ""), time_of(str(head or "")), str(parent or "") if ns else "")
+
+
+def _quoted(text: str) -> str:
+    return f'"{one_line(safe_text(text, multiline=False), 60)}"'

@@ -1,0 +1,182 @@
+"""From what a module holds to a graph that runs on our saver, with everything else as it was (I1)."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import inspect
+from collections.abc import Mapping
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, cast
+
+from hitl_tui.config.graphs import GraphDeclaration
+from hitl_tui.core.safe_text import one_line
+from hitl_tui.teams.graph.target import GraphError, is_factory, load_target, looks_like_graph, raised
+from hitl_tui.teams.graph.values import plain
+
+if TYPE_CHECKING:
+    from langgraph.checkpoint.base import BaseCheckpointSaver
+    from langgraph.graph import StateGraph
+    from langgraph.pregel import Pregel
+
+    AnyPregel = Pregel[Any, Any, Any, Any]
+
+_SYNCHRONOUS = frozenset({"SqliteSaver", "PostgresSaver", "ShallowPostgresSaver"})
+"""Savers whose asynchronous half is another class."""
+
+
+@dataclass(frozen=True, slots=True)
+class GraphFacts:
+    """What is known of a graph without running it.
+
+    Args:
+        input_schema: JSON Schema of what it takes.
+        nodes: its nodes' names, in order.
+        before, after: nodes it stops before and after by itself; `("*",)` for all.
+        keeps: the kind of saver of its own that it keeps (`AsyncPostgresSaver`); empty for none.
+        forgets: it came with a saver in memory, which ours replaces.
+    """
+
+    input_schema: Mapping[str, Any]
+    nodes: tuple[str, ...]
+    before: tuple[str, ...] = ()
+    after: tuple[str, ...] = ()
+    keeps: str = ""
+    forgets: bool = False
+
+
+async def resolve(declaration: GraphDeclaration, stack: AsyncExitStack) -> AnyPregel | StateGraph[Any, Any, Any, Any]:
+    """Return a declared graph or builder, calling factories; what they open stays open as long as the stack.
+
+    Raises:
+        GraphError: there is none, or making it failed.
+    """
+    found = load_target(declaration)
+    shown = one_line(declaration.target, 120)
+    for _ in range(4):  # a factory may return a coroutine or a context manager of a graph
+        if looks_like_graph(found):
+            return cast("AnyPregel", found)
+        try:
+            if inspect.isawaitable(found):
+                found = await found
+            elif isinstance(found, contextlib.AbstractAsyncContextManager):
+                found = await stack.enter_async_context(found)
+            elif isinstance(found, contextlib.AbstractContextManager):
+                found = stack.enter_context(found)
+            elif is_factory(found):
+                found = _called(found, declaration)
+            else:
+                break
+        except GraphError:
+            raise
+        except (Exception, SystemExit) as error:
+            raise raised(error) from error
+    raise GraphError(f"{shown} is a {type(found).__name__}, no LangGraph graph and nothing that makes one.")
+
+
+def _called(factory: Any, declaration: GraphDeclaration) -> Any:
+    """Call a factory with the configuration if it takes one."""
+    try:
+        parameters = list(inspect.signature(factory).parameters.values())
+    except (TypeError, ValueError):
+        parameters = []
+    needed = [p for p in parameters if p.default is p.empty and p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
+    if len(needed) > 1:
+        names = ", ".join(p.name for p in needed)
+        raise GraphError(f"{declaration.target} needs the arguments {names}; a factory takes none, or the config.")
+    if not needed:
+        return factory()
+    config = {"configurable": dict(declaration.config.get("configurable", {}))}
+    return factory(**{needed[0].name: config}) if needed[0].kind is needed[0].KEYWORD_ONLY else factory(config)
+
+
+def facts_of(graph: AnyPregel | StateGraph[Any, Any, Any, Any]) -> GraphFacts:
+    """Return what is known of a graph without running it."""
+    from langgraph.checkpoint.memory import InMemorySaver
+    from langgraph.graph import StateGraph
+
+    saver = None if isinstance(graph, StateGraph) else graph.checkpointer
+    compiled = graph.compile() if isinstance(graph, StateGraph) else graph
+    try:
+        schema = plain(compiled.get_input_jsonschema())
+    except Exception:  # noqa: BLE001 - types without a JSON Schema raise what they like; anything may be given then
+        schema = {}
+    durable = saver not in (None, True, False) and not isinstance(saver, InMemorySaver)
+    return GraphFacts(
+        input_schema=schema,
+        nodes=tuple(str(name) for name in compiled.nodes if not str(name).startswith("__")),
+        before=_names(compiled.interrupt_before_nodes),
+        after=_names(compiled.interrupt_after_nodes),
+        keeps=type(saver).__name__ if durable else "",
+        forgets=isinstance(saver, InMemorySaver),
+    )
+
+
+def _names(nodes: Any) -> tuple[str, ...]:
+    return ("*",) if nodes == "*" else tuple(str(name) for name in nodes or ())
+
+
+def with_saver(
+    graph: AnyPregel | StateGraph[Any, Any, Any, Any],
+    saver: BaseCheckpointSaver[str],
+    state_types: tuple[str, ...] = (),
+) -> AnyPregel:
+    """Return a graph on a saver, everything else as it was compiled; one with a durable saver of its own keeps it.
+
+    Args:
+        graph: compiled, a builder, or made by the functional API.
+        saver: where its threads are to live.
+        state_types: `module:Class` of types that its state may hold inside untyped fields.
+
+    Raises:
+        GraphError: it can't be compiled, or a type can't be found.
+    """
+    from langgraph.graph import StateGraph
+
+    kept = saver.with_allowlist(_types(state_types)) if state_types else saver
+    try:
+        if isinstance(graph, StateGraph):
+            return cast("AnyPregel", graph.compile(checkpointer=kept))
+        if facts_of(graph).keeps:
+            return _asynchronous(graph)
+        allowed = getattr(graph, "_serde_allowlist", None)
+        if allowed:
+            kept = kept.with_allowlist(allowed)
+        copy = graph.copy({"checkpointer": kept})
+    except GraphError:
+        raise
+    except Exception as error:
+        raise GraphError(f"The graph can't be compiled: {one_line(str(error), 300)}.") from error
+    # A copy forgets which types its channels declare, and they would come back as plain dicts.
+    copy._serde_allowlist = allowed
+    return copy
+
+
+def _asynchronous(graph: AnyPregel) -> AnyPregel:
+    """Return a graph whose own saver can be awaited: a synchronous one is called in threads."""
+    from langgraph.checkpoint.base import BaseCheckpointSaver
+
+    from hitl_tui.teams.graph.threaded import ThreadedSaver
+
+    saver = graph.checkpointer
+    if not isinstance(saver, BaseCheckpointSaver) or type(saver).__name__ not in _SYNCHRONOUS:
+        return graph
+    copy = graph.copy({"checkpointer": ThreadedSaver(saver)})
+    copy._serde_allowlist = getattr(graph, "_serde_allowlist", None)
+    return copy
+
+
+def _types(names: tuple[str, ...]) -> set[tuple[str, ...]]:
+    found: set[tuple[str, ...]] = set()
+    for name in names:
+        module, _, kind = name.partition(":")
+        try:
+            if not isinstance(getattr(importlib.import_module(module), kind), type):
+                raise GraphError(f'state_types: "{one_line(name, 100)}" is no class.')
+        except (ImportError, AttributeError, ValueError) as error:
+            raise GraphError(
+                f'state_types: there is no class "{one_line(name, 100)}"; expected module:Class.'
+            ) from error
+        found.add((module, kind))
+    return found

@@ -1,0 +1,235 @@
+"""`GraphTeam`: a LangGraph graph of the user's own as a team (I1)."""
+
+from __future__ import annotations
+
+import asyncio
+import difflib
+import json
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AsyncExitStack
+from typing import TYPE_CHECKING, Any
+
+from hitl_tui.config.graphs import GraphDeclaration
+from hitl_tui.core.digest import canonical
+from hitl_tui.core.errors import BadInput
+from hitl_tui.core.policy import Risk
+from hitl_tui.core.safe_text import one_line
+from hitl_tui.teams.graph.target import GraphError
+
+if TYPE_CHECKING:
+    from langgraph.graph import StateGraph
+
+    from hitl_tui.teams.graph.loading import GraphFacts
+
+GO_ON = "go on"
+"""What is asked of a graph that goes on with a thread as it stands."""
+
+_USUAL = ("input", "question", "query", "topic", "task", "text", "prompt", "request", "message", "content")
+"""Names of the field that a text most likely is meant for, when several could take it."""
+
+
+class GraphTeam:
+    """A graph that somebody else wrote, run as it is.
+
+    It is imported when something of it is needed: a text that becomes its input, or a run. Its input is the argument
+    `input`, exactly as it will be invoked with; `thread` names an earlier TODO whose thread it goes on with.
+
+    Args:
+        declaration: which graph, and what it needs.
+    """
+
+    max_retries = 0
+    """A failed graph goes on from its last checkpoint when a person says so, never by itself."""
+
+    def __init__(self, declaration: GraphDeclaration) -> None:
+        self.declaration = declaration
+        self.name = declaration.name
+        self.description = declaration.description or f"The graph {declaration.target}"
+        self.risk = Risk(declaration.risk)
+        self.timeout = declaration.timeout
+        self._facts: GraphFacts | None = None
+
+    @property
+    def input_schema(self) -> dict[str, Any]:
+        """JSON Schema of `arguments`."""
+        shown: dict[str, Any] = dict(self._facts.input_schema) if self._facts else {}
+        return {
+            "type": "object",
+            "properties": {"input": shown, "thread": {"type": "string"}},
+            "required": ["input"],
+            "additionalProperties": False,
+        }
+
+    @property
+    def facts(self) -> GraphFacts:
+        """What is known of the graph without running it; imports it once.
+
+        Raises:
+            GraphError: it can't be loaded.
+        """
+        if self._facts is None:
+            try:
+                asyncio.get_running_loop()
+            except RuntimeError:
+                self._facts = asyncio.run(self._look())
+            else:  # a factory may be a coroutine
+                with ThreadPoolExecutor(1) as pool:
+                    self._facts = pool.submit(asyncio.run, self._look()).result()
+        return self._facts
+
+    @property
+    def takes(self) -> str:
+        """What its input looks like, in short."""
+        return _shape(self.facts.input_schema)
+
+    async def _look(self) -> GraphFacts:
+        from hitl_tui.teams.graph.loading import facts_of, resolve
+
+        async with AsyncExitStack() as stack:
+            return facts_of(await resolve(self.declaration, stack))
+
+    def bind(self, text: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the exact input for a text: JSON as it is, words put where the graph's input takes them.
+
+        Raises:
+            BadInput: the graph takes something else; the message says what. GraphError: it can't be loaded.
+        """
+        if self.declaration.thread and not arguments and text.strip().lower() == GO_ON:
+            return {"input": None}
+        unknown = arguments.keys() - {"input", "thread"}
+        given = arguments["input"] if "input" in arguments else {k: arguments[k] for k in arguments if k in unknown}
+        if "input" not in arguments and not given:
+            given = input_for(text, self.facts.input_schema, self.name)
+        elif "input" in arguments and unknown:
+            raise BadInput(f'{self.name} takes "input" and "thread", not "{one_line(min(unknown), 60)}".')
+        check_input(given, self.facts.input_schema, self.name)
+        bound = {"input": given, **({"thread": str(arguments["thread"])} if "thread" in arguments else {})}
+        exact: dict[str, Any] = json.loads(canonical(bound))
+        return exact
+
+    def risk_of(self, arguments: Mapping[str, Any]) -> Risk:
+        return self.risk
+
+    def build(self) -> StateGraph[Any, Any, Any, Any]:
+        """Not for graphs of others: they may have been compiled with options that a builder knows nothing of."""
+        raise GraphError(f"{self.name} is run as it was compiled.")
+
+
+def input_for(text: str, schema: Mapping[str, Any], name: str) -> Any:
+    """Return the input that a text means for a graph (see `GraphTeam.bind`).
+
+    Args:
+        text: JSON, or words.
+        schema: JSON Schema of the graph's input.
+        name: what messages call the graph.
+
+    Raises:
+        BadInput: words don't fit what it takes.
+    """
+    kind = schema.get("type")
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        value = text
+    if isinstance(value, dict | list) or (kind not in (None, "string", "object") and not isinstance(value, str)):
+        return value
+    properties = schema.get("properties")
+    if not isinstance(properties, Mapping) or kind not in (None, "object"):
+        return text if kind in (None, "string") else value
+    if "messages" in properties:
+        return {"messages": [{"role": "user", "content": text}]}
+    takes = [key for key, part in properties.items() if _takes_text(part)]
+    required = [key for key in schema.get("required", ()) if key in takes]
+    chosen = required if len(required) == 1 else takes if len(takes) == 1 else [k for k in _USUAL if k in takes][:1]
+    others = [key for key in schema.get("required", ()) if key not in chosen]
+    if not chosen or others:
+        raise BadInput(
+            f"{name} takes {_shape(schema)}; write its input as JSON.", help=f"For example: {_example(properties)}"
+        )
+    return {chosen[0]: text}
+
+
+def _takes_text(part: Any) -> bool:
+    if not isinstance(part, Mapping):
+        return False
+    kinds = [part, *(p for p in part.get("anyOf", ()) if isinstance(p, Mapping))]
+    return any(p.get("type") == "string" and "enum" not in p for p in kinds)
+
+
+def check_input(value: Any, schema: Mapping[str, Any], name: str) -> None:
+    """Check what LangGraph wouldn't: fields that the graph doesn't have are dropped by it without a word.
+
+    Raises:
+        BadInput: the input can't be for this graph.
+    """
+    properties = schema.get("properties")
+    if schema.get("type", "object") != "object" or not isinstance(properties, Mapping) or not properties:
+        return
+    if not isinstance(value, Mapping):
+        raise BadInput(f"{name} takes an object, {_shape(schema)}, not {_kind(value)}.")
+    for key in value:
+        if key not in properties and schema.get("additionalProperties") in (None, False):
+            near = difflib.get_close_matches(str(key), list(properties), n=1)
+            meant = f'; did you mean "{near[0]}"?' if near else f"; it takes {_shape(schema)}."
+            raise BadInput(f'{name} has no input "{one_line(str(key), 60)}"{meant}')
+    missing = [key for key in schema.get("required", ()) if key not in value]
+    if missing:
+        raise BadInput(f'The input of {name} needs "{missing[0]}"; it takes {_shape(schema)}.')
+    for key, part in properties.items():
+        wanted = part.get("type") if isinstance(part, Mapping) else None
+        if key in value and isinstance(wanted, str) and value[key] is not None and not _is(value[key], wanted):
+            raise BadInput(f'"{key}" of {name} has to be {_article(wanted)}, not {_kind(value[key])}.')
+
+
+_KINDS: Mapping[str, tuple[type, ...]] = {
+    "string": (str,),
+    "integer": (int,),
+    "number": (int, float),
+    "boolean": (bool,),
+    "array": (list, tuple),
+    "object": (Mapping,),
+}
+
+
+def _is(value: Any, kind: str) -> bool:
+    if isinstance(value, bool) and kind != "boolean":
+        return kind not in _KINDS
+    return kind not in _KINDS or isinstance(value, _KINDS[kind])
+
+
+def _kind(value: Any) -> str:
+    for kind, types in _KINDS.items():
+        if kind != "number" and isinstance(value, types) and (kind == "boolean") == isinstance(value, bool):
+            return _article(kind)
+    return "a number" if isinstance(value, float) else "null"
+
+
+def _article(kind: str) -> str:
+    return f"{'an' if kind[0] in 'aeio' else 'a'} {kind}"
+
+
+def _shape(schema: Mapping[str, Any]) -> str:
+    """Return what an input looks like, in short: `{"topic": string, "count": integer}`."""
+    properties = schema.get("properties")
+    if not isinstance(properties, Mapping):
+        return str(schema.get("type", "any JSON"))
+    shown = [f'"{one_line(str(key), 40)}": {_type_name(part)}' for key, part in list(properties.items())[:8]]
+    return f"{{{', '.join(shown)}{', …' if len(properties) > 8 else ''}}}"
+
+
+def _type_name(part: Any) -> str:
+    if not isinstance(part, Mapping):
+        return "any"
+    if isinstance(part.get("type"), str):
+        return str(part["type"])
+    choices = [_type_name(p) for p in part.get("anyOf", ())]
+    return " or ".join(dict.fromkeys(choices)) if choices else "any"
+
+
+def _example(properties: Mapping[str, Any]) -> str:
+    values = {"string": "…", "integer": 1, "number": 1.5, "boolean": True, "array": [], "object": {}}
+    return json.dumps(
+        {key: values.get(_type_name(part).split(" ")[0], "…") for key, part in list(properties.items())[:4]},
+        ensure_ascii=False,
+    )

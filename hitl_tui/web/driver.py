@@ -1,0 +1,38 @@
+"""Textual's driver for pages, ending the console when nobody is left to show it to."""
+
+from __future__ import annotations
+
+import os
+from functools import partial
+from typing import Any
+
+from textual import messages
+from textual.app import App
+from textual.drivers.web_driver import WebDriver
+
+
+class ServedDriver(WebDriver):
+    """Takes input from the server and hands it what is drawn, both as packets.
+
+    The server's end of the pipe closes also when it is killed; a console that went on then would hold its session for
+    good. A signal may cut a write to a pipe short, and packets would be out of step from then on.
+    """
+
+    def __init__(self, app: App[Any], **settings: Any) -> None:
+        super().__init__(app, **settings)
+        self._write = partial(self._write_whole)
+
+    def run_input_thread(self) -> None:
+        super().run_input_thread()
+        if not self.exit_event.is_set():
+            self._app.post_message(messages.ExitApp())
+
+    def _write_whole(self, data: bytes) -> int:
+        rest = memoryview(data)
+        try:
+            while rest:
+                rest = rest[os.write(self.fileno, rest) :]
+        except BrokenPipeError:
+            self.exit_event.set()
+            self._app.post_message(messages.ExitApp())
+        return len(data) - len(rest)

@@ -1,0 +1,232 @@
+"""Serves the console to browsers of this machine (D17): each open page has a process of the console of its own."""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import json
+import logging
+import os
+import signal
+import socket
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from importlib.resources import files
+from pathlib import Path
+from typing import TypeAlias
+
+from aiohttp import WSCloseCode, WSMsgType, web
+
+from hitl_tui.core.errors import BadInput
+from hitl_tui.language import _
+from hitl_tui.web.gate import COOKIE, Gate, authority
+from hitl_tui.web.pages import FOLDER, console_page, entered_page, font_size, headers, said_page
+from hitl_tui.web.process import GRACE, ServedConsole, clipped
+
+MOST = 16
+"""Consoles that may be open at once."""
+
+_OWN = ("page.css", "page.js")
+_LONGEST_MESSAGE = 8 * 1024 * 1024
+
+log = logging.getLogger(__name__)
+
+Handler: TypeAlias = Callable[[web.Request], Awaitable[web.StreamResponse]]
+
+
+@dataclass(frozen=True, slots=True)
+class WebOptions:
+    """How the console is served.
+
+    Args:
+        address: a loopback address.
+        port: 0 for any that is free.
+        command: argument vector that starts a console.
+    """
+
+    address: str
+    port: int
+    command: tuple[str, ...]
+
+
+def listening(address: str, port: int) -> socket.socket:
+    """Return a socket that listens.
+
+    Raises:
+        BadInput: the port can't be had.
+    """
+    family = socket.AF_INET6 if ":" in address else socket.AF_INET
+    found = socket.socket(family, socket.SOCK_STREAM)
+    try:
+        found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        found.bind((address, port))
+        found.listen(64)
+    except OSError as error:
+        found.close()
+        taken = error.errno == errno.EADDRINUSE
+        why = "is in use by another program" if taken else f"can't be had ({error.strerror or error})"
+        raise BadInput(f"Port {port} of {address} {why}; --port 0 takes one that is free.") from error
+    return found
+
+
+class Site:
+    """The pages, the gate before them, and the consoles behind them.
+
+    Args:
+        gate: who may come in.
+        command: argument vector that starts a console.
+    """
+
+    def __init__(self, gate: Gate, command: Sequence[str]) -> None:
+        self._gate = gate
+        self._command = tuple(command)
+        self._headers = headers(gate.origin)
+        self._open: dict[web.WebSocketResponse, ServedConsole] = {}
+        self._leaving: set[asyncio.Event] = set()
+
+    def application(self) -> web.Application:
+        """Return what aiohttp serves."""
+        application = web.Application(middlewares=[web.middleware(self._guard)], client_max_size=1)
+        application.on_response_prepare.append(self._complete)
+        application.on_shutdown.append(self._shut)
+        path = self._gate.path
+        own = [web.get(path + name, self._file) for name in _OWN]
+        static = Path(str(files("textual_serve"))) / "static"
+        application.add_routes(
+            [
+                web.get("/", self._enter),
+                web.get(path, self._index),
+                web.get(path + "ws", self._socket),
+                *own,
+                *(web.static(f"{path}static/{name}", static / name) for name in ("css", "fonts", "js")),
+            ]
+        )
+        return application
+
+    # The gate --------------------------------------------------------------------------------------------------
+
+    async def _guard(self, request: web.Request, handler: Handler) -> web.StreamResponse:
+        """Refuse what another page, another name of this machine or somebody without the cookie asks for."""
+        host, origin = request.headers.get("Host", ""), request.headers.get("Origin")
+        if host != self._gate.authority:
+            return self._refused(_("This is not the address that was printed."))
+        if origin is not None and origin != self._gate.origin:
+            return self._refused(_("Another page asked for this."))
+        if request.path != "/" and not self._gate.knows(request.cookies.get(COOKIE, "")):
+            return self._refused(_("Only the address that hitl-tui web prints lets a browser in."))
+        try:
+            return await handler(request)
+        except web.HTTPException as error:
+            return self._said(error.status, error.reason)
+
+    def _refused(self, sentence: str) -> web.Response:
+        return self._said(403, sentence)
+
+    def _said(self, status: int, sentence: str) -> web.Response:
+        return web.Response(status=status, text=said_page(sentence), content_type="text/html", charset="utf-8")
+
+    async def _complete(self, request: web.Request, response: web.StreamResponse) -> None:
+        response.headers.update(self._headers)
+
+    async def _enter(self, request: web.Request) -> web.StreamResponse:
+        """Exchange the token for the cookie, once."""
+        token = request.query.get("token", "")
+        if self._gate.spent(token):
+            return self._refused(
+                _("This address has let a browser in already, and does so once. Start hitl-tui web again for another.")
+            )
+        ahead = "prefetch" in request.headers.get("Sec-Purpose", "")  # nobody went there yet
+        if request.method != "GET" or ahead or not self._gate.enter(token):
+            return self._refused(_("Only the address that hitl-tui web prints lets a browser in."))
+        response = web.Response(text=entered_page(self._gate.path), content_type="text/html", charset="utf-8")
+        response.set_cookie(COOKIE, self._gate.cookie, path=self._gate.path, httponly=True, samesite="Strict")
+        return response
+
+    # What is behind it -----------------------------------------------------------------------------------------
+
+    async def _index(self, request: web.Request) -> web.StreamResponse:
+        where = f"ws://{self._gate.authority}{self._gate.path}ws"
+        page = console_page(where, font_size(request.query.get("fontsize", "")))
+        return web.Response(text=page, content_type="text/html", charset="utf-8")
+
+    async def _file(self, request: web.Request) -> web.StreamResponse:
+        return web.FileResponse(FOLDER / request.path.rpartition("/")[2])
+
+    async def _socket(self, request: web.Request) -> web.StreamResponse:
+        """Show a console on a page, for as long as both are there."""
+        if "Origin" not in request.headers:
+            return self._refused(_("Another page asked for this."))
+        page = web.WebSocketResponse(heartbeat=15, max_msg_size=_LONGEST_MESSAGE)
+        await page.prepare(request)
+        # A page that is loaded again wants the session that its predecessor's console is still putting away.
+        for gone in tuple(self._leaving):
+            await gone.wait()
+        if len(self._open) >= MOST:
+            await page.close(code=WSCloseCode.TRY_AGAIN_LATER, message=b"too many consoles are open")
+            return page
+        console = ServedConsole(self._command, page, os.environ)
+        self._open[page] = console
+        try:
+            await console.start(_cells(request, "width", 80), _cells(request, "height", 24))
+            await self._listen(page, console)
+        finally:
+            await self._end(page, console)
+        return page
+
+    async def _listen(self, page: web.WebSocketResponse, console: ServedConsole) -> None:
+        async for message in page:
+            if message.type is WSMsgType.TEXT:
+                with suppress(ValueError, RecursionError):  # not JSON: no page of ours said it
+                    await console.heard(json.loads(message.data))
+
+    async def _end(self, page: web.WebSocketResponse, console: ServedConsole) -> None:
+        gone = asyncio.Event()
+        self._leaving.add(gone)
+        try:
+            await console.stop()
+        finally:
+            self._leaving.discard(gone)
+            gone.set()
+            self._open.pop(page, None)
+
+    async def _shut(self, application: web.Application) -> None:
+        """Let all consoles go at once; each handler waits for its own."""
+        pages = [page.close(code=WSCloseCode.GOING_AWAY) for page in self._open]
+        await asyncio.gather(*pages, return_exceptions=True)
+
+
+def _cells(request: web.Request, name: str, usual: int) -> int:
+    asked = request.query.get(name, "")
+    return clipped(int(asked)) if asked.isascii() and asked.isdigit() and len(asked) < 6 else usual
+
+
+async def serve(options: WebOptions, ready: Callable[[Gate], Callable[[], None]]) -> None:
+    """Serve until a signal ends it, and all consoles with it.
+
+    Args:
+        options: where, and what.
+        ready: called once it listens; returns what is called at the end.
+
+    Raises:
+        BadInput: the port can't be had.
+    """
+    listener = listening(options.address, options.port)
+    gate = Gate(authority(options.address, listener.getsockname()[1]))
+    site = Site(gate, options.command)
+    runner = web.AppRunner(site.application(), access_log=None, handle_signals=False, shutdown_timeout=GRACE + 5)
+    ended = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        loop.add_signal_handler(number, ended.set)
+    try:
+        await runner.setup()
+        await web.SockSite(runner, listener).start()
+        finish = ready(gate)
+        try:
+            await ended.wait()
+        finally:
+            finish()
+    finally:
+        await runner.cleanup()
+        listener.close()

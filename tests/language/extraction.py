@@ -1,0 +1,316 @@
+"""What there is to translate, read from the syntax tree of the program.
+
+Two kinds of entries. A face's own literals: what stands in `_`, `ngettext` and `mark`, in the tables of keys and
+commands, and in the options of the command line; they have no context. And what the rooms below say in finished
+English sentences, in the context `said`: literals, and templates with a place `{0}`, `{1}`… for each value of an
+f-string. Where a value is one of two literals (`line{'' if n == 1 else 's'}`) there is a template for each.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from itertools import product
+from pathlib import Path
+
+import hitl_tui
+from hitl_tui.commands.spec import SPECS
+
+ROOT = Path(hitl_tui.__file__).parent
+
+FACES = ("console", "repl")
+SPEAKING = ("commands", "supervisor", "ledger", "planning", "config", "core", "cli", "channels")
+"""Rooms below the faces, and the command line: all that reads like a sentence is taken."""
+RAISING = ("teams",)
+"""Rooms that write content: what they raise is a sentence of ours, what they return is a team's."""
+ALSO_SPEAKING = ("resources.py", "sandbox.py")
+
+_SQL = re.compile(
+    r"\b(SELECT|INSERT|PRAGMA|BEGIN (IMMEDIATE|EXCLUSIVE)|UPDATE \w+ SET|DELETE FROM|CREATE|DROP|VACUUM|WHERE|ORDER BY|"
+    r"PRIMARY KEY|STRICT)\b"
+)
+_PATTERN = re.compile(r"\(\?|\\[sdwb]|\[\^|\.\*|\$\)")
+_LETTERS = re.compile(r"[A-Za-z]{2}")
+_NOT_TOLD = frozenset(
+    {"debug", "info", "warning", "error", "exception", "critical", "log", "execute", "compile", "fetchall"}
+)
+_WORD_TABLES = frozenset({"Status", "Priority", "Verdict", "Kind", "State", "Risk"})
+"""Enumerations whose values are shown."""
+_COLUMNS = re.compile(
+    r"\w+(\.\w+)? = [?:$]|\b\w\.\w+, \w\.\w+|\(\w+(, \w+)+\)$|^(\w+, ){4,}|[$?]\w* AND | AND \w+ < \?"
+)
+"""Parts of statements of SQL."""
+_MOST_FORMS = 16
+
+EXTRA = (
+    "The following arguments are required: {0}.",
+    "Unrecognized arguments: {0}.",
+    "{0}: invalid choice: {1} (choose from {2}).",
+    "{0}: expected one argument.",
+    "{0}: expected at least one argument.",
+    "{0}: ignored explicit argument {1}.",
+    "{0}: invalid {1} value: {2}.",
+    # what a session stands at, in lists
+    *("waiting", "running", "finished", "failed", "interrupted", "unreadable", "planning"),
+    # kinds of lines of the stream, and what an activity began with
+    *("started", "asked", "note", "progress", "done"),
+)
+"""Said by libraries, or put together from names: no literal of the program has it."""
+
+LEFT_OUT = frozenset(
+    {
+        *(spec.name for spec in SPECS),
+        # names of effects and of sections of answers: content
+        *("low risk {0}", "start {0}", "ask again {0}", "go on {0} {1}"),
+        *("Not found", "Also found", "Not done", "Files written"),
+        # how another library words its errors: looked for, not said
+        *("Cannot overwrite a value", "Cannot declare", "Cannot mutate immutable namespace"),
+        "limit must not be negative",
+    }
+)
+
+
+@dataclass
+class Found:
+    """What is to be translated.
+
+    Args:
+        faces: places by text; a pair of texts for a number of things.
+        said: places by text or template.
+    """
+
+    faces: dict[str | tuple[str, str], list[str]] = field(default_factory=dict)
+    said: dict[str, list[str]] = field(default_factory=dict)
+
+
+def extract(root: Path = ROOT) -> Found:
+    """Return everything that is to be translated."""
+    found = Found()
+    for path in sorted(root.rglob("*.py")):
+        room = path.relative_to(root).parts[0]
+        if room in ("language", "_data"):
+            continue
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        place = path.relative_to(root.parent).as_posix()
+        for text in _of_faces(tree):
+            found.faces.setdefault(text, []).append(place)
+        if room in (*SPEAKING, *ALSO_SPEAKING):
+            taken = _sentences(tree, raised_only=False)
+        elif room in (*RAISING, *FACES):
+            taken = _sentences(tree, raised_only=True)
+        else:
+            continue
+        for text in taken:
+            if text not in LEFT_OUT:
+                found.said.setdefault(text, []).append(place)
+    for text in EXTRA:
+        found.said.setdefault(text, []).append("libraries and names")
+    return found
+
+
+# Faces ------------------------------------------------------------------------------------------------------------
+
+
+def _of_faces(tree: ast.AST) -> Iterator[str | tuple[str, str]]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call):
+            yield from _of_call(node)
+        elif isinstance(node, ast.Assign | ast.AnnAssign):
+            target = node.target if isinstance(node, ast.AnnAssign) else node.targets[0]
+            if isinstance(target, ast.Name) and target.id in ("_MAIN", "_CODES") and node.value is not None:
+                yield from parts_of(_text(node.value) or "")
+
+
+def _of_call(node: ast.Call) -> Iterator[str | tuple[str, str]]:
+    name = _name(node.func)
+    if name in ("_", "mark"):
+        yield from filter(None, map(_text, node.args[:1]))
+    elif name == "ngettext":
+        one, many = _text(node.args[0]), _text(node.args[1])
+        assert one and many, f"ngettext needs literals (line {node.lineno})"
+        yield one, many
+    elif name == "KeySpec":
+        yield from filter(None, map(_text, node.args[4:6]))
+    elif name == "CommandSpec":
+        yield from filter(None, map(_text, node.args[1:2]))
+    elif name == "add_argument":
+        yield from filter(None, (_text(k.value) for k in node.keywords if k.arg == "help"))
+    elif name == "_base":
+        yield from filter(None, map(_text, node.args[2:3]))
+        for epilog in node.args[3:4]:
+            yield from parts_of(_text(epilog) or "")
+    elif name == "_managing":
+        yield from filter(None, map(_text, node.args[1:3]))
+
+
+def parts_of(text: str) -> Iterator[str]:
+    """Yield what `in_parts` looks up of a text in columns: not spaces, and not what is typed."""
+    for part in re.split(r" {2,}|\n", text):
+        if _LETTERS.search(part) and not part.startswith("hitl-tui ") and " " in part.strip("0123456789 "):
+            yield part
+
+
+# What the rooms below say -----------------------------------------------------------------------------------------
+
+
+def _sentences(tree: ast.Module, *, raised_only: bool) -> Iterator[str]:
+    passed_over = {id(n) for n in _silent(tree)}
+    for node in _words_of_enums(tree):
+        yield node
+    for top in _walk(tree, passed_over):
+        if isinstance(top, ast.Constant | ast.JoinedStr):
+            if raised_only and not _is_raised(top, tree):
+                continue
+            for form in _forms(top):
+                if _is_sentence(form):
+                    yield form
+
+
+def _walk(node: ast.AST, passed_over: set[int]) -> Iterator[ast.AST]:
+    """Walk a tree; what stands within an f-string is reached through its values only."""
+    for child in ast.iter_child_nodes(node):
+        if id(child) in passed_over:
+            continue
+        yield child
+        if isinstance(child, ast.JoinedStr):
+            for value in child.values:
+                if isinstance(value, ast.FormattedValue):
+                    yield from _inner(value.value)
+                    yield from _walk(value.value, passed_over)
+        else:
+            yield from _walk(child, passed_over)
+
+
+def _inner(node: ast.AST) -> Iterator[ast.AST]:
+    """Yield a value of an f-string that is itself a text, unless it was taken apart already."""
+    if isinstance(node, ast.JoinedStr):
+        yield node
+
+
+def _silent(tree: ast.Module) -> Iterator[ast.AST]:
+    """Yield what nobody is told: docstrings, annotations, log messages, keys, comparisons, faces' own literals."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
+            yield node.value
+        elif isinstance(node, ast.Call):
+            name = _name(node.func)
+            if name in (
+                "_",
+                "ngettext",
+                "mark",
+                "KeySpec",
+                "CommandSpec",
+                "Argument",
+                "_base",
+                "Binding",
+                "create_task",
+            ):
+                yield node
+            elif name == "add_argument":
+                yield from node.args
+                yield from (k.value for k in node.keywords)
+            elif isinstance(node.func, ast.Attribute) and node.func.attr in _NOT_TOLD:
+                yield from node.args
+        elif isinstance(node, ast.AnnAssign) or (isinstance(node, ast.arg) and node.annotation is not None):
+            yield node.annotation
+        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.returns is not None:
+            yield node.returns
+        elif isinstance(node, ast.Compare):
+            yield from [node.left, *node.comparators]
+        elif isinstance(node, ast.Subscript):
+            yield node.slice
+        elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
+            if node.targets[0].id in ("_MAIN", "_CODES"):
+                yield node.value
+
+
+def _is_raised(text: ast.AST, tree: ast.Module) -> bool:
+    for node in ast.walk(tree):
+        said = isinstance(node, ast.Raise) or (isinstance(node, ast.Call) and _is_error(_name(node.func)))
+        if said and any(child is text for child in ast.walk(node)):
+            return True
+    return False
+
+
+def _is_error(name: str) -> bool:
+    return name in ("BadInput", "Refused", "UnknownName", "wrong", "_wrong", "failure", "doubt", "_refuse") or (
+        name.endswith("Error") and name[:1].isupper()
+    )
+
+
+def _words_of_enums(tree: ast.Module) -> Iterator[str]:
+    """Yield the values of enumerations: statuses, priorities, verdicts."""
+    for node in ast.walk(tree):
+        if (
+            isinstance(node, ast.ClassDef)
+            and node.name in _WORD_TABLES
+            and any(_name(b) == "StrEnum" for b in node.bases)
+        ):
+            for item in node.body:
+                if isinstance(item, ast.Assign) and (text := _text(item.value)) and _LETTERS.search(text):
+                    yield text
+
+
+def _forms(node: ast.AST) -> Iterator[str]:
+    """Yield a literal, or the templates of an f-string."""
+    if isinstance(node, ast.Constant):
+        if isinstance(node.value, str):
+            yield node.value
+        return
+    assert isinstance(node, ast.JoinedStr)
+    pieces: list[list[str]] = []
+    count = 0
+    for value in node.values:
+        if isinstance(value, ast.Constant):
+            pieces.append([str(value.value).replace("{", "{{").replace("}", "}}")])
+        else:
+            assert isinstance(value, ast.FormattedValue)
+            either = _either(value.value)
+            if either is None:
+                pieces.append([f"{{{count}}}"])
+                count += 1
+            else:
+                pieces.append([t.replace("{", "{{").replace("}", "}}") for t in either])
+    forms = ["".join(parts) for parts in product(*pieces)]
+    if len(forms) > _MOST_FORMS:
+        raise ValueError(f"too many forms of one text: {forms[0]}")
+    for form in forms:
+        yield form if count else form.replace("{{", "{").replace("}}", "}")
+
+
+def _either(node: ast.expr) -> list[str] | None:
+    """Return the literals that a value is one of; None when it is something else."""
+    if isinstance(node, ast.IfExp):
+        one, other = _text(node.body), _text(node.orelse)
+        return [one, other] if one is not None and other is not None else None
+    return None
+
+
+def _is_sentence(text: str) -> bool:
+    """Return whether a text reads like one for people: words with spaces between, no query, no pattern, no name."""
+    bare = re.sub(r"\{\w+\}", "", text)
+    if (
+        not _LETTERS.search(bare)
+        or _SQL.search(text)
+        or _COLUMNS.search(text)
+        or _PATTERN.search(text)
+        or len(text) > 1_000
+    ):
+        return False
+    if " " not in bare.strip() and not re.fullmatch(r"[a-z][a-z ]+ \{0\}|\{0\} [a-z][a-z ]+", text):
+        return False
+    if bare.lstrip().startswith(
+        ("/", "--", "#", "<", "- ", "%(", "hitl-tui ", "[--", "FILE [", "pip ")
+    ) or re.fullmatch(r"[A-Z_ ]+", bare.strip()):
+        return False
+    return sum(c.isalpha() and c.isascii() for c in bare) >= 4
+
+
+def _text(node: ast.AST) -> str | None:
+    return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else None
+
+
+def _name(node: ast.AST) -> str:
+    return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
