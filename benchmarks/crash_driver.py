@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from crash_faults import Faults, install
-from crash_plan import AGAIN, CANCELLED, OPTIONAL, QUERY, Teams, planned
+from crash_plan import AGAIN, CANCELLED, QUERY, Teams, planned
 from crash_world import World
 
 from hitl_tui.commands.handler import CommandHandler
@@ -220,11 +220,8 @@ class Operator:
         return [
             todo.id
             for todo in seen.todos
-            if todo.id != OPTIONAL
-            and (
-                (todo.status is Status.SKIPPED and "stopped by" in str(todo.metadata.get("skip_reason", "")))
-                or (todo.status is Status.FAILED and todo.question is None)
-            )
+            if (todo.status is Status.SKIPPED and "stopped by" in str(todo.metadata.get("skip_reason", "")))
+            or (todo.status is Status.FAILED and todo.question is None)
         ]
 
     async def _say(self, line: str) -> None:

@@ -99,6 +99,19 @@ class CommandHandler:
         """
         return await self._hand.decide(question, verdict, reason=reason, value=value)
 
+    async def answer(self, question: Question, value: Any) -> CommandResult:
+        """Answer what a team asks from inside, as it was shown (I2).
+
+        Args:
+            question: the question.
+            value: the answer, as its form made it.
+
+        Raises:
+            BadInput: it doesn't fit, or can't be kept.
+            Refused: it can't count: late, repeated, stale, superseded, not allowed.
+        """
+        return await answering.send(self._hand, question, value)
+
     async def edit(self, todo: SupervisorTodo, text: str, arguments: Mapping[str, Any]) -> CommandResult:
         """Give a TODO another exact input; it is asked anew.
 

@@ -44,13 +44,17 @@ def who_asks(question: Question) -> str:
 def inner_rows(question: Question, shape: Shape) -> Iterable[Row]:
     """Return what has to be read before it is answered."""
     yield _row(_("asks"), asked(shape), "bold")
-    for detail in shape.details:
-        yield _row(detail.label, shown_value(detail.value), exact=True)
+    yield from detail_rows(shape)
     yield _row(_("from"), who_asks(question), "$text-primary")
     for note in shape.notes:
         yield _row(_("note"), render(note), "bold $text-warning")
     for number, line in enumerate(question.view.request.about.get("again") or ()):
         yield _row(_("again") if number == 0 else "", render(safe_text(str(line), multiline=False)), "$text-muted")
+
+
+def detail_rows(shape: Shape) -> list[Row]:
+    """Return everything that a question is about, whole."""
+    return [_row(detail.label, shown_value(detail.value), exact=True) for detail in shape.details]
 
 
 def shown_value(value: Any) -> str:

@@ -182,6 +182,7 @@ KEYS: tuple[KeySpec, ...] = (
     KeySpec("store.open", STORE, "enter", "select_cursor", "open", "Show the thread's history and state", "Enter"),
     KeySpec("store.find", STORE, "slash", "find", "find", "Only threads with these words in id or title", "/"),
     KeySpec("store.refresh", STORE, "r", "refresh", "refresh", "Read the list again", "r"),
+    KeySpec("store.help", STORE, "question_mark", "app.help", "help", "All keys, as F1", "?", line=False),
     KeySpec("store.leave", STORE, "escape", "leave", "all", "Show all threads again", "Esc", line=False),
     KeySpec("prompt.send", PROMPT, "enter", "send", "send", "Send: a command, or words that change the plan", "Enter"),
     KeySpec("prompt.newline", PROMPT, "ctrl+j", "newline", "new line", "New line", "Ctrl+J", line=False),

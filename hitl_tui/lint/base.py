@@ -14,7 +14,7 @@ from hitl_tui.lint.flow import MANY, Catch, Done, Flow, Guard, Loop, Site, Summa
 from hitl_tui.lint.model import Effect, Finding, Place
 from hitl_tui.lint.modules import Module, Sources
 from hitl_tui.lint.rules import RULES
-from hitl_tui.lint.values import FunctionRef, GraphRef, Scope, Source, Value
+from hitl_tui.lint.values import FunctionRef, GraphRef, Ref, Scope, Source, Value
 
 MOST_STEPS: Final = 400_000
 """Expressions and statements that are looked at before calls are no longer followed."""
@@ -94,8 +94,8 @@ class Base(ABC):
         self.checking = False
         self.steps = 0
         self.known: dict[object, Summary] = {}
-        self.asking: dict[int, bool] = {}
-        self.reached: set[int] = set()
+        self.asking: dict[Ref, bool] = {}
+        self.reached: set[ast.AST] = set()
 
     @property
     def frame(self) -> Frame:

@@ -6,7 +6,7 @@ import ast
 from dataclasses import replace
 from typing import Final
 
-from hitl_tui.lint.base import Frame, Given
+from hitl_tui.lint.base import Given
 from hitl_tui.lint.calls import Calls, is_langgraph, narrow, retried
 from hitl_tui.lint.flow import Site, Summary
 from hitl_tui.lint.values import (
@@ -18,7 +18,6 @@ from hitl_tui.lint.values import (
     InstanceRef,
     MethodRef,
     Ref,
-    Scope,
     Source,
     TaskRef,
     ToolNodeRef,
@@ -214,17 +213,16 @@ class Graphs(Calls):
 
     def may_ask(self, ref: Ref) -> bool:
         """Whether a graph, tool or function may stop and ask, at any depth."""
-        key = id(ref)
-        if key in self.asking:
-            return self.asking[key]
-        self.asking[key] = False  # a graph within itself asks when the rest of it does
+        if ref in self.asking:
+            return self.asking[ref]
+        self.asking[ref] = False  # a graph within itself asks when the rest of it does
         found = bool(self.summary_of(ref).sites)
         if isinstance(ref, GraphRef):
             values = [*ref.nodes.values(), *(path for _, path in ref.routers)]
             found = ref.stops or any(self.may_ask(inner) for value in values for inner in value.refs)
         elif isinstance(ref, ToolNodeRef):
             found = any(self.may_ask(inner) for tool in ref.tools for inner in tool.refs)
-        self.asking[key] = found
+        self.asking[ref] = found
         return found
 
     def summary_of(self, ref: Ref) -> Summary:
@@ -248,10 +246,6 @@ class Graphs(Calls):
                     if isinstance(inner, FunctionRef):
                         return self.follow(replace(inner, binding=of(ref)), Given((STATE,), open=True))
         return Summary()
-
-    def with_frame(self, scope: Scope, name: str) -> Frame:
-        """Return a frame for something that stands outside of any function."""
-        return Frame(scope, name)
 
 
 def _label(value: Value) -> str:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from hitl_tui.commands.answering import open_question
 from hitl_tui.commands.parser import Parsed
-from hitl_tui.core.errors import UnknownName
+from hitl_tui.core.errors import BadInput, UnknownName
 from hitl_tui.core.todos import resolve_id
 from hitl_tui.language import _, render
 from hitl_tui.repl.plain import answer_lines, question_lines, standing
@@ -99,6 +100,11 @@ def _whole(question: Question, snapshot: Snapshot) -> bool:
 
 def _meant(parsed: Parsed, snapshot: Snapshot) -> list[Question]:
     given = parsed.values.get("id")
+    if parsed.spec.name == "answer":
+        try:
+            return [open_question(snapshot, str(given))]
+        except BadInput:  # the command itself will say so
+            return []
     names = [given] if isinstance(given, str) else list(given or ())
     if not names:
         return list(snapshot.questions)
@@ -108,5 +114,5 @@ def _meant(parsed: Parsed, snapshot: Snapshot) -> list[Question]:
             meant = resolve_id(name, [*snapshot.raw, *(q.name for q in snapshot.questions if not q.todo_id)])
         except UnknownName:  # the command itself will say so
             continue
-        found += [q for q in snapshot.questions if q.name == meant]
+        found += [q for q in snapshot.questions if meant in (q.name, q.todo_id)]
     return found

@@ -15,6 +15,7 @@ from hitl_tui.core.requests import Kind, Verdict
 from hitl_tui.core.safe_text import cell_width, one_line, safe_text
 from hitl_tui.core.todos import Status, SupervisorTodo
 from hitl_tui.language import _, mark, render
+from hitl_tui.repl.inner import inner_lines, meaning_lines
 from hitl_tui.supervisor.snapshot import FAILED, FINISHED, RUNNING, WAITING, Question, Snapshot
 
 SHOWN_DIGITS = 12
@@ -115,18 +116,24 @@ def question_lines(question: Question, place: str, give: Callable[[str], str]) -
         inline(request.source),
         _(_ASKS[question.kind]),
     ]
-    if about.get("risk"):
-        risk = str(about["risk"])
+    inner = question.shape.risk if question.shape is not None else ""
+    if inner or about.get("risk"):
+        risk = inner or str(about["risk"])
         head.append(_(_RISKS[risk]) if risk in _RISKS else inline(risk))
     lines = [" · ".join(head)]
     lines += [f"  {text}" for text in _about(about)]
-    lines.append(_("  Exactly this:"))
-    lines += [f"    {line}" for line in _subject(request.subject)]
+    shape = question.shape
+    if shape is not None:
+        lines += [f"  {line}" for line in inner_lines(question, shape)]
+    else:
+        lines.append(_("  Exactly this:"))
+        lines += [f"    {line}" for line in _subject(request.subject)]
     lines += _evidence(question.view.evidence)
     lines += [f"  {text}" for text in _terms(question)]
     lines.append(_("  Answer with:"))
     width = max((cell_width(_verdict(v)) for v in question.commands), default=0)
     lines += [f"    {_padded(_verdict(v), width)}  {give(command)}" for v, command in question.commands.items()]
+    lines += [f"      {line}" for line in meaning_lines(shape)] if shape is not None else []
     return lines
 
 

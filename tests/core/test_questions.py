@@ -40,7 +40,7 @@ def test_every_question_carries_the_digest_of_its_subject_and_fitting_options() 
         assert question.options == OPTIONS[question.kind]
     assert found[0].subject["value"] == {"x": 1}
     assert found[1].subject["effect"] == effect
-    assert asking(table.board) == ["todo_001", "todo_002", "todo_003", "todo_004", "p"]
+    assert asking(table.board) == ["todo_001 i", "todo_002", "todo_003", "todo_004", "p"]
 
 
 @pytest.mark.parametrize(

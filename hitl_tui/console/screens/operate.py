@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Coroutine, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -143,29 +142,37 @@ class Operator:
             await self._always(question)
         elif answer.ask == "edit":
             await self._edit(question)
+        elif answer.ask == "inner":
+            await self._inner(question, answer)
         elif answer.verdict is not None:
-            words = await self._words(question, answer) if answer.ask in ("reason", "value") else ""
-            asks = answer.ask if answer.ask not in ("reason", "value") else ""
+            words = await self._words(question) if answer.ask == "reason" else ""
+            asks = answer.ask if answer.ask != "reason" else ""
             if words is None or (asks and not await self._confirm(answer.label, Content(_(asks)), answer.label)):
                 return
             await self._decide(question, answer.verdict, words)
 
-    async def _decide(self, question: Question, verdict: Verdict, words: str) -> None:
-        link = await self._linked()
-        value = typed_value(words) if verdict is Verdict.RESPOND else None
-        reason = "" if verdict is Verdict.RESPOND else words
-        result = await link.handler.decide(question, verdict, reason=reason, value=value)
+    async def _inner(self, question: Question, answer: Answer) -> None:
+        """Answer what a team asks from inside, in the dialog that the answer needs (I2)."""
+        from hitl_tui.console.screens.answering import answer_of
+        from hitl_tui.console.screens.saying import NOTHING_SAID
+
+        link, app = await self._linked(), self._screen.hitl
+        value = await answer_of(app, app.arming, question, answer.action)
+        if value is NOTHING_SAID:
+            return
+        result = await link.handler.answer(question, value)
         self._decided.append(question.todo_id)
         self._report(result)
 
-    async def _words(self, question: Question, answer: Answer) -> str | None:
+    async def _decide(self, question: Question, verdict: Verdict, words: str) -> None:
+        link = await self._linked()
+        result = await link.handler.decide(question, verdict, reason=words)
+        self._decided.append(question.todo_id)
+        self._report(result)
+
+    async def _words(self, question: Question) -> str | None:
         name = number_of(question.todo_id) if question.todo_id else render(question.kind.value)
         title = safe_text(render(str(question.view.request.about.get("title", ""))), multiline=False, limit=300)
-        if answer.ask == "value":
-            said = Content(_("The answer goes to the team; JSON is passed on as JSON, anything else as text."))
-            return await self._screen.app.push_screen_wait(
-                Words(_("Answer {name}").format(name=name), said, _("send it"), required=True)
-            )
         if question.kind is Kind.PLAN:
             said = Content(_("With feedback the planner makes another plan; with none the plan is dropped."))
             return await self._screen.app.push_screen_wait(
@@ -462,14 +469,6 @@ class Operator:
             )
         rows.append(_("\nEsc closes; r in the history restores it."))
         await self._screen.app.push_screen_wait(Viewer(_("Checkpoint"), [text_row(row) for row in rows]))
-
-
-def typed_value(text: str) -> Any:
-    """Return an answer: JSON as what it is, anything else as text."""
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
-        return text
 
 
 def _expected(question: Question, edited: Edited) -> str:

@@ -8,10 +8,12 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual.app import ComposeResult, SystemCommand
+from textual.binding import Binding, BindingType
 from textual.containers import Container
 from textual.content import Content
 from textual.screen import Screen
@@ -26,7 +28,7 @@ from hitl_tui.console.terms import error_words, padded
 from hitl_tui.console.widgets.bars import HeaderBar, KeyLine, MessageLine
 from hitl_tui.core.errors import HitlError
 from hitl_tui.core.safe_text import one_line, safe_text
-from hitl_tui.language import _, ngettext
+from hitl_tui.language import _, mark, ngettext
 
 if TYPE_CHECKING:
     from hitl_tui.console.options import ConsoleOptions
@@ -163,7 +165,13 @@ class StoreApp(HitlApp):
         thread: a thread to show at once; empty for the list.
     """
 
-    CSS_PATH: ClassVar[list[str | PurePath]] = [Path("..") / path for path in HitlApp.CSS_PATH]
+    # The styles of the first screen belong to the app; both are looked for beside this file.
+    CSS_PATH: ClassVar[list[str | PurePath]] = [
+        *(Path("..") / path for path in HitlApp.CSS_PATH),
+        *StoreScreen.CSS_PATH,
+    ]
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("question_mark", "help", "Help", show=False, id="store.help")]
 
     def __init__(self, options: ConsoleOptions, store: Store, thread: str = "") -> None:
         super().__init__(options)
@@ -237,9 +245,15 @@ def _in_store(spec: keys.KeySpec) -> str:
 
 
 def _anywhere() -> list[keys.KeySpec]:
-    """Return the keys of the whole console that do something here."""
-    there = ("console.help", "console.quit", "console.palette", "console.home")
-    return [spec for spec in keys.of(keys.ANYWHERE) if spec.id in there]
+    """Return the keys of the whole console that do something here, with what they do here."""
+    words = {
+        "console.help": (mark("help"), mark("All keys")),
+        "console.quit": (mark("quit"), mark("Leave")),
+        "console.palette": (mark("palette"), mark("Themes and commands")),
+        "console.home": (mark("threads"), mark("To the list of threads")),
+    }
+    found = {spec.id: spec for spec in keys.of(keys.ANYWHERE)}
+    return [replace(found[name], label=label, help=what) for name, (label, what) in words.items()]
 
 
 async def _run(options: ConsoleOptions, address: str, thread: str) -> StoreApp:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from dataclasses import replace
 from functools import partial
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -24,7 +25,7 @@ from hitl_tui.console.reel import PAGE, Reel, current_line, on_line
 from hitl_tui.console.screens import storewords
 from hitl_tui.console.screens.storepast import Errands, StoredPast, Work
 from hitl_tui.console.screens.viewer import Viewer
-from hitl_tui.console.terms import error_words
+from hitl_tui.console.terms import clock_words, error_words
 from hitl_tui.console.widgets.actions import ReplayAction
 from hitl_tui.console.widgets.bars import HeaderBar, KeyLine, MessageLine, Tab, TabStrip
 from hitl_tui.console.widgets.history import GraphTable
@@ -53,6 +54,10 @@ WIDE = (100, 30)
 SHORT = 20
 _PLACES = {1: mark("View"), 2: mark("Diff"), 3: mark("Fork"), 4: mark("Restore")}
 _READ_ONLY = mark("A store is only read here: nothing can be forked or restored in it.")
+_LABELS = {
+    "replay.decision_before": mark("asked"),
+    "replay.leave": mark("threads"),
+}
 _LOOKED_AT = 2.0
 """Seconds after which it is looked whether the thread went on."""
 
@@ -120,7 +125,8 @@ class ThreadScreen(Screen[None]):
         for pane, label in PANES:
             self.query_one(f"#{pane}").border_title = Content(_(label))
         self.query_one("#store-spaces", DataTable).add_column("", key="space", width=200)
-        self.query_one(KeyLine).show([*keys.of(keys.REPLAY, line=True), *keys.of(keys.ANYWHERE, line=True)[:1]])
+        shown = [replace(s, label=_LABELS.get(s.id, s.label)) for s in keys.of(keys.REPLAY, line=True)]
+        self.query_one(KeyLine).show([*shown, *keys.of(keys.ANYWHERE, line=True)[:1]])
         self._arrange()
         self.set_interval(_LOOKED_AT, self._look)
         self._errands.do(self._open)
@@ -213,8 +219,8 @@ class ThreadScreen(Screen[None]):
         for space in self._spaces:
             here = "▸ " if space.ns == self._past.ns else "  "
             name = "  " * (len(space.nodes) - 1) + storewords.line(space.nodes[-1]) if space.ns else _("the graph")
-            steps = f"{space.checkpoints:,}"
-            table.add_row(Text.assemble(here + one_line(name, 60), (f"  {steps}", "dim")), key=space.ns)
+            about = f"  {space.checkpoints:,} · {clock_words(space.at)}"
+            table.add_row(Text.assemble(here + one_line(name, 60), (about, "dim")), key=space.ns)
         self.set_class(len(self._spaces) > 1, "-nested")
         place = next((n for n, space in enumerate(self._spaces) if space.ns == self._past.ns), 0)
         if self._spaces:

@@ -128,11 +128,11 @@ def _task_rows(label: str, tasks: Sequence[TaskInfo]) -> Iterator[Row]:
         if count > MOST_ROWS:
             yield text_row(_("… and {n:,} more").format(n=len(tasks) - MOST_ROWS), "$text-muted")
             return
-        yield _row(label if count == 1 else "", line(task.node) or _("from outside"), "bold")
+        yield _row(label, line(task.node) or _("from outside"), "bold")
         if task.error:
-            yield _row("", _("✗ failed: {why}").format(why=short(task.error)), "$text-error")
+            yield text_row("  " + _("✗ failed: {why}").format(why=short(task.error)), "$text-error")
         for channel, value in shown[:MOST_ROWS]:
-            yield _row("", f"{line(channel)} ← {short(value)}")
+            yield text_row(f"  {line(channel)} ← {short(value)}")
 
 
 def difference_rows(found: Sequence[ValueChange]) -> list[Row]:

@@ -262,6 +262,16 @@ class BatchShape(Shape):
             decisions = [call.decision(action, payload) for call in self.calls]
         return {self.key: decisions} if self.key else decisions
 
+    def gathered(self, answers: Sequence[Any]) -> Any:
+        """Return the whole answer made of the answers to the parts, in their order.
+
+        Raises:
+            BadInput: one is missing or doesn't fit.
+        """
+        value = {self.key: list(answers)} if self.key else list(answers)
+        self.check(value)
+        return value
+
     def _each(self, payload: Any) -> list[Any]:
         pairs = payload if isinstance(payload, list | tuple) else ()
         if len(pairs) != len(self.calls) or not all(isinstance(p, list | tuple) and len(p) == 2 for p in pairs):
