@@ -497,8 +497,8 @@ def _attach() -> _Parser:
 
 def _web() -> _Parser:
     usage = (
-        "hitl-tui web [--port N] [--host 127.0.0.1] [--workspace DIR] [--data DIR] [--mode step|plan|risk] [--as NAME]\n"
-        "                    [--no-open]"
+        "hitl-tui web [--port N] [--host 127.0.0.1] [--workspace DIR] [--data DIR] [--mode step|plan|risk]\n"
+        "                    [--as NAME] [--no-open]"
     )
     parser = _base(
         "web",

@@ -18,6 +18,7 @@ from hitl_tui.supervisor.snapshot import Question, Snapshot
 
 _NUMBERED = re.compile(r"(.+)\.([0-9]{1,4})")
 _REQUEST = "req-"
+_SENT_CELLS = 4_000
 
 
 async def answer(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
@@ -45,7 +46,7 @@ async def send(hand: Hand, question: Question, value: Any) -> CommandResult:
         return result
     sent = await _recorded(hand, question, value)
     data = {**result.data, "shape": form_of(question).kind.value, "sent": sent}
-    return CommandResult(result.status, f"{result.message} Sent: {said(sent)}.", data)
+    return CommandResult(result.status, f"{result.message} Sent: {said(sent, _SENT_CELLS)}.", data)
 
 
 async def _recorded(hand: Hand, question: Question, value: Any) -> Any:

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from types import MappingProxyType
 from typing import Any
 
-from hitl_tui.commands import answering, changing, deciding, looking
+from hitl_tui.commands import answering, changing, deciding, graphs, looking
 from hitl_tui.commands.hand import Hand
 from hitl_tui.commands.parser import Parsed, is_command, parse
 from hitl_tui.commands.results import CommandResult, failure
@@ -44,6 +44,15 @@ COMMANDS: Mapping[str, Callable[[Hand, Mapping[str, Any]], Awaitable[CommandResu
         "todo priority": changing.priority,
         "todo move": changing.move,
         "todo cancel": changing.cancel,
+        "graph": graphs.draw,
+        "state show": graphs.state_show,
+        "state edit": graphs.state_edit,
+        "state diff": graphs.state_diff,
+        "break": graphs.stop_at,
+        "break clear": graphs.stop_nowhere,
+        "step": graphs.step,
+        "continue": graphs.go_on,
+        "rescue": graphs.rescue,
         "mode": changing.mode,
         "stop": changing.stop,
         "checkpoint restore": changing.checkpoint_restore,

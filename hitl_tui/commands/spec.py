@@ -22,6 +22,7 @@ class Takes(StrEnum):
     MODE = "step|plan|risk"
     COMMAND = "command"
     NUMBER = "number"
+    NODE = "node"
     DIGEST = "digest"
     TEXT = "text"
 
@@ -82,6 +83,7 @@ class CommandSpec:
 
 
 _ID = Argument("id", Takes.TODO)
+_ANY = Argument("id", Takes.TODO, required=False)
 _REASON = Argument("reason", Takes.TEXT, required=False, many=True)
 _DIGEST = Argument("digest", Takes.DIGEST, required=False)
 
@@ -157,6 +159,30 @@ SPECS: tuple[CommandSpec, ...] = (
         "Go back to a checkpoint, or let a team go on from one of its steps: nothing is executed before you approve",
         (Argument("id", Takes.CHECKPOINT),),
     ),
+    CommandSpec("graph", "Draw an attached graph, and where it stands", (_ANY,), changes=False),
+    CommandSpec("state show", "Show the state of an attached graph", (_ANY,), changes=False),
+    CommandSpec(
+        "state edit",
+        "Change fields of its state where it stands (JSON); checked, and asked before it goes on",
+        (_ID, Argument("update", Takes.TEXT, many=True)),
+    ),
+    CommandSpec(
+        "state diff",
+        "Show what differs in its state from the step before, or from another one",
+        (_ANY,),
+        (Argument("checkpoint", Takes.CHECKPOINT, required=False),),
+        changes=False,
+    ),
+    CommandSpec(
+        "break",
+        "Stop an attached graph before or after nodes; * is every node",
+        (Argument("where", Takes.WHERE), Argument("nodes", Takes.NODE, many=True)),
+        (Argument("todo", Takes.TODO, required=False),),
+    ),
+    CommandSpec("break clear", "Take its breakpoints away", (_ANY,)),
+    CommandSpec("step", "Go on from a breakpoint to the next node", (_ANY,)),
+    CommandSpec("continue", "Go on from a breakpoint to the next question", (_ANY,)),
+    CommandSpec("rescue", "Go back to before an answer that made a graph fail", (_ANY,)),
     CommandSpec("mode", "Show or set when you are asked", (Argument("mode", Takes.MODE, required=False),)),
     CommandSpec("rules list", "Show what is always allowed; `/rules` is enough", changes=False, aliases=("rules",)),
     CommandSpec(

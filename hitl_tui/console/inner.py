@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from hitl_tui.console.asking import Row, text_row
 from hitl_tui.core.safe_text import safe_text
-from hitl_tui.core.shapes.model import Shape, ShapeKind
+from hitl_tui.core.shapes.model import Shape, ShapeKind, same
 from hitl_tui.language import _, render
 
 if TYPE_CHECKING:
@@ -75,12 +75,14 @@ def _cut(text: str) -> str:
 
 
 def payload_rows(values: Mapping[str, Any], before: Mapping[str, Any] | None = None) -> list[Row]:
-    """Return fields that would be sent; what differs from before is marked."""
+    """Return fields that would be sent; what differs from before is marked and comes first."""
+    known = before or {}
+    changed = [n for n in values if before is not None and not (n in known and same(known[n], values[n]))]
     rows = []
-    for name, value in values.items():
-        changed = before is not None and (name not in before or before[name] != value)
+    for name in sorted(values, key=lambda n: n not in changed):
         label = safe_text(name, multiline=False, limit=40)
-        rows.append(_row(f"* {label}" if changed else label, shown_value(value), "bold" if changed else "", exact=True))
+        style, shown = ("bold", f"* {label}") if name in changed else ("", label)
+        rows.append(_row(shown, shown_value(values[name]), style, exact=True))
     gone = [name for name in before or {} if name not in values]
     rows += [_row(safe_text(name, multiline=False, limit=40), _("left out"), "$text-warning") for name in gone]
     return rows or [text_row(_("nothing"), "$text-muted")]

@@ -26,6 +26,7 @@ class EventKind(StrEnum):
     EDIT = "edit"
     CANCEL = "cancel"
     REWIND = "rewind"
+    BREAK = "break"
     MODE = "mode"
     STOP = "stop"
     PROPOSED = "proposed"

@@ -77,6 +77,7 @@ _HANDLERS: Mapping[EventKind, Callable[[Draft, Event], None]] = {
     EventKind.EDIT: operators.edit,
     EventKind.CANCEL: operators.cancel,
     EventKind.REWIND: operators.rewind,
+    EventKind.BREAK: operators.breaks,
     EventKind.MODE: session.mode,
     EventKind.STOP: operators.stop,
     EventKind.PROPOSED: session.proposed,

@@ -136,10 +136,15 @@ class Base(ABC):
         """Note that something is done to the world here."""
         frame = self.frame
         place = self.place(node)
-        lines = range(place.line, (getattr(node, "end_lineno", None) or place.line) + 1)
-        if frame.idempotent or any(line in frame.module.declared for line in lines):
+        if frame.idempotent or self._is_declared(node):
             idempotent = "declared"
         self._acted(Effect(one_line(what, 60), place, idempotent, certain), None, before=False, after=False)
+
+    def _is_declared(self, node: ast.AST) -> bool:
+        declared = self.frame.module.declared
+        first = getattr(node, "lineno", 1)
+        last = getattr(node, "end_lineno", None) or first
+        return bool(declared) and any(line in declared for line in range(first, last + 1))
 
     def _acted(self, effect: Effect, call: Place | None, *, before: bool, after: bool) -> None:
         frame = self.frame
@@ -159,8 +164,12 @@ class Base(ABC):
             self.asks(Site(place, what, nested), low=summary.low, high=summary.high)
             self.frame.shown |= summary.shown
             self.flow.shown |= summary.shown
+        declared = self._is_declared(node)
         for done in summary.done:
-            self._acted(done.effect, place, before=done.before, after=done.after)
+            effect = done.effect
+            if declared and not effect.idempotent:
+                effect = replace(effect, idempotent="declared")
+            self._acted(effect, place, before=done.before, after=done.after)
 
     def asks(self, site: Site, *, low: int = 1, high: int = 1) -> None:
         """Note that the node may stop and ask here, and judge what came before."""

@@ -12,7 +12,7 @@ from hitl_tui.lint.base import DEEPEST, Frame, Given
 from hitl_tui.lint.flow import Catch, Summary
 from hitl_tui.lint.modules import Module
 from hitl_tui.lint.statements import Statements
-from hitl_tui.lint.values import UNKNOWN, FunctionRef, Scope, Value, join, of
+from hitl_tui.lint.values import UNKNOWN, FunctionRef, Scope, Value, join
 
 _IDEMPOTENT: Final = re.compile(r"(?:\w+\.)*idempotent\Z")
 
@@ -114,8 +114,6 @@ class Walker(Statements):
     def _is_idempotent(self, function: FunctionRef) -> bool:
         node = function.node
         declared = function.scope.module.declared
-        if self.frames and self.frame.idempotent:
-            return True
         if isinstance(node, ast.Lambda):
             return node.lineno in declared
         first = min([node.lineno, *(d.lineno for d in node.decorator_list)])
@@ -140,5 +138,3 @@ def _is_declaring(node: ast.expr) -> bool:
     called = node.func if isinstance(node, ast.Call) else node
     return isinstance(called, ast.Name | ast.Attribute) and bool(_IDEMPOTENT.match(ast.unparse(called)))
 
-
-__all__ = ["Walker", "of"]

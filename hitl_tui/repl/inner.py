@@ -7,13 +7,20 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from hitl_tui.core.safe_text import safe_text, text_lines
-from hitl_tui.core.shapes.model import Shape
+from hitl_tui.core.shapes.model import Shape, ShapeKind
 from hitl_tui.language import _, render
 
 if TYPE_CHECKING:
     from hitl_tui.supervisor.snapshot import Question
 
-_OWN_WORDS = ("May ", "It asks ", "Stopped ")
+_OURS = (
+    ShapeKind.TOOL_APPROVAL,
+    ShapeKind.TOOL_BATCH,
+    ShapeKind.AGENT_INBOX,
+    ShapeKind.BREAKPOINT,
+    ShapeKind.OTHER,
+)
+"""Forms whose question isn't the graph's own sentence."""
 
 
 def inner_lines(question: Question, shape: Shape) -> Iterator[str]:
@@ -22,8 +29,10 @@ def inner_lines(question: Question, shape: Shape) -> Iterator[str]:
     path = [str(node) for node in subject.get("path", ()) if node]
     if path:
         yield _("From: {path}").format(path=safe_text(" › ".join(path), multiline=False))
-    ours = shape.question.startswith(_OWN_WORDS)
-    yield _("It asks: {question}").format(question=render(shape.question) if ours else shape.question)
+    if shape.kind in _OURS:
+        yield render(shape.question)
+    else:
+        yield _("It asks: {question}").format(question=shape.question)
     for detail in shape.details:
         yield from (f"  {line}" for line in _detail(detail.label, detail.value))
     for note in shape.notes:

@@ -17,6 +17,7 @@ from hitl_tui.core.requests import Decision, Request
 from hitl_tui.core.safe_text import mask, mask_json
 from hitl_tui.core.storable import check_storable
 from hitl_tui.ledger.contract import Ledger, RequestView
+from hitl_tui.supervisor.attached.view import GraphView
 from hitl_tui.supervisor.clock import after_seconds
 from hitl_tui.supervisor.history import CheckpointInfo
 from hitl_tui.supervisor.snapshot import Snapshot
@@ -62,6 +63,19 @@ class SessionFace(Protocol):
 
     async def find_step(self, text: str) -> tuple[str, str]:
         """Return thread and checkpoint id of a team's own step; empty texts when none or several match."""
+        ...
+
+    async def graph(self, todo_id: str, update: Mapping[str, Any] | None = None, at: str = "") -> GraphView:
+        """Return the attached graph of a TODO and where it stands (I4, I5).
+
+        Args:
+            todo_id: the TODO.
+            update: a change of its state to check against the graph's schema; nothing is changed.
+            at: a checkpoint of its thread; empty for where it stands.
+
+        Raises:
+            BadInput: its team is no attached graph, the update doesn't fit, or another process has it open.
+        """
         ...
 
     async def artifact(self, digest: str) -> dict[str, Any]:

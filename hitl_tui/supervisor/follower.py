@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from typing import Any
 
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
 from hitl_tui.core.board import Board, Rules
+from hitl_tui.core.errors import BadInput
 from hitl_tui.supervisor.activity import Activity, read_activity
+from hitl_tui.supervisor.attached.view import GraphView
 from hitl_tui.supervisor.checkpointer import open_read_only
 from hitl_tui.supervisor.face import Desk, run_thread
 from hitl_tui.supervisor.graph import TeamSupervisor, config_of
@@ -151,6 +153,10 @@ class Follower:
         """See `SessionFace`."""
         async with open_read_only(self.setup.folder.checkpoints) as saver:
             return await History(saver, self.id, run_thread(self.snapshot, todo_id)).page(limit)
+
+    async def graph(self, todo_id: str, update: Mapping[str, Any] | None = None, at: str = "") -> GraphView:
+        """See `SessionFace`."""
+        raise BadInput(f"Another process has {self.id} open; look at its graphs there.")
 
     async def find_step(self, text: str) -> tuple[str, str]:
         """See `SessionFace`."""

@@ -30,6 +30,7 @@ from hitl_tui.core.todos import SupervisorTodo
 from hitl_tui.ledger.contract import Branch, Ledger, RequestView, decided_event
 from hitl_tui.planning.agent import PlanningAgent
 from hitl_tui.supervisor.activity import ActivityStream
+from hitl_tui.supervisor.attached.view import GraphView
 from hitl_tui.supervisor.checkpointer import create_checkpointer, make_durable
 from hitl_tui.supervisor.clock import utc_now
 from hitl_tui.supervisor.face import Desk, Watched, opened, run_thread
@@ -206,6 +207,11 @@ class Session:
         """See `SessionFace`."""
         return await History(self._saver, self.id, run_thread(self.snapshot, todo_id)).page(limit)
 
+    async def graph(self, todo_id: str, update: Mapping[str, Any] | None = None, at: str = "") -> GraphView:
+        """See `SessionFace`."""
+        todo = SupervisorTodo.from_state(self._board().todos[todo_id])
+        return await self._dispatcher.attached.view(self._spec(todo), update, at)
+
     async def find_step(self, text: str) -> tuple[str, str]:
         """See `SessionFace`."""
         return await self.history.find_step(text)
@@ -356,16 +362,15 @@ class Session:
         for run_id in self._dispatcher.stoppable - wanted.keys():
             if not await self._dispatcher.stop(run_id):
                 self.activity.write(run_id.split("/")[1], "note", f"{run_id} can't be stopped and still runs")
-        if wanted:
-            needed = {
-                i
-                for t in wanted.values()
-                for i in (*t.dependencies, *t.metadata.get("inputs", ()), str(t.arguments.get("thread", "")))
-            }
-            todos = {i: SupervisorTodo.from_state(board.todos[i]) for i in needed if i in board.todos}
-            for todo in wanted.values():
-                fresh = todo.run_id not in self._begun_before
-                self._dispatcher.ensure(RunSpec.of(todo, todos, board.control.branch, board.query, fresh=fresh))
+        for todo in wanted.values():
+            self._dispatcher.ensure(self._spec(todo))
+
+    def _spec(self, todo: SupervisorTodo) -> RunSpec:
+        board = self._board()
+        needed = (*todo.dependencies, *todo.metadata.get("inputs", ()), str(todo.arguments.get("thread", "")))
+        todos = {i: SupervisorTodo.from_state(board.todos[i]) for i in needed if i in board.todos}
+        fresh = todo.run_id not in self._begun_before
+        return RunSpec.of(todo, todos, board.control.branch, board.query, fresh=fresh)
 
     def _deadlines(self) -> bool:
         return any(q.terms.deadline for q in self._asked.values())

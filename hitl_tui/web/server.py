@@ -87,7 +87,12 @@ class Site:
 
     def application(self) -> web.Application:
         """Return what aiohttp serves."""
-        application = web.Application(middlewares=[web.middleware(self._guard)], client_max_size=1)
+
+        @web.middleware
+        async def guard(request: web.Request, handler: Handler) -> web.StreamResponse:
+            return await self._guarded(request, handler)
+
+        application = web.Application(middlewares=[guard], client_max_size=1)
         application.on_response_prepare.append(self._complete)
         application.on_shutdown.append(self._shut)
         path = self._gate.path
@@ -106,7 +111,7 @@ class Site:
 
     # The gate --------------------------------------------------------------------------------------------------
 
-    async def _guard(self, request: web.Request, handler: Handler) -> web.StreamResponse:
+    async def _guarded(self, request: web.Request, handler: Handler) -> web.StreamResponse:
         """Refuse what another page, another name of this machine or somebody without the cookie asks for."""
         host, origin = request.headers.get("Host", ""), request.headers.get("Origin")
         if host != self._gate.authority:

@@ -59,7 +59,7 @@ class Filling(ModalScreen[Any]):
     .fill-field { height: auto; }
     .fill-name { width: auto; min-width: 10; max-width: 24; padding: 0 1 0 0; }
     .fill-field FieldInput { width: 1fr; min-width: 16; background: $background; height: 1; }
-    .fill-field FieldArea { width: 1fr; min-width: 16; height: auto; min-height: 2; max-height: 8; }
+    .fill-field FieldArea { width: 1fr; min-width: 16; height: auto; min-height: 2; max-height: 6; }
     .fill-field .-wrong { background: $error 30%; }
     .fill-hint { width: auto; max-width: 40%; height: 1; padding: 0 0 0 1; color: $text-muted; }
     #filling-shown { height: 1fr; min-height: 3; border-left: outer $warning; padding: 0 1; }

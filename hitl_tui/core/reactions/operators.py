@@ -271,7 +271,10 @@ def cancel(draft: Draft, event: Event) -> None:
 
 
 def rewind(draft: Draft, event: Event) -> None:
-    """`todo_id`, `thread`, `checkpoint_id`: its team goes on from an earlier step of its own, once approved (D13)."""
+    """Its team goes on from an earlier step of its own, once approved: `todo_id`, `thread`, `checkpoint_id` (D13).
+
+    Optionally `values`: what is changed in the state there first (I5).
+    """
     todo = target(draft, event)
     if not todo.attempt:
         raise BadInput(f"{todo.id} never ran, so it has no steps to go back to.")
@@ -283,8 +286,20 @@ def rewind(draft: Draft, event: Event) -> None:
         todo = replace(todo, approval=None, asked=todo.asked + 1)
     else:
         todo = _again(todo, Status.PENDING)
-    step = {"thread": str(event.data["thread"]), "checkpoint_id": str(event.data["checkpoint_id"])}
+    step: dict[str, Any] = {"thread": str(event.data["thread"]), "checkpoint_id": str(event.data["checkpoint_id"])}
+    if "values" in event.data:
+        step["values"] = _json_object(event.data["values"])
     draft.put(replace(todo, metadata={**todo.metadata, "rewind": step}))
+
+
+def breaks(draft: Draft, event: Event) -> None:
+    """`todo_id`, `before`, `after` (names of nodes, "*" for all): where its graph stops from now on (I4)."""
+    todo = target(draft, event)
+    if todo.status in (Status.COMPLETED, Status.SKIPPED):
+        raise BadInput(f"{todo.id} is {todo.status}; it has nowhere left to stop.")
+    stops = {where: [str(node) for node in event.data[where]] for where in ("before", "after")}
+    metadata = {k: v for k, v in todo.metadata.items() if k != "breaks"}
+    draft.put(replace(todo, metadata={**metadata, **({"breaks": stops} if any(stops.values()) else {})}))
 
 
 def _cancelled(todo: SupervisorTodo, event: Event, question: Mapping[str, Any] | None) -> SupervisorTodo:

@@ -175,8 +175,8 @@ def _asked(value: Any) -> tuple[str, tuple[Detail, ...]]:
         key = next((k for k in _ASKING if isinstance(value.get(k), str) and value[k].strip()), "")
         if key:
             return question_line(value[key]), (*whole(value[key]), *details_of(value, key))
-        return "It asks for an answer", details_of(value)
-    return "It asks for an answer", (Detail("value", value),) if value is not None else ()
+        return "The team wants an answer", details_of(value)
+    return "The team wants an answer", (Detail("value", value),) if value is not None else ()
 
 
 _YES_NO = (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -201,8 +202,8 @@ def label_line(text: str) -> str:
 
 
 def details_of(value: Mapping[str, Any], *without: str) -> tuple[Detail, ...]:
-    """Return what a payload holds besides what is shown elsewhere; what is null is left out."""
-    return tuple(Detail(label_line(str(k)), v) for k, v in value.items() if k not in without and v is not None)
+    """Return what a payload holds besides what is shown elsewhere."""
+    return tuple(Detail(label_line(str(k)), v) for k, v in value.items() if k not in without)
 
 
 def whole(text: Any, label: str = "message") -> tuple[Detail, ...]:
@@ -247,12 +248,20 @@ _TYPES: tuple[tuple[tuple[type, ...], str], ...] = (
 
 def said(value: Any, cells: int = _SAID_CELLS) -> str:
     """Return in safe words what is sent: `the number 30`, `the text "30"`, `true`, `the object {…}`."""
-    shown = one_line(json_words(value), cells)
+    shown = one_line(_in_order(value), cells)
     if value is None or isinstance(value, bool):
         return shown
     if isinstance(value, str):
         return f"the text {shown}"
     return f"{typed(value).replace('a ', 'the ', 1).replace('an ', 'the ', 1)} {shown}"
+
+
+def _in_order(value: Any) -> str:
+    """Return a JSON value on one line with its keys in the order they came."""
+    try:
+        return json.dumps(value, ensure_ascii=False, allow_nan=False)
+    except (TypeError, ValueError, RecursionError):
+        return json_words(value)
 
 
 def refuse(expected: str, found: Any) -> BadInput:

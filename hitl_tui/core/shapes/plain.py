@@ -101,13 +101,13 @@ def options_of(
     """
     usual = next((o for o in options if default is not None and same(o.value, default)), None)
     choose = Wants(Form.OPTIONS, options=tuple(options), hint="The answer is the value of the one you choose.")
-    no_default = "Nothing is proposed: 5 shows what there is to choose from."
+    no_default = "Nothing is proposed: choose one of the options."
     actions = (
         Action(
             APPROVE,
             f"Take {one_line(usual.text, 16)}" if usual else "Approve",
             Wants(present=usual.value if usual else None),
-            "Takes what is proposed.",
+            f"Takes {one_line(usual.text, 60)}." if usual else "",
             "" if usual else no_default,
         ),
         Action(RESPOND, "Choose", choose, "Choose one of the options."),
@@ -284,7 +284,7 @@ def prompt_shape(question: str, details: Sequence[Detail] = ()) -> ValueShape:
 def other_shape(value: Any, notes: tuple[str, ...] = ()) -> ValueShape:
     """Return the shape of any other JSON: shown whole, answered with text or JSON."""
     details = details_of(value) if isinstance(value, Mapping) else ()
-    return _value(ShapeKind.OTHER, "It asks for an answer", details or (Detail("value", value),), notes)
+    return _value(ShapeKind.OTHER, "The team wants an answer", details or (Detail("value", value),), notes)
 
 
 def _value(kind: ShapeKind, question: str, details: tuple[Detail, ...], notes: tuple[str, ...] = ()) -> ValueShape:

@@ -214,10 +214,22 @@ def _fields(action: Action, rest: str) -> dict[str, Any]:
         name, mark, value = word.partition("=")
         if not mark or not name:
             raise BadInput(f'"{one_line(word, 40)}" has to be name=value, or all of it one JSON object.')
+        known = _names(action)
+        if known and name not in known:
+            listed = ", ".join(one_line(k, 40) for k in known)
+            raise BadInput(f'There is no "{one_line(name, 40)}"; there are {listed}. A JSON object may hold others.')
         changed[name] = _as_declared(action, name, value)
     if not changed and action.name == EDIT and present:
         raise BadInput(f'"{action.name}" needs what shall be different: name=value or a JSON object.')
     return {**present, **changed}
+
+
+def _names(action: Action) -> list[str]:
+    """Return the names that `name=value` may use: a typing error mustn't let something run unchanged."""
+    schema, present = action.wants.schema, action.wants.present
+    properties = schema.get("properties") if isinstance(schema, Mapping) else None
+    named = list(properties) if isinstance(properties, Mapping) else []
+    return list(dict.fromkeys([*named, *(present if isinstance(present, Mapping) else {})]))
 
 
 def _as_declared(action: Action, name: str, text: str) -> Any:
@@ -269,7 +281,8 @@ def _plain(shape: Shape, text: str) -> Reading | None:
     if edit is not None and edit.wants.form is Form.VALUE and isinstance(edit.wants.present, str):
         found = _json(text)
         return Reading(EDIT, shape.answer(EDIT, found if isinstance(found, str) else text))
-    if edit is not None and edit.wants.form is Form.FIELDS and not _braced(text) and "=" in text:
+    filled = shape.kind in (ShapeKind.SCHEMA, ShapeKind.ELICITATION)
+    if filled and edit is not None and edit.wants.form is Form.FIELDS and not _braced(text) and "=" in text:
         return Reading(EDIT, shape.answer(EDIT, _fields(edit, text)))
     return None
 

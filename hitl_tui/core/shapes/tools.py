@@ -320,9 +320,9 @@ def _together(calls: Sequence[ToolCall]) -> tuple[Action, ...]:
         if name not in words:
             continue
         without = [number for number, call in enumerate(calls, start=1) if name not in call.allowed]
-        why = f"Call {without[0]} doesn't allow {name}: decide one by one (2)." if without else ""
+        why = f"Call {without[0]} doesn't allow {name}: decide one by one." if without else ""
         if name == RESPOND:
-            why = "Each call is answered by itself: decide one by one (2)."
+            why = "Each call is answered by itself: decide one by one."
         wants = _TEXT[REJECT] if name == REJECT else Wants()
         meaning = f"All {count} at once: {(_INBOX_MEANING if words is INBOX else _MEANING)[name]}"
         label = _LABELS[name] if name == RESPOND else f"{_LABELS[name]} all {count}"

@@ -20,7 +20,7 @@ from langgraph.pregel import Pregel
 from langgraph.types import Command, StateSnapshot
 
 from hitl_tui.core.digest import digest, short_id
-from hitl_tui.core.errors import HitlError
+from hitl_tui.core.errors import BadInput, HitlError
 from hitl_tui.core.policy import Risk
 from hitl_tui.core.safe_text import one_line
 from hitl_tui.ledger.contract import Effect
@@ -33,6 +33,7 @@ from hitl_tui.supervisor.attached.pending import (
 )
 from hitl_tui.supervisor.attached.printing import printed_to
 from hitl_tui.supervisor.attached.store import open_saver
+from hitl_tui.supervisor.attached.view import GraphView, check_update, view_of
 from hitl_tui.supervisor.graph import STRICT_RESUME
 from hitl_tui.teams.contract import TeamResult
 from hitl_tui.teams.doubt import EffectInDoubt, RunNotCurrent
@@ -140,6 +141,21 @@ class GraphRunner:
                 known = self._graphs[team.name] = with_saver(found, saver, declared.state_types)
             return known
 
+    async def view(self, spec: RunSpec, update: Mapping[str, Any] | None, at: str) -> GraphView:
+        """Return a TODO's graph and where it stands; see `SessionFace.graph`."""
+        team = self._services.team(spec.todo.agent_name)
+        if not isinstance(team, GraphTeam):
+            raise BadInput(f"{spec.todo.id} is for {team.name}, which is no attached graph.")
+        graph = await self.graph(team)
+        if update is not None:
+            check_update(graph, update)
+        config = _bare(self.place(spec, team))
+        if at:
+            config["configurable"]["checkpoint_id"] = at
+        state = await graph.aget_state(config, subgraphs=True)
+        entered = spec.todo.metadata.get("entered", {})
+        return view_of(spec.todo.id, team.name, graph, state, entered, _stops(spec, graph))
+
     def place(self, spec: RunSpec, team: GraphTeam) -> RunnableConfig:
         """Return the configuration of a run: its thread, and what was declared."""
         declared = dict(team.declaration.config)
@@ -150,7 +166,8 @@ class GraphRunner:
     @staticmethod
     def thread(spec: RunSpec, team: GraphTeam) -> str:
         """Return the thread a run is on."""
-        return spec.step.get("thread") or team.declaration.thread or spec.continued or spec.run_id
+        own = spec.todo.metadata.get("threads", {}).get(spec.run_id)
+        return spec.step.get("thread") or own or team.declaration.thread or spec.continued or spec.run_id
 
     async def drive(self, spec: RunSpec, team: GraphTeam) -> Asks | Ended:
         """Let a run go on to its next question or its end.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import sqlite3
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -29,9 +30,7 @@ async def open_saver(uri: str) -> AsyncIterator[BaseCheckpointSaver[str]]:
         async with _postgres(uri) as saver:
             yield saver
         return
-    path = Path(uri.removeprefix("sqlite:///")).expanduser()
-    if not path.is_file():
-        raise StorageError(f"There is no checkpoint database {path}.")
+    path = await asyncio.to_thread(_file, uri)
     try:
         connection = await aiosqlite.connect(path, timeout=10)
     except sqlite3.Error as error:
@@ -45,6 +44,13 @@ async def open_saver(uri: str) -> AsyncIterator[BaseCheckpointSaver[str]]:
         yield saver
     finally:
         await connection.close()
+
+
+def _file(uri: str) -> Path:
+    path = Path(uri.removeprefix("sqlite:///")).expanduser()
+    if not path.is_file():
+        raise StorageError(f"There is no checkpoint database {path}.")
+    return path
 
 
 @asynccontextmanager

@@ -21,6 +21,7 @@ _PATIENCE = 10
 """Seconds that connecting and one statement may take."""
 _KNOWN = 9
 """The newest migration of LangGraph's tables that was seen here."""
+_PREAMBLES = (r"^connection failed: ", r"^connection to server at [^,]+, port \d+ failed: ", r"^FATAL: +")
 _PARAMETER = re.compile(r"(?<![:\w]):([a-z_]+)\b")
 
 _BLOBS = """FROM jsonb_each_text(c.checkpoint -> 'channel_versions') v JOIN checkpoint_blobs b
@@ -194,7 +195,8 @@ async def _connect(uri: str) -> psycopg.AsyncConnection[Row]:
     where = shown_uri(uri)
     try:
         psycopg.conninfo.conninfo_to_dict(uri)
-    except psycopg.Error:
+        urlsplit(uri).port  # noqa: B018 - it is looked at to be checked
+    except (psycopg.Error, ValueError):
         raise BadInput(
             f"{where} is no address of a PostgreSQL server.", help="It looks like postgresql://user@host:5432/database."
         ) from None
@@ -243,8 +245,10 @@ def _password(uri: str) -> str:
 
 def _words(error: Exception, uri: str) -> str:
     """Return what the server or the driver says, in one line and without the password."""
-    said = " ".join(str(error).split()).removesuffix(".")
-    said = re.sub(r"^(connection failed: )?connection to server at [^:]+(:\d+)?, port \d+ failed: ", "", said)
+    said = " ".join(str(error).split())
+    for pattern in _PREAMBLES:
+        said = re.sub(pattern, "", said)
+    said = said.partition(" Is the server running ")[0].removesuffix(".")
     hidden = said.replace(uri, shown_uri(uri))
     return safe_text(mask(hidden, {"password": _password(uri)}), multiline=False, limit=300)
 

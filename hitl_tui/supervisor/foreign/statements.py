@@ -117,6 +117,10 @@ class Statements:
             "SELECT $wrote, CASE WHEN length(w.value) <= :most THEN w.value END $writes"
             " AND w.checkpoint_id BETWEEN :first AND :last AND w.channel IN ('__interrupt__', '__error__')"
         )
+        self.routes = fill(
+            "SELECT w.checkpoint_id, w.channel, w.type, CASE WHEN w.channel = '__pregel_tasks' THEN w.value END $writes"
+            " AND w.checkpoint_id IN (SELECT i.id FROM $ids i)"
+        )
         self.writes = fill("SELECT $wrote, w.value $writes AND w.checkpoint_id = :id LIMIT :limit")
         self.asked_before = fill("SELECT max(w.checkpoint_id) $asked < :id")
         self.asked_after = fill("SELECT min(w.checkpoint_id) $asked > :id")

@@ -232,7 +232,23 @@ class Store:
         if lacking:
             stored = await self._database.channels(thread, ns, lacking, [TASKS, "join:"])
             beside = {i: {n: _loaded(s.kind, s.data) for n, s in found.items()} for i, found in stored.items()}
-        return [_info(row, heads[str(row[0])], beside.get(str(row[0]), {}), signals.get(str(row[0]))) for row in rows]
+        routed = await self._routed(thread, ns, [row for row in rows if heads[str(row[0])] is None])
+        return [
+            _info(row, heads[i], beside.get(i, {}), routed.get(i), signals.get(i))
+            for row, i in ((row, str(row[0])) for row in rows)
+        ]
+
+    async def _routed(self, thread: str, ns: str, rows: Sequence[Row]) -> Mapping[str, Sequence[str]]:
+        """Return what is next at checkpoints too large for a list, from what the tasks before them wrote."""
+        parents = {str(row[0]): str(row[1]) for row in rows if row[1]}
+        if not parents:
+            return {}
+        place = {"thread": thread, "ns": ns, "ids": self._database.ids(sorted(set(parents.values())))}
+        written: dict[str, dict[str, list[Any]]] = {}
+        for parent, channel, kind, data in await self._database.rows(self._sql.routes, place):
+            value = _loaded(kind, data) if channel == TASKS else None
+            written.setdefault(str(parent), {}).setdefault(str(channel), []).append(value)
+        return {i: next_nodes(written[parent]) for i, parent in parents.items() if parent in written}
 
     # State -------------------------------------------------------------------------------------------------------
 
@@ -369,11 +385,13 @@ def _carrying(channels: Mapping[str, Any]) -> Mapping[str, Any]:
     return {k: v for k, v in channels.items() if k == TASKS or k.startswith("join:")}
 
 
-def _info(row: Row, checkpoint: Any, beside: Mapping[str, Any], signal: Write | None) -> CheckpointInfo:
+def _info(
+    row: Row, checkpoint: Any, beside: Mapping[str, Any], routed: Sequence[str] | None, signal: Write | None
+) -> CheckpointInfo:
     checkpoint_id, parent, raw, *_ = row
     details = metadata_of(raw)
-    known = isinstance(checkpoint, Mapping)
-    following = next_nodes({**_channels(checkpoint), **beside})
+    known = isinstance(checkpoint, Mapping) or routed is not None
+    following = next_nodes({**_channels(checkpoint), **beside}) if routed is None else routed
     source = str(details.get("source", ""))
     asks = signal is not None and signal.channel == INTERRUPT
     return CheckpointInfo(

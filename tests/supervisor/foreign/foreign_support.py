@@ -10,11 +10,13 @@ import shutil
 import socket
 import subprocess
 import tempfile
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any, TypedDict
 
+import psycopg
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
 from langgraph.channels.delta import DeltaChannel
 from langgraph.checkpoint.base import BaseCheckpointSaver
@@ -130,7 +132,7 @@ def digests(folder: Path) -> dict[str, str]:
 def server_programs() -> Path | None:
     """Return the folder with `initdb` and `postgres`, None when there is no server on this machine."""
     found = shutil.which("initdb")
-    places = [Path(found).parent] if found else []
+    places = [Path(found).resolve().parent] if found else []
     places += sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True)
     return next((p for p in places if (p / "initdb").exists() and (p / "postgres").exists()), None)
 
@@ -164,18 +166,22 @@ def postgres_server(programs: Path) -> Iterator[str]:
             [programs / "postgres", "-D", data, *options], stdout=log, stderr=log, user=user, cwd="/", process_group=0
         )
         try:
-            _wait_for(server, programs, port)
-            yield f"postgresql://owner:{PASSWORD}@127.0.0.1:{port}/postgres"
+            uri = f"postgresql://owner:{PASSWORD}@127.0.0.1:{port}/postgres"
+            _wait_for(server, uri)
+            yield uri
         finally:
             server.terminate()
             server.wait(30)
             shutil.rmtree(folder, ignore_errors=True)
 
 
-def _wait_for(server: subprocess.Popen[bytes], programs: Path, port: int) -> None:
-    ready = [programs / "pg_isready", "-h", "127.0.0.1", "-p", str(port), "-t", "1"]
-    for _ in range(600):
+def _wait_for(server: subprocess.Popen[bytes], uri: str) -> None:
+    deadline = time.monotonic() + 60
+    while True:
         assert server.poll() is None, "the server stopped"
-        if subprocess.run(ready, capture_output=True, check=False).returncode == 0:
+        try:
+            psycopg.connect(uri).close()
+        except psycopg.OperationalError:
+            assert time.monotonic() < deadline, "the server never answered"
+        else:
             return
-    raise AssertionError("the server never answered")
