@@ -17,7 +17,7 @@ from hitl_tui.language import _, in_parts
 CONSOLE = "console"
 COMMANDS = (
     *("run", "do", "show", "sessions", "rename", "fork", "export", "import", "delete", "prune", "starter"),
-    *("attach", "open", "web", "audit"),
+    *("attach", "open", "web", "audit", "lint"),
 )
 _MODES = ("step", "plan", "risk")
 
@@ -51,6 +51,7 @@ commands:
   hitl-tui open DATABASE         look into any LangGraph checkpoint store, SQLite or PostgreSQL; read-only
   hitl-tui web                   the console in a browser of this machine
   hitl-tui audit WHAT [SESSION]  verify, head or export: check the record of who decided what
+  hitl-tui lint GRAPH            check a LangGraph graph for unsafe interrupts, without running it
 """
 
 _CODES = """\
@@ -83,6 +84,7 @@ class Arguments:
         title: of the new session, of `fork`; empty for the same.
         file: of `export` and `import`.
         name: a starter's name; empty for none.
+        target: a graph as `module:attribute` or `path.py:attribute`, of `lint`.
         older_than: an age, of `prune`; None when it wasn't given.
         keep: how many of the sessions that ended last stay, of `prune`; None when it wasn't given.
         dry_run: only say what would be done.
@@ -118,6 +120,7 @@ class Arguments:
     title: str = ""
     file: str = ""
     name: str = ""
+    target: str = ""
     older_than: str | None = None
     keep: int | None = None
     dry_run: bool = False
@@ -520,6 +523,22 @@ def _port(text: str) -> int:
     return int(text)
 
 
+def _lint() -> _Parser:
+    parser = _base(
+        "lint",
+        "hitl-tui lint MODULE:ATTRIBUTE|FILE.py[:ATTRIBUTE] [--json]",
+        "Check a LangGraph graph for unsafe interrupts, and show what each of its nodes does to the world. Only the\n"
+        "source is read, with what it imports from its own package or folder: nothing is imported or run.\n"
+        "An effect that may be done again says so: # hitl: idempotent (on its line, above it, or on a function's def).",
+        "exit codes:\n  0 nothing found   1 something found   2 bad input",
+    )
+    parser.add_argument(
+        "target", metavar="MODULE:ATTRIBUTE|FILE.py[:ATTRIBUTE]", help="the graph; without attribute all"
+    )
+    _json(parser)
+    return parser
+
+
 _PARSERS = {
     CONSOLE: _console,
     "run": _run,
@@ -537,4 +556,5 @@ _PARSERS = {
     "open": _open,
     "web": _web,
     "audit": _audit,
+    "lint": _lint,
 }

@@ -100,6 +100,10 @@ def _one_shot(
 ) -> int:
     import asyncio
 
+    if arguments.command == "lint":
+        from hitl_tui.cli.lint import lint
+
+        return lint(arguments, out)
     if arguments.command == "audit":
         from hitl_tui.cli.audit import audit
 

@@ -14,7 +14,7 @@ from hitl_tui.cli.jobs import DONE, FAILURE, Job, counted, session_rows
 from hitl_tui.cli.settings import operator_name, workspace_folder
 from hitl_tui.core.errors import BadInput, UnknownName
 from hitl_tui.core.safe_text import one_line
-from hitl_tui.language import render
+from hitl_tui.language import language, render
 from hitl_tui.repl.plain import shown, table
 from hitl_tui.supervisor.workbench import SessionSummary, Workbench
 
@@ -147,7 +147,7 @@ async def starter(job: Job) -> int:
             ]
             job.out.document({"status": "ok", "message": f"{len(known)} starters.", "starters": listed})
         else:
-            job.out.lines(table([(s.key, render(s.title)) for s in known]))
+            job.out.lines(table([(s.key, s.in_language(language()).title) for s in known]))
         return DONE
     found = next((s for s in known if s.key == given.name), None)
     if found is None:

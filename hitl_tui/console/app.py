@@ -33,7 +33,7 @@ from hitl_tui.console.themes import DEFAULT, load_themes
 from hitl_tui.console.widgets.prompt import typed_text
 from hitl_tui.core.errors import BadInput, HitlError, StorageError
 from hitl_tui.core.safe_text import safe_text
-from hitl_tui.language import _
+from hitl_tui.language import _, language
 from hitl_tui.resources import Starter, materialise, starters, themes_folder
 
 if TYPE_CHECKING:
@@ -469,7 +469,7 @@ class HitlApp(App[int]):
 
 def _starters() -> list[Starter]:
     try:
-        return starters()
+        return [starter.in_language(language()) for starter in starters()]
     except StorageError as error:
         log.warning("no starters: %s", error.message)
         return []

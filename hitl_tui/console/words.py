@@ -64,6 +64,8 @@ class PlanRow:
     time: str
     needs: str
     attempts: str = ""
+    fixed: str = ""
+    """Why it can't have another place in the order; empty where it can."""
 
 
 def plan_rows(snapshot: Snapshot, now: datetime) -> list[PlanRow]:
@@ -87,7 +89,16 @@ def _plan_row(todo: SupervisorTodo, now: datetime) -> PlanRow:
         time=duration_words(seconds),
         needs=f"← {needs}" if needs else "",
         attempts=f"×{todo.attempt}" if todo.attempt > 1 else "",
+        fixed=why_fixed(todo),
     )
+
+
+def why_fixed(todo: SupervisorTodo) -> str:
+    """Return why a TODO can't have another place in the order; empty where it can."""
+    if todo.status not in (Status.IN_PROGRESS, Status.COMPLETED):
+        return ""
+    said = _("{todo} has had its turn: only what is still to come has a place in the order.")
+    return said.format(todo=number_of(todo.id))
 
 
 def history_said(info: CheckpointInfo) -> str:

@@ -138,7 +138,7 @@ class Base(ABC):
         place = self.place(node)
         if frame.idempotent or self._is_declared(node):
             idempotent = "declared"
-        self._acted(Effect(one_line(what, 60), place, idempotent, certain), None, before=False, after=False)
+        self._acted(Effect(one_line(what, 60), place, idempotent, certain), None, before=False, after=bool(frame.flow.asked))
 
     def _is_declared(self, node: ast.AST) -> bool:
         declared = self.frame.module.declared
@@ -150,7 +150,6 @@ class Base(ABC):
         frame = self.frame
         if frame.idempotent and not effect.idempotent:
             effect = replace(effect, idempotent="declared")
-        after = after or bool(frame.flow.asked)
         was = frame.done.get(effect)
         frame.done[effect] = Done(effect, before or bool(was and was.before), after or bool(was and was.after))
         if frame.flow.alive:
@@ -159,6 +158,7 @@ class Base(ABC):
     def happened(self, summary: Summary, node: ast.AST, what: str, *, nested: bool = False) -> None:
         """Note what a call did and asked, in an order that its own walk has judged already."""
         place = self.place(node)
+        after = bool(self.flow.asked)
         if summary.sites:
             nested = nested or summary.sites[0].nested
             self.asks(Site(place, what, nested), low=summary.low, high=summary.high)
@@ -169,7 +169,7 @@ class Base(ABC):
             effect = done.effect
             if declared and not effect.idempotent:
                 effect = replace(effect, idempotent="declared")
-            self._acted(effect, place, before=done.before, after=done.after)
+            self._acted(effect, place, before=done.before, after=after or done.after)
 
     def asks(self, site: Site, *, low: int = 1, high: int = 1) -> None:
         """Note that the node may stop and ask here, and judge what came before."""

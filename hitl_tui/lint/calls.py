@@ -73,6 +73,8 @@ class Calls(Expressions):
         for ref in value.refs:
             found += self._attribute_of(ref, name, node)
         base = replace(taint([value]), raw=value.raw)
+        if name == "tool_calls":  # a message that was said stays as it is, whatever becomes of the list it stands in
+            return replace(base, from_state=False)
         if not found:
             if value.fields is not None and not value.refs:  # a method of a mapping
                 return replace(base, refs=frozenset({External(f"dict().{name}")}))

@@ -25,6 +25,11 @@ LARGEST: Final = 2_000_000
 MOST_MODULES: Final = 40
 """How many other modules are followed."""
 
+_KNOWN: Final = ("langgraph", "langchain", "langsmith")
+"""Packages whose names mean something to the rules; they are never read."""
+
+_INSTALLED: Final = ("site-packages", "dist-packages")
+
 _DECLARED = re.compile(r"#\s*hitl:\s*idempotent\b")
 _NAME = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*\Z")
 
@@ -170,7 +175,12 @@ class Sources:
             for _ in range(level - 1):
                 base = base.parent
             return self._first(base, name)
-        return next((found for root in self._roots if (found := self._first(root, name))), None) if name else None
+        if not name or name.startswith(_KNOWN):
+            return None
+        top = name.partition(".")[0]
+        own = self.first.name.partition(".")[0] if self._by_path else ""
+        roots = [root for root in self._roots if root.name not in _INSTALLED or top == own]
+        return next((found for root in roots if (found := self._first(root, name))), None)
 
     def _first(self, base: Path, name: str) -> Module | None:
         relative = base.joinpath(*name.split(".")) if name else base

@@ -294,6 +294,8 @@ def element(value: Value) -> Value:
     """Return what an element of a value is."""
     if value.items:
         return replace(join(value.items), unordered="")
+    if value.fields:
+        return replace(join(found for _, found in value.fields), unordered="")
     base = taint([value])
     return replace(base, kinds=value.inside, inside=value.inside, raw=value.raw)
 

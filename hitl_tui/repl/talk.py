@@ -15,7 +15,7 @@ from hitl_tui.config.load import load_config
 from hitl_tui.core.errors import BadInput, ConfigError, HitlError
 from hitl_tui.core.policy import Mode
 from hitl_tui.core.safe_text import one_line
-from hitl_tui.language import _, ngettext, render
+from hitl_tui.language import _, language, ngettext, render
 from hitl_tui.repl.announce import Announcer, Say
 from hitl_tui.repl.options import LineOptions
 from hitl_tui.repl.plain import mode_words, plan_lines, result_lines, shown, standing
@@ -195,7 +195,7 @@ class Talk:
             _("hitl-tui: a question is planned into TODOs; nothing runs until you say so."),
             _("Write a question to begin. Workspace: {workspace}").format(workspace=shown(str(self._workspace))),
         ]
-        for number, starter in enumerate(starters(), start=1):
+        for number, starter in enumerate(_offered(), start=1):
             lines.append(f"  {number}  {starter.title}: {starter.question}")
         open_ones = [s for s in await self._bench.sessions() if s.status not in (FINISHED, FAILED)]
         if open_ones:
@@ -207,7 +207,7 @@ class Talk:
 
     async def _at_home(self, line: str) -> None:
         text = line.strip()
-        offered = starters()
+        offered = _offered()
         if text.isascii() and text.isdigit() and 1 <= int(text[:3]) <= len(offered):
             await self._start(offered[int(text) - 1])
         elif text in self._bench.data.ids():
@@ -307,3 +307,7 @@ class Talk:
             await asyncio.wait({self._watching})
         self._watching = self._session = self._handler = self._setup = None
         await self._open.aclose()
+
+
+def _offered() -> list[Starter]:
+    return [starter.in_language(language()) for starter in starters()]

@@ -27,7 +27,7 @@ from hitl_tui.core.safe_text import mask
 from hitl_tui.core.todos import SupervisorTodo, clip
 from hitl_tui.ledger.contract import Ledger
 from hitl_tui.supervisor.activity import ActivityStream
-from hitl_tui.supervisor.attached.drive import COPY, Asks, GraphFailure, GraphRunner
+from hitl_tui.supervisor.attached.drive import Asks, GraphFailure, GraphRunner
 from hitl_tui.supervisor.effects import LedgerEffects
 from hitl_tui.supervisor.graph import STRICT_RESUME
 from hitl_tui.supervisor.storage import ArtifactStore, SessionFolder
@@ -270,11 +270,8 @@ class LocalDispatcher:
             return
         graph = self._graph(team)
         config: RunnableConfig = {"configurable": {"thread_id": spec.thread, STRICT_RESUME: True}}
-        if spec.step and not await self._copied(spec):
-            at_step: RunnableConfig = {
-                "configurable": dict(spec.step) | {"thread_id": spec.thread},
-                "metadata": {COPY: spec.run_id},
-            }
+        if spec.step and not (spec.todo.question or {}).get("interrupts"):  # again would drop what it asked since
+            at_step: RunnableConfig = {"configurable": dict(spec.step) | {"thread_id": spec.thread}}
             await graph.aupdate_state(at_step, None, as_node="__copy__")
         state = None if spec.fresh else await graph.aget_state(config)
         value = _beginning(spec) if state is None else self._input(spec, state)
@@ -293,13 +290,6 @@ class LocalDispatcher:
             state = await graph.aget_state(config)
         assert state is not None
         await self._end(spec, state)
-
-    async def _copied(self, spec: RunSpec) -> bool:
-        """Return whether the step a run goes on from was copied for it already: again would drop what it asked."""
-        place: RunnableConfig = {"configurable": {"thread_id": spec.thread}}
-        async for _ in self._services.saver.alist(place, filter={COPY: spec.run_id}, limit=1):
-            return True
-        return False
 
     async def _run_graph(self, spec: RunSpec, team: GraphTeam) -> None:
         try:

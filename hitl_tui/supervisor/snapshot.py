@@ -134,10 +134,10 @@ def numbered(views: Iterable[RequestView]) -> tuple[Question, ...]:
     return tuple(Question(view, numbers.get(view.request.id, 0)) for view in views)
 
 
-def _first_asked(request: Request) -> tuple[str, list[str], int, str]:
-    """The order of interrupts: when each was asked, and what was asked at once by its place in the graph."""
+def _first_asked(request: Request) -> tuple[str, list[str], int]:
+    """The order of interrupts: when each was asked, what was asked at once by its place, then as the graph has them."""
     path, index = request.subject.get("path", ()), request.subject.get("index", 0)
-    return request.opened_at, [str(node) for node in path], index if isinstance(index, int) else 0, request.id
+    return request.opened_at, [str(node) for node in path], index if isinstance(index, int) else 0
 
 
 @dataclass(frozen=True)

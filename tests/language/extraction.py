@@ -32,16 +32,21 @@ _SQL = re.compile(
     r"PRIMARY KEY|STRICT)\b"
 )
 _PATTERN = re.compile(r"\(\?|\\[sdwb]|\[\^|\.\*|\$\)")
+_NOT_SENTENCES = ("/", "--", "#", "<", "- ", "%(", "hitl-tui ", "[--", "FILE [", "pip ", "^", "| ")
+_LONGEST = 1_000
 _LETTERS = re.compile(r"[A-Za-z]{2}")
-_NOT_TOLD = frozenset(
-    {"debug", "info", "warning", "error", "exception", "critical", "log", "execute", "compile", "fetchall"}
-)
+_NOT_TOLD = frozenset({"debug", "info", "warning", "error", "exception", "critical", "log", "execute", "compile"})
 _WORD_TABLES = frozenset({"Status", "Priority", "Verdict", "Kind", "State", "Risk"})
 """Enumerations whose values are shown."""
 _COLUMNS = re.compile(
-    r"\w+(\.\w+)? = [?:$]|\b\w\.\w+, \w\.\w+|\(\w+(, \w+)+\)$|^(\w+, ){4,}|[$?]\w* AND | AND \w+ < \?"
+    r"\w+(\.\w+)? = ['?:$]|\b\w\.\w+, (\w\.\w+|CASE)|\(\w+(, \w+)+\)$|^(\w+, ){4,}|[$?]\w* AND | AND \w+ < \?"
 )
 """Parts of statements of SQL."""
+_TAKEN_APART = frozenset(
+    {"_", "ngettext", "mark", "KeySpec", "CommandSpec", "Argument", "_base", "_managing", "Binding", "create_task"}
+    | {"StarterWords"}
+)
+"""Calls whose texts are a face's own, aren't shown, or speak several languages by themselves."""
 _MOST_FORMS = 16
 
 EXTRA = (
@@ -64,6 +69,7 @@ LEFT_OUT = frozenset(
         *(spec.name for spec in SPECS),
         # names of effects and of sections of answers: content
         *("low risk {0}", "start {0}", "ask again {0}", "go on {0} {1}"),
+        " Is the server running ",
         *("Not found", "Also found", "Not done", "Files written"),
         # how another library words its errors: looked for, not said
         *("Cannot overwrite a value", "Cannot declare", "Cannot mutate immutable namespace"),
@@ -97,9 +103,9 @@ def extract(root: Path = ROOT) -> Found:
         for text in _of_faces(tree):
             found.faces.setdefault(text, []).append(place)
         if room in (*SPEAKING, *ALSO_SPEAKING):
-            taken = _sentences(tree, raised_only=False)
+            taken = [*_sentences(tree, raised_only=False), *(_words_of_enums(tree) if room == "core" else ())]
         elif room in (*RAISING, *FACES):
-            taken = _sentences(tree, raised_only=True)
+            taken = list(_sentences(tree, raised_only=True))
         else:
             continue
         for text in taken:
@@ -157,8 +163,6 @@ def parts_of(text: str) -> Iterator[str]:
 
 def _sentences(tree: ast.Module, *, raised_only: bool) -> Iterator[str]:
     passed_over = {id(n) for n in _silent(tree)}
-    for node in _words_of_enums(tree):
-        yield node
     for top in _walk(tree, passed_over):
         if isinstance(top, ast.Constant | ast.JoinedStr):
             if raised_only and not _is_raised(top, tree):
@@ -196,24 +200,14 @@ def _silent(tree: ast.Module) -> Iterator[ast.AST]:
             yield node.value
         elif isinstance(node, ast.Call):
             name = _name(node.func)
-            if name in (
-                "_",
-                "ngettext",
-                "mark",
-                "KeySpec",
-                "CommandSpec",
-                "Argument",
-                "_base",
-                "Binding",
-                "create_task",
-            ):
+            if name in _TAKEN_APART:
                 yield node
             elif name == "add_argument":
                 yield from node.args
                 yield from (k.value for k in node.keywords)
             elif isinstance(node.func, ast.Attribute) and node.func.attr in _NOT_TOLD:
                 yield from node.args
-        elif isinstance(node, ast.AnnAssign) or (isinstance(node, ast.arg) and node.annotation is not None):
+        elif isinstance(node, ast.AnnAssign | ast.arg) and node.annotation is not None:
             yield node.annotation
         elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.returns is not None:
             yield node.returns
@@ -221,9 +215,8 @@ def _silent(tree: ast.Module) -> Iterator[ast.AST]:
             yield from [node.left, *node.comparators]
         elif isinstance(node, ast.Subscript):
             yield node.slice
-        elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
-            if node.targets[0].id in ("_MAIN", "_CODES"):
-                yield node.value
+        elif isinstance(node, ast.Assign) and _name(node.targets[0]) in ("_MAIN", "_CODES"):
+            yield node.value
 
 
 def _is_raised(text: ast.AST, tree: ast.Module) -> bool:
@@ -243,11 +236,7 @@ def _is_error(name: str) -> bool:
 def _words_of_enums(tree: ast.Module) -> Iterator[str]:
     """Yield the values of enumerations: statuses, priorities, verdicts."""
     for node in ast.walk(tree):
-        if (
-            isinstance(node, ast.ClassDef)
-            and node.name in _WORD_TABLES
-            and any(_name(b) == "StrEnum" for b in node.bases)
-        ):
+        if isinstance(node, ast.ClassDef) and node.name in _WORD_TABLES:
             for item in node.body:
                 if isinstance(item, ast.Assign) and (text := _text(item.value)) and _LETTERS.search(text):
                     yield text
@@ -291,19 +280,11 @@ def _either(node: ast.expr) -> list[str] | None:
 def _is_sentence(text: str) -> bool:
     """Return whether a text reads like one for people: words with spaces between, no query, no pattern, no name."""
     bare = re.sub(r"\{\w+\}", "", text)
-    if (
-        not _LETTERS.search(bare)
-        or _SQL.search(text)
-        or _COLUMNS.search(text)
-        or _PATTERN.search(text)
-        or len(text) > 1_000
-    ):
+    if not _LETTERS.search(bare) or len(text) > _LONGEST or any(p.search(text) for p in (_SQL, _COLUMNS, _PATTERN)):
         return False
     if " " not in bare.strip() and not re.fullmatch(r"[a-z][a-z ]+ \{0\}|\{0\} [a-z][a-z ]+", text):
         return False
-    if bare.lstrip().startswith(
-        ("/", "--", "#", "<", "- ", "%(", "hitl-tui ", "[--", "FILE [", "pip ")
-    ) or re.fullmatch(r"[A-Z_ ]+", bare.strip()):
+    if bare.lstrip().startswith(_NOT_SENTENCES) or re.fullmatch(r"[A-Z_ ]+", bare.strip()):
         return False
     return sum(c.isalpha() and c.isascii() for c in bare) >= 4
 

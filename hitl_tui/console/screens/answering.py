@@ -112,8 +112,8 @@ class Part(Reading[str | None]):
 
     def _key_words(self) -> str:
         offered = [f"{a.place} {render(a.label)}" for a in self._shape.actions if not a.why_not]
-        back = [_("← the one before")] if self._before else []
-        return "  ".join([*offered, *back, _("Esc leaves: nothing is sent")])
+        back = [_("← back")] if self._before else []
+        return "  ".join([*offered, *back, _("Esc leaves, sends nothing")])
 
     def confirmed(self) -> None:
         self._take(1)
@@ -158,7 +158,7 @@ async def _one_by_one(app: App[Any], arming: Arming, shape: BatchShape, name: st
     while True:
         if len(made) == len(parts):
             title = _("Review · {name}").format(name=name)
-            words = _("1 Send exactly these {n} · ← the last one again · Esc leaves: nothing is sent")
+            words = _("1 Send exactly these {n} · ← back · Esc leaves, sends nothing")
             said = await app.push_screen_wait(
                 Gathered(title, _reviewed(parts, made), words.format(n=len(made)), arming)
             )

@@ -33,12 +33,7 @@ class Choosing(ModalScreen[Any]):
         arming: when keys decide.
     """
 
-    CSS_PATH: ClassVar[list[str | PurePath]] = ["dialogs.tcss", "../widgets/rows.tcss"]
-    DEFAULT_CSS = """
-    Choosing { align: center middle; background: $background 60%; }
-    #choosing-list { height: auto; max-height: 14; border: none; background: $surface; padding: 0; }
-    #choosing-sends { height: 1; margin: 1 0 0 0; }
-    """
+    CSS_PATH: ClassVar[list[str | PurePath]] = ["dialogs.tcss", "answering.tcss", "../widgets/rows.tcss"]
     BINDINGS: ClassVar[list[BindingType]] = [
         *(Binding(str(n), f"digit({n})", str(n), id=f"choosing.{n}", show=False) for n in range(1, _DIGITS + 1)),
         Binding("ctrl+s", "send", "Send", id="choosing.send"),

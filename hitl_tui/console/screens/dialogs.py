@@ -182,7 +182,7 @@ class Reading(ModalScreen[Answered], Generic[Answered]):
         """Show another text: it has to be read, and the keyboard to rest, anew."""
         self._text, self._keys, self._end, self._told = tuple(rows), keys, False, ""
         self.query_one(Rows).show(self._text)
-        self.query_one(ReadingText).scroll_home(animate=False)
+        self.query_one(ReadingText).scroll_home(animate=False, force=True, immediate=True)
         self.query_one("#reading-keys", Static).update(Content(keys))
         self._arming.drawn()
         self.call_after_refresh(self.look)

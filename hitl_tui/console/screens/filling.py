@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import PurePath
 from typing import Any, ClassVar
@@ -19,8 +18,8 @@ from textual.widgets import Button, Input, Static, TextArea
 from hitl_tui.console.asking import text_row
 from hitl_tui.console.fields import Field, field_text, schema_fields
 from hitl_tui.console.inner import payload_rows
-from hitl_tui.console.screens.edit import EditArea, FieldInput, text_from_editor
-from hitl_tui.console.screens.saying import NOTHING_SAID
+from hitl_tui.console.screens.edit import EditArea, FieldInput
+from hitl_tui.console.screens.saying import NOTHING_SAID, edited
 from hitl_tui.console.widgets.rows import Rows
 from hitl_tui.core.errors import BadInput, HitlError
 from hitl_tui.core.safe_text import cell_width, one_line, safe_text, unsafe_text
@@ -52,19 +51,7 @@ class Filling(ModalScreen[Any]):
         made: makes the answer.
     """
 
-    CSS_PATH: ClassVar[list[str | PurePath]] = ["dialogs.tcss", "../widgets/rows.tcss"]
-    DEFAULT_CSS = """
-    Filling { align: center middle; background: $background 60%; }
-    #filling-fields { height: auto; max-height: 60%; }
-    .fill-field { height: auto; }
-    .fill-name { width: auto; min-width: 10; max-width: 24; padding: 0 1 0 0; }
-    .fill-field FieldInput { width: 1fr; min-width: 16; background: $background; height: 1; }
-    .fill-field FieldArea { width: 1fr; min-width: 16; height: auto; min-height: 2; max-height: 6; }
-    .fill-field .-wrong { background: $error 30%; }
-    .fill-hint { width: auto; max-width: 40%; height: 1; padding: 0 0 0 1; color: $text-muted; }
-    #filling-shown { height: 1fr; min-height: 3; border-left: outer $warning; padding: 0 1; }
-    #filling .dialog-row Button { min-width: 0; margin: 0 1 0 0; }
-    """
+    CSS_PATH: ClassVar[list[str | PurePath]] = ["dialogs.tcss", "answering.tcss", "../widgets/rows.tcss"]
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("tab", "app.focus_next", "Next", id="filling.next", priority=True),
         Binding("shift+tab", "app.focus_previous", "Previous", id="filling.previous", priority=True),
@@ -204,8 +191,7 @@ class Filling(ModalScreen[Any]):
     def take_editor_text(self, text: str) -> str:
         """Take what came back from the editor; return one sentence when that can't be done, and lose nothing."""
         if isinstance(self.focused, FieldArea) and self.focused.field.type == "string":
-            ended = _written(self.focused).endswith("\n")
-            self.focused.text = safe_text(text if ended else text.removesuffix("\n"))
+            self.focused.text = safe_text(text)
             return ""
         try:
             found = json.loads(text)
@@ -234,7 +220,7 @@ class Filling(ModalScreen[Any]):
     async def _edit_outside(self) -> None:
         try:
             with self.app.suspend(), self.app.batch_update():
-                text = await text_from_editor(self.editor_text(), os.environ)
+                text = await edited(self.editor_text())
         except SuspendNotSupported:
             said = _("This terminal can't lend itself to an editor.")
         except HitlError as error:

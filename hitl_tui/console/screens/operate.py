@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Coroutine, Sequence
+import asyncio
+from collections.abc import Collection, Coroutine, Sequence
 from typing import TYPE_CHECKING, Any
 
 from textual.content import Content
@@ -17,7 +18,7 @@ from hitl_tui.console.screens.review import Outcome, Review
 from hitl_tui.console.screens.rules import allow_always, list_rules
 from hitl_tui.console.screens.viewer import Viewer
 from hitl_tui.console.terms import clock_words, day_words, error_words, mode_words, next_mode
-from hitl_tui.console.words import history_said, number_of, status_words
+from hitl_tui.console.words import history_said, number_of, status_words, why_fixed
 from hitl_tui.core.digest import digest
 from hitl_tui.core.errors import HitlError
 from hitl_tui.core.requests import Kind, Verdict
@@ -46,6 +47,7 @@ class Operator:
     def __init__(self, screen: SessionScreen) -> None:
         self._screen = screen
         self._decided: list[str] = []
+        self._ordering = asyncio.Lock()
 
     def _start(self, work: Coroutine[Any, Any, None]) -> None:
         self._screen.run_worker(self._screen.hitl.guarded(work), group="operator")
@@ -360,6 +362,35 @@ class Operator:
                 _("{id} is {status}; there is nothing to take back.").format(id=todo.id, status=status_words(todo)[1])
             )
         return True
+
+    # Order -----------------------------------------------------------------------------------------------------
+
+    def move(self, todo_id: str, where: str, anchor: str) -> None:
+        """Give a TODO another place: `before` or `after` another one (D15)."""
+        self._start(self._move(todo_id, where, anchor))
+
+    async def _move(self, todo_id: str, where: str, anchor: str) -> None:
+        async with self._ordering:
+            line = f"/todo move {todo_id} {where} {anchor}"
+            self._screen.note(line)
+            self._report(await (await self._linked()).handler.handle(line))
+
+    def step(self, todo_id: str, by: int, shown: Collection[str]) -> None:
+        """Move a TODO up (-1) or down (1) among those that are shown (all with none given)."""
+        self._start(self._step(todo_id, by, shown))
+
+    async def _step(self, todo_id: str, by: int, shown: Collection[str]) -> None:
+        async with self._ordering:  # where it stands is known once the step before has taken effect
+            link = await self._linked()
+            todos = [t for t in link.face.snapshot.todos if not shown or t.id in shown]
+            place = next((i for i, t in enumerate(todos) if t.id == todo_id), None)
+            if place is None:
+                return
+            if why := why_fixed(todos[place]):
+                self._screen.say(why)
+            elif 0 <= place + by < len(todos):
+                where = "before" if by < 0 else "after"
+                self._report(await link.handler.handle(f"/todo move {todo_id} {where} {todos[place + by].id}"))
 
     def cancel(self, todo_id: str) -> None:
         """Offer to stop a running TODO (C6)."""

@@ -59,6 +59,7 @@ WIDE = (100, 30)
 SHORT = 20
 _PLACES = {1: mark("View"), 2: mark("Diff"), 3: mark("Fork"), 4: mark("Restore")}
 _STATES_KEPT = 12
+_PAST = mark("This is the past: nothing can be changed in it. 4 goes back to it, 3 begins a session from it.")
 
 Work = Callable[[], Awaitable[None]]
 
@@ -118,7 +119,9 @@ class ReplayScreen(Screen[None]):
         yield Static(Content(f" {_(BANNER)}"), id="replay-banner")
         yield Static(id="replay-where")
         with Container(id="past-panes"):
-            yield PlanTable(id="past-plan")
+            yield PlanTable(
+                id="past-plan", fixed=_PAST
+            )
             yield GraphTable(id="past-graph")
             yield TabStrip(PANES, id="past-tabs")
             with VerticalScroll(id="past-moment", can_focus=True):
@@ -418,7 +421,11 @@ class ReplayScreen(Screen[None]):
 
     def on_plan_table_wanted(self, event: PlanTable.Wanted) -> None:
         event.stop()
-        self.say(_("This is the past: nothing can be changed in it. 4 goes back to it, 3 begins a session from it."))
+        self.say(_(_PAST))
+
+    def on_plan_table_held(self, event: PlanTable.Held) -> None:
+        event.stop()
+        self.say(_(event.why))
 
     # Going back, going elsewhere ---------------------------------------------------------------------------------
 

@@ -33,6 +33,17 @@ class NothingSaid:
 NOTHING_SAID = NothingSaid()
 
 
+async def edited(text: str) -> str:
+    """Let a person edit a text in their editor, which wants a line feed at its end.
+
+    Raises:
+        BadInput: there is no editor, or it failed; the text wasn't changed.
+    """
+    ended = text.endswith("\n")
+    found = await text_from_editor(text if ended or not text else text + "\n", os.environ)
+    return found if ended else found.removesuffix("\n")
+
+
 class SayArea(EditArea):
     """Enter sends, Ctrl+J begins a new line; what is pasted is never sent by itself."""
 
@@ -70,14 +81,7 @@ class Saying(ModalScreen[Any]):
         lines: Enter begins a new line and only Ctrl+S sends, for texts to edit.
     """
 
-    CSS_PATH: ClassVar[list[str | PurePath]] = ["dialogs.tcss", "../widgets/rows.tcss"]
-    DEFAULT_CSS = """
-    Saying { align: center middle; background: $background 60%; }
-    Saying .dialog-text { max-height: 8; }
-    #say { height: auto; min-height: 1; max-height: 8; }
-    Saying .-large #say { height: 1fr; max-height: 100%; }
-    #say-sends { height: auto; max-height: 3; margin: 1 0 0 0; }
-    """
+    CSS_PATH: ClassVar[list[str | PurePath]] = ["dialogs.tcss", "answering.tcss", "../widgets/rows.tcss"]
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "cancel", "Cancel", id="saying.cancel"),
         Binding("ctrl+s", "send", "Send", id="saying.send"),
@@ -160,12 +164,11 @@ class Saying(ModalScreen[Any]):
         box.border_subtitle = Content("")
         try:
             with self.app.suspend(), self.app.batch_update():
-                text = await text_from_editor(self.written, os.environ)
+                text = await edited(self.written)
         except SuspendNotSupported:
             box.border_subtitle = Content(_("This terminal can't lend itself to an editor."))
         except HitlError as error:
             box.border_subtitle = Content(safe_text(render(error.message), multiline=False, limit=200))
         else:
-            ended = self.written.endswith("\n")
-            self.query_one("#say", TextArea).text = safe_text(text if ended else text.removesuffix("\n"))
+            self.query_one("#say", TextArea).text = safe_text(text)
         self.app.refresh(layout=True)

@@ -232,6 +232,7 @@ class SessionScreen(Screen[None]):
         had = self.focused is panel
         panel.update_questions(snapshot.questions, snapshot.workspace)
         self.operator.prepare(panel)
+        self._show_marks()
         if had and not panel.display:
             self.query_one(Prompt).focus()
         self._show_keys()
@@ -422,6 +423,14 @@ class SessionScreen(Screen[None]):
         event.stop()
         self.say(event.why)
 
+    def on_question_panel_marked(self, event: QuestionPanel.Marked) -> None:
+        event.stop()
+        self._show_marks()
+
+    def _show_marks(self) -> None:
+        marked = self.query_one(QuestionPanel).marked
+        self.query_one(PlanTable).show_marks([q.todo_id for q in marked if q.todo_id])
+
     def on_question_panel_wanted(self, event: QuestionPanel.Wanted) -> None:
         event.stop()
         if event.what == "review":
@@ -432,6 +441,18 @@ class SessionScreen(Screen[None]):
     def on_question_panel_left(self, event: QuestionPanel.Left) -> None:
         event.stop()
         self.query_one(Prompt).focus()
+
+    def on_plan_table_moved(self, event: PlanTable.Moved) -> None:
+        event.stop()
+        self.operator.move(event.drop.todo_id, event.drop.where, event.drop.anchor)
+
+    def on_plan_table_stepped(self, event: PlanTable.Stepped) -> None:
+        event.stop()
+        self.operator.step(event.todo_id, event.by, event.shown)
+
+    def on_plan_table_held(self, event: PlanTable.Held) -> None:
+        event.stop()
+        self.say(event.why)
 
     def on_plan_table_wanted(self, event: PlanTable.Wanted) -> None:
         event.stop()

@@ -1,20 +1,25 @@
-"""The plan: one line a TODO, with its status in a glyph and a word."""
+"""The plan: one line a TODO, with its status in a glyph and a word; its order is changed by keys or by dragging."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import ClassVar
 
+from rich.segment import Segment
+from rich.style import Style
 from rich.text import Text
 from textual.binding import BindingType
 from textual.content import Content
-from textual.events import Key, Paste, Resize
+from textual.events import AppBlur, Blur, Click, Key, MouseDown, MouseEvent, MouseMove, MouseUp, Paste, Resize
 from textual.message import Message
+from textual.strip import Strip
+from textual.timer import Timer
 from textual.widgets import DataTable
 
 from hitl_tui.console import keys
 from hitl_tui.console.keymap import Keymap
 from hitl_tui.console.themes import rich_colour
+from hitl_tui.console.widgets.dragging import AFTER, BEFORE, DRAGGED, MARKED, Drag, Drop, with_sign
 from hitl_tui.console.widgets.finding import Finding, lowered
 from hitl_tui.console.words import PlanRow
 from hitl_tui.core.safe_text import one_line
@@ -26,6 +31,10 @@ _PADDING = 2
 _NARROWEST_TITLE = 24
 # What goes first where there is no room: the time column says what a step waits for, when it has no time yet.
 _DISPENSABLE = ("needs", "team", "attempts")
+_WIDEST_NUMBER = 8
+_PATCHED = 20
+"""So many rows come or go one by one; for more the table is filled anew."""
+_SCROLLS_EVERY = 0.06
 
 
 def fitting(width: int, rows: Sequence[PlanRow]) -> dict[str, int]:
@@ -39,7 +48,9 @@ def fitting(width: int, rows: Sequence[PlanRow]) -> dict[str, int]:
     for name in _DISPENSABLE:
         if _title_room(width, shown) < _NARROWEST_TITLE and name in shown:
             shown.remove(name)
-    return {name: _WIDTHS.get(name, max(4, _title_room(width, shown))) for name in shown}
+    number = max((len(r.number) for r in rows), default=0)
+    widths = {**_WIDTHS, "number": max(_WIDTHS["number"], min(number, _WIDEST_NUMBER))}
+    return {name: widths.get(name, max(4, _title_room(width, shown))) for name in shown}
 
 
 def _title_room(width: int, shown: Sequence[str]) -> int:
@@ -47,7 +58,12 @@ def _title_room(width: int, shown: Sequence[str]) -> int:
 
 
 class PlanTable(DataTable[Text]):
-    """All TODOs in plan order, or those that have certain words."""
+    """All TODOs in plan order, or those that have certain words.
+
+    Args:
+        id: of the widget.
+        fixed: why the order of this plan can't be changed; empty where it can.
+    """
 
     BINDINGS: ClassVar[list[BindingType]] = [*keys.bindings(keys.PLAN)]
 
@@ -59,11 +75,41 @@ class PlanTable(DataTable[Text]):
             self.what = what
             self.todo_id = todo_id
 
-    def __init__(self, id: str | None = None) -> None:
+    class Moved(Message):
+        """A TODO shall have another place."""
+
+        def __init__(self, drop: Drop) -> None:
+            super().__init__()
+            self.drop = drop
+
+    class Stepped(Message):
+        """A TODO shall go up or down by one, among those that are shown."""
+
+        def __init__(self, todo_id: str, by: int, shown: Collection[str]) -> None:
+            super().__init__()
+            self.todo_id = todo_id
+            self.by = by
+            self.shown = shown
+
+    class Held(Message):
+        """Nothing moves; why."""
+
+        def __init__(self, why: str) -> None:
+            super().__init__()
+            self.why = why
+
+    def __init__(self, id: str | None = None, fixed: str = "") -> None:
         super().__init__(id=id, cursor_type="row", show_header=False, zebra_stripes=False)
+        self.fixed = fixed
         self._all: list[PlanRow] = []
         self._rows: list[PlanRow] = []
         self._widths: dict[str, int] = {}
+        self._ids: list[str] = []
+        self._marks: frozenset[str] = frozenset()
+        self._drag: Drag | None = None
+        self._drop: Drop | None = None
+        self._edge: Timer | None = None
+        self._dragged = False
         self.finding = Finding()
 
     def on_mount(self) -> None:
@@ -92,18 +138,43 @@ class PlanTable(DataTable[Text]):
     def update_rows(self, rows: Sequence[PlanRow]) -> None:
         """Show these lines; the cursor stays on its TODO."""
         self._all = list(rows)
-        here, shown = self.selected, self._found()
-        same = [r.todo_id for r in shown] == [r.todo_id for r in self._rows]
-        old, self._rows = self._rows, shown
+        here, old = self.selected, {r.todo_id: r for r in self._rows}
+        self._rows = self._found()
+        ids = [r.todo_id for r in self._rows]
+        same = ids == self._ids
         if self._fit():
             return
-        if not same:
+        if not same and not self._patch(old, here):
             self._fill(here)
             return
-        for before, now in zip(old, shown, strict=True):
+        for now in self._rows:
+            before = old.get(now.todo_id, now)
             if before != now:
                 for key, cell in self._cells(now).items():
                     self.update_cell(now.todo_id, key, cell)
+
+    def _patch(self, old: Collection[str], here: str) -> bool:
+        """Take out and put in single rows, and order them anew, with the view where it is.
+
+        Returns:
+            Whether that could be done; when not, nothing is changed.
+        """
+        places = {r.todo_id: place for place, r in enumerate(self._rows)}
+        gone, fresh = [i for i in self._ids if i not in places], [r for r in self._rows if r.todo_id not in old]
+        by_number = {one_line(r.number, self._widths["number"]): places[r.todo_id] for r in self._rows}
+        if not self._rows or len(gone) + len(fresh) > _PATCHED or len(by_number) < len(self._rows):
+            return False
+        row, top = self.cursor_row, int(self.scroll_y)
+        seen = top <= row < top + self.scrollable_content_region.height
+        for todo_id in gone:
+            self.remove_row(todo_id)
+        for added in fresh:
+            self.add_row(*self._cells(added).values(), key=added.todo_id)
+        self.sort("number", key=lambda cell: by_number[cell.plain])
+        self._ids = [r.todo_id for r in self._rows]
+        self.move_cursor(row=places.get(here, min(row, len(self._ids) - 1)), animate=False, scroll=seen)
+        self._follow()
+        return True
 
     def _found(self) -> list[PlanRow]:
         needle = self.finding.needle
@@ -114,9 +185,10 @@ class PlanTable(DataTable[Text]):
         self.clear()
         for row in self._rows:
             self.add_row(*self._cells(row).values(), key=row.todo_id)
-        place = next((i for i, r in enumerate(self._rows) if r.todo_id == here), 0)
+        self._ids = [r.todo_id for r in self._rows]
         if self._rows:
-            self.move_cursor(row=place, animate=False)
+            self.move_cursor(row=self._ids.index(here) if here in self._ids else 0, animate=False)
+        self._follow()
 
     def _cells(self, row: PlanRow) -> dict[str, Text]:
         time = row.time if row.time or "needs" in self._widths else row.needs
@@ -162,8 +234,145 @@ class PlanTable(DataTable[Text]):
         here = self.selected
         self._rows = self._found()
         self._fill(here)
-        found = _("{n:,} of {total:,}").format(n=len(self._rows), total=len(self._all)) if self.finding.text else ""
-        self.border_subtitle = self.finding.shown(found) if self.finding.active else Content("")
+        self._say()
+
+    def _say(self) -> None:
+        """Show below the rows what letting go would do, or what is looked for."""
+        number = {r.todo_id: r.number for r in self._rows} if self._drop is not None else {}
+        if self._drop is not None:
+            said = _("{todo} before {anchor}") if self._drop.where == "before" else _("{todo} after {anchor}")
+            where = said.format(todo=number.get(self._drop.todo_id, ""), anchor=number.get(self._drop.anchor, ""))
+            self.border_subtitle = Content.styled(f"{where} · {_('Esc: back')}", "bold $text-warning")
+        elif self.dragging:
+            self.border_subtitle = Content.styled(_("nothing moves"), "$text-muted")
+        else:
+            n, total = len(self._rows), len(self._all)
+            found = _("{n:,} of {total:,}").format(n=n, total=total) if self.finding.text else ""
+            self.border_subtitle = self.finding.shown(found) if self.finding.active else Content("")
+
+    # Another order ---------------------------------------------------------------------------------------------
+
+    @property
+    def dragging(self) -> bool:
+        """A row is being dragged."""
+        return self._drag is not None and self._drag.begun
+
+    def show_marks(self, marked: Collection[str]) -> None:
+        """Show which TODOs' questions are marked."""
+        if self._marks != frozenset(marked):
+            self._marks = frozenset(marked)
+            self.refresh()
+
+    def action_move(self, by: int) -> None:
+        """Let the TODO at the cursor go up or down."""
+        if self.fixed:
+            self.post_message(self.Held(self.fixed))
+        elif self.selected:
+            shown = frozenset(self._ids) if self.finding.text else ()
+            self.post_message(self.Stepped(self.selected, by, shown))
+
+    def on_mouse_down(self, event: MouseDown) -> None:
+        self._let_go()
+        self._dragged = False
+        at = event.get_content_offset(self)
+        if event.button == 1 and at is not None and int(self.scroll_y) + at.y < len(self._ids):
+            self._drag = Drag(self._ids[int(self.scroll_y) + at.y], at.y)
+            self.capture_mouse()
+
+    def on_mouse_move(self, event: MouseMove) -> None:
+        if self._drag is None:
+            return
+        event.prevent_default()
+        if event.button != 1:  # it was let go where nobody said so
+            self._let_go()
+            return
+        self._drag = self._drag.moved(self._line(event), inside=event.get_content_offset(self) is not None)
+        self._follow()
+
+    def on_mouse_up(self, event: MouseUp) -> None:
+        self._dragged = self.dragging and event.get_content_offset(self) is not None
+        drop = self._drop
+        self._let_go()
+        if drop is not None:
+            self.post_message(self.Moved(drop))
+
+    def on_click(self, event: Click) -> None:
+        if self._dragged:  # what ends a drag is no click on the row below it
+            self._dragged = False
+            event.prevent_default()
+
+    def on_blur(self, event: Blur) -> None:
+        self._let_go()
+
+    def on_app_blur(self, event: AppBlur) -> None:
+        self._let_go()
+
+    def _line(self, event: MouseEvent) -> int:
+        return event.y - (self.content_region.y - self.region.y)
+
+    def _follow(self) -> None:
+        """The pointer moved, or the rows below it did."""
+        if self._drag is None:
+            return
+        if self._drag.todo_id not in self._ids:
+            self._let_go()
+            return
+        begun = self._drag.begun
+        self._drag = self._drag.above(self._ids, int(self.scroll_y))
+        if self._drag.begun and not begun:
+            row = self._rows[self._ids.index(self._drag.todo_id)]
+            if why := self.fixed or row.fixed:
+                self._let_go()
+                self._dragged = True
+                self.post_message(self.Held(why))
+                return
+            self.move_cursor(row=self._ids.index(self._drag.todo_id), scroll=False)
+            self._edge = self.set_interval(_SCROLLS_EVERY, self._scroll_on)
+        self._drop = self._drag.drop(self._ids)
+        if self._drag.begun:
+            self._say()
+            self.refresh()
+
+    def _scroll_on(self) -> None:
+        if self._drag is not None and (by := self._drag.scroll(self.scrollable_content_region.height)):
+            self.scroll_relative(y=by, animate=False)
+            self._follow()
+
+    def _let_go(self) -> None:
+        if self._edge is not None:
+            self._edge.stop()
+            self._edge = None
+        if self._drag is not None:
+            self._drag = self._drop = None
+            self.release_mouse()
+            self._say()
+            self.refresh()
+
+    def render_line(self, y: int) -> Strip:
+        strip = super().render_line(y)
+        row = y + int(self.scroll_y)
+        if (self._drop is None and not self._marks and self._drag is None) or row >= len(self._ids):
+            return strip
+        todo_id, accent = (
+            self._ids[row],
+            Style(color=rich_colour(self.app.theme_variables.get("text-warning", "")), bold=True),
+        )
+        if todo_id in self._marks:
+            strip = with_sign(strip, MARKED, accent)
+        if self._drag is not None and self._drag.begun and todo_id == self._drag.todo_id:
+            strip = with_sign(strip, DRAGGED, accent)
+        if self._drop is None:
+            return strip
+        if todo_id == self._drop.anchor:
+            strip = with_sign(strip, AFTER if self._drop.where == "after" else BEFORE, accent)
+        gap = self._ids.index(self._drop.anchor) + (self._drop.where == "after")
+        if row == gap - 1:
+            strip = Strip(Segment.apply_style(strip, post_style=Style(underline=True)), strip.cell_length)
+        elif row == gap and y == 0:
+            strip = Strip(Segment.apply_style(strip, post_style=Style(overline=True)), strip.cell_length)
+        return strip
+
+    # What else is wanted ---------------------------------------------------------------------------------------
 
     def action_undo(self) -> None:
         self.post_message(self.Wanted("undo", self.selected))
@@ -175,7 +384,9 @@ class PlanTable(DataTable[Text]):
         self.post_message(self.Wanted("filter", self.selected))
 
     def action_leave(self) -> None:
-        if self.finding.active:
+        if self._drag is not None:
+            self._let_go()
+        elif self.finding.active:
             self.finding.forget()
             self._seek()
         else:

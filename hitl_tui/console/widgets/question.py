@@ -88,6 +88,9 @@ class QuestionPanel(Vertical, can_focus=True):
             super().__init__()
             self.what = what
 
+    class Marked(Message):
+        """What is marked is another than before."""
+
     class Left(Message):
         """Back to the prompt."""
 
@@ -165,7 +168,7 @@ class QuestionPanel(Vertical, can_focus=True):
             return
         self._drawn = question.id, rows
         self.query_one(Rows).show(rows)
-        self.query_one(Body).scroll_home(animate=False)
+        self.query_one(Body).scroll_home(animate=False, force=True, immediate=True)
         self.set_class(risk_of(question) == "high", "-risky")
         self._read.discard(question.id)
         self.arming.drawn()
@@ -291,6 +294,7 @@ class QuestionPanel(Vertical, can_focus=True):
                 self.post_message(self.Held(_(_UNMARKABLE)))
                 return
             self._marks[question.id] = question.digest
+        self.post_message(self.Marked())
         self._titles()
         self._places()
 

@@ -38,7 +38,7 @@ from hitl_tui.core.shapes.model import (
     whole,
     words_of,
 )
-from hitl_tui.core.shapes.plain import other_shape
+from hitl_tui.core.shapes.plain import listed_options, other_shape
 from hitl_tui.core.shapes.schema import check_against, expects
 
 _KNOWN: Mapping[str, str] = {
@@ -113,7 +113,7 @@ def declared_shape(value: Any, schema: Mapping[str, Any]) -> Shape:
     listed = choices(top)
     chosen = branches(top, schema)
     if listed is not None:
-        return replace(shape, actions=_options(top, listed), details=(*details, *_listed(top, listed)))
+        return replace(shape, actions=_options(top, listed), details=(*details, *listed_options(_titled(top, listed))))
     if top.get("type") == "boolean":
         return replace(shape, actions=_YES_NO)
     if len(chosen) > 1 and _places(chosen):
@@ -197,10 +197,6 @@ def _titled(top: Mapping[str, Any], listed: list[Any]) -> tuple[Option, ...]:
 def _options(top: Mapping[str, Any], listed: list[Any]) -> tuple[Action, ...]:
     wants = Wants(Form.OPTIONS, options=_titled(top, listed), hint="The answer is the value of the one you choose.")
     return (Action(RESPOND, "Choose", wants, "Choose one of the values."),)
-
-
-def _listed(top: Mapping[str, Any], listed: list[Any]) -> tuple[Detail, ...]:
-    return tuple(Detail(f"option {n}", option.text) for n, option in enumerate(_titled(top, listed), start=1))
 
 
 def _places(chosen: tuple[Branch, ...]) -> dict[str, Branch]:

@@ -279,7 +279,7 @@ def words_of(payload: Any, action: Action) -> str:
     if not isinstance(text, str):
         raise refuse("words", payload)
     if action.wants.required and not text.strip():
-        raise BadInput(f'"{action.name}" needs words: {action.wants.hint or "what is to be sent"}')
+        raise BadInput(f'"{action.name}" needs words that say what is to be sent.')
     return text
 
 

@@ -44,6 +44,10 @@ _OPEN = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 
+_YES_OR_NO = frozenset(
+    {"yes", "no", "y", "n", "true", "false", "ok", "approve", "reject", "예", "네", "아니오", "아니요"}
+)
+
 
 def is_text(value: Any) -> bool:
     return isinstance(value, str) and bool(value.strip())
@@ -112,10 +116,19 @@ def options_of(
         ),
         Action(RESPOND, "Choose", choose, "Choose one of the options."),
     )
-    listed = [Detail(f"option {number}", option.text) for number, option in enumerate(options, start=1)]
+    listed = listed_options(options)
     return OptionShape(
         ShapeKind.OPTIONS, question_line(question), (*details, *listed), actions, "", notes, tuple(options)
     )
+
+
+def listed_options(options: Sequence[Option]) -> list[Detail]:
+    """Return options to show, each with what is sent for it where that isn't its text."""
+    found = []
+    for number, option in enumerate(options, start=1):
+        sends = "" if option.value == option.text else f"  ({one_line(json_words(option.value), 80)})"
+        found.append(Detail(f"option {number}", f"{option.text}{sends}"))
+    return found
 
 
 def _option(item: Any) -> Option:
@@ -225,7 +238,12 @@ class YesNoShape(Shape):
     """Yes or no: the answer is true or false. Another value only goes with `respond`, meant as such."""
 
     def _made(self, action: Action, payload: Any) -> Any:
-        return payload if action.name == RESPOND else action.name == APPROVE
+        if action.name != RESPOND:
+            return action.name == APPROVE
+        if isinstance(payload, str) and payload.strip().casefold() in _YES_OR_NO:
+            word = one_line(payload, 20)
+            raise BadInput(f'The text "{word}" would count as true for a program: answer yes or no instead.')
+        return payload
 
     def check(self, value: Any, name: str = "") -> None:
         if name != RESPOND and not isinstance(value, bool):

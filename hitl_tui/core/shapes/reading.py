@@ -168,7 +168,7 @@ def _payload(shape: Shape, action: Action, rest: str) -> Any:
         raise BadInput(f'"{action.name}" needs what is to be sent.')
     if isinstance(wants.present, str):
         return rest  # a text is edited: `30` is the text, whatever it looks like
-    return typed_value(rest)
+    return declared_value(action, rest)
 
 
 def typed_value(text: str) -> Any:
@@ -288,8 +288,15 @@ def _plain(shape: Shape, text: str) -> Reading | None:
 
 
 def declared_value(action: Action, text: str) -> Any:
-    """Return a typed value; where the schema wants a text, what isn't a quoted text is one as it stands."""
+    """Return a typed value; where the schema wants a text, what isn't a quoted text is one as it stands.
+
+    Raises:
+        BadInput: it is meant as JSON and isn't any.
+    """
     found = typed_value(text)
+    trimmed = text.strip()
+    if isinstance(found, str) and found == text and trimmed[:1] + trimmed[-1:] in ("{}", "[]"):
+        raise BadInput("That isn't valid JSON; to send it as a text, put it in quotation marks.")
     if action.wants.schema is not None and action.wants.schema.get("type") == "string" and not isinstance(found, str):
         return text
     return found

@@ -28,6 +28,7 @@ from hitl_tui.supervisor.attached.pending import (
     BREAK,
     asked_in,
     breakpoint_question,
+    places,
     question_for,
     stands_at,
 )
@@ -50,8 +51,11 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-RUN, COPY = "hitl_run", "hitl_copy"
-"""Keys in a checkpoint's metadata: the run that wrote it, and the run that it was copied for."""
+RESUME = "__resume__"
+"""The channel in which LangGraph keeps answers beside a checkpoint."""
+
+RUN = "hitl_run"
+"""Key in a checkpoint's metadata: the run that wrote it."""
 
 _LARGEST_VALUES = 200_000
 
@@ -178,10 +182,10 @@ class GraphRunner:
             GraphError, StorageError: it can't be loaded or stored.
         """
         graph, config = await self.graph(team), self.place(spec, team)
-        if spec.step.get("checkpoint_id"):
+        told = _Told.of(spec, await self._stretches(spec))
+        if spec.step.get("checkpoint_id") and not told.began:  # again would drop what was asked since
             await self._go_back(graph, config, spec)
         state = await graph.aget_state(config, subgraphs=True)
-        told = _Told.of(spec, await self._stretches(spec))
         if await self._unseen(spec, graph, state, told):
             await self._claim_again(spec, team, told)
         stretch = self._next(spec, graph, state, told)
@@ -195,12 +199,10 @@ class GraphRunner:
     # Where it stands -------------------------------------------------------------------------------------------
 
     async def _go_back(self, graph: AnyPregel, config: RunnableConfig, spec: RunSpec) -> None:
-        """Copy the checkpoint a run is to go on from, once: another copy would drop what was asked since."""
-        async for _ in self._saver(graph).alist(_bare(config), filter={COPY: spec.run_id}, limit=1):
-            return
+        """Copy the checkpoint that a run is to go on from, with what is to be changed in it."""
         step = spec.step
         at = {**config["configurable"], "checkpoint_id": step["checkpoint_id"], "checkpoint_ns": ""}
-        place: RunnableConfig = {"configurable": at, "metadata": {RUN: spec.run_id, COPY: spec.run_id}}
+        place: RunnableConfig = {"configurable": at, "metadata": {RUN: spec.run_id}}
         values = spec.todo.metadata["rewind"].get("values")
         if values is None:
             await graph.aupdate_state(place, None, as_node="__copy__")
@@ -262,12 +264,14 @@ class GraphRunner:
         told.forget()
 
     def _next(self, spec: RunSpec, graph: AnyPregel, state: StateSnapshot, told: _Told) -> _Stretch | Asks:
-        begun = (state.metadata or {}).get(RUN) == spec.run_id
+        begun = told.began or (state.metadata or {}).get(RUN) == spec.run_id
         given = spec.todo.arguments.get("input")
         if state.created_at is None or (not begun and not spec.step and given is not None):
             return _Stretch(given, f"start {spec.todo.attempt}")
         asked = asked_in(state, graph)
         at = stands_at(state)
+        if not begun and spec.step:  # a failed run goes on: with the answers it has, nobody is asked again
+            return _Stretch(None, f"go on {spec.todo.attempt}")
         if asked:
             waiting = {a.interrupt.id for a in asked}
             answered = {i["id"]: i for i in told.interrupts if "answer" in i and i["id"] in waiting and told.fresh(i)}
@@ -324,10 +328,19 @@ class GraphRunner:
             log.exception("run %s failed", spec.run_id)
             await self._end(key, spec, "failed", {"entered": dict(entered)})
             thread = str(config["configurable"]["thread_id"])
-            wedged = stretch.name == "answer"
+            wedged = await self._wedged(graph, config)
             raise GraphFailure(_raised(error), thread, wedged=wedged, entered=entered) from error
         await self._end(key, spec, "done", {"entered": dict(entered)})
         return final
+
+    async def _wedged(self, graph: AnyPregel, config: RunnableConfig) -> bool:
+        """Return whether an answer stays in a thread that failed: every later one would come after it (I2)."""
+        state = await graph.aget_state(config, subgraphs=True)
+        for place in places(state):
+            found = await self._saver(graph).aget_tuple(place)
+            if found is not None and any(channel == RESUME for _, channel, _ in found.pending_writes or ()):
+                return True
+        return False
 
     async def _stream(
         self,
@@ -402,6 +415,7 @@ class _Told:
     def __init__(self, run_id: str, interrupts: Sequence[Mapping[str, Any]], stretches: Sequence[Effect]) -> None:
         self.run_id = run_id
         self.interrupts = interrupts
+        self.began = bool(stretches)
         started = [e for e in stretches if e.status == "started"]
         self.open = started[-1] if started else None
         self._heard = {(k, n) for e in stretches if e.status == "done" for k, n in e.subject["answers"].items()}

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from langchain_core.runnables import RunnableConfig
 from langgraph.pregel import Pregel
 from langgraph.types import Interrupt, PregelTask, StateSnapshot
 
@@ -90,15 +91,18 @@ def _called(graph: Pregel[Any, Any, Any, Any] | None, name: str) -> Pregel[Any, 
 
 def stands_at(state: StateSnapshot) -> str:
     """Return a digest of where a thread and its subgraphs stand: an answer is for exactly that."""
-    return digest(sorted(_places(state)))[:16]
+    found = [place["configurable"] for place in places(state)]
+    names = [[str(p.get("checkpoint_ns", "")).split(":")[0], str(p.get("checkpoint_id", ""))] for p in found]
+    return digest(sorted(names))[:16]
 
 
-def _places(state: StateSnapshot) -> Iterator[list[str]]:
-    place = (state.config or {}).get("configurable", {})
-    yield [str(place.get("checkpoint_ns", "")).split(":")[0], str(place.get("checkpoint_id", ""))]
+def places(state: StateSnapshot) -> Iterator[RunnableConfig]:
+    """Yield where a thread and the subgraphs that are at work in it stand."""
+    if state.config:
+        yield state.config
     for task in state.tasks:
         if isinstance(task.state, StateSnapshot):
-            yield from _places(task.state)
+            yield from places(task.state)
 
 
 def question_for(asked: Asked, at: str, others: int) -> dict[str, Any]:

@@ -150,7 +150,7 @@ def _question(raised: Any, node: str, pending: bool, answers: tuple[Any, ...]) -
     place = raised.get("ns")
     if not node and isinstance(place, list) and place:
         node = str(place[-1]).rpartition(":")[0]
-    if TYPE not in raised and "value" not in raised:
+    if "value" not in raised or not {TYPE, "id", "interrupt_id", "ns", "resumable"} & raised.keys():
         return Question("", node, raised, None, pending, answers)
     return Question(ident, node, raised.get("value"), raised.get("response_schema"), pending, answers)
 

@@ -126,7 +126,6 @@ def _open(path: Path) -> tuple[sqlite3.Connection, StoreInfo, Dialect]:
         connection.execute("PRAGMA query_only = ON")
         connection.execute("PRAGMA trusted_schema = OFF")
         notes, dialect = _read_schema(connection, path)
-        _check_whole(connection, path)
     except sqlite3.Error as error:
         _close(connection)
         raise BadInput(_explained(path, error).message) from error
@@ -194,26 +193,13 @@ def _writes(there: set[str]) -> str:
     return _relation("writes", there, wanted, {"checkpoint_id": "thread_ts", **_DEFAULTS})
 
 
-def _check_whole(connection: sqlite3.Connection, path: Path) -> None:
-    (pages,) = connection.execute("PRAGMA page_count").fetchone()
-    (size,) = connection.execute("PRAGMA page_size").fetchone()
-    try:
-        there = path.stat().st_size
-        log = Path(f"{path}-wal")
-        pending = log.stat().st_size if log.exists() else 0
-    except OSError as error:
-        raise BadInput(f"{_shown(path)} can't be read: {error.strerror}.") from error
-    if pages * size > there and not pending:
-        raise BadInput(f"{_shown(path)} is cut off: {there:,} of {pages * size:,} bytes are there.")
-
-
 def _explained(path: Path, error: sqlite3.Error) -> StorageError:
     """Return one sentence for what SQLite says."""
     shown, name = _shown(path), getattr(error, "sqlite_errorname", "") or ""
     if name.startswith("SQLITE_NOTADB"):
         return StorageError(f"{shown} is no SQLite database, or it is encrypted.")
     if name.startswith("SQLITE_CORRUPT"):
-        return StorageError(f"{shown} is damaged: SQLite can't follow its pages.")
+        return StorageError(f"{shown} is damaged or cut off: SQLite can't follow its pages.")
     if name.startswith(("SQLITE_CANTOPEN", "SQLITE_READONLY")):
         return StorageError(
             f"{shown} can't be opened for reading: if it is in WAL mode, its folder must be writable or its -shm file"

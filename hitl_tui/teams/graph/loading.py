@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import importlib
 import inspect
+import typing
 from collections.abc import Mapping
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
@@ -100,8 +101,8 @@ def facts_of(graph: AnyPregel | StateGraph[Any, Any, Any, Any]) -> GraphFacts:
     compiled = graph.compile() if isinstance(graph, StateGraph) else graph
     try:
         schema = plain(compiled.get_input_jsonschema())
-    except Exception:  # noqa: BLE001 - types without a JSON Schema raise what they like; anything may be given then
-        schema = {}
+    except Exception:  # noqa: BLE001 - before Python 3.12 every typing.TypedDict; types without a JSON Schema, too
+        schema = field_schema(getattr(getattr(compiled, "builder", None), "input_schema", None))
     durable = saver not in (None, True, False) and not isinstance(saver, InMemorySaver)
     return GraphFacts(
         input_schema=schema,
@@ -111,6 +112,31 @@ def facts_of(graph: AnyPregel | StateGraph[Any, Any, Any, Any]) -> GraphFacts:
         keeps=type(saver).__name__ if durable else "",
         forgets=isinstance(saver, InMemorySaver),
     )
+
+
+def field_schema(kind: Any) -> dict[str, Any]:
+    """Return a JSON Schema of a class with annotated fields, made field by field; {} where it has none."""
+    try:
+        hints = typing.get_type_hints(kind, include_extras=True)
+    except (NameError, TypeError, AttributeError):
+        return {}
+    needed = getattr(kind, "__required_keys__", None)
+    required = [name for name in hints if needed is None or name in needed]
+    if needed is None:
+        required = [name for name in hints if not hasattr(kind, name)]
+    properties = {name: _schema_of(hint) for name, hint in hints.items()}
+    return {"type": "object", "properties": properties, "required": required} if properties else {}
+
+
+def _schema_of(hint: Any) -> Any:
+    from pydantic import TypeAdapter
+
+    while typing.get_origin(hint) in (typing.Required, typing.NotRequired, typing.Annotated):
+        hint = typing.get_args(hint)[0]
+    try:
+        return plain(TypeAdapter(hint).json_schema())
+    except Exception:  # noqa: BLE001 - whatever a type raises: anything may be given for it
+        return {}
 
 
 def _names(nodes: Any) -> tuple[str, ...]:

@@ -18,12 +18,12 @@ from typing import Annotated, Any, TypedDict
 
 import psycopg
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
+from langchain_core.runnables import RunnableConfig
 from langgraph.channels.delta import DeltaChannel
 from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.checkpoint.sqlite import SqliteSaver
 from langgraph.graph import START, StateGraph
 from langgraph.graph.message import add_messages
-from langgraph.graph.state import CompiledStateGraph
 from langgraph.types import Command, Send, interrupt
 
 PASSWORD = "pw-of-the-test"
@@ -59,7 +59,7 @@ def _inner(state: Check) -> Check:
     return {"log": [f"checked {interrupt('Is the account right?')}"]}
 
 
-def payment(saver: BaseCheckpointSaver[Any]) -> CompiledStateGraph[Payment, Any, Payment, Payment]:
+def payment(saver: BaseCheckpointSaver[Any]) -> Any:
     """Return a graph that plans, asks, works three times in parallel, asks in a subgraph and ends."""
     inner = StateGraph(Check)
     inner.add_node("look", lambda state: {"log": ["looked"]})
@@ -80,7 +80,7 @@ def payment(saver: BaseCheckpointSaver[Any]) -> CompiledStateGraph[Payment, Any,
     return builder.compile(checkpointer=saver)
 
 
-def at(thread: str) -> dict[str, Any]:
+def at(thread: str) -> RunnableConfig:
     """Return the config of a thread."""
     return {"configurable": {"thread_id": thread}}
 

@@ -1,0 +1,31 @@
+"""`hitl-tui lint`: check a graph by its syntax before it runs (I6). Needs no engine, and none of what it checks."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from hitl_tui.cli.arguments import Arguments
+from hitl_tui.cli.output import Output
+from hitl_tui.lint.check import lint as check
+from hitl_tui.lint.text import report_lines, summary
+
+CLEAN, FOUND = 0, 1
+
+
+def lint(arguments: Arguments, out: Output) -> int:
+    """Check a target and print what was found.
+
+    Returns:
+        The exit code: 0 nothing found, 1 something found.
+
+    Raises:
+        BadInput: the target names nothing that can be checked.
+    """
+    report = check(arguments.target, Path.cwd(), sys.path)
+    if arguments.json:
+        status = "findings" if report.findings else "ok"
+        out.document({"status": status, "message": summary(report), **report.to_dict()})
+    else:
+        out.lines(report_lines(report))
+    return FOUND if report.findings else CLEAN

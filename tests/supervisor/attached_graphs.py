@@ -1,0 +1,193 @@
+"""Graphs as people write them, for tests of attached ones; what they do to the world is a line in WORLD."""
+
+from __future__ import annotations
+
+import operator
+import os
+import signal
+from collections import Counter
+from pathlib import Path
+from typing import Annotated, Any, TypedDict
+
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.func import entrypoint, task
+from langgraph.graph import END, START, StateGraph
+from langgraph.types import Command, Send, interrupt
+
+COUNT: Counter[str] = Counter()
+
+
+def act(what: str) -> None:
+    """Do something to the world; die before or after it if the environment says so."""
+    COUNT[what] += 1
+    _perhaps_die(f"before {what}#{COUNT[what]}")
+    with Path(os.environ["WORLD"]).open("a", encoding="utf-8") as file:
+        file.write(f"{what}\n")
+    _perhaps_die(f"after {what}#{COUNT[what]}")
+
+
+def _perhaps_die(point: str) -> None:
+    if os.environ.get("DIE") == point:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+
+class Mail(TypedDict, total=False):
+    to: str
+    body: str
+    sent: bool
+
+
+def write(state: Mail) -> Mail:
+    print("writing")
+    act("write")
+    return {"body": f"Dear {state['to']}"}
+
+
+def send(state: Mail) -> Mail:
+    answer = interrupt({"action": "send_mail", "message": "Send it?", "to": state["to"], "body": state["body"]})
+    if answer["action"] != "approve":
+        return {"sent": False}
+    act(f"send {answer.get('to', state['to'])}")
+    return {"sent": True}
+
+
+def file_away(state: Mail) -> Mail:
+    act("file")
+    return {}
+
+
+mail = (
+    StateGraph(Mail)
+    .add_node(write)
+    .add_node(send)
+    .add_node(file_away)
+    .add_edge(START, "write")
+    .add_edge("write", "send")
+    .add_edge("send", "file_away")
+    .add_edge("file_away", END)
+    .compile(checkpointer=InMemorySaver())
+)
+
+
+class Many(TypedDict, total=False):
+    names: list[str]
+    name: str
+    said: Annotated[list[str], operator.add]
+
+
+def ask_one(state: Many) -> Many:
+    act(f"look {state['name']}")
+    answer = interrupt(f"What of {state['name']}?")
+    act(f"heard {state['name']}")
+    return {"said": [f"{state['name']}={answer}"]}
+
+
+many = (
+    StateGraph(Many)
+    .add_node(ask_one)
+    .add_conditional_edges(START, lambda s: [Send("ask_one", {"name": n}) for n in s["names"]], ["ask_one"])
+    .add_edge("ask_one", END)
+)
+
+
+class Age(TypedDict, total=False):
+    age: int
+
+
+def ask_age(state: Age) -> Age:
+    question = "How old are you?"
+    while True:
+        answer = interrupt(question)
+        if isinstance(answer, int) and answer > 0:
+            return {"age": answer}
+        question = f"{answer!r} is no age. How old are you?"
+
+
+loop = StateGraph(Age).add_node(ask_age).add_edge(START, "ask_age").compile()
+
+
+class Inner(TypedDict, total=False):
+    amount: int
+
+
+def inside(state: Inner) -> Inner:
+    act("inside")
+    return {"amount": int(interrupt({"question": "Pay?", "amount": state["amount"]}))}
+
+
+inner = StateGraph(Inner).add_node(inside).add_edge(START, "inside").compile()
+
+
+def before_inner(state: Inner) -> Inner:
+    act("before")
+    return {}
+
+
+def calls_inner(state: Inner) -> Inner:
+    act("calls")
+    return {"amount": inner.invoke({"amount": state["amount"]})["amount"]}
+
+
+nested = (
+    StateGraph(Inner)
+    .add_node(before_inner)
+    .add_node("sub", inner)
+    .add_edge(START, "before_inner")
+    .add_edge("before_inner", "sub")
+    .compile()
+)
+called = StateGraph(Inner).add_node(calls_inner).add_edge(START, "calls_inner").compile()
+
+
+def fussy_node(state: Inner) -> Inner:
+    answer = interrupt({"question": "Which?", "amount": state.get("amount", 0)})
+    return {"amount": answer["amount"]}
+
+
+fussy = StateGraph(Inner).add_node(fussy_node).add_edge(START, "fussy_node").compile()
+
+
+def flaky_node(state: Inner) -> Inner:
+    act("flaky")
+    if not Path(os.environ["WORLD"]).with_suffix(".mended").exists():
+        raise ValueError("not yet")
+    return {"amount": 7}
+
+
+flaky = (
+    StateGraph(Inner)
+    .add_node(before_inner)
+    .add_node(flaky_node)
+    .add_edge(START, "before_inner")
+    .add_edge("before_inner", "flaky_node")
+    .compile()
+)
+
+
+@task
+def double(value: int) -> int:
+    act(f"double {value}")
+    return value * 2
+
+
+@entrypoint()
+async def flow(value: int) -> dict[str, Any]:
+    doubled = await double(value)
+    answer = interrupt({"question": f"Is {doubled} right?"})
+    return {"value": doubled, "right": answer}
+
+
+def make(config: dict[str, Any]) -> StateGraph[Any, Any, Any, Any]:
+    return StateGraph(Mail).add_node(write).add_edge(START, "write")
+
+
+class Chat(TypedDict, total=False):
+    said: Annotated[list[str], operator.add]
+    text: str
+
+
+def reply(state: Chat) -> Command[Any]:
+    return Command(update={"said": [f"{len(state.get('said', []))}:{state['text']}"]}, goto=END)
+
+
+chat = StateGraph(Chat).add_node(reply).add_edge(START, "reply").compile()

@@ -1,0 +1,87 @@
+"""A session of an attached graph, as tests drive it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from hitl_tui.commands.handler import CommandHandler
+from hitl_tui.commands.results import CommandResult
+from hitl_tui.config.graphs import GraphDeclaration
+from hitl_tui.supervisor.session import Session
+from hitl_tui.supervisor.snapshot import Question, Snapshot
+from hitl_tui.supervisor.workbench import Workbench
+
+GRAPHS = Path(__file__).parent / "attached_graphs.py"
+
+
+@dataclass
+class Attached:
+    """An open session of one graph.
+
+    Args:
+        session: it.
+        handler: gives commands to it.
+    """
+
+    session: Session
+    handler: CommandHandler
+
+    async def say(self, line: str) -> CommandResult:
+        """Give a command and wait until nothing goes on by itself."""
+        result = await self.handler.handle(line)
+        await self.session.settled()
+        return result
+
+    async def ok(self, line: str) -> CommandResult:
+        result = await self.say(line)
+        assert not result.failed, result.message
+        return result
+
+    @property
+    def now(self) -> Snapshot:
+        return self.session.snapshot
+
+    @property
+    def asked(self) -> list[Any]:
+        """What the graph's interrupts ask, in order."""
+        return [q.view.request.subject.get("value") for q in self.questions]
+
+    @property
+    def questions(self) -> list[Question]:
+        return list(self.now.questions)
+
+    def values(self) -> Any:
+        """The state the graph ended with."""
+        assert self.now.status == "finished", self.now.todos[0].error
+        return self.now
+
+
+def world(root: Path) -> Counter[str]:
+    """How often each thing was done to the world."""
+    path = root / "world.txt"
+    return Counter(path.read_text(encoding="utf-8").splitlines() if path.exists() else [])
+
+
+@asynccontextmanager
+async def attached(
+    root: Path, attribute: str, given: str = "", *, name: str = "s1", **more: Any
+) -> AsyncIterator[Attached]:
+    """Open a session of one of the graphs, begun with an input unless it is there already."""
+    workspace = root / "workspace"
+    workspace.mkdir(exist_ok=True)
+    graph = GraphDeclaration("graph", f"{GRAPHS}:{attribute}", str(GRAPHS.parent), **more)
+    async with Workbench.open(root / "data", {}) as bench:
+        if name not in bench.data.ids():
+            setup = await bench.create(given, workspace, session_id=name, graph=graph)
+        else:
+            setup = bench.setup(name)
+        async with bench.session(setup) as session:
+            assert isinstance(session, Session)
+            found = Attached(session, CommandHandler(session, setup.planner, by="ann", channel="test"))
+            await session.settled()
+            yield found

@@ -1,0 +1,261 @@
+"""Graphs of others, as they are: asked, answered, stopped, edited, rescued, taken further (I1 to I5, I7)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from attached_support import Attached, attached, world
+
+from hitl_tui.core.requests import Kind
+
+
+@pytest.fixture(autouse=True)
+def _world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("WORLD", str(tmp_path / "world.txt"))
+    monkeypatch.delenv("DIE", raising=False)
+
+
+async def result(op: Attached) -> Any:
+    """Return what the graph's last TODO ended with."""
+    todo = op.now.todos[-1]
+    assert todo.result is not None, todo.error
+    return (await op.session.artifact(str(todo.result["digest"])))["data"]["values"]
+
+
+async def test_nothing_runs_before_it_was_approved_and_the_graph_asks_for_itself(tmp_path: Path) -> None:
+    async with attached(tmp_path, "mail", '{"to": "ann"}') as op:
+        (question,) = op.questions
+        assert question.kind is Kind.TODO
+        assert question.view.request.subject["arguments"] == {"input": {"to": "ann"}}
+        assert not world(tmp_path)
+        await op.ok("/todo approve")
+        assert op.asked == [{"action": "send_mail", "message": "Send it?", "to": "ann", "body": "Dear ann"}]
+        assert world(tmp_path) == {"write": 1}
+        await op.ok('/answer 1 {"action": "approve", "to": "bob"}')
+        assert await result(op) == {"to": "ann", "body": "Dear ann", "sent": True}
+    assert world(tmp_path) == {"write": 1, "send bob": 1, "file": 1}
+
+
+async def test_what_nodes_print_goes_to_the_stream(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    async with attached(tmp_path, "mail", '{"to": "ann"}') as op:
+        await op.ok("/todo approve")
+        assert "writing" in [line.text for line in op.session.activity.lines]
+    assert "writing" not in capsys.readouterr().out
+
+
+async def test_several_questions_are_answered_singly_in_any_order(tmp_path: Path) -> None:
+    async with attached(tmp_path, "many", '{"names": ["a", "b", "c"]}') as op:
+        await op.ok("/todo approve")
+        assert op.asked == ["What of a?", "What of b?", "What of c?"]
+        before = {q.view.request.subject["value"]: q.id for q in op.questions}
+        await op.ok("/answer todo_001.2 two")
+        assert op.asked == ["What of a?", "What of c?"]
+        assert {q.view.request.subject["value"]: q.id for q in op.questions}.items() <= before.items()
+        assert world(tmp_path)["heard b"] == 1
+        await op.ok("/answer todo_001.2 three")
+        await op.ok("/answer 1 one")
+        assert sorted((await result(op))["said"]) == ["a=one", "b=two", "c=three"]
+    heard = {k: n for k, n in world(tmp_path).items() if k.startswith("heard")}
+    assert heard == {"heard a": 1, "heard b": 1, "heard c": 1}
+
+
+async def test_questions_that_were_not_answered_are_the_same_after_reopening(tmp_path: Path) -> None:
+    async with attached(tmp_path, "many", '{"names": ["a", "b"]}') as op:
+        await op.ok("/todo approve")
+        await op.ok("/answer todo_001.1 one")
+        asked = [q.id for q in op.questions]
+        seen = world(tmp_path)
+    async with attached(tmp_path, "many") as op:
+        assert [q.id for q in op.questions] == asked
+        assert world(tmp_path) == seen
+        await op.ok("/answer 1 two")
+        assert sorted((await result(op))["said"]) == ["a=one", "b=two"]
+
+
+async def test_a_validation_loop_asks_again_with_a_better_message(tmp_path: Path) -> None:
+    async with attached(tmp_path, "loop", "{}") as op:
+        await op.ok("/todo approve")
+        first = op.questions[0].id
+        await op.ok('/answer 1 "thirty"')
+        assert op.asked == ["'thirty' is no age. How old are you?"]
+        assert op.questions[0].id != first
+        await op.ok('/answer 1 "thirty"')  # the same answer to the same words: asked anew, not answered by itself
+        assert op.asked == ["'thirty' is no age. How old are you?"]
+        await op.ok("/answer 1 30")
+        assert await result(op) == {"age": 30}
+
+
+async def test_what_runs_again_is_said_before_and_counted_after(tmp_path: Path) -> None:
+    async with attached(tmp_path, "nested", '{"amount": 3}') as op:
+        await op.ok("/todo approve")
+        (question,) = op.questions
+        assert question.view.request.subject["path"] == ["sub", "inside"]
+        again = question.view.request.about["again"]
+        assert again[0].startswith("sub → inside: runs again from its start")
+        assert again[1].startswith("sub: a subgraph, goes on within")
+        await op.ok("/answer 1 true")
+        assert op.now.todos[0].metadata["entered"] == {"before_inner": 1, "sub": 2, "sub/inside": 2}
+    assert world(tmp_path) == {"before": 1, "inside": 2}
+
+
+async def test_a_node_that_calls_a_graph_runs_again_from_its_start(tmp_path: Path) -> None:
+    async with attached(tmp_path, "called", '{"amount": 3}') as op:
+        await op.ok("/todo approve")
+        again = op.questions[0].view.request.about["again"]
+        assert any(line.startswith("calls_inner: runs again from its start") for line in again)
+        await op.ok("/answer 1 true")
+        assert await result(op) == {"amount": 1}
+    assert world(tmp_path)["calls"] == 2
+
+
+async def test_the_functional_api_works_and_finished_tasks_are_not_done_again(tmp_path: Path) -> None:
+    async with attached(tmp_path, "flow", "21") as op:
+        await op.ok("/todo approve")
+        assert op.asked == [{"question": "Is 42 right?"}]
+        await op.ok("/answer 1 true")
+        assert await result(op) == {"value": 42, "right": True}
+    assert world(tmp_path) == {"double 21": 1}
+
+
+async def test_breakpoints_stop_and_step_node_by_node(tmp_path: Path) -> None:
+    async with attached(tmp_path, "mail", '{"to": "ann"}') as op:
+        await op.ok("/break before *")
+        await op.ok("/todo approve")
+        assert op.asked[0]["next"] == ["write"]
+        assert not world(tmp_path)
+        await op.ok("/break clear")
+        await op.ok("/step")
+        assert op.asked[0]["next"] == ["send"]
+        await op.ok("/continue")
+        assert op.asked[0]["action"] == "send_mail"
+        assert (await op.say("/step")).failed
+        await op.ok("/answer 1 approve")
+        assert (await result(op))["sent"] is True
+    assert world(tmp_path) == {"write": 1, "send ann": 1, "file": 1}
+
+
+async def test_a_breakpoint_is_still_there_after_reopening(tmp_path: Path) -> None:
+    async with attached(tmp_path, "mail", '{"to": "ann"}') as op:
+        await op.ok("/break before send --todo 1")
+        await op.ok("/todo approve")
+        asked = [q.id for q in op.questions]
+    async with attached(tmp_path, "mail") as op:
+        assert [q.id for q in op.questions] == asked
+        await op.ok("/continue")
+        assert op.asked[0]["action"] == "send_mail"
+
+
+async def test_an_edited_state_is_asked_anew_and_an_old_answer_does_not_count(tmp_path: Path) -> None:
+    async with attached(tmp_path, "mail", '{"to": "ann"}') as op:
+        await op.ok("/todo approve")
+        (old,) = op.questions
+        refused = await op.say('/state edit 1 {"tooo": "x"}')
+        assert refused.failed and "has no" in refused.message
+        assert [q.id for q in op.questions] == [old.id]
+        await op.ok('/state edit 1 {"to": "eve"}')
+        assert op.questions[0].view.request.subject["from_step"]["values"] == {"to": "eve"}
+        await op.ok("/todo approve")
+        assert op.asked[0]["to"] == "eve"
+        assert op.questions[0].id != old.id
+        late = await op.session.setup.ledger.request(old.id, op.session.setup.now())
+        assert late is not None and late.request.superseded
+        await op.ok("/answer 1 approve")
+    assert world(tmp_path) == {"write": 1, "send eve": 1, "file": 1}
+
+
+async def test_a_failure_goes_on_from_its_last_checkpoint_when_it_is_tried_again(tmp_path: Path) -> None:
+    async with attached(tmp_path, "flaky", '{"amount": 1}') as op:
+        await op.ok("/todo approve")
+        (question,) = op.questions
+        assert question.kind is Kind.FAILURE
+        assert "ValueError: not yet (attached_graphs.py line" in op.now.todos[0].error
+        (tmp_path / "world.mended").touch()
+        await op.ok("/todo retry 1")
+        assert await result(op) == {"amount": 7}
+    assert world(tmp_path) == {"before": 1, "flaky": 2}
+
+
+async def test_a_thread_that_a_bad_answer_wedged_is_rescued(tmp_path: Path) -> None:
+    async with attached(tmp_path, "fussy", '{"amount": 1}') as op:
+        await op.ok("/todo approve")
+        await op.ok("/answer 1 true")
+        (question,) = op.questions
+        assert question.kind is Kind.FAILURE
+        assert question.view.request.about["wedged"] is True
+        await op.ok("/todo retry 1")  # the answer is in the thread: it fails again
+        assert op.questions[0].kind is Kind.FAILURE
+        await op.ok("/rescue")
+        await op.ok("/todo approve")
+        assert op.asked == [{"question": "Which?", "amount": 1}]
+        await op.ok('/answer 1 {"amount": 9}')
+        assert await result(op) == {"amount": 9}
+
+
+async def test_further_input_goes_on_with_the_same_thread(tmp_path: Path) -> None:
+    async with attached(tmp_path, "chat", '{"text": "one"}') as op:
+        await op.ok("/todo approve")
+        await op.ok('{"text": "two"}')
+        assert op.questions[0].kind is Kind.PROPOSAL
+        await op.ok("/proposal accept")
+        await op.ok("/todo approve")
+        assert (await result(op))["said"] == ["0:one", "1:two"]
+
+
+async def test_a_restore_of_the_session_asks_before_it_repeats_the_graph(tmp_path: Path) -> None:
+    async with attached(tmp_path, "mail", '{"to": "ann"}') as op:
+        waiting = op.now.checkpoint_id
+        await op.ok("/todo approve")
+        await op.ok("/answer 1 approve")
+        await op.ok(f"/checkpoint restore {waiting}")
+        await op.ok("/todo approve")
+        (question,) = op.questions
+        assert question.kind is Kind.EFFECT
+        assert world(tmp_path)["write"] == 1
+        await op.ok("/todo again 1")
+        assert op.asked[0]["action"] == "send_mail"
+    assert world(tmp_path)["write"] == 2
+
+
+async def test_a_step_of_the_graph_is_restored_without_running_what_came_before(tmp_path: Path) -> None:
+    async with attached(tmp_path, "mail", '{"to": "ann"}') as op:
+        await op.ok("/todo approve")
+        await op.ok("/answer 1 approve")
+        steps = await op.session.steps("todo_001", 20)
+        before_send = next(s for s in steps if s.node == "write" or "send" in str(s.to_dict()))
+        await op.ok(f"/checkpoint restore {before_send.checkpoint_id}")
+        await op.ok("/todo approve")
+        await op.ok('/answer 1 {"action": "no"}') if op.asked and "action" in (op.asked[0] or {}) else None
+    assert world(tmp_path)["write"] == 1
+
+
+async def test_a_module_that_is_gone_is_one_sentence_and_the_session_stays(tmp_path: Path) -> None:
+    async with attached(tmp_path, "mail", '{"to": "ann"}') as op:
+        graph = op.session.setup.folder.graphs()[0]
+        op.session.setup.folder.write_graphs([type(graph)(graph.name, str(tmp_path / "gone.py"), str(tmp_path))])
+    async with attached(tmp_path, "mail") as op:
+        await op.ok("/todo approve")
+        assert op.questions[0].kind is Kind.FAILURE
+        assert op.now.todos[0].error == f"There is no file {tmp_path / 'gone.py'}."
+
+
+@pytest.mark.parametrize(
+    ("attribute", "given", "says"),
+    [
+        ("mial", '{"to": "a"}', 'did you mean "mail"?'),
+        ("Mail", '{"to": "a"}', "no LangGraph graph"),
+        ("mail", '{"too": "a"}', 'has no input "too"; did you mean "to"?'),
+        ("mail", '{"to": 5}', '"to" of graph has to be a string, not an integer.'),
+        ("nested", "some words", "takes"),
+        ("COUNT", "{}", "no LangGraph graph"),
+    ],
+)
+async def test_what_cannot_be_attached_is_one_sentence(tmp_path: Path, attribute: str, given: str, says: str) -> None:
+    from hitl_tui.core.errors import BadInput
+
+    with pytest.raises(BadInput) as caught:
+        async with attached(tmp_path, attribute, given):
+            pass
+    assert says in caught.value.message
+    assert not list((tmp_path / "data" / "sessions").iterdir())

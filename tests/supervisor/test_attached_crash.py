@@ -1,0 +1,79 @@
+"""kill -9 in the middle of the graph of somebody else: what may have happened is asked, never repeated (D12)."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from attached_support import world
+
+WORKER = Path(__file__).parent / "attached_worker.py"
+
+POINTS = [
+    *[("mail", f"{when} {what}#1") for what in ("write", "send ann", "file") for when in ("before", "after")],
+    *[("many", f"{when} {what}#1") for what in ("look b", "heard a", "heard b") for when in ("before", "after")],
+    ("flow", "before double 21#1"),
+    ("flow", "after double 21#1"),
+    ("nested", "before inside#2"),
+    ("nested", "after inside#2"),
+]
+
+
+def go(root: Path, graph: str, die: str = "") -> subprocess.CompletedProcess[str]:
+    environ = {**os.environ, "WORLD": str(root / "world.txt"), "DIE": die}
+    return subprocess.run(
+        [sys.executable, str(WORKER), str(root), graph], env=environ, capture_output=True, text=True, timeout=120
+    )
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(("graph", "point"), POINTS)
+def test_nothing_is_done_again_without_being_asked(tmp_path: Path, graph: str, point: str) -> None:
+    calm = tmp_path / "calm"
+    calm.mkdir()
+    assert go(calm, graph).returncode == 0
+    root = tmp_path / "killed"
+    root.mkdir()
+    assert go(root, graph, point).returncode == -signal.SIGKILL
+    before = world(root)
+    again = go(root, graph)
+    assert again.returncode == 0, again.stderr
+    met: list[list[Any]] = json.loads(again.stdout)
+    assert met[-1] == ["status", "finished"]
+    doubts = [asked for kind, asked in met if kind == "effect"]
+    assert len(doubts) == 1
+    assert doubts[0]["options"] == ["do_again", "stop"]
+    done, wanted = world(root), world(calm)
+    assert done.keys() == wanted.keys()
+    # Only the nodes of the stretch that was begun again may have acted once more, and a person said that they may.
+    assert all(wanted[what] <= n <= wanted[what] + 1 for what, n in done.items()), (before, done)
+
+
+@pytest.mark.long
+def test_a_process_that_dies_while_it_asks_asks_nothing_new(tmp_path: Path) -> None:
+    environ = {**os.environ, "WORLD": str(tmp_path / "world.txt")}
+    code = (
+        "import asyncio, os, signal, sys\n"
+        "from pathlib import Path\n"
+        "from attached_support import attached\n"
+        "async def main():\n"
+        "    async with attached(Path(sys.argv[1]), 'mail', '{\"to\": \"ann\"}') as op:\n"
+        "        await op.ok('/todo approve')\n"
+        "        print(op.questions[0].id, flush=True)\n"
+        "        os.kill(os.getpid(), signal.SIGKILL)\n"
+        "asyncio.run(main())\n"
+    )
+    environ["PYTHONPATH"] = str(WORKER.parent)
+    died = subprocess.run(
+        [sys.executable, "-c", code, str(tmp_path)], env=environ, capture_output=True, text=True, timeout=120
+    )
+    assert died.returncode == -signal.SIGKILL
+    met = json.loads(go(tmp_path, "mail").stdout)
+    assert [kind for kind, _ in met] == ["interrupt", "status"]
+    assert world(tmp_path) == {"write": 1, "send ann": 1, "file": 1}
