@@ -52,6 +52,11 @@ class Starter:
     language: str = ENGLISH
 
     @property
+    def graph(self) -> str:
+        """The graph in its folder that it runs, as `attach` takes it; empty for the built-in teams."""
+        return _GRAPHS.get(self.key, "")
+
+    @property
     def title(self) -> str:
         """A few words, in its language."""
         return self.words[self.language].title
@@ -114,9 +119,24 @@ _STARTERS: Mapping[str, Mapping[str, StarterWords]] = MappingProxyType(
                 "그다음 남은 레코드를 보여줘.",
             ),
         },
+        "attach": {
+            "en": StarterWords(
+                "Attach a LangGraph graph: one that asks before it sends a mail",
+                "Runs a short graph that knows nothing of this program, and answers its question; yours works as well.",
+                "ann@example.com: your order 1042 leaves on Friday",
+            ),
+            "ko": StarterWords(
+                "LangGraph 그래프 연결: 메일을 보내기 전에 묻는 그래프",
+                "이 프로그램을 전혀 모르는 짧은 그래프를 실행하고 그 질문에 답합니다. 직접 만든 그래프도 됩니다.",
+                "ann@example.com: 주문 1042는 금요일에 출발합니다",
+            ),
+        },
     }
 )
 """In the order they are offered; a further one is an entry here and a folder of that name among the examples."""
+
+_GRAPHS: Mapping[str, str] = MappingProxyType({"attach": "mail.py:graph"})
+"""Starters that run a graph of their folder."""
 
 
 def examples_folder() -> Path:

@@ -75,8 +75,8 @@ async def _namespace(store: Store, thread: str, given: str) -> str:
     if given in found:
         return given
     if len(found) != 1:
-        which = "several" if found else "no"
-        raise BadInput(f'{which.capitalize()} subgraphs of this thread begin with "{_line(given, 60)}".')
+        which = "Several subgraphs of this thread begin" if found else "No subgraph of this thread begins"
+        raise BadInput(f'{which} with "{_line(given, 60)}".')
     return found[0]
 
 

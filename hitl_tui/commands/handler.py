@@ -49,7 +49,7 @@ COMMANDS: Mapping[str, Callable[[Hand, Mapping[str, Any]], Awaitable[CommandResu
         "state edit": graphs.state_edit,
         "state diff": graphs.state_diff,
         "break": graphs.stop_at,
-        "break clear": graphs.stop_nowhere,
+        "unbreak": graphs.stop_nowhere,
         "step": graphs.step,
         "continue": graphs.go_on,
         "rescue": graphs.rescue,

@@ -179,7 +179,7 @@ SPECS: tuple[CommandSpec, ...] = (
         (Argument("where", Takes.WHERE), Argument("nodes", Takes.NODE, many=True)),
         (Argument("todo", Takes.TODO, required=False),),
     ),
-    CommandSpec("break clear", "Take its breakpoints away", (_ANY,)),
+    CommandSpec("unbreak", "Take its breakpoints away", (_ANY,)),
     CommandSpec("step", "Go on from a breakpoint to the next node", (_ANY,)),
     CommandSpec("continue", "Go on from a breakpoint to the next question", (_ANY,)),
     CommandSpec("rescue", "Go back to before an answer that made a graph fail", (_ANY,)),

@@ -178,6 +178,17 @@ def declared_graph(given: str, workspace: Path) -> GraphDeclaration:
     return GraphDeclaration(team_name(_named(attribute, place.rsplit(".", 1)[-1])), text, str(Path.cwd()))
 
 
+def graph_in(folder: Path, target: str) -> GraphDeclaration:
+    """Return a graph of a starter's folder.
+
+    Args:
+        folder: the starter's own copy.
+        target: `file.py:attribute` in it.
+    """
+    file, _, attribute = target.partition(":")
+    return GraphDeclaration(team_name(_named(attribute, Path(file).stem)), f"{folder / file}:{attribute}", str(folder))
+
+
 _USUAL = frozenset({"graph", "app", "agent", "workflow", "builder", "compiled", "make_graph", "create_graph"})
 
 

@@ -15,9 +15,11 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast
 from textual import events
 from textual.app import App, SystemCommand
 from textual.binding import BindingType
+from textual.command import CommandPalette
 from textual.driver import Driver
 from textual.filter import LineFilter
 from textual.screen import ModalScreen, Screen
+from textual.theme import ThemeProvider
 
 from hitl_tui.console import keys
 from hitl_tui.console.arming import Arming
@@ -280,7 +282,7 @@ class HitlApp(App[int]):
 
     async def _begin_starter(self, starter: Starter) -> None:
         folder = await asyncio.to_thread(materialise, starter, self.options.data)
-        await self._begin_session(starter.question, folder)
+        await self._begin_session(starter.question, folder, attached_in(starter, folder))
 
     async def _begin_session(self, query: str, workspace: Path, attached: Attachment | None = None) -> None:
         from hitl_tui.core.policy import Mode
@@ -443,6 +445,13 @@ class HitlApp(App[int]):
 
         return palette(self)
 
+    def action_command_palette(self) -> None:
+        if not CommandPalette.is_open(cast("App[object]", self)):
+            self.push_screen(CommandPalette(placeholder=_("Search for commands…"), id="--command-palette"))
+
+    def search_themes(self) -> None:
+        self.push_screen(CommandPalette(providers=[ThemeProvider], placeholder=_("Search for themes…")))
+
     def draft(self, text: str) -> None:
         """Put the beginning of a command into the session's prompt, unless something is typed there."""
         self._session.draft(text)
@@ -465,6 +474,15 @@ class HitlApp(App[int]):
         path = self.options.data / LOG_FILE
         self.failure = f"The console stopped because of something unexpected; {path} has the details."
         self.exit(1, return_code=1)
+
+
+def attached_in(starter: Starter, folder: Path) -> Attachment | None:
+    """Return the graph that a starter attaches; None for one with the built-in teams."""
+    if not starter.graph:
+        return None
+    from hitl_tui.config.graphs import Attachment, graph_in
+
+    return Attachment(graph_in(folder, starter.graph), starter.question)
 
 
 def _starters() -> list[Starter]:

@@ -17,6 +17,8 @@ _LONGEST = 4_000
 """Characters; longer texts are content, no sentences of ours."""
 _DEEPEST = 3
 """How often a value may be a sentence that holds a value that is a sentence."""
+_FRAGMENT = 10
+"""Characters; with fewer literal ones a template makes parts of sentences."""
 _KEPT = 2_048
 _OPAQUE = "\ue000{}\ue001"
 _END = re.compile(r"(?<=[.;:?!]) ")
@@ -57,6 +59,11 @@ class Template:
     def literals(self) -> tuple[str, ...]:
         """What stands before, between and after the values."""
         return tuple(_plain(part) for part in _FIELD.split(self.source)[::3])
+
+    @cached_property
+    def whole(self) -> bool:
+        """It can be a text of its own; a fragment such as `{0} sessions` is known within others alone."""
+        return self.weight >= _FRAGMENT or self.source.rstrip()[-1] in ".?!:"
 
     @cached_property
     def weight(self) -> int:
@@ -168,6 +175,8 @@ class Templates:
             return found
         if "\n" in text:
             return "\n".join(self.rendered(line, depth) for line in text.split("\n"))
+        if text.endswith(".") and (found := self._whole(text[:-1], depth)) is not None:
+            return f"{found}."
         bare = text.strip()
         if bare != text and (found := self._whole(bare, depth)) is not None:
             start = text.index(bare)
@@ -190,7 +199,7 @@ class Templates:
         """Return the translation of one text, None when it isn't certain which one it is."""
         if text in self._texts:
             return self._texts[text]
-        matching = [t for t in self._candidates(text) if t.matches(text)]
+        matching = [t for t in self._candidates(text) if (depth or t.whole) and t.matches(text)]
         if not matching:
             return None
         chosen, *others = sorted(matching, key=lambda t: (-t.weight, t.source))

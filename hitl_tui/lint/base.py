@@ -138,7 +138,9 @@ class Base(ABC):
         place = self.place(node)
         if frame.idempotent or self._is_declared(node):
             idempotent = "declared"
-        self._acted(Effect(one_line(what, 60), place, idempotent, certain), None, before=False, after=bool(frame.flow.asked))
+        self._acted(
+            Effect(one_line(what, 60), place, idempotent, certain), None, before=False, after=bool(frame.flow.asked)
+        )
 
     def _is_declared(self, node: ast.AST) -> bool:
         declared = self.frame.module.declared
@@ -177,11 +179,11 @@ class Base(ABC):
         self._repeats(site)
         for catch in frame.catches:
             self._caught(site, catch)
-        for guard in flow.guards:
+        looping = [loop for loop in frame.loops if loop.rule]
+        for loop in looping:
+            self.report(loop.rule, site.place, f"{site.what} stands in a loop over {loop.reason}.")
+        for guard in () if looping else flow.guards:  # what is wrong with the loop explains what is wrong within it
             self._guarded(site, guard)
-        for loop in frame.loops:
-            if loop.rule:
-                self.report(loop.rule, site.place, f"{site.what} stands in a loop over {loop.reason}.")
         for earlier in flow.shaky:
             self.report(
                 "HT002",

@@ -4,15 +4,21 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable
 from dataclasses import replace
 from typing import Final
 
 from hitl_tui.lint.base import Given
-from hitl_tui.lint.catalogue import BROAD_ERRORS, KEEPS_ORDER, RETRIES, Call, effect_of, is_unordered, kind_of, source_of
-from hitl_tui.lint.expressions import Expressions
+from hitl_tui.lint.catalogue import (
+    KEEPS_ORDER,
+    Call,
+    effect_of,
+    is_unordered,
+    kind_of,
+    source_of,
+)
+from hitl_tui.lint.changes import Changes
 from hitl_tui.lint.flow import Loop, Site
-from hitl_tui.lint.modules import CHANGERS
+from hitl_tui.lint.objects import LONGEST_NAME
 from hitl_tui.lint.values import (
     UNKNOWN,
     ClassRef,
@@ -21,30 +27,19 @@ from hitl_tui.lint.values import (
     GraphRef,
     InstanceRef,
     MethodRef,
-    ModuleRef,
     Ref,
     Source,
     TaskRef,
     ToolNodeRef,
     ToolRef,
     Value,
-    contained,
     element,
-    external,
     join,
-    of,
     taint,
 )
 
-_LONGEST_NAME: Final = 160
-_RUNS: Final = ("invoke", "ainvoke", "stream", "astream", "batch", "abatch", "astream_events", "run", "arun", "__call__")
-_PURE_STEPS: Final = frozenset("get keys values items copy strip split splitlines lower upper format join".split())
-_ENUMS: Final = frozenset("enum.Enum enum.Flag".split())
-_TEXT_ENUMS: Final = frozenset("enum.StrEnum enum.IntEnum enum.IntFlag str int float".split())
-_RECORDS: Final = frozenset(
-    "typing.TypedDict typing_extensions.TypedDict typing.NamedTuple str int float dict list collections.UserDict "
-    "langgraph.graph.MessagesState langgraph.graph.message.MessagesState langgraph.prebuilt.chat_agent_executor.AgentState "
-    "langchain.agents.AgentState".split()
+_PURE_STEPS: Final = frozenset(
+    ["get", "keys", "values", "items", "copy", "strip", "split", "splitlines", "lower", "upper", "format", "join"]
 )
 _SHELLS: Final = re.compile(r"(?:eval|exec|os\.system|os\.popen|subprocess\.(?:getoutput|getstatusoutput)|compile)\Z")
 _QUERIES: Final = re.compile(r".*\.(?:execute|executemany|executescript|raw|text|fetch\w*|read_sql\w*)\Z")
@@ -64,64 +59,8 @@ def is_langgraph(name: str, last: str) -> bool:
     return name.rpartition(".")[2] == last and name.startswith(("langgraph", "langchain"))
 
 
-class Calls(Expressions):
+class Calls(Changes):
     """Follows calls."""
-
-    def attribute(self, value: Value, name: str, node: ast.expr) -> Value:
-        """Return an attribute of something."""
-        found: list[Value] = []
-        for ref in value.refs:
-            found += self._attribute_of(ref, name, node)
-        base = replace(taint([value]), raw=value.raw)
-        if name == "tool_calls":  # a message that was said stays as it is, whatever becomes of the list it stands in
-            return replace(base, from_state=False)
-        if not found:
-            if value.fields is not None and not value.refs:  # a method of a mapping
-                return replace(base, refs=frozenset({External(f"dict().{name}")}))
-            return base
-        made = join(found)
-        merged = taint([made, base])
-        return replace(made, sources=merged.sources, from_state=merged.from_state, answer=merged.answer, raw=base.raw)
-
-    def _attribute_of(self, ref: Ref, name: str, node: ast.expr) -> Iterable[Value]:
-        match ref:
-            case External(name=path):
-                kept = path if len(path) < _LONGEST_NAME else f"?{path.rpartition('.')[2]}"
-                kind = kind_of(f"{kept}.{name}")
-                yield replace(of(External(f"{kept}.{name}")), kinds=frozenset({kind} if kind else ()))
-            case InstanceRef():
-                yield self._of_instance(ref, name, node)
-            case ClassRef():
-                yield _of_class(ref, name)
-            case ModuleRef(module=module):
-                names = self.module_scope(module).names
-                other = None if name in names else self.sources.imported(name, 1, module)
-                yield names[name] if name in names else of(ModuleRef(other) if other else External(f"?{name}"))
-            case GraphRef() | ToolRef() | TaskRef() | ToolNodeRef() | MethodRef():
-                yield of(MethodRef(ref, name))
-            case FunctionRef():
-                yield UNKNOWN
-
-    def _of_instance(self, ref: InstanceRef, name: str, node: ast.expr) -> Value:
-        if name in ref.names:
-            return ref.names[name]
-        for ancestor in ref.type.ancestors():
-            if isinstance(ancestor, ClassRef) and name in ancestor.names:
-                return self._bound(ref, ancestor.names[name], node)
-        return of(External(f"?self.{name}"))
-
-    def _bound(self, ref: InstanceRef, found: Value, node: ast.expr) -> Value:
-        refs: set[Ref] = set()
-        for member in found.refs:
-            if not isinstance(member, FunctionRef) or isinstance(member.node, ast.Lambda):
-                refs.add(member)
-                continue
-            decorators = {_last(d) for d in member.node.decorator_list}
-            bound = member if "staticmethod" in decorators else replace(member, binding=of(ref))
-            if decorators & {"property", "cached_property"}:
-                return self.call(of(bound), Given(), node, f"{member.name}")
-            refs.add(bound)
-        return replace(found, refs=frozenset(refs))
 
     # Calls
 
@@ -160,27 +99,10 @@ class Calls(Expressions):
             case _:
                 return taint(given.all)
 
-    def _make(self, ref: ClassRef, given: Given, node: ast.expr) -> Value:
-        names = [a.name if isinstance(a, External) else "" for a in ref.ancestors()]
-        if any(name in _RECORDS for name in names):
-            return contained(given.all, fields=tuple(given.names.items()))
-        instance = InstanceRef(ref, lasting=not self.checking)
-        if any(_is_dataclass(a) for a in ref.ancestors()) or "pydantic.BaseModel" in names:
-            fields = [s.target.id for s in ref.node.body if isinstance(s, ast.AnnAssign) and isinstance(s.target, ast.Name)]
-            instance.names.update(zip(fields, given.args, strict=False))
-            instance.names.update(given.names)
-        start = self._of_instance(instance, "__init__", node)
-        if any(isinstance(r, FunctionRef) for r in start.refs):
-            self.call(start, given, node, f"{ref.node.name}()")
-        if any(name in _ENUMS | _TEXT_ENUMS for name in names):
-            return taint(given.all)
-        made = taint(given.all)
-        return replace(made, refs=frozenset({instance}), kinds=frozenset({f"an object of class {ref.node.name}"}))
-
     def _task(self, ref: TaskRef, given: Given, node: ast.expr, what: str) -> Value:
         place = self.place(node)
         for loop in self.frame.loops:
-            if loop.rule == "HT003" or loop.rule == "HT005" and "state says" not in loop.reason:
+            if loop.rule == "HT003" or (loop.rule == "HT005" and "state says" not in loop.reason):
                 self.report("HT009", place, f"The task {what} is called in a loop over {loop.reason}.")
         for guard in self.flow.guards:
             says = f"{guard.source.what} in line {guard.source.place.line}"
@@ -223,7 +145,21 @@ class Calls(Expressions):
             kinds = frozenset({kind} if kind else ())
             inside = frozenset().union(*(v.inside for v in given.all)) if given.all else frozenset()
             return replace(made, unordered=order, items=items, kinds=kinds, inside=inside)
-        if name in ("sorted", "min", "max", "sum", "len", "str", "int", "float", "bool", "repr", "json.dumps", "any", "all"):
+        if name in (
+            "sorted",
+            "min",
+            "max",
+            "sum",
+            "len",
+            "str",
+            "int",
+            "float",
+            "bool",
+            "repr",
+            "json.dumps",
+            "any",
+            "all",
+        ):
             inside = given.args[0].inside if name == "sorted" and given.args else frozenset()
             items = given.args[0].items if name == "sorted" and given.args else None
             return replace(made, inside=inside, items=items, raw=name == "str" and any(v.raw for v in given.args))
@@ -237,9 +173,9 @@ class Calls(Expressions):
         if name in ("next", "iter", "getattr") and given.args:
             made = replace(made, refs=element(given.args[0]).refs)
         form = kind_of(f"{name}()")
-        result = External(f"{name}()" if len(name) < _LONGEST_NAME else f"?{last}()")
-        unspecific = name.startswith("dict().") or last in _PURE_STEPS and not form
-        raw = function.raw or last in ("format", "join") and any(v.raw for v in given.all)
+        result = External(f"{name}()" if len(name) < LONGEST_NAME else f"?{last}()")
+        unspecific = name.startswith("dict().") or (last in _PURE_STEPS and not form)
+        raw = function.raw or (last in ("format", "join") and any(v.raw for v in given.all))
         refs: frozenset[Ref] = frozenset() if unspecific else frozenset({result})
         return replace(made, refs=refs, kinds=frozenset({form} if form else ()), raw=raw)
 
@@ -268,7 +204,7 @@ class Calls(Expressions):
         self.frame.loops.append(loop)
         for argument in given.all:
             for ref in argument.refs:
-                if isinstance(ref, FunctionRef) or isinstance(ref, External) and is_langgraph(ref.name, "interrupt"):
+                if isinstance(ref, FunctionRef) or (isinstance(ref, External) and is_langgraph(ref.name, "interrupt")):
                     self._called_by(ref, given, node, what, elsewhere=bool(elsewhere), many=many)
         self.frame.loops.pop()
 
@@ -296,61 +232,6 @@ class Calls(Expressions):
             self.report("HT001", site.place, f"gather(return_exceptions=True) catches what {site.what} raises.")
 
     # Changes of what lasts
-
-    def _changes(self, node: ast.expr, given: Given) -> Value | None:
-        """Note a change of a container by one of its methods; None when it is no such call."""
-        if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute) or node.func.attr not in CHANGERS:
-            return None
-        owner = node.func.value
-        if not isinstance(owner, ast.Name | ast.Attribute | ast.Subscript):
-            return None
-        held = self._quietly(owner)
-        if any(not _is_container(ref) for ref in held.refs):
-            return None
-        method = node.func.attr
-        if self.lasts(owner):
-            same = method in ("add", "discard", "update", "setdefault", "clear", "remove")
-            idempotent = "by its form" if same and not any(v.sources for v in given.all) else ""
-            self.acts(f"{_text(owner)}.{method}", node, idempotent=idempotent)
-            return taint([held, *given.all])
-        if isinstance(owner, ast.Name) and method in ("append", "add", "insert", "extend", "update", "appendleft"):
-            last = given.args[-1] if given.args else UNKNOWN
-            many = method in ("extend", "update")
-            added = list(last.items or [element(last)]) if many else [last]
-            items = (*(held.items or ()), *added)[:40]
-            flat = contained([held, *added])
-            merged = replace(
-                held, items=items, sources=flat.sources, inside=held.inside | flat.inside - held.kinds,
-                from_state=flat.from_state, answer=flat.answer,
-            )
-            self.assign(owner, merged)
-        got = element(held) if method in ("pop", "popleft", "setdefault", "popitem") else UNKNOWN
-        return replace(got, sources=got.sources | held.sources, from_state=got.from_state or held.from_state)
-
-    def _quietly(self, node: ast.expr) -> Value:
-        if isinstance(node, ast.Name):
-            holder = self.frame.scope.holder(node.id)
-            return holder.names[node.id] if holder else of(External("?"))
-        return self.value(node)
-
-    def lasts(self, target: ast.expr) -> bool:
-        """Whether what a name, attribute or element belongs to outlives a run of the node."""
-        if not self.checking:
-            return False
-        root = target
-        while isinstance(root, ast.Subscript):
-            root = root.value
-        if isinstance(root, ast.Name):
-            holder = self.frame.scope.holder(root.id)
-            if holder is None or not holder.lasting and root.id not in self.frame.scope.outer:
-                return False
-            return holder is not self.frame.scope and not _has(holder.names[root.id], ModuleRef)
-        if isinstance(root, ast.Attribute):
-            owner = self._quietly(root.value)
-            if any(isinstance(ref, ClassRef | ModuleRef) for ref in owner.refs):
-                return True
-            return any(isinstance(ref, InstanceRef) and ref.lasting for ref in owner.refs)
-        return False
 
     # Dangers
 
@@ -386,59 +267,6 @@ class Calls(Expressions):
         raise NotImplementedError
 
 
-def retried(name: str, given: Given) -> bool:
-    """Whether a decorator's call calls again after any error."""
-    if not RETRIES.match(name):
-        return False
-    told = [v for v in (*given.args, *given.names.values()) if v.refs]
-    names = [external(v) for v in told]
-    if any(n == "narrow()" for n in names):
-        return False
-    errors = [n for v in told for n in _error_names(v)]
-    return not errors or any(n in BROAD_ERRORS for n in errors)
-
-
-def narrow(name: str, given: Given) -> bool:
-    """Whether a retry's condition lets a question through."""
-    last = name.rpartition(".")[2]
-    broad = any(n in BROAD_ERRORS for v in given.all for n in _error_names(v))
-    if last in ("retry_if_exception_type",):
-        return bool(given.args) and not broad
-    if last == "retry_if_not_exception_type":
-        return broad
-    return last in ("retry_if_result", "retry_if_not_result", "retry_if_exception_message")
-
-
-def _error_names(value: Value) -> list[str]:
-    refs = [ref for v in (value, *(value.items or ())) for ref in v.refs]
-    names = [ref.name for ref in refs if isinstance(ref, External)]
-    own = [ref.node.name for ref in refs if isinstance(ref, ClassRef)]
-    return [n for n in (*names, *own) if re.search(r"(?:Error|Exception|Interrupt|BubbleUp|Timeout)\w*\Z", n)]
-
-
-def _of_class(ref: ClassRef, name: str) -> Value:
-    for ancestor in ref.ancestors():
-        if isinstance(ancestor, ClassRef) and name in ancestor.names:
-            found = ancestor.names[name]
-            bases = {a.name for a in ref.ancestors() if isinstance(a, External)}
-            if bases & _ENUMS and not bases & _TEXT_ENUMS and not found.refs:
-                return Value(kinds=frozenset({f"a member of {ref.node.name}"}))
-            return found
-    return of(External(f"?{ref.node.name}.{name}"))
-
-
-def _is_dataclass(ref: ClassRef | External) -> bool:
-    return isinstance(ref, ClassRef) and any(
-        _last(d) in ("dataclass", "define", "frozen", "attrs", "s") for d in ref.node.decorator_list
-    )
-
-
-def _last(node: ast.expr) -> str:
-    while isinstance(node, ast.Call):
-        node = node.func
-    return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
-
-
 def _partial(given: Given) -> Value:
     first = given.args[0]
     refs: set[Ref] = set()
@@ -472,16 +300,6 @@ def _is_or_has(payload: Value) -> str:
     return "contains" if payload.inside and not payload.kinds else "is"
 
 
-def _is_container(ref: Ref) -> bool:
-    return isinstance(ref, External) and bool(
-        re.match(r"(?:list|dict|set|collections\.\w+|queue\.\w+|asyncio\.Queue|deque|defaultdict|Counter)\(\)\Z", ref.name)
-    )
-
-
-def _has(value: Value, kind: type) -> bool:
-    return any(isinstance(ref, kind) for ref in value.refs)
-
-
 def _encloses(node: ast.expr, site: Site) -> bool:
     return node.lineno <= site.place.line <= (node.end_lineno or node.lineno)
 
@@ -490,15 +308,3 @@ def _says_true(node: ast.expr, word: str) -> bool:
     return isinstance(node, ast.Call) and any(
         k.arg == word and isinstance(k.value, ast.Constant) and k.value.value is True for k in node.keywords
     )
-
-
-def _text(node: ast.expr) -> str:
-    match node:
-        case ast.Name(id=name):
-            return name
-        case ast.Attribute(value=inner, attr=name):
-            return f"{_text(inner)}.{name}"
-        case ast.Subscript(value=inner):
-            return f"{_text(inner)}[…]"
-        case _:
-            return "…"

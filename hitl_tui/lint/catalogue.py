@@ -82,8 +82,12 @@ _TELLING_FUNCTION = re.compile(
     r"email|post|pay|reserve|book|cancel|submit|execute_(?:order|trade|payment|transaction))(?:_\w+)?\Z"
 )
 _SAFE_WORD = re.compile(r"(?:upsert|ensure|get_or_create|set_default|idempotent|if_absent|if_missing|dry_run)")
-_WRITING_SQL = re.compile(r"\s*(?:--[^\n]*\n\s*)*(?:select|pragma|explain|show|describe|values|begin|savepoint|with)\b", re.I)
-_IDEMPOTENT_SQL = re.compile(r"(?:if\s+not\s+exists|on\s+conflict|insert\s+or\s+(?:ignore|replace)|if\s+exists|replace\s+into)", re.I)
+_WRITING_SQL = re.compile(
+    r"\s*(?:--[^\n]*\n\s*)*(?:select|pragma|explain|show|describe|values|begin|savepoint|with)\b", re.I
+)
+_IDEMPOTENT_SQL = re.compile(
+    r"(?:if\s+not\s+exists|on\s+conflict|insert\s+or\s+(?:ignore|replace)|if\s+exists|replace\s+into)", re.I
+)
 
 _CLOCK = re.compile(
     r"time\.(?:time|monotonic|perf_counter|process_time|time_ns|monotonic_ns|localtime|gmtime|ctime|strftime)\Z"
@@ -137,10 +141,19 @@ _KINDS: Final[tuple[tuple[re.Pattern[str], str], ...]] = (
     (re.compile(r"uuid\.(?:uuid\d|UUID)\(\)\Z|uuid_utils\.uuid\d\(\)\Z"), "a UUID"),
     (re.compile(r"pathlib\.(?:Pure)?(?:Posix|Windows)?Path(?:\.(?:cwd|home))?\(\)\Z"), "a Path"),
     (re.compile(r"(?:frozen)?set\(\)\Z"), "a set"),
-    (re.compile(r"bytes\(\)\Z|bytearray\(\)\Z|memoryview\(\)\Z|io\.BytesIO\(\)\Z|secrets\.token_bytes\(\)\Z|os\.urandom\(\)\Z"
-                r"|base64\.\w+\(\)\Z|hashlib\.\w+\(\)\.digest\(\)\Z|pickle\.dumps\(\)\Z"), "bytes"),
-    (re.compile(r"(?:io\.)?open\(\)\Z|pathlib\.Path\(\)\.open\(\)\Z|tempfile\.\w*TemporaryFile\(\)\Z|io\.StringIO\(\)\Z"),
-     "an open file"),
+    (
+        re.compile(
+            r"bytes\(\)\Z|bytearray\(\)\Z|memoryview\(\)\Z|io\.BytesIO\(\)\Z|secrets\.token_bytes\(\)\Z|os\.urandom\(\)\Z"
+            r"|base64\.\w+\(\)\Z|hashlib\.\w+\(\)\.digest\(\)\Z|pickle\.dumps\(\)\Z"
+        ),
+        "bytes",
+    ),
+    (
+        re.compile(
+            r"(?:io\.)?open\(\)\Z|pathlib\.Path\(\)\.open\(\)\Z|tempfile\.\w*TemporaryFile\(\)\Z|io\.StringIO\(\)\Z"
+        ),
+        "an open file",
+    ),
     (re.compile(r"re\.(?:compile|match|search|fullmatch)\(\)\Z"), "a regular expression or match"),
     (re.compile(r"(?:map|filter|zip|iter|enumerate|reversed|itertools\.\w+)\(\)\Z"), "an iterator"),
     (re.compile(r"range\(\)\Z"), "a range"),
@@ -148,9 +161,13 @@ _KINDS: Final[tuple[tuple[re.Pattern[str], str], ...]] = (
     (re.compile(r"(?:pandas|polars|pd|pl)\.(?:DataFrame|Series|read_\w+)\(\)\Z"), "a data frame"),
     (re.compile(r"(?:threading|asyncio)\.(?:Lock|RLock|Event|Semaphore|Queue)\(\)\Z"), "a lock or queue"),
     (re.compile(r"collections\.deque\(\)\Z|deque\(\)\Z"), "a deque"),
-    (re.compile(r"(?:sqlite3|psycopg2?|requests|httpx|aiohttp)\.(?:connect|Session|Client|AsyncClient|ClientSession|"
-                r"get|post|put|patch|delete|request)\(\)(?:\.(?:cursor|get|post|put|patch|delete|request|execute)\(\))*\Z"),
-     "a connection or response"),
+    (
+        re.compile(
+            r"(?:sqlite3|psycopg2?|requests|httpx|aiohttp)\.(?:connect|Session|Client|AsyncClient|ClientSession|"
+            r"get|post|put|patch|delete|request)\(\)(?:\.(?:cursor|get|post|put|patch|delete|request|execute)\(\))*\Z"
+        ),
+        "a connection or response",
+    ),
     (re.compile(r"(?:builtins\.)?(?:ValueError|RuntimeError|Exception|KeyError|TypeError)\(\)\Z"), "an exception"),
     (re.compile(r"PIL\.Image\.\w+\(\)\Z|io\.BytesIO\(\)\Z"), "an image"),
     (re.compile(r"types\.SimpleNamespace\(\)\Z|object\(\)\Z"), "an object"),
@@ -196,7 +213,7 @@ def effect_of(call: Call) -> Doing | None:
     name, last = call.name, call.name.rpartition(".")[2]
     if last == "open" and _opens(name):
         return Doing() if any(letter in call.mode for letter in "wax+") else None
-    if name in _FILE_EFFECTS or _is_path(name) and last in _PATH_WRITERS:
+    if name in _FILE_EFFECTS or (_is_path(name) and last in _PATH_WRITERS):
         return Doing(idempotent="by its form" if call.harmless else "")
     if name in _PROCESS_EFFECTS or _HTTP_WRITER.match(name) or _MAIL.match(name):
         return Doing()
@@ -254,14 +271,14 @@ def source_of(call: Call) -> str:
         return "model"
     if _OUTSIDE.match(name) or _HTTP_READER.match(name) or _HTTP_OPEN.match(name) or _HTTP_WRITER.match(name):
         return "outside"
-    if _DATABASE.match(name) and last != "commit" or _is_path(name) and last in _PATH_READERS:
+    if (_DATABASE.match(name) and last != "commit") or (_is_path(name) and last in _PATH_READERS):
         return "outside"
     return ""
 
 
 def is_unordered(name: str) -> bool:
     """Whether what a call returns comes in an order that isn't fixed."""
-    return bool(_UNORDERED.match(name)) or _is_path(name) and name.rpartition(".")[2] in _PATH_UNORDERED
+    return bool(_UNORDERED.match(name)) or (_is_path(name) and name.rpartition(".")[2] in _PATH_UNORDERED)
 
 
 def kind_of(name: str) -> str:
@@ -270,7 +287,11 @@ def kind_of(name: str) -> str:
     Args:
         name: with `()` at its end.
     """
-    if _is_path(name) and name.endswith(("()", ".parent")) and name.rpartition(".")[2].removesuffix("()") in _PATH_MAKERS:
+    if (
+        _is_path(name)
+        and name.endswith(("()", ".parent"))
+        and name.rpartition(".")[2].removesuffix("()") in _PATH_MAKERS
+    ):
         return "a Path"
     return next((kind for pattern, kind in _KINDS if pattern.match(name)), "")
 

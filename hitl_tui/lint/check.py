@@ -14,7 +14,7 @@ from hitl_tui.core.safe_text import one_line
 from hitl_tui.lint.base import Frame, Given
 from hitl_tui.lint.flow import Done
 from hitl_tui.lint.graphs import RUNS
-from hitl_tui.lint.model import Finding, NodeRow, Place, Position, Report
+from hitl_tui.lint.model import NodeRow, Place, Position, Report
 from hitl_tui.lint.modules import Module, Sources, Target, find_target
 from hitl_tui.lint.values import (
     STATE,
@@ -29,14 +29,15 @@ from hitl_tui.lint.values import (
     ToolNodeRef,
     ToolRef,
     Value,
-    external,
     of,
 )
 from hitl_tui.lint.walker import Walker
 
 _DEEP_ENOUGH: Final = 12_000
-_BUILDERS: Final = frozenset("StateGraph MessageGraph create_agent create_react_agent create_deep_agent ToolNode".split())
-_TALK: Final = frozenset("messages history conversation chat_history discussion transcript".split())
+_BUILDERS: Final = frozenset(
+    ["StateGraph", "MessageGraph", "create_agent", "create_react_agent", "create_deep_agent", "ToolNode"]
+)
+_TALK: Final = frozenset(["messages", "history", "conversation", "chat_history", "discussion", "transcript"])
 
 
 def lint(text: str, folder: Path, search: Sequence[str] = ()) -> Report:
@@ -77,7 +78,7 @@ class _Check:
         self._sources = sources
         self._walker = Walker(sources)
         self._rows: list[NodeRow] = []
-        self._done: set[GraphRef] = set()
+        self._done: set[tuple[Place, tuple[str, ...]]] = set()
 
     def run(self) -> Report:
         """Walk everything; return what was found."""
@@ -149,9 +150,10 @@ class _Check:
     # Nodes
 
     def _graph(self, graph: GraphRef) -> None:
-        if graph in self._done:
+        key = (graph.place, tuple(graph.nodes))
+        if key in self._done:  # a function that builds graphs may be called several times
             return
-        self._done.add(graph)
+        self._done.add(key)
         for name, value in list(graph.nodes.items()):
             for ref in sorted(value.refs, key=lambda r: str(type(r))):
                 self._node(graph, name, ref)
@@ -187,7 +189,9 @@ class _Check:
             for step in [function, *(r for r in routers if isinstance(r, FunctionRef))]:
                 if step is None:
                     continue
-                given = Given(open=True) if isinstance(ref, ToolRef) and step is function else Given((STATE,), open=True)
+                given = (
+                    Given(open=True) if isinstance(ref, ToolRef) and step is function else Given((STATE,), open=True)
+                )
                 summary = walker.follow(step, given)
                 frame.scope = step.scope
                 walker.happened(summary, step.node, f"{step.name}()")
@@ -280,7 +284,9 @@ def _resets(function: FunctionRef) -> Iterable[Place]:
     module = function.scope.module
     for node in ast.walk(function.node):
         match node:
-            case ast.Call(func=ast.Name(id="RemoveMessage") | ast.Attribute(attr="RemoveMessage")) if _removes_all(node):
+            case ast.Call(func=ast.Name(id="RemoveMessage") | ast.Attribute(attr="RemoveMessage")) if _removes_all(
+                node
+            ):
                 yield module.place(node)
             case ast.Dict(keys=keys, values=values):
                 for key, value in zip(keys, values, strict=True):
@@ -297,7 +303,9 @@ def _removes_all(node: ast.Call) -> bool:
 
 def _builds(node: ast.AST) -> bool:
     for part in ast.walk(node):
-        if isinstance(part, ast.Name) and part.id in _BUILDERS or isinstance(part, ast.Attribute) and part.attr in _BUILDERS:
+        if (isinstance(part, ast.Name) and part.id in _BUILDERS) or (
+            isinstance(part, ast.Attribute) and part.attr in _BUILDERS
+        ):
             return True
     return False
 
@@ -332,5 +340,3 @@ def _missing(module: Module, attribute: str, names: dict[str, Value]) -> str:
     graphs = [name for name, value in names.items() if any(isinstance(r, GraphRef) for r in value.refs)]
     there = f"its graphs are {', '.join(graphs[:6])}" if graphs else "it has no graph at its top level"
     return f'{module.shown} has no "{one_line(attribute, 80)}"; {one_line(there, 300)}.'
-
-

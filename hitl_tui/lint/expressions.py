@@ -377,6 +377,3 @@ def _brief(node: ast.expr) -> str:
 def _is_target(name: str, node: ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp) -> bool:
     targets = (part.target for part in node.generators)
     return any(isinstance(found, ast.Name) and found.id == name for t in targets for found in ast.walk(t))
-
-
-Reference = Given

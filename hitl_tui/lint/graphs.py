@@ -7,8 +7,9 @@ from dataclasses import replace
 from typing import Final
 
 from hitl_tui.lint.base import Given
-from hitl_tui.lint.calls import Calls, is_langgraph, narrow, retried
+from hitl_tui.lint.calls import Calls, is_langgraph
 from hitl_tui.lint.flow import Site, Summary
+from hitl_tui.lint.retries import narrow, retried
 from hitl_tui.lint.values import (
     STATE,
     UNKNOWN,
@@ -28,9 +29,15 @@ from hitl_tui.lint.values import (
     taint,
 )
 
-RUNS: Final = frozenset("invoke ainvoke stream astream batch abatch astream_events stream_events astream_log".split())
-_AGENTS: Final = frozenset("create_agent create_react_agent create_deep_agent create_supervisor create_swarm".split())
-_SAME: Final = frozenset("with_config with_types copy configurable_fields bind with_retry with_listeners".split())
+RUNS: Final = frozenset(
+    ["invoke", "ainvoke", "stream", "astream", "batch", "abatch", "astream_events", "stream_events", "astream_log"]
+)
+_AGENTS: Final = frozenset(
+    ["create_agent", "create_react_agent", "create_deep_agent", "create_supervisor", "create_swarm"]
+)
+_SAME: Final = frozenset(
+    ["with_config", "with_types", "copy", "configurable_fields", "bind", "with_retry", "with_listeners"]
+)
 
 
 class Graphs(Calls):
@@ -102,7 +109,9 @@ class Graphs(Calls):
             graph.places["tools"] = self.place(node)
         else:
             self._tool_nodes(graph, tools, node)
-        if any(external(v).rstrip("()").endswith("HumanInTheLoopMiddleware") for v in _flat(given.names.get("middleware"))):
+        if any(
+            external(v).rstrip("()").endswith("HumanInTheLoopMiddleware") for v in _flat(given.names.get("middleware"))
+        ):
             graph.stops = True
         graph.compiled.append((self.place(node), _is_false(node, "checkpointer")))
         graph.stops = graph.stops or bool({"interrupt_before", "interrupt_after", "interrupt_on"} & set(given.names))

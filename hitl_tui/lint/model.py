@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
@@ -175,8 +175,3 @@ class Report:
             "nodes": [row.to_dict() for row in self.rows],
             "notes": list(self.notes),
         }
-
-
-def rule_dict(rule: Rule) -> dict[str, Any]:
-    """Return a rule as JSON."""
-    return {**asdict(rule), "severity": str(rule.severity)}

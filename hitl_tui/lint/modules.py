@@ -7,7 +7,7 @@ import io
 import re
 import tokenize
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -283,7 +283,22 @@ def _mutated_in(function: ast.AST) -> set[str]:
 
 
 CHANGERS: Final = frozenset(
-    "append extend add insert update pop popitem remove discard clear setdefault appendleft extendleft popleft".split()
+    [
+        "append",
+        "extend",
+        "add",
+        "insert",
+        "update",
+        "pop",
+        "popitem",
+        "remove",
+        "discard",
+        "clear",
+        "setdefault",
+        "appendleft",
+        "extendleft",
+        "popleft",
+    ]
 )
 """Methods that change the container they are called on."""
 
@@ -302,6 +317,3 @@ def _relative(path: Path, folder: Path) -> str:
 
 def _shown(text: str, width: int = 200) -> str:
     return one_line(text, width)
-
-
-Names = Mapping[str, str]

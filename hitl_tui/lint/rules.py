@@ -43,7 +43,7 @@ _ALL: Final = (
         "uncertain-loop",
         _WARNING,
         "How many questions this loop asks may differ when the node runs again.",
-        "Ask once about all of them, give each its own run of a node with Send, or work the list out in an earlier node.",
+        "Ask once about all of them, give each a run of a node with Send, or work the list out in an earlier node.",
     ),
     Rule(
         "HT006",

@@ -235,16 +235,7 @@ class GraphRef:
 
 
 Ref = (
-    FunctionRef
-    | External
-    | ClassRef
-    | InstanceRef
-    | ModuleRef
-    | ToolRef
-    | TaskRef
-    | ToolNodeRef
-    | MethodRef
-    | GraphRef
+    FunctionRef | External | ClassRef | InstanceRef | ModuleRef | ToolRef | TaskRef | ToolNodeRef | MethodRef | GraphRef
 )
 
 

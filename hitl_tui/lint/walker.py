@@ -137,4 +137,3 @@ class Walker(Statements):
 def _is_declaring(node: ast.expr) -> bool:
     called = node.func if isinstance(node, ast.Call) else node
     return isinstance(called, ast.Name | ast.Attribute) and bool(_IDEMPOTENT.match(ast.unparse(called)))
-

@@ -11,6 +11,7 @@ from hitl_tui.commands.completion import Completion, complete
 from hitl_tui.commands.handler import CommandHandler
 from hitl_tui.commands.parser import Parsed, is_command, parse
 from hitl_tui.commands.spec import help_table
+from hitl_tui.config.graphs import GraphDeclaration, graph_in
 from hitl_tui.config.load import load_config
 from hitl_tui.core.errors import BadInput, ConfigError, HitlError
 from hitl_tui.core.policy import Mode
@@ -217,7 +218,8 @@ class Talk:
 
     async def _start(self, starter: Starter) -> None:
         self._workspace = materialise(starter, self._options.data)
-        await self._new(starter.question)
+        graph = graph_in(self._workspace, starter.graph) if starter.graph else None
+        await self._new(starter.question, graph=graph)
 
     def _without_session(self, parsed: Parsed) -> None:
         if parsed.spec.name != "help":
@@ -225,10 +227,10 @@ class Talk:
         for usage, summary in help_table():
             self._say([usage, f"    {_(summary)}"])
 
-    async def _new(self, query: str, session_id: str = "") -> None:
+    async def _new(self, query: str, session_id: str = "", graph: GraphDeclaration | None = None) -> None:
         mode = Mode(self._options.mode) if self._options.mode else None
         attached = self._options.attached
-        graph = attached.graph if attached else None
+        graph = attached.graph if attached and graph is None else graph
         setup = await self._bench.create(query, self._workspace, session_id=session_id, mode=mode, graph=graph)
         await self._enter(setup, query)
         if attached and attached.approved and query == attached.query and self._handler is not None:

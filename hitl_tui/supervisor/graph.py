@@ -290,7 +290,7 @@ class TeamSupervisor:
         if folded.changes:
             update["todos"] = dict(folded.changes)
         if asked:
-            about = ", ".join(asked[:5])
+            about = ", ".join(dict.fromkeys(name.partition(" ")[0] for name in asked[:5]))
             update |= {"approval_status": s.WAITING, "approval_message": f"{len(asked)} waiting: {about}"}
         elif not folded.board.control.concluded:
             update |= {"approval_status": s.APPROVED, "approval_message": ""}

@@ -68,12 +68,13 @@ LEFT_OUT = frozenset(
     {
         *(spec.name for spec in SPECS),
         # names of effects and of sections of answers: content
-        *("low risk {0}", "start {0}", "ask again {0}", "go on {0} {1}"),
+        *("low risk {0}", "start {0}", "ask again {0}", "go on {0} {1}", "go on {0}"),
         " Is the server running ",
         *("Not found", "Also found", "Not done", "Files written"),
         # how another library words its errors: looked for, not said
         *("Cannot overwrite a value", "Cannot declare", "Cannot mutate immutable namespace"),
         "limit must not be negative",
+        "s are",
     }
 )
 
@@ -105,9 +106,10 @@ def extract(root: Path = ROOT) -> Found:
         if room in (*SPEAKING, *ALSO_SPEAKING):
             taken = [*_sentences(tree, raised_only=False), *(_words_of_enums(tree) if room == "core" else ())]
         elif room in (*RAISING, *FACES):
-            taken = list(_sentences(tree, raised_only=True))
+            taken = [*_sentences(tree, raised_only=True), *(_descriptions(tree) if room in RAISING else ())]
         else:
             continue
+        taken += _summaries(tree)
         for text in taken:
             if text not in LEFT_OUT:
                 found.said.setdefault(text, []).append(place)
@@ -148,7 +150,7 @@ def _of_call(node: ast.Call) -> Iterator[str | tuple[str, str]]:
         for epilog in node.args[3:4]:
             yield from parts_of(_text(epilog) or "")
     elif name == "_managing":
-        yield from filter(None, map(_text, node.args[1:3]))
+        yield from (text for text in map(_text, node.args[1:3]) if text and _is_sentence(text))
 
 
 def parts_of(text: str) -> Iterator[str]:
@@ -240,6 +242,27 @@ def _words_of_enums(tree: ast.Module) -> Iterator[str]:
             for item in node.body:
                 if isinstance(item, ast.Assign) and (text := _text(item.value)) and _LETTERS.search(text):
                     yield text
+
+
+def _summaries(tree: ast.Module) -> Iterator[str]:
+    """Yield what commands say of themselves: `/help` answers with it."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and _name(node.func) == "CommandSpec":
+            yield from filter(None, map(_text, node.args[1:2]))
+
+
+def _descriptions(tree: ast.Module) -> Iterator[str]:
+    """Yield what teams say of themselves: questions have it as their purpose."""
+    for node in ast.walk(tree):
+        values: list[ast.expr | None] = []
+        if isinstance(node, ast.FunctionDef) and node.name == "description":
+            values = [n.value for n in ast.walk(node) if isinstance(n, ast.Return)]
+        elif isinstance(node, ast.Assign | ast.AnnAssign):
+            target = node.targets[0] if isinstance(node, ast.Assign) else node.target
+            values = [node.value] if _name(target) == "description" else []
+        for value in values:
+            if isinstance(value, ast.Constant | ast.JoinedStr):
+                yield from filter(_is_sentence, _forms(value))
 
 
 def _forms(node: ast.AST) -> Iterator[str]:

@@ -22,7 +22,7 @@ NOW = datetime(2026, 6, 15, 9, 30, tzinfo=UTC)
 
 def test_starters_speak_both_languages_and_lease_comes_first() -> None:
     english, korean = resources.starters("en"), resources.starters("ko")
-    assert [s.key for s in english] == [s.key for s in korean] == ["lease", "ops", "cleanup"]
+    assert [s.key for s in english] == [s.key for s in korean] == ["lease", "ops", "cleanup", "attach"]
     assert "300 million won" in english[0].question
     assert korean[0].question == "집주인이 전세금 3억을 10억으로 올려달래. 법적으로 해결방법 알려줘"
     for s, other in zip(english, korean, strict=True):

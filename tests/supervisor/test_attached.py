@@ -125,7 +125,7 @@ async def test_breakpoints_stop_and_step_node_by_node(tmp_path: Path) -> None:
         await op.ok("/todo approve")
         assert op.asked[0]["next"] == ["write"]
         assert not world(tmp_path)
-        await op.ok("/break clear")
+        await op.ok("/unbreak")
         await op.ok("/step")
         assert op.asked[0]["next"] == ["send"]
         await op.ok("/continue")

@@ -141,7 +141,7 @@ class ReplayScreen(Screen[None]):
         header.mode = _("REPLAY")
         header.followed = not self._link.face.owned
         for pane, label in PANES:
-            self.query_one(f"#{pane}").border_title = Content(label)
+            self.query_one(f"#{pane}").border_title = Content(_(label))
         self.query_one(KeyLine).show([*keys.of(keys.REPLAY, line=True), *keys.of(keys.ANYWHERE, line=True)[:1]])
         self._arrange()
         self._live()

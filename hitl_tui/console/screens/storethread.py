@@ -252,14 +252,16 @@ class ThreadScreen(Screen[None]):
 
     async def _diff_rows(self, info: CheckpointInfo) -> list[Row]:
         older, newer = await self._pair(info)
-        before = await self._past.state_at(older.checkpoint_id) if older is not None else {}
-        after = await self._past.state_at(newer.checkpoint_id)
-        found = await asyncio.to_thread(differences, before, after)
+        moments = [await self._past.moment(c.checkpoint_id) for c in (older, newer) if c is not None]
+        before = moments[0].values if older is not None else {}
+        found = await asyncio.to_thread(differences, before, moments[-1].values)
         which = _("between the two marks") if len(self._marks) == 2 else _("mark and this moment")
         parent = older is None or older.checkpoint_id == info.parent_id
         said = _("this moment and the one it came from") if parent and len(self._marks) < 2 else which
         head = text_row(_("{said}; m marks another to compare").format(said=said), "$text-muted")
-        return [head, *storewords.difference_rows(found)]
+        notes = dict.fromkeys(note for moment in moments for note in moment.notes)
+        told = [text_row(storewords.line(note), "$text-warning") for note in notes]
+        return [head, *told, *storewords.difference_rows(found)]
 
     # Keys --------------------------------------------------------------------------------------------------------
 

@@ -39,12 +39,12 @@ def why_unusable(schema: Any) -> str:
     """Return why a schema can't be used, in words that follow `it`; empty when it can."""
     if not isinstance(schema, Mapping):
         return f"has to be an object and is {typed(schema)}"
+    if (why := _why_refused(schema)) or not schema:
+        return why
     try:
         check_storable(schema)
     except BadInput:
         return "holds something that can't be kept"
-    if (why := _why_refused(schema)) or not schema:
-        return why
     from jsonschema.exceptions import SchemaError
 
     try:

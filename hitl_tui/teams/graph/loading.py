@@ -11,6 +11,8 @@ from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
+from typing_extensions import is_typeddict
+
 from hitl_tui.config.graphs import GraphDeclaration
 from hitl_tui.core.safe_text import one_line
 from hitl_tui.teams.graph.target import GraphError, is_factory, load_target, looks_like_graph, raised
@@ -103,6 +105,9 @@ def facts_of(graph: AnyPregel | StateGraph[Any, Any, Any, Any]) -> GraphFacts:
         schema = plain(compiled.get_input_jsonschema())
     except Exception:  # noqa: BLE001 - before Python 3.12 every typing.TypedDict; types without a JSON Schema, too
         schema = field_schema(getattr(getattr(compiled, "builder", None), "input_schema", None))
+    if is_typeddict(getattr(getattr(compiled, "builder", None), "input_schema", None)):
+        # LangGraph takes any part of such a state; only models and dataclasses insist on their fields.
+        schema.pop("required", None)
     durable = saver not in (None, True, False) and not isinstance(saver, InMemorySaver)
     return GraphFacts(
         input_schema=schema,

@@ -26,7 +26,7 @@ GO_ON = "go on"
 """What is asked of a graph that goes on with a thread as it stands."""
 
 _USUAL = ("input", "question", "query", "topic", "task", "text", "prompt", "request", "message", "content")
-"""Names of the field that a text most likely is meant for, when several could take it."""
+"""Names of fields that a text may be meant for when several could take it: the first of them in the state's order."""
 
 
 class GraphTeam:
@@ -141,7 +141,7 @@ def input_for(text: str, schema: Mapping[str, Any], name: str) -> Any:
         return {"messages": [{"role": "user", "content": text}]}
     takes = [key for key, part in properties.items() if _takes_text(part)]
     required = [key for key in schema.get("required", ()) if key in takes]
-    chosen = required if len(required) == 1 else takes if len(takes) == 1 else [k for k in _USUAL if k in takes][:1]
+    chosen = required if len(required) == 1 else takes if len(takes) == 1 else [k for k in takes if k in _USUAL][:1]
     others = [key for key in schema.get("required", ()) if key not in chosen]
     if not chosen or others:
         raise BadInput(

@@ -22,6 +22,7 @@ from langgraph.types import Command, Overwrite, interrupt
 
 from hitl_tui.core.errors import BadInput, StorageError, UnknownName
 from hitl_tui.supervisor.foreign.store import Store, open_store
+from hitl_tui.supervisor.state import merge_todos
 
 
 @pytest.fixture(scope="module")
@@ -241,6 +242,31 @@ async def test_what_only_the_graph_can_put_together_is_shown_as_changes(tmp_path
         assert any("only the graph" in note or "just the graph" in note for note in moment.notes)
 
 
+async def test_the_todos_of_a_session_of_ours_are_put_together_as_the_supervisor_does(tmp_path: Path) -> None:
+    class Session(TypedDict, total=False):
+        todos: Annotated[dict[str, Any], DeltaChannel(merge_todos, dict, snapshot_frequency=4)]
+        n: int
+
+    def change(state: Session) -> Any:
+        n = state.get("n", 0)
+        todos = {f"todo_{n}": {"id": n, "status": "pending"}, "todo_0": {"id": 0, "status": f"at {n}"}}
+        gone = {f"todo_{n - 3}": None} if n % 2 else {}
+        return Command(update={"todos": {**todos, **gone}, "n": n + 1}, goto="change" if n < 11 else "__end__")
+
+    builder = StateGraph(Session)
+    builder.add_node("change", change)
+    builder.add_edge(START, "change")
+    with sqlite_saver(tmp_path / "checkpoints.db") as saver:
+        graph = builder.compile(checkpointer=saver)
+        graph.invoke({"n": 0}, at("session_s1"))
+        history = list(graph.get_state_history(at("session_s1")))
+    async with open_store(str(tmp_path / "checkpoints.db")) as store:
+        for snapshot in history:
+            moment = await store.moment("session_s1", "", snapshot.config["configurable"]["checkpoint_id"])
+            assert (moment.values.get("todos") or {}) == snapshot.values.get("todos", {})
+            assert moment.notes == ()
+
+
 # Nothing changes ----------------------------------------------------------------------------------------------------
 
 
@@ -331,12 +357,13 @@ async def test_a_store_without_types_and_namespaces_is_read(tmp_path: Path) -> N
             "CREATE TABLE writes (thread_id TEXT, thread_ts TEXT, task_id TEXT, idx INTEGER, channel TEXT, value BLOB,"
             " PRIMARY KEY (thread_id, thread_ts, task_id, idx))"
         )
+        metadata = b'{"source": "input", "step": -1}'
         row = (
             "t",
             "2024-05-01T00:00:00+00:00",
             None,
             json.dumps(checkpoint).encode(),
-            b'{"source": "input", "step": -1}',
+            metadata,
         )
         connection.execute("INSERT INTO checkpoints VALUES (?, ?, ?, ?, ?)", row)
         connection.execute("INSERT INTO writes VALUES ('t', ?, 'task', 0, 'messages', ?)", (row[1], b'["written"]'))

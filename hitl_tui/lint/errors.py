@@ -1,0 +1,176 @@
+"""Errors and context managers: what would catch a question."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Final
+
+from hitl_tui.lint.catalogue import (
+    BROAD_ERRORS,
+)
+from hitl_tui.lint.definitions import Definitions
+from hitl_tui.lint.expressions import met
+from hitl_tui.lint.flow import Catch, Flow, merged
+from hitl_tui.lint.values import (
+    External,
+    FunctionRef,
+    Value,
+    external,
+    of,
+)
+
+Ways = tuple[Flow, dict[str, Value]]
+_SUPPRESS: Final = ("contextlib.suppress()", "?suppress()")
+
+
+class Errors(Definitions):
+    """Walks try and with."""
+
+    def _try(self, node: ast.Try | ast.TryStar) -> None:
+        frame = self.frame
+        start = (frame.flow.copy(), dict(frame.scope.names))
+        catches = self._catches(node)
+        frame.catches += catches
+        self.block(node.body)
+        del frame.catches[len(frame.catches) - len(catches) :]
+        ended = (frame.flow, frame.scope.names)
+        ways: list[Ways] = []
+        for handler in node.handlers:
+            held = frame.flow.effects
+            frame.flow, frame.scope.names = joined([start, (ended[0].copy(), dict(ended[1]))])
+            frame.flow.alive, frame.flow.effects = True, {**frame.flow.effects, **held}
+            if handler.name:
+                frame.scope.names[handler.name] = of(External("Exception()"))
+            self.block(handler.body)
+            ways.append((frame.flow, frame.scope.names))
+        frame.flow, frame.scope.names = ended
+        self.block(node.orelse)
+        ways.append((frame.flow, frame.scope.names))
+        frame.flow, frame.scope.names = joined(ways)
+        self._finally(node, start[0])
+
+    def _finally(self, node: ast.Try | ast.TryStar, start: Flow) -> None:
+        frame = self.frame
+        if not node.finalbody:
+            return
+        alive, frame.flow.alive = frame.flow.alive, True
+        known = set(frame.flow.effects)
+        asked = [site for site in frame.sites if _within(node.body, site.place.line)]
+        self.block(node.finalbody)
+        frame.flow.alive = frame.flow.alive and alive
+        for effect in [e for e in frame.flow.effects if e not in known]:
+            done = frame.done.get(effect)
+            if asked and done is not None and not effect.idempotent:
+                frame.done[effect] = replace(done, before=True)
+                line = asked[0].place.line
+                self.report(
+                    "HT006",
+                    effect.place,
+                    f"{effect.what} in finally happens each time {asked[0].what} in line {line} asks.",
+                )
+
+    def _catches(self, node: ast.Try | ast.TryStar) -> list[Catch]:
+        found: list[Catch] = []
+        for handler in node.handlers:
+            names = self._handled(handler)
+            if "InterruptedError" in names:
+                found.append(Catch(self.place(handler), "except InterruptedError", "HT013"))
+            if not handler.type or any(name in BROAD_ERRORS for name in names):
+                if not _lets_through(handler):
+                    broad = next((n for n in names if n in BROAD_ERRORS), "").rpartition(".")[2]
+                    found.append(Catch(self.place(handler), f"except {broad}".strip()))
+                break
+        if any(isinstance(part, ast.Return | ast.Break | ast.Continue) for part in _own_statements(node.finalbody)):
+            found.append(Catch(self.place(node.finalbody[0]), "a finally that leaves"))
+        return found
+
+    def _handled(self, handler: ast.ExceptHandler) -> list[str]:
+        if handler.type is None:
+            return []
+        made = self.value(handler.type)
+        return [external(part).removeprefix("?") for part in (made.items or (made,))]
+
+    def _with(self, node: ast.With | ast.AsyncWith) -> None:
+        catches: list[Catch] = []
+        for item in node.items:
+            made = self.value(item.context_expr)
+            catch = self._managed(item.context_expr, made)
+            catches += [catch] if catch else []
+            if item.optional_vars is not None:
+                self.assign(item.optional_vars, replace(made, kinds=made.kinds - {"a generator"}))
+        frame = self.frame
+        frame.catches += catches
+        start = (frame.flow.copy(), dict(frame.scope.names))
+        self.block(node.body)
+        del frame.catches[len(frame.catches) - len(catches) :]
+        if catches:
+            frame.flow, frame.scope.names = joined([start, (frame.flow, frame.scope.names)])
+
+    def _managed(self, node: ast.expr, made: Value) -> Catch | None:
+        """Return what a context manager catches."""
+        name = external(made)
+        if name in _SUPPRESS and isinstance(node, ast.Call):
+            broad = [external(self.value(part)) for part in node.args]
+            if any(part in BROAD_ERRORS for part in broad):
+                return Catch(self.place(node), "suppress()")
+        if isinstance(node, ast.Call):
+            for ref in self.value(node.func).refs:
+                if isinstance(ref, FunctionRef) and isinstance(ref.node, ast.FunctionDef | ast.AsyncFunctionDef):
+                    return self.managing(ref)
+        return None
+
+    def managing(self, ref: FunctionRef) -> Catch | None:
+        """Return what a generator that is used as a context manager catches."""
+        raise NotImplementedError
+
+
+def joined(ways: Sequence[Ways]) -> Ways:
+    alive = [(flow, names) for flow, names in ways if flow.alive]
+    if not alive:
+        return Flow(alive=False), dict(ways[0][1]) if ways else {}
+    return merged(flow for flow, _ in alive), met([dict(names) for _, names in alive])
+
+
+def _within(body: Sequence[ast.stmt], line: int) -> bool:
+    return bool(body) and body[0].lineno <= line <= (body[-1].end_lineno or body[-1].lineno)
+
+
+def _lets_through(handler: ast.ExceptHandler) -> bool:
+    """Whether a handler raises again what LangGraph raised, before anything else can end it."""
+    for statement in handler.body:
+        match statement:
+            case ast.Raise(exc=None):
+                return True
+            case ast.Raise(exc=ast.Name(id=name)) if name == handler.name:
+                return True
+            case ast.If(test=ast.Call(func=ast.Name(id="isinstance"), args=[ast.Name(id=name), kinds])) if (
+                name == handler.name and _mentions_bubble(kinds)
+            ):
+                return any(isinstance(part, ast.Raise) for part in statement.body)
+            case ast.If() | ast.Return() | ast.Try() | ast.For() | ast.While() | ast.Raise():
+                return _always_raises(statement)
+    return False
+
+
+def _always_raises(node: ast.stmt) -> bool:
+    return isinstance(node, ast.If) and all(
+        body and isinstance(body[-1], ast.Raise) and body[-1].exc is None for body in (node.body, node.orelse)
+    )
+
+
+def _mentions_bubble(node: ast.expr) -> bool:
+    names = [getattr(part, "id", getattr(part, "attr", "")) for part in ast.walk(node)]
+    return any(name in ("GraphBubbleUp", "GraphInterrupt") for name in names)
+
+
+def _own_statements(body: Sequence[ast.stmt]) -> list[ast.stmt]:
+    found: list[ast.stmt] = []
+    todo = list(body)
+    while todo:
+        node = todo.pop()
+        found.append(node)
+        if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            todo += [child for child in ast.iter_child_nodes(node) if isinstance(child, ast.stmt)]
+    return found

@@ -1,0 +1,375 @@
+"""The order of the plan, changed by dragging rows and by keys; and which rows show a mark (D15, D17)."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from console_support import PATIENCE, RISE, command_workspace, console
+from hypothesis import given
+from hypothesis import strategies as st
+from textual import events
+from textual._xterm_parser import XTermParser
+from textual.app import App, ComposeResult
+from textual.message import Message
+from textual.pilot import Pilot
+from textual.widgets import DataTable, Static
+
+from hitl_tui.console.widgets.dragging import AFTER, BEFORE, DRAGGED, MARKED, Drag, Drop
+from hitl_tui.console.widgets.plan import PlanTable
+from hitl_tui.console.words import PlanRow
+
+
+def a_row(number: int, **changes: Any) -> PlanRow:
+    row = PlanRow(
+        f"todo_{number:03}", "·", "waits", "$text-muted", f"{number:03}", "search", f"step {number}", "", "", ""
+    )
+    return replace(row, **changes)
+
+
+def rows(*numbers: int) -> list[PlanRow]:
+    return [a_row(n) for n in numbers]
+
+
+class Mouse:
+    """A mouse as terminals report it: escape sequences, through Textual's own parser."""
+
+    def __init__(self, app: App[Any], pilot: Pilot[Any]) -> None:
+        self._app, self._pilot, self._parser = app, pilot, XTermParser()
+
+    async def _report(self, code: int, x: int, y: int, end: str = "M") -> None:
+        for event in self._parser.feed(f"\x1b[<{code};{x + 1};{y + 1}{end}"):
+            self._app.post_message(event)
+        await self._pilot.pause()
+
+    async def down(self, x: int, y: int) -> None:
+        await self._report(0, x, y)
+
+    async def to(self, x: int, y: int) -> None:
+        await self._report(32, x, y)
+
+    async def up(self, x: int, y: int) -> None:
+        await self._report(0, x, y, "m")
+
+    async def hover(self, x: int, y: int) -> None:
+        await self._report(35, x, y)
+
+    async def drag(self, start: tuple[int, int], end: tuple[int, int]) -> None:
+        await self.down(*start)
+        await self.to(*end)
+        await self.up(*end)
+
+
+class Bench(App[None]):
+    """A plan alone, with its neighbour; it keeps what the plan says."""
+
+    CSS = "PlanTable { height: 8; } #beside { height: 4; }"
+
+    def __init__(self, fixed: str = "") -> None:
+        super().__init__()
+        self.plan = PlanTable(id="plan", fixed=fixed)
+        self.said: list[Message] = []
+
+    def compose(self) -> ComposeResult:
+        yield self.plan
+        yield Static("beside", id="beside")
+
+    def on_plan_table_moved(self, event: PlanTable.Moved) -> None:
+        self.said.append(event)
+
+    def on_plan_table_held(self, event: PlanTable.Held) -> None:
+        self.said.append(event)
+
+    def on_plan_table_wanted(self, event: PlanTable.Wanted) -> None:
+        self.said.append(event)
+
+    def on_data_table_row_selected(self, event: DataTable.RowSelected) -> None:
+        self.said.append(event)
+
+
+@dataclass
+class Plan:
+    app: Bench
+    pilot: Pilot[None]
+    mouse: Mouse
+
+    @property
+    def table(self) -> PlanTable:
+        return self.app.plan
+
+    @property
+    def drops(self) -> list[Drop]:
+        return [m.drop for m in self.app.said if isinstance(m, PlanTable.Moved)]
+
+    @property
+    def held(self) -> list[str]:
+        return [m.why for m in self.app.said if isinstance(m, PlanTable.Held)]
+
+    @property
+    def lines(self) -> list[str]:
+        return ["".join(s.text for s in self.table.render_line(y)).rstrip() for y in range(self.table.size.height)]
+
+    def y(self, number: int) -> int:
+        """Line of the screen on which a TODO stands."""
+        return next(n for n, line in enumerate(self.lines) if f" {number:03} " in line) + self.table.content_region.y
+
+    async def until(self, condition: Callable[[], object]) -> None:
+        loop = asyncio.get_running_loop()
+        deadline = loop.time() + PATIENCE
+        while not condition():
+            assert loop.time() < deadline, self.lines
+            await self.pilot.pause(0.01)
+
+
+@asynccontextmanager
+async def plan(shown: Sequence[PlanRow], fixed: str = "") -> AsyncIterator[Plan]:
+    app = Bench(fixed)
+    async with app.run_test(size=(80, 20)) as pilot:
+        app.plan.update_rows(shown)
+        await pilot.pause()
+        yield Plan(app, pilot, Mouse(app, pilot))
+
+
+# What letting go would do ----------------------------------------------------------------------------------------
+
+
+@given(st.integers(2, 9), st.data())
+def test_a_drop_puts_the_row_where_the_pointer_is(count: int, data: st.DataObject) -> None:
+    ids = [f"t{n}" for n in range(count)]
+    start, end = data.draw(st.integers(0, count - 1)), data.draw(st.integers(0, count - 1))
+    drag = Drag(ids[start], start).moved(end, inside=True).above(ids, 0)
+    drop = drag.drop(ids)
+    if start == end:
+        assert drop is None
+        return
+    assert drop is not None
+    rest = [i for i in ids if i != drop.todo_id]
+    rest.insert(rest.index(drop.anchor) + (drop.where == "after"), drop.todo_id)
+    assert rest.index(ids[start]) == end
+
+
+def test_at_the_edges_it_scrolls_the_faster_the_further() -> None:
+    drag = replace(Drag("t", 3), begun=True)
+    assert [drag.moved(y, inside=True).scroll(6) for y in (-3, -1, 0, 1, 4, 5, 7)] == [-4, -2, -1, 0, 0, 1, 3]
+    assert Drag("t", 0).scroll(6) == 0
+
+
+# Dragging --------------------------------------------------------------------------------------------------------
+
+
+async def test_a_row_is_dragged_up_and_down() -> None:
+    async with plan(rows(1, 2, 3, 4, 5)) as p:
+        await p.mouse.drag((20, p.y(4)), (20, p.y(2)))
+        await p.mouse.drag((20, p.y(1)), (25, p.y(3)))
+        assert p.drops == [Drop("todo_004", "before", "todo_002"), Drop("todo_001", "after", "todo_003")]
+        assert len(p.app.said) == 2, "no click comes of it"
+
+
+async def test_the_place_is_shown_while_it_is_dragged() -> None:
+    async with plan(rows(1, 2, 3, 4)) as p:
+        y = p.y(2)
+        await p.mouse.down(20, p.y(4))
+        assert not p.table.dragging
+        await p.mouse.to(20, y)
+        assert p.table.dragging
+        assert p.lines[y].startswith(BEFORE) and p.lines[p.y(4)].startswith(DRAGGED)
+        assert any(s.style and s.style.underline for s in p.table.render_line(y - 1)), "a line above the row"
+        assert "004 before 002" in str(p.table.border_subtitle)
+        await p.mouse.to(20, p.y(3))
+        assert p.lines[p.y(3)].startswith(BEFORE) and p.lines[y].startswith(" ")
+        await p.mouse.up(20, p.y(3))
+        assert not p.table.dragging and not str(p.table.border_subtitle)
+        assert all(line.startswith(" ") for line in p.lines[:4])
+
+
+async def test_below_the_last_row_is_after_it() -> None:
+    async with plan(rows(1, 2, 3)) as p:
+        await p.mouse.down(20, p.y(1))
+        await p.mouse.to(20, p.y(3) + 3)
+        assert p.lines[p.y(3)].startswith(AFTER)
+        await p.mouse.up(20, p.y(3) + 3)
+        assert p.drops == [Drop("todo_001", "after", "todo_003")]
+
+
+async def test_escape_takes_it_back() -> None:
+    async with plan(rows(1, 2, 3)) as p:
+        await p.mouse.down(20, p.y(3))
+        await p.mouse.to(20, p.y(1))
+        await p.pilot.press("escape")
+        assert not p.table.dragging
+        await p.mouse.up(20, p.y(1))
+        assert p.drops == []
+        assert not [m for m in p.app.said if isinstance(m, PlanTable.Wanted)], "it stays in the plan"
+        await p.pilot.press("escape")
+        assert isinstance(p.app.said[-1], PlanTable.Wanted), "now Esc leaves"
+
+
+@pytest.mark.parametrize("where", ["beside", "own place"])
+async def test_nothing_moves_when_it_is_let_go(where: str) -> None:
+    async with plan(rows(1, 2, 3)) as p:
+        start = p.y(3)
+        end = p.app.query_one("#beside").region.y + 1 if where == "beside" else start
+        await p.mouse.down(20, start)
+        await p.mouse.to(20, p.y(1))
+        await p.mouse.to(20, end)
+        assert "nothing moves" in str(p.table.border_subtitle)
+        await p.mouse.up(20, end)
+        assert p.app.said == []
+        await p.mouse.down(20, p.y(2))
+        await p.mouse.up(20, p.y(2))
+        assert p.table.selected == "todo_002", "the next click is a click"
+
+
+async def test_a_release_that_nobody_reported_moves_nothing() -> None:
+    async with plan(rows(1, 2, 3)) as p:
+        await p.mouse.down(20, p.y(3))
+        await p.mouse.to(20, p.y(1))
+        await p.mouse.hover(20, p.y(2))
+        assert not p.table.dragging and p.app.mouse_captured is None and p.drops == []
+
+
+@pytest.mark.parametrize("event", [events.AppBlur])
+async def test_a_window_that_loses_the_focus_moves_nothing(event: type[events.Event]) -> None:
+    async with plan(rows(1, 2, 3)) as p:
+        await p.mouse.down(20, p.y(3))
+        await p.mouse.to(20, p.y(1))
+        p.app.post_message(event())
+        await p.until(lambda: not p.table.dragging)
+        await p.mouse.up(20, p.y(1))
+        assert p.drops == []
+
+
+async def test_what_has_had_its_turn_says_why_it_stays() -> None:
+    async with plan([a_row(1, fixed="had its turn"), *rows(2, 3)]) as p:
+        await p.mouse.drag((20, p.y(1)), (20, p.y(3)))
+        assert p.held == ["had its turn"] and p.drops == []
+        await p.mouse.drag((20, p.y(3)), (20, p.y(1)))
+        assert p.drops == [Drop("todo_003", "before", "todo_001")], "others move past it"
+
+
+async def test_a_plan_of_the_past_says_why_it_stays() -> None:
+    async with plan(rows(1, 2), fixed="the past") as p:
+        await p.mouse.drag((20, p.y(2)), (20, p.y(1)))
+        p.table.focus()
+        await p.pilot.press("shift+down")
+        assert p.held == ["the past", "the past"] and p.drops == []
+
+
+async def test_the_plan_changes_under_the_pointer() -> None:
+    async with plan(rows(1, 2, 3, 4)) as p:
+        y = p.y(2)
+        await p.mouse.down(20, p.y(4))
+        await p.mouse.to(20, y)
+        p.table.update_rows(rows(1, 9, 2, 3, 4))
+        await p.pilot.pause()
+        assert p.lines[y].startswith(BEFORE) and " 009 " in p.lines[y]
+        await p.mouse.up(20, y)
+        assert p.drops == [Drop("todo_004", "before", "todo_009")], "what was marked when it was let go"
+
+
+async def test_what_is_dragged_goes_away() -> None:
+    async with plan(rows(1, 2, 3, 4)) as p:
+        await p.mouse.down(20, p.y(4))
+        await p.mouse.to(20, p.y(2))
+        p.table.update_rows(rows(1, 2, 3))
+        await p.pilot.pause()
+        assert not p.table.dragging
+        await p.mouse.up(20, p.y(2))
+        assert p.drops == []
+
+
+async def test_it_scrolls_at_the_edge_in_a_long_plan() -> None:
+    async with plan(rows(*range(1, 10_001))) as p:
+        bottom = p.table.content_region.bottom - 1
+        await p.mouse.down(20, p.y(2))
+        await p.mouse.to(20, bottom)
+        await p.until(lambda: p.table.scroll_y >= 5)
+        await p.mouse.to(20, bottom - 3)
+        top = int(p.table.scroll_y)
+        await p.mouse.up(20, bottom - 3)
+        at = top + bottom - 3 - p.table.content_region.y + 1
+        assert p.drops == [Drop("todo_002", "after", f"todo_{at:03}")]
+        assert p.table.scroll_y == top
+
+
+async def test_another_order_keeps_the_view_and_the_cursor() -> None:
+    async with plan(rows(*range(1, 10_001))) as p:
+        p.table.focus()
+        p.table.move_cursor(row=5_000)
+        await p.pilot.pause()
+        seen, chosen = p.table.scroll_y, p.table.selected
+        p.table.update_rows(rows(*range(1, 4_990), *range(4_991, 10_001), 4_990))
+        await p.pilot.pause()
+        assert p.table.selected == chosen and abs(p.table.scroll_y - seen) <= 1
+        assert p.table.row_count == 10_000
+        p.table.update_rows(rows(*range(2, 10_001)))
+        await p.pilot.pause()
+        assert p.table.selected == chosen and abs(p.table.scroll_y - seen) <= 1
+        shown = [line.split()[2] for line in p.lines[:-1]]
+        assert shown == [f"{int(shown[0]) + n}" for n in range(len(shown))], "numbers are shown whole"
+
+
+async def test_the_rows_are_right_after_any_changes() -> None:
+    async with plan(rows(1, 2, 3)) as p:
+        for numbers in ((3, 1, 2), (3, 2), (5, 3, 2, 4), (4,), (), (1, 2), (*range(1, 60),), (59, *range(1, 59))):
+            p.table.update_rows(rows(*numbers))
+            await p.pilot.pause()
+            shown = [str(p.table.get_cell_at((n, 1))) for n in range(p.table.row_count)]
+            assert shown == [f"{n:03}" for n in numbers]
+
+
+# In a session ----------------------------------------------------------------------------------------------------
+
+
+def order(found: Sequence[Any]) -> list[str]:
+    return [t.id for t in found]
+
+
+async def test_a_drop_is_a_command_like_any_other(tmp_path: Path) -> None:
+    async with console(tmp_path, query=RISE) as c:
+        await c.asked()
+        table, mouse = c.session.query_one(PlanTable), Mouse(c.app, c.pilot)
+        await c.until(lambda: table.row_count == 2, "both rows")
+        x, y = table.content_region.x + 5, table.content_region.y
+        await mouse.drag((x, y + 1), (x, y))
+        await c.until(lambda: order(c.snapshot.todos) == ["todo_002", "todo_001"], "the other order")
+        await c.until(lambda: "todo_002 is before todo_001" in c.message, "the answer")
+        await c.until(lambda: str(table.get_cell_at((0, 1))) == "002", "the rows")
+        assert c.status("todo_001") == "waiting_approval", "nothing is decided by it"
+
+
+async def test_keys_move_the_chosen_row_one_after_the_other(tmp_path: Path) -> None:
+    workspace = command_workspace(tmp_path / "w")
+    async with console(tmp_path / "d", workspace, query="what is the cap?") as c:
+        await c.asked()
+        before = len(c.snapshot.todos)
+        for _ in range(3):
+            await c.send("/todo add command_team keep")
+        await c.until(lambda: len(c.snapshot.todos) == before + 3, "three more")
+        ids = order(c.snapshot.todos)
+        table = c.session.query_one(PlanTable)
+        await c.until(lambda: table.row_count == len(ids), "the rows")
+        table.focus()
+        table.move_cursor(row=len(ids) - 1)
+        await c.press("shift+up", "shift+up", "K", "shift+down")
+        wanted = [*ids[:-3], ids[-1], *ids[-3:-1]]
+        await c.until(lambda: order(c.snapshot.todos) == wanted, "two up")
+        await c.until(lambda: table.selected == ids[-1], "the cursor goes along")
+
+
+async def test_a_marked_question_shows_in_its_row(tmp_path: Path) -> None:
+    async with console(tmp_path, query=RISE) as c:
+        await c.asked()
+        table = c.session.query_one(PlanTable)
+        first = lambda: "".join(s.text for s in table.render_line(0))[0]  # noqa: E731
+        assert first() == " "
+        await c.to_question()
+        await c.press("space")
+        await c.until(lambda: first() == MARKED, "the mark")
+        await c.press("space")
+        await c.until(lambda: first() == " ", "no mark")

@@ -1,0 +1,305 @@
+"""Which form an interrupt has, what answers it, and what is refused (I2)."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from shape_support import MAIL, SCHEMAS, batch, call, inbox, json_values, payloads
+
+from hitl_tui.core.errors import BadInput
+from hitl_tui.core.shapes import Form, Shape, ShapeKind, recognise
+from hitl_tui.core.shapes.document import commands_of, shape_document
+from hitl_tui.core.shapes.model import PLACES
+from hitl_tui.core.shapes.reading import read
+
+APPROVAL = {
+    "type": "tool_approval",
+    "tool_call_id": "c1",
+    "name": "send_mail",
+    "args": {"to": "kim@example.org", "body": MAIL},
+    "description": "Tool execution requires approval",
+}
+ACTION = {"action": "send_email", "to": "a@b.c", "subject": "Hi", "urgent": False, "message": "Send this mail?"}
+
+EXAMPLES: dict[ShapeKind, Any] = {
+    ShapeKind.TOOL_APPROVAL: APPROVAL,
+    ShapeKind.TOOL_BATCH: batch([call(to="a"), call("ask")], [["approve", "edit", "reject"], ["respond"]]),
+    ShapeKind.AGENT_INBOX: [inbox(content=MAIL)],
+    ShapeKind.ELICITATION: {
+        "method": "elicitation/create",
+        "params": {
+            "mode": "form",
+            "message": "Who are you?",
+            "requestedSchema": {
+                "type": "object",
+                "properties": {"name": {"type": "string"}},
+                "required": ["name"],
+            },
+        },
+    },
+    ShapeKind.OPTIONS: {"question": "Colour?", "options": ["red", {"label": "Green one", "value": 3}], "default": 3},
+    ShapeKind.ACTION: ACTION,
+    ShapeKind.REVIEW: {"instruction": "Review this", "content": MAIL},
+    ShapeKind.YES_NO: {"question": "Delete 10,000 records?", "table": "logs"},
+    ShapeKind.PROMPT: "How old are you?",
+    ShapeKind.OTHER: {"foo": [1, {"bar": None}]},
+}
+
+
+@pytest.mark.parametrize("kind", EXAMPLES)
+def test_each_form_is_recognised(kind: ShapeKind) -> None:
+    shape = recognise(EXAMPLES[kind])
+    assert shape.kind is kind
+    assert shape.question.isprintable()
+    assert all(a.place == PLACES[a.name] for a in shape.actions)
+
+
+@given(payloads, st.none() | json_values | st.sampled_from(SCHEMAS))
+@settings(max_examples=300, deadline=None)
+def test_recognising_is_total(value: Any, schema: Any) -> None:
+    shape = recognise(value, schema)
+    assert "\n" not in shape.question
+    assert len({a.place for a in shape.actions}) == len(shape.actions), "two actions in one place"
+    json.dumps(shape_document(shape))
+    assert all(command.startswith("/answer todo_001 ") for command in commands_of(shape, "todo_001").values())
+
+
+def _payload(shape: Shape, name: str, data: st.DataObject) -> Any:
+    """Draw what an action's form could give."""
+    wants = shape.possible(name).wants
+    if wants.form is Form.TEXT:
+        return data.draw(st.text(min_size=1).filter(str.strip))
+    if wants.form is Form.OPTIONS:
+        return data.draw(st.sampled_from([o.value for o in wants.options]))
+    if wants.form is Form.FIELDS:
+        return {**dict(wants.present or {}), **({} if wants.schema is None else {"n": 1})}
+    if wants.form is Form.VALUE:
+        return wants.present if wants.present is not None else data.draw(json_values)
+    if wants.form is Form.PARTS:
+        names = [data.draw(st.sampled_from([a.name for a in p.actions if not a.why_not])) for p in shape.parts]
+        return [(n, _payload(p, n, data)) for n, p in zip(names, shape.parts, strict=True)]
+    return None
+
+
+@given(payloads, st.data())
+@settings(max_examples=300, deadline=None)
+def test_every_answer_that_an_action_makes_passes_the_check(value: Any, data: st.DataObject) -> None:
+    shape = recognise(value)
+    for action in shape.actions:
+        if action.why_not:
+            with pytest.raises(BadInput):
+                shape.answer(action.name)
+            continue
+        payload = _payload(shape, action.name, data)
+        try:
+            made = shape.answer(action.name, payload)
+        except BadInput:
+            # a yes-or-no refuses texts that read as one, and a null option can't be told from none
+            assert shape.kind in (ShapeKind.YES_NO, ShapeKind.ACTION) or payload is None
+            continue
+        shape.check(made, action.name)
+
+
+@given(st.sampled_from(SCHEMAS), json_values)
+@settings(max_examples=300, deadline=None)
+def test_with_a_schema_only_what_fits_it_passes(schema: dict[str, Any], value: Any) -> None:
+    from jsonschema import Draft202012Validator
+
+    shape = recognise("What?", schema)
+    if Draft202012Validator(schema).is_valid(value):
+        shape.check(value)
+    else:
+        with pytest.raises(BadInput):
+            shape.check(value)
+
+
+SENT = [
+    (ShapeKind.TOOL_APPROVAL, "approve", {"type": "approve"}),
+    (ShapeKind.TOOL_APPROVAL, "reject too expensive", {"type": "reject", "message": "too expensive"}),
+    (ShapeKind.TOOL_APPROVAL, "reject", {"type": "reject"}),
+    (ShapeKind.TOOL_APPROVAL, "respond it was sent", {"type": "respond", "message": "it was sent"}),
+    (
+        ShapeKind.TOOL_APPROVAL,
+        "edit to=lee@example.org",
+        {"type": "edit", "edited_action": {"name": "send_mail", "args": {"to": "lee@example.org", "body": MAIL}}},
+    ),
+    (
+        ShapeKind.TOOL_APPROVAL,
+        'edit {"to": "x"}',
+        {"type": "edit", "edited_action": {"name": "send_mail", "args": {"to": "x"}}},
+    ),
+    (
+        ShapeKind.TOOL_BATCH,
+        "1 reject why not 2 respond blue",
+        {"decisions": [{"type": "reject", "message": "why not"}, {"type": "respond", "message": "blue"}]},
+    ),
+    (
+        ShapeKind.TOOL_BATCH,
+        "2 respond 3 reasons, 1 approve",
+        {"decisions": [{"type": "approve"}, {"type": "respond", "message": "3 reasons"}]},
+    ),
+    (
+        ShapeKind.TOOL_BATCH,
+        '[{"type": "approve"}, {"type": "respond", "message": ""}]',
+        {"decisions": [{"type": "approve"}, {"type": "respond", "message": ""}]},
+    ),
+    (ShapeKind.AGENT_INBOX, "accept", [{"type": "accept", "args": None}]),
+    (ShapeKind.AGENT_INBOX, "ignore", [{"type": "ignore", "args": None}]),
+    (ShapeKind.AGENT_INBOX, "respond hello there", [{"type": "response", "args": "hello there"}]),
+    (
+        ShapeKind.AGENT_INBOX,
+        "edit content=short",
+        [{"type": "edit", "args": {"action": "reply", "args": {"content": "short"}}}],
+    ),
+    (ShapeKind.ELICITATION, "name=Kim", {"action": "accept", "content": {"name": "Kim"}}),
+    (ShapeKind.ELICITATION, "decline", {"action": "decline"}),
+    (ShapeKind.ELICITATION, "cancel", {"action": "cancel"}),
+    (ShapeKind.OPTIONS, "red", "red"),
+    (ShapeKind.OPTIONS, "green ONE", 3),
+    (ShapeKind.OPTIONS, "1", "red"),
+    (ShapeKind.OPTIONS, "3", 3),
+    (ShapeKind.OPTIONS, "approve", 3),
+    (ShapeKind.ACTION, "approve", {"action": "approve"}),
+    (
+        ShapeKind.ACTION,
+        "edit subject='New one' urgent=true",
+        {"action": "approve", "subject": "New one", "urgent": True},
+    ),
+    (ShapeKind.ACTION, "reject", {"action": "reject"}),
+    (ShapeKind.ACTION, "respond later", {"action": "later"}),
+    (ShapeKind.REVIEW, "keep", MAIL),
+    (ShapeKind.REVIEW, "edit 30", "30"),
+    (ShapeKind.REVIEW, "Dear Lee,\n\nno.", "Dear Lee,\n\nno."),
+    (ShapeKind.YES_NO, "yes", True),
+    (ShapeKind.YES_NO, "no", False),
+    (ShapeKind.YES_NO, "아니요", False),
+    (ShapeKind.YES_NO, "false", False),
+    (ShapeKind.YES_NO, "respond half of them", "half of them"),
+    (ShapeKind.PROMPT, "30", 30),
+    (ShapeKind.PROMPT, '"30"', "30"),
+    (ShapeKind.PROMPT, "approve", "approve"),
+    (ShapeKind.PROMPT, "reject it", "reject it"),
+    (ShapeKind.PROMPT, "null", None),
+    (ShapeKind.OTHER, '{"x": [1]}', {"x": [1]}),
+    (ShapeKind.OTHER, "no idea", "no idea"),
+]
+
+
+@pytest.mark.parametrize(("kind", "text", "sent"), SENT)
+def test_what_is_written_is_what_is_sent(kind: ShapeKind, text: str, sent: Any) -> None:
+    found = read(recognise(EXAMPLES[kind]), text).value
+    assert json.dumps(found, sort_keys=True) == json.dumps(sent, sort_keys=True)
+
+
+REFUSED = [
+    (ShapeKind.TOOL_APPROVAL, "maybe", "doesn't answer this"),
+    (ShapeKind.TOOL_APPROVAL, "respond", "needs words"),
+    (ShapeKind.TOOL_APPROVAL, "approve it", "takes nothing"),
+    (ShapeKind.TOOL_APPROVAL, "edit too=x", 'There is no "too"'),
+    (ShapeKind.TOOL_APPROVAL, "edit", "needs what shall be different"),
+    (ShapeKind.TOOL_APPROVAL, "to=x", "doesn't answer this"),
+    (ShapeKind.TOOL_APPROVAL, '{"type": "ok"}', "one of the types approve, edit, reject, respond"),
+    (ShapeKind.TOOL_APPROVAL, '{"type": "edit"}', "edited_action"),
+    (ShapeKind.TOOL_APPROVAL, '{"type": "edit", "edited_action": {"name": "rm", "args": {}}}', "keep the tool's name"),
+    (ShapeKind.TOOL_APPROVAL, '{"type": "respond"}', "message"),
+    (ShapeKind.TOOL_APPROVAL, '{"type": "reject", "message": 3}', "text as message"),
+    (ShapeKind.TOOL_APPROVAL, '{"decisions": []}', "types"),
+    (ShapeKind.TOOL_BATCH, "1 approve", "none for 2"),
+    (ShapeKind.TOOL_BATCH, "1 approve 2 reject", "doesn't allow reject"),
+    (ShapeKind.TOOL_BATCH, "approve", "one by one"),
+    (ShapeKind.TOOL_BATCH, '{"type": "approve"}', '"decisions"'),
+    (ShapeKind.TOOL_BATCH, '{"decisions": [{"type": "approve"}]}', "but it has 1"),
+    (ShapeKind.TOOL_BATCH, '{"decisions": [{"type": "respond", "message": "x"}, {"type": "approve"}]}', "Decision 1"),
+    (ShapeKind.TOOL_BATCH, "9 approve 1 reject", "There is no call 9"),
+    (ShapeKind.AGENT_INBOX, '{"type": "accept"}', "a list"),
+    (ShapeKind.AGENT_INBOX, '[{"type": "accept", "args": {"action": "reply", "args": {}}}]', "has to be edit"),
+    (ShapeKind.AGENT_INBOX, '[{"type": "response", "args": null}]', "text as args"),
+    (ShapeKind.AGENT_INBOX, "reject", "doesn't answer this"),
+    (ShapeKind.ELICITATION, "decline 3", "takes nothing"),
+    (ShapeKind.ELICITATION, '{"action": "accept", "content": {}}', "lacks name"),
+    (ShapeKind.OPTIONS, "blue", "There is no option"),
+    (ShapeKind.OPTIONS, "4", "There is no option"),
+    (ShapeKind.ACTION, "edit foo=1", 'There is no "foo"'),
+    (ShapeKind.ACTION, '{"action": "approve", "subjet": "x"}', 'no field "subjet"'),
+    (ShapeKind.ACTION, '{"action": "approve", "urgent": "no"}', "true or false"),
+    (ShapeKind.ACTION, "true", '"action"'),
+    (ShapeKind.YES_NO, "maybe", "doesn't answer this"),
+    (ShapeKind.YES_NO, '"no"', "yes or no"),
+    (ShapeKind.YES_NO, "1", "yes or no"),
+    (ShapeKind.YES_NO, "respond no", "would count as true"),
+    (ShapeKind.PROMPT, '{"a": }', "valid JSON"),
+]
+
+
+@pytest.mark.parametrize(("kind", "text", "why"), REFUSED)
+def test_what_does_not_answer_is_refused_in_one_sentence(kind: ShapeKind, text: str, why: str) -> None:
+    with pytest.raises(BadInput) as error:
+        read(recognise(EXAMPLES[kind]), text)
+    assert why in error.value.message
+    assert "\n" not in error.value.message
+
+
+@given(payloads, st.text(max_size=40))
+@settings(max_examples=300, deadline=None)
+def test_whatever_is_written_is_sent_or_refused(value: Any, text: str) -> None:
+    shape = recognise(value)
+    try:
+        found = read(shape, text)
+    except BadInput as error:
+        assert error.message
+        return
+    shape.check(found.value, found.action)
+
+
+def test_an_inbox_request_may_be_a_json_text() -> None:
+    shape = recognise(json.dumps(inbox(content="x")))
+    assert shape.kind is ShapeKind.AGENT_INBOX
+    assert shape.answer("approve") == [{"type": "accept", "args": None}], "the answer is a list always"
+
+
+def test_only_what_is_allowed_is_offered_and_the_rest_says_why() -> None:
+    (single,) = [recognise(batch([call(to="a")], [["approve"]]))]
+    offered = {a.name: a.why_not for a in single.actions}
+    assert offered.pop("approve") == ""
+    assert set(offered) == {"edit", "reject", "respond"}
+    assert all("doesn't allow" in why for why in offered.values())
+    assert single.answer("approve") == {"decisions": [{"type": "approve"}]}
+
+
+def test_refusing_and_answering_for_a_tool_are_kept_apart_in_words() -> None:
+    shape = recognise(APPROVAL)
+    reject, respond = shape.action("reject"), shape.action("respond")
+    assert reject is not None and "doesn't run" in reject.meaning
+    assert respond is not None and "successful result" in respond.meaning
+    assert respond.wants.required and not reject.wants.required
+
+
+def test_a_tool_that_nobody_knows_is_high_risk_and_a_question_is_not() -> None:
+    assert recognise(APPROVAL).risk == "high"
+    assert recognise(ACTION).risk == "high"
+    assert recognise("How old are you?").risk == ""
+
+
+def test_a_question_that_yes_or_no_cannot_answer_takes_a_value() -> None:
+    assert recognise({"question": "What is your name?"}).kind is ShapeKind.PROMPT
+    assert recognise({"question": "이름을 입력하세요"}).kind is ShapeKind.PROMPT
+    assert recognise({"question": "Which files go? All of them. Delete?"}).kind is ShapeKind.YES_NO
+
+
+def test_a_breakpoint_goes_on_or_takes_one_step() -> None:
+    schema = {"type": "object", "properties": {"action": {"enum": ["continue", "step"]}}, "required": ["action"]}
+    shape = recognise({"breakpoint": "before", "nodes": ["send"], "next": ["send"]}, schema)
+    assert shape.kind is ShapeKind.BREAKPOINT
+    assert shape.answer("approve") == {"action": "continue"}
+    assert read(shape, "step").value == {"action": "step"}
+
+
+def test_arguments_are_shown_whole() -> None:
+    shape = recognise(batch([call(to="a", body=MAIL), call("sql", query="SELECT 1\nFROM t")], [["approve"]] * 2))
+    shown = [d.value for d in shape.details]
+    assert MAIL in shown and "SELECT 1\nFROM t" in shown
+    assert [d.label for d in shape.details if d.value in ("send_mail", "sql")] == ["1 tool", "2 tool"]

@@ -1,0 +1,356 @@
+"""Each rule with its neighbours: what breaks it, and what is like it and doesn't (I6)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from lint_support import checked, found, marked, node, rules
+
+BREAKS = {
+    "except Exception": ("HT001", "try:\n    x = interrupt('?')\nexcept Exception:\n    x = None\nreturn {'name': x}"),
+    "except in a tuple": ("HT001", "try:\n    interrupt('?')\nexcept (OSError, BaseException):\n    pass"),
+    "handler raises something else": (
+        "HT001",
+        "try:\n    interrupt('?')\nexcept Exception as e:\n    raise ValueError from e",
+    ),
+    "handler raises sometimes": (
+        "HT001",
+        "try:\n    interrupt('?')\nexcept Exception:\n    if state['name']:\n        raise",
+    ),
+    "finally returns": ("HT001", "try:\n    interrupt('?')\nfinally:\n    return {}"),
+    "suppress": ("HT001", "from contextlib import suppress\nwith suppress(Exception):\n    interrupt('?')"),
+    "in an else of a caught try": (
+        "HT001",
+        "try:\n    try:\n        pass\n    except ValueError:\n        pass\n    else:\n        interrupt('?')\n"
+        "except Exception:\n    pass",
+    ),
+    "random condition": ("HT002", "import random\nif random.random() < 0.5:\n    interrupt('?')"),
+    "random early return": ("HT002", "import random\nif random.random() < 0.5:\n    return {}\ninterrupt('?')"),
+    "random in a ternary": ("HT002", "import random\nx = interrupt('?') if random.random() < 0.5 else ''"),
+    "random in an and": ("HT002", "import random\nx = random.random() < 0.5 and interrupt('?')"),
+    "file that may come and go": (
+        "HT002",
+        "from pathlib import Path\nif Path('a').exists():\n    interrupt('overwrite?')",
+    ),
+    "state decides, another follows": (
+        "HT002",
+        "if state['name']:\n    interrupt('a?')\nreturn {'name': interrupt('b?')}",
+    ),
+    "state decides in a loop": ("HT002", "for f in ('a', 'b'):\n    if state['name']:\n        interrupt(f)"),
+    "match on state, another follows": (
+        "HT002",
+        "match state['name']:\n    case 'a':\n        interrupt('a?')\n    case _:\n        pass\ninterrupt('b?')",
+    ),
+    "over a set": ("HT003", "for n in {'a', 'b'}:\n    interrupt(n)"),
+    "over a set by another name": ("HT003", "names = set(state['items'])\nfor n in list(names):\n    interrupt(n)"),
+    "over what the file system lists": ("HT003", "import os\nfor n in os.scandir('.'):\n    interrupt(n.name)"),
+    "map over a set": ("HT003", "answers = list(map(interrupt, {'a', 'b'}))"),
+    "a set": ("HT004", "interrupt({'a', 'b'})"),
+    "bytes": ("HT004", "interrupt({'data': b'a'})"),
+    "a generator": ("HT004", "interrupt(x for x in 'ab')"),
+    "a lambda": ("HT004", "interrupt({'check': lambda x: x})"),
+    "a date": ("HT004", "import datetime\ninterrupt({'due': datetime.date.today()})"),
+    "an open file": ("HT004", "interrupt({'file': open('a')})"),
+    "a Path": ("HT004", "from pathlib import Path\ninterrupt({'file': Path('a') / 'b'})"),
+    "deep inside": ("HT004", "interrupt({'a': [{'b': ('c', {1, 2})}]})"),
+    "put in later": ("HT004", "payload = {'a': 1}\npayload['tags'] = {'x'}\ninterrupt(payload)"),
+    "until a time": ("HT005", "import time\nwhile time.time() < 9:\n    interrupt('?')"),
+    "as long as state says": ("HT005", "for item in state['items']:\n    interrupt(item)"),
+    "a time breaks the loop": (
+        "HT005",
+        "import time\nwhile True:\n    if time.time() > 9:\n        break\n    interrupt('?')",
+    ),
+    "file written": ("HT006", "open('a', 'w').write('x')\ninterrupt('?')"),
+    "in an argument of the interrupt": ("HT006", "import httpx\ninterrupt(httpx.post('http://x').json())"),
+    "in one branch": ("HT006", "import os\nif state['name']:\n    os.remove('a')\ninterrupt('?')"),
+    "between two interrupts": ("HT006", "import os\ninterrupt('a?')\nos.remove('a')\ninterrupt('b?')"),
+    "in a loop, for the next round": (
+        "HT006",
+        "import os\nfor f in ('a', 'b'):\n    if interrupt(f):\n        os.remove(f)",
+    ),
+    "in finally": ("HT006", "import os\ntry:\n    interrupt('?')\nfinally:\n    os.remove('lock')"),
+    "in a handler of what came before": (
+        "HT006",
+        "import os\ntry:\n    x = 1\nexcept ValueError:\n    os.remove('a')\ninterrupt('?')",
+    ),
+    "shown and returned": ("HT012", "import uuid\ni = str(uuid.uuid4())\ninterrupt(i)\nreturn {'name': i}"),
+    "shown and sent": (
+        "HT012",
+        "import uuid, httpx\ni = str(uuid.uuid4())\ninterrupt(i)\nhttpx.post('http://x', json={'id': i})",
+    ),
+    "InterruptedError": ("HT013", "try:\n    interrupt('?')\nexcept InterruptedError:\n    pass"),
+    "eval": ("HT014", "return {'name': eval(interrupt('?'))}"),
+    "SQL": (
+        "HT014",
+        "import sqlite3\ndb = sqlite3.connect('a')\nn = interrupt('?')\ndb.execute(f'delete from t where n = {n}')",
+    ),
+    "in a pool": (
+        "HT015",
+        "from concurrent.futures import ThreadPoolExecutor\nwith ThreadPoolExecutor() as pool:\n"
+        "    return {'name': pool.submit(lambda: interrupt('?')).result()}",
+    ),
+}
+
+KEEPS = {
+    "narrow except": "try:\n    interrupt('?')\nexcept ValueError:\n    pass",
+    "raised again": "try:\n    interrupt('?')\nexcept Exception:\n    print('!')\n    raise",
+    "raised again by name": "try:\n    interrupt('?')\nexcept Exception as e:\n    raise e",
+    "let through first": (
+        "from langgraph.errors import GraphInterrupt\ntry:\n    interrupt('?')\nexcept GraphInterrupt:\n    raise\n"
+        "except Exception:\n    pass"
+    ),
+    "asked what it is": (
+        "from langgraph.errors import GraphBubbleUp\ntry:\n    interrupt('?')\nexcept Exception as e:\n"
+        "    if isinstance(e, GraphBubbleUp):\n        raise\n    return {}"
+    ),
+    "try behind it": "interrupt('?')\ntry:\n    print(1)\nexcept Exception:\n    pass",
+    "in a handler": "try:\n    print(1)\nexcept Exception:\n    interrupt('it failed; go on?')",
+    "in the else": "try:\n    print(1)\nexcept Exception:\n    pass\nelse:\n    interrupt('?')",
+    "narrow suppress": "from contextlib import suppress\nwith suppress(KeyError):\n    interrupt('?')",
+    "state decides, alone": "if state['name']:\n    return {'name': interrupt('?')}\nreturn {}",
+    "one question on either way": "if state['name']:\n    interrupt('a?')\nelse:\n    interrupt('b?')\ninterrupt('c?')",
+    "the answer decides": "if interrupt('a?') == 'more':\n    interrupt('b?')\ninterrupt('c?')",
+    "random, but for no question": "import random\nif random.random() < 0.5:\n    print('!')\ninterrupt('?')",
+    "validation loop": "while True:\n    x = interrupt('?')\n    if x.isdigit():\n        return {'name': x}",
+    "a fixed number of tries": "for _ in range(3):\n    if interrupt('?') == 'yes':\n        break",
+    "a sorted set of constants": "for n in sorted({'a', 'b'}):\n    interrupt(n)",
+    "text of a date": "import datetime\nd = datetime.date.today()\ninterrupt({'now': d.isoformat(), 'x': str(d)})",
+    "list of a set": "interrupt({'options': sorted({'a', 'b'})})",
+    "length of a set": "names = set(state['items'])\ninterrupt({'count': len(names)})",
+    "json.dumps of anything": "import json, datetime\ninterrupt(json.dumps({'d': datetime.date.today()}, default=str))",
+    "effect behind": "import os\nif interrupt('?'):\n    os.remove('a')",
+    "effect on the way that doesn't ask": (
+        "import os\nif state['name']:\n    os.remove('a')\n    return {}\ninterrupt('?')"
+    ),
+    "reading": "from pathlib import Path\ninterrupt(Path('a').read_text())",
+    "logging": "import logging\nlogging.getLogger('x').info('asking')\nprint('asking')\ninterrupt('?')",
+    "a folder that may exist": "from pathlib import Path\nPath('a').mkdir(exist_ok=True)\ninterrupt('?')",
+    "local list": "lines = []\nfor x in 'ab':\n    lines.append(x)\ninterrupt({'lines': lines})",
+    "selecting": (
+        "import sqlite3\nrows = sqlite3.connect('a').execute('select 1').fetchall()\ninterrupt({'n': len(rows)})"
+    ),
+    "get": "import httpx\nr = httpx.get('http://x')\ninterrupt({'rate': r.json()})",
+    "shown only": "import uuid\ninterrupt({'reference': str(uuid.uuid4())})\nreturn {'name': 'x'}",
+    "made after the answer": "import uuid\ninterrupt('?')\nreturn {'name': str(uuid.uuid4())}",
+    "answer as an argument": "import subprocess\nx = interrupt('?')\nsubprocess.run(['ls', x], check=True)",
+    "answer as a bound parameter": (
+        "import sqlite3\nx = interrupt('?')\nsqlite3.connect('a').execute('delete from t where n = ?', (x,))"
+    ),
+    "answer that was compared": (
+        "import os\nx = interrupt('?')\nif x not in ('ls', 'pwd'):\n    return {}\nos.system(x)"
+    ),
+    "to_thread": "import asyncio\nprint(asyncio.to_thread(interrupt, '?'))",
+}
+
+
+@pytest.mark.parametrize("name", BREAKS)
+def test_what_breaks_a_rule_is_found(tmp_path: Path, name: str) -> None:
+    rule, body = BREAKS[name]
+    assert rule in rules(node(tmp_path, body))
+
+
+@pytest.mark.parametrize("name", KEEPS)
+def test_what_keeps_the_rules_is_not_found(tmp_path: Path, name: str) -> None:
+    report = node(tmp_path, KEEPS[name])
+    assert [finding.message for finding in report.findings] == []
+    assert any(row.interrupts for row in report.rows)
+
+
+def test_a_call_is_followed_through_functions_methods_and_closures(tmp_path: Path) -> None:
+    report = checked(
+        tmp_path,
+        """
+        import os
+        from functools import partial
+
+        class Helper:
+            def __init__(self, path):
+                self.path = path
+
+            def clean(self):
+                os.remove(self.path)  # fault: HT006
+
+        def make(helper):
+            def inner(state, *, twice=False):
+                helper.clean()
+                return {"name": confirm(state["name"])}
+            return inner
+
+        def confirm(name):
+            return (lambda text: interrupt(text))(name)
+
+        builder = StateGraph(State)
+        builder.add_node("ask", partial(make(Helper("a")), twice=True))
+        builder.add_edge(START, "ask")
+        """,
+    )
+    assert found(report) == marked(tmp_path / "agent.py")
+
+
+def test_an_effect_in_a_task_is_kept_and_one_before_the_tasks_own_question_is_not(tmp_path: Path) -> None:
+    report = checked(
+        tmp_path,
+        """
+        import httpx
+        from langgraph.func import entrypoint, task
+
+        @task
+        def order(name):
+            return httpx.post("http://x", json={"name": name}).json()
+
+        @task
+        def confirm(name):
+            httpx.post("http://y")  # fault: HT006
+            return interrupt(name)
+
+        @entrypoint()
+        def main(name: str):
+            order(name).result()
+            return confirm(name).result()
+        """,
+    )
+    assert found(report) == marked(tmp_path / "agent.py")
+
+
+def test_a_declared_effect_is_allowed_wherever_it_is_declared(tmp_path: Path) -> None:
+    report = checked(
+        tmp_path,
+        """
+        import httpx
+
+        def idempotent(function):
+            return function
+
+        @idempotent
+        def one(): httpx.post("http://x")
+
+        # hitl: idempotent
+        def two(): httpx.post("http://x")
+
+        def three(): httpx.post("http://x")
+
+        def ask(state):
+            one(); two()
+            three()  # hitl: idempotent
+            httpx.post("http://x")  # hitl: idempotent, the server looks at the key
+            # hitl: idempotent
+            httpx.post(
+                "http://x",
+            )
+            interrupt("?")
+
+        StateGraph(State).add_node("ask", ask)
+        """,
+    )
+    assert rules(report) == []
+    assert [row.effect.idempotent for row in report.rows if row.effect] == ["declared"] * 5
+
+
+def test_a_declaration_covers_nothing_else(tmp_path: Path) -> None:
+    body = "import os\n# hitl: idempotent\nos.remove('a')\nos.remove('b')  # fault: HT006\ninterrupt('?')"
+    assert found(node(tmp_path, body)) == marked(tmp_path / "agent.py")
+
+
+def test_what_chooses_the_way_on_runs_in_the_task_of_its_node(tmp_path: Path) -> None:
+    report = checked(
+        tmp_path,
+        """
+        import httpx
+
+        def book(state):
+            httpx.post("http://x")  # fault: HT006
+            return {}
+
+        def route(state):
+            return "book" if interrupt("again?") else "__end__"
+
+        builder = StateGraph(State)
+        builder.add_node("book", book)
+        builder.add_conditional_edges("book", route)
+        """,
+    )
+    assert found(report) == marked(tmp_path / "agent.py")
+
+
+def test_an_agents_tools_are_kept_apart_and_those_of_a_tool_node_are_not(tmp_path: Path) -> None:
+    tools = """
+        from langchain.agents import create_agent
+        from langchain.tools import tool
+        from langgraph.prebuilt import ToolNode, create_react_agent
+
+        @tool
+        def ask(text: str) -> str:
+            return interrupt(text)
+
+        @tool
+        def confirm(text: str) -> str:
+            return interrupt(text)
+
+        @tool
+        def write(text: str) -> str:
+            open("a", "w").write(text)
+
+        @tool
+        def read() -> str:
+            return open("a").read()
+        """
+    assert rules(checked(tmp_path, tools + "\n        graph = create_agent('m', [ask, confirm, write])")) == []
+    assert rules(checked(tmp_path, tools + "\n        node = ToolNode([ask, read])")) == []
+    together = "\n        StateGraph(State).add_node('t', ToolNode(%s))"
+    assert rules(checked(tmp_path, tools + together % "[ask, read]")) == []
+    assert rules(checked(tmp_path, tools + together % "[ask, confirm]")) == ["HT008"]
+    assert rules(checked(tmp_path, tools + together % "[ask, write]")) == ["HT008"]
+    old = "\n        graph = create_react_agent('m', [ask, confirm], version='v1')"
+    assert rules(checked(tmp_path, tools + old)) == ["HT008"]
+
+
+def test_static_breakpoints_of_a_subgraph_are_questions_too(tmp_path: Path) -> None:
+    report = checked(
+        tmp_path,
+        """
+        import httpx
+
+        child = StateGraph(State).add_node("work", lambda state: {}).add_edge(START, "work")
+        child = child.compile(interrupt_before=["work"])
+
+        def parent(state):
+            httpx.post("http://x")  # fault: HT007
+            return child.invoke(state)
+
+        StateGraph(State).add_node("parent", parent)
+        """,
+    )
+    assert found(report) == marked(tmp_path / "agent.py")
+
+
+def test_clearing_is_a_fault_in_a_subgraph_that_asks_only(tmp_path: Path) -> None:
+    source = """
+        def clear(state):
+            return {"messages": []}
+
+        def ask(state):
+            return {"messages": [%s]}
+
+        inner = StateGraph(MessagesState).add_node("clear", clear).add_node("ask", ask)
+        inner.add_edge(START, "%s")
+        graph = %s
+        """
+    nested = 'StateGraph(MessagesState).add_node("inner", inner.compile())'
+    assert rules(checked(tmp_path, source % ("interrupt('?')", "clear", nested))) == ["HT010"]
+    assert rules(checked(tmp_path, source % ("'x'", "clear", nested))) == []
+    assert rules(checked(tmp_path, source % ("interrupt('?')", "ask", nested))) == []
+    assert rules(checked(tmp_path, source % ("interrupt('?')", "clear", "inner.compile()"))) == []
+
+
+def test_aliases_of_interrupt_are_known(tmp_path: Path) -> None:
+    for start, call in (
+        ("import langgraph.types", "langgraph.types.interrupt('?')"),
+        ("import langgraph.types as t", "t.interrupt('?')"),
+        ("from langgraph import types", "types.interrupt('?')"),
+        ("from langgraph.types import *", "interrupt('?')"),
+        ("from langgraph.types import interrupt as stop", "stop('?')"),
+        ("from langgraph.types import interrupt\nask_for = interrupt", "ask_for('?')"),
+    ):
+        body = f"try:\n    {call}\nexcept Exception:\n    pass"
+        assert rules(node(tmp_path, f"{start}\n---\n{body}")) == ["HT001"], start

@@ -1,0 +1,118 @@
+"""What each node does to the world, and where questions stand around it (I6)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from lint_support import checked
+
+from hitl_tui.core.safe_text import cell_width
+from hitl_tui.lint.text import WIDTH, report_lines
+
+SOURCE = """
+    import os
+    import httpx
+    from langgraph.func import task
+
+    @task
+    def kept(): httpx.post("http://x")
+
+    def before(state):
+        os.remove("a")
+        interrupt("?")
+
+    def after(state):
+        interrupt("?")
+        os.remove("b")
+
+    def around(state):
+        for name in ("a", "b"):
+            interrupt(name)
+            httpx.post("http://x")
+
+    def never(state):
+        os.remove("d")
+
+    def harmless(state):
+        kept()
+        os.remove("e")  # hitl: idempotent
+        os.makedirs("f", exist_ok=True)
+        interrupt("?")
+
+    def nothing(state):
+        return {}
+
+    builder = StateGraph(State)
+    for node in (before, after, around, never, harmless, nothing):
+        builder.add_node(node)
+    """
+
+
+def test_a_row_for_each_effect_says_where_it_stands_and_whether_it_happens_again(tmp_path: Path) -> None:
+    rows = [row.to_dict() for row in checked(tmp_path, SOURCE).rows]
+    assert [(r["node"], r["effect"], r["position"], r["idempotent"], r["verdict"]) for r in rows] == [
+        ("before", "os.remove", "before", False, "happens again"),
+        ("after", "os.remove", "after", False, "ok"),
+        ("around", "httpx.post", "before and after", False, "happens again"),
+        ("never", "os.remove", "no interrupt", False, "ok"),
+        ("harmless", "httpx.post", "before", "task", "ok"),
+        ("harmless", "os.remove", "before", "declared", "ok"),
+        ("harmless", "os.makedirs", "before", "by its form", "ok"),
+        ("nothing", None, "no interrupt", None, "ok"),
+    ]
+    assert [r["interrupts"] for r in rows] == [True, True, True, False, True, True, True, False]
+    assert {r["graph"] for r in rows} == {"builder"}
+
+
+def test_findings_and_repeated_rows_are_the_same_effects(tmp_path: Path) -> None:
+    report = checked(tmp_path, SOURCE)
+    effects = {finding.place for finding in report.findings if finding.rule.id in ("HT006", "HT007")}
+    assert effects == {row.effect.place for row in report.rows if row.repeated and row.effect}
+
+
+def test_tools_are_rows_of_their_node_and_subgraphs_follow_their_parent(tmp_path: Path) -> None:
+    report = checked(
+        tmp_path,
+        """
+        from langchain_core.tools import tool
+        from langgraph.prebuilt import ToolNode
+
+        @tool
+        def ask(text: str) -> str:
+            return interrupt(text)
+
+        def work(state):
+            return {}
+
+        inner = StateGraph(MessagesState).add_sequence([("tools", ToolNode([ask])), work])
+        outer = StateGraph(MessagesState).add_node("inner", inner.compile())
+        """,
+    )
+    assert [(row.graph, row.node, row.interrupts) for row in report.rows] == [
+        ("inner", "tools/ask", True),
+        ("inner", "work", False),
+        ("outer", "inner", True),
+    ]
+
+
+def test_the_text_keeps_to_the_width_of_a_terminal_and_shows_everything(tmp_path: Path) -> None:
+    name = "정산_" * 12
+    source = f"""
+        import httpx
+
+        def {name}(state):
+            httpx.Client(base_url="http://x").post("/a")
+            interrupt("?")
+
+        StateGraph(State).add_node("node with a name that is wider than its column", {name})
+        """
+    lines = list(report_lines(checked(tmp_path, source)))
+    assert max(map(cell_width, lines)) <= WIDTH
+    table = "".join(line[2:19].strip() for line in lines if line.startswith("  "))
+    assert "nodewithanamethatiswiderthanitscolumn" in table.replace(" ", "")
+    assert any("AGAIN" in line for line in lines)
+
+
+def test_nothing_to_check_is_said(tmp_path: Path) -> None:
+    report = checked(tmp_path, "x = 1")
+    assert list(report_lines(report)) == ["No graph was found in agent.py, and nothing in it that asks."]
