@@ -77,7 +77,7 @@ class HitlApp(App[int]):
         self.arming = Arming(clock)
         self.engine = Engine(options.data, options.by, options.hide, self._elsewhere)
         self.workspace = (options.workspace or Path.cwd()).expanduser()
-        self.starters: list[Starter] = _starters()
+        self.starters: list[Starter] = [] if options.attached else _starters()
         self.mode = options.mode
         self.lines = recall_lines(options.data)
         self._remembered = recall(options.data)
@@ -145,8 +145,6 @@ class HitlApp(App[int]):
             self.begin(self.options.query)
         else:
             self.list_sessions()
-        if self.options.attached is not None:
-            self._introduce(self.options.attached)
         for problem in self._problems:
             log.warning("%s", problem)
         if self._problems:
@@ -385,11 +383,6 @@ class HitlApp(App[int]):
         elif isinstance(event, events.MouseDown):
             self.arming.click()
         await super().on_event(event)
-
-    def _introduce(self, attached: Attachment) -> None:
-        """Say what the attached graph takes, and what a person should know of it."""
-        takes = _("{graph} takes {takes}; write its input.").format(graph=attached.graph.name, takes=attached.takes)
-        self.say(safe_text(" ".join([*attached.notes, *([] if attached.query else [takes])]), multiline=False))
 
     def take_keys(self) -> None:
         """Hand on what was typed before there was a prompt to take it; called by the first screen, once it has one."""

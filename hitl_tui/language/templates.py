@@ -17,8 +17,8 @@ _LONGEST = 4_000
 """Characters; longer texts are content, no sentences of ours."""
 _DEEPEST = 3
 """How often a value may be a sentence that holds a value that is a sentence."""
-_FRAGMENT = 10
-"""Characters; with fewer literal ones a template makes parts of sentences."""
+_LIGHT = 12
+"""Characters; with fewer literal ones a template mostly makes parts of sentences."""
 _KEPT = 2_048
 _OPAQUE = "\ue000{}\ue001"
 _END = re.compile(r"(?<=[.;:?!]) ")
@@ -61,9 +61,9 @@ class Template:
         return tuple(_plain(part) for part in _FIELD.split(self.source)[::3])
 
     @cached_property
-    def whole(self) -> bool:
-        """It can be a text of its own; a fragment such as `{0} sessions` is known within others alone."""
-        return self.weight >= _FRAGMENT or self.source.rstrip()[-1] in ".?!:"
+    def light(self) -> bool:
+        """There is little to know it by, as in `{0} sessions`: by itself it takes nothing but names and numbers."""
+        return self.weight < _LIGHT and self.source.rstrip()[-1] not in ".?!:"
 
     @cached_property
     def weight(self) -> int:
@@ -199,12 +199,14 @@ class Templates:
         """Return the translation of one text, None when it isn't certain which one it is."""
         if text in self._texts:
             return self._texts[text]
-        matching = [t for t in self._candidates(text) if (depth or t.whole) and t.matches(text)]
+        matching = [t for t in self._candidates(text) if t.matches(text)]
         if not matching:
             return None
         chosen, *others = sorted(matching, key=lambda t: (-t.weight, t.source))
         values = chosen.values(text)
-        if values is None or not all(_within(chosen, other) for other in others):
+        if values is None or (chosen.light and not depth and any(" " in value for value in values.values())):
+            return None
+        if not all(_within(chosen, other) for other in others):
             return None
         return chosen.filled(values, self, depth)
 

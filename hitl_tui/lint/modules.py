@@ -98,7 +98,7 @@ def find_target(text: str, folder: Path, search: Sequence[str]) -> Target:
         else:
             raise BadInput(f'"{_shown(attribute)}" in "{_shown(text)}" is no name of an attribute.', help=_USAGE)
     if not head:
-        raise BadInput("A module or a file is needed before the colon.", help=_USAGE)
+        raise BadInput("A module or a file is needed, and before the colon where there is one.", help=_USAGE)
     if head.endswith(".py") or "/" in head:
         path = (folder / Path(head).expanduser()).absolute()
         _check_file(path, head)

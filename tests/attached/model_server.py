@@ -84,7 +84,7 @@ def researcher(messages: Messages) -> Says:
 
 def payer(messages: Messages) -> Says:
     """Pays once, then says so."""
-    found = [h for h in heard(messages) if h.startswith(("paid", "refused", "User"))]
+    found = [h for h in heard(messages) if "paid" in h or "rejected" in h]
     return Says(f"So: {found[-1]}") if found else Says(calls=(("pay", {"amount": 120, "to": "desk shop"}),))
 
 

@@ -71,7 +71,8 @@ class HomeScreen(Screen[None]):
         yield MessageLine(id="message")
         with Horizontal(id="prompt-row"):
             yield Static(Content(" › "), id="prompt-mark")
-            yield Prompt(_("your question or job, or the number of a starter"), id="prompt")
+            wanted = _("your question or job, or the number of a starter")
+            yield Prompt(_("the graph's input: JSON or words") if self.hitl.options.attached else wanted, id="prompt")
         yield KeyLine(id="keys")
 
     def _options(self) -> list[Option]:
@@ -81,9 +82,11 @@ class HomeScreen(Screen[None]):
             said = f"\n   {safe_text(starter.description, multiline=False)}" if self._wide else ""
             title = f"{number}  {safe_text(starter.title, multiline=False)}"
             rows.append(Content.assemble(title, (said, "$text-muted")))
-        rows.append(
-            Content(_("{n}  Ask about your own folder: {folder}").format(n=len(rows) + 1, folder=self._folder()))
-        )
+        own = _("{n}  Ask about your own folder: {folder}").format(n=len(rows) + 1, folder=self._folder())
+        if self.hitl.options.attached is not None:
+            name = safe_text(self.hitl.options.attached.graph.name, multiline=False)
+            own = _("{n}  Give {graph} its input, in the line below").format(n=len(rows) + 1, graph=name)
+        rows.append(Content(own))
         return [Option(row) for row in rows]
 
     @property
@@ -132,6 +135,12 @@ class HomeScreen(Screen[None]):
             ),
             (_("safety"), _("nothing runs until you say so")),
         ]
+        attached = self.hitl.options.attached
+        if attached is not None:
+            takes = _("takes {shape}").format(shape=attached.takes)
+            about = [(_("graph"), f"{attached.graph.name}  ({attached.graph.target})"), (_("input"), takes)]
+            rows = [*about, *((_("note"), note) for note in attached.notes), *rows]
+            rows = [(label, safe_text(text, multiline=False)) for label, text in rows]
         parts = [part for label, text in rows for part in ((padded(label, 11), "$text-muted"), (f"{text}\n", ""))]
         self.query_one("#home-facts", Static).update(Content.assemble(*parts))
         self.query_one(HeaderBar).mode = mode_words(self.hitl.mode)
@@ -213,7 +222,8 @@ class HomeScreen(Screen[None]):
             self.hitl.begin_starter(self.hitl.starters[index])
         else:
             self.query_one(Prompt).focus()
-            self.say(_("Type what you want to know or have done in {folder}.").format(folder=self._folder()))
+            if self.hitl.options.attached is None:
+                self.say(_("Type what you want to know or have done in {folder}.").format(folder=self._folder()))
 
     def on_data_table_row_selected(self, event: DataTable.RowSelected) -> None:
         event.stop()

@@ -142,9 +142,7 @@ class _Copier:
             await asyncio.to_thread(self._put, connection, ns, row, whole_of(stored, beside), writes)
         return len(ids)
 
-    def _put(
-        self, connection: sqlite3.Connection, ns: str, row: Row, stored: Stored, writes: Sequence[Row]
-    ) -> None:
+    def _put(self, connection: sqlite3.Connection, ns: str, row: Row, stored: Stored, writes: Sequence[Row]) -> None:
         metadata = row[2] if isinstance(row[2], (bytes, str)) or row[2] is None else json.dumps(row[2])
         connection.execute(
             "INSERT INTO checkpoints VALUES (?, ?, ?, ?, ?, ?, ?)",

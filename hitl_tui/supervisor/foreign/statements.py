@@ -105,6 +105,10 @@ class Statements:
         self.newer = fill("$row AND c.checkpoint_id > :than ORDER BY c.checkpoint_id LIMIT :limit")
         self.one = fill("$row AND c.checkpoint_id = :id")
         self.head = fill("SELECT max(c.checkpoint_id) FROM $c c WHERE $place")
+        self.children = fill(
+            "SELECT c.checkpoint_id FROM $c c WHERE $place AND c.checkpoint_id > :id AND c.parent_checkpoint_id = :id"
+            " LIMIT 1"
+        )
         self.count = fill("SELECT count(*) FROM $c c WHERE $place")
         self.place = fill("SELECT count(*) FROM $c c WHERE $place AND c.checkpoint_id <= :id")
         self.turns = fill(_TURNS)

@@ -95,7 +95,8 @@ class GraphTeam:
         Raises:
             BadInput: the graph takes something else; the message says what. GraphError: it can't be loaded.
         """
-        if self.declaration.thread and not arguments and text.strip().lower() == GO_ON:
+        goes_on = arguments == {"input": None} or (not arguments and text.strip().lower() == GO_ON)
+        if self.declaration.thread and goes_on:
             return {"input": None}
         unknown = arguments.keys() - {"input", "thread"}
         given = arguments["input"] if "input" in arguments else {k: arguments[k] for k in arguments if k in unknown}
