@@ -449,14 +449,17 @@ def _starter() -> _Parser:
 def _open() -> _Parser:
     usage = (
         "hitl-tui open DATABASE [--thread THREAD] [--checkpoint ID [--against ID]] [--ns NS] [--search TEXT]\n"
-        "                     [--limit N] [--skip N] [--before ID] [--data DIR] [--json]"
+        "                     [--limit N] [--skip N] [--before ID] [--graph GRAPH] [--workspace DIR]\n"
+        "                     [--mode step|plan|risk] [--as NAME] [--data DIR] [--json]"
     )
     parser = _base(
         "open",
         usage,
         "Look into the checkpoints of any LangGraph graph, without the graph: threads, history, branches, state,\n"
         "differences. Nothing is written and nothing is run. Without a terminal, or with --json, it prints: the\n"
-        "threads; with --thread that one's checkpoints; with --checkpoint the state there.",
+        "threads; with --thread that one's checkpoints; with --checkpoint the state there.\n\n"
+        "With --graph a thread can go on in a copy, in a session of its own: 3 at a checkpoint, or --thread without a\n"
+        "terminal. The store itself is still not written. GRAPH is as in hitl-tui attach.",
         _ENDS,
     )
     parser.add_argument("file", metavar="DATABASE", help="a SQLite file, or postgresql://user@host/database")
@@ -468,6 +471,8 @@ def _open() -> _Parser:
     parser.add_argument("--limit", metavar="N", type=_count, help="list so many (100)")
     parser.add_argument("--skip", metavar="N", type=_count, help="leave so many threads out before")
     parser.add_argument("--before", metavar="ID", default="", help="list checkpoints older than this one")
+    parser.add_argument("--graph", metavar="GRAPH", default="", help="the graph that wrote it, to go on in a copy")
+    _begin(parser)
     _json(parser)
     return parser
 
@@ -482,9 +487,9 @@ def _attach() -> _Parser:
         usage,
         "Run any LangGraph graph under supervision, as it is: its interrupts become questions, its history can be\n"
         "looked at and gone back in, and a crash loses nothing.\n\n"
-        "GRAPH is module:attribute, path.py:attribute (or path.py, when it holds one graph), a langgraph.json, or the\n"
-        "name of a graph in the workspace's langgraph.json. The attribute may be a compiled graph, a builder, a factory\n"
-        "or an @entrypoint. Giving --input is the word to run the graph with it; without it you are asked.",
+        "GRAPH is module:attribute, path.py:attribute (or path.py, when it holds one graph), a langgraph.json, or\n"
+        "the name of a graph in the workspace's langgraph.json. The attribute may be a compiled graph, a builder, a\n"
+        "factory or an @entrypoint. Giving --input is the word to run the graph with it; without it you are asked.",
         _CODES,
     )
     parser.add_argument("name", metavar="GRAPH", help="the graph: agent.py:graph, package.module:graph, langgraph.json")

@@ -19,7 +19,7 @@ def attachment(given: Arguments, stdin: object) -> Attachment:
     """Return what a command line attaches, once the graph has been imported.
 
     Raises:
-        BadInput: there is no such graph, it can't be loaded, or the input isn't for it; one sentence with file and line.
+        BadInput: there is no such graph, it can't be loaded, or the input isn't for it; with file and line.
     """
     from hitl_tui.teams.graph.team import GraphTeam
 

@@ -79,7 +79,8 @@ def _guarded(arguments: Arguments, data: Path, journal: LogFile, out: Output, er
         if arguments.command == "open":
             from hitl_tui.cli import open as opening
 
-            return opening.open_store(arguments, data, out, screen=_has_screen())
+            opened = opening.open_store(arguments, data, out, screen=_has_screen())
+            return opened if isinstance(opened, int) else _attach(opened, data, journal, out, err, current.append)
         if arguments.command == "web":
             from hitl_tui.cli.web import web
 

@@ -101,7 +101,7 @@ async def do(job: Job) -> int:
         job.session_id = setup.info.id
         job.log.hide(setup.secrets)
         async with bench.session(setup) as session:
-            handler = CommandHandler(session, setup.planner, by=by, channel="cli")
+            handler = CommandHandler(session, setup.planner, by=by, channel="cli", keeper=bench)
             with told(job, session):
                 if looks:  # what an earlier process left half done comes first, so that the picture is true
                     await settled(session)

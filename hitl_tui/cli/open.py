@@ -10,10 +10,12 @@ import gc
 import json
 import shlex
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from secrets import token_hex
 from typing import TYPE_CHECKING, Any
 
 from hitl_tui.cli.output import escaped
-from hitl_tui.core.errors import BadInput
+from hitl_tui.core.errors import BadInput, StorageError
 from hitl_tui.core.safe_text import cell_width, one_line, safe_text
 
 if TYPE_CHECKING:
@@ -26,6 +28,8 @@ if TYPE_CHECKING:
     from hitl_tui.supervisor.moments import CheckpointInfo
 
 DONE = 0
+COPIES = "copies"
+"""Folder in the data folder with the copies that graphs go on in."""
 LISTED = 100
 """Threads or checkpoints that are listed when nothing else is said."""
 _WIDEST = 10_000
@@ -44,6 +48,8 @@ def check(arguments: Arguments) -> None:
         raise BadInput("--against needs --checkpoint, the other one of the two to compare.")
     if arguments.ns and not arguments.thread:
         raise BadInput("--ns needs --thread, the thread that the subgraph ran in.")
+    if arguments.graph and (arguments.ns or arguments.against):
+        raise BadInput("--graph goes on with a copy of a thread; it takes neither --ns nor --against.")
 
 
 async def print_store(arguments: Arguments, out: Output) -> int:
@@ -51,8 +57,14 @@ async def print_store(arguments: Arguments, out: Output) -> int:
 
     Raises:
         BadInput: there is no such store, thread or checkpoint, or it can't be read; nothing was changed.
-        StorageError: it can't be read any further.
     """
+    try:
+        return await _print_store(arguments, out)
+    except StorageError as error:
+        raise BadInput(error.message, help=error.help) from error
+
+
+async def _print_store(arguments: Arguments, out: Output) -> int:
     from hitl_tui.supervisor.foreign.store import open_store as opened
 
     async with opened(arguments.file) as store:
@@ -210,8 +222,10 @@ def _table(rows: Iterable[tuple[str, ...]]) -> list[str]:
     return [line.rstrip() for line in padded]
 
 
-def open_store(arguments: Arguments, data: Path, out: Output, *, screen: bool) -> int:
-    """Show a store in a console, or print what is in it; return the exit code. Raises as `print_store` does.
+def open_store(arguments: Arguments, data: Path, out: Output, *, screen: bool) -> int | Arguments:
+    """Show a store in a console, or print what is in it; return the exit code.
+
+    With a graph it may also return what to attach: the graph, with a copy of a thread. Raises as `print_store` does.
 
     Args:
         arguments: what was asked for.
@@ -220,7 +234,12 @@ def open_store(arguments: Arguments, data: Path, out: Output, *, screen: bool) -
         screen: there is a terminal to show it on.
     """
     check(arguments)
-    if not screen or arguments.json or arguments.checkpoint:
+    shown = screen and not arguments.json and not arguments.checkpoint
+    if arguments.graph:
+        _check_graph(arguments)
+        if not shown:
+            return asyncio.run(_forked(arguments, data, arguments.thread, arguments.checkpoint))
+    if not shown:
         return asyncio.run(print_store(arguments, out))
     # Imports make hundreds of thousands of objects and no garbage.
     gc.disable()
@@ -229,4 +248,33 @@ def open_store(arguments: Arguments, data: Path, out: Output, *, screen: bool) -
 
     gc.freeze()
     gc.enable()
-    return run_store(ConsoleOptions(data), arguments.file, arguments.thread)
+    left = run_store(ConsoleOptions(data), arguments.file, arguments.thread, arguments.graph)
+    return left if isinstance(left, int) else asyncio.run(_forked(arguments, data, *left))
+
+
+def _check_graph(arguments: Arguments) -> None:
+    """Load the graph once before anything is copied for it. Raises as `attach` does."""
+    from hitl_tui.cli.attach import attachment
+
+    attachment(replace(arguments, name=arguments.graph, thread="", input=None), None)
+
+
+async def _forked(arguments: Arguments, data: Path, thread: str, checkpoint: str) -> Arguments:
+    """Copy a thread up to a checkpoint, the newest when none is named; return what attaches the graph to the copy."""
+    from hitl_tui.supervisor.foreign.copying import copy_thread
+    from hitl_tui.supervisor.foreign.store import Store, open_database
+
+    if not thread:
+        raise BadInput("--graph needs --thread where there is no terminal to choose one on.")
+    database = await open_database(arguments.file)
+    try:
+        store = Store(database)
+        named = await store.find_thread(thread)
+        last = await store.find(named, "", checkpoint) if checkpoint else await store.head(named, "")
+        target = data / COPIES / f"{token_hex(8)}.db"
+        await copy_thread(database, named, last, target)
+    finally:
+        await database.close()
+    return replace(
+        arguments, command="attach", name=arguments.graph, saver=str(target), thread=named, checkpoint="", input=None
+    )

@@ -24,22 +24,24 @@ _SENT_CELLS = 4_000
 async def answer(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
     """Answer the question that an id names with what was written."""
     question = await find(hand, str(values["id"]))
-    shape = form_of(question)
-    return await send(hand, question, read(shape, str(values["value"])).value)
+    found = read(form_of(question), str(values["value"]))
+    return await send(hand, question, found.value, found.action)
 
 
-async def send(hand: Hand, question: Question, value: Any) -> CommandResult:
-    """Send a checked answer; the result says exactly what was sent.
+async def send(hand: Hand, question: Question, value: Any, action: str = "") -> CommandResult:
+    """Check an answer and send it; the result says exactly what was sent.
 
     Args:
         hand: who answers.
         question: the question as it was shown.
-        value: JSON that its form has checked.
+        value: the answer, JSON.
+        action: the action that made it, when a person chose one.
 
     Raises:
-        BadInput: the value can't be kept.
+        BadInput: it doesn't fit the question, or can't be kept.
         Refused: it can't count: late, repeated, stale, superseded, not allowed.
     """
+    form_of(question).check(value, action)
     check_storable(value)
     result = await hand.decide(question, Verdict.RESPOND, value=value)
     if result.failed:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from hitl_tui.commands.results import CommandResult, failure
 from hitl_tui.core.board import Board, Control, Draft
@@ -15,6 +15,9 @@ from hitl_tui.core.todos import SupervisorTodo, resolve_id
 from hitl_tui.planning.agent import PlanningAgent
 from hitl_tui.supervisor.face import SessionFace
 from hitl_tui.supervisor.snapshot import Question, Snapshot
+
+if TYPE_CHECKING:
+    from hitl_tui.commands.keeping import Keeper
 
 _SAID: Mapping[Verdict, tuple[str, str]] = {
     Verdict.APPROVE: ("resumed", "{what} is approved."),
@@ -38,6 +41,7 @@ class Hand:
         by: who acts.
         channel: `console`, `repl`, `cli`, `pipe`.
         level: their approver level.
+        keeper: keeps all sessions; None where there is only this one.
     """
 
     face: SessionFace
@@ -45,6 +49,7 @@ class Hand:
     by: str
     channel: str
     level: int = 0
+    keeper: Keeper | None = None
 
     @property
     def snapshot(self) -> Snapshot:

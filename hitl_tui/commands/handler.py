@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from types import MappingProxyType
 from typing import Any
 
-from hitl_tui.commands import answering, changing, deciding, graphs, looking
+from hitl_tui.commands import answering, changing, deciding, graphs, keeping, looking
 from hitl_tui.commands.hand import Hand
 from hitl_tui.commands.parser import Parsed, is_command, parse
 from hitl_tui.commands.results import CommandResult, failure
@@ -53,6 +53,9 @@ COMMANDS: Mapping[str, Callable[[Hand, Mapping[str, Any]], Awaitable[CommandResu
         "step": graphs.step,
         "continue": graphs.go_on,
         "rescue": graphs.rescue,
+        "rename": keeping.rename,
+        "export": keeping.export,
+        "fork": keeping.fork,
         "mode": changing.mode,
         "stop": changing.stop,
         "checkpoint restore": changing.checkpoint_restore,
@@ -69,10 +72,20 @@ class CommandHandler:
         by: who gives the commands.
         channel: `console`, `repl`, `cli`, `pipe`.
         level: their approver level.
+        keeper: keeps all sessions; None where there is only this one.
     """
 
-    def __init__(self, face: SessionFace, planner: PlanningAgent, *, by: str, channel: str, level: int = 0) -> None:
-        self._hand = Hand(face, planner, by, channel, level)
+    def __init__(
+        self,
+        face: SessionFace,
+        planner: PlanningAgent,
+        *,
+        by: str,
+        channel: str,
+        level: int = 0,
+        keeper: keeping.Keeper | None = None,
+    ) -> None:
+        self._hand = Hand(face, planner, by, channel, level, keeper)
 
     async def handle(self, line: str) -> CommandResult:
         """Carry a line out: a command, or plain text as a proposal to change the plan.
@@ -108,18 +121,19 @@ class CommandHandler:
         """
         return await self._hand.decide(question, verdict, reason=reason, value=value)
 
-    async def answer(self, question: Question, value: Any) -> CommandResult:
+    async def answer(self, question: Question, value: Any, action: str = "") -> CommandResult:
         """Answer what a team asks from inside, as it was shown (I2).
 
         Args:
             question: the question.
             value: the answer, as its form made it.
+            action: the action that made it.
 
         Raises:
             BadInput: it doesn't fit, or can't be kept.
             Refused: it can't count: late, repeated, stale, superseded, not allowed.
         """
-        return await answering.send(self._hand, question, value)
+        return await answering.send(self._hand, question, value, action)
 
     async def edit(self, todo: SupervisorTodo, text: str, arguments: Mapping[str, Any]) -> CommandResult:
         """Give a TODO another exact input; it is asked anew.

@@ -192,6 +192,13 @@ SPECS: tuple[CommandSpec, ...] = (
         (_DIGEST,),
     ),
     CommandSpec("rules revoke", "Take a rule back; it asks again", (Argument("n", Takes.NUMBER),)),
+    CommandSpec("rename", "Give the session another title", (Argument("title", Takes.TEXT, many=True),)),
+    CommandSpec("export", "Write the session into one file", (Argument("file", Takes.TEXT, many=True),), changes=False),
+    CommandSpec(
+        "fork",
+        "Begin another session where this one stands, or stood; nothing is executed",
+        (Argument("checkpoint", Takes.CHECKPOINT, required=False),),
+    ),
     CommandSpec("stop", "Stop everything that hasn't ended"),
     CommandSpec(
         "help", "Show commands", (Argument("command", Takes.COMMAND, required=False, many=True),), changes=False

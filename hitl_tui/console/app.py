@@ -92,6 +92,7 @@ class HitlApp(App[int]):
         encoding = getattr(sys.__stderr__, "encoding", None) or "utf-8"
         self._drawn = Drawn(plain=ascii_wanted(os.environ, encoding), encoding=encoding)
         self._counting = False
+        self._begun = False
         self._unsaid: tuple[str, bool] | None = None
         self._early: list[events.Event] | None = []
         self.failure = ""
@@ -137,7 +138,15 @@ class HitlApp(App[int]):
         last = "" if known.finished or self.options.query or self.options.attached else known.session
         return self.options.session or last
 
+    def refresh_css(self, animate: bool = True) -> None:
+        """Read the stylesheets again; before anything is shown they haven't been read at all."""
+        if self.screen_stack:
+            super().refresh_css(animate)
+        else:
+            self.stylesheet.set_variables(self.get_css_variables())
+
     def _begin(self) -> None:
+        self._begun = True
         self._load_themes()
         if wanted := self._wanted():
             self.open(wanted)
@@ -361,8 +370,9 @@ class HitlApp(App[int]):
             self.push_screen(self._session)
 
     def list_sessions(self) -> None:
-        """Load the list of sessions for the first screen."""
-        self._start(self._list_sessions(), "list")
+        """Load the list of sessions for the first screen; the engine that knows them comes after the first frame."""
+        if self._begun:
+            self._start(self._list_sessions(), "list")
 
     async def _list_sessions(self) -> None:
         found: list[SessionSummary] = await self.engine.sessions()

@@ -87,7 +87,7 @@ def headline(question: Question, index: int, total: int, now: datetime, width: i
     """
     risk = risk_of(question)
     place = _("QUESTION {index} of {total}").format(index=index, total=total) if total > 1 else _("QUESTION")
-    name = number_of(question.todo_id) if question.todo_id else render(question.kind.value)
+    name = number_of(question.name) if question.todo_id else render(question.kind.value)
     parts: list[tuple[str, str]] = [(f"{place} · {name}", "")]
     if marks:
         parts.append((_(" · ◆ marked ({marks})").format(marks=marks), "bold $text-primary"))
@@ -150,6 +150,10 @@ def details(question: Question, workspace: str, draft: Sequence[Row] = ()) -> li
     rows.append(_row(_("digest"), request.digest))
     rows.append(_row(_("request"), request.id))
     rows.append(_row(_("commands"), "  ".join(question.commands.values())))
+    if question.shape is not None:
+        from hitl_tui.console.inner import answer_rows
+
+        rows += answer_rows(question.shape)
     rows.append(text_row(""))
     rows.append(text_row(_("The subject, exactly as it is approved:"), "$text-muted"))
     rows.append(Row("", Content(_json(request.subject)), exact=True))

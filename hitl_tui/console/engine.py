@@ -217,7 +217,7 @@ class Engine:
         from hitl_tui.console.served import Served
 
         def link(face: Session | Follower) -> Link:
-            return Link(face, CommandHandler(face, setup.planner, by=self._by, channel="console"))
+            return Link(face, CommandHandler(face, setup.planner, by=self._by, channel="console", keeper=bench))
 
         self._hide(setup.secrets)
         async with self._opening:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from hitl_tui.console.asking import Row, text_row
 from hitl_tui.core.safe_text import safe_text
-from hitl_tui.core.shapes.model import Shape, ShapeKind, same
-from hitl_tui.language import _, render
+from hitl_tui.core.shapes.model import Action, Shape, ShapeKind, same
+from hitl_tui.language import _, mark, render
 
 if TYPE_CHECKING:
     from textual.content import Content
@@ -24,9 +24,48 @@ _OURS = (
     ShapeKind.OTHER,
 )
 """Forms whose question isn't the graph's own sentence."""
+_LABELS = frozenset(
+    {
+        mark("Approve"),
+        mark("Edit"),
+        mark("Reject"),
+        mark("Ignore"),
+        mark("Respond"),
+        mark("One by one"),
+        mark("Choose"),
+        mark("Other action"),
+        mark("Keep it"),
+        mark("Yes"),
+        mark("No"),
+        mark("Other"),
+        mark("Answer"),
+        mark("Fill in"),
+        mark("Decline"),
+        mark("Cancel"),
+        mark("Continue"),
+        mark("Step"),
+    }
+)
+_ALL: Mapping[str, str] = {
+    "Approve all ": mark("Approve all {n}"),
+    "Reject all ": mark("Reject all {n}"),
+    "Ignore all ": mark("Ignore all {n}"),
+    "Take ": mark("Take {n}"),
+}
+"""Labels with something of the question in them, by how they begin."""
 _SHORT = 60
 _MOST = 200_000
 """Characters of one value on the screen; the rest is in the details and in the record."""
+
+
+def label_of(action: Action) -> str:
+    """Return an action's label; a graph's own words stay as they are."""
+    if action.label in _LABELS:
+        return _(action.label)
+    for begin, text in _ALL.items():
+        if action.label.startswith(begin):
+            return _(text).format(n=action.label.removeprefix(begin))
+    return action.label
 
 
 def asked(shape: Shape) -> str:
@@ -48,13 +87,32 @@ def inner_rows(question: Question, shape: Shape) -> Iterable[Row]:
     yield _row(_("from"), who_asks(question), "$text-primary")
     for note in shape.notes:
         yield _row(_("note"), render(note), "bold $text-warning")
-    for number, line in enumerate(question.view.request.about.get("again") or ()):
-        yield _row(_("again") if number == 0 else "", render(safe_text(str(line), multiline=False)), "$text-muted")
+    again = [render(safe_text(str(line), multiline=False)) for line in question.view.request.about.get("again") or ()]
+    if again:
+        yield _row(_("again"), "\n".join(again), "$text-muted")
 
 
 def detail_rows(shape: Shape) -> list[Row]:
-    """Return everything that a question is about, whole."""
-    return [_row(detail.label, shown_value(detail.value), exact=True) for detail in shape.details]
+    """Return everything that a question is about, whole; what an agent says of it stands apart."""
+    rows = []
+    for detail in shape.details:
+        if detail.claim:
+            rows.append(text_row(_("── the agent says; nobody has checked it ──"), "$text-muted"))
+            rows.append(_row("", f"“{shown_value(detail.value)}”", "italic $text-muted"))
+        else:
+            rows.append(_row(detail.label, shown_value(detail.value), exact=True))
+    return rows
+
+
+def answer_rows(shape: Shape) -> list[Row]:
+    """Return what each answer means, and why one isn't possible."""
+    rows = []
+    for action in shape.actions:
+        said = action.why_not or action.meaning or action.wants.hint
+        if said:
+            shown = safe_text(render(said), multiline=False)
+            rows.append(_row(label_of(action), shown, "$text-muted" if action.why_not else ""))
+    return rows
 
 
 def shown_value(value: Any) -> str:

@@ -99,6 +99,8 @@ def answers(question: Question) -> tuple[Answer, ...]:
 
 def _inner(shape: Shape) -> tuple[Answer, ...]:
     """Return the places for what a team asks from inside: what its form offers, and 3 always a way to say no (I2)."""
+    from hitl_tui.console.inner import label_of
+
     offered = {a.place: a for a in shape.actions}
     stop = Answer(3, _("Stop step"), Verdict.REJECT, "reason")
     found: list[Answer] = []
@@ -106,7 +108,7 @@ def _inner(shape: Shape) -> tuple[Answer, ...]:
         action = offered.get(number)
         if action is not None and not (action.why_not and number == 3):
             found.append(
-                Answer(number, render(action.label), ask="inner", why_not=render(action.why_not), action=action.name)
+                Answer(number, label_of(action), ask="inner", why_not=render(action.why_not), action=action.name)
             )
         elif number == 3:
             found.append(stop)

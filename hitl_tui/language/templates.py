@@ -15,6 +15,8 @@ from itertools import pairwise
 _FIELD = re.compile(r"\{(\w+)(!t)?\}")
 _LONGEST = 4_000
 """Characters; longer texts are content, no sentences of ours."""
+_MOST_SENTENCES = 12
+"""Ends of sentences; texts with more are content, too."""
 _DEEPEST = 3
 """How often a value may be a sentence that holds a value that is a sentence."""
 _LIGHT = 12
@@ -64,6 +66,11 @@ class Template:
     def light(self) -> bool:
         """There is little to know it by, as in `{0} sessions`: by itself it takes nothing but names and numbers."""
         return self.weight < _LIGHT and self.source.rstrip()[-1] not in ".?!:"
+
+    def takes_names(self, text: str) -> bool:
+        """Return whether all values in a text are single words."""
+        values = self.values(text)
+        return values is not None and not any(" " in value for value in values.values())
 
     @cached_property
     def weight(self) -> int:
@@ -171,44 +178,49 @@ class Templates:
         """Return a text, or the value within one, in the other language."""
         if not text.strip() or len(text) > _LONGEST or depth > _DEEPEST:
             return text
-        if (found := self._whole(text, depth)) is not None:
-            return found
-        if "\n" in text:
-            return "\n".join(self.rendered(line, depth) for line in text.split("\n"))
-        if text.endswith(".") and (found := self._whole(text[:-1], depth)) is not None:
-            return f"{found}."
-        bare = text.strip()
-        if bare != text and (found := self._whole(bare, depth)) is not None:
-            start = text.index(bare)
-            return text[:start] + found + text[start + len(bare) :]
-        return self._sentences(text, depth)
-
-    def _sentences(self, text: str, depth: int) -> str:
-        """Return several sentences after one another, each known; as they are when one of them isn't."""
-        for end in _END.finditer(text):
-            first = self._whole(text[: end.start()], depth)
-            if first is None:
-                continue
-            rest = text[end.end() :]
-            second = self.rendered(rest, depth)
-            if second != rest:
-                return f"{first} {second}"
-        return text
-
-    def _whole(self, text: str, depth: int) -> str | None:
-        """Return the translation of one text, None when it isn't certain which one it is."""
         if text in self._texts:
             return self._texts[text]
-        matching = [t for t in self._candidates(text) if t.matches(text)]
-        if not matching:
-            return None
-        chosen, *others = sorted(matching, key=lambda t: (-t.weight, t.source))
+        if matching := self._matching(text, depth):
+            return self._translated(text, matching, depth)
+        return self._in_parts(text, depth)
+
+    def _matching(self, text: str, depth: int) -> list[Template]:
+        """Return the templates that can have made a text, the one with the most literal characters first."""
+        found = [t for t in self._candidates(text) if t.matches(text)]
+        if not depth:
+            found = [t for t in found if not t.light or t.takes_names(text)]
+        return sorted(found, key=lambda t: (-t.weight, t.source))
+
+    def _translated(self, text: str, matching: Sequence[Template], depth: int) -> str:
+        """Return a text that one of these made in the other language; as it is when it isn't certain which."""
+        chosen, *others = matching
         values = chosen.values(text)
-        if values is None or (chosen.light and not depth and any(" " in value for value in values.values())):
-            return None
-        if not all(_within(chosen, other) for other in others):
-            return None
+        if values is None or not all(_within(chosen, other) for other in others):
+            return text
         return chosen.filled(values, self, depth)
+
+    def _in_parts(self, text: str, depth: int) -> str:
+        """Return a text that isn't one of ours as a whole: lines, or sentences after one another, or with a stop."""
+        if "\n" in text:
+            return "\n".join(self.rendered(line, depth) for line in text.split("\n"))
+        bare = text.strip()
+        if bare != text:
+            return text.replace(bare, self.rendered(bare, depth), 1)
+        if text.endswith(".") and (found := self.rendered(text[:-1], depth)) != text[:-1]:
+            return f"{found}."
+        ends = list(_END.finditer(text))
+        for end in ends if len(ends) <= _MOST_SENTENCES else ():
+            first, rest = text[: end.start()], text[end.end() :]
+            if (one := self._one(first, depth)) != first:
+                other = self.rendered(rest, depth)
+                return f"{one} {other}" if other != rest else text
+        return text
+
+    def _one(self, text: str, depth: int) -> str:
+        if text in self._texts:
+            return self._texts[text]
+        matching = self._matching(text, depth)
+        return self._translated(text, matching, depth) if matching else text
 
     def _candidates(self, text: str) -> Sequence[Template]:
         return [*self._first.get(text[:3], ()), *self._last.get(text[-3:], ()), *self._loose]

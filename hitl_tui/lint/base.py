@@ -16,7 +16,7 @@ from hitl_tui.lint.modules import Module, Sources
 from hitl_tui.lint.rules import RULES
 from hitl_tui.lint.values import FunctionRef, GraphRef, Ref, Scope, Source, Value
 
-MOST_STEPS: Final = 400_000
+MOST_STEPS: Final = 200_000
 """Expressions and statements that are looked at before calls are no longer followed."""
 
 DEEPEST: Final = 25
@@ -139,7 +139,7 @@ class Base(ABC):
         if frame.idempotent or self._is_declared(node):
             idempotent = "declared"
         self._acted(
-            Effect(one_line(what, 60), place, idempotent, certain), None, before=False, after=bool(frame.flow.asked)
+            Effect(_brief_name(what), place, idempotent, certain), None, before=False, after=bool(frame.flow.asked)
         )
 
     def _is_declared(self, node: ast.AST) -> bool:
@@ -262,3 +262,10 @@ class Base(ABC):
     @abstractmethod
     def module_scope(self, module: Module) -> Scope:
         """Return a module's names, walking it first where that hasn't happened."""
+
+
+def _brief_name(name: str) -> str:
+    """Return a dotted name of a call as people would say it: `httpx.Client.post`, `sqlite3…execute`."""
+    parts = name.replace("()", "").replace("[]", "").split(".")
+    brief = ".".join(parts) if len(parts) <= 3 else f"{parts[0]}…{parts[-1]}"
+    return one_line(brief, 60)

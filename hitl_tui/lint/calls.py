@@ -129,7 +129,7 @@ class Calls(Changes):
         doing = effect_of(call)
         if doing is not None:
             self.uses(given.all)
-            idempotent = doing.idempotent
+            idempotent = doing.idempotent if not any(v.sources for v in given.all) else ""
             self.acts(name.removeprefix("?"), node, certain=doing.certain, idempotent=idempotent)
         self._executes(name, given, node)
         self._shuffles(name, given, node)
@@ -137,6 +137,8 @@ class Calls(Changes):
 
     def _result(self, name: str, last: str, call: Call, function: Value, given: Given, node: ast.expr) -> Value:
         made = taint([function, *given.all])
+        if name in ("next", "getattr") and given.args:
+            return replace(made, refs=element(given.args[0]).refs)
         if name in KEEPS_ORDER or last in ("keys", "values", "items", "copy"):
             inner = given.args[-1] if given.args else function
             kind = kind_of(f"{name}()")
@@ -170,8 +172,6 @@ class Calls(Changes):
             made = replace(made, unordered=f"what {name} gives")
         if name in ("set", "frozenset"):
             made = replace(made, unordered="a set")
-        if name in ("next", "iter", "getattr") and given.args:
-            made = replace(made, refs=element(given.args[0]).refs)
         form = kind_of(f"{name}()")
         result = External(f"{name}()" if len(name) < LONGEST_NAME else f"?{last}()")
         unspecific = name.startswith("dict().") or (last in _PURE_STEPS and not form)

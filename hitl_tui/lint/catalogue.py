@@ -73,7 +73,7 @@ _TELLING_BASE = re.compile(
     re.IGNORECASE,
 )
 _TELLING_METHOD = re.compile(
-    r"(?:append_to|create|insert|add|delete|remove|send|charge|transfer|publish|notify|post|put|patch|upload|deploy|pay|"
+    r"(?:append_to|bulk_create|save|create|insert|add|delete|remove|send|charge|transfer|publish|notify|post|put|patch|upload|deploy|pay|"
     r"refund|book|reserve|cancel|submit|update|write|enqueue|produce|execute|commit|record|log_to|increment|drop|"
     r"truncate|place|capture|emit|move|print)(?:_\w+)?\Z"
 )
@@ -88,6 +88,14 @@ _WRITING_SQL = re.compile(
 _IDEMPOTENT_SQL = re.compile(
     r"(?:if\s+not\s+exists|on\s+conflict|insert\s+or\s+(?:ignore|replace)|if\s+exists|replace\s+into)", re.I
 )
+
+_ORM = re.compile(
+    r"(?:sqlalchemy|sqlmodel|tortoise|peewee|pony)\b|\?(?:.*[._])?session\w*(?:\(\))?\.commit\Z", re.IGNORECASE
+)
+
+_MANAGER = re.compile(r".+\.objects\.(?:a?create|a?bulk_create|a?bulk_update|(?:.+\.)?a?update|(?:.+\.)?a?delete)\Z")
+
+_KEYED = re.compile(r"(?:\?(?:self\.)?store|langgraph\.store\b.*)\.a?(?:put|delete)\Z")
 
 _CLOCK = re.compile(
     r"time\.(?:time|monotonic|perf_counter|process_time|time_ns|monotonic_ns|localtime|gmtime|ctime|strftime)\Z"
@@ -214,7 +222,7 @@ def effect_of(call: Call) -> Doing | None:
     if last == "open" and _opens(name):
         return Doing() if any(letter in call.mode for letter in "wax+") else None
     if name in _FILE_EFFECTS or (_is_path(name) and last in _PATH_WRITERS):
-        return Doing(idempotent="by its form" if call.harmless else "")
+        return Doing(idempotent="by its form" if call.harmless or last == "touch" else "")
     if name in _PROCESS_EFFECTS or _HTTP_WRITER.match(name) or _MAIL.match(name):
         return Doing()
     if _HTTP_OPEN.match(name):
@@ -238,8 +246,8 @@ def _is_path(name: str) -> bool:
 
 
 def _sql(call: Call, last: str, *, certain: bool) -> Doing | None:
-    if last in ("commit", "flush"):  # what it commits is named where it is executed
-        return None
+    if last in ("commit", "flush"):  # without an ORM, what it commits is named where it is executed
+        return Doing(certain) if _ORM.match(call.name) else None
     if call.first is not None:
         if _WRITING_SQL.match(call.first) and not re.search(r"\b(?:insert|update|delete)\b", call.first, re.I):
             return None
@@ -248,10 +256,14 @@ def _sql(call: Call, last: str, *, certain: bool) -> Doing | None:
 
 
 def _by_name(call: Call, last: str) -> Doing | None:
+    if _KEYED.match(call.name):
+        return Doing(idempotent="by its form")
     if last in _SURE_METHODS and "." in call.name:
         return Doing(certain=False, idempotent="")
     if not call.name.startswith("?") or _SAFE_WORD.search(last):
         return None
+    if (last == "commit" and _ORM.match(call.name)) or _MANAGER.match(call.name):
+        return Doing(certain=False)
     base = call.name[1:].rpartition(".")[0]
     if not base:
         return Doing(certain=False) if _TELLING_FUNCTION.match(last) else None
@@ -313,6 +325,6 @@ RETRIES: Final = re.compile(
 
 KEEPS_ORDER: Final = _names(
     "list tuple enumerate zip reversed iter filter map itertools.islice itertools.chain itertools.chain.from_iterable "
-    "dict copy.copy copy.deepcopy list.copy next itertools.product itertools.batched"
+    "dict copy.copy copy.deepcopy list.copy itertools.product itertools.batched"
 )
 """Functions whose result comes in the order of what they are given."""

@@ -39,8 +39,9 @@ class Changes(Objects):
             return None
         method = node.func.attr
         if self.lasts(owner):
-            same = method in ("add", "discard", "update", "setdefault", "clear", "remove")
-            idempotent = "by its form" if same and not any(v.sources for v in given.all) else ""
+            same = method in ("discard", "update", "setdefault", "clear", "remove")
+            same = same or (method == "add" and not any(v.sources for v in given.all))
+            idempotent = "by its form" if same else ""
             self.acts(f"{_text(owner)}.{method}", node, idempotent=idempotent)
             return taint([held, *given.all])
         if isinstance(owner, ast.Name) and method in ("append", "add", "insert", "extend", "update", "appendleft"):

@@ -13,7 +13,6 @@ from hitl_tui.core.errors import BadInput
 from hitl_tui.core.safe_text import one_line
 from hitl_tui.lint.base import Frame, Given
 from hitl_tui.lint.flow import Done
-from hitl_tui.lint.graphs import RUNS
 from hitl_tui.lint.model import NodeRow, Place, Position, Report
 from hitl_tui.lint.modules import Module, Sources, Target, find_target
 from hitl_tui.lint.values import (
@@ -220,10 +219,25 @@ class _Check:
                 function = self._function(ref) if isinstance(ref, FunctionRef | ToolRef | TaskRef) else None
                 if function is None or function.scope.module is not module or self._is_checked(function):
                     continue
-                if self._walker.may_ask(function) and _asks_itself(function.node):
+                if self._asks_itself(function):
                     frame = self._run_node(GraphRef("graph", module.place(function.node)), function.name, ref)
                     if frame is not None:
                         self._rows += _rows("", function.name, frame)
+
+    def _asks_itself(self, function: FunctionRef) -> bool:
+        """Whether a function asks, and doesn't only run a graph that does: that is done from outside of any node."""
+        walker = self._walker
+        known = dict(walker.found)
+        if any(not site.nested for site in walker.summary_of(function).sites):
+            return True
+        lines = range(function.node.lineno, (function.node.end_lineno or function.node.lineno) + 1)
+        file = function.scope.module.shown
+        walker.found = {
+            key: finding
+            for key, finding in walker.found.items()
+            if key in known or finding.place.file != file or finding.place.line not in lines
+        }
+        return False
 
     def _is_checked(self, function: FunctionRef) -> bool:
         return any(key[0] is function.node and key[-1] for key in self._walker.known if isinstance(key, tuple))
@@ -308,12 +322,6 @@ def _builds(node: ast.AST) -> bool:
         ):
             return True
     return False
-
-
-def _asks_itself(node: ast.AST) -> bool:
-    """Whether a function does more than run a whole graph."""
-    calls = [part.func for part in ast.walk(node) if isinstance(part, ast.Call)]
-    return any(not (isinstance(f, ast.Attribute) and f.attr in RUNS) for f in calls)
 
 
 def _name(ref: Ref) -> str:

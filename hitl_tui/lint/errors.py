@@ -21,6 +21,9 @@ from hitl_tui.lint.values import (
     of,
 )
 
+ATTEMPT: Final = "one of several attempts"
+"""What a loop over tenacity's `Retrying()` gives; used as a context manager it catches any error."""
+
 Ways = tuple[Flow, dict[str, Value]]
 _SUPPRESS: Final = ("contextlib.suppress()", "?suppress()")
 
@@ -111,6 +114,8 @@ class Errors(Definitions):
     def _managed(self, node: ast.expr, made: Value) -> Catch | None:
         """Return what a context manager catches."""
         name = external(made)
+        if name == ATTEMPT:
+            return Catch(self.place(node), "a retry")
         if name in _SUPPRESS and isinstance(node, ast.Call):
             broad = [external(self.value(part)) for part in node.args]
             if any(part in BROAD_ERRORS for part in broad):

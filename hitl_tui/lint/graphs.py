@@ -144,6 +144,10 @@ class Graphs(Calls):
             return self.call(owner.function, Given(open=True), node, what)
         if isinstance(owner, TaskRef) and name in RUNS:
             return self.call(of(owner), given, node, what)
+        if isinstance(owner, FunctionRef):  # a runnable around it
+            if name in ("with_retry", "with_fallbacks"):
+                return of(replace(owner, retried=True))
+            return self.call(of(owner), given, node, what) if name in RUNS else of(owner) if name in _SAME else UNKNOWN
         return taint(given.all)
 
     def _of_graph(self, graph: GraphRef, name: str, given: Given, node: ast.expr, what: str) -> Value:
@@ -173,7 +177,7 @@ class Graphs(Calls):
         first, second = given.get(0, "node"), given.get(1, "action")
         if first is None:
             return
-        if second is None:
+        if second is None or (first.refs and second.text is not None):
             label, action = _label(first), first
         else:
             label, action = first.text or _label(second), second

@@ -44,7 +44,6 @@ class Module:
         shown: how its path is told to people.
         tree: its syntax.
         declared: lines that are declared idempotent.
-        roots: folders that its absolute imports are looked for in, with the first names that belong to them.
         scope: its names, once it was walked.
     """
 
@@ -70,13 +69,15 @@ class Target:
         path: the file.
         module: its dotted name; empty for a file that was named by its path.
         attribute: of the module; empty for all of it.
-        roots: folders that its own imports are looked for in.
+        root: the folder that its own imports are looked for in.
+        siblings: imports of other modules in that folder are followed too, not only those of its own package.
     """
 
     path: Path
     module: str
     attribute: str
-    roots: tuple[Path, ...]
+    root: Path
+    siblings: bool
 
 
 def find_target(text: str, folder: Path, search: Sequence[str]) -> Target:
@@ -102,7 +103,8 @@ def find_target(text: str, folder: Path, search: Sequence[str]) -> Target:
     if head.endswith(".py") or "/" in head:
         path = (folder / Path(head).expanduser()).absolute()
         _check_file(path, head)
-        return Target(path, "", attribute, _roots_of(path))
+        root = _root_of(path)
+        return Target(path, "", attribute, root, siblings=root == path.parent)
     if not _NAME.match(head):
         raise BadInput(f'"{_shown(head)}" is neither a module nor a path that ends in .py.', help=_USAGE)
     return _module_target(head, attribute, folder, search)
@@ -117,7 +119,7 @@ def _module_target(name: str, attribute: str, folder: Path, search: Sequence[str
     for place in dict.fromkeys(places):
         for path in (place / relative / "__init__.py", place / relative.with_suffix(".py")):
             if path.is_file():
-                return Target(path.absolute(), name, attribute, (place.absolute(),))
+                return Target(path.absolute(), name, attribute, place.absolute(), siblings=place.name not in _INSTALLED)
     raise BadInput(
         f'There is no Python source of a module "{_shown(name)}" here, in src, or where Python looks.',
         help="Run it in the folder that has the package, or name the file: hitl-tui lint folder/file.py",
@@ -134,12 +136,12 @@ def _check_file(path: Path, said: str) -> None:
         raise BadInput(f'The file "{_shown(said)}" {what}.', help=_USAGE)
 
 
-def _roots_of(path: Path) -> tuple[Path, ...]:
-    """Return its folder and, for a file in a package, the folder that holds the package."""
+def _root_of(path: Path) -> Path:
+    """Return the folder that holds a file's package, or the file's own folder."""
     top = path.parent
     while (top / "__init__.py").is_file() and top != top.parent:
         top = top.parent
-    return tuple(dict.fromkeys((path.parent, top, *([top.parent] if top.name != "src" else []))))
+    return top
 
 
 class Sources:
@@ -151,11 +153,12 @@ class Sources:
     """
 
     def __init__(self, target: Target, folder: Path) -> None:
-        self._roots = target.roots
+        self._root = target.root
+        self._siblings = target.siblings
         self._folder = folder
         self._by_path: dict[Path, Module | None] = {}
         self.notes: list[str] = []
-        self.first = self._read(target.path, target.module or _module_name(target.path, target.roots))
+        self.first = self._read(target.path, target.module or _module_name(target.path, target.root))
         self._by_path[target.path.resolve()] = self.first
 
     @property
@@ -177,10 +180,8 @@ class Sources:
             return self._first(base, name)
         if not name or name.startswith(_KNOWN):
             return None
-        top = name.partition(".")[0]
         own = self.first.name.partition(".")[0] if self._by_path else ""
-        roots = [root for root in self._roots if root.name not in _INSTALLED or top == own]
-        return next((found for root in roots if (found := self._first(root, name))), None)
+        return self._first(self._root, name) if self._siblings or name.partition(".")[0] == own else None
 
     def _first(self, base: Path, name: str) -> Module | None:
         relative = base.joinpath(*name.split(".")) if name else base
@@ -197,7 +198,7 @@ class Sources:
                 return None
             self._by_path[key] = None
             try:
-                self._by_path[key] = self._read(path, _module_name(path, self._roots))
+                self._by_path[key] = self._read(path, _module_name(path, self._root))
             except BadInput as error:
                 self._note(f"Not followed: {error.message}")
         return self._by_path[key]
@@ -303,12 +304,11 @@ CHANGERS: Final = frozenset(
 """Methods that change the container they are called on."""
 
 
-def _module_name(path: Path, roots: Sequence[Path]) -> str:
-    for root in sorted(roots, key=lambda r: len(r.parts), reverse=True):
-        if path.is_relative_to(root):
-            parts = path.relative_to(root).with_suffix("").parts
-            return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
-    return path.stem
+def _module_name(path: Path, root: Path) -> str:
+    if not path.is_relative_to(root):
+        return path.stem
+    parts = path.relative_to(root).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
 def _relative(path: Path, folder: Path) -> str:

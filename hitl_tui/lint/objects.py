@@ -13,7 +13,6 @@ from hitl_tui.lint.catalogue import (
 )
 from hitl_tui.lint.expressions import Expressions
 from hitl_tui.lint.values import (
-    UNKNOWN,
     ClassRef,
     External,
     FunctionRef,
@@ -90,7 +89,7 @@ class Objects(Expressions):
             case GraphRef() | ToolRef() | TaskRef() | ToolNodeRef() | MethodRef():
                 yield of(MethodRef(ref, name))
             case FunctionRef():
-                yield UNKNOWN
+                yield of(MethodRef(ref, name))
 
     def _of_instance(self, ref: InstanceRef, name: str, node: ast.expr) -> Value:
         if name in ref.names:

@@ -6,7 +6,8 @@ import ast
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from hitl_tui.lint.errors import Errors, joined
+from hitl_tui.lint.catalogue import RETRIES
+from hitl_tui.lint.errors import ATTEMPT, Errors, joined
 from hitl_tui.lint.flow import Loop
 from hitl_tui.lint.values import (
     UNKNOWN,
@@ -19,6 +20,7 @@ from hitl_tui.lint.values import (
     element,
     external,
     join,
+    of,
     taint,
 )
 
@@ -95,7 +97,7 @@ class Statements(Errors):
         match target:
             case ast.Name(id=name):
                 if name in frame.scope.outer and self.checking:
-                    self.acts(f"{name} = …", target, idempotent="" if value.sources else "by its form")
+                    self.acts(f"{name} = …", target, idempotent="by its form")
                 else:
                     frame.scope.names[name] = value
             case ast.Tuple() | ast.List():
@@ -118,8 +120,7 @@ class Statements(Errors):
         owner = target.value
         held = self.value(owner)
         if self.lasts(target) and not any(isinstance(ref, External) and "(" not in ref.name for ref in held.refs):
-            again = bool(value.sources | key.sources)
-            self.acts("an element of what lasts", target, idempotent="" if again else "by its form")
+            self.acts("an element of what lasts", target, idempotent="" if key.sources else "by its form")
             return
         if isinstance(owner, ast.Name) and owner.id in self.frame.scope.names:
             flat = contained([held, value, replace(key, refs=frozenset())])
@@ -224,6 +225,8 @@ class Statements(Errors):
 
     def _for(self, node: ast.For | ast.AsyncFor) -> None:
         over = self.value(node.iter)
+        if RETRIES.match(external(over).removesuffix("()")) or external(over) == "retry()":
+            over = replace(over, items=(of(External(ATTEMPT)),))
         self.assign(node.target, element(over))
         singles = over.items if over.items and not over.unordered and self._builds(node) else None
         if singles:  # what is added in a loop over a list that is written out

@@ -55,7 +55,7 @@ def _finding(finding: Finding) -> Iterator[str]:
 
 
 def _table(report: Report) -> Iterator[str]:
-    yield "What each node does to the world, and whether it asks before or after that:"
+    yield "What each node does to the world, and where that stands to its interrupt:"
     yield _row([heading for heading, _ in _COLUMNS])
     yield _row(["-" * width for _, width in _COLUMNS])
     for graph, rows in groupby(report.rows, key=lambda row: row.graph):
@@ -70,11 +70,11 @@ def _cells(row: NodeRow, file: str, *, repeated: bool) -> Iterator[str]:
     effect = row.effect
     name = "" if repeated else row.node
     if effect is None:
-        cells = [name, "nothing", "", "asks" if row.interrupts else "never", "", row.verdict]
+        cells = [name, "nothing", "", "may ask" if row.interrupts else "none", "", row.verdict]
     else:
         line = str(effect.place.line)
         where = line if effect.place.file == file else f"{effect.place.file.rpartition('/')[2]}:{line}"
-        position = "asks" if row.interrupts and row.position is Position.NONE else _POSITIONS[row.position]
+        position = _POSITIONS[row.position]
         verdict = "AGAIN" if row.repeated else row.verdict
         same = "yes" if effect.idempotent == "by its form" else effect.idempotent or "no"
         cells = [name, effect.what, where, position, same, verdict]

@@ -34,7 +34,8 @@ def inner_lines(question: Question, shape: Shape) -> Iterator[str]:
     else:
         yield _("It asks: {question}").format(question=shape.question)
     for detail in shape.details:
-        yield from (f"  {line}" for line in _detail(detail.label, detail.value))
+        label = _("the agent says, unchecked") if detail.claim else detail.label
+        yield from (f"  {line}" for line in _detail(label, detail.value))
     for note in shape.notes:
         yield _("Note: {note}").format(note=render(note))
     for line in question.view.request.about.get("again") or ():

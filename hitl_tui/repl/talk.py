@@ -244,7 +244,7 @@ class Talk:
         self._hide(setup.secrets)
         session = await self._open.enter_async_context(self._bench.session(setup, query))
         self._session, self._setup = session, setup
-        self._handler = CommandHandler(session, setup.planner, by=self._options.by, channel="repl")
+        self._handler = CommandHandler(session, setup.planner, by=self._options.by, channel="repl", keeper=self._bench)
         self._announcer = Announcer(self._say)
         followed = "" if session.owned else _(" Another process has it open; what you decide is recorded for it.")
         self._say(

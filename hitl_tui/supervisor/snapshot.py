@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Any
 
 from hitl_tui.core.plan import current_todo_id
-from hitl_tui.core.requests import Kind, Request, Verdict
+from hitl_tui.core.requests import Kind, Verdict
 from hitl_tui.core.shapes.document import commands_of, shape_document
 from hitl_tui.core.shapes.model import Shape
 from hitl_tui.core.shapes.recognise import recognise
@@ -121,23 +121,17 @@ def numbered(views: Iterable[RequestView]) -> tuple[Question, ...]:
     """Return open requests as questions; of those that a TODO asks at once each gets its number (I3).
 
     Args:
-        views: the requests, in the order they are shown.
+        views: the requests; those that were opened at the same time in the order they were opened.
     """
     views = list(views)
     together = Counter(v.request.todo_id for v in views if v.request.kind is Kind.INTERRUPT)
     several = [v.request for v in views if v.request.kind is Kind.INTERRUPT and together[v.request.todo_id] > 1]
     numbers: dict[str, int] = {}
     counted: Counter[str] = Counter()
-    for request in sorted(several, key=_first_asked):
+    for request in sorted(several, key=lambda request: request.opened_at):
         counted[request.todo_id] += 1
         numbers[request.id] = counted[request.todo_id]
     return tuple(Question(view, numbers.get(view.request.id, 0)) for view in views)
-
-
-def _first_asked(request: Request) -> tuple[str, list[str], int]:
-    """The order of interrupts: when each was asked, what was asked at once by its place, then as the graph has them."""
-    path, index = request.subject.get("path", ()), request.subject.get("index", 0)
-    return request.opened_at, [str(node) for node in path], index if isinstance(index, int) else 0
 
 
 @dataclass(frozen=True)

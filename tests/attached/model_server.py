@@ -101,9 +101,7 @@ def deep(messages: Messages) -> Says:
     return Says(f"Finished: {heard(messages)[-1]}")
 
 
-SPEAKERS: Mapping[str, Speaker] = {
-    f.__name__: f for f in (clerk, operator, chief, researcher, payer, deep)
-}
+SPEAKERS: Mapping[str, Speaker] = {f.__name__: f for f in (clerk, operator, chief, researcher, payer, deep)}
 
 
 @dataclass

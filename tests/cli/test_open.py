@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 import subprocess
 import sys
 from pathlib import Path
@@ -110,13 +111,29 @@ def test_bad_input_is_one_sentence(shell: Shell, store_file: str, arguments: lis
     assert (ran.code, ran.out) == (2, "")
     assert why in ran.err
     assert "Traceback" not in ran.err
-    assert len(ran.err.splitlines()) <= 3
+    assert len(ran.err.splitlines()) <= 4  # the sentence, and how it is used
     again = shell.run("open", *given, "--json")
     assert again.code == 2
     assert why in again.json["error"]
     log = shell.data / "hitl-tui.log"
     told = ran.err + again.out + (log.read_text(encoding="utf-8") if log.exists() else "")
     assert "secret-word" not in told
+
+
+def test_what_is_encrypted_or_damaged_is_one_sentence(shell: Shell, tmp_path: Path) -> None:
+    store = payments(tmp_path / "p.db")
+    with sqlite3.connect(store) as connection:
+        connection.execute("UPDATE checkpoints SET type = 'msgpack+aes'")
+    assert shell.run("open", str(store)).code == 0
+    head = document(shell, str(store))["threads"][0]["head"]
+    ran = shell.run("open", str(store), "--thread", "forked", "--checkpoint", head)
+    assert (ran.code, ran.out) == (2, "")
+    assert "can't be read: it is encrypted (aes)." in ran.err
+    whole = store.read_bytes()
+    (tmp_path / "damaged.db").write_bytes(whole[:4096] + b"\xff" * (len(whole) - 4096))
+    ran = shell.run("open", str(tmp_path / "damaged.db"))
+    assert (ran.code, ran.out) == (2, "")
+    assert "is damaged or cut off" in ran.err
 
 
 def test_hostile_text_moves_nothing(shell: Shell, tmp_path: Path) -> None:
@@ -130,6 +147,52 @@ def test_hostile_text_moves_nothing(shell: Shell, tmp_path: Path) -> None:
         assert (ran.code, ran.err) == (0, "")
         assert not set(ran.out) & set("\x1b\x07\u202e")
     assert document(shell, store)["threads"][0]["thread_id"] == hostile
+
+
+GRAPH = f"""
+import sys
+sys.path.insert(0, {str(Path(__file__).parents[1] / "supervisor" / "foreign")!r})
+from foreign_support import payment
+graph = payment(None)
+"""
+
+
+def test_with_its_graph_a_thread_goes_on_in_a_copy(shell: Shell, store_file: str) -> None:
+    before = digests(Path(store_file).parent)
+    (shell.workspace / "pay.py").write_text(GRAPH, encoding="utf-8")
+    begun = shell.process("open", store_file, "--thread", "asks", "--graph", "pay.py:graph", "--json")
+    assert (begun.code, begun.json["session_status"]) == (3, "waiting")
+    session = begun.json["session_id"]
+    asked = shell.process("do", session, "/todo approve", "--json").json["questions"]
+    assert [q["subject"]["value"] for q in asked] == [{"question": "Transfer?", "amount": 100}]
+    asked = shell.process("do", session, "/answer todo_001 yes", "--json").json["questions"]
+    assert [q["subject"]["value"] for q in asked] == ["Is the account right?"]
+    ended = shell.process("do", session, "/answer todo_001 right", "--json").json
+    assert ended["session_status"] == "finished"
+    (copy,) = (shell.data / "copies").glob("*.db")
+    log = document(shell, str(copy), "--thread", "asks")["checkpoints"]
+    assert log[0]["next"] == "end"
+    after = digests(Path(store_file).parent)
+    assert {name: after[name] for name in before} == before
+
+
+@pytest.mark.parametrize(
+    ("arguments", "why"),
+    [
+        (["--thread", "asks", "--graph", "none.py:graph"], "There is no file none.py"),
+        (["--thread", "zz", "--graph", "pay.py:graph"], 'There is no thread "zz"'),
+        (["--thread", "asks", "--checkpoint", "zz", "--graph", "pay.py:graph"], 'There is no checkpoint "zz"'),
+        (["--graph", "pay.py:graph"], "--graph needs --thread"),
+        (["--thread", "asks", "--ns", "check", "--graph", "pay.py:graph"], "neither --ns nor --against"),
+    ],
+)
+def test_what_cant_go_on_leaves_nothing_behind(shell: Shell, store_file: str, arguments: list[str], why: str) -> None:
+    (shell.workspace / "pay.py").write_text(GRAPH, encoding="utf-8")
+    ran = shell.process("open", store_file, *arguments)
+    assert (ran.code, ran.out) == (2, "")
+    assert why in ran.err
+    assert not list(shell.data.glob("copies/*"))
+    assert not list(shell.data.glob("sessions/*"))
 
 
 def test_a_console_opens_at_a_terminal(shell: Shell, store_file: str) -> None:

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from textual import events
 from textual._xterm_parser import XTermParser
 from textual.app import App, ComposeResult
+from textual.coordinate import Coordinate
 from textual.message import Message
 from textual.pilot import Pilot
 from textual.widgets import DataTable, Static
@@ -102,6 +103,9 @@ class Plan:
     def table(self) -> PlanTable:
         return self.app.plan
 
+    def drags(self) -> bool:
+        return self.table.dragging
+
     @property
     def drops(self) -> list[Drop]:
         return [m.drop for m in self.app.said if isinstance(m, PlanTable.Moved)]
@@ -174,16 +178,16 @@ async def test_the_place_is_shown_while_it_is_dragged() -> None:
     async with plan(rows(1, 2, 3, 4)) as p:
         y = p.y(2)
         await p.mouse.down(20, p.y(4))
-        assert not p.table.dragging
+        assert not p.drags()
         await p.mouse.to(20, y)
-        assert p.table.dragging
+        assert p.drags()
         assert p.lines[y].startswith(BEFORE) and p.lines[p.y(4)].startswith(DRAGGED)
         assert any(s.style and s.style.underline for s in p.table.render_line(y - 1)), "a line above the row"
         assert "004 before 002" in str(p.table.border_subtitle)
         await p.mouse.to(20, p.y(3))
         assert p.lines[p.y(3)].startswith(BEFORE) and p.lines[y].startswith(" ")
         await p.mouse.up(20, p.y(3))
-        assert not p.table.dragging and not str(p.table.border_subtitle)
+        assert not p.drags() and not str(p.table.border_subtitle)
         assert all(line.startswith(" ") for line in p.lines[:4])
 
 
@@ -201,7 +205,7 @@ async def test_escape_takes_it_back() -> None:
         await p.mouse.down(20, p.y(3))
         await p.mouse.to(20, p.y(1))
         await p.pilot.press("escape")
-        assert not p.table.dragging
+        assert not p.drags()
         await p.mouse.up(20, p.y(1))
         assert p.drops == []
         assert not [m for m in p.app.said if isinstance(m, PlanTable.Wanted)], "it stays in the plan"
@@ -230,7 +234,7 @@ async def test_a_release_that_nobody_reported_moves_nothing() -> None:
         await p.mouse.down(20, p.y(3))
         await p.mouse.to(20, p.y(1))
         await p.mouse.hover(20, p.y(2))
-        assert not p.table.dragging and p.app.mouse_captured is None and p.drops == []
+        assert not p.drags() and p.app.mouse_captured is None and p.drops == []
 
 
 @pytest.mark.parametrize("event", [events.AppBlur])
@@ -239,7 +243,7 @@ async def test_a_window_that_loses_the_focus_moves_nothing(event: type[events.Ev
         await p.mouse.down(20, p.y(3))
         await p.mouse.to(20, p.y(1))
         p.app.post_message(event())
-        await p.until(lambda: not p.table.dragging)
+        await p.until(lambda: not p.drags())
         await p.mouse.up(20, p.y(1))
         assert p.drops == []
 
@@ -278,7 +282,7 @@ async def test_what_is_dragged_goes_away() -> None:
         await p.mouse.to(20, p.y(2))
         p.table.update_rows(rows(1, 2, 3))
         await p.pilot.pause()
-        assert not p.table.dragging
+        assert not p.drags()
         await p.mouse.up(20, p.y(2))
         assert p.drops == []
 
@@ -319,7 +323,7 @@ async def test_the_rows_are_right_after_any_changes() -> None:
         for numbers in ((3, 1, 2), (3, 2), (5, 3, 2, 4), (4,), (), (1, 2), (*range(1, 60),), (59, *range(1, 59))):
             p.table.update_rows(rows(*numbers))
             await p.pilot.pause()
-            shown = [str(p.table.get_cell_at((n, 1))) for n in range(p.table.row_count)]
+            shown = [str(p.table.get_cell_at(Coordinate(n, 1))) for n in range(p.table.row_count)]
             assert shown == [f"{n:03}" for n in numbers]
 
 
@@ -339,7 +343,7 @@ async def test_a_drop_is_a_command_like_any_other(tmp_path: Path) -> None:
         await mouse.drag((x, y + 1), (x, y))
         await c.until(lambda: order(c.snapshot.todos) == ["todo_002", "todo_001"], "the other order")
         await c.until(lambda: "todo_002 is before todo_001" in c.message, "the answer")
-        await c.until(lambda: str(table.get_cell_at((0, 1))) == "002", "the rows")
+        await c.until(lambda: str(table.get_cell_at(Coordinate(0, 1))) == "002", "the rows")
         assert c.status("todo_001") == "waiting_approval", "nothing is decided by it"
 
 
@@ -366,7 +370,10 @@ async def test_a_marked_question_shows_in_its_row(tmp_path: Path) -> None:
     async with console(tmp_path, query=RISE) as c:
         await c.asked()
         table = c.session.query_one(PlanTable)
-        first = lambda: "".join(s.text for s in table.render_line(0))[0]  # noqa: E731
+
+        def first() -> str:
+            return "".join(s.text for s in table.render_line(0))[0]
+
         assert first() == " "
         await c.to_question()
         await c.press("space")

@@ -17,10 +17,13 @@ from textual.widgets import DataTable, Static
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "supervisor" / "foreign"))
 
+from console_support import Clock
 from foreign_support import QUESTION, at, digests, pay, payment, payments, sqlite_saver
 from langgraph.types import Command
 
+from hitl_tui.console.arming import Arming
 from hitl_tui.console.options import ConsoleOptions
+from hitl_tui.console.screens.dialogs import Confirm
 from hitl_tui.console.screens.store import StoreApp, StoreScreen
 from hitl_tui.console.screens.storelist import ThreadTable
 from hitl_tui.console.screens.storethread import ThreadScreen
@@ -102,10 +105,12 @@ class Opened:
 
 
 @asynccontextmanager
-async def opened(path: Path, *, thread: str = "", size: tuple[int, int] = (120, 40)) -> AsyncIterator[Opened]:
+async def opened(
+    path: Path, *, thread: str = "", graph: str = "", size: tuple[int, int] = (120, 40)
+) -> AsyncIterator[Opened]:
     """Show a store without a terminal."""
     async with open_store(str(path)) as store:
-        app = StoreApp(ConsoleOptions(path.parent / "data"), store, thread)
+        app = StoreApp(ConsoleOptions(path.parent / "data"), store, thread, graph)
         async with app.run_test(size=size) as pilot:
             found = Opened(app, pilot)
             await found.until(found.settled, "the store")
@@ -219,6 +224,41 @@ async def test_a_store_is_never_forked_or_restored(store_file: Path) -> None:
         for key in ("f3", "f4"):
             await o.press(key)
             assert "A store is only read" in o.message
+
+
+async def test_with_its_graph_a_thread_can_go_on_in_a_copy_once_that_is_confirmed(store_file: Path) -> None:
+    async with opened(store_file, graph="agent.py:graph") as o:
+        clock = Clock()
+        o.app.arming = Arming(clock)
+        await o.open("done")
+        await o.press("4")
+        assert "3 begins a session with a copy" in o.message
+        await o.press("home", "right", "right")
+        await o.pilot.press("3")
+        await o.until(lambda: isinstance(o.screen, Confirm), "the dialog")
+        said = str(o.screen.query(Static).first().content)
+        assert "agent.py:graph goes on from 1 ask" in said
+        assert "NOT undone" in said
+        await o.pilot.press("1", "enter")  # the first comes before it could be read, the second means no
+        await o.until(lambda: isinstance(o.screen, ThreadScreen), "the thread again")
+        assert (o.message, o.app.wanted) == ("Nothing was made.", None)
+        await o.pilot.press("3")
+        await o.until(lambda: isinstance(o.screen, Confirm), "the dialog")
+        clock.rest()
+        await o.pilot.press("1")
+        await o.until(lambda: o.app.wanted, "the end")
+        assert o.thread.info is not None
+        assert o.app.wanted == ("done", o.thread.info.checkpoint_id)
+
+
+async def test_a_subgraph_goes_on_with_the_graph_around_it(store_file: Path) -> None:
+    async with opened(store_file, graph="agent.py:graph") as o:
+        await o.open("done")
+        spaces = o.thread.query_one("#store-spaces", DataTable)
+        o.thread.show_pane("store-spaces", focus=True)
+        spaces.move_cursor(row=1)
+        await o.press("enter", "3")
+        assert "goes on with the graph around it" in o.message
 
 
 @pytest.mark.parametrize("size", [(120, 40), (80, 24)])

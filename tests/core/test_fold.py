@@ -629,7 +629,9 @@ def test_a_restore_takes_back_questions_from_inside_a_team() -> None:
     table = Table(plan("a"))
     table.approve("todo_001")
     run_id = table.todo("todo_001").run_id
-    table.take(on(EventKind.INTERRUPTED, "todo_001", run_id=run_id, interrupts=[{"id": "i1", "path": ["n"], "value": 1}]))
+    table.take(
+        on(EventKind.INTERRUPTED, "todo_001", run_id=run_id, interrupts=[{"id": "i1", "path": ["n"], "value": 1}])
+    )
     assert [q.kind for q in table.questions()] == ["interrupt"]
     table.take(Event(EventKind.RESTORED, {"branch": 1}))
     assert [q.kind for q in table.questions()] == ["todo"]

@@ -25,6 +25,8 @@ SPEAKING = ("commands", "supervisor", "ledger", "planning", "config", "core", "c
 """Rooms below the faces, and the command line: all that reads like a sentence is taken."""
 RAISING = ("teams",)
 """Rooms that write content: what they raise is a sentence of ours, what they return is a team's."""
+ALSO_FOR_SCRIPTS = ("standing",)
+"""Functions of faces whose text stands in JSON, too, so that it is English until it is shown."""
 ALSO_SPEAKING = ("resources.py", "sandbox.py")
 
 _SQL = re.compile(
@@ -34,6 +36,7 @@ _SQL = re.compile(
 _PATTERN = re.compile(r"\(\?|\\[sdwb]|\[\^|\.\*|\$\)")
 _NOT_SENTENCES = ("/", "--", "#", "<", "- ", "%(", "hitl-tui ", "[--", "FILE [", "pip ", "^", "| ")
 _LONGEST = 1_000
+_FIELD = re.compile(r"\{\w+\}")
 _LETTERS = re.compile(r"[A-Za-z]{2}")
 _NOT_TOLD = frozenset({"debug", "info", "warning", "error", "exception", "critical", "log", "execute", "compile"})
 _WORD_TABLES = frozenset({"Status", "Priority", "Verdict", "Kind", "State", "Risk"})
@@ -57,6 +60,24 @@ EXTRA = (
     "{0}: expected at least one argument.",
     "{0}: ignored explicit argument {1}.",
     "{0}: invalid {1} value: {2}.",
+    # where two sentences could be meant
+    'There is no session "{0}"; there are {1}.',
+    'There is no session "{0}"; there is none yet.',
+    "{0} waits for your decision: {1} and {2} more.",
+    'There is no declared command "{0}"; did you mean "{1}"?',
+    'There is no declared command "{0}"; declared are: {1}.',
+    "names no declared command, but {0}; did you mean {1}?",
+    "uses {0}, which is no declared parameter; did you mean {1}?",
+    'There is no command "/{0}"; did you mean /{1}?',
+    'There is no command "/{0}"; /help lists all commands.',
+    "This rule would be written:",
+    'The command "{0}" ended with exit code {1}.',
+    'The command "{0}" was ended by {1}.',
+    'The command "{0}" was stopped because its time, {1} s, was up.',
+    # the place of a problem in hitl.toml
+    "{0} in [{1}] {2}",
+    "{0} in [[{1}]] {2}",
+    "{0} at the top {1}",
     # what a session stands at, in lists
     *("waiting", "running", "finished", "failed", "interrupted", "unreadable", "planning"),
     # kinds of lines of the stream, and what an activity began with
@@ -73,6 +94,7 @@ LEFT_OUT = frozenset(
         *("Not found", "Also found", "Not done", "Files written"),
         # how another library words its errors: looked for, not said
         *("Cannot overwrite a value", "Cannot declare", "Cannot mutate immutable namespace"),
+        *("decided:{0}", "restored:{0}"),
         "limit must not be negative",
         "s are",
     }
@@ -106,7 +128,9 @@ def extract(root: Path = ROOT) -> Found:
         if room in (*SPEAKING, *ALSO_SPEAKING):
             taken = [*_sentences(tree, raised_only=False), *(_words_of_enums(tree) if room == "core" else ())]
         elif room in (*RAISING, *FACES):
+            standing = [n for n in ast.walk(tree) if isinstance(n, ast.FunctionDef) and n.name in ALSO_FOR_SCRIPTS]
             taken = [*_sentences(tree, raised_only=True), *(_descriptions(tree) if room in RAISING else ())]
+            taken += [text for part in standing for text in _sentences(part, raised_only=False)]
         else:
             continue
         taken += _summaries(tree)
@@ -156,14 +180,14 @@ def _of_call(node: ast.Call) -> Iterator[str | tuple[str, str]]:
 def parts_of(text: str) -> Iterator[str]:
     """Yield what `in_parts` looks up of a text in columns: not spaces, and not what is typed."""
     for part in re.split(r" {2,}|\n", text):
-        if _LETTERS.search(part) and not part.startswith("hitl-tui ") and " " in part.strip("0123456789 "):
+        if re.search(r"[a-z]{3}", part) and not part.startswith("hitl-tui "):
             yield part
 
 
 # What the rooms below say -----------------------------------------------------------------------------------------
 
 
-def _sentences(tree: ast.Module, *, raised_only: bool) -> Iterator[str]:
+def _sentences(tree: ast.AST, *, raised_only: bool) -> Iterator[str]:
     passed_over = {id(n) for n in _silent(tree)}
     for top in _walk(tree, passed_over):
         if isinstance(top, ast.Constant | ast.JoinedStr):
@@ -195,7 +219,7 @@ def _inner(node: ast.AST) -> Iterator[ast.AST]:
         yield node
 
 
-def _silent(tree: ast.Module) -> Iterator[ast.AST]:
+def _silent(tree: ast.AST) -> Iterator[ast.AST]:
     """Yield what nobody is told: docstrings, annotations, log messages, keys, comparisons, faces' own literals."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
@@ -221,7 +245,7 @@ def _silent(tree: ast.Module) -> Iterator[ast.AST]:
             yield node.value
 
 
-def _is_raised(text: ast.AST, tree: ast.Module) -> bool:
+def _is_raised(text: ast.AST, tree: ast.AST) -> bool:
     for node in ast.walk(tree):
         said = isinstance(node, ast.Raise) or (isinstance(node, ast.Call) and _is_error(_name(node.func)))
         if said and any(child is text for child in ast.walk(node)):
@@ -281,8 +305,9 @@ def _forms(node: ast.AST) -> Iterator[str]:
             assert isinstance(value, ast.FormattedValue)
             either = _either(value.value)
             if either is None:
-                pieces.append([f"{{{count}}}"])
-                count += 1
+                if not pieces or pieces[-1] != [f"{{{count - 1}}}"]:  # where two values touch they count as one
+                    pieces.append([f"{{{count}}}"])
+                    count += 1
             else:
                 pieces.append([t.replace("{", "{{").replace("}", "}}") for t in either])
     forms = ["".join(parts) for parts in product(*pieces)]
@@ -302,10 +327,10 @@ def _either(node: ast.expr) -> list[str] | None:
 
 def _is_sentence(text: str) -> bool:
     """Return whether a text reads like one for people: words with spaces between, no query, no pattern, no name."""
-    bare = re.sub(r"\{\w+\}", "", text)
+    bare = _FIELD.sub("", text)
     if not _LETTERS.search(bare) or len(text) > _LONGEST or any(p.search(text) for p in (_SQL, _COLUMNS, _PATTERN)):
         return False
-    if " " not in bare.strip() and not re.fullmatch(r"[a-z][a-z ]+ \{0\}|\{0\} [a-z][a-z ]+", text):
+    if " " not in bare.strip() and not (_FIELD.search(text) and re.search(r"(^| )[a-z]{4,}:?( |$)", bare)):
         return False
     if bare.lstrip().startswith(_NOT_SENTENCES) or re.fullmatch(r"[A-Z_ ]+", bare.strip()):
         return False

@@ -20,6 +20,14 @@ BREAKS = {
     ),
     "finally returns": ("HT001", "try:\n    interrupt('?')\nfinally:\n    return {}"),
     "suppress": ("HT001", "from contextlib import suppress\nwith suppress(Exception):\n    interrupt('?')"),
+    "retrying loop": (
+        "HT001",
+        "from tenacity import Retrying\nfor attempt in Retrying():\n    with attempt:\n        interrupt('?')",
+    ),
+    "runnable with a retry": (
+        "HT001",
+        "from langchain_core.runnables import RunnableLambda as R\nR(lambda x: interrupt(x)).with_retry().invoke('?')",
+    ),
     "in an else of a caught try": (
         "HT001",
         "try:\n    try:\n        pass\n    except ValueError:\n        pass\n    else:\n        interrupt('?')\n"
@@ -105,6 +113,18 @@ KEEPS = {
         "    if isinstance(e, GraphBubbleUp):\n        raise\n    return {}"
     ),
     "try behind it": "interrupt('?')\ntry:\n    print(1)\nexcept Exception:\n    pass",
+    "retry told when": (
+        "from tenacity import retry, retry_if_exception_type\n"
+        "@retry(retry=retry_if_exception_type(OSError))\ndef fetch():\n    return interrupt('?')\nfetch()"
+    ),
+    "backoff told when": (
+        "import backoff\n@backoff.on_exception(backoff.expo, OSError)\ndef fetch():\n    return interrupt('?')\nfetch()"
+    ),
+    "a cache": "CACHE = {}\n---\nimport httpx\nCACHE['a'] = httpx.get('http://x').json()\ninterrupt('?')",
+    "an object that is made once": (
+        "client = None\ndef get():\n    global client\n    if client is None:\n        client = object()\n"
+        "---\nget()\ninterrupt('?')"
+    ),
     "in a handler": "try:\n    print(1)\nexcept Exception:\n    interrupt('it failed; go on?')",
     "in the else": "try:\n    print(1)\nexcept Exception:\n    pass\nelse:\n    interrupt('?')",
     "narrow suppress": "from contextlib import suppress\nwith suppress(KeyError):\n    interrupt('?')",

@@ -135,7 +135,7 @@ BAD_TARGETS = {
     "agent.py:1": "no name of an attribute",
     "a b:graph": "neither a module nor a path",
     "agent.py\0:graph": "neither a module nor a path",
-    "./agent\0.py:graph": "can't be looked at",
+    "./agent\0.py:graph": "does not exist",
     f"{'x' * 5000}.py": "can't be looked at",
 }
 
@@ -247,10 +247,8 @@ def test_long_chains_are_walked(tmp_path: Path) -> None:
 
 def test_names_cannot_reach_the_terminal_raw(tmp_path: Path) -> None:
     name = "agent\x1b[31m\u202e.py"
-    source = (
-        HEAD
-        + "def ask(state):\n    open('a', 'w')\n    interrupt('?')\n\nStateGraph(State).add_node('\\x1b]0;t\\x07\\u202e', ask)\n"
-    )
+    ask = "def ask(state):\n    open('a', 'w')\n    interrupt('?')\n\n"
+    source = f"{HEAD}{ask}StateGraph(State).add_node('\\x1b]0;t\\x07\\u202e', ask)\n"
     (tmp_path / name).write_text(source, encoding="utf-8")
     text = "\n".join(report_lines(lint(name, tmp_path)))
     assert "AGAIN" in text

@@ -96,7 +96,7 @@ class Served:
     @property
     def consoles(self) -> list[int]:
         """Process ids of the consoles that are running."""
-        listed = subprocess.run(["ps", "-eo", "pid=,args="], capture_output=True, text=True, check=True).stdout
+        listed = subprocess.run(["ps", "-axww", "-o", "pid=,args="], capture_output=True, text=True, check=True).stdout
         mark = f" -m hitl_tui --data={self.data} "
         return [int(line.split()[0]) for line in listed.splitlines() if mark in line]
 

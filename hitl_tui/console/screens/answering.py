@@ -12,7 +12,7 @@ from textual.content import Content
 
 from hitl_tui.console.arming import Arming
 from hitl_tui.console.asking import Row, text_row
-from hitl_tui.console.inner import asked, detail_rows, payload_rows
+from hitl_tui.console.inner import asked, detail_rows, label_of, payload_rows
 from hitl_tui.console.keys import with_jamo
 from hitl_tui.console.screens.choosing import Choosing
 from hitl_tui.console.screens.dialogs import Reading
@@ -48,7 +48,7 @@ async def answer_of(app: App[Any], arming: Arming, question: Question, name: str
 
 
 async def _asked_for(app: App[Any], arming: Arming, shape: Shape, action: Action, name: str) -> Any:
-    wants, title = action.wants, f"{render(action.label)} · {name}"
+    wants, title = action.wants, f"{label_of(action)} · {name}"
     if wants.form is Form.NONE:
         return shape.answer(action.name)
     if wants.form is Form.FIELDS:
@@ -111,7 +111,7 @@ class Part(Reading[str | None]):
         super().__init__(title, rows, self._key_words(), arming)
 
     def _key_words(self) -> str:
-        offered = [f"{a.place} {render(a.label)}" for a in self._shape.actions if not a.why_not]
+        offered = [f"{a.place} {label_of(a)}" for a in self._shape.actions if not a.why_not]
         back = [_("← back")] if self._before else []
         return "  ".join([*offered, *back, _("Esc leaves, sends nothing")])
 

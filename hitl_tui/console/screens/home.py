@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, ClassVar, cast
 
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 _WHAT = mark(
     "Agents propose the steps; you decide which of them run, see everything they do, and can go back to any moment."
 )
+_TURNS = int(__import__("os").environ.get("TURNS", "3"))
 _FIXED = (10, 14, 16)
 _STATUS = {
     "waiting": mark("? waiting"),
@@ -48,11 +50,15 @@ class HomeScreen(Screen[None]):
         Binding("escape", "back", "Back", show=False, id="home.back"),
     ]
     AUTO_FOCUS = "#prompt"
+    # It depends on width and height together, see `_wide`.
+    VERTICAL_BREAKPOINTS: ClassVar[list[tuple[int, str]] | None] = []
 
     def __init__(self) -> None:
         super().__init__()
         self._sessions: list[SessionSummary] = []
         self._loaded = False
+        self._width = 0
+        self._seen = False
 
     @property
     def hitl(self) -> HitlApp:
@@ -60,6 +66,9 @@ class HomeScreen(Screen[None]):
         return cast("HitlApp", self.app)
 
     def compose(self) -> ComposeResult:
+        # Known before the first layout, so that the first frame is the one that stays.
+        self.set_class(self._wide, "-wide", update=False)
+        self._width = self.app.size.width
         yield HeaderBar(id="header")
         with VerticalScroll(id="home", can_focus=False):
             yield Static(Content(_(_WHAT)), id="home-what", markup=False)
@@ -97,7 +106,7 @@ class HomeScreen(Screen[None]):
     def _folder(self) -> str:
         return safe_text(str(self.hitl.workspace), multiline=False)
 
-    def on_mount(self) -> None:
+    async def on_mount(self) -> None:
         self.query_one(Prompt).past = self.hitl.lines
         table = self.query_one("#sessions", DataTable)
         for key, width in zip(("id", "status", "updated"), _FIXED, strict=True):
@@ -110,6 +119,8 @@ class HomeScreen(Screen[None]):
         self.hitl.say_now(self)
         self.set_focus(self.query_one(Prompt))
         self.hitl.take_keys()
+        for _turn in range(_TURNS):
+            await asyncio.sleep(0)
 
     def on_resize(self, event: Resize) -> None:
         if self.has_class("-wide") is not self._wide:
@@ -118,9 +129,14 @@ class HomeScreen(Screen[None]):
             chosen = starters.highlighted
             starters.clear_options().add_options(self._options())
             starters.highlighted = chosen
-        self._show_sessions()
+        if self._width != self.app.size.width:
+            self._width = self.app.size.width
+            self._show_sessions()
 
     def on_screen_resume(self, event: ScreenResume) -> None:
+        if not self._seen:
+            self._seen = True
+            event.refresh_styles = False
         self.hitl.list_sessions()
 
     def _facts(self) -> None:

@@ -115,6 +115,8 @@ class Operator:
             screen.show_pane("stream")
         elif "rules" in data:
             await self._rules()
+        elif result.status == "renamed":
+            screen.renamed(str(data["title"]))
         elif "todo" in data and result.status == "ok":
             await self._view_todo(str(data["todo_id"]), data.get("result"))
 
@@ -162,7 +164,7 @@ class Operator:
         value = await answer_of(app, app.arming, question, answer.action)
         if value is NOTHING_SAID:
             return
-        result = await link.handler.answer(question, value)
+        result = await link.handler.answer(question, value, answer.action)
         self._decided.append(question.todo_id)
         self._report(result)
 

@@ -119,9 +119,7 @@ class ReplayScreen(Screen[None]):
         yield Static(Content(f" {_(BANNER)}"), id="replay-banner")
         yield Static(id="replay-where")
         with Container(id="past-panes"):
-            yield PlanTable(
-                id="past-plan", fixed=_PAST
-            )
+            yield PlanTable(id="past-plan", fixed=_PAST)
             yield GraphTable(id="past-graph")
             yield TabStrip(PANES, id="past-tabs")
             with VerticalScroll(id="past-moment", can_focus=True):

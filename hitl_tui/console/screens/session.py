@@ -30,7 +30,7 @@ from hitl_tui.console.widgets.prompt import Prompt
 from hitl_tui.console.widgets.question import QuestionPanel
 from hitl_tui.console.widgets.stream import Line, Stream, stream_line
 from hitl_tui.console.words import number_of, plan_rows, status_of_session
-from hitl_tui.core.safe_text import safe_text
+from hitl_tui.core.safe_text import safe_text, unsafe_text
 from hitl_tui.language import _, mark, render
 
 if TYPE_CHECKING:
@@ -89,6 +89,7 @@ class SessionScreen(Screen[None]):
         self._lower = "stream"
         self._back: Widget | None = None
         self._places: dict[str, tuple[str, str]] = {}
+        self._called: dict[str, str] = {}
         self._inbox = 0
         self._percent: dict[str, float] = {}
         self._followed: list[Activity] = []
@@ -147,6 +148,12 @@ class SessionScreen(Screen[None]):
         self._percent, self._followed, self._head, self._lower = {}, [], "", "stream"
         self.say("")
         self.show_pane("plan")
+
+    def renamed(self, title: str) -> None:
+        """Show the session under another title."""
+        if self.snapshot is not None:
+            self._called[self.snapshot.session_id] = title
+            self._render_snapshot(self.snapshot)
 
     def attach(self, link: Link) -> None:
         """Show a session that is open."""
@@ -214,7 +221,9 @@ class SessionScreen(Screen[None]):
         assert link is not None
         header = self.query_one(HeaderBar)
         header.session = safe_text(snapshot.session_id, multiline=False)
-        header.title_text = safe_text(snapshot.query.split("\n")[0], multiline=False, limit=400)
+        title = self._called.get(snapshot.session_id) or link.setup.info.title
+        # A title is kept as it is shown; once more is for one that somebody wrote into the file.
+        header.title_text = safe_text(unsafe_text(title), multiline=False, limit=400)
         header.mode = mode_words(snapshot.mode)
         self._show_status(snapshot)
         header.followed = not link.face.owned

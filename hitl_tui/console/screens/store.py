@@ -28,10 +28,11 @@ from hitl_tui.console.terms import error_words, padded
 from hitl_tui.console.widgets.bars import HeaderBar, KeyLine, MessageLine
 from hitl_tui.core.errors import HitlError
 from hitl_tui.core.safe_text import one_line, safe_text
-from hitl_tui.language import _, mark, ngettext
+from hitl_tui.language import _, mark, ngettext, render
 
 if TYPE_CHECKING:
     from hitl_tui.console.options import ConsoleOptions
+    from hitl_tui.console.screens.storethread import ThreadScreen
     from hitl_tui.supervisor.foreign.store import Store
 
 log = logging.getLogger(__name__)
@@ -46,14 +47,16 @@ class StoreScreen(Screen[None]):
     Args:
         store: the store.
         thread: a thread to show at once; empty for none.
+        graph: the graph that can go on in a copy; empty for none.
     """
 
     CSS_PATH: ClassVar[list[str | PurePath]] = ["store.tcss", "../widgets/rows.tcss"]
     AUTO_FOCUS = "#store-threads"
 
-    def __init__(self, store: Store, thread: str = "") -> None:
+    def __init__(self, store: Store, thread: str = "", graph: str = "") -> None:
         super().__init__()
         self._store = store
+        self._graph = graph
         self._thread = thread
         self._total = 0
         self._whole = False
@@ -95,7 +98,7 @@ class StoreScreen(Screen[None]):
     def _banner(self) -> None:
         count = ngettext("{n:,} thread", "{n:,} threads", self._total).format(n=self._total)
         said = [_("{name}: only read, nothing runs from here").format(name=self._store.info.kind), count]
-        notes = [one_line(safe_text(note, multiline=False), 300) for note in self._store.info.notes]
+        notes = [one_line(safe_text(render(note), multiline=False), 300) for note in self._store.info.notes]
         self.query_one("#store-banner", Static).update(Content(" " + " · ".join([*said, *notes])))
 
     # Reading -----------------------------------------------------------------------------------------------------
@@ -153,7 +156,7 @@ class StoreScreen(Screen[None]):
         from hitl_tui.console.screens.storethread import ThreadScreen
 
         title = next((t.title for t in self.query_one(ThreadTable).threads if t.thread_id == thread), "")
-        self.app.push_screen(ThreadScreen(self._store, thread, title))
+        self.app.push_screen(ThreadScreen(self._store, thread, title, self._graph))
 
 
 class StoreApp(HitlApp):
@@ -163,6 +166,7 @@ class StoreApp(HitlApp):
         options: as the console's; only the data folder counts, for keys and themes.
         store: an open store.
         thread: a thread to show at once; empty for the list.
+        graph: the graph that can go on in a copy; empty for none.
     """
 
     # The styles of the first screen belong to the app; both are looked for beside this file.
@@ -173,9 +177,11 @@ class StoreApp(HitlApp):
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("question_mark", "help", "Help", show=False, id="store.help")]
 
-    def __init__(self, options: ConsoleOptions, store: Store, thread: str = "") -> None:
+    def __init__(self, options: ConsoleOptions, store: Store, thread: str = "", graph: str = "") -> None:
         super().__init__(options)
-        self._threads = StoreScreen(store, thread)
+        self._threads = StoreScreen(store, thread, graph)
+        self.wanted: tuple[str, str] | None = None
+        """Thread and checkpoint that a session shall begin with, once the store was left for it."""
 
     def get_default_screen(self) -> Screen[Any]:
         return self._threads
@@ -191,6 +197,10 @@ class StoreApp(HitlApp):
             if screen.is_mounted and (found := screen.query(MessageLine)):
                 found.first().say(text, error=error)
                 return
+
+    def on_thread_screen_forked(self, event: ThreadScreen.Forked) -> None:
+        self.wanted = (event.thread, event.checkpoint_id)
+        self.exit(0)
 
     def action_home(self) -> None:
         while self.screen is not self._threads:
@@ -213,7 +223,7 @@ class StoreApp(HitlApp):
         for where in _SHOWN:
             title = _("In a thread") if where == keys.REPLAY else _(keys.TITLES[where])
             rows.append(text_row(title, "bold $text-primary"))
-            specs = [s for s in self.keymap.of(where) if s.id not in ("replay.3", "replay.4")]
+            specs = [s for s in self.keymap.of(where) if s.id != "replay.4"]
             rows += [Row(padded(f"  {s.shown}", 14), Content(_in_store(s))) for s in specs]
             rows.append(text_row(""))
         rows.append(text_row(_(keys.TITLES[keys.ANYWHERE]), "bold $text-primary"))
@@ -239,6 +249,7 @@ def _in_store(spec: keys.KeySpec) -> str:
         "replay.decision_before": _("Back to where something was asked"),
         "replay.decision_after": _("Forward to where something was asked"),
         "replay.show": _("Graph: the moment whole; state: the value whole; subgraphs: its history"),
+        "replay.3": _("With --graph: begin a session that goes on with a copy from here"),
         "replay.2": _("What differs: from where it came from, from the mark, or between two marks"),
     }
     return instead.get(spec.id, _(spec.help))
@@ -256,28 +267,29 @@ def _anywhere() -> list[keys.KeySpec]:
     return [replace(found[name], label=label, help=what) for name, (label, what) in words.items()]
 
 
-async def _run(options: ConsoleOptions, address: str, thread: str) -> StoreApp:
+async def _run(options: ConsoleOptions, address: str, thread: str, graph: str) -> StoreApp:
     from hitl_tui.supervisor.foreign.store import open_store
 
     async with open_store(address) as store:
         named = await store.find_thread(thread) if thread else ""
-        app = StoreApp(options, store, named)
+        app = StoreApp(options, store, named, graph)
         await app.run_async()
         return app
 
 
-def run_store(options: ConsoleOptions, address: str, thread: str = "") -> int:
-    """Show a store until it is left; return the exit code.
+def run_store(options: ConsoleOptions, address: str, thread: str = "", graph: str = "") -> int | tuple[str, str]:
+    """Show a store until it is left; return the exit code, or thread and checkpoint that a session shall begin with.
 
     Args:
         options: the data folder has keys and themes.
         address: a SQLite file or `postgresql://…`.
         thread: a thread to begin with, its id or how it begins; empty for the list.
+        graph: the graph that can go on in a copy; empty for none.
 
     Raises:
         HitlError: it can't be opened, or the console stopped because of something unexpected.
     """
-    app = asyncio.run(_run(options, address, thread))
+    app = asyncio.run(_run(options, address, thread, graph))
     if app.failure:
         raise HitlError(app.failure)
-    return app.return_code or 0
+    return app.wanted or app.return_code or 0

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from hitl_tui.console.engine import Shape
+from hitl_tui.language import _
 
 if TYPE_CHECKING:
     from hitl_tui.ledger.contract import Posted
@@ -17,6 +19,15 @@ if TYPE_CHECKING:
 _MOMENTS_KEPT = 8
 
 Work = Callable[[], Awaitable[None]]
+
+
+def worded(info: CheckpointInfo) -> CheckpointInfo:
+    """Return a checkpoint with what happened at it in the person's language."""
+    failed, colon, why = info.outcome.partition("failed: ")
+    if colon and not failed:
+        return replace(info, outcome=_("failed: {why}").format(why=why))
+    words = {"ended": _("ended"), "state edited": _("state edited")}
+    return replace(info, outcome=words[info.outcome]) if info.outcome in words else info
 
 
 class StoredPast:
@@ -35,10 +46,10 @@ class StoredPast:
         self._moments: dict[str, Moment] = {}
 
     async def older(self, limit: int, before: str = "") -> list[CheckpointInfo]:
-        return await self._store.older(self.thread, self.ns, limit, before)
+        return [worded(c) for c in await self._store.older(self.thread, self.ns, limit, before)]
 
     async def newer(self, limit: int, after: str = "") -> list[CheckpointInfo]:
-        return await self._store.newer(self.thread, self.ns, limit, after)
+        return [worded(c) for c in await self._store.newer(self.thread, self.ns, limit, after)]
 
     async def shape(self) -> Shape:
         head = await self._store.head(self.thread, self.ns)
@@ -77,7 +88,8 @@ class StoredPast:
 
     async def info(self, checkpoint_id: str) -> CheckpointInfo | None:
         """Return what is known of a checkpoint in a list, None when it isn't there."""
-        return await self._store.one(self.thread, self.ns, checkpoint_id) if checkpoint_id else None
+        found = await self._store.one(self.thread, self.ns, checkpoint_id) if checkpoint_id else None
+        return worded(found) if found is not None else None
 
     async def asked(self, checkpoint_id: str, by: int) -> str:
         """Return the next (1) or previous (-1) checkpoint where something was asked; empty for none."""

@@ -7,7 +7,7 @@ import logging
 from dataclasses import replace
 from functools import partial
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from rich.text import Text
 from textual.app import ComposeResult
@@ -15,6 +15,7 @@ from textual.binding import BindingType
 from textual.containers import Container, Horizontal, VerticalScroll
 from textual.content import Content
 from textual.events import Resize
+from textual.message import Message
 from textual.screen import Screen
 from textual.widgets import DataTable, Static, Tree
 
@@ -23,6 +24,7 @@ from hitl_tui.console.asking import Row, text_row
 from hitl_tui.console.engine import sentence
 from hitl_tui.console.reel import PAGE, Reel, current_line, on_line
 from hitl_tui.console.screens import storewords
+from hitl_tui.console.screens.dialogs import Confirm
 from hitl_tui.console.screens.storepast import Errands, StoredPast, Work
 from hitl_tui.console.screens.viewer import Viewer
 from hitl_tui.console.terms import clock_words, error_words
@@ -38,6 +40,7 @@ from hitl_tui.supervisor.comparing import ABSENT, last_two
 from hitl_tui.supervisor.foreign.differences import differences
 
 if TYPE_CHECKING:
+    from hitl_tui.console.app import HitlApp
     from hitl_tui.supervisor.foreign.model import Moment, Namespace
     from hitl_tui.supervisor.foreign.store import Store
     from hitl_tui.supervisor.moments import CheckpointInfo
@@ -53,7 +56,9 @@ PANES = (
 WIDE = (100, 30)
 SHORT = 20
 _PLACES = {1: mark("View"), 2: mark("Diff"), 3: mark("Fork"), 4: mark("Restore")}
-_READ_ONLY = mark("A store is only read here: nothing can be forked or restored in it.")
+_READ_ONLY = mark("A store is only read here; open it with --graph module:attribute and a copy of it can go on.")
+_FORK_INSTEAD = mark("A store is only read here: 3 begins a session with a copy instead.")
+_AROUND = mark("A subgraph goes on with the graph around it: choose a checkpoint of that.")
 _LABELS = {
     "replay.decision_before": mark("asked"),
     "replay.leave": mark("threads"),
@@ -69,14 +74,24 @@ class ThreadScreen(Screen[None]):
         store: where it lies.
         thread: its id.
         title: what it is about, any text.
+        graph: the graph that can go on in a copy; empty for none.
     """
 
     CSS_PATH: ClassVar[list[str | PurePath]] = ["store.tcss", "../widgets/rows.tcss"]
     BINDINGS: ClassVar[list[BindingType]] = [*keys.bindings(keys.REPLAY)]
     AUTO_FOCUS = "#store-graph"
 
-    def __init__(self, store: Store, thread: str, title: str = "") -> None:
+    class Forked(Message):
+        """A session shall begin with a copy of the thread up to this checkpoint."""
+
+        def __init__(self, thread: str, checkpoint_id: str) -> None:
+            super().__init__()
+            self.thread = thread
+            self.checkpoint_id = checkpoint_id
+
+    def __init__(self, store: Store, thread: str, title: str = "", graph: str = "") -> None:
         super().__init__()
+        self._graph = graph
         self._store = store
         self._title_text = title
         self._past = StoredPast(store, thread)
@@ -260,7 +275,7 @@ class ThreadScreen(Screen[None]):
         said = _("this moment and the one it came from") if parent and len(self._marks) < 2 else which
         head = text_row(_("{said}; m marks another to compare").format(said=said), "$text-muted")
         notes = dict.fromkeys(note for moment in moments for note in moment.notes)
-        told = [text_row(storewords.line(note), "$text-warning") for note in notes]
+        told = [storewords.note_row(note) for note in notes]
         return [head, *told, *storewords.difference_rows(found)]
 
     # Keys --------------------------------------------------------------------------------------------------------
@@ -308,6 +323,9 @@ class ThreadScreen(Screen[None]):
         if why_not:
             self.say(why_not)
             return
+        if number == 3:
+            self.run_worker(self._guarded(self._fork), group="going")
+            return
         self._mode = number
         self.query_one("#store-moment", VerticalScroll).scroll_home(animate=False)
         if number == 2:
@@ -318,7 +336,25 @@ class ThreadScreen(Screen[None]):
             return _("There is no checkpoint here.")
         if number == 2 and not info.parent_id and not self._marks:
             return _("The first checkpoint has none before it; mark another one with m to compare.")
-        return _(_READ_ONLY) if number > 2 else ""
+        if number == 3 and self._graph and self._past.ns:
+            return _(_AROUND)
+        if number == 4 and self._graph:
+            return _(_FORK_INSTEAD)
+        return _(_READ_ONLY) if number > 2 and not self._graph else ""
+
+    async def _fork(self) -> None:
+        """Ask, then leave the store for a session that goes on with a copy."""
+        info = self._reel.current
+        if info is None:
+            return
+        at_end = self._reel.at_head
+        text = storewords.fork_words(info, storewords.line(self._graph), at_end=at_end)
+        title = _("Go on in a copy from {name}").format(name=storewords.name_of(info))
+        arming = cast("HitlApp", self.app).arming
+        if await self.app.push_screen_wait(Confirm(title, Content(text), _("Copy and begin"), arming)):
+            self.post_message(self.Forked(self._past.thread, info.checkpoint_id))
+        else:
+            self.say(_("Nothing was made."))
 
     def on_replay_action_clicked(self, event: ReplayAction.Clicked) -> None:
         event.stop()

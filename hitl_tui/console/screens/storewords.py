@@ -11,8 +11,9 @@ from textual.content import Content
 from hitl_tui.console.asking import Row, text_row
 from hitl_tui.console.terms import clock_words, day_words
 from hitl_tui.core.safe_text import SafeText, one_line, safe_text
-from hitl_tui.language import _, ngettext
+from hitl_tui.language import _, ngettext, render
 from hitl_tui.supervisor.comparing import ABSENT
+from hitl_tui.supervisor.foreign.channels import asked_words
 
 if TYPE_CHECKING:
     from hitl_tui.supervisor.comparing import ValueChange
@@ -59,7 +60,8 @@ def asked_line(moment: Moment) -> str:
     waiting = [q for q in moment.questions if q.pending]
     if waiting:
         more = _("  (and {n} more)").format(n=len(waiting) - 1) if len(waiting) > 1 else ""
-        return _("? {node} asks: {what}").format(node=line(waiting[0].node), what=short(waiting[0].value)) + more
+        what = short(asked_words(waiting[0].value))
+        return _("? {node} asks: {what}").format(node=line(waiting[0].node), what=what) + more
     if moment.questions:
         return _("it asked here, and was answered")
     if failed := [t for t in moment.tasks if t.error]:
@@ -80,7 +82,7 @@ def moment_rows(
         ours: the thread's head came from it.
     """
     rows = [row for question in moment.questions for row in _question_rows(question)]
-    rows += [text_row(line(note), "$text-warning") for note in moment.notes]
+    rows += [note_row(note) for note in moment.notes]
     rows += list(_task_rows(_("led here"), led))
     rows += list(_task_rows(_("then ran"), moment.tasks))
     rows += [_row(_("subgraph"), " › ".join(map(line, n.nodes)) + _steps(n)) for n in spaces[:MOST_ROWS]]
@@ -105,10 +107,16 @@ def _steps(space: Namespace) -> str:
     return " · " + ngettext("{n:,} checkpoint", "{n:,} checkpoints", count).format(n=count)
 
 
+def note_row(note: str) -> Row:
+    """Return what is to be known of a state or a store, one sentence of ours."""
+    return text_row(line(render(note)), "$text-warning")
+
+
 def _question_rows(question: Question) -> Iterator[Row]:
     asks = _("? asks") if question.pending else _("asked")
     who = line(question.node)
-    yield _row(asks, f"{who}: {short(question.value)}" if who else short(question.value), "bold $text-warning")
+    what = short(asked_words(question.value))
+    yield _row(asks, f"{who}: {what}" if who else what, "bold $text-warning")
     if isinstance(question.value, (Mapping, list)):
         text = json.dumps(question.value, ensure_ascii=False, indent=2)
         yield Row("", Content(safe_text(text, limit=_TREE_TEXT)), exact=True)
@@ -172,6 +180,26 @@ def trimmed(value: Any) -> Any:
     if isinstance(value, Mapping):
         return {str(k): trimmed(v) for k, v in value.items()}
     return [trimmed(v) for v in value] if isinstance(value, list) else value
+
+
+def fork_words(info: CheckpointInfo, graph: str, *, at_end: bool) -> str:
+    """Return what going on in a copy means, for the dialog that asks.
+
+    Args:
+        info: where the copy ends.
+        graph: the graph that goes on, safe.
+        at_end: nothing came after it.
+    """
+    lines = [
+        _("{graph} goes on from {name} in a session of its own.").format(graph=graph, name=name_of(info)),
+        _("+ The thread is copied up to here, and nothing else of the store."),
+    ]
+    if at_end:
+        lines.append(_("? What it asks here is asked there."))
+    else:
+        lines.append(_("? What ran from here is not copied: it runs, and asks, again."))
+        lines.append(_("! What it did to the world since is NOT undone: the graph may do it again."))
+    return "\n".join([*lines, _("The store itself is not written. Nothing runs before you say so there.")])
 
 
 def value_at(moment: Moment, path: Sequence[str]) -> Any:

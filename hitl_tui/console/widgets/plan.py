@@ -317,7 +317,7 @@ class PlanTable(DataTable[Text]):
         if self._drag.todo_id not in self._ids:
             self._let_go()
             return
-        begun = self._drag.begun
+        begun, shown = self._drag.begun, (self._drag.over, self._drop)
         self._drag = self._drag.above(self._ids, int(self.scroll_y))
         if self._drag.begun and not begun:
             row = self._rows[self._ids.index(self._drag.todo_id)]
@@ -329,14 +329,16 @@ class PlanTable(DataTable[Text]):
             self.move_cursor(row=self._ids.index(self._drag.todo_id), scroll=False)
             self._edge = self.set_interval(_SCROLLS_EVERY, self._scroll_on)
         self._drop = self._drag.drop(self._ids)
-        if self._drag.begun:
+        if self._drag.begun and shown != (self._drag.over, self._drop):
             self._say()
             self.refresh()
 
     def _scroll_on(self) -> None:
         if self._drag is not None and (by := self._drag.scroll(self.scrollable_content_region.height)):
+            before = self.scroll_y
             self.scroll_relative(y=by, animate=False)
-            self._follow()
+            if self.scroll_y != before:
+                self._follow()
 
     def _let_go(self) -> None:
         if self._edge is not None:

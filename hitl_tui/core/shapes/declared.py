@@ -164,8 +164,11 @@ def break_shape(value: Any, schema: Mapping[str, Any]) -> BreakShape | None:
 
 def any_shape(value: Any, notes: tuple[str, ...]) -> Shape:
     """Return the shape of an interrupt whose schema can't be used: any JSON answers it."""
+    shape = other_shape(value, notes)
     question, details = _asked(value)
-    return replace(other_shape(value, notes), question=question, details=details)
+    if question == shape.question:
+        return shape
+    return replace(shape, kind=ShapeKind.PROMPT, question=question, details=details)
 
 
 def _asked(value: Any) -> tuple[str, tuple[Detail, ...]]:
@@ -195,8 +198,8 @@ def _titled(top: Mapping[str, Any], listed: list[Any]) -> tuple[Option, ...]:
 
 
 def _options(top: Mapping[str, Any], listed: list[Any]) -> tuple[Action, ...]:
-    wants = Wants(Form.OPTIONS, options=_titled(top, listed), hint="The answer is the value of the one you choose.")
-    return (Action(RESPOND, "Choose", wants, "Choose one of the values."),)
+    wants = Wants(Form.OPTIONS, options=_titled(top, listed))
+    return (Action(RESPOND, "Choose", wants, "Sends the value of the option you choose."),)
 
 
 def _places(chosen: tuple[Branch, ...]) -> dict[str, Branch]:

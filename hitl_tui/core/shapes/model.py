@@ -105,10 +105,14 @@ class Action:
 
 @dataclass(frozen=True, slots=True)
 class Detail:
-    """Something to show whole: a label, one safe line, and a JSON value that isn't safe yet."""
+    """Something to show whole: a label, one safe line, and a JSON value that isn't safe yet.
+
+    `claim` is what an agent says about what it wants, which nobody has checked: it stands apart.
+    """
 
     label: str
     value: Any
+    claim: bool = False
 
 
 @dataclass(frozen=True)

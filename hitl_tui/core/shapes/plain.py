@@ -104,7 +104,7 @@ def options_of(
         notes: safe sentences on what is odd about it.
     """
     usual = next((o for o in options if default is not None and same(o.value, default)), None)
-    choose = Wants(Form.OPTIONS, options=tuple(options), hint="The answer is the value of the one you choose.")
+    choose = Wants(Form.OPTIONS, options=tuple(options))
     no_default = "Nothing is proposed: choose one of the options."
     actions = (
         Action(
@@ -114,7 +114,7 @@ def options_of(
             f"Takes {one_line(usual.text, 60)}." if usual else "",
             "" if usual else no_default,
         ),
-        Action(RESPOND, "Choose", choose, "Choose one of the options."),
+        Action(RESPOND, "Choose", choose, "Sends the value of the option you choose."),
     )
     listed = listed_options(options)
     return OptionShape(

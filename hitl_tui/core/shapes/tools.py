@@ -55,9 +55,9 @@ _INBOX_MEANING: Mapping[str, str] = {
 }
 _TEXT: Mapping[str, Wants] = {
     REJECT: Wants(Form.TEXT, hint="Why not? The agent reads it; it may stay empty."),
-    RESPOND: Wants(Form.TEXT, required=True, hint="The text becomes the tool's successful result."),
+    RESPOND: Wants(Form.TEXT, required=True),
 }
-_INBOX_TEXT = Wants(Form.TEXT, required=True, hint="The agent gets this text as your answer.")
+_INBOX_TEXT = Wants(Form.TEXT, required=True)
 
 
 @dataclass(frozen=True)
@@ -173,7 +173,7 @@ class ToolCall:
         found = [Detail("tool", self.name), *(Detail(label_line(str(k)), v) for k, v in self.args.items())]
         if not self.args:
             found.append(Detail("arguments", {}))
-        return (*found, *([Detail("says", self.description)] if self.description else []))
+        return (*found, *([Detail("says", self.description, claim=True)] if self.description else []))
 
     def question(self) -> str:
         """Return the question in one line."""
@@ -244,7 +244,7 @@ class BatchShape(Shape):
             question, details, actions = first.question(), first.details(), first.actions()
         else:
             details = tuple(
-                Detail(f"{number} {d.label}" if place == 0 else d.label, d.value)
+                replace(d, label=f"{number} {d.label}") if place == 0 else d
                 for number, c in enumerate(calls, start=1)
                 for place, d in enumerate(c.details())
             )

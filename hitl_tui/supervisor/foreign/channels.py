@@ -66,7 +66,23 @@ def next_nodes(values: Mapping[str, Any]) -> tuple[str, ...]:
                 found.append(node)
         elif channel.startswith(("branch:", "start:")):
             found.append(channel.rpartition(":")[2])
-    return tuple(dict.fromkeys(found))
+    nodes = [node for node in found if node != START]
+    return tuple(dict.fromkeys(nodes or found))
+
+
+def old_edges(checkpoint: Mapping[str, Any], values: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the channels that are edges as LangGraph had them before 0.3: named for the node that ran, and holding it.
+
+    They don't say where they lead.
+    """
+    old = checkpoint.get("v", 1) == 1
+    return tuple(channel for channel, value in values.items() if value == channel) if old else ()
+
+
+def told_by(metadata: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the nodes whose step made a checkpoint, as its metadata told before LangGraph 0.5; nothing later."""
+    writes = metadata.get("writes")
+    return tuple(map(str, writes)) if metadata.get("source") == "loop" and isinstance(writes, Mapping) else ()
 
 
 def sent_to(value: Any) -> list[str]:

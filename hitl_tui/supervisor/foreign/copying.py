@@ -149,8 +149,8 @@ class _Copier:
             (self._thread, ns, str(row[0]), row[1], stored.kind, stored.data, _bytes(metadata)),
         )
         connection.executemany(
-            "INSERT INTO writes (thread_id, checkpoint_ns, checkpoint_id, task_id, task_path, idx, channel, type, value)"
-            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            "INSERT INTO writes (thread_id, checkpoint_ns, checkpoint_id, task_id, task_path, idx, channel, type,"
+            " value) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
             [(self._thread, ns, w[0], w[1], w[2] or "", w[3], w[4], w[5], w[6]) for w in writes],
         )
 

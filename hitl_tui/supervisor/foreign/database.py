@@ -72,5 +72,12 @@ class Database(Protocol):
     ) -> Mapping[str, Mapping[str, Stored]]:
         """Return values that lie beside checkpoints, of channels whose names begin so: by checkpoint, by channel."""
 
+    async def inputs(self, places: Sequence[tuple[str, str]]) -> Mapping[str, Stored]:
+        """Return inputs that lie beside the first checkpoints of threads, by thread.
+
+        Args:
+            places: thread and checkpoint.
+        """
+
     async def close(self) -> None:
         """Close it; may be called again."""

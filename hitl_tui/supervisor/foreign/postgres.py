@@ -28,7 +28,12 @@ _BLOBS = """FROM jsonb_each_text(c.checkpoint -> 'channel_versions') v JOIN chec
     ON b.thread_id = c.thread_id AND b.checkpoint_ns = c.checkpoint_ns AND b.channel = v.key AND b.version = v.value
     WHERE b.type <> 'empty'"""
 
-_HEAD = f"""'json', CAST(jsonb_build_object('ts', c.checkpoint -> 'ts', 'channel_values',
+_INPUTS = f"""SELECT c.thread_id, b.type, b.blob
+    FROM unnest(CAST(:threads AS text[]), CAST(:ids AS text[])) AS p(thread, id)
+    JOIN checkpoints c ON c.thread_id = p.thread AND c.checkpoint_ns = '' AND c.checkpoint_id = p.id
+    CROSS JOIN LATERAL (SELECT b.type, b.blob {_BLOBS} AND b.channel = '__start__' AND length(b.blob) <= 1000000) b"""  # noqa: S608
+
+_HEAD = f"""'json', CAST(jsonb_build_object('v', c.checkpoint -> 'v', 'ts', c.checkpoint -> 'ts', 'channel_values',
     coalesce((SELECT jsonb_object_agg(k, NULL) FROM jsonb_object_keys(
         CASE jsonb_typeof(c.checkpoint -> 'channel_values') WHEN 'object' THEN c.checkpoint -> 'channel_values'
         ELSE '{{}}' END) k), '{{}}') || coalesce((SELECT jsonb_object_agg(b.channel, NULL) {_BLOBS}), '{{}}')) AS text),
@@ -175,6 +180,10 @@ class PostgresDatabase:
         for checkpoint_id, channel, kind, blob in rows:
             found.setdefault(str(checkpoint_id), {})[str(channel)] = Stored(str(kind), blob)
         return found
+
+    async def inputs(self, places: Sequence[tuple[str, str]]) -> Mapping[str, Stored]:
+        rows = await self.rows(_INPUTS, {"threads": [t for t, _ in places], "ids": [i for _, i in places]})
+        return {str(thread): Stored(str(kind), blob) for thread, kind, blob in rows}
 
     async def close(self) -> None:
         await self._connection.close()

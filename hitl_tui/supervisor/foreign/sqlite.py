@@ -95,6 +95,9 @@ class SqliteDatabase:
     ) -> Mapping[str, Mapping[str, Stored]]:
         return {}
 
+    async def inputs(self, places: Sequence[tuple[str, str]]) -> Mapping[str, Stored]:
+        return {}
+
     async def close(self) -> None:
         async with self._lock:
             if not self._closed:

@@ -9,21 +9,24 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-from hitl_tui.core.errors import BadInput, StorageError, UnknownName
+from hitl_tui.core.errors import BadInput, UnknownName
 from hitl_tui.core.safe_text import one_line, safe_text
 from hitl_tui.supervisor.foreign import plain
 from hitl_tui.supervisor.foreign.channels import (
     ERROR,
     INTERRUPT,
+    START,
     TASKS,
     Write,
     asked_words,
     is_internal,
     next_nodes,
+    old_edges,
     questions_of,
     sent_to,
     tasks_of,
     title_of,
+    told_by,
 )
 from hitl_tui.supervisor.foreign.database import Database, Row
 from hitl_tui.supervisor.foreign.delta import Rebuilder, delta_channels
@@ -120,15 +123,13 @@ class Store:
         missing = [t for t in threads if t not in self._titles]
         if missing:
             values = {"ids": self._database.ids(missing), "most": _FIRST}
-            beside: dict[str, Mapping[str, Any]] = {}
-            for thread, checkpoint_id, kind, data, _ in await self._database.rows(self._sql.firsts, values):
-                known = _channels(_loaded(kind, data))
-                if known and all(v is None for v in known.values()):
-                    stored = await self._database.channels(str(thread), "", [str(checkpoint_id)], [""])
-                    known = {n: _loaded(s.kind, s.data) for n, s in stored.get(str(checkpoint_id), {}).items()}
-                beside[str(thread)] = known
+            rows = await self._database.rows(self._sql.firsts, values)
+            known = {str(row[0]): _channels(_loaded(row[2], row[3])) for row in rows}
+            elsewhere = [(str(r[0]), str(r[1])) for r in rows if START in known[str(r[0])]]
+            for thread, stored in (await self._database.inputs(elsewhere)).items():
+                known[thread] = {START: _loaded(stored.kind, stored.data)}
             for thread in missing:
-                said = " ".join(title_of(beside.get(thread, {})).split())
+                said = " ".join(title_of(known.get(thread, {})).split())
                 self._titles[thread] = said[:_LONGEST]
         return self._titles
 
@@ -232,9 +233,10 @@ class Store:
         if lacking:
             stored = await self._database.channels(thread, ns, lacking, [TASKS, "join:"])
             beside = {i: {n: _loaded(s.kind, s.data) for n, s in found.items()} for i, found in stored.items()}
+        told = {str(row[1]): told_by(metadata_of(row[2])) for row in rows if row[1]}
         routed = await self._routed(thread, ns, [row for row in rows if heads[str(row[0])] is None])
         return [
-            _info(row, heads[i], beside.get(i, {}), routed.get(i), signals.get(i))
+            _info(row, heads[i], beside.get(i, {}), told.get(i) or routed.get(i), signals.get(i))
             for row, i in ((row, str(row[0])) for row in rows)
         ]
 
@@ -257,7 +259,8 @@ class Store:
 
         Raises:
             UnknownName: there is no such checkpoint.
-            StorageError: it can't be read: encrypted, a pickle, damaged.
+            BadInput: it can't be read: encrypted, a pickle, damaged.
+            StorageError: the store can't be read.
         """
         found, beside = await self._database.whole(thread, ns, checkpoint_id)
         if found is None:
@@ -266,7 +269,7 @@ class Store:
         try:
             checkpoint = await asyncio.to_thread(plain.load, found.kind, found.data)
         except plain.Unreadable as error:
-            raise StorageError(f"Checkpoint {_quoted(checkpoint_id)} can't be read: {error}.") from error
+            raise BadInput(f"Checkpoint {_quoted(checkpoint_id)} can't be read: {error}.") from error
         values = dict(_channels(checkpoint))
         for channel, stored in beside.items():
             try:
@@ -282,17 +285,28 @@ class Store:
         )
         writes = await self._writes(thread, ns, checkpoint_id, notes)
         sends = sent_to(ordered.get(TASKS))
+        edges = old_edges(checkpoint, ordered) if isinstance(checkpoint, Mapping) else ()
+        control = {k for k in ordered if is_internal(k)} | set(edges)
         return Moment(
             checkpoint_id=checkpoint_id,
-            values={k: v for k, v in ordered.items() if not is_internal(k)},
-            internal={k: v for k, v in ordered.items() if is_internal(k)},
-            next=next_nodes(ordered),
+            values={k: v for k, v in ordered.items() if k not in control},
+            internal={k: v for k, v in ordered.items() if k in control},
+            next=await self._told(thread, ns, checkpoint_id, metadata) or next_nodes(ordered),
             questions=tuple(questions_of(writes, sends)),
             tasks=tuple(tasks_of(writes, sends)),
             metadata=metadata,
             at=_timestamp(checkpoint_id, checkpoint),
             notes=tuple(notes),
         )
+
+    async def _told(self, thread: str, ns: str, checkpoint_id: str, metadata: Mapping[str, Any]) -> tuple[str, ...]:
+        """Return what ran from a checkpoint as the one after it tells, in stores from when it did."""
+        if "writes" not in metadata:
+            return ()
+        place = {"thread": thread, "ns": ns, "id": checkpoint_id, "most": 0}
+        following = await self._database.rows(self._sql.children, place)
+        rows = await self._database.rows(self._sql.one, {**place, "id": str(following[0][0])}) if following else []
+        return told_by(metadata_of(rows[0][2])) if rows else ()
 
     async def _writes(self, thread: str, ns: str, checkpoint_id: str, notes: list[str]) -> list[Write]:
         values = {"thread": thread, "ns": ns, "id": checkpoint_id, "limit": _MOST_WRITES + 1}
@@ -391,21 +405,23 @@ def _info(
     checkpoint_id, parent, raw, *_ = row
     details = metadata_of(raw)
     known = isinstance(checkpoint, Mapping) or routed is not None
-    following = next_nodes({**_channels(checkpoint), **beside}) if routed is None else routed
+    channels = {**_channels(checkpoint), **beside}
+    following = next_nodes(channels) if routed is None else routed
+    before = () if following or not isinstance(checkpoint, Mapping) else old_edges(checkpoint, channels)
     source = str(details.get("source", ""))
     asks = signal is not None and signal.channel == INTERRUPT
     return CheckpointInfo(
         checkpoint_id=str(checkpoint_id),
         parent_id=str(parent or ""),
         timestamp=_timestamp(str(checkpoint_id), checkpoint),
-        node=node_words(following, known=known),
+        node=f"after {before[0]}" if before else node_words(following, known=known),
         todos_completed=0,
         step=_number(details.get("step")),
         branch=0,
         source=source,
         waiting=asks,
         message=f"waiting: {_brief(asked_words(_value(signal)))}" if asks and signal is not None else "",
-        outcome="" if asks else _outcome(source, following, signal, known=known),
+        outcome="" if asks else _outcome(source, following, signal, known=known and not before),
     )
 
 

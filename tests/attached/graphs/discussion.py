@@ -29,7 +29,7 @@ class Book(TypedDict, total=False):
     chapters: list[str]
     at: int
     chapter: str
-    messages: Annotated[list[str], anew]
+    messages: list[str]
     agreed: bool
     written: list[str]
 

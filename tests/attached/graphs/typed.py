@@ -34,10 +34,5 @@ def pay(state: State) -> State:
 
 
 graph = (
-    StateGraph(State)
-    .add_node("ask", ask)
-    .add_node("pay", pay)
-    .add_edge(START, "ask")
-    .add_edge("ask", "pay")
-    .compile()
+    StateGraph(State).add_node("ask", ask).add_node("pay", pay).add_edge(START, "ask").add_edge("ask", "pay").compile()
 )

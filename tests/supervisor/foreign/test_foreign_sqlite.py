@@ -378,6 +378,35 @@ async def test_a_store_without_types_and_namespaces_is_read(tmp_path: Path) -> N
         assert moment.tasks[0].writes == (("messages", ["written"]),)
 
 
+async def test_old_edges_say_what_ran_and_the_next_checkpoint_where_it_went(tmp_path: Path) -> None:
+    path = tmp_path / "edges.db"
+    told = [
+        ({"start:plan": "__start__"}, {"source": "loop", "step": 0, "writes": None}),
+        ({"plan": "plan", "n": 1}, {"source": "loop", "step": 1, "writes": {"plan": {"n": 1}}}),
+        ({"left": "left", "right": "right"}, {"source": "loop", "step": 2, "writes": {"left": None, "right": None}}),
+    ]
+    with sqlite3.connect(path) as connection:
+        connection.execute(
+            "CREATE TABLE checkpoints (thread_id TEXT, checkpoint_ns TEXT, checkpoint_id TEXT,"
+            " parent_checkpoint_id TEXT, type TEXT, checkpoint BLOB, metadata BLOB,"
+            " PRIMARY KEY (thread_id, checkpoint_ns, checkpoint_id))"
+        )
+        for number, (values, metadata) in enumerate(told):
+            row = (
+                "t",
+                "",
+                str(number),
+                str(number - 1) if number else None,
+                "json",
+                json.dumps({"v": 1, "channel_values": values}),
+            )
+            connection.execute("INSERT INTO checkpoints VALUES (?, ?, ?, ?, ?, ?, ?)", (*row, json.dumps(metadata)))
+    async with open_store(str(path)) as store:
+        assert [c.node for c in await store.older("t", "")] == ["after left", "left +1", "plan"]
+        moment = await store.moment("t", "", "1")
+        assert (moment.next, moment.values) == (("left", "right"), {"n": 1})
+
+
 async def test_an_old_store_without_a_column_for_paths_is_read(tmp_path: Path) -> None:
     path = payments(tmp_path / "p.db")
     with sqlite3.connect(path) as connection:
@@ -459,7 +488,7 @@ async def test_a_state_that_cant_be_read_leaves_the_rest_readable(tmp_path: Path
         assert len(await store.threads()) == 3
         (head, *_) = await store.older("done", "")
         assert head.timestamp
-        with pytest.raises(StorageError, match=r"encrypted \(aes\)"):
+        with pytest.raises(BadInput, match=r"encrypted \(aes\)"):
             await store.moment("done", "", head.checkpoint_id)
         (question,) = (await store.moment("asks", "", await store.head("asks", ""))).questions
         assert "pickle" in json.dumps(question.value)

@@ -1,0 +1,58 @@
+"""Going back in the middle of graphs: to a step of the graph, and to a checkpoint of the session (D11, I5)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from real_support import CASES, Case, Place, Talk, asked
+
+pytestmark = pytest.mark.long
+
+IDS = [case.name for case in CASES]
+
+
+def values(document: dict[str, Any]) -> list[Any]:
+    """Return what interrupts ask."""
+    return [question["subject"].get("value") for question in document["questions"]]
+
+
+@pytest.mark.parametrize("case", CASES, ids=IDS)
+def test_a_step_is_restored_and_its_question_is_asked_again(ready: Place, case: Case) -> None:
+    first = ready.attach(case).json
+    before = ready.done()
+    steps = ready.do("/checkpoint list --todo 1")["checkpoints"]
+    Talk(ready, case).answer(first)
+    middle = ready.done()
+    document = ready.do(f"/checkpoint restore {steps[0]['checkpoint_id']}")
+    assert [q["kind"] for q in document["questions"]] == ["todo"], asked(document)
+    assert ready.done() == middle
+    document = ready.do("/todo approve 1")
+    assert values(document) == values(first)
+    # What was finished before that step isn't done again; what was within it is.
+    back = ready.done()
+    assert {k: n - middle.get(k, 0) for k, n in back.items() if n != middle.get(k)} == dict.fromkeys(case.within, 1)
+    Talk(ready, case).to_the_end(document)
+    rest = {k: n - before.get(k, 0) for k, n in case.done.items() if n != before.get(k)}
+    assert {k: n - back.get(k, 0) for k, n in ready.done().items() if n != back.get(k)} == rest
+
+
+@pytest.mark.parametrize("case", CASES, ids=IDS)
+def test_a_checkpoint_of_the_session_is_restored_and_asks_before_the_graph_runs_again(
+    ready: Place, case: Case
+) -> None:
+    first = ready.attach(case).json
+    before = ready.done()
+    checkpoints = ready.do("/checkpoint list")["checkpoints"]
+    asking = next(c for c in reversed(checkpoints) if c["node"] == "approval" and not c["todos_completed"])
+    document = ready.do(f"/checkpoint restore {asking['checkpoint_id']}")
+    assert [q["kind"] for q in document["questions"]] == ["todo"], asked(document)
+    assert ready.done() == before
+    document = ready.do("/todo approve 1")
+    assert [q["kind"] for q in document["questions"]] == ["effect"], asked(document)
+    assert ready.done() == before
+    document = ready.do("/todo again 1")
+    assert values(document) == values(first)
+    Talk(ready, case).to_the_end(document)
+    done = ready.done()
+    assert {k: n - before.get(k, 0) for k, n in done.items() if n - before.get(k, 0)} == case.done

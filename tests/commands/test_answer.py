@@ -1,0 +1,208 @@
+"""`/answer` on real graphs: what is sent, what is refused, and several questions of one TODO (I2, I3)."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hitl_tui.commands.completion import complete
+from hitl_tui.commands.handler import CommandHandler
+from hitl_tui.config.graphs import GraphDeclaration
+from hitl_tui.core.requests import Verdict
+from hitl_tui.supervisor.session import Session
+from hitl_tui.supervisor.snapshot import Question
+from hitl_tui.supervisor.workbench import Workbench
+
+GRAPHS = Path(__file__).with_name("shape_graphs.py")
+LIMIT = 30.0
+
+
+@dataclass
+class Desk:
+    """One session on one graph, and who answers it."""
+
+    session: Session
+    handler: CommandHandler
+
+    async def say(self, line: str) -> dict[str, Any]:
+        result = await self.handler.handle(line)
+        async with asyncio.timeout(LIMIT):
+            await self.session.settled()
+        return {**result.to_dict(), "exit_code": result.exit_code}
+
+    @property
+    def questions(self) -> tuple[Question, ...]:
+        return self.session.snapshot.questions
+
+    async def said(self) -> dict[str, Any]:
+        """Return what each node of the graph got for an answer."""
+        todo = self.session.snapshot.todos[0]
+        assert todo.result is not None, todo
+        result = await self.session.artifact(str(todo.result["digest"]))
+        found: dict[str, Any] = {}
+        for entry in result["data"]["values"]["said"]:
+            found.update(entry)
+        return found
+
+
+@asynccontextmanager
+async def desk(folder: Path, name: str) -> AsyncIterator[Desk]:
+    """Run a graph until it asks from inside."""
+    work = folder / "w"
+    work.mkdir()
+    declaration = GraphDeclaration(name, f"{GRAPHS}:{name}", str(GRAPHS.parent))
+    async with Workbench.open(folder / "d") as bench:
+        setup = await bench.create("{}", work, graph=declaration)
+        async with bench.session(setup, "{}") as session:
+            assert isinstance(session, Session)
+            found = Desk(session, CommandHandler(session, setup.planner, by="ops", channel="cli"))
+            await session.settled()
+            await found.say("/todo approve")
+            assert all(q.shape is not None for q in found.questions) and found.questions
+            yield found
+
+
+ANSWERS = [
+    ("booking", "guests=5 note=late", {"guests": 5, "room": "hall", "note": "late"}),
+    ("approval", "reject too expensive", {"type": "reject", "message": "too expensive"}),
+    ("batch", "1 approve 2 respond blue", {"decisions": [{"type": "approve"}, {"type": "respond", "message": "blue"}]}),
+    ("inbox", "ignore", [{"type": "ignore", "args": None}]),
+    ("options", "2", 3),
+    ("action", "edit to=lee@example.org", {"action": "approve", "to": "lee@example.org"}),
+    ("review", "edit Dear Lee,\nno.", "Dear Lee,\nno."),
+    ("yes_no", "no", False),
+    ("prompt", "30", 30),
+    ("other", '{"a": [null]}', {"a": [None]}),
+]
+
+
+@pytest.mark.parametrize(("name", "text", "value"), ANSWERS)
+async def test_the_graph_gets_exactly_what_the_message_says(tmp_path: Path, name: str, text: str, value: Any) -> None:
+    async with desk(tmp_path, name) as d:
+        told = await d.say(f"/answer 1 {text}")
+        assert told["status"] == "resumed", told
+        assert told["sent"] == value
+        assert told["message"].startswith("todo_001 has its answer. Sent: ")
+        assert await d.said() == {name: value}
+
+
+async def test_a_number_and_a_text_are_told_apart(tmp_path: Path) -> None:
+    async with desk(tmp_path, "prompt") as d:
+        told = await d.say('/answer 1 "30"')
+        assert told["message"] == 'todo_001 has its answer. Sent: the text "30".'
+        assert await d.said() == {"prompt": "30"}
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "why"),
+    [
+        ("booking", "guests=40", "maximum of 12"),
+        ("booking", '{"guests": "4"}', "a whole number"),
+        ("approval", "30", "has to be an object"),
+        ("batch", "approve", "one by one"),
+        ("options", "blue", "no option"),
+        ("yes_no", "maybe", "doesn't answer this"),
+    ],
+)
+async def test_what_does_not_fit_changes_nothing(tmp_path: Path, name: str, text: str, why: str) -> None:
+    async with desk(tmp_path, name) as d:
+        before = d.questions
+        told = await d.say(f"/answer 1 {text}")
+        assert told["status"] == "error" and why in told["error"]
+        assert d.questions == before
+        assert not before[0].view.decisions
+
+
+async def test_several_are_answered_singly_in_any_order_by_number_or_id(tmp_path: Path) -> None:
+    async with desk(tmp_path, "several") as d:
+        names = {q.name: q for q in d.questions}
+        assert sorted(names) == ["todo_001.1", "todo_001.2", "todo_001.3"]
+        told = await d.say("/answer 1 yes")
+        assert "asks 3 things at once; name one of todo_001.1, todo_001.2, todo_001.3" in told["error"]
+        assert "There is no todo_001.4" in (await d.say("/answer todo_001.4 yes"))["error"]
+        by_node = {q.view.request.subject["path"][-1]: q for q in d.questions}
+        told = await d.say(f"/answer {by_node['prompt'].id[:12]} 30")
+        assert told["sent"] == 30 and len(d.questions) == 2
+        assert {q.name for q in d.questions} == {"todo_001.1", "todo_001.2"}
+        answers = {"yes_no": "yes", "options": "red"}
+        second = next(q for q in d.questions if q.name == "todo_001.2")
+        node = second.view.request.subject["path"][-1]
+        await d.say(f"/answer 1.2 {answers.pop(node)}")
+        assert [q.name for q in d.questions] == ["todo_001"], "the last one is the only one again"
+        await d.say(f"/answer 1 {next(iter(answers.values()))}")
+        assert await d.said() == {"yes_no": True, "prompt": 30, "options": "red"}
+
+
+async def test_an_answer_to_what_was_answered_is_refused_by_name(tmp_path: Path) -> None:
+    async with desk(tmp_path, "two") as d:
+        (first,) = d.questions
+        await d.say("/answer 1 1 approve 2 respond blue")
+        (second,) = d.questions
+        again = await d.say(f"/answer {first.id} 1 approve 2 respond blue")
+        assert again["reason"] == "repeated" and "decided already" in again["error"]
+        late = CommandHandler(d.session, d.handler._hand.planner, by="kim", channel="cli")
+        result = await late.handle(f"/answer {first.id} 1 approve 2 respond blue")
+        assert result.data["reason"] == "late"
+        unknown = await d.say("/answer req-0000000000000000 yes")
+        assert unknown["reason"] == "unknown"
+        assert d.questions == (second,), "nothing changed"
+
+
+async def test_what_asks_something_else_is_not_answered(tmp_path: Path) -> None:
+    async with desk(tmp_path, "prompt") as d:
+        await d.say("/answer 1 30")
+        assert "asks nothing now" in (await d.say("/answer 1 30"))["error"]
+        assert "There is no TODO" in (await d.say("/answer 7 30"))["error"]
+
+
+async def test_the_same_answer_twice_at_once_counts_once(tmp_path: Path) -> None:
+    async with desk(tmp_path, "prompt") as d:
+        (asked,) = d.questions
+        results = await asyncio.gather(*(d.handler.handle(f"/answer {asked.id} {n}") for n in (30, 31)))
+        assert sorted(r.failed for r in results) == [False, True]
+        async with asyncio.timeout(LIMIT):
+            await d.session.settled()
+        (taken,) = [r.data["sent"] for r in results if not r.failed]
+        assert await d.said() == {"prompt": taken}
+
+
+async def test_scripts_find_form_actions_schema_and_exact_commands(tmp_path: Path) -> None:
+    async with desk(tmp_path, "approval") as d:
+        shown = d.questions[0].to_dict()
+        assert shown["shape"] == "tool_approval" and shown["name"] == "todo_001"
+        assert [a["name"] for a in shown["actions"] if a["allowed"]] == ["approve", "edit", "reject", "respond"]
+        assert shown["commands"]["approve"] == "/answer todo_001 approve"
+        assert shown["commands"]["stop"] == "/todo reject todo_001 REASON"
+        told = await d.say(shown["commands"]["approve"])
+        assert told["sent"] == {"type": "approve"}
+
+
+async def test_a_schema_is_part_of_what_scripts_see(tmp_path: Path) -> None:
+    async with desk(tmp_path, "booking") as d:
+        shown = d.questions[0].to_dict()
+        assert shown["schema"]["properties"]["guests"]["maximum"] == 12
+        assert shown["actions"][0]["present"] == {"guests": 4, "room": "hall", "note": ""}
+
+
+async def test_a_step_can_be_stopped_instead_of_answered(tmp_path: Path) -> None:
+    async with desk(tmp_path, "several") as d:
+        told = await d.say("/todo reject 1 not today")
+        assert told["verdict"] == Verdict.REJECT.value
+        assert all(q.shape is None for q in d.questions)
+        assert d.session.snapshot.todos[0].status.value == "failed"
+
+
+async def test_names_actions_and_options_are_offered(tmp_path: Path) -> None:
+    async with desk(tmp_path, "several") as d:
+        snapshot = d.session.snapshot
+        names = [c.display for c in complete("/answer ", 8, snapshot)]
+        assert sorted(names) == ["todo_001.1", "todo_001.2", "todo_001.3"]
+        asked = next(q.name for q in d.questions if q.view.request.subject["path"][-1] == "options")
+        line = f"/answer {asked} "
+        assert [c.text for c in complete(line, len(line), snapshot)] == ["1", "2"]

@@ -1,0 +1,86 @@
+"""What a team asks from inside a step, in plain lines."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hitl_tui.core.digest import digest
+from hitl_tui.core.requests import OPTIONS, Kind, Outcome, Request, Resolution
+from hitl_tui.ledger.contract import RequestView
+from hitl_tui.repl.plain import question_lines
+from hitl_tui.supervisor.snapshot import Question, numbered
+
+MAIL = "Dear Kim,\n\x1b[2Jthe offer.\n"
+
+
+def asked(value: Any, schema: Any = None, *, name: str = "r", at: str = "2026-01-01T00:00:00") -> RequestView:
+    subject = {"todo": "todo_001", "path": ["outer", "send"], "index": 0, "value": value}
+    if schema is not None:
+        subject["schema"] = schema
+    request = Request(
+        f"req-{name}",
+        "s1",
+        0,
+        Kind.INTERRUPT,
+        "todo_001",
+        "mail_team",
+        subject,
+        digest(subject),
+        options=OPTIONS[Kind.INTERRUPT],
+        about={"risk": "low", "again": ["send: runs again"]},
+        opened_at=at,
+    )
+    return RequestView(request, (), Resolution(Outcome.PENDING, None, (), 1), {})
+
+
+def lines(value: Any, schema: Any = None) -> str:
+    return "\n".join(question_lines(Question(asked(value, schema)), "1 of 1", lambda command: f"do {command}"))
+
+
+APPROVAL = {
+    "type": "tool_approval",
+    "tool_call_id": "c",
+    "name": "send_mail",
+    "args": {"to": "kim@example.org", "body": MAIL},
+    "description": "needed\x07",
+}
+
+
+def test_who_asks_what_with_which_arguments_and_how_it_is_answered() -> None:
+    shown = lines(APPROVAL)
+    assert "From: outer › send" in shown
+    assert "May send_mail run?" in shown
+    assert 'to: "kim@example.org"' in shown
+    assert "    | Dear Kim,\n      | ␛[2Jthe offer.\n" in shown, "line breaks stay, nothing acts on the terminal"
+    assert 'the agent says, unchecked: "needed' in shown and "\x07" not in shown
+    assert "HIGH RISK" in shown, "a tool that nobody knows"
+    assert "Again: send: runs again" in shown
+    assert "do /answer todo_001 reject [TEXT]" in shown
+    assert "do /todo reject todo_001 REASON" in shown
+    assert "respond: The tool doesn't run; your text becomes its successful result" in shown
+
+
+def test_what_is_not_possible_says_why() -> None:
+    value = {
+        "action_requests": [{"name": "pay", "args": {"amount": 5}}],
+        "review_configs": [{"action_name": "pay", "allowed_decisions": ["approve", "reject"]}],
+    }
+    assert "not possible: pay doesn't allow edit; it takes approve, reject." in lines(value)
+
+
+def test_a_schema_that_is_not_used_is_said() -> None:
+    shown = lines({"question": "Name?"}, {"$ref": "https://example.org/x"})
+    assert "Note: The graph's schema of the answer refers to something elsewhere" in shown
+    assert "It asks: Name?" in shown
+
+
+def test_several_of_one_step_have_numbers_by_when_they_were_asked() -> None:
+    views = [asked("late", name="c", at="2026-01-01T00:00:09"), asked("one", name="b"), asked("two", name="a")]
+    found = numbered(views)
+    assert [(q.id, q.name) for q in found] == [
+        ("req-c", "todo_001.3"),
+        ("req-b", "todo_001.1"),
+        ("req-a", "todo_001.2"),
+    ]
+    assert [q.name for q in numbered(views[:1])] == ["todo_001"]
+    assert found[0].commands["respond"] == "/answer todo_001.3 VALUE"

@@ -1,0 +1,298 @@
+"""Who may come in, and what they are given: the server's side, over real connections."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import socket
+import sys
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from aiohttp import ClientSession, CookieJar, WSMsgType, WSServerHandshakeError, web
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hitl_tui.cli import main
+from hitl_tui.cli import web as web_command
+from hitl_tui.core.errors import BadInput
+from hitl_tui.web.browser import has_browser
+from hitl_tui.web.gate import COOKIE, Gate, authority, loopback
+from hitl_tui.web.pages import font_size
+from hitl_tui.web.process import clipped, environment
+from hitl_tui.web.server import Site, listening
+
+# Speaks as a console does: says it begins, draws, tries to act on the browser, and repeats what it is told.
+SPEAKER = r"""
+import json, sys
+
+def packet(kind, data):
+    sys.stdout.buffer.write(kind + len(data).to_bytes(4, "big") + data)
+    sys.stdout.buffer.flush()
+
+sys.stdout.buffer.write(b"__GANGLION__\n")
+packet(b"D", b"hello")
+packet(b"M", json.dumps({"type": "open_url", "url": "http://example.org/", "new_tab": True}).encode())
+packet(b"M", json.dumps({"type": "deliver_file_start", "key": "k", "path": "/etc/passwd"}).encode())
+packet(b"P", b"anything")
+while True:
+    kind, size = sys.stdin.buffer.read(1), int.from_bytes(sys.stdin.buffer.read(4), "big")
+    data = sys.stdin.buffer.read(size)
+    packet(b"D", kind + data)
+    if not kind or json.loads(data if kind == b"M" else b"{}").get("type") == "quit":
+        break
+"""
+COMPLAINER = "import sys; sys.exit('no \\x1b[31mscreen\\x07 here')"
+
+
+@dataclass
+class Open:
+    """A server that listens, and somebody who asks it."""
+
+    gate: Gate
+    client: ClientSession
+
+    async def get(self, path: str, *, method: str = "GET", cookie: bool = True, **headers: str) -> tuple[int, str, Any]:
+        sent = {"Cookie": f"{COOKIE}={self.gate.cookie}"} if cookie else {}
+        sent |= {name.replace("_", "-"): value for name, value in headers.items()}
+        async with self.client.request(method, self.gate.origin + path, headers=sent, allow_redirects=False) as answer:
+            return answer.status, (await answer.read()).decode("utf-8", "replace"), answer.headers
+
+    def socket(self, **headers: str) -> Any:
+        sent = {"Cookie": f"{COOKIE}={self.gate.cookie}", "Origin": self.gate.origin}
+        sent |= {name.replace("_", "-"): value for name, value in headers.items()}
+        where = f"ws://{self.gate.authority}{self.gate.path}ws?width=90&height=30"
+        return self.client.ws_connect(where, headers={k: v for k, v in sent.items() if v})
+
+
+@asynccontextmanager
+async def opened(program: str = SPEAKER) -> AsyncIterator[Open]:
+    listener = listening("127.0.0.1", 0)
+    gate = Gate(authority("127.0.0.1", listener.getsockname()[1]))
+    runner = web.AppRunner(Site(gate, [sys.executable, "-c", program]).application(), access_log=None)
+    await runner.setup()
+    await web.SockSite(runner, listener).start()
+    async with ClientSession(cookie_jar=CookieJar(unsafe=True)) as client:
+        try:
+            yield Open(gate, client)
+        finally:
+            await runner.cleanup()
+
+
+# The gate --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "127.8.9.1", "::1", "[::1]", "localhost", "LOCALHOST", " 127.0.0.1 "])
+def test_addresses_of_this_machine(host: str) -> None:
+    assert loopback(host) in ("127.0.0.1", "127.8.9.1", "::1")
+
+
+@pytest.mark.parametrize(
+    "host", ["0.0.0.0", "::", "192.168.1.2", "example.org", "localhost.example.org", "", "127.1", "::ffff:10.0.0.1"]
+)
+def test_no_other_address_is_taken(host: str) -> None:
+    with pytest.raises(BadInput, match="loopback"):
+        loopback(host)
+
+
+@given(st.text(max_size=300))
+def test_nothing_but_the_token_opens(text: str) -> None:
+    gate = Gate("127.0.0.1:1")
+    assert not gate.enter(text) and not gate.knows(text) and not gate.spent(text)
+    token = gate.entrance.partition("token=")[2]
+    assert gate.enter(token)
+    assert not gate.enter(token) and gate.spent(token)
+
+
+def test_no_secret_is_in_what_gets_logged() -> None:
+    gate = Gate("127.0.0.1:1")
+    assert gate.cookie not in repr(gate) and gate.entrance.partition("token=")[2] not in repr(gate)
+
+
+# What is asked for -----------------------------------------------------------------------------------------------
+
+
+async def test_the_token_is_exchanged_for_a_cookie_once() -> None:
+    async with opened() as o:
+        way = o.gate.entrance.removeprefix(o.gate.origin)
+        assert (await o.get(way, method="HEAD", cookie=False))[0] == 403
+        assert (await o.get(way, cookie=False, Sec_Purpose="prefetch;prerender"))[0] == 403
+        assert (await o.get("/?token=" + "x" * 43, cookie=False))[0] == 403
+        status, text, headers = await o.get(way, cookie=False)
+        assert status == 200 and o.gate.path in text
+        cookie = headers["Set-Cookie"]
+        assert all(part in cookie for part in ("HttpOnly", "SameSite=Strict", f"Path={o.gate.path}", o.gate.cookie))
+        status, text, headers = await o.get(way, cookie=False)
+        assert status == 403 and "already" in text and "Set-Cookie" not in headers
+
+
+@pytest.mark.parametrize("path", ["", "page.js", "page.css", "static/js/textual.js", "static/", "ws", "no-such-thing"])
+async def test_nothing_is_given_without_the_cookie(path: str) -> None:
+    async with opened() as o:
+        for wrong in ({}, {"Cookie": f"{COOKIE}=wrong"}, {"Cookie": f"{COOKIE}="}, {"Cookie": "é=1"}):
+            assert (await o.get(o.gate.path + path, cookie=False, **wrong))[0] == 403
+        assert (await o.get("/" + path, cookie=False))[0] == 403
+        assert (await o.get("/elsewhere/" + path, cookie=False))[0] == 403
+
+
+async def test_everything_there_is_with_the_cookie() -> None:
+    async with opened() as o:
+        for path, kind in (
+            ("", "text/html"),
+            ("page.js", "/javascript"),
+            ("page.css", "text/css"),
+            ("static/js/textual.js", "/javascript"),
+            ("static/css/xterm.css", "text/css"),
+            ("static/fonts/RobotoMono-VariableFont_wght.ttf", ""),
+        ):
+            status, _, headers = await o.get(o.gate.path + path)
+            assert status == 200 and headers["Content-Type"].partition(";")[0].endswith(kind), path
+        for path in ("static/", "static/js/", "static/js/../../server.py", "static/js/%2e%2e/%2e%2e/server.py", "x"):
+            assert (await o.get(o.gate.path + path))[0] in (403, 404), path
+        assert (await o.get(o.gate.path, method="POST"))[0] == 405
+        assert (await o.get(f"/download/k{o.gate.path}"))[0] == 404
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"Host": "example.org"},
+        {"Host": "localhost:{port}"},
+        {"Host": "127.0.0.1"},
+        {"Host": "127.0.0.1:{port}."},
+        {"Origin": "http://example.org"},
+        {"Origin": "http://127.0.0.1:1"},
+        {"Origin": "https://127.0.0.1:{port}"},
+        {"Origin": "null"},
+    ],
+)
+async def test_other_names_and_pages_are_refused_with_the_cookie(headers: Mapping[str, str]) -> None:
+    async with opened() as o:
+        port = o.gate.authority.rpartition(":")[2]
+        sent: dict[str, Any] = {name: value.format(port=port) for name, value in headers.items()}
+        assert (await o.get(o.gate.path, **sent))[0] == 403
+        assert (await o.get(o.gate.entrance.removeprefix(o.gate.origin), cookie=False, **sent))[0] == 403
+        assert not o.gate.used
+        with pytest.raises(WSServerHandshakeError) as refused:
+            await o.socket(**sent)
+        assert refused.value.status == 403
+
+
+@pytest.mark.parametrize("missing", ["Origin", "Cookie"])
+async def test_a_connection_needs_both_origin_and_cookie(missing: str) -> None:
+    async with opened() as o:
+        with pytest.raises(WSServerHandshakeError) as refused:
+            await o.socket(**{missing: ""})
+        assert refused.value.status == 403
+
+
+async def test_every_answer_keeps_the_browser_here() -> None:
+    async with opened() as o:
+        for path, cookie in ((o.gate.path, True), (o.gate.path + "page.js", True), ("/", False), ("/x", False)):
+            _, text, headers = await o.get(path, cookie=cookie)
+            policy = headers["Content-Security-Policy"]
+            assert policy.startswith("default-src 'none'; script-src 'self';") and "sandbox" in policy
+            assert "allow-popups" not in policy and "frame-ancestors 'none'" in policy
+            assert (headers["Referrer-Policy"], headers["Cache-Control"]) == ("no-referrer", "no-store")
+            assert "https://" not in text
+
+
+# What a console says and hears -----------------------------------------------------------------------------------
+
+
+async def heard(page: Any) -> bytes:
+    message = await asyncio.wait_for(page.receive(), 30)
+    assert message.type is WSMsgType.BINARY, message
+    return bytes(message.data)
+
+
+async def test_what_a_console_draws_arrives_and_nothing_else() -> None:
+    async with opened() as o, o.socket() as page:
+        assert await heard(page) == b"hello"
+        for said in (
+            *("no JSON", "[" * 5_000, "7", "{}", "[]", '["stdin"]', '["stdin", 7]', '["resize", {"width": "x"}]'),
+            *('["quit"]', '["focus", 1]', '["deliver_chunk_request", "k"]'),
+        ):
+            await page.send_str(said)
+        await page.send_bytes(b"bytes")
+        await page.send_str(json.dumps(["stdin", "가\ud800"]))
+        assert await heard(page) == b"D" + "가?".encode(), "the rest was left out"
+        await page.send_str(json.dumps(["resize", {"width": 10**9, "height": -1}]))
+        assert json.loads((await heard(page))[1:]) == {"type": "resize", "width": 1_000, "height": 1}
+        await page.send_str(json.dumps(["ping", "12"]))
+        assert (await page.receive_json(timeout=30)) == ["pong", "12"]
+
+
+async def test_a_console_that_can_not_begin_says_why() -> None:
+    async with opened(COMPLAINER) as o, o.socket() as page:
+        said = (await heard(page)).decode()
+        assert "no " in said and " here" in said
+        assert "\x1b[31m" not in said and "\x07" not in said
+        assert (await page.receive()).type in (WSMsgType.CLOSE, WSMsgType.CLOSING, WSMsgType.CLOSED)
+
+
+def test_a_console_is_told_that_it_is_on_a_page() -> None:
+    found = environment({"TMUX": "x", "TERM": "dumb", "NO_COLOR": "1", "COLUMNS": "7"}, 90, 30)
+    assert "TMUX" not in found and found["NO_COLOR"] == "1"
+    assert (found["COLUMNS"], found["ROWS"], found["TERM"]) == ("90", "30", "xterm-256color")
+
+
+@given(st.integers())
+def test_sizes_are_such_as_can_be_drawn(cells: int) -> None:
+    assert 1 <= clipped(cells) <= 1_000
+
+
+@pytest.mark.parametrize(("asked", "size"), [("", 16), ("20", 20), ("7", 16), ("41", 16), ("-9", 16), ("²", 16)])
+def test_sizes_of_letters(asked: str, size: int) -> None:
+    assert font_size(asked) == size
+
+
+# The command line ------------------------------------------------------------------------------------------------
+
+
+def refused(capsys: pytest.CaptureFixture[str], *argv: str) -> str:
+    assert main(["web", "--no-open", *argv]) == 2
+    out, err = capsys.readouterr()
+    assert out == "" and "Traceback" not in err
+    return err
+
+
+def test_other_hosts_are_refused_in_a_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    said = refused(capsys, "--data", str(tmp_path), "--host", "0.0.0.0")
+    assert "this machine alone" in said and len(said.splitlines()) == 2
+
+
+def test_a_taken_port_is_told_in_a_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = str(taken.getsockname()[1])
+        said = refused(capsys, "--data", str(tmp_path), "--port", port)
+    assert port in said and "in use" in said and len(said.splitlines()) == 1
+
+
+@pytest.mark.parametrize("port", ["x", "65536", "-1", "1.5", "²"])
+def test_what_is_no_port(tmp_path: Path, capsys: pytest.CaptureFixture[str], port: str) -> None:
+    assert "port" in refused(capsys, "--data", str(tmp_path), f"--port={port}")
+
+
+def test_a_workspace_that_is_not_there(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    said = refused(capsys, "--data", str(tmp_path), "--workspace", str(tmp_path / "no"))
+    assert "does not exist" in said
+
+
+def test_what_is_missing_is_named_with_its_command(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(web_command, "_EXTRA", ("a_package_that_nobody_has",))
+    said = refused(capsys, "--data", str(tmp_path))
+    assert 'pip install "hitl-tui[web]"' in said
+
+
+def test_a_browser_is_opened_where_there_is_a_screen() -> None:
+    assert has_browser({"DISPLAY": ":0"}, "linux") and has_browser({}, "darwin")
+    assert not has_browser({}, "linux") and not has_browser({"DISPLAY": ""}, "linux")
