@@ -5,21 +5,19 @@ from __future__ import annotations
 import argparse
 import difflib
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
 from hitl_tui import __version__
+from hitl_tui.cli.given import CONSOLE, MODES, Arguments
 from hitl_tui.cli.language import CODES, OPTION
 from hitl_tui.core.errors import BadInput
 from hitl_tui.core.safe_text import one_line
 from hitl_tui.language import _, in_parts
 
-CONSOLE = "console"
 COMMANDS = (
     *("run", "do", "show", "sessions", "rename", "fork", "export", "import", "delete", "prune", "starter"),
     *("attach", "open", "web", "audit", "lint"),
 )
-_MODES = ("step", "plan", "risk")
 
 DEFAULT_AGE = "30d"
 """How old a session must be that `prune` removes when nothing else is said."""
@@ -61,85 +59,6 @@ exit codes:
 environment:
   HITL_DATA_DIR  where sessions live      HITL_USER  the name that decisions are recorded under
 """
-
-
-@dataclass(frozen=True, slots=True)
-class Arguments:
-    """A command line, understood.
-
-    Args:
-        command: `console` or one of `COMMANDS`.
-        data: folder given with `--data`, empty for none.
-        by: name given with `--as`; None when it wasn't.
-        workspace: folder given with `--workspace`; None when it wasn't.
-        session: a session's id; empty for none.
-        mode: `step`, `plan`, `risk` or empty.
-        line: use the line mode.
-        json: print one JSON document.
-        text: the question, the chat command of `do`, or the title of `rename`; empty for none.
-        what: `verify`, `head` or `export` of `audit`.
-        anchors: anchors to check, of `audit verify`.
-        search: words to look for, of `sessions`.
-        at: a checkpoint's id, prefix or ending, of `fork`; empty for the newest.
-        title: of the new session, of `fork`; empty for the same.
-        file: of `export` and `import`.
-        name: a starter's name; empty for none.
-        target: a graph as `module:attribute` or `path.py:attribute`, of `lint`.
-        older_than: an age, of `prune`; None when it wasn't given.
-        keep: how many of the sessions that ended last stay, of `prune`; None when it wasn't given.
-        dry_run: only say what would be done.
-        yes: don't ask before something is removed.
-        thread: a LangGraph thread, of `open`; empty for the list of them.
-        checkpoint: a checkpoint to print, of `open`.
-        against: another one to compare it with, of `open`.
-        before: list checkpoints older than this one, of `open`.
-        ns: namespace of a subgraph, of `open`; empty for the graph itself.
-        graph: `module:attribute` of the graph that wrote the store, of `open`.
-        input: the graph's input, of `attach`: JSON, words, or `@file`; None when it is to be asked for.
-        saver: a checkpoint store that the graph's threads live in, of `attach`; empty for the session's own.
-        limit, skip: how many to list and to leave out before, of `open`; None when it wasn't given.
-        lang: `en` or `ko`, given with `--lang`; empty for what the environment says.
-        host, port: where `web` listens; None when no port was given.
-        no_open: open no browser, of `web`.
-        help: text to print instead of doing anything; empty for none.
-    """
-
-    command: str
-    data: str | None = None
-    by: str | None = None
-    workspace: str | None = None
-    session: str = ""
-    mode: str = ""
-    line: bool = False
-    json: bool = False
-    text: str = ""
-    what: str = ""
-    anchors: tuple[str, ...] = field(default=())
-    search: str = ""
-    at: str = ""
-    title: str = ""
-    file: str = ""
-    name: str = ""
-    target: str = ""
-    older_than: str | None = None
-    keep: int | None = None
-    dry_run: bool = False
-    yes: bool = False
-    thread: str = ""
-    checkpoint: str = ""
-    against: str = ""
-    before: str = ""
-    ns: str = ""
-    graph: str = ""
-    input: str | None = None
-    saver: str = ""
-    limit: int | None = None
-    skip: int | None = None
-    lang: str = ""
-    host: str = ""
-    port: int | None = None
-    no_open: bool = False
-    help: str = ""
 
 
 class _HelpAskedError(Exception):
@@ -254,7 +173,7 @@ def _begin(parser: _Parser) -> None:
     parser.add_argument("--workspace", metavar="DIR", help="folder to work in (the current one)")
     parser.add_argument(
         "--mode",
-        choices=_MODES,
+        choices=MODES,
         default="",
         help="when you are asked: every step; the plan, then risky steps; risky steps",
     )
@@ -532,9 +451,10 @@ def _lint() -> _Parser:
     parser = _base(
         "lint",
         "hitl-tui lint MODULE:ATTRIBUTE|FILE.py[:ATTRIBUTE] [--json]",
-        "Check a LangGraph graph for unsafe interrupts, and show what each of its nodes does to the world. Only the\n"
-        "source is read, with what it imports from its own package or folder: nothing is imported or run.\n"
-        "An effect that may be done again says so: # hitl: idempotent (on its line, above it, or on a function's def).",
+        "Check a LangGraph graph for unsafe interrupts, and show what its nodes do to the\n"
+        "world. Only the source is read, with what it imports from its own package or\n"
+        "folder: nothing is imported or run. An effect that may be done again says so:\n"
+        "# hitl: idempotent (on its line, on a line above it, or on a function's def).",
         "exit codes:\n  0 nothing found   1 something found   2 bad input",
     )
     parser.add_argument(

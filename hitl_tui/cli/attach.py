@@ -6,13 +6,14 @@ import contextlib
 import sys
 from pathlib import Path
 
-from hitl_tui.cli.arguments import Arguments
+from hitl_tui.cli.given import Arguments
 from hitl_tui.cli.jobs import DONE, Job, exit_code, given_text, outcome, settled, told
 from hitl_tui.cli.settings import operator_name, workspace_folder
 from hitl_tui.config.graphs import Attachment, GraphDeclaration, declared_graph
 from hitl_tui.core.errors import BadInput
 from hitl_tui.core.policy import Mode
 from hitl_tui.core.safe_text import one_line
+from hitl_tui.language import render
 
 
 def attachment(given: Arguments, stdin: object) -> Attachment:
@@ -103,5 +104,5 @@ async def attach(job: Job, found: Attachment) -> int:
     if given.json:
         job.out.document({**run_document(snapshot), "notes": list(found.notes)})
     else:
-        job.out.lines([*found.notes, *plan_lines(snapshot), *outcome(job, snapshot)])
+        job.out.lines([*map(render, found.notes), *plan_lines(snapshot), *outcome(job, snapshot)])
     return exit_code(snapshot) if snapshot.questions or snapshot.concluded else DONE

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from hitl_tui.cli.arguments import Arguments
+from hitl_tui.cli.given import Arguments
 from hitl_tui.cli.output import Output, escaped
 from hitl_tui.core.errors import BadInput, UnknownName
 from hitl_tui.language import render

@@ -12,7 +12,7 @@ from contextlib import redirect_stdout, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hitl_tui.cli.arguments import CONSOLE, Arguments, parse
+from hitl_tui.cli.given import CONSOLE, Arguments, plain
 from hitl_tui.cli.language import language_of
 from hitl_tui.cli.output import Output, standard
 from hitl_tui.core.errors import BadInput, HitlError
@@ -43,7 +43,7 @@ def run(argv: Sequence[str]) -> int:
 
 def _understood(argv: Sequence[str], wants_json: bool, out: Output, err: Output) -> int:
     try:
-        arguments = parse(argv)
+        arguments = _read(argv)
         if arguments.help:
             out.lines([arguments.help.rstrip("\n")])
             return OK
@@ -52,6 +52,14 @@ def _understood(argv: Sequence[str], wants_json: bool, out: Output, err: Output)
         return done.code if isinstance(done.code, int) else OK
     except HitlError as error:
         return _tell(error, wants_json, out, err)
+
+
+def _read(argv: Sequence[str]) -> Arguments:
+    if (arguments := plain(argv)) is not None:
+        return arguments
+    from hitl_tui.cli.arguments import parse
+
+    return parse(argv)
 
 
 def _prepared(arguments: Arguments, out: Output, err: Output) -> int:

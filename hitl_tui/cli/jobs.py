@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from hitl_tui.cli.arguments import Arguments
 from hitl_tui.cli.documents import do_document, run_document, show_document
+from hitl_tui.cli.given import Arguments
 from hitl_tui.cli.logfile import LogFile
 from hitl_tui.cli.output import Output
 from hitl_tui.cli.settings import operator_name, workspace_folder

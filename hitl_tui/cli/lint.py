@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from hitl_tui.cli.arguments import Arguments
+from hitl_tui.cli.given import Arguments
 from hitl_tui.cli.output import Output
 from hitl_tui.lint.check import lint as check
 from hitl_tui.lint.text import report_lines, summary

@@ -10,22 +10,25 @@ import gc
 import json
 import shlex
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from secrets import token_hex
 from typing import TYPE_CHECKING, Any
 
 from hitl_tui.cli.output import escaped
 from hitl_tui.core.errors import BadInput, StorageError
 from hitl_tui.core.safe_text import cell_width, one_line, safe_text
+from hitl_tui.language import _, render
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from hitl_tui.cli.arguments import Arguments
+    from hitl_tui.cli.given import Arguments
     from hitl_tui.cli.output import Output
     from hitl_tui.supervisor.foreign.model import ThreadInfo
     from hitl_tui.supervisor.foreign.store import Store
     from hitl_tui.supervisor.moments import CheckpointInfo
+
+Printed = dict[str, Any] | list[str]
+"""A JSON document, or lines for people."""
 
 DONE = 0
 COPIES = "copies"
@@ -59,25 +62,27 @@ async def print_store(arguments: Arguments, out: Output) -> int:
         BadInput: there is no such store, thread or checkpoint, or it can't be read; nothing was changed.
     """
     try:
-        return await _print_store(arguments, out)
+        found = await _found(arguments)
     except StorageError as error:
         raise BadInput(error.message, help=error.help) from error
+    if isinstance(found, list):
+        out.lines(found)
+    else:
+        out.document(found)
+    return DONE
 
 
-async def _print_store(arguments: Arguments, out: Output) -> int:
+async def _found(arguments: Arguments) -> Printed:
     from hitl_tui.supervisor.foreign.store import open_store as opened
 
     async with opened(arguments.file) as store:
         if not arguments.thread:
-            await _print_threads(arguments, store, out)
-            return DONE
+            return await _threads(arguments, store)
         thread = await store.find_thread(arguments.thread)
         ns = await _namespace(store, thread, arguments.ns)
         if arguments.checkpoint:
-            await _print_state(arguments, store, thread, ns, out)
-        else:
-            await _print_checkpoints(arguments, store, thread, ns, out)
-    return DONE
+            return await _state(arguments, store, thread, ns)
+        return await _checkpoints(arguments, store, thread, ns)
 
 
 async def _namespace(store: Store, thread: str, given: str) -> str:
@@ -92,7 +97,7 @@ async def _namespace(store: Store, thread: str, given: str) -> str:
     return found[0]
 
 
-async def _print_threads(arguments: Arguments, store: Store, out: Output) -> None:
+async def _threads(arguments: Arguments, store: Store) -> Printed:
     limit, skip = arguments.limit or LISTED, arguments.skip or 0
     threads = await store.threads(limit, skip, arguments.search)
     total = await store.thread_count()
@@ -101,20 +106,20 @@ async def _print_threads(arguments: Arguments, store: Store, out: Output) -> Non
     if arguments.json:
         listed = [t.to_dict() for t in threads]
         document = {"status": "ok", "message": message, "store": _store(store), "total": total, "threads": listed}
-        out.document({**document, "next": skip + limit if more else None})
-        return
+        return {**document, "next": skip + limit if more else None}
     rows = [_thread_row(t) for t in threads]
-    lines = _table([("THREAD", "", "CHECKPOINTS", "LAST", "ABOUT"), *rows]) if rows else []
+    titles = (_("THREAD"), "", _("CHECKPOINTS"), _("LAST"), _("ABOUT"))
+    lines = _table([titles, *rows]) if rows else []
     rest = [f"More with --skip {skip + limit}."] if more else []
-    out.lines([*lines, *rest, message, *_notes(store)])
+    return [*lines, *map(render, (*rest, message, *store.info.notes))]
 
 
 def _thread_row(thread: ThreadInfo) -> tuple[str, ...]:
-    asks = "? asks" if thread.waiting else ""
+    asks = _("? asks") if thread.waiting else ""
     return _line(thread.thread_id, 60), asks, f"{thread.checkpoints:,}", _moment(thread.at), _line(thread.title, 80)
 
 
-async def _print_checkpoints(arguments: Arguments, store: Store, thread: str, ns: str, out: Output) -> None:
+async def _checkpoints(arguments: Arguments, store: Store, thread: str, ns: str) -> Printed:
     limit = arguments.limit or LISTED
     before = await store.find(thread, ns, arguments.before) if arguments.before else ""
     found = await store.older(thread, ns, limit, before)
@@ -125,16 +130,14 @@ async def _print_checkpoints(arguments: Arguments, store: Store, thread: str, ns
         listed = [_checkpoint(c) for c in found]
         document = {"status": "ok", "message": message, "store": _store(store), "thread_id": thread, "ns": ns}
         names = [n.to_dict() for n in spaces]
-        out.document({**document, "total": total, "namespaces": names, "checkpoints": listed, "next": following})
-        return
-    rows = [
-        (c.checkpoint_id, str(c.step), _line(c.node, 30), c.source, _moment(c.timestamp), _line(_said(c), 100))
-        for c in found
-    ]
-    lines = _table([("CHECKPOINT", "STEP", "NEXT", "SOURCE", "TIME", ""), *rows]) if rows else []
+        return {**document, "total": total, "namespaces": names, "checkpoints": listed, "next": following}
+    rows = [_checkpoint_row(c) for c in found]
+    titles = (_("CHECKPOINT"), _("STEP"), _("NEXT"), _("SOURCE"), _("TIME"), "")
+    lines = _table([titles, *rows]) if rows else []
     subgraphs = [f"Subgraph --ns {shlex.quote(_line(n.ns))}: {_many(n.checkpoints, 'checkpoint')}" for n in spaces]
-    rest = [f"Older ones with --before {following}."] if following else []
-    out.lines([*lines, *rest, *subgraphs[1 if spaces and not spaces[0].ns else 0 :], message, *_notes(store)])
+    rest = [f"Older ones with --before {_line(following)}."] if following else []
+    shown = subgraphs[1 if spaces and not spaces[0].ns else 0 :]
+    return [*lines, *map(render, (*rest, *shown, message, *store.info.notes))]
 
 
 def _checkpoint(info: CheckpointInfo) -> dict[str, Any]:
@@ -150,11 +153,18 @@ def _checkpoint(info: CheckpointInfo) -> dict[str, Any]:
     }
 
 
+def _checkpoint_row(info: CheckpointInfo) -> tuple[str, ...]:
+    ident, node, source = _line(info.checkpoint_id, 60), _line(info.node, 30), _line(info.source, 12)
+    return ident, str(info.step), node, source, _moment(info.timestamp), _line(_said(info), 100)
+
+
 def _said(info: CheckpointInfo) -> str:
-    return f"asked: {info.message.removeprefix('waiting: ')}" if info.waiting else info.outcome
+    if info.waiting:
+        return _("asked: {asked}").format(asked=info.message.removeprefix("waiting: "))
+    return render(info.outcome)
 
 
-async def _print_state(arguments: Arguments, store: Store, thread: str, ns: str, out: Output) -> None:
+async def _state(arguments: Arguments, store: Store, thread: str, ns: str) -> Printed:
     from hitl_tui.supervisor.foreign.differences import change_document, differences
 
     moment = await store.moment(thread, ns, await store.find(thread, ns, arguments.checkpoint))
@@ -162,19 +172,16 @@ async def _print_state(arguments: Arguments, store: Store, thread: str, ns: str,
     message = f"Thread {_line(thread, 60)} at checkpoint {_line(moment.checkpoint_id, 60)}."
     if not arguments.against:
         if arguments.json:
-            out.document({"status": "ok", "message": message, **about, "checkpoint": moment.to_dict()})
-        else:
-            out.lines([*_pretty(moment.to_dict()), message])
-        return
+            return {"status": "ok", "message": message, **about, "checkpoint": moment.to_dict()}
+        return [*_pretty(moment.to_dict()), render(message)]
     other = await store.moment(thread, ns, await store.find(thread, ns, arguments.against))
     changes = [change_document(c) for c in differences(other.values, moment.values)]
     message = f"{_many(len(changes), 'difference')} from checkpoint {_line(other.checkpoint_id, 60)}."
     if arguments.json:
         ids = {"checkpoint_id": moment.checkpoint_id, "against": other.checkpoint_id}
         notes = [*dict.fromkeys((*other.notes, *moment.notes))]
-        out.document({"status": "ok", "message": message, **about, **ids, "differences": changes, "notes": notes})
-    else:
-        out.lines([*(_change(c) for c in changes), message])
+        return {"status": "ok", "message": message, **about, **ids, "differences": changes, "notes": notes}
+    return [*(_change(c) for c in changes), render(message)]
 
 
 def _change(change: Mapping[str, Any]) -> str:
@@ -185,10 +192,6 @@ def _change(change: Mapping[str, Any]) -> str:
 
 def _store(store: Store) -> dict[str, Any]:
     return {"kind": store.info.kind, "name": store.info.name, "notes": list(store.info.notes)}
-
-
-def _notes(store: Store) -> Iterable[str]:
-    return store.info.notes
 
 
 def _pretty(document: Mapping[str, Any]) -> list[str]:
@@ -256,7 +259,7 @@ def _check_graph(arguments: Arguments) -> None:
     """Load the graph once before anything is copied for it. Raises as `attach` does."""
     from hitl_tui.cli.attach import attachment
 
-    attachment(replace(arguments, name=arguments.graph, thread="", input=None), None)
+    attachment(arguments._replace(name=arguments.graph, thread="", input=None), None)
 
 
 async def _forked(arguments: Arguments, data: Path, thread: str, checkpoint: str) -> Arguments:
@@ -275,6 +278,6 @@ async def _forked(arguments: Arguments, data: Path, thread: str, checkpoint: str
         await copy_thread(database, named, last, target)
     finally:
         await database.close()
-    return replace(
-        arguments, command="attach", name=arguments.graph, saver=str(target), thread=named, checkpoint="", input=None
+    return arguments._replace(
+        command="attach", name=arguments.graph, saver=str(target), thread=named, checkpoint="", input=None
     )

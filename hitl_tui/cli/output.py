@@ -11,7 +11,7 @@ from typing import Any, TextIO
 
 from hitl_tui.core.errors import StorageError
 
-_SUSPECT = re.compile(r"[^\n -~가-힣]")
+_SUSPECT = r"[^\n -~가-힣]"
 
 
 def json_text(document: Mapping[str, Any]) -> str:
@@ -21,7 +21,7 @@ def json_text(document: Mapping[str, Any]) -> str:
 
 def escaped(line: str) -> str:
     """Return JSON text with every invisible character written as `\\uXXXX`; it means the same."""
-    return _SUSPECT.sub(_escape, line)
+    return re.sub(_SUSPECT, _escape, line)
 
 
 def _escape(match: re.Match[str]) -> str:

@@ -16,7 +16,7 @@ from hitl_tui.core.errors import BadInput, HitlError
 from hitl_tui.language import VARIABLE, _, language
 
 if TYPE_CHECKING:
-    from hitl_tui.cli.arguments import Arguments
+    from hitl_tui.cli.given import Arguments
     from hitl_tui.cli.output import Output
     from hitl_tui.web.gate import Gate
 
@@ -80,11 +80,20 @@ def _announcing(
     def announce(gate: Gate) -> Callable[[], None]:
         from hitl_tui.web.browser import has_browser, open_browser
 
-        out.lines([_("The console is at {address}").format(address=gate.entrance)])
-        out.lines([_("This address lets one browser in, once. Ctrl+C ends the console and whatever it runs.")])
+        def tell() -> None:
+            out.lines([_("The console is at {address}").format(address=gate.entrance)])
+
+        def renew() -> None:
+            gate.renew()
+            tell()
+
+        tell()
+        out.lines([_("It lets one browser in, once; Enter makes another address. Ctrl+C ends it, and what it runs.")])
         page = open_browser(gate.entrance, data) if browse and has_browser(environ) else None
+        forget = _at_enter(renew)
 
         def finish() -> None:
+            forget()
             if page is not None:
                 with suppress(OSError):
                     page.unlink(missing_ok=True)
@@ -92,3 +101,24 @@ def _announcing(
         return finish
 
     return announce
+
+
+def _at_enter(act: Callable[[], None]) -> Callable[[], None]:
+    """Act when Enter is pressed at the terminal, if there is one; return what ends that."""
+    loop, keyboard = asyncio.get_running_loop(), sys.stdin
+    if keyboard is None or not keyboard.isatty():
+        return lambda: None
+    number = keyboard.fileno()
+
+    def forget() -> None:
+        loop.remove_reader(number)
+
+    def pressed() -> None:
+        # In the background the terminal belongs to another program, and reading from it would stop this one.
+        if os.tcgetpgrp(number) != os.getpgrp() or not os.read(number, 4_096):
+            forget()
+        else:
+            act()
+
+    loop.add_reader(number, pressed)
+    return forget

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
+_TOGETHER = 0.04
+"""Seconds within which lines of the stream are shown at once."""
+
 Elsewhere = Callable[[str, "Snapshot"], None]
 """Is told how a session looks that isn't on the screen."""
 
@@ -52,6 +55,8 @@ class Served:
         self._leave = asyncio.Event()
         self._ready: asyncio.Future[Link] = asyncio.get_running_loop().create_future()
         self._stopped = ""
+        self._heard: list[Activity] = []
+        self._loop = asyncio.get_running_loop()
         self._task = asyncio.create_task(self._serve(bench, query, link), name=f"console {self.id}")
 
     @property
@@ -106,7 +111,18 @@ class Served:
 
     def _listen(self, face: Session | Follower) -> Callable[[], None]:
         activity = face.activity
-        return (lambda: None) if isinstance(activity, list) else activity.subscribe(lambda line: self._said([line]))
+        return (lambda: None) if isinstance(activity, list) else activity.subscribe(self._hear)
+
+    def _hear(self, line: Activity) -> None:
+        """Take one line of the stream; those of a moment are handed on together, or a fast team would hold keys up."""
+        self._heard.append(line)
+        if len(self._heard) == 1:
+            # Lines come from threads, too: those of synchronous nodes.
+            self._loop.call_soon_threadsafe(self._loop.call_later, _TOGETHER, self._tell)
+
+    def _tell(self) -> None:
+        heard, self._heard = self._heard, []
+        self._said(heard)
 
     async def _watch(self, face: Session | Follower) -> None:
         seen = face.snapshot

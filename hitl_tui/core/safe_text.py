@@ -39,10 +39,11 @@ _PLAIN = (
     r"\u3200-\u321e\u3220-\ua48c\uac00-\ud7a3\uf900-\ufa6d\uff01-\uff9f\uffa1-\uffbe"
     r"\U0001f300-\U0001f3fa\U0001f400-\U0001f6d7\U00020000-\U0002a6dd"
 )
-_SUSPECT_IN_LINES = re.compile(f"[^\n{_PLAIN}]+")
-_SUSPECT_IN_LINE = re.compile(f"[^{_PLAIN}]+")
-_ESCAPE = re.compile("⟨U\\+([0-9A-F]{4,6})⟩")
-_OURS = re.compile("[\u2400-\u241f\u2421]|⟨U\\+([0-9A-F]{4,6})⟩")
+# Compiling the whole list takes milliseconds, which a text in ASCII need not wait for.
+_SUSPECT_ASCII_IN_LINES = re.compile(r"[^\n\x20-\x7e]+")
+_SUSPECT_ASCII_IN_LINE = re.compile(r"[^\x20-\x7e]+")
+_ESCAPE = "⟨U\\+([0-9A-F]{4,6})⟩"
+_OURS = "[\u2400-\u241f\u2421]|⟨U\\+([0-9A-F]{4,6})⟩"
 _GLYPHS = frozenset([*map(chr, range(0x2400, 0x2420)), "\u2421", "\u27e8"])
 _OPEN, _CLOSE = "⟨", "⟩"
 
@@ -96,7 +97,7 @@ def safe_text(text: str, *, multiline: bool = True, limit: int | None = None) ->
     Raises:
         ValueError: `limit` is negative.
     """
-    suspect = _SUSPECT_IN_LINES if multiline else _SUSPECT_IN_LINE
+    suspect = _suspect(text, multiline)
     if limit is None:
         return SafeText(suspect.sub(_shown_run, text))
     if limit < 0:
@@ -118,7 +119,7 @@ def unsafe_text(safe: str) -> str:
     The result is for files, digests and programs, never for a screen. Total: what isn't one of our glyphs
     stays.
     """
-    return _OURS.sub(_original, safe)
+    return re.sub(_OURS, _original, safe)
 
 
 def text_lines(text: str) -> list[str]:
@@ -137,7 +138,7 @@ def one_line(text: str, width: int) -> SafeText:
         return SafeText("")
     # A letter with all its marks takes MOST_MARKS + 1 characters and at least one cell.
     head = text[: (width + 1) * (MOST_MARKS + 1) + len("⟨U+10FFFF⟩")]
-    return SafeText(clip(_SUSPECT_IN_LINE.sub(_shown_run_again, head), width))
+    return SafeText(clip(_suspect(head, multiline=False).sub(_shown_run_again, head), width))
 
 
 def cell_width(text: str) -> int:
@@ -191,6 +192,18 @@ def mask_json(value: Any, secrets: Mapping[str, str]) -> Any:
         return _masked_value(value, needles)
     except (RecursionError, ValueError) as error:  # ValueError: more digits than Python will write
         raise BadInput("This value is nested too deeply, or holds a number too long, to be shown.") from error
+
+
+def _suspect(text: str, multiline: bool) -> re.Pattern[str]:
+    """Return what finds the characters of a text that need a look."""
+    if text.isascii():
+        return _SUSPECT_ASCII_IN_LINES if multiline else _SUSPECT_ASCII_IN_LINE
+    return _suspect_anywhere(multiline)
+
+
+@lru_cache(maxsize=2)
+def _suspect_anywhere(multiline: bool) -> re.Pattern[str]:
+    return re.compile(f"[^\n{_PLAIN}]+" if multiline else f"[^{_PLAIN}]+")
 
 
 def _shown_run(match: re.Match[str]) -> str:
@@ -272,7 +285,7 @@ def _cut(shown: str, position: int) -> int:
     """Return the last place at or before `position` where safe text may be cut."""
     start = shown.rfind(_OPEN, 0, position)
     if start >= 0:
-        escape = _ESCAPE.match(shown, start)
+        escape = re.compile(_ESCAPE).match(shown, start)
         if escape and escape.end() > position:
             return start
     while 0 < position < len(shown) and _is_mark(shown[position]):

@@ -45,6 +45,7 @@ class Frame:
     exits: list[Flow] = field(default_factory=list)
     shown: set[Source] = field(default_factory=set)
     yields: Catch | None = None
+    rules: set[str] = field(default_factory=set)
 
     @property
     def module(self) -> Module:
@@ -120,6 +121,8 @@ class Base(ABC):
         """Note a finding, once a place and rule."""
         if self.checking:
             self.found.setdefault((rule, place), Finding(RULES[rule], place, message))
+            if self.frames:
+                self.frame.rules.add(rule)
 
     @contextmanager
     def within(self, frame: Frame) -> Iterator[Frame]:
@@ -160,6 +163,7 @@ class Base(ABC):
     def happened(self, summary: Summary, node: ast.AST, what: str, *, nested: bool = False) -> None:
         """Note what a call did and asked, in an order that its own walk has judged already."""
         place = self.place(node)
+        self.frame.rules |= summary.rules
         after = bool(self.flow.asked)
         if summary.sites:
             nested = nested or summary.sites[0].nested

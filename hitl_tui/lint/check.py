@@ -278,11 +278,11 @@ class _Check:
 
 
 def _rows(graph: str, node: str, frame: Frame) -> list[NodeRow]:
-    asks = bool(frame.sites)
+    asks, rules = bool(frame.sites), tuple(sorted(frame.rules))
     if not frame.done:
-        return [NodeRow(graph, node, asks, None, Position.NONE)]
+        return [NodeRow(graph, node, asks, None, Position.NONE, rules)]
     done = sorted(frame.done.values(), key=lambda d: d.effect.place)
-    return [NodeRow(graph, node, asks, each.effect, _position(each, asks=asks)) for each in done]
+    return [NodeRow(graph, node, asks, each.effect, _position(each, asks=asks), rules) for each in done]
 
 
 def _position(done: Done, *, asks: bool) -> Position:

@@ -151,6 +151,7 @@ class Summary:
         low, high: how many questions it asks.
         shown: what it asked with that may differ.
         catches: as a context manager, it catches what is raised in it.
+        rules: ids of the rules that are broken in it.
     """
 
     value: Value = UNKNOWN
@@ -160,3 +161,4 @@ class Summary:
     high: int = 0
     shown: frozenset[Source] = frozenset()
     catches: Catch | None = None
+    rules: frozenset[str] = frozenset()

@@ -112,6 +112,7 @@ class NodeRow:
         interrupts: the node may stop and ask, itself or in what it calls.
         effect: None for a node that does nothing to the world.
         position: where the effect stands; `NONE` without an interrupt.
+        rules: ids of the rules that are broken in the node.
     """
 
     graph: str
@@ -119,6 +120,7 @@ class NodeRow:
     interrupts: bool
     effect: Effect | None
     position: Position
+    rules: tuple[str, ...] = ()
 
     @property
     def repeated(self) -> bool:
@@ -128,8 +130,13 @@ class NodeRow:
 
     @property
     def verdict(self) -> str:
-        """`ok` or `happens again`."""
-        return "happens again" if self.repeated else "ok"
+        """`happens again` for an effect, else `fault` in a node that breaks a rule, else `ok`."""
+        return "happens again" if self.repeated else "fault" if self.other_rules else "ok"
+
+    @property
+    def other_rules(self) -> tuple[str, ...]:
+        """Return rules that are broken in the node besides those about effects, which have rows of their own."""
+        return tuple(rule for rule in self.rules if rule not in ("HT006", "HT007"))
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as JSON."""
@@ -143,6 +150,7 @@ class NodeRow:
             "line": effect.place.line if effect else None,
             "position": str(self.position),
             "idempotent": (effect.idempotent or False) if effect else None,
+            "rules": list(self.rules),
             "verdict": self.verdict,
         }
 

@@ -69,15 +69,14 @@ def _table(report: Report) -> Iterator[str]:
 def _cells(row: NodeRow, file: str, *, repeated: bool) -> Iterator[str]:
     effect = row.effect
     name = "" if repeated else row.node
+    verdict = "AGAIN" if row.repeated else " ".join(row.other_rules) or "ok"
     if effect is None:
-        cells = [name, "nothing", "", "may ask" if row.interrupts else "none", "", row.verdict]
+        cells = [name, "nothing", "", "may ask" if row.interrupts else "none", "", verdict]
     else:
         line = str(effect.place.line)
         where = line if effect.place.file == file else f"{effect.place.file.rpartition('/')[2]}:{line}"
-        position = _POSITIONS[row.position]
-        verdict = "AGAIN" if row.repeated else row.verdict
         same = "yes" if effect.idempotent == "by its form" else effect.idempotent or "no"
-        cells = [name, effect.what, where, position, same, verdict]
+        cells = [name, effect.what, where, _POSITIONS[row.position], same, verdict]
     columns = [_wrapped(one_line(cell, 200), width) for cell, (_, width) in zip(cells, _COLUMNS, strict=True)]
     for line_cells in zip_longest(*columns, fillvalue=""):
         yield _row(line_cells)

@@ -80,6 +80,7 @@ class Walker(Statements):
             high=max((flow.high for flow in exits), default=0),
             shown=frozenset(frame.shown),
             catches=frame.yields,
+            rules=frozenset(frame.rules),
         )
 
     def _bind(self, function: FunctionRef, given: Given) -> None:

@@ -7,6 +7,7 @@ import logging
 from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from io import FileIO
 from pathlib import Path
 
 from hitl_tui.core.safe_text import mask, safe_text, text_lines
@@ -55,6 +56,8 @@ class ActivityStream:
         self._lines: deque[Activity] = deque(maxlen=_KEPT_LINES)
         self._subscribers: list[Callable[[Activity], None]] = []
         self._n = 0
+        self._file: FileIO | None = None
+        self._size = 0
 
     @property
     def lines(self) -> list[Activity]:
@@ -78,13 +81,23 @@ class ActivityStream:
 
     def _append(self, entry: Activity) -> None:
         record = [entry.at, entry.todo_id, entry.kind, entry.text, entry.fraction]
+        line = (json.dumps(record, ensure_ascii=False) + "\n").encode("utf-8", "replace")
         try:
-            if self._path.exists() and self._path.stat().st_size > _LARGEST_FILE:
+            if self._file is not None and self._size > _LARGEST_FILE:
+                self.close()
                 self._path.replace(self._path.with_suffix(".log.1"))
-            with self._path.open("a", encoding="utf-8") as file:
-                file.write(json.dumps(record, ensure_ascii=False) + "\n")
+            if self._file is None:
+                self._file = self._path.open("ab", buffering=0)
+                self._size = self._file.tell()
+            self._size += self._file.write(line) or 0
         except OSError as error:  # the stream is for watching: losing it must not stop work
             log.warning("activity can't be written: %s", error)
+
+    def close(self) -> None:
+        """Close the file; what is written later opens it again."""
+        if self._file is not None:
+            self._file.close()
+            self._file = None
 
 
 def read_activity(path: Path, limit: int = _KEPT_LINES) -> list[Activity]:

@@ -526,6 +526,7 @@ class Session:
         for task in list(self._previews.values()):
             task.cancel()
         await self._dispatcher.close()
+        self.activity.close()
 
 
 def _event(seq: int, event_id: str, data: Mapping[str, Any]) -> Event:

@@ -87,6 +87,10 @@ class Gate:
         self.used = True
         return True
 
+    def renew(self) -> None:
+        """Make another address; the one before lets nobody in any more."""
+        self._token, self.used = _secret(), False
+
     def spent(self, token: str) -> bool:
         """Return whether it is the token, after it was used."""
         return self.used and _same(token, self._token)

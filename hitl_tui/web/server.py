@@ -139,7 +139,7 @@ class Site:
         token = request.query.get("token", "")
         if self._gate.spent(token):
             return self._refused(
-                _("This address has let a browser in already, and does so once. Start hitl-tui web again for another.")
+                _("This address has let a browser in already. For another, press Enter where hitl-tui web runs.")
             )
         ahead = "prefetch" in request.headers.get("Sec-Purpose", "")  # nobody went there yet
         if request.method != "GET" or ahead or not self._gate.enter(token):

@@ -19,7 +19,6 @@ from unittest.mock import patch
 from hitl_tui.cli import main
 
 GRAPHS = Path(__file__).parent / "graphs"
-BAD = Path(__file__).parent / "bad"
 DEADLINE = 120
 """Seconds after which a process is surely stuck."""
 

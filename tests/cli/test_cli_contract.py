@@ -33,6 +33,7 @@ QUESTION_KEYS = {
     "digest",
     "about",
     "options",
+    "name",
     "commands",
     "opened_at",
     "deadline",

@@ -141,6 +141,11 @@ def test_hostile_text_moves_nothing(shell: Shell, tmp_path: Path) -> None:
     with sqlite_saver(tmp_path / "h.db") as saver:
         pay(saver, hostile, ["yes"], hostile)
     store = str(tmp_path / "h.db")
+    with sqlite3.connect(store) as connection:
+        for table in ("checkpoints", "writes"):
+            connection.execute(
+                f"UPDATE {table} SET checkpoint_id = checkpoint_id || ?, checkpoint_ns = ?", [hostile, ""]
+            )
     head = document(shell, store)["threads"][0]["head"]
     for arguments in ([], ["--thread", hostile], ["--thread", hostile, "--checkpoint", head], ["--json"]):
         ran = shell.run("open", store, *arguments)

@@ -71,6 +71,11 @@ EXTRA = (
     'There is no command "/{0}"; did you mean /{1}?',
     'There is no command "/{0}"; /help lists all commands.',
     "This rule would be written:",
+    # numbers of things
+    *("{0} thread in {1}.", "{0} threads in {1}."),
+    *("{0} checkpoint of thread {1} in {2}.", "{0} checkpoints of thread {1} in {2}."),
+    *("{0} difference from checkpoint {1}.", "{0} differences from checkpoint {1}."),
+    *("Subgraph --ns {0}: {1} checkpoint", "Subgraph --ns {0}: {1} checkpoints"),
     'The command "{0}" ended with exit code {1}.',
     'The command "{0}" was ended by {1}.',
     'The command "{0}" was stopped because its time, {1} s, was up.',

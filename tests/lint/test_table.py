@@ -70,6 +70,33 @@ def test_findings_and_repeated_rows_are_the_same_effects(tmp_path: Path) -> None
     assert effects == {row.effect.place for row in report.rows if row.repeated and row.effect}
 
 
+def test_a_node_that_breaks_another_rule_is_no_good_node(tmp_path: Path) -> None:
+    report = checked(
+        tmp_path,
+        """
+        def helper():
+            try:
+                return interrupt("?")
+            except Exception:
+                return None
+
+        def one(state):
+            helper()
+
+        def two(state):
+            helper()
+
+        builder = StateGraph(State).add_node(one).add_node(two).add_node("three", lambda state: {})
+        """,
+    )
+    assert [(row.node, row.rules, row.verdict) for row in report.rows] == [
+        ("one", ("HT001",), "fault"),
+        ("two", ("HT001",), "fault"),
+        ("three", (), "ok"),
+    ]
+    assert [line.split()[-1] for line in report_lines(report) if line.startswith("  t")] == ["HT001", "ok"]
+
+
 def test_tools_are_rows_of_their_node_and_subgraphs_follow_their_parent(tmp_path: Path) -> None:
     report = checked(
         tmp_path,

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import pexpect  # type: ignore[import-untyped]
 import pytest
 from aiohttp import ClientSession, CookieJar, WSMsgType, WSServerHandshakeError, web
 from hypothesis import given
@@ -106,6 +107,9 @@ def test_nothing_but_the_token_opens(text: str) -> None:
     token = gate.entrance.partition("token=")[2]
     assert gate.enter(token)
     assert not gate.enter(token) and gate.spent(token)
+    gate.renew()
+    assert not gate.enter(token) and not gate.spent(token)
+    assert gate.enter(gate.entrance.partition("token=")[2]) and gate.knows(gate.cookie)
 
 
 def test_no_secret_is_in_what_gets_logged() -> None:
@@ -296,3 +300,22 @@ def test_what_is_missing_is_named_with_its_command(
 def test_a_browser_is_opened_where_there_is_a_screen() -> None:
     assert has_browser({"DISPLAY": ":0"}, "linux") and has_browser({}, "darwin")
     assert not has_browser({}, "linux") and not has_browser({"DISPLAY": ""}, "linux")
+
+
+@pytest.mark.long
+def test_enter_makes_another_address(tmp_path: Path) -> None:
+    command = ["-m", "hitl_tui", "web", "--no-open", "--port", "0", "--data", str(tmp_path), "--lang", "en"]
+    child = pexpect.spawn(sys.executable, command, encoding="utf-8", timeout=60, dimensions=(24, 200))
+    try:
+        seen = set()
+        for _ in range(2):
+            child.expect(r"The console is at (http\S+)\r")
+            seen.add(child.match[1])
+            child.send("\r")
+        assert len(seen) == 2
+        child.sendintr()
+        child.expect(pexpect.EOF)
+        child.wait()
+        assert child.exitstatus == 0
+    finally:
+        child.close(force=True)

@@ -33,15 +33,16 @@ from hitl_tui.console.widgets.bars import HeaderBar, KeyLine, MessageLine, Tab, 
 from hitl_tui.console.widgets.history import GraphTable
 from hitl_tui.console.widgets.rows import Rows
 from hitl_tui.console.widgets.statetree import StateTree
-from hitl_tui.core.errors import HitlError
+from hitl_tui.core.errors import BadInput, HitlError
 from hitl_tui.core.safe_text import one_line, safe_text
 from hitl_tui.language import _, mark
 from hitl_tui.supervisor.comparing import ABSENT, last_two
 from hitl_tui.supervisor.foreign.differences import differences
+from hitl_tui.supervisor.foreign.model import Moment
 
 if TYPE_CHECKING:
     from hitl_tui.console.app import HitlApp
-    from hitl_tui.supervisor.foreign.model import Moment, Namespace
+    from hitl_tui.supervisor.foreign.model import Namespace
     from hitl_tui.supervisor.foreign.store import Store
     from hitl_tui.supervisor.moments import CheckpointInfo
 
@@ -189,7 +190,7 @@ class ThreadScreen(Screen[None]):
         if info is None or shape is None:
             self.say(_("There is no checkpoint here."))
             return
-        moment = await self._past.moment(info.checkpoint_id, fresh=self._reel.at_head)
+        moment = await self._read(info)
         number = await self._past.place(info.checkpoint_id)
         self._info, self._moment = info, moment
         ours = on_line(info.checkpoint_id, current_line(shape.head, shape.turns))
@@ -204,6 +205,14 @@ class ThreadScreen(Screen[None]):
         self.query_one("#store-where", Static).update(where)
         self._draw_graph(info, number)
         self._draw_actions(info)
+
+    async def _read(self, info: CheckpointInfo) -> Moment:
+        """Return a checkpoint whole; of one that can't be read, why."""
+        try:
+            return await self._past.moment(info.checkpoint_id, fresh=self._reel.at_head)
+        except BadInput as error:
+            self.say(safe_text(error_words(error.message, error.help), multiline=False), error=True)
+            return Moment(info.checkpoint_id, {}, at=info.timestamp, notes=(error.message,))
 
     def _draw_graph(self, info: CheckpointInfo, number: int) -> None:
         shape = self._reel.shape
@@ -243,7 +252,8 @@ class ThreadScreen(Screen[None]):
         self._arrange()
 
     async def _view_rows(self, info: CheckpointInfo, moment: Moment, *, ours: bool) -> list[Row]:
-        before = await self._past.moment(info.parent_id) if await self._past.info(info.parent_id) else None
+        parent = await self._past.info(info.parent_id)
+        before = await self._read(parent) if parent is not None else None
         inside = [n for n in self._spaces if n.parent == info.checkpoint_id and _around(n.ns) == self._past.ns]
         led = before.tasks if before is not None else ()
         return storewords.moment_rows(info, moment, led, inside, ours=ours)

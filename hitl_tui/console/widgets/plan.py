@@ -161,7 +161,7 @@ class PlanTable(DataTable[Text]):
         """
         places = {r.todo_id: place for place, r in enumerate(self._rows)}
         gone, fresh = [i for i in self._ids if i not in places], [r for r in self._rows if r.todo_id not in old]
-        by_number = {one_line(r.number, self._widths["number"]): places[r.todo_id] for r in self._rows}
+        by_number = {_shown_number(r, self._widths["number"]): place for place, r in enumerate(self._rows)}
         if not self._rows or len(gone) + len(fresh) > _PATCHED or len(by_number) < len(self._rows):
             return False
         row, top = self.cursor_row, int(self.scroll_y)
@@ -393,6 +393,11 @@ class PlanTable(DataTable[Text]):
             self._seek()
         else:
             self.post_message(self.Wanted("leave", ""))
+
+
+def _shown_number(row: PlanRow, width: int) -> str:
+    plain = row.number.isascii() and row.number.isprintable() and len(row.number) <= width
+    return row.number if plain else one_line(row.number, width)
 
 
 def _words(row: PlanRow) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 
 from hitl_tui.core.errors import BadInput
 from hitl_tui.core.safe_text import one_line
-from hitl_tui.core.shapes.forms import fields_schema
+from hitl_tui.core.shapes.forms import defaults, fields_schema
 from hitl_tui.core.shapes.model import (
     APPROVE,
     EDIT,
@@ -342,7 +342,8 @@ def elicitation_shape(value: Any) -> ElicitationShape | None:
     schema = asked.get("requestedSchema", {"type": "object"})
     why = why_unusable(schema)
     notes = (f"Its schema {why}, so any JSON is taken.",) if why else ()
-    wants = Wants(Form.FIELDS, None if why else fields_schema(schema), {}, hint="What is asked for.")
+    fields = None if why else fields_schema(schema)
+    wants = Wants(Form.FIELDS, fields, defaults(fields or {}), hint="What is asked for.")
     actions = (
         Action(EDIT, "Fill in", wants, "Sends what you fill in."),
         Action(REJECT, "Decline", Wants(), "Says no to it."),

@@ -319,7 +319,8 @@ def _whole(shape: Shape, text: str) -> Reading:
         if shape.kind in (ShapeKind.REVIEW, ShapeKind.SCHEMA):
             shape.check(text)
             return Reading("", text)
-        ways = ", ".join(a.name for a in shape.actions if not a.why_not)
+        yes_no = {APPROVE: "yes", REJECT: "no"} if shape.kind is ShapeKind.YES_NO else {}
+        ways = ", ".join(yes_no.get(a.name, a.name) for a in shape.actions if not a.why_not)
         raise BadInput(f'"{one_line(text, 40)}" doesn\'t answer this; it takes {ways}, or the answer as JSON.')
     if shape.parts and isinstance(found, list) and shape.kind is ShapeKind.TOOL_BATCH:
         found = {"decisions": found}

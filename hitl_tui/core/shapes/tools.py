@@ -8,6 +8,7 @@ from typing import Any
 
 from hitl_tui.core.errors import BadInput
 from hitl_tui.core.safe_text import one_line
+from hitl_tui.core.shapes.forms import fields_schema
 from hitl_tui.core.shapes.model import (
     APPROVE,
     EACH,
@@ -99,7 +100,8 @@ class ToolCall:
 
     def _wants(self, name: str) -> Wants:
         if name == EDIT:
-            return Wants(Form.FIELDS, self.args_schema, dict(self.args), hint="The arguments it runs with.")
+            fields = fields_schema(self.args_schema) if self.args_schema else None
+            return Wants(Form.FIELDS, fields, dict(self.args), hint="The arguments it runs with.")
         if name == RESPOND and self.inbox:
             return _INBOX_TEXT
         return _TEXT.get(name, Wants())

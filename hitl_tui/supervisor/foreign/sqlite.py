@@ -111,7 +111,9 @@ def _open(path: Path) -> tuple[sqlite3.Connection, StoreInfo, Dialect]:
         if not path.exists():
             raise BadInput(f"{shown} does not exist.")
         if path.is_dir():
-            raise BadInput(f"{shown} is a folder; a checkpoint database is a file in one.")
+            inside = path / "checkpoints.db"
+            near = f"Did you mean {_shown(inside)}?" if inside.is_file() else ""
+            raise BadInput(f"{shown} is a folder; a checkpoint database is a file in one.", help=near)
         if not path.is_file():
             raise BadInput(f"{shown} is no ordinary file.")
         if path.stat().st_size == 0 and not Path(f"{path}-wal").exists():

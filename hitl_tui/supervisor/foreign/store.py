@@ -6,6 +6,7 @@ import asyncio
 import json
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -42,6 +43,8 @@ _FIRST = 1024 * 1024
 _MOST_WRITES = 5_000
 _MOST_SPACES = 2_000
 _MOST_TURNS = 100_000
+_MOST_STEPS = 10**9
+_YEARS = (1900, 3000)
 _LONGEST = 400
 _SEARCHED = 20_000
 """Threads that a search looks at."""
@@ -453,11 +456,18 @@ def _brief(text: str) -> str:
 
 def _timestamp(checkpoint_id: str, checkpoint: Any) -> str:
     told = checkpoint.get("ts") if isinstance(checkpoint, Mapping) else None
-    return told if isinstance(told, str) and told else time_of(checkpoint_id)
+    try:
+        at = datetime.fromisoformat(told) if isinstance(told, str) else None
+    except ValueError:
+        at = None
+    # What lies at the ends of the calendar can't be told in another zone.
+    if at is None or not _YEARS[0] <= at.year <= _YEARS[1]:
+        return time_of(checkpoint_id)
+    return str(told) if at.tzinfo is not None else at.replace(tzinfo=UTC).isoformat()
 
 
 def _number(value: Any) -> int:
-    return value if isinstance(value, int) else 0
+    return value if isinstance(value, int) and abs(value) < _MOST_STEPS else 0
 
 
 def _write(row: Row) -> Write:

@@ -7,6 +7,7 @@ import os
 import sqlite3
 import subprocess
 import sys
+from datetime import datetime
 from pathlib import Path
 from typing import Annotated, Any, TypedDict
 
@@ -506,6 +507,24 @@ async def test_a_crafted_store_runs_nothing(tmp_path: Path) -> None:
     async with open_store(str(path)) as store:
         await all_of(store)
     assert not mark.exists()
+
+
+async def test_times_and_steps_that_cant_be_are_left_out(tmp_path: Path) -> None:
+    path = payments(tmp_path / "p.db")
+    odd = ["0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59-14:00", "soon", "", 7, None, "2026-01-01T00:00:00"]
+    with sqlite3.connect(path) as connection:
+        for number, (ident,) in enumerate(connection.execute("SELECT checkpoint_id FROM checkpoints").fetchall()):
+            checkpoint = json.dumps({"v": 4, "ts": odd[number % len(odd)], "channel_values": {}})
+            connection.execute(
+                "UPDATE checkpoints SET type = 'json', checkpoint = ?, metadata = ? WHERE checkpoint_id = ?",
+                [checkpoint, json.dumps({"step": 10**3_000 if number % 2 else True, "source": ["x"]}), ident],
+            )
+    async with open_store(str(path)) as store:
+        for thread in await store.threads():
+            for info in await store.older(thread.thread_id, ""):
+                assert datetime.fromisoformat(info.timestamp).astimezone().year == 2026
+                assert info.step in (0, 1)
+                await store.moment(thread.thread_id, "", info.checkpoint_id)
 
 
 async def test_large_states_still_say_what_is_next(tmp_path: Path) -> None:

@@ -1,0 +1,122 @@
+"""What a command line says, and how the plainest ones are read: those that only open the console.
+
+Most starts of the console carry no option, or a few with a value each. They are understood here without the parser of
+`arguments.py`, whose import and making would take a person longer than all else that comes before the first frame.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import NamedTuple
+
+from hitl_tui.cli.language import CODES, OPTION
+
+CONSOLE = "console"
+MODES = ("step", "plan", "risk")
+
+
+class Arguments(NamedTuple):
+    """A command line, understood.
+
+    Args:
+        command: `console` or one of `arguments.COMMANDS`.
+        data: folder given with `--data`, empty for none.
+        by: name given with `--as`; None when it wasn't.
+        workspace: folder given with `--workspace`; None when it wasn't.
+        session: a session's id; empty for none.
+        mode: `step`, `plan`, `risk` or empty.
+        line: use the line mode.
+        json: print one JSON document.
+        text: the question, the chat command of `do`, or the title of `rename`; empty for none.
+        what: `verify`, `head` or `export` of `audit`.
+        anchors: anchors to check, of `audit verify`.
+        search: words to look for, of `sessions`.
+        at: a checkpoint's id, prefix or ending, of `fork`; empty for the newest.
+        title: of the new session, of `fork`; empty for the same.
+        file: of `export` and `import`.
+        name: a starter's name; empty for none.
+        target: a graph as `module:attribute` or `path.py:attribute`, of `lint`.
+        older_than: an age, of `prune`; None when it wasn't given.
+        keep: how many of the sessions that ended last stay, of `prune`; None when it wasn't given.
+        dry_run: only say what would be done.
+        yes: don't ask before something is removed.
+        thread: a LangGraph thread, of `open`; empty for the list of them.
+        checkpoint: a checkpoint to print, of `open`.
+        against: another one to compare it with, of `open`.
+        before: list checkpoints older than this one, of `open`.
+        ns: namespace of a subgraph, of `open`; empty for the graph itself.
+        graph: `module:attribute` of the graph that wrote the store, of `open`.
+        input: the graph's input, of `attach`: JSON, words, or `@file`; None when it is to be asked for.
+        saver: a checkpoint store that the graph's threads live in, of `attach`; empty for the session's own.
+        limit, skip: how many to list and to leave out before, of `open`; None when it wasn't given.
+        lang: `en` or `ko`, given with `--lang`; empty for what the environment says.
+        host, port: where `web` listens; None when no port was given.
+        no_open: open no browser, of `web`.
+        help: text to print instead of doing anything; empty for none.
+    """
+
+    command: str
+    data: str | None = None
+    by: str | None = None
+    workspace: str | None = None
+    session: str = ""
+    mode: str = ""
+    line: bool = False
+    json: bool = False
+    text: str = ""
+    what: str = ""
+    anchors: tuple[str, ...] = ()
+    search: str = ""
+    at: str = ""
+    title: str = ""
+    file: str = ""
+    name: str = ""
+    target: str = ""
+    older_than: str | None = None
+    keep: int | None = None
+    dry_run: bool = False
+    yes: bool = False
+    thread: str = ""
+    checkpoint: str = ""
+    against: str = ""
+    before: str = ""
+    ns: str = ""
+    graph: str = ""
+    input: str | None = None
+    saver: str = ""
+    limit: int | None = None
+    skip: int | None = None
+    lang: str = ""
+    host: str = ""
+    port: int | None = None
+    no_open: bool = False
+    help: str = ""
+
+
+_PLAIN = frozenset({"--data", "--workspace", "--session", "--as", "--mode", OPTION})
+_CHOICES: Mapping[str, Sequence[str]] = MappingProxyType({"--mode": MODES, OPTION: CODES})
+
+
+def plain(argv: Sequence[str]) -> Arguments | None:
+    """Return what a command line without any words of its own means; None when it takes the parser to tell.
+
+    What isn't certainly well formed (a question, `--help`, a value that looks like an option) is left to
+    `arguments.parse`, which says what was expected.
+    """
+    names, values = argv[::2], argv[1::2]
+    if len(names) != len(values) or not set(names) <= _PLAIN:
+        return None
+    given = dict(zip(names, values, strict=True))  # the last one counts
+    for name, value in zip(names, values, strict=True):
+        if value.startswith("-") or value not in _CHOICES.get(name, (value,)):
+            return None
+    return Arguments(
+        CONSOLE,
+        data=given.get("--data"),
+        by=given.get("--as"),
+        workspace=given.get("--workspace"),
+        session=given.get("--session", ""),
+        mode=given.get("--mode", ""),
+        lang=given.get(OPTION, ""),
+    )
