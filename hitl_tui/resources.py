@@ -9,19 +9,16 @@ import os
 import shutil
 import tempfile
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from importlib.resources import files
 from pathlib import Path
 from types import MappingProxyType
+from typing import NamedTuple
 
 from hitl_tui.core.errors import StorageError
-from hitl_tui.sandbox import make_sandbox
 
 ENGLISH, KOREAN = "en", "ko"
 
 
-@dataclass(frozen=True, slots=True)
-class StarterWords:
+class StarterWords(NamedTuple):
     """What a starter says in one language.
 
     Args:
@@ -35,8 +32,7 @@ class StarterWords:
     question: str
 
 
-@dataclass(frozen=True, slots=True)
-class Starter:
+class Starter(NamedTuple):
     """One thing to begin with that works at once (C1).
 
     Args:
@@ -73,7 +69,7 @@ class Starter:
 
     def in_language(self, language: str) -> Starter:
         """Return the same starter in another language; one it doesn't speak gives English."""
-        return replace(self, language=language if language in self.words else ENGLISH)
+        return self._replace(language=language if language in self.words else ENGLISH)
 
 
 _STARTERS: Mapping[str, Mapping[str, StarterWords]] = MappingProxyType(
@@ -194,6 +190,8 @@ def materialise(starter: Starter, data: Path) -> Path:
     Raises:
         StorageError: it can't be written.
     """
+    from hitl_tui.sandbox import make_sandbox
+
     target = data / "starters" / starter.folder.name
     if target.is_dir():
         return target
@@ -232,10 +230,11 @@ def _settle(whole: Path, target: Path) -> None:
 
 
 def _packaged(name: str) -> Path:
-    inside = files("hitl_tui") / "_data" / name
-    if isinstance(inside, Path) and inside.is_dir():
+    package = Path(__file__).resolve().parent
+    inside = package / "_data" / name
+    if inside.is_dir():
         return inside
-    checkout = Path(__file__).resolve().parent.parent / name
+    checkout = package.parent / name
     if checkout.is_dir():
         return checkout
     raise StorageError(f"This installation lacks its {name}; install hitl-tui again.")

@@ -12,7 +12,7 @@ from hitl_tui.cli.given import CONSOLE, MODES, Arguments
 from hitl_tui.cli.language import CODES, OPTION
 from hitl_tui.core.errors import BadInput
 from hitl_tui.core.safe_text import one_line
-from hitl_tui.language import _, in_parts
+from hitl_tui.language import _, in_parts, render
 
 COMMANDS = (
     *("run", "do", "show", "sessions", "rename", "fork", "export", "import", "delete", "prune", "starter"),
@@ -144,7 +144,7 @@ def _base(name: str, usage: str, description: str, epilog: str = "") -> _Parser:
     parser = _Parser(
         prog=f"hitl-tui {name}".strip(),
         usage=usage,
-        description=_(description),
+        description=render(_(description)),
         epilog=in_parts(epilog),
         add_help=False,
         allow_abbrev=False,

@@ -4,8 +4,7 @@ Most starts of the console carry no option, or a few with a value each. They are
 `arguments.py`, whose import and making would take a person longer than all else that comes before the first frame.
 """
 
-from __future__ import annotations
-
+# Annotations aren't postponed here: a named tuple would compile each of them again when it is made.
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import NamedTuple

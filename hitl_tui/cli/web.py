@@ -46,13 +46,13 @@ def web(arguments: Arguments, data: Path, out: Output) -> int:
         )
     address = loopback(arguments.host)
     command = console_command(arguments, data)
-    os.environ[VARIABLE] = language()
+    environ = {**os.environ, VARIABLE: language()}
 
     from hitl_tui.web.server import WebOptions, serve
 
     port = PORT if arguments.port is None else arguments.port
-    ready = _announcing(out, data, os.environ, browse=not arguments.no_open)
-    asyncio.run(serve(WebOptions(address, port, command), ready))
+    ready = _announcing(out, data, environ, browse=not arguments.no_open)
+    asyncio.run(serve(WebOptions(address, port, command, environ), ready))
     return 0
 
 

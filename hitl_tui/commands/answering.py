@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import Any
 
+from hitl_tui.commands.asked import REQUEST, by_request, open_question
 from hitl_tui.commands.hand import Hand
 from hitl_tui.commands.results import CommandResult
-from hitl_tui.core.errors import BadInput, Refused, UnknownName
+from hitl_tui.core.errors import BadInput, Refused
 from hitl_tui.core.requests import Outcome, Verdict
 from hitl_tui.core.shapes.model import Shape, said
 from hitl_tui.core.shapes.reading import read
 from hitl_tui.core.storable import check_storable
-from hitl_tui.core.todos import clip, resolve_id
-from hitl_tui.supervisor.snapshot import Question, Snapshot
+from hitl_tui.core.todos import clip
+from hitl_tui.supervisor.snapshot import Question
 
-_NUMBERED = re.compile(r"(.+)\.([0-9]{1,4})")
-_REQUEST = "req-"
 _SENT_CELLS = 4_000
 
 
@@ -48,7 +46,8 @@ async def send(hand: Hand, question: Question, value: Any, action: str = "") -> 
         return result
     sent = await _recorded(hand, question, value)
     data = {**result.data, "shape": form_of(question).kind.value, "sent": sent}
-    return CommandResult(result.status, f"{result.message} Sent: {said(sent, _SENT_CELLS)}.", data)
+    words = "Your answer" if result.status == "recorded" else "Sent"
+    return CommandResult(result.status, f"{result.message} {words}: {said(sent, _SENT_CELLS)}.", data)
 
 
 async def _recorded(hand: Hand, question: Question, value: Any) -> Any:
@@ -78,8 +77,8 @@ async def find(hand: Hand, name: str) -> Question:
         BadInput: it doesn't wait for an answer.
         Refused: it was answered or replaced meanwhile.
     """
-    if name.startswith(_REQUEST):
-        found = _by_request(hand.snapshot, name)
+    if name.startswith(REQUEST):
+        found = by_request(hand.snapshot, name)
         if found is None:
             await _refuse_closed(hand, name)
         assert found is not None
@@ -87,45 +86,6 @@ async def find(hand: Hand, name: str) -> Question:
         found = open_question(hand.snapshot, name)
     form_of(found)
     return found
-
-
-def open_question(snapshot: Snapshot, name: str) -> Question:
-    """Return the open question of a TODO that a name stands for: `todo_001`, `1`, `todo_001.2`, a request's id.
-
-    Raises:
-        UnknownName: there is no such TODO or number, or it asks several things at once.
-        BadInput: the TODO asks nothing.
-    """
-    if name.startswith(_REQUEST):
-        found = _by_request(snapshot, name)
-        if found is None:
-            raise UnknownName(f'No open question has the id "{clip(name)}".')
-        return found
-    match = _NUMBERED.fullmatch(name)
-    todo_id = resolve_id(match.group(1) if match else name, snapshot.raw)
-    asked = [q for q in snapshot.questions if q.todo_id == todo_id]
-    if not asked:
-        raise BadInput(f"{todo_id} is {snapshot.raw[todo_id]['status']} and asks nothing now.")
-    names = ", ".join(q.name for q in sorted(asked, key=lambda q: q.number))
-    if match is None and len(asked) > 1:
-        raise UnknownName(f"{todo_id} asks {len(asked)} things at once; name one of {names}.")
-    number = int(match.group(2)) if match else 0
-    if match is None or (len(asked) == 1 and number == 1):
-        return asked[0]
-    for question in asked:
-        if question.number == number:
-            return question
-    raise UnknownName(f"There is no {todo_id}.{number}; what it asks now is {names}.")
-
-
-def _by_request(snapshot: Snapshot, name: str) -> Question | None:
-    asked = {q.id: q for q in snapshot.questions}
-    if name in asked:
-        return asked[name]
-    found = [q for i, q in asked.items() if i.startswith(name) and len(name) > len(_REQUEST)]
-    if len(found) > 1:
-        raise UnknownName(f'"{clip(name)}" could be {", ".join(q.id for q in found[:4])}; write more of the id.')
-    return found[0] if found else None
 
 
 async def _refuse_closed(hand: Hand, name: str) -> None:

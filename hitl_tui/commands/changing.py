@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from hitl_tui.commands.graphs import step_back
 from hitl_tui.commands.hand import Hand
 from hitl_tui.commands.inputs import edited_input, manual_todo
 from hitl_tui.commands.results import CommandResult
@@ -155,7 +156,7 @@ async def checkpoint_restore(hand: Hand, values: Mapping[str, Any]) -> CommandRe
 async def _rewind(hand: Hand, thread: str, step: str) -> CommandResult:
     """Let a TODO's team go on from one of its own steps, once it is approved anew (D13)."""
     todo = hand.todo(thread.split("/")[1])
-    data = {"todo_id": todo.id, "thread": thread, "checkpoint_id": step}
+    data = {**await step_back(hand, todo, step), "thread": thread}
     message = f"{todo.id} will go on from that step of {todo.agent_name}; it is asked first."
     return await hand.change(EventKind.REWIND, data, "restored", message, data)
 

@@ -7,7 +7,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from hitl_tui.commands.asked import answer_hint, open_question
 from hitl_tui.commands.spec import SPECS, Argument, CommandSpec, Takes, registry
+from hitl_tui.core.errors import BadInput
 from hitl_tui.core.policy import Mode
 from hitl_tui.core.requests import Kind, Verdict
 from hitl_tui.core.safe_text import one_line
@@ -103,8 +105,14 @@ def complete(
     return [Completion(found, start, shown, hint) for found, shown, hint in _values(typed, scene)]
 
 
-def usage_hint(line: str) -> str:
-    """Return the usage of the command that a line begins with, empty when it is none (yet)."""
+def usage_hint(line: str, snapshot: Snapshot | None = None) -> str:
+    """Return the usage of the command that a line begins with, empty when it is none (yet).
+
+    With a session an answer that is being written shows what it would send instead, and as what type (I2).
+    """
+    sends = answer_hint(line, snapshot) if snapshot is not None else ""
+    if sends:
+        return sends
     typed = _typed(line.lstrip() + " ") if line.lstrip().startswith("/") else None
     return typed.spec.usage if typed is not None else ""
 
@@ -228,8 +236,13 @@ def _inner_questions(typed: _Typed, scene: _Scene) -> Iterator[_Found]:
 
 def _answers(name: str, scene: _Scene) -> Iterator[_Found]:
     """Offer what a question takes: its actions, or its options."""
-    question = next((q for q in scene.snapshot.questions if q.name == name), None) if scene.snapshot else None
-    if question is None or question.shape is None:
+    if scene.snapshot is None:
+        return
+    try:
+        question = open_question(scene.snapshot, name)
+    except BadInput:  # half a name
+        return
+    if question.shape is None:
         return
     for action in question.shape.actions:
         if action.why_not or action.wants.form in (Form.VALUE, Form.PARTS):

@@ -9,13 +9,14 @@ from typing import Any
 from hitl_tui.commands import answering
 from hitl_tui.commands.hand import Hand
 from hitl_tui.commands.results import CommandResult
-from hitl_tui.core.errors import BadInput
+from hitl_tui.core.errors import BadInput, HitlError
 from hitl_tui.core.events import EventKind
 from hitl_tui.core.requests import Kind
 from hitl_tui.core.safe_text import one_line, safe_text
 from hitl_tui.core.todos import Status, SupervisorTodo
 from hitl_tui.supervisor.attached.view import GraphView
 from hitl_tui.supervisor.comparing import ABSENT, values_that_differ
+from hitl_tui.supervisor.face import run_thread
 from hitl_tui.supervisor.snapshot import Question
 
 _END = "__end__"
@@ -112,7 +113,7 @@ async def state_edit(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
     if todo.status is Status.IN_PROGRESS:
         raise BadInput(f"{todo.id} is running; its state can be changed when it asks something or has ended.")
     view = await hand.face.graph(todo.id, update)
-    data = {"todo_id": todo.id, "thread": view.thread, "checkpoint_id": view.checkpoint_id, "values": update}
+    data = {**_place(todo, view), "values": update}
     changed = ", ".join(str(key) for key in update)
     message = f"{todo.id} will go on with the changed state ({one_line(changed, 100)}); it is asked first."
     return await hand.change(EventKind.REWIND, data, "updated", message, data)
@@ -198,9 +199,24 @@ async def rescue(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
     view = await hand.face.graph(todo.id)
     if not view.checkpoint_id:
         raise BadInput(f"{todo.id} has no thread to go back in.")
-    data = {"todo_id": todo.id, "thread": view.thread, "checkpoint_id": view.checkpoint_id}
+    data = _place(todo, view)
     message = (
         f"{todo.id} goes back to before its last answer, on a copy of that checkpoint; it is asked first. "
         "What finished beside the question in the same step runs again."
     )
     return await hand.change(EventKind.REWIND, data, "restored", message, data)
+
+
+def _place(todo: SupervisorTodo, view: GraphView) -> dict[str, Any]:
+    """Return where a graph is to go on from, as an event says it, with the nodes that run then (I7)."""
+    place = {"todo_id": todo.id, "thread": view.thread, "checkpoint_id": view.checkpoint_id}
+    return {**place, "next": list(view.next)} if view.next else place
+
+
+async def step_back(hand: Hand, todo: SupervisorTodo, step: str) -> dict[str, Any]:
+    """Return one of a team's own steps as an event says it; of an attached graph, with what runs then (I7)."""
+    place = {"todo_id": todo.id, "thread": run_thread(hand.snapshot, todo.id), "checkpoint_id": step}
+    try:
+        return _place(todo, await hand.face.graph(todo.id, at=step))
+    except HitlError:  # its team is none, or it can't be loaded now: then nobody knows
+        return place

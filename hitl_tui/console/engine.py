@@ -7,9 +7,8 @@ import gc
 import importlib
 import logging
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from hitl_tui.core.errors import HitlError
 from hitl_tui.language import _
@@ -44,8 +43,7 @@ class Watcher(Protocol):
         """The session can't go on."""
 
 
-@dataclass(frozen=True, slots=True)
-class Shape:
+class Shape(NamedTuple):
     """The form of a history, whatever its length.
 
     Args:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import difflib
-import tomllib
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cache
 from pathlib import Path
+from types import MappingProxyType
+from typing import NamedTuple
 
 from textual.keys import Keys, _character_to_key
 
@@ -18,9 +18,6 @@ from hitl_tui.language import _
 FILE = "keys.toml"
 
 _MODIFIERS = ("ctrl", "alt", "shift", "super", "hyper", "meta")
-_NAMES = frozenset(
-    {*(str(key.value) for key in Keys), *(_character_to_key(chr(n)) for n in range(0x21, 0x7F)), "space"}
-)
 _DECIDES = frozenset({*(f"question.{number}" for number in (1, 2, 3, 4, 5, 7)), "confirm.yes"})
 # What is pressed by habit to leave, to close or to end input must never decide anything.
 _NEVER_DECIDE = frozenset({"enter", "escape", "space", "ctrl+c", "ctrl+d", "ctrl+m", "ctrl+j", "tab", "ctrl+i"})
@@ -76,7 +73,7 @@ def normal_keys(keys: str) -> str | None:
         name = name.strip()
         if len(name) == 1 and name.isprintable():
             name = _character_to_key(name.lower() if modifiers else name)
-        elif name.lower() in _NAMES:
+        elif name.lower() in _names():
             name = name.lower()
         else:
             return None
@@ -86,8 +83,15 @@ def normal_keys(keys: str) -> str | None:
     return ",".join(dict.fromkeys(found))
 
 
-@dataclass(frozen=True)
-class Keymap:
+@cache
+def _names() -> frozenset[str]:
+    """Return what Textual calls its keys."""
+    return frozenset(
+        {*(str(key.value) for key in Keys), *(_character_to_key(chr(n)) for n in range(0x21, 0x7F)), "space"}
+    )
+
+
+class Keymap(NamedTuple):
     """All bindings as they work.
 
     Args:
@@ -97,12 +101,8 @@ class Keymap:
     """
 
     specs: tuple[KeySpec, ...] = KEYS
-    changed: Mapping[str, str] = field(default_factory=dict)
+    changed: Mapping[str, str] = MappingProxyType({})
     problems: tuple[str, ...] = ()
-
-    @cached_property
-    def _by_id(self) -> Mapping[str, KeySpec]:
-        return {spec.id: spec for spec in self.specs}
 
     def of(self, where: str, *, line: bool = False) -> Sequence[KeySpec]:
         """Return a part of the map, only what stands in the key line when `line` is set."""
@@ -114,12 +114,11 @@ class Keymap:
 
     def now(self, spec: KeySpec) -> KeySpec:
         """Return a binding of the built-in map as it works now."""
-        return self._by_id.get(spec.id, spec)
+        return next((k for k in self.specs if k.id == spec.id), spec)
 
     def shown(self, binding: str) -> str:
         """Return how the first key of a binding reads on the screen; empty for an id that isn't there."""
-        found = self._by_id.get(binding)
-        return shown_keys(found.keys.split(",")[0]) if found is not None else ""
+        return next((shown_keys(k.keys.split(",")[0]) for k in self.specs if k.id == binding), "")
 
 
 def load_keymap(path: Path, specs: Sequence[KeySpec] = KEYS) -> Keymap:
@@ -128,6 +127,8 @@ def load_keymap(path: Path, specs: Sequence[KeySpec] = KEYS) -> Keymap:
     The file has lines such as `"question.1" = "y"`; several keys are separated by commas or stand in a list. An
     entry replaces all keys of its binding. No file changes nothing.
     """
+    import tomllib
+
     try:
         table = tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
@@ -150,7 +151,7 @@ def load_keymap(path: Path, specs: Sequence[KeySpec] = KEYS) -> Keymap:
 
 
 def _changed(specs: Sequence[KeySpec], wanted: Mapping[str, str], problems: tuple[str, ...]) -> Keymap:
-    fresh = tuple(replace(s, keys=wanted[s.id], shown=shown_keys(wanted[s.id])) if s.id in wanted else s for s in specs)
+    fresh = tuple(s._replace(keys=wanted[s.id], shown=shown_keys(wanted[s.id])) if s.id in wanted else s for s in specs)
     changed = {s.id: _as_bound(s) for s in fresh if s.id in wanted}
     return Keymap(fresh, changed, problems)
 

@@ -1,9 +1,8 @@
 """The one key map: bindings, the key line, the help screen and remapping come from here (C2)."""
 
-from __future__ import annotations
-
+# Annotations aren't postponed here: a named tuple would compile each of them again when it is made.
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from textual.binding import Binding
 
@@ -33,8 +32,7 @@ def with_jamo(keys: str) -> str:
     return ",".join(found)
 
 
-@dataclass(frozen=True, slots=True)
-class KeySpec:
+class KeySpec(NamedTuple):
     """One key of the map.
 
     Args:

@@ -10,16 +10,15 @@ import json
 import logging
 import os
 import tempfile
-from dataclasses import asdict, dataclass, fields
 from pathlib import Path
+from typing import NamedTuple
 
 log = logging.getLogger(__name__)
 
 _LINES_KEPT = 500
 
 
-@dataclass(frozen=True, slots=True)
-class Remembered:
+class Remembered(NamedTuple):
     """Contents of `console.json`.
 
     Args:
@@ -43,13 +42,14 @@ def recall(data: Path) -> Remembered:
         return Remembered()
     if not isinstance(found, dict):
         return Remembered()
-    known = {f.name: found[f.name] for f in fields(Remembered) if isinstance(found.get(f.name), type(f.default))}
+    usual = Remembered()._asdict()
+    known = {name: found[name] for name, value in usual.items() if isinstance(found.get(name), type(value))}
     return Remembered(**known)
 
 
 def remember(data: Path, what: Remembered) -> None:
     """Write `console.json` atomically."""
-    _write(data / "console.json", json.dumps(asdict(what), ensure_ascii=False) + "\n")
+    _write(data / "console.json", json.dumps(what._asdict(), ensure_ascii=False) + "\n")
 
 
 def recall_lines(data: Path) -> list[str]:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from hitl_tui.config.graphs import Attachment
@@ -15,8 +14,7 @@ def _tell_nobody(secrets: Mapping[str, str]) -> None:
     """Nothing is logged, so nobody has to know."""
 
 
-@dataclass(frozen=True, slots=True)
-class ConsoleOptions:
+class ConsoleOptions(NamedTuple):
     """How the console begins.
 
     Args:

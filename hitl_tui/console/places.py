@@ -7,11 +7,15 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from hitl_tui.core.requests import Kind, Verdict
-from hitl_tui.core.shapes.model import IGNORE, REJECT, Shape
 from hitl_tui.language import _, mark, render
 
 if TYPE_CHECKING:
+    from hitl_tui.core.shapes.model import Shape
     from hitl_tui.supervisor.snapshot import Question
+
+
+_HARMLESS = ("", "reject", "ignore")
+"""Actions on a team's own question that let nothing happen, and none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +41,7 @@ class Answer:
     @property
     def binds(self) -> bool:
         """It lets something happen, so what is asked has to be read first."""
-        return self.verdict in (Verdict.APPROVE, Verdict.USE_AS_DONE) or self.action not in ("", REJECT, IGNORE)
+        return self.verdict in (Verdict.APPROVE, Verdict.USE_AS_DONE) or self.action not in _HARMLESS
 
 
 _PLACES = {1: mark("Approve"), 2: mark("Edit"), 3: mark("Reject"), 4: mark("Skip"), 5: mark("Respond")}

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from textual.color import Color, ColorParseError
 from textual.theme import Theme
@@ -32,8 +31,7 @@ _ANSI = "ansi_"
 _ANSI_VARIABLES = {"ansi-background": "ansi_default", "ansi-foreground": "ansi_default"}
 
 
-@dataclass(frozen=True)
-class Themes:
+class Themes(NamedTuple):
     """What was found.
 
     Args:

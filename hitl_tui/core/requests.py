@@ -232,23 +232,25 @@ def resolve(request: Request, decisions: Iterable[Decision], now: str) -> Resolu
     Rules, all of them here: a decision counts only when it carries the request's digest, fits its options, comes
     from somebody else than the requester, with enough level, before the deadline. A person counts once per verdict.
     The first verdict to reach its quorum stands; a refusing verdict (reject, skip, stop) needs one person when the
-    terms give a veto, else the quorum too. Past the deadline an undecided request expires and its terms say as what.
+    terms give a veto, else the quorum too. Answers add up only where they are the same. Past the deadline an undecided
+    request expires and its terms say as what.
     Supersession holds whatever was decided later.
     """
     if request.superseded:
         return Resolution(Outcome.SUPERSEDED)
-    voters: dict[Verdict, dict[str, Decision]] = {}
+    voters: dict[tuple[Verdict, str], dict[str, Decision]] = {}
     for decision in decisions:
         if _objection(request, decision):
             continue
-        given = voters.setdefault(decision.verdict, {})
+        answer = short_id(decision.value) if decision.verdict is Verdict.RESPOND else ""
+        given = voters.setdefault((decision.verdict, answer), {})
         given.setdefault(decision.by, decision)
         if len(given) >= needed(request, decision.verdict):
             outcome = Outcome.REJECTED if decision.verdict in REFUSING else Outcome.APPROVED
             return Resolution(outcome, decision.verdict, tuple(given.values()))
     if request.deadline and now >= request.deadline:
         return Resolution(Outcome.EXPIRED, expiry_verdict(request))
-    best = max((given for verdict, given in voters.items() if verdict not in REFUSING), key=len, default={})
+    best = max((given for (verdict, _), given in voters.items() if verdict not in REFUSING), key=len, default={})
     return Resolution(Outcome.PENDING, None, tuple(best.values()), max(1, request.terms.quorum) - len(best))
 
 

@@ -97,6 +97,8 @@ class Base(ABC):
         self.known: dict[object, Summary] = {}
         self.asking: dict[Ref, bool] = {}
         self.reached: set[ast.AST] = set()
+        self.checked: set[ast.AST] = set()
+        self.defined: list[FunctionRef] = []
 
     @property
     def frame(self) -> Frame:

@@ -34,7 +34,7 @@ from hitl_tui.lint.walker import Walker
 
 _DEEP_ENOUGH: Final = 12_000
 _BUILDERS: Final = frozenset(
-    ["StateGraph", "MessageGraph", "create_agent", "create_react_agent", "create_deep_agent", "ToolNode"]
+    ["StateGraph", "MessageGraph", "create_agent", "create_react_agent", "create_deep_agent", "ToolNode", "entrypoint"]
 )
 _TALK: Final = frozenset(["messages", "history", "conversation", "chat_history", "discussion", "transcript"])
 
@@ -214,15 +214,15 @@ class _Check:
     def _alone(self, module: Module) -> None:
         """Check functions that ask and that no graph was found to use."""
         scope = self._walker.module_scope(module)
-        for value in list(scope.names.values()):
-            for ref in value.refs:
-                function = self._function(ref) if isinstance(ref, FunctionRef | ToolRef | TaskRef) else None
-                if function is None or function.scope.module is not module or self._is_checked(function):
-                    continue
-                if self._asks_itself(function):
-                    frame = self._run_node(GraphRef("graph", module.place(function.node)), function.name, ref)
-                    if frame is not None:
-                        self._rows += _rows("", function.name, frame)
+        named = [ref for value in list(scope.names.values()) for ref in value.refs]
+        for ref in [*named, *self._walker.defined]:
+            function = self._function(ref) if isinstance(ref, FunctionRef | ToolRef | TaskRef) else None
+            if function is None or function.scope.module is not module or function.node in self._walker.checked:
+                continue
+            if self._asks_itself(function):
+                frame = self._run_node(GraphRef("graph", module.place(function.node)), function.name, ref)
+                if frame is not None:
+                    self._rows += _rows("", function.name, frame)
 
     def _asks_itself(self, function: FunctionRef) -> bool:
         """Whether a function asks, and doesn't only run a graph that does: that is done from outside of any node."""
@@ -238,9 +238,6 @@ class _Check:
             if key in known or finding.place.file != file or finding.place.line not in lines
         }
         return False
-
-    def _is_checked(self, function: FunctionRef) -> bool:
-        return any(key[0] is function.node and key[-1] for key in self._walker.known if isinstance(key, tuple))
 
     # Rules about a whole graph
 

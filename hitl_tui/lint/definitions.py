@@ -29,7 +29,9 @@ class Definitions(Graphs):
     def _function(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> Value:
         for default in (*node.args.defaults, *filter(None, node.args.kw_defaults)):
             self.value(default)
-        made = of(FunctionRef(node, self.frame.scope, node.name))
+        function = FunctionRef(node, self.frame.scope, node.name)
+        self.defined.append(function)
+        made = of(function)
         for decorator in reversed(node.decorator_list):
             made = self._decorate(decorator, made)
         return made

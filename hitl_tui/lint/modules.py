@@ -118,7 +118,7 @@ def _module_target(name: str, attribute: str, folder: Path, search: Sequence[str
     relative = Path(*name.split("."))
     for place in dict.fromkeys(places):
         for path in (place / relative / "__init__.py", place / relative.with_suffix(".py")):
-            if path.is_file():
+            if _is_file(path):
                 return Target(path.absolute(), name, attribute, place.absolute(), siblings=place.name not in _INSTALLED)
     raise BadInput(
         f'There is no Python source of a module "{_shown(name)}" here, in src, or where Python looks.',
@@ -139,7 +139,7 @@ def _check_file(path: Path, said: str) -> None:
 def _root_of(path: Path) -> Path:
     """Return the folder that holds a file's package, or the file's own folder."""
     top = path.parent
-    while (top / "__init__.py").is_file() and top != top.parent:
+    while _is_file(top / "__init__.py") and top != top.parent:
         top = top.parent
     return top
 
@@ -185,8 +185,8 @@ class Sources:
 
     def _first(self, base: Path, name: str) -> Module | None:
         relative = base.joinpath(*name.split(".")) if name else base
-        for path in (relative / "__init__.py", relative.with_name(f"{relative.name}.py")):
-            if path.is_file():
+        for path in (relative / "__init__.py", relative.parent / f"{relative.name}.py"):
+            if _is_file(path):
                 return self._kept(path)
         return None
 
@@ -213,6 +213,13 @@ class Sources:
         tree = _parsed(data, shown)
         package = name if path.name == "__init__.py" else name.rpartition(".")[0]
         return Module(name, path, shown, tree, _declared(data), package, mutated=_mutated(tree))
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except (OSError, ValueError):  # no right to look, or a name that no file can have
+        return False
 
 
 def _bytes_of(path: Path, shown: str) -> bytes:

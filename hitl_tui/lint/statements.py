@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from hitl_tui.lint.catalogue import RETRIES
 from hitl_tui.lint.errors import ATTEMPT, Errors, joined
-from hitl_tui.lint.flow import Loop
+from hitl_tui.lint.flow import Loop, Site
 from hitl_tui.lint.values import (
     UNKNOWN,
     External,
@@ -171,6 +171,8 @@ class Statements(Errors):
     def _raise(self, node: ast.Raise) -> None:
         made = self.value(node.exc) if node.exc is not None else UNKNOWN
         name = external(made).removesuffix("()")
+        if name.startswith("langgraph") and name.endswith(".NodeInterrupt"):  # the old way to ask
+            self.asks(Site(self.place(node), "NodeInterrupt"))
         if self.checking and name == "InterruptedError":
             self.report("HT013", self.place(node), "InterruptedError is raised, which asks nobody.")
         self.flow.alive = False

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 MOST_ITEMS: Final = 40
 MOST_REFS: Final = 6
+DEEPEST_VALUE: Final = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +48,7 @@ class Value:
         items: elements in order, where they are written out.
         fields: values by key, of a mapping that is written out.
         text: the string, of one that is written out.
+        depth: how many levels of elements are known.
     """
 
     refs: frozenset[Ref] = frozenset()
@@ -60,11 +62,26 @@ class Value:
     items: tuple[Value, ...] | None = None
     fields: tuple[tuple[str, Value], ...] | None = None
     text: str | None = None
+    depth: int = 0
+
+    def __post_init__(self) -> None:
+        """Forget what lies too deep: hashing and comparing go as deep as values do."""
+        if self.items or self.fields:
+            items = None if self.items is None else tuple(map(_shallow, self.items))
+            fields = None if self.fields is None else tuple((name, _shallow(value)) for name, value in self.fields)
+            parts = [*(items or ()), *(value for _, value in fields or ())]
+            object.__setattr__(self, "items", items)
+            object.__setattr__(self, "fields", fields)
+            object.__setattr__(self, "depth", 1 + max(part.depth for part in parts))
 
     @property
     def not_json(self) -> frozenset[str]:
         """Everything about it that JSON has no form for."""
         return self.kinds | self.inside
+
+
+def _shallow(value: Value) -> Value:
+    return value if value.depth < DEEPEST_VALUE else replace(value, items=None, fields=None, depth=0)
 
 
 UNKNOWN: Final = Value()

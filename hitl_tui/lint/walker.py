@@ -61,6 +61,8 @@ class Walker(Statements):
     def _walked(self, function: FunctionRef, given: Given) -> Summary:
         node = function.node
         self.reached.add(node)
+        if self.checking:
+            self.checked.add(node)
         scope = Scope(function.scope, function.scope.module, lasting=not self.checking)
         frame = Frame(scope, function.name, self._is_idempotent(function))
         with self.within(frame):

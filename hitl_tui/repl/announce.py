@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from hitl_tui.commands.answering import open_question
+from hitl_tui.commands.asked import open_question
 from hitl_tui.commands.parser import Parsed
 from hitl_tui.core.errors import BadInput, UnknownName
 from hitl_tui.core.todos import resolve_id

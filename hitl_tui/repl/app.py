@@ -58,7 +58,7 @@ async def _talk(options: LineOptions, say: Say, hide: Hide, again: Again) -> int
 
         talk = Talk(options, bench, _print, hide, again, changed)
         history = options.data / HISTORY
-        lines = PromptLines(history, talk.completions, talk.prompt, talk.toolbar, talk.typing_began, _print)
+        lines = PromptLines(history, talk.completions, talk.prompt, talk.toolbar, talk.typing_began, _print, talk.hint)
         shown.append(lines)
         return await talk.converse(lines)
 

@@ -76,6 +76,7 @@ class PromptLines:
         toolbar: returns what stands at the bottom.
         began: called when the first key of a line is typed.
         say: prints lines.
+        hint: returns what stands at the bottom instead while a line is typed; empty for the toolbar.
     """
 
     waits = False
@@ -88,6 +89,7 @@ class PromptLines:
         toolbar: Callable[[], str],
         began: Callable[[], None],
         say: Callable[[list[str]], None],
+        hint: Callable[[str], str] = lambda line: "",
     ) -> None:
         self._prompt = prompt
         self._say = say
@@ -97,7 +99,7 @@ class PromptLines:
             history=open_history(history),
             completer=CommandCompleter(find),
             complete_while_typing=False,
-            bottom_toolbar=toolbar,
+            bottom_toolbar=lambda: hint(self._session.default_buffer.text) or toolbar(),
         )
         self._session.default_buffer.on_text_changed += self._typed
 

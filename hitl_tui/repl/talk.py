@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from contextlib import AsyncExitStack
 from pathlib import Path
 
+from hitl_tui.commands.asked import answer_hint
 from hitl_tui.commands.completion import Completion, complete
 from hitl_tui.commands.handler import CommandHandler
 from hitl_tui.commands.parser import Parsed, is_command, parse
@@ -82,6 +83,10 @@ class Talk:
         needs = ngettext("{n} needs you", "{n} need you", count).format(n=count) if count else render(seen.status)
         followed = "" if self._session.owned else _(" · followed: another process has it open")
         return f"{seen.session_id} · {mode_words(seen.mode)} · {needs}{followed} · /help"
+
+    def hint(self, line: str) -> str:
+        """Return what an answer that is being typed would send, and as what type; empty for any other line."""
+        return shown(render(answer_hint(line, self._session.snapshot))) if self._session is not None else ""
 
     def typing_began(self) -> None:
         """A line is being typed from now on."""

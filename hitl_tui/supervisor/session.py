@@ -26,6 +26,7 @@ from hitl_tui.core.questions import question_keys, question_named, question_of
 from hitl_tui.core.requests import Kind, Request
 from hitl_tui.core.safe_text import mask_json
 from hitl_tui.core.storable import check_storable, storable
+from hitl_tui.core.shapes.recognise import title_of
 from hitl_tui.core.todos import SupervisorTodo
 from hitl_tui.ledger.contract import Branch, Ledger, RequestView, decided_event
 from hitl_tui.planning.agent import PlanningAgent
@@ -315,7 +316,7 @@ class Session:
             await self.setup.ledger.open_requests(fresh)
             for request in fresh:
                 self._preview(request)
-                self.activity.write(request.todo_id, "asked", str(request.about.get("title", request.kind)))
+                self.activity.write(request.todo_id, "asked", title_of(request))
         if not self._tidied or self._asked.keys() - asked.keys() - self._decided:
             keep = [*asked, *await self._asked_ahead(draft)]
             await self.setup.ledger.supersede(self.id, keep, "the plan went on", self.setup.now())

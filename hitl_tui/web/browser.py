@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import tempfile
+import threading
 import webbrowser
 from collections.abc import Mapping
 from html import escape
@@ -17,14 +18,14 @@ def has_browser(environ: Mapping[str, str], platform: str = sys.platform) -> boo
 
 
 def open_browser(address: str, folder: Path) -> Path | None:
-    """Open a browser, through a file that only its owner can read: a command line everybody can.
+    """Open a browser, through a file that only its owner can read: a command line can be read by everybody.
 
     Args:
         address: where to.
         folder: where the file is made.
 
     Returns:
-        The file, to be removed in the end; None when no browser could be opened.
+        The file, to be removed in the end; None when it couldn't be made.
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -37,7 +38,6 @@ def open_browser(address: str, folder: Path) -> Path | None:
             f'<!DOCTYPE html><meta charset="utf-8"><meta http-equiv="refresh" content="0; url={escape(address)}">'
             f'<title>hitl-tui</title><a href="{escape(address)}" rel="noreferrer">hitl-tui</a>\n'
         )
-    if webbrowser.open(page.as_uri()):
-        return page
-    page.unlink(missing_ok=True)
-    return None
+    # Some browsers are waited for until they are closed, and this one needs the server meanwhile.
+    threading.Thread(target=webbrowser.open, args=(page.as_uri(),), name="browser", daemon=True).start()
+    return page

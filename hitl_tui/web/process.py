@@ -97,23 +97,34 @@ class ServedConsole(AppService):
         assert process.stderr is not None
         complaints = asyncio.create_task(self._keep_complaint(process.stderr))
         try:
-            await self._show(process.stdout)
-        except (asyncio.IncompleteReadError, ConnectionError):  # it ended, or its page did
-            pass
+            if not await self._show(process.stdout):
+                await complaints
+                await self._explain()
         finally:
-            await complaints
-            await self._explain()
             await self._close_page()
+            # While it goes it still draws, and would wait for somebody to take that.
+            while await process.stdout.read(_COMPLAINT):
+                pass
+            await complaints
 
-    async def _show(self, drawn: asyncio.StreamReader) -> None:
+    async def _show(self, drawn: asyncio.StreamReader) -> bool:
+        """Hand on what it draws; return whether it goes on for all that is known: the page is gone, or it raves."""
+        try:
+            return await self._hand_on(drawn)
+        except asyncio.IncompleteReadError:
+            return False
+        except ConnectionError:
+            return True
+
+    async def _hand_on(self, drawn: asyncio.StreamReader) -> bool:
         if await drawn.readline() != _BEGUN:
-            return
+            return False
         while True:
             kind = await drawn.readexactly(1)
             size = int.from_bytes(await drawn.readexactly(4), "big")
             if size > _LARGEST:
                 log.error("a console wrote a packet of %d bytes, which is none of Textual's", size)
-                return
+                return True
             payload = await drawn.readexactly(size)
             if kind == b"D":
                 await self.on_data(payload)
@@ -165,7 +176,10 @@ class ServedConsole(AppService):
             with suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
             await process.wait()
-        await task
+        try:
+            await asyncio.wait_for(task, GRACE)
+        except TimeoutError:
+            log.warning("something that a console had started still holds its output")
         self._task = None
 
 

@@ -6,10 +6,9 @@ import asyncio
 import errno
 import json
 import logging
-import os
 import signal
 import socket
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from importlib.resources import files
@@ -43,11 +42,13 @@ class WebOptions:
         address: a loopback address.
         port: 0 for any that is free.
         command: argument vector that starts a console.
+        environ: environment of the consoles.
     """
 
     address: str
     port: int
     command: tuple[str, ...]
+    environ: Mapping[str, str]
 
 
 def listening(address: str, port: int) -> socket.socket:
@@ -76,10 +77,12 @@ class Site:
     Args:
         gate: who may come in.
         command: argument vector that starts a console.
+        environ: environment of the consoles.
     """
 
-    def __init__(self, gate: Gate, command: Sequence[str]) -> None:
+    def __init__(self, gate: Gate, command: Sequence[str], environ: Mapping[str, str]) -> None:
         self._gate = gate
+        self._environ = environ
         self._command = tuple(command)
         self._headers = headers(gate.origin)
         self._open: dict[web.WebSocketResponse, ServedConsole] = {}
@@ -162,7 +165,7 @@ class Site:
         """Show a console on a page, for as long as both are there."""
         if "Origin" not in request.headers:
             return self._refused(_("Another page asked for this."))
-        page = web.WebSocketResponse(heartbeat=15, max_msg_size=_LONGEST_MESSAGE)
+        page = web.WebSocketResponse(heartbeat=15, compress=False, max_msg_size=_LONGEST_MESSAGE)
         await page.prepare(request)
         # A page that is loaded again wants the session that its predecessor's console is still putting away.
         for gone in tuple(self._leaving):
@@ -170,7 +173,7 @@ class Site:
         if len(self._open) >= MOST:
             await page.close(code=WSCloseCode.TRY_AGAIN_LATER, message=b"too many consoles are open")
             return page
-        console = ServedConsole(self._command, page, os.environ)
+        console = ServedConsole(self._command, page, self._environ)
         self._open[page] = console
         try:
             await console.start(_cells(request, "width", 80), _cells(request, "height", 24))
@@ -218,7 +221,7 @@ async def serve(options: WebOptions, ready: Callable[[Gate], Callable[[], None]]
     """
     listener = listening(options.address, options.port)
     gate = Gate(authority(options.address, listener.getsockname()[1]))
-    site = Site(gate, options.command)
+    site = Site(gate, options.command, options.environ)
     runner = web.AppRunner(site.application(), access_log=None, handle_signals=False, shutdown_timeout=GRACE + 5)
     ended = asyncio.Event()
     loop = asyncio.get_running_loop()

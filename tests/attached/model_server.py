@@ -122,8 +122,14 @@ class ModelServer:
         return {"OPENAI_BASE_URL": self.url, "OPENAI_API_BASE": self.url, "OPENAI_API_KEY": "none"}
 
 
-def completion(body: Mapping[str, Any]) -> dict[str, Any]:
-    """Return OpenAI's document for what a model says."""
+def completion(path: str, body: Mapping[str, Any]) -> dict[str, Any]:
+    """Return OpenAI's document for what a model says.
+
+    Raises:
+        ValueError, KeyError: it isn't asked for a plain chat completion of a model it has.
+    """
+    if path != "/v1/chat/completions" or body.get("stream"):
+        raise ValueError(f"only plain chat completions are served, not {path}")
     messages: Messages = body["messages"]
     said = SPEAKERS[body["model"]](messages)
     offered = {tool["function"]["name"] for tool in body.get("tools") or ()}
@@ -159,10 +165,8 @@ def model_server() -> Iterator[ModelServer]:
             body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
             status, found = 200, {}
             try:
-                if self.path != "/v1/chat/completions" or body.get("stream"):
-                    raise ValueError(f"only plain chat completions are served, not {self.path}")
                 asked.append(body["model"])
-                found = completion(body)
+                found = completion(self.path, body)
             except (KeyError, ValueError, TypeError) as error:
                 status, found = 400, {"error": {"message": str(error), "type": "invalid_request_error"}}
             data = json.dumps(found).encode()

@@ -152,8 +152,12 @@ CASES = (
             ("Round 1: what does the writer answer?", "edit agreed"),
         ),
         {
-            **{"reviewed one": 2, "wrote one": 2, "kept one after 4 messages": 1},
-            **{"reviewed two": 1, "wrote two": 1, "kept two after 2 messages": 1},
+            "reviewed one": 2,
+            "wrote one": 2,
+            "kept one after 4 messages": 1,
+            "reviewed two": 1,
+            "wrote two": 1,
+            "kept two after 2 messages": 1,
         },
         '"two"',
         within=("reviewed one",),
@@ -237,8 +241,12 @@ class Place:
             folder.mkdir()
         self.environ = {
             **{k: v for k, v in os.environ.items() if not k.startswith(("HITL_", "OPENAI_", "LANG"))},
-            **{"HITL_DATA_DIR": str(self.data), "HITL_USER": "ann", "GRAPH_WORLD": str(self.world)},
-            **{"PYTHONUTF8": "1", "LANGSMITH_TRACING": "false", **(environ or {})},
+            "HITL_DATA_DIR": str(self.data),
+            "HITL_USER": "ann",
+            "GRAPH_WORLD": str(self.world),
+            "PYTHONUTF8": "1",
+            "LANGSMITH_TRACING": "false",
+            **(environ or {}),
         }
 
     def done(self) -> dict[str, int]:

@@ -1,4 +1,4 @@
-"""Graphs of LangGraph's documentation and of packages, attached from the command line and answered to their end (I1, I2).
+"""Graphs of the documentation and of packages, attached by command and answered to their end (I1, I2).
 
 Where a package is a graph, it is used unmodified; the documentation's patterns are written anew from their description
 (each file in `graphs` says which it is).

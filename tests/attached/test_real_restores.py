@@ -38,9 +38,7 @@ def test_a_step_is_restored_and_its_question_is_asked_again(ready: Place, case: 
 
 
 @pytest.mark.parametrize("case", CASES, ids=IDS)
-def test_a_checkpoint_of_the_session_is_restored_and_asks_before_the_graph_runs_again(
-    ready: Place, case: Case
-) -> None:
+def test_a_checkpoint_of_the_session_is_restored_and_asks_before_the_graph_runs_again(ready: Place, case: Case) -> None:
     first = ready.attach(case).json
     before = ready.done()
     checkpoints = ready.do("/checkpoint list")["checkpoints"]

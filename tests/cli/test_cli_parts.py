@@ -6,25 +6,31 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from hitl_tui.cli.arguments import COMMANDS, CONSOLE, parse
+from hitl_tui.cli.arguments import COMMANDS, parse
+from hitl_tui.cli.given import CONSOLE, plain
 from hitl_tui.cli.output import escaped, json_text
 from hitl_tui.cli.settings import data_folder, operator_name, workspace_folder
 from hitl_tui.core.errors import BadInput
 
+OPTIONS = ["--data", "--workspace", "--session", "--as", "--mode", "--lang"]
+VALUES = ["", "x", "run", "do", "two words", "step", "risk", "en", "ko"]
+OTHERS = ["--line", "--json", "--version", "--help", "-h", "--", "-", "--data=x", "--mode=step", "-x", "--nothing"]
+
 HEAVY = ("textual", "langgraph", "pydantic", "asyncio", "prompt_toolkit", "sqlite3")
 
 
-def loaded(code: str) -> set[str]:
-    """Return which heavy packages a fresh interpreter has loaded after some code."""
+def loaded(code: str, among: Iterable[str] = HEAVY) -> set[str]:
+    """Return which of some packages a fresh interpreter has loaded after some code."""
     probe = f"import sys\n{code}\nsys.stderr.write(' '.join(sorted({{m.partition('.')[0] for m in sys.modules}})))"
     done = subprocess.run([sys.executable, "-c", probe], capture_output=True, text=True, check=True)
-    return set(done.stderr.split()) & set(HEAVY)
+    return set(done.stderr.split()) & set(among)
 
 
 def test_version_loads_nothing_heavy() -> None:
@@ -52,6 +58,28 @@ def test_anything_else_is_a_question() -> None:
     assert parse(["--session", "run"]).session == "run"
     assert parse([]).command == CONSOLE
     assert parse(["run", "-"]).text == "-"
+
+
+def test_a_plain_line_is_understood_without_the_parser() -> None:
+    assert not loaded("from hitl_tui.cli import entry; assert entry.plain(['--data', 'd'])", ["argparse"])
+    assert plain([]) == parse([])
+
+
+@given(st.lists(st.sampled_from([*OPTIONS, *VALUES, *OTHERS]), max_size=6))
+@settings(max_examples=300, suppress_health_check=[HealthCheck.too_slow])
+def test_what_is_plain_means_what_the_parser_says(argv: list[str]) -> None:
+    assert (understood := plain(argv)) is None or understood == parse(argv)
+
+
+@given(st.lists(st.tuples(st.sampled_from(OPTIONS), st.sampled_from(VALUES)), max_size=5))
+def test_options_with_well_formed_values_are_plain(pairs: list[tuple[str, str]]) -> None:
+    argv = [word for pair in pairs for word in pair]
+    try:
+        expected = parse(argv)
+    except BadInput:
+        assert plain(argv) is None
+    else:
+        assert plain(argv) == expected
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from hitl_tui.commands.completion import complete
+from hitl_tui.commands.completion import complete, usage_hint
 from hitl_tui.commands.handler import CommandHandler
 from hitl_tui.config.graphs import GraphDeclaration
 from hitl_tui.core.requests import Verdict
@@ -204,5 +204,15 @@ async def test_names_actions_and_options_are_offered(tmp_path: Path) -> None:
         names = [c.display for c in complete("/answer ", 8, snapshot)]
         assert sorted(names) == ["todo_001.1", "todo_001.2", "todo_001.3"]
         asked = next(q.name for q in d.questions if q.view.request.subject["path"][-1] == "options")
-        line = f"/answer {asked} "
+        line = f"/answer {asked.removeprefix('todo_00')} "
         assert [c.text for c in complete(line, len(line), snapshot)] == ["1", "2"]
+
+
+async def test_while_an_answer_is_written_its_type_is_shown(tmp_path: Path) -> None:
+    async with desk(tmp_path, "prompt") as d:
+        snapshot = d.session.snapshot
+        assert usage_hint("/answer 1 30", snapshot) == "Sends: the number 30"
+        assert usage_hint('/answer 1 "30"', snapshot) == 'Sends: the text "30"'
+        assert usage_hint("/answer 1.7 x", snapshot).startswith("There is no todo_001.7")
+        assert usage_hint("/answer 1", snapshot).startswith("/answer <id>")
+        assert usage_hint("/todo skip 1", snapshot) == "/todo skip <id> [reason]"

@@ -19,6 +19,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "supervisor" / "foreign"))
 
 from console_support import Clock
 from foreign_support import QUESTION, at, digests, pay, payment, payments, sqlite_saver
+from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from langgraph.types import Command
 
 from hitl_tui.console.arming import Arming
@@ -309,6 +310,19 @@ async def test_help_knows_the_keys_of_a_store(store_file: Path) -> None:
         assert {"threads", "asked", "help"} <= set(labels)
         await o.press("ctrl+o")
         assert isinstance(o.screen, StoreScreen)
+
+
+async def test_a_node_that_fails_after_it_was_answered_says_so(tmp_path: Path) -> None:
+    with sqlite_saver(tmp_path / "p.db") as saver:
+        pay(saver, "t")
+    with sqlite3.connect(tmp_path / "p.db") as connection:
+        row = connection.execute("SELECT * FROM writes WHERE channel = '__interrupt__'").fetchone()
+        kind, value = JsonPlusSerializer().dumps_typed("ValueError('no such account')")
+        error = [*row[:5], -1, "__error__", kind, value]
+        connection.execute(f"INSERT INTO writes VALUES ({', '.join('?' * len(error))})", error)
+    async with opened(tmp_path / "p.db") as o:
+        await o.open("t")
+        assert "✗ ask failed: ValueError('no such account')" in o.where
 
 
 async def test_what_others_add_is_seen(tmp_path: Path) -> None:

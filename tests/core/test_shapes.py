@@ -243,10 +243,17 @@ def test_what_does_not_answer_is_refused_in_one_sentence(kind: ShapeKind, text: 
     assert "\n" not in error.value.message
 
 
-@given(payloads, st.text(max_size=40))
-@settings(max_examples=300, deadline=None)
-def test_whatever_is_written_is_sent_or_refused(value: Any, text: str) -> None:
-    shape = recognise(value)
+_written = st.text(max_size=40) | st.builds(
+    lambda word, rest: f"{word} {rest}",
+    st.sampled_from(["approve", "edit", "reject", "respond", "1 approve 2", "yes", "ignore", "accept"]),
+    st.text(max_size=20) | json_values.map(json.dumps) | st.just('n=1 tags=["a"] to=x'),
+)
+
+
+@given(payloads, _written, st.none() | st.sampled_from(SCHEMAS))
+@settings(max_examples=400, deadline=None)
+def test_whatever_is_written_is_sent_or_refused(value: Any, text: str, schema: Any) -> None:
+    shape = recognise(value, schema)
     try:
         found = read(shape, text)
     except BadInput as error:

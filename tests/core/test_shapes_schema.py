@@ -122,6 +122,18 @@ def test_an_edit_is_checked_against_the_tools_schema() -> None:
         read(shape, "edit amount=much")
 
 
+def test_an_edit_names_another_tool_only_where_the_schema_says_so() -> None:
+    name: dict[str, Any] = {"enum": ["pay", "refund"]}
+    edited = {"type": "object", "properties": {"name": name, "args": {"type": "object"}}, "required": ["name", "args"]}
+    schema = {"type": "object", "properties": {"type": {"const": "edit"}, "edited_action": edited}}
+    value = {"type": "tool_approval", "tool_call_id": "1", "name": "pay", "args": {}, "description": ""}
+    answer = {"type": "edit", "edited_action": {"name": "refund", "args": {}}}
+    recognise(value, schema).check(answer)
+    name["enum"] = ["pay"]
+    with pytest.raises(BadInput, match="keep the tool's name"):
+        recognise(value, schema).check(answer)
+
+
 def deep(levels: int) -> dict[str, Any]:
     schema: dict[str, Any] = {"type": "string"}
     for _ in range(levels):

@@ -47,8 +47,12 @@ def key_of(entry: polib.POEntry) -> Key:
 
 
 def merged(old: polib.POFile, found: Found) -> polib.POFile:
-    """Return a catalogue with exactly the entries that are wanted, and their translations as far as there are any."""
+    """Return a catalogue with exactly the entries that are wanted, and their translations as far as there are any.
+
+    A text that comes into another context begins with the translation it has elsewhere.
+    """
     known = {key_of(entry): entry for entry in old}
+    elsewhere = {entry.msgid: entry.msgstr for entry in old if entry.msgstr}
     fresh = polib.POFile(wrapwidth=110)
     fresh.metadata = dict(_METADATA)
     for key, (plural, places) in sorted(keys(found).items(), key=lambda item: (min(item[1][1]), item[0])):
@@ -58,8 +62,8 @@ def merged(old: polib.POFile, found: Found) -> polib.POFile:
         if plural:
             entry.msgid_plural = plural
             entry.msgstr_plural = {0: before.msgstr_plural.get(0, "") if before is not None else ""}
-        elif before is not None:
-            entry.msgstr = before.msgstr
+        else:
+            entry.msgstr = before.msgstr if before is not None else elsewhere.get(text, "")
         if re.search(r"\{\w+", text):
             entry.flags.append("python-brace-format")
         fresh.append(entry)

@@ -46,10 +46,12 @@ _COLUMNS = re.compile(
 )
 """Parts of statements of SQL."""
 _TAKEN_APART = frozenset(
-    {"_", "ngettext", "mark", "KeySpec", "CommandSpec", "Argument", "_base", "_managing", "Binding", "create_task"}
+    {"_", "ngettext", "mark", "KeySpec", "CommandSpec", "Argument", "_base", "Binding", "create_task"}
     | {"StarterWords"}
 )
 """Calls whose texts are a face's own, aren't shown, or speak several languages by themselves."""
+_IN_COLUMNS = frozenset({"_MAIN", "_CODES", "_ENDS"})
+"""Texts that `in_parts` takes apart."""
 _MOST_FORMS = 16
 
 EXTRA = (
@@ -156,7 +158,7 @@ def _of_faces(tree: ast.AST) -> Iterator[str | tuple[str, str]]:
             yield from _of_call(node)
         elif isinstance(node, ast.Assign | ast.AnnAssign):
             target = node.target if isinstance(node, ast.AnnAssign) else node.targets[0]
-            if isinstance(target, ast.Name) and target.id in ("_MAIN", "_CODES") and node.value is not None:
+            if isinstance(target, ast.Name) and target.id in _IN_COLUMNS and node.value is not None:
                 yield from parts_of(_text(node.value) or "")
 
 
@@ -178,8 +180,6 @@ def _of_call(node: ast.Call) -> Iterator[str | tuple[str, str]]:
         yield from filter(None, map(_text, node.args[2:3]))
         for epilog in node.args[3:4]:
             yield from parts_of(_text(epilog) or "")
-    elif name == "_managing":
-        yield from (text for text in map(_text, node.args[1:3]) if text and _is_sentence(text))
 
 
 def parts_of(text: str) -> Iterator[str]:
@@ -246,7 +246,7 @@ def _silent(tree: ast.AST) -> Iterator[ast.AST]:
             yield from [node.left, *node.comparators]
         elif isinstance(node, ast.Subscript):
             yield node.slice
-        elif isinstance(node, ast.Assign) and _name(node.targets[0]) in ("_MAIN", "_CODES"):
+        elif isinstance(node, ast.Assign) and _name(node.targets[0]) in _IN_COLUMNS:
             yield node.value
 
 

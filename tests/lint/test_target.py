@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from lint_support import HEAD, checked, found, rules
+from lint_support import HEAD, checked, found, marked, rules
 
 from hitl_tui.core.errors import BadInput
 from hitl_tui.lint.check import lint
@@ -211,6 +211,51 @@ def test_functions_that_call_each_other_and_themselves_end(tmp_path: Path) -> No
         """,
     )
     assert rules(report) == ["HT006"]
+
+
+def test_values_that_grow_ever_deeper_are_forgotten(tmp_path: Path) -> None:
+    growing = "x = [x]\ny = {'y': y, 'x': x}\nz = (z, [z])\n" * 3000
+    ask = "def ask(state):\n    interrupt(x)\n\nStateGraph(State).add_node(ask)\nprint(y == z)"
+    report = checked(tmp_path, f"x, y, z = 1, 2, 3\n{growing}\n{ask}")
+    assert rules(report) == []
+
+
+def test_imports_that_no_file_can_have_are_left_alone(tmp_path: Path) -> None:
+    source = f"import {'x' * 5000}\nfrom .{'y' * 300}.z import *\nfrom ............ import a\n{HEAD}{FAULT}"
+    (tmp_path / "agent.py").write_text(source)
+    assert rules(lint("agent.py", tmp_path)) == ["HT001"]
+
+
+def test_functions_that_no_graph_was_found_for_are_checked_alone(tmp_path: Path) -> None:
+    report = checked(
+        tmp_path,
+        """
+        from tenacity import retry
+
+        @retry
+        def one(state):
+            return interrupt("?")  # fault: HT001
+
+        def outer():
+            def two(state):
+                open("a", "w")  # fault: HT006
+                interrupt("?")
+            return register(two)
+
+        class Nodes:
+            def three(self, state):
+                interrupt({1, 2})  # fault: HT004
+
+        outer()
+        graph = StateGraph(State).compile()
+
+        def main():
+            while input() != "":
+                graph.invoke({})
+        """,
+    )
+    assert found(report) == marked(tmp_path / "agent.py")
+    assert {row.node for row in report.rows} == {"one", "two", "three"}
 
 
 def test_a_graph_within_itself_ends(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import socket
 import sys
 from collections.abc import AsyncIterator, Mapping
@@ -17,6 +18,7 @@ import pytest
 from aiohttp import ClientSession, CookieJar, WSMsgType, WSServerHandshakeError, web
 from hypothesis import given
 from hypothesis import strategies as st
+from web_support import served, until
 
 from hitl_tui.cli import main
 from hitl_tui.cli import web as web_command
@@ -47,6 +49,30 @@ while True:
     if not kind or json.loads(data if kind == b"M" else b"{}").get("type") == "quit":
         break
 """
+# Draws without a pause, still a lot after it was told to leave, and only then leaves in good order.
+FLOODER = r"""
+import pathlib, sys, threading
+
+told = threading.Event()
+
+def listen():
+    take = sys.stdin.buffer.read
+    while take(1) and b'"quit"' not in take(int.from_bytes(take(4), "big")):
+        pass
+    told.set()
+
+def draw():
+    sys.stdout.buffer.write(b"D" + (4096).to_bytes(4, "big") + bytes(4096))
+    sys.stdout.buffer.flush()
+
+threading.Thread(target=listen, daemon=True).start()
+sys.stdout.buffer.write(b"__GANGLION__\n")
+while not told.is_set():
+    draw()
+for _ in range(1_000):
+    draw()
+pathlib.Path(sys.argv[1]).touch()
+"""
 COMPLAINER = "import sys; sys.exit('no \\x1b[31mscreen\\x07 here')"
 
 
@@ -71,10 +97,12 @@ class Open:
 
 
 @asynccontextmanager
-async def opened(program: str = SPEAKER) -> AsyncIterator[Open]:
+async def opened(program: str = SPEAKER, *arguments: str) -> AsyncIterator[Open]:
     listener = listening("127.0.0.1", 0)
     gate = Gate(authority("127.0.0.1", listener.getsockname()[1]))
-    runner = web.AppRunner(Site(gate, [sys.executable, "-c", program]).application(), access_log=None)
+    runner = web.AppRunner(
+        Site(gate, [sys.executable, "-c", program, *arguments], os.environ).application(), access_log=None
+    )
     await runner.setup()
     await web.SockSite(runner, listener).start()
     async with ClientSession(cookie_jar=CookieJar(unsafe=True)) as client:
@@ -239,6 +267,13 @@ async def test_a_console_that_can_not_begin_says_why() -> None:
         assert (await page.receive()).type in (WSMsgType.CLOSE, WSMsgType.CLOSING, WSMsgType.CLOSED)
 
 
+async def test_a_console_may_leave_in_good_order_when_its_page_is_gone(tmp_path: Path) -> None:
+    left = tmp_path / "left"
+    async with opened(FLOODER, str(left)) as o, o.socket() as page:
+        assert await heard(page) == bytes(4096)
+    assert left.exists(), "the server's end waited for it"
+
+
 def test_a_console_is_told_that_it_is_on_a_page() -> None:
     found = environment({"TMUX": "x", "TERM": "dumb", "NO_COLOR": "1", "COLUMNS": "7"}, 90, 30)
     assert "TMUX" not in found and found["NO_COLOR"] == "1"
@@ -319,3 +354,19 @@ def test_enter_makes_another_address(tmp_path: Path) -> None:
         assert child.exitstatus == 0
     finally:
         child.close(force=True)
+
+
+@pytest.mark.long
+def test_the_address_is_on_no_command_line(tmp_path: Path) -> None:
+    told = tmp_path / "told"
+    program = tmp_path / "browser"
+    program.write_text(f'#!/bin/sh\necho "$@" > {told}.part && mv {told}.part {told}\n', encoding="utf-8")
+    program.chmod(0o700)
+    with served(tmp_path / "data", environ={"BROWSER": str(program)}) as server:
+        until(told.exists, lambda: "no browser was opened")
+        given = told.read_text(encoding="utf-8").strip()
+        assert given.startswith("file:///") and "token" not in given
+        page = Path(given.removeprefix("file://"))
+        assert server.address in page.read_text(encoding="utf-8")
+        assert page.stat().st_mode & 0o777 == 0o600
+    assert not page.exists()

@@ -77,7 +77,8 @@ class Served:
         inherited = {k: v for k, v in os.environ.items() if k not in ("NO_COLOR", "LANG", "LC_ALL", "DISPLAY")}
         self.process = subprocess.Popen(
             [
-                *(sys.executable, "-m", "hitl_tui", "web", "--port", "0", "--no-open"),
+                *(sys.executable, "-m", "hitl_tui", "web", "--port", "0"),
+                *([] if environ and "BROWSER" in environ else ["--no-open"]),
                 *("--data", str(data), "--workspace", str(workspace), *options),
             ],
             stdout=subprocess.PIPE,

@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 _WHAT = mark(
     "Agents propose the steps; you decide which of them run, see everything they do, and can go back to any moment."
 )
-_TURNS = int(__import__("os").environ.get("TURNS", "3"))
 _FIXED = (10, 14, 16)
 _STATUS = {
     "waiting": mark("? waiting"),
@@ -50,11 +49,10 @@ class HomeScreen(Screen[None]):
         Binding("escape", "back", "Back", show=False, id="home.back"),
     ]
     AUTO_FOCUS = "#prompt"
-    # It depends on width and height together, see `_wide`.
-    VERTICAL_BREAKPOINTS: ClassVar[list[tuple[int, str]] | None] = []
 
     def __init__(self) -> None:
         super().__init__()
+        self.VERTICAL_BREAKPOINTS = []  # width and height count together here, see `_wide`
         self._sessions: list[SessionSummary] = []
         self._loaded = False
         self._width = 0
@@ -119,7 +117,8 @@ class HomeScreen(Screen[None]):
         self.hitl.say_now(self)
         self.set_focus(self.query_one(Prompt))
         self.hitl.take_keys()
-        for _turn in range(_TURNS):
+        # What was typed already stands in the first frame: the app hands it on, then the prompt takes it.
+        for __ in range(2):
             await asyncio.sleep(0)
 
     def on_resize(self, event: Resize) -> None:
@@ -136,7 +135,7 @@ class HomeScreen(Screen[None]):
     def on_screen_resume(self, event: ScreenResume) -> None:
         if not self._seen:
             self._seen = True
-            event.refresh_styles = False
+            event.refresh_styles = False  # all was styled a moment ago, when it was mounted
         self.hitl.list_sessions()
 
     def _facts(self) -> None:

@@ -18,6 +18,7 @@ from textual.widgets import DataTable, Static
 from hitl_tui.console.keys import with_jamo
 from hitl_tui.console.terms import left_words
 from hitl_tui.console.words import number_of
+from hitl_tui.core.requests import Kind
 from hitl_tui.core.safe_text import one_line, safe_text
 from hitl_tui.language import _, mark, render
 
@@ -63,10 +64,13 @@ class Inbox(ModalScreen[tuple[str, str] | None]):
         width = max(10, self.app.size.width - 60)
         for column, size in (("session", 10), ("todo", 8), ("risk", 6), ("title", width), ("left", 16)):
             table.add_column("", key=column, width=size)
+        from hitl_tui.core.shapes.recognise import title_of
+
         now = datetime.now(UTC)
         for view in self._views:
             request = view.request
-            title = safe_text(render(str(request.about.get("title", ""))), multiline=False)
+            asked = title_of(request)
+            title = safe_text(asked if request.kind is Kind.INTERRUPT else render(asked), multiline=False)
             name = number_of(request.todo_id) if request.todo_id else render(request.kind.value)
             here = "→ " if request.session == self._here else "  "
             table.add_row(

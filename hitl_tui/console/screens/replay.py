@@ -30,11 +30,12 @@ from hitl_tui.console.reel import Place, Reel, current_line, on_line
 from hitl_tui.console.screens.returning import difference_between, fork, restore, show_todo
 from hitl_tui.console.terms import clock_words, error_words
 from hitl_tui.console.widgets.actions import ReplayAction
-from hitl_tui.console.widgets.bars import HeaderBar, KeyLine, MessageLine, Tab, TabStrip
+from hitl_tui.console.widgets.bars import HeaderBar, KeyLine, MessageLine
 from hitl_tui.console.widgets.history import GraphTable
 from hitl_tui.console.widgets.plan import PlanTable
 from hitl_tui.console.widgets.rows import Rows
 from hitl_tui.console.widgets.statetree import StateTree
+from hitl_tui.console.widgets.tabs import Tab, TabStrip
 from hitl_tui.console.words import status_of_session
 from hitl_tui.core.errors import HitlError
 from hitl_tui.core.safe_text import safe_text
@@ -74,7 +75,7 @@ class ReplayScreen(Screen[None]):
         page: checkpoints that are read at once.
     """
 
-    CSS_PATH: ClassVar[list[str | PurePath]] = ["replay.tcss", "../widgets/rows.tcss"]
+    CSS_PATH: ClassVar[list[str | PurePath]] = ["../widgets/tabs.tcss", "replay.tcss", "../widgets/rows.tcss"]
     BINDINGS: ClassVar[list[BindingType]] = [*keys.bindings(keys.REPLAY)]
     AUTO_FOCUS = "#past-plan"
 

@@ -23,12 +23,13 @@ from hitl_tui.console.engine import Link
 from hitl_tui.console.screens.operate import Operator
 from hitl_tui.console.terms import mode_words
 from hitl_tui.console.widgets.answer import AnswerPane
-from hitl_tui.console.widgets.bars import HeaderBar, KeyLine, MessageLine, Tab, TabStrip
+from hitl_tui.console.widgets.bars import HeaderBar, KeyLine, MessageLine
 from hitl_tui.console.widgets.history import HistoryTable
 from hitl_tui.console.widgets.plan import PlanTable
 from hitl_tui.console.widgets.prompt import Prompt
 from hitl_tui.console.widgets.question import QuestionPanel
 from hitl_tui.console.widgets.stream import Line, Stream, stream_line
+from hitl_tui.console.widgets.tabs import Tab, TabStrip
 from hitl_tui.console.words import number_of, plan_rows, status_of_session
 from hitl_tui.core.safe_text import safe_text, unsafe_text
 from hitl_tui.language import _, mark, render
@@ -51,6 +52,7 @@ class SessionScreen(Screen[None]):
     """Shows one session and gives commands on it; also its `Watcher`."""
 
     CSS_PATH: ClassVar[list[str | PurePath]] = [
+        "../widgets/tabs.tcss",
         "../widgets/panes.tcss",
         "../widgets/question.tcss",
         "../widgets/rows.tcss",
@@ -396,7 +398,8 @@ class SessionScreen(Screen[None]):
     def on_text_area_changed(self, event: Prompt.Changed) -> None:
         from hitl_tui.commands.completion import usage_hint
 
-        self.query_one(MessageLine).hint(safe_text(usage_hint(event.text_area.text), multiline=False))
+        hint = render(usage_hint(event.text_area.text, self.snapshot))
+        self.query_one(MessageLine).hint(safe_text(hint, multiline=False))
 
     def on_prompt_sent(self, event: Prompt.Sent) -> None:
         event.stop()

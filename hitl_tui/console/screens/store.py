@@ -8,7 +8,6 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Iterable
-from dataclasses import replace
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -264,7 +263,7 @@ def _anywhere() -> list[keys.KeySpec]:
         "console.home": (mark("threads"), mark("To the list of threads")),
     }
     found = {spec.id: spec for spec in keys.of(keys.ANYWHERE)}
-    return [replace(found[name], label=label, help=what) for name, (label, what) in words.items()]
+    return [found[name]._replace(label=label, help=what) for name, (label, what) in words.items()]
 
 
 async def _run(options: ConsoleOptions, address: str, thread: str, graph: str) -> StoreApp:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from dataclasses import replace
 from functools import partial
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, ClassVar, cast
@@ -29,10 +28,11 @@ from hitl_tui.console.screens.storepast import Errands, StoredPast, Work
 from hitl_tui.console.screens.viewer import Viewer
 from hitl_tui.console.terms import clock_words, error_words
 from hitl_tui.console.widgets.actions import ReplayAction
-from hitl_tui.console.widgets.bars import HeaderBar, KeyLine, MessageLine, Tab, TabStrip
+from hitl_tui.console.widgets.bars import HeaderBar, KeyLine, MessageLine
 from hitl_tui.console.widgets.history import GraphTable
 from hitl_tui.console.widgets.rows import Rows
 from hitl_tui.console.widgets.statetree import StateTree
+from hitl_tui.console.widgets.tabs import Tab, TabStrip
 from hitl_tui.core.errors import BadInput, HitlError
 from hitl_tui.core.safe_text import one_line, safe_text
 from hitl_tui.language import _, mark
@@ -78,7 +78,7 @@ class ThreadScreen(Screen[None]):
         graph: the graph that can go on in a copy; empty for none.
     """
 
-    CSS_PATH: ClassVar[list[str | PurePath]] = ["store.tcss", "../widgets/rows.tcss"]
+    CSS_PATH: ClassVar[list[str | PurePath]] = ["../widgets/tabs.tcss", "store.tcss", "../widgets/rows.tcss"]
     BINDINGS: ClassVar[list[BindingType]] = [*keys.bindings(keys.REPLAY)]
     AUTO_FOCUS = "#store-graph"
 
@@ -141,7 +141,7 @@ class ThreadScreen(Screen[None]):
         for pane, label in PANES:
             self.query_one(f"#{pane}").border_title = Content(_(label))
         self.query_one("#store-spaces", DataTable).add_column("", key="space", width=200)
-        shown = [replace(s, label=_LABELS.get(s.id, s.label)) for s in keys.of(keys.REPLAY, line=True)]
+        shown = [s._replace(label=_LABELS.get(s.id, s.label)) for s in keys.of(keys.REPLAY, line=True)]
         self.query_one(KeyLine).show([*shown, *keys.of(keys.ANYWHERE, line=True)[:1]])
         self._arrange()
         self.set_interval(_LOOKED_AT, self._look)

@@ -57,15 +57,16 @@ def where_words(info: CheckpointInfo, number: int, total: int, *, ours: bool) ->
 
 def asked_line(moment: Moment) -> str:
     """Return what a moment asks, in one line; what led to its end when it asks nothing."""
-    waiting = [q for q in moment.questions if q.pending]
+    broken = {t.node for t in moment.tasks if t.error}
+    waiting = [q for q in moment.questions if q.pending and q.node not in broken]
     if waiting:
         more = _("  (and {n} more)").format(n=len(waiting) - 1) if len(waiting) > 1 else ""
         what = short(asked_words(waiting[0].value))
         return _("? {node} asks: {what}").format(node=line(waiting[0].node), what=what) + more
-    if moment.questions:
-        return _("it asked here, and was answered")
     if failed := [t for t in moment.tasks if t.error]:
         return _("✗ {node} failed: {why}").format(node=line(failed[0].node), why=short(failed[0].error))
+    if moment.questions:
+        return _("it asked here, and was answered")
     return _("nothing was asked here")
 
 
@@ -120,7 +121,10 @@ def _question_rows(question: Question) -> Iterator[Row]:
     if isinstance(question.value, (Mapping, list)):
         text = json.dumps(question.value, ensure_ascii=False, indent=2)
         yield Row("", Content(safe_text(text, limit=_TREE_TEXT)), exact=True)
-    for answer in question.answers:
+    own = () if question.pending else question.answers[-1:]
+    for answer in question.answers[: len(question.answers) - len(own)]:
+        yield _row(_("before"), _("it was answered {answer}").format(answer=short(answer)), "$text-muted")
+    for answer in own:
         yield _row(_("answer"), short(answer))
     if question.id:
         yield _row(_("interrupt"), line(question.id), "$text-muted")

@@ -1,17 +1,13 @@
-"""The one-row bars: header, tabs, message, keys."""
+"""The one-row bars: header, message, keys."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from textual.app import RenderResult
-from textual.containers import Horizontal
 from textual.content import Content
-from textual.events import Click
-from textual.message import Message
 from textual.reactive import reactive
 from textual.widget import Widget
-from textual.widgets import Static
 
 from hitl_tui.console.keymap import Keymap
 from hitl_tui.console.keys import KeySpec
@@ -119,34 +115,3 @@ class MessageLine(Widget):
                 " " + clip(one_line(_("error: {text}").format(text=self._text), width), width), "bold $text-error"
             )
         return Content.styled(" " + one_line(self._text, width), "$text-success")
-
-
-class Tab(Static):
-    """One tab; a click shows its pane."""
-
-    class Chosen(Message):
-        """A tab was clicked."""
-
-        def __init__(self, pane: str) -> None:
-            super().__init__()
-            self.pane = pane
-
-    def __init__(self, pane: str, label: str) -> None:
-        super().__init__(Content(f" {label} "), id=f"tab-{pane}")
-        self.pane = pane
-
-    def on_click(self, event: Click) -> None:
-        event.stop()
-        self.post_message(self.Chosen(self.pane))
-
-
-class TabStrip(Horizontal):
-    """The tabs of the panes."""
-
-    def __init__(self, panes: Sequence[tuple[str, str]], id: str | None = None) -> None:
-        super().__init__(*(Tab(pane, _(label)) for pane, label in panes), id=id)
-
-    def mark(self, pane: str) -> None:
-        """Show which pane is seen."""
-        for tab in self.query(Tab):
-            tab.set_class(tab.pane == pane, "-seen")

@@ -158,7 +158,9 @@ def _decided_effect(draft: Draft, event: Event, todo: SupervisorTodo, verdict: V
     answer = {"verdict": verdict.value, "request_id": event.data["request_id"]}
     resolutions = {**todo.metadata.get("resolutions", {}), key: answer}
     metadata = {**todo.metadata, "resolutions": resolutions}
-    draft.put(todo.move(Status.IN_PROGRESS, question=None, metadata=metadata))
+    kept = question.get("interrupts")
+    inside = {"kind": Kind.INTERRUPT.value, "interrupts": kept} if kept else None
+    draft.put(todo.move(Status.IN_PROGRESS, question=inside, metadata=metadata))
 
 
 def _decided_interrupt(draft: Draft, event: Event, todo: SupervisorTodo, verdict: Verdict) -> None:

@@ -273,7 +273,7 @@ def cancel(draft: Draft, event: Event) -> None:
 def rewind(draft: Draft, event: Event) -> None:
     """Its team goes on from an earlier step of its own, once approved: `todo_id`, `thread`, `checkpoint_id` (D13).
 
-    Optionally `values`: what is changed in the state there first (I5).
+    Optionally `values`: what is changed in the state there first (I5); `next`: the nodes that stand there (I7).
     """
     todo = target(draft, event)
     if not todo.attempt:
@@ -289,6 +289,8 @@ def rewind(draft: Draft, event: Event) -> None:
     step: dict[str, Any] = {"thread": str(event.data["thread"]), "checkpoint_id": str(event.data["checkpoint_id"])}
     if "values" in event.data:
         step["values"] = _json_object(event.data["values"])
+    if event.data.get("next"):
+        step["next"] = [str(node) for node in event.data["next"]]
     draft.put(replace(todo, metadata={**todo.metadata, "rewind": step}))
 
 

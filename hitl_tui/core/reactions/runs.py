@@ -117,5 +117,7 @@ def doubt(draft: Draft, event: Event) -> None:
     effect = dict(event.data["effect"])
     if not isinstance(effect["key"], str):
         raise TypeError("an effect has a text as key")
-    question = {"kind": Kind.EFFECT.value, "effect": effect}
+    # What it asked and was answered stays: it goes on with that once the doubt is settled.
+    kept = (todo.question or {}).get("interrupts")
+    question = {"kind": Kind.EFFECT.value, "effect": effect, **({"interrupts": kept} if kept else {})}
     draft.put(todo.move(Status.WAITING_APPROVAL, question=question, asked=todo.asked + 1))

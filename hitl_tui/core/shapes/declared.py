@@ -215,7 +215,7 @@ def _places(chosen: tuple[Branch, ...]) -> dict[str, Branch]:
 
 def _branch_actions(chosen: tuple[Branch, ...], value: Any) -> tuple[Action, ...]:
     found = [
-        Action(name, branch.name.capitalize()[:16], _form(branch.fields, value))
+        Action(name, one_line(branch.name.capitalize(), 16), _form(branch.fields, value))
         for name, branch in _places(chosen).items()
     ]
     return tuple(sorted(found, key=lambda action: action.place))

@@ -7,8 +7,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from hitl_tui.core.requests import Kind, Request
 from hitl_tui.core.shapes.declared import any_shape, break_shape, declared_shape
-from hitl_tui.core.shapes.forms import branches, resolved
+from hitl_tui.core.shapes.forms import branches, choices, resolved
 from hitl_tui.core.shapes.model import Shape, ShapeKind
 from hitl_tui.core.shapes.plain import (
     action_shape,
@@ -58,6 +59,13 @@ def recognise(value: Any, schema: Any = None) -> Shape:
     return break_shape(value, schema) or declared_shape(value, schema)
 
 
+def title_of(request: Request) -> str:
+    """Return what a request is about in one line: its step's title, or the question that its team asks from inside."""
+    if request.kind is Kind.INTERRUPT:
+        return recognise(request.subject.get("value")).question
+    return str(request.about.get("title", "")) or request.kind.value
+
+
 def _approval(call: ToolCall, schema: Mapping[str, Any]) -> Shape:
     """Return the form of a tool call whose schema says what is allowed, and what its arguments have to be."""
     known = {branch.name: branch for branch in branches(resolved(schema, schema), schema) if branch.key == "type"}
@@ -66,9 +74,11 @@ def _approval(call: ToolCall, schema: Mapping[str, Any]) -> Shape:
         return declared_shape({"type": "tool_approval", "name": call.name, "args": call.args}, schema)
     args = known["edit"].fields["properties"].get("edited_action", {}) if "edit" in known else {}
     named = args.get("properties", {}) if isinstance(args, Mapping) else {}
-    found = resolved(named.get("args"), schema) if isinstance(named, Mapping) else {}
+    named = named if isinstance(named, Mapping) else {}
+    found = resolved(named.get("args"), schema)
+    others = tuple(n for n in choices(resolved(named.get("name"), schema)) or () if isinstance(n, str))
     within = {k: schema[k] for k in ("$defs", "definitions", "$schema") if k in schema}
-    call = replace(call, allowed=allowed, args_schema={**within, **found} if found else None)
+    call = replace(call, allowed=allowed, args_schema={**within, **found} if found else None, others=others)
     return CallShape.of(call, ShapeKind.TOOL_APPROVAL, answers=schema)
 
 

@@ -72,6 +72,7 @@ class ToolCall:
         allowed: names of the actions that are allowed.
         words: what each action is called where it goes to.
         args_schema: JSON Schema of the arguments, None when nothing is known.
+        others: tools that an edit may name instead, where the graph's own schema says so.
     """
 
     name: str
@@ -80,6 +81,7 @@ class ToolCall:
     allowed: frozenset[str]
     words: Mapping[str, str] = field(default_factory=lambda: LANGCHAIN)
     args_schema: Mapping[str, Any] | None = None
+    others: tuple[str, ...] = ()
 
     @property
     def inbox(self) -> bool:
@@ -163,7 +165,7 @@ class ToolCall:
 
     def _check_call(self, call: Mapping[str, Any], key: str, subject: str) -> None:
         name, args = call.get(key), call.get("args")
-        if name != self.name:
+        if name != self.name and name not in self.others:
             wanted = said(self.name, 60)
             raise BadInput(f"{subject} has to keep the tool's name, {wanted}, but it has {said(name, 60)}.")
         if not isinstance(args, Mapping):

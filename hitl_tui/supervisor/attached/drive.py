@@ -24,6 +24,8 @@ from hitl_tui.core.errors import BadInput, HitlError
 from hitl_tui.core.policy import Risk
 from hitl_tui.core.safe_text import one_line
 from hitl_tui.ledger.contract import Effect
+from hitl_tui.supervisor.attached.exits import exits_kept
+from hitl_tui.supervisor.attached.failing import failure_text
 from hitl_tui.supervisor.attached.pending import (
     BREAK,
     asked_in,
@@ -40,7 +42,6 @@ from hitl_tui.teams.contract import TeamResult
 from hitl_tui.teams.doubt import EffectInDoubt, RunNotCurrent
 from hitl_tui.teams.failure import TeamFailure
 from hitl_tui.teams.graph.loading import resolve, with_saver
-from hitl_tui.teams.graph.target import where
 from hitl_tui.teams.graph.team import GraphTeam
 from hitl_tui.teams.graph.values import answer_of, plain, said
 
@@ -329,7 +330,7 @@ class GraphRunner:
             await self._end(key, spec, "failed", {"entered": dict(entered)})
             thread = str(config["configurable"]["thread_id"])
             wedged = await self._wedged(graph, config)
-            raise GraphFailure(_raised(error), thread, wedged=wedged, entered=entered) from error
+            raise GraphFailure(failure_text(error), thread, wedged=wedged, entered=entered) from error
         await self._end(key, spec, "done", {"entered": dict(entered)})
         return final
 
@@ -361,7 +362,7 @@ class GraphRunner:
             activity.write(todo.id, "line", line)
 
         activity.write(todo.id, "started", f"{team.name} {stretch.name}")
-        with printed_to(tell):
+        with printed_to(tell), exits_kept():
             async for part in graph.astream(
                 stretch.value,
                 config,
@@ -475,10 +476,3 @@ def _in_doubt(effect: Effect) -> EffectInDoubt:
     return EffectInDoubt(
         {"key": effect.key, "name": "graph", "subject": effect.subject, "why": why, "options": options}
     )
-
-
-def _raised(error: BaseException) -> str:
-    file, line = where(error)
-    said = one_line(str(error), 400)
-    text = f"{type(error).__name__}: {said}" if said else type(error).__name__
-    return f"{text} ({file} line {line})" if file else text

@@ -149,14 +149,20 @@ def questions_of(writes: Iterable[Write], sends: Sequence[str] = ()) -> list[Que
     for write in kept:
         if write.channel != INTERRUPT:
             continue
-        own = [w for w in given if w.task_id == write.task_id]
-        if not own and len(asking) == 1:  # an answer to whatever asks belongs to the only one that does
-            own = [w for w in given if w.task_id == NO_TASK]
-        answers = [a for w in own for a in (w.value if isinstance(w.value, list) else [w.value])]
         node, pending = node_of(write, sends), write.task_id not in finished
+        answers = _answers(given, write.task_id)
+        if len(asking) == 1 and not (pending and answers):
+            # What was said to whatever asks is for the only one that does; it isn't kept with its task at the end.
+            answers += [a for a in _answers(given, NO_TASK) if answers[-1:] != [a]]
         raised = write.value if isinstance(write.value, list) else [write.value]
         found += [_question(r, node, pending, tuple(answers)) for r in raised]
     return found
+
+
+def _answers(given: Sequence[Write], task_id: str) -> list[Any]:
+    own = [w.value for w in given if w.task_id == task_id]
+    # A task keeps the list of its answers; what comes from outside is one.
+    return [a for value in own for a in (value if task_id != NO_TASK and isinstance(value, list) else [value])]
 
 
 def _question(raised: Any, node: str, pending: bool, answers: tuple[Any, ...]) -> Question:

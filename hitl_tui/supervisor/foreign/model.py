@@ -104,8 +104,8 @@ class Question:
         node: which node asks; empty when that isn't known.
         value: what it asks, plain JSON.
         schema: JSON Schema of the answer, where the graph gave one.
-        pending: nobody has answered so far that the node could end.
-        answers: what was answered, as far as the checkpoint has it.
+        pending: nobody has answered so that the node could end.
+        answers: what its node was answered so far, in order; the last one is to this question unless it is pending.
     """
 
     id: str

@@ -1,4 +1,4 @@
-"""langgraph-supervisor's `create_supervisor`, unmodified: two agents are handed a job in turn; one asks before it pays."""
+"""langgraph-supervisor, unmodified: two agents are handed a job in turn; one asks before it pays."""
 
 from __future__ import annotations
 

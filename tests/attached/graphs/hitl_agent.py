@@ -33,7 +33,7 @@ def write_note(name: str, content: str) -> str:
     return f"wrote {name}"
 
 
-def _agent(mode: Literal["batched", "per_call"]):  # noqa: ANN202 - what create_agent returns has four parameters
+def _agent(mode: Literal["batched", "per_call"]):
     return create_agent(
         ChatOpenAI(model=os.environ.get("GRAPH_MODEL", "operator")),
         [read_data, execute_sql, write_note],

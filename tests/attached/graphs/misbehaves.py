@@ -55,8 +55,8 @@ endless = (
 
 async def spin(state: State) -> State:
     act("spins")
-    while True:
-        await asyncio.sleep(0)
+    await asyncio.Event().wait()
+    return {}
 
 
 def sleep(state: State) -> State:

@@ -33,13 +33,7 @@ def do(state: State) -> State:
 
 
 def _builder() -> Any:
-    return (
-        StateGraph(State)
-        .add_node("ask", ask)
-        .add_node("do", do)
-        .add_edge(START, "ask")
-        .add_edge("ask", "do")
-    )
+    return StateGraph(State).add_node("ask", ask).add_node("do", do).add_edge(START, "ask").add_edge("ask", "do")
 
 
 memory = _builder().compile(checkpointer=InMemorySaver())

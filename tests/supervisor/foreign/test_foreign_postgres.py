@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import sys
 import traceback
 import uuid
 from collections.abc import Iterator
@@ -158,6 +159,14 @@ async def test_a_server_that_never_answers_is_given_up(monkeypatch: pytest.Monke
         assert "did not answer within" in message or "timeout" in message
     finally:
         silent.close()
+
+
+async def test_without_its_driver_it_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "psycopg", None)
+    with pytest.raises(BadInput, match="driver") as caught:
+        async with open_store("postgresql://host/db"):
+            pass
+    assert "hitl-tui[postgres]" in caught.value.help
 
 
 async def test_a_shallow_store_is_named(empty: str) -> None:

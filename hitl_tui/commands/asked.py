@@ -1,0 +1,76 @@
+"""Which open question a name stands for, and what a half-written answer would send. Pure."""
+
+from __future__ import annotations
+
+import re
+
+from hitl_tui.core.errors import BadInput, HitlError, UnknownName
+from hitl_tui.core.shapes.model import said
+from hitl_tui.core.shapes.reading import read
+from hitl_tui.core.todos import clip, resolve_id
+from hitl_tui.supervisor.snapshot import Question, Snapshot
+
+REQUEST = "req-"
+"""How the ids of requests begin."""
+
+_NUMBERED = re.compile(r"(.+)\.([0-9]{1,4})")
+_ANSWER = re.compile(r"\s*/answer\s+(\S+)\s+(\S.*)", re.IGNORECASE | re.DOTALL)
+_LONGEST = 20_000
+
+
+def open_question(snapshot: Snapshot, name: str) -> Question:
+    """Return the open question of a TODO that a name stands for: `todo_001`, `1`, `todo_001.2`, a request's id.
+
+    Raises:
+        UnknownName: there is no such TODO or number, or it asks several things at once.
+        BadInput: the TODO asks nothing.
+    """
+    if name.startswith(REQUEST):
+        found = by_request(snapshot, name)
+        if found is None:
+            raise UnknownName(f'No open question has the id "{clip(name)}".')
+        return found
+    match = _NUMBERED.fullmatch(name)
+    todo_id = resolve_id(match.group(1) if match else name, snapshot.raw)
+    asked = [q for q in snapshot.questions if q.todo_id == todo_id]
+    if not asked:
+        raise BadInput(f"{todo_id} is {snapshot.raw[todo_id]['status']} and asks nothing now.")
+    names = ", ".join(q.name for q in sorted(asked, key=lambda q: q.number))
+    if match is None and len(asked) > 1:
+        raise UnknownName(f"{todo_id} asks {len(asked)} things at once; name one of {names}.")
+    number = int(match.group(2)) if match else 0
+    if match is None or (len(asked) == 1 and number == 1):
+        return asked[0]
+    for question in asked:
+        if question.number == number:
+            return question
+    raise UnknownName(f"There is no {todo_id}.{number}; what it asks now is {names}.")
+
+
+def by_request(snapshot: Snapshot, name: str) -> Question | None:
+    """Return the open question whose request has this id, or the only one whose id begins so; None for none.
+
+    Raises:
+        UnknownName: it could be several.
+    """
+    asked = {q.id: q for q in snapshot.questions}
+    if name in asked:
+        return asked[name]
+    found = [q for i, q in asked.items() if i.startswith(name) and len(name) > len(REQUEST)]
+    if len(found) > 1:
+        raise UnknownName(f'"{clip(name)}" could be {", ".join(q.id for q in found[:4])}; write more of the id.')
+    return found[0] if found else None
+
+
+def answer_hint(line: str, snapshot: Snapshot) -> str:
+    """Return what an `/answer` that is being written would send, or why it wouldn't; empty for any other line."""
+    match = _ANSWER.fullmatch(line)
+    if match is None or len(line) > _LONGEST:
+        return ""
+    try:
+        question = open_question(snapshot, match.group(1))
+        if question.shape is None:
+            return ""
+        return f"Sends: {said(read(question.shape, match.group(2)).value)}"
+    except HitlError as error:
+        return error.message

@@ -1,0 +1,104 @@
+"""The command line and the line mode in Korean; documents for scripts are the same in both languages."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from cli_support import S1_KO, Shell
+from screens import english
+
+from hitl_tui.cli.arguments import COMMANDS
+
+NAMES = re.compile(
+    r"hitl-tui.*$|HITL_\w+|--?[a-z-]+|\b[A-Z]{2,}\b|\b[NT]\b|/[a-z]+( \w+)?|\{[\w,]+\}|path\.py\S*|[\w.]+:\w+"
+    r"|MODULE:.*$|\bs1\.zip|langgraph\.json|\w+://\S+|LangGraph|SQLite|PostgreSQL|\"[^\"]*\"|@\w+|Ctrl\+C|\b\w*\d\w*\b"
+    r"|# hitl: idempotent|\b(id|verify|head|export|plan|step|risk|def|attribute)\b",
+    re.MULTILINE | re.ASCII,
+)
+TYPED = re.compile(r"hitl-tui:|QUERY|--\w+|'\w+'|\bs9\b|\"\w+\"|/\S+|\S+\|\S+", re.ASCII)
+
+
+@pytest.fixture
+def shell(tmp_path: Path) -> Shell:
+    return Shell(tmp_path)
+
+
+@pytest.mark.parametrize("command", ["", *COMMANDS])
+def test_all_help_is_korean(shell: Shell, command: str) -> None:
+    ran = shell.run(*command.split(), "--help", "--lang", "ko")
+    assert ran.code == 0
+    text = re.sub(r"(?s)\A사용법: .*?\n\n", "", ran.out)
+    assert english(text.split("\n"), NAMES) == []
+
+
+def test_errors_are_korean_and_their_documents_are_not(shell: Shell) -> None:
+    for line in (["run"], ["--mode", "x"], ["do", "s9", "/todos"], ["--workspace", "nowhere", "hi"], ["audit", "x"]):
+        ran = shell.run(*line, HITL_LANG="ko")
+        assert ran.code == 2
+        assert ran.err.startswith("hitl-tui: ")
+        assert english([ran.err.split("\n")[0]], TYPED) == []
+        same = [shell.run(*line, "--json", HITL_LANG=code).out for code in ("en", "ko")]
+        assert same[0] == same[1]
+        assert json.loads(same[0])["kind"]
+
+
+def test_documents_are_the_same_in_both_languages(tmp_path: Path) -> None:
+    lines = (
+        ["run", S1_KO],
+        ["do", "s1", "/todos"],
+        ["do", "s1", "/todo approve nine"],
+        ["do", "s1", "/help"],
+        ["sessions"],
+        ["starter"],
+        ["prune", "--dry-run"],
+        ["audit", "verify"],
+    )
+    found = []
+    for code in ("en", "ko"):
+        (tmp_path / code).mkdir()
+        shell = Shell(tmp_path / code)
+        found.append([settled(shell.run(*line, "--json", HITL_LANG=code).json, str(tmp_path / code)) for line in lines])
+    assert found[0] == found[1]
+
+
+def settled(document: object, root: str) -> object:
+    """Return a document without what differs between any two runs: times, places, and what is made of them."""
+    text = json.dumps(document, ensure_ascii=False).replace(root, "ROOT")
+    text = re.sub(r"\d{4}-\d\d-\d\dT[\d:.+]+", "TIME", text)
+    text = re.sub(r"[0-9a-f]{8}-[0-9a-f-]{27}|\b[0-9a-f]{12,}\b", "ID", text)
+    return json.loads(re.sub(r'"duration": [\d.]+', '"duration": 0', text))
+
+
+def test_a_session_is_told_in_korean(shell: Shell) -> None:
+    ran = shell.run("run", S1_KO, HITL_LANG="ko")
+    assert ran.code == 3
+    assert "질문 1/1 · todo_001 · search_team · 실행할까요? · 낮은 위험" in ran.out
+    assert ran.out.rstrip().endswith("s1: 결정을 기다립니다: todo_001.")
+    approved = shell.run("do", "s1", "/todo approve", HITL_LANG="ko")
+    assert approved.out.startswith("todo_001: 승인했습니다.\n✓ 완료")
+    refused = shell.run("do", "s1", "/todo update 1 failed", HITL_LANG="ko")
+    assert refused.err.startswith("오류: todo_001 상태: 완료. 다음 상태로 바꿀 수 없습니다: 실패.")
+
+
+def test_the_exact_subject_of_a_question_is_never_translated(shell: Shell) -> None:
+    in_english, in_korean = (
+        shell.run("run", S1_KO, "--session", code, HITL_LANG=code).out.split("\n") for code in ("en", "ko")
+    )
+    first, second = in_english.index("  Exactly this:"), in_korean.index("  정확히 다음 내용:")
+    there = [line.replace('"en"', '"ko"') for line in in_english[first + 1 : in_english.index("  Answer with:")]]
+    here = in_korean[second + 1 : in_korean.index("  응답 방법:")]
+    assert there[:-1] == here[:-1]
+
+
+def test_line_mode_is_korean(shell: Shell) -> None:
+    lines = f"{S1_KO}\n/todo approve\n/nothing\n/help todo skip\n"
+    ran = shell.process("--line", "--lang", "ko", input=lines)
+    assert "todo_001: 승인했습니다." in ran.out
+    assert '오류: 명령 "/nothing" 없음.' in ran.out
+    assert "TODO 없이 계속" in ran.out
+    told = [line for line in ran.out.split("\n") if re.match(r"\[todo_001\] (시작|완료):", line)]
+    assert told
+    assert english(told, re.compile(r"todo_\d+|\w+_team|\S+\.\w+", re.ASCII)) == []
