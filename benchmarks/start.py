@@ -2,7 +2,7 @@
 
 Through a pseudo-terminal: from the start of the process to the first frame in which a typed key stands in the
 prompt, beside a Textual app composed of the same stock widgets (peer_app.py), taking turns; and to the frame that
-lists the sessions there are, which needs the engine.
+lists the sessions there are, which needs the engine. On a machine that others use as well, read the processor time.
 
     python benchmarks/start.py [--rounds 7] [--data DIR]
 """
@@ -16,6 +16,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -44,10 +45,23 @@ class Started:
     Args:
         frame: seconds to the first frame with a typed key in it.
         ready: seconds to the frame with the marker; 0 when none was waited for.
+        frame_work: processor seconds to that frame, of all its threads; 0 where the system doesn't tell.
+        ready_work: the same to the frame with the marker.
     """
 
     frame: float
     ready: float
+    frame_work: float
+    ready_work: float
+
+
+def work_of(pid: int) -> float:
+    """Return the processor seconds that the threads of a running process have taken; 0 where Linux isn't asked."""
+    taken = 0
+    for told in Path(f"/proc/{pid}/task").glob("*/schedstat"):
+        with suppress(OSError):  # the thread has just ended
+            taken += int(told.read_text(encoding="ascii").split()[0])
+    return taken / 1e9
 
 
 def start_in_terminal(command: Sequence[str], environ: Mapping[str, str], marker: str = "") -> Started:
@@ -59,7 +73,7 @@ def start_in_terminal(command: Sequence[str], environ: Mapping[str, str], marker
     screen = pyte.Screen(COLUMNS, ROWS)
     stream = pyte.ByteStream(screen)
     seen = b""
-    frame = ready = 0.0
+    frame = ready = frame_work = ready_work = 0.0
     began = time.perf_counter()
     child = ptyprocess.PtyProcess.spawn(list(command), cwd=str(ROOT), env=dict(environ), dimensions=(ROWS, COLUMNS))
     try:
@@ -69,20 +83,20 @@ def start_in_terminal(command: Sequence[str], environ: Mapping[str, str], marker
             readable, _, _ = select.select([child.fd], [], [], _EVERY)
             if readable:
                 data = os.read(child.fd, 65536)
-                at = time.perf_counter() - began
+                at, work = time.perf_counter() - began, work_of(child.pid)
                 seen = (seen + data)[-1_000_000:]
                 stream.feed(data)
                 text = "\n".join(screen.display)
                 if not frame and _KEY in text:
-                    frame = at
+                    frame, frame_work = at, work
                 if marker and not ready and marker in text:
-                    ready = at
+                    ready, ready_work = at, work
             # Before the alternate screen is on, the terminal itself would echo what is typed.
             if not frame and _SCREEN_ON in seen:
                 os.write(child.fd, _KEY.encode())
     finally:
         child.terminate(force=True)
-    return Started(frame, ready)
+    return Started(frame, ready, frame_work, ready_work)
 
 
 def run_command(command: Sequence[str], environ: Mapping[str, str]) -> tuple[float, float]:
@@ -120,16 +134,28 @@ def terminals(data: Path, environ: Mapping[str, str], rounds: int) -> None:
     start_in_terminal(console, environ, _LISTED)
     start_in_terminal(peer, environ)
     ours: list[Started] = []
-    theirs: list[float] = []
+    theirs: list[Started] = []
     for _ in range(rounds):
-        theirs.append(start_in_terminal(peer, environ).frame)
+        theirs.append(start_in_terminal(peer, environ))
         ours.append(start_in_terminal(console, environ, _LISTED))
+    frames, works = [s.frame for s in theirs], [s.frame_work for s in theirs]
+    first = report("console: a typed key is seen", [s.frame for s in ours], frames, f"≤ {TARGET_FRAME} of the peer")
+    others = report("peer app: a typed key is seen", frames, None, "")
+    listed = report("console: sessions are listed", [s.ready for s in ours], frames, f"≤ {TARGET_READY * 1000:,.0f} ms")
     rows = [
-        report("console: a typed key is seen", [s.frame for s in ours], theirs, f"≤ {TARGET_FRAME} of the peer"),
-        report("peer app: a typed key is seen", theirs, None, ""),
-        report("console: sessions are listed", [s.ready for s in ours], theirs, f"≤ {TARGET_READY * 1000:,.0f} ms"),
+        with_work(first, [s.frame_work for s in ours], works),
+        with_work(others, works, None),
+        with_work(listed, [s.ready_work for s in ours], works),
     ]
-    show("In a terminal (ms from the start of the process)", _HEADER, rows)
+    show("In a terminal (ms from the start of the process)", [*_HEADER[:5], "CPU", "ratio", *_HEADER[5:]], rows)
+
+
+def with_work(row: Sequence[str], seconds: Sequence[float], beside: Sequence[float] | None) -> list[str]:
+    """Return a row with the processor time and its ratio before the last column; empty where nothing is known."""
+    if not all(seconds):
+        return [*row[:-1], "", "", row[-1]]
+    ratio = f"{Figures.of(seconds).median / Figures.of(beside).median:.2f}" if beside else ""
+    return [*row[:-1], ms(Figures.of(seconds).median), ratio, row[-1]]
 
 
 _HEADER = ["", "rounds", "median", "p95", "ratio", "target"]

@@ -135,7 +135,8 @@ def _one_shot(
         "prune": manage.prune,
         "starter": manage.starter,
     }
-    return asyncio.run(carry[arguments.command](job))
+    with out.alone():
+        return asyncio.run(carry[arguments.command](job))
 
 
 def _console(arguments: Arguments, data: Path, journal: LogFile, out: Output) -> int:
@@ -156,7 +157,7 @@ def _attach(
         return _faced(arguments, data, journal, out, found)
     job = jobs.Job(arguments, data, dict(os.environ), out, err, journal, stdin)
     begun(job)
-    with redirect_stdout(sys.stderr):  # what the graph prints isn't part of the document
+    with out.alone(), redirect_stdout(sys.stderr):  # what the graph prints isn't part of the document
         return asyncio.run(attach(job, found))
 
 
@@ -180,7 +181,8 @@ def _faced(arguments: Arguments, data: Path, journal: LogFile, out: Output, atta
     from hitl_tui.console.app import run_console
     from hitl_tui.console.options import ConsoleOptions
 
-    return run_console(ConsoleOptions(data, workspace, session, mode, by, query, attached, journal.hide))
+    with out.alone(journal.path):
+        return run_console(ConsoleOptions(data, workspace, session, mode, by, query, attached, journal.hide))
 
 
 def _again(arguments: Arguments, session: str) -> str:

@@ -6,7 +6,9 @@ import json
 import os
 import re
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import Any, TextIO
 
 from hitl_tui.core.errors import StorageError
@@ -63,6 +65,43 @@ class Output:
     def document(self, document: Mapping[str, Any]) -> None:
         """Write one JSON document. Raises as `lines` does."""
         self.lines([json_text(document)])
+
+    @contextmanager
+    def alone(self, others: Path | None = None) -> Iterator[None]:
+        """Keep standard output for what is written here while the context lasts.
+
+        What anything else writes to it (a library, a process that a graph starts) goes to standard error, so that a
+        document stays one and a screen stays as it was drawn.
+
+        Args:
+            others: a file that it goes to instead.
+        """
+        stream = sys.__stdout__
+        if stream is None or stream is not self._stream:  # it isn't the process's own, but a test's
+            yield
+            return
+        stream.flush()
+        try:
+            place = os.open(others, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600) if others else os.dup(2)
+            kept = os.dup(stream.fileno())
+        except OSError:  # there is no standard error
+            yield
+            return
+        os.dup2(place, stream.fileno())
+        os.close(place)
+        ours = os.fdopen(kept, "w", encoding=stream.encoding, errors="backslashreplace")
+        self._stream = ours
+        setattr(sys, "__stdout__", ours)  # noqa: B010 - whoever asks for the terminal's size asks this one
+        try:
+            yield
+        finally:
+            with suppress(OSError):
+                ours.flush()
+            os.dup2(kept, stream.fileno())
+            with suppress(OSError):
+                ours.close()
+            self._stream = stream
+            setattr(sys, "__stdout__", stream)  # noqa: B010
 
     def _abandon(self) -> None:
         """Let what is still buffered go nowhere, or Python complains about it at exit."""

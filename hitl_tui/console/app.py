@@ -69,6 +69,7 @@ class HitlApp(App[int]):
     BINDINGS: ClassVar[list[BindingType]] = [*keys.bindings(keys.ANYWHERE)]
     ENABLE_COMMAND_PALETTE = True
     COMMAND_PALETTE_BINDING = "ctrl+p"
+    _themed = False
 
     def __init__(self, options: ConsoleOptions, clock: Callable[[], float] = time.monotonic) -> None:
         super().__init__()
@@ -138,6 +139,10 @@ class HitlApp(App[int]):
         last = "" if known.finished or self.options.query or self.options.attached else known.session
         return self.options.session or last
 
+    def get_css_variables(self) -> dict[str, str]:
+        """Return the theme's colours; none before there is a theme: working them out takes a while."""
+        return super().get_css_variables() if self._themed else {}
+
     def refresh_css(self, animate: bool = True) -> None:
         """Read the stylesheets again; before anything is shown they haven't been read at all."""
         if self.screen_stack:
@@ -166,11 +171,13 @@ class HitlApp(App[int]):
         """Take the theme that is wanted, or the usual one; the others are read once there is something to see."""
         choices = (os.environ.get(THEME_VARIABLE, ""), self._remembered.theme, DEFAULT)
         found = load_themes(self._theme_folders(), only=[c for c in choices if c]).themes
+        self._themed = True
         for choice in choices:
             if choice in found:
                 self.register_theme(found[choice])
                 self.theme = choice
                 return
+        self.call_next(self.refresh_css)
 
     def _load_themes(self) -> None:
         found = load_themes(self._theme_folders())

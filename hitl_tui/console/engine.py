@@ -149,13 +149,14 @@ class Engine:
         try:
             try:
                 module = await asyncio.to_thread(importlib.import_module, "hitl_tui.supervisor.workbench")
+                async with module.Workbench.open(self.data) as bench:
+                    ready.set_result(bench)
+                    # What the first session needs besides, before somebody waits for it.
+                    await asyncio.to_thread(importlib.import_module, "hitl_tui.commands.handler")
+                    _settle()
+                    await self._leave.wait()
             finally:
-                # What was imported stays for good; looking through it again and again would only make keys wait.
-                gc.freeze()
-                gc.enable()
-            async with module.Workbench.open(self.data) as bench:
-                ready.set_result(bench)
-                await self._leave.wait()
+                _settle()
         except Exception as error:
             log.exception("the workbench stopped")
             if not ready.done():
@@ -248,6 +249,13 @@ class Engine:
             await asyncio.wait({self._bench_task})
             if self._bench is not None and self._bench.done():
                 self._bench.exception()  # it was reported where it was waited for
+
+
+def _settle() -> None:
+    """Collect garbage from now on. What was imported stays: looking through it again and again would make keys wait."""
+    if not gc.isenabled():
+        gc.freeze()
+        gc.enable()
 
 
 def sentence(error: BaseException) -> str:

@@ -126,6 +126,9 @@ KEYS: tuple[KeySpec, ...] = (
     KeySpec("plan.filter", PLAN, "f,space", "filter", "stream", "Show only its lines in the stream, or all again", "f"),
     KeySpec("plan.find", PLAN, "slash", "find", "find", "Show only what has these words; Esc shows all again", "/"),
     KeySpec("plan.undo", PLAN, "u", "undo", "undo", "Take back its approval, skip or rejection", "u"),
+    KeySpec(
+        "plan.choose", PLAN, "x", "choose", "mark", "Mark it, to move several together; Esc forgets", "x", line=False
+    ),
     KeySpec("plan.move_up", PLAN, "shift+up,K", "move(-1)", "move up", "Move it up in the order", "Shift+↑ K"),
     KeySpec(
         "plan.move_down",

@@ -144,7 +144,7 @@ class Base(ABC):
         if frame.idempotent or self._is_declared(node):
             idempotent = "declared"
         self._acted(
-            Effect(_brief_name(what), place, idempotent, certain), None, before=False, after=bool(frame.flow.asked)
+            Effect(brief_name(what), place, idempotent, certain), None, before=False, after=bool(frame.flow.asked)
         )
 
     def _is_declared(self, node: ast.AST) -> bool:
@@ -224,7 +224,7 @@ class Base(ABC):
 
     def _guarded(self, site: Site, guard: Guard) -> None:
         source = guard.source
-        says = f"{source.what} in line {source.place.line}"
+        says = f"{brief_name(source.what)} in line {source.place.line}"
         if guard.loop:
             self.report("HT005", site.place, f"{says} decides how often {site.what} asks.")
         else:
@@ -236,7 +236,9 @@ class Base(ABC):
             for source in value.sources & self.flow.shown:
                 if source.kind != "module":
                     self.report(
-                        "HT012", source.place, f"{source.what} is shown in the question and used after the answer."
+                        "HT012",
+                        source.place,
+                        f"What {brief_name(source.what)} gives is shown in the question and used after the answer.",
                     )
 
     # What the other parts give
@@ -270,7 +272,7 @@ class Base(ABC):
         """Return a module's names, walking it first where that hasn't happened."""
 
 
-def _brief_name(name: str) -> str:
+def brief_name(name: str) -> str:
     """Return a dotted name of a call as people would say it: `httpx.Client.post`, `sqlite3…execute`."""
     parts = name.replace("()", "").replace("[]", "").split(".")
     brief = ".".join(parts) if len(parts) <= 3 else f"{parts[0]}…{parts[-1]}"

@@ -7,7 +7,7 @@ import re
 from dataclasses import replace
 from typing import Final
 
-from hitl_tui.lint.base import Given
+from hitl_tui.lint.base import Given, brief_name
 from hitl_tui.lint.catalogue import (
     KEEPS_ORDER,
     Call,
@@ -21,6 +21,7 @@ from hitl_tui.lint.flow import Loop, Site
 from hitl_tui.lint.objects import LONGEST_NAME
 from hitl_tui.lint.values import (
     UNKNOWN,
+    UNTOLD,
     ClassRef,
     External,
     FunctionRef,
@@ -34,6 +35,7 @@ from hitl_tui.lint.values import (
     ToolRef,
     Value,
     element,
+    external,
     join,
     taint,
 )
@@ -41,7 +43,11 @@ from hitl_tui.lint.values import (
 _PURE_STEPS: Final = frozenset(
     ["get", "keys", "values", "items", "copy", "strip", "split", "splitlines", "lower", "upper", "format", "join"]
 )
+_COMPOSED: Final = re.compile(rf"[;&|<>`$\n{UNTOLD}]")
 _SHELLS: Final = re.compile(r"(?:eval|exec|os\.system|os\.popen|subprocess\.(?:getoutput|getstatusoutput)|compile)\Z")
+_TEXTS: Final = frozenset(
+    ["textwrap.dedent", "inspect.cleandoc", "sqlalchemy.text", "sqlalchemy.sql.text", "sqlmodel.text"]
+)
 _QUERIES: Final = re.compile(r".*\.(?:execute|executemany|executescript|raw|text|fetch\w*|read_sql\w*)\Z")
 _ELSEWHERE: Final = re.compile(
     r"(?:concurrent\.futures\.(?:thread\.)?ThreadPoolExecutor|concurrent\.futures\.ProcessPoolExecutor|"
@@ -105,7 +111,7 @@ class Calls(Changes):
             if loop.rule == "HT003" or (loop.rule == "HT005" and "state says" not in loop.reason):
                 self.report("HT009", place, f"The task {what} is called in a loop over {loop.reason}.")
         for guard in self.flow.guards:
-            says = f"{guard.source.what} in line {guard.source.place.line}"
+            says = f"{brief_name(guard.source.what)} in line {guard.source.place.line}"
             self.report("HT009", place, f"{says} decides whether the task {what} is called.")
         for inner in ref.function.refs:
             if isinstance(inner, FunctionRef):
@@ -165,6 +171,8 @@ class Calls(Changes):
             inside = given.args[0].inside if name == "sorted" and given.args else frozenset()
             items = given.args[0].items if name == "sorted" and given.args else None
             return replace(made, inside=inside, items=items, raw=name == "str" and any(v.raw for v in given.args))
+        if name in _TEXTS and call.first is not None:
+            made = replace(made, text=call.first, raw=any(v.raw for v in given.args))
         kind = source_of(call)
         if kind:
             made = replace(made, sources=made.sources | {Source(kind, name.removeprefix("?"), self.place(node))})
@@ -284,7 +292,14 @@ def _described(name: str, given: Given) -> Call:
     mode = given.get(0 if is_path else 1, "mode")
     first = given.args[0].text if given.args else None
     harmless = "exist_ok" in given.names or "missing_ok" in given.names
-    return Call(name, first, (mode.text or "") if mode else "", first, "data" in given.names, harmless)
+    start = given.args[0] if given.args else UNKNOWN
+    words: list[str] = []
+    if start.items:
+        words = [item.text or UNTOLD for item in start.items]
+    elif first is not None and not _COMPOSED.search(first):
+        words = first.split()
+    file_mode = (mode.text or "") if mode else ""
+    return Call(name, first, file_mode, first, "data" in given.names, harmless, external(start), tuple(words))
 
 
 def _with_functions(payload: Value) -> frozenset[str]:

@@ -18,7 +18,7 @@ _FILE_EFFECTS = _names(
     "os.remove os.unlink os.rename os.replace os.mkdir os.rmdir os.removedirs os.renames os.write os.truncate "
     "os.chmod os.chown os.symlink os.link os.mkfifo os.putenv os.utime shutil.rmtree shutil.copy shutil.copy2 "
     "shutil.copyfile shutil.copytree shutil.move shutil.make_archive shutil.unpack_archive shutil.chown "
-    "tempfile.mkdtemp tempfile.mkstemp aiofiles.os.remove aiofiles.os.rename aiofiles.os.mkdir os.makedirs"
+    "aiofiles.os.remove aiofiles.os.rename aiofiles.os.mkdir os.makedirs"
 )
 _PROCESS_EFFECTS = _names(
     "os.system os.popen os.kill os.killpg os.abort os.startfile subprocess.run subprocess.call subprocess.check_call "
@@ -82,11 +82,18 @@ _TELLING_FUNCTION = re.compile(
     r"email|post|pay|reserve|book|cancel|submit|execute_(?:order|trade|payment|transaction))(?:_\w+)?\Z"
 )
 _SAFE_WORD = re.compile(r"(?:upsert|ensure|get_or_create|set_default|idempotent|if_absent|if_missing|dry_run)")
-_WRITING_SQL = re.compile(
+_READING_SQL = re.compile(
     r"\s*(?:--[^\n]*\n\s*)*(?:select|pragma|explain|show|describe|values|begin|savepoint|with)\b", re.I
 )
 _IDEMPOTENT_SQL = re.compile(
     r"(?:if\s+not\s+exists|on\s+conflict|insert\s+or\s+(?:ignore|replace)|if\s+exists|replace\s+into)", re.I
+)
+
+_SELECTS = re.compile(r"(?:sqlalchemy|sqlmodel)\b.*?\.(?:select|exists|union\w*)\(\)")
+_LOOKING = re.compile(
+    r"(?:git (?:status|diff|log|show|rev-parse|ls-files|describe|blame|remote -v)|ls|cat|which|uname|df|du|ps|echo|"
+    r"grep|rg|head|tail|wc|whoami|hostname|date|pwd|stat|id|file|free|uptime|kubectl (?:get|describe|logs)|"
+    r"docker (?:ps|images|logs)|terraform (?:plan|show)|\S+ --(?:version|help))(?: |\Z)"
 )
 
 _ORM = re.compile(
@@ -193,6 +200,8 @@ class Call:
         method: HTTP method, of `request(method, …)`; None when it isn't known.
         has_data: `data` is given, of urlopen.
         harmless: an argument says that doing it again changes nothing (`exist_ok=True`).
+        first_name: dotted name of what its first argument is, where that is known.
+        argv: words of a command that are written out, to the first that isn't.
     """
 
     name: str
@@ -201,6 +210,8 @@ class Call:
     method: str | None = None
     has_data: bool = False
     harmless: bool = False
+    first_name: str = ""
+    argv: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,6 +234,8 @@ def effect_of(call: Call) -> Doing | None:
         return Doing() if any(letter in call.mode for letter in "wax+") else None
     if name in _FILE_EFFECTS or (_is_path(name) and last in _PATH_WRITERS):
         return Doing(idempotent="by its form" if call.harmless or last == "touch" else "")
+    if name in _PROCESS_EFFECTS and _LOOKING.match(" ".join(call.argv)):
+        return None
     if name in _PROCESS_EFFECTS or _HTTP_WRITER.match(name) or _MAIL.match(name):
         return Doing()
     if _HTTP_OPEN.match(name):
@@ -248,8 +261,10 @@ def _is_path(name: str) -> bool:
 def _sql(call: Call, last: str, *, certain: bool) -> Doing | None:
     if last in ("commit", "flush"):  # without an ORM, what it commits is named where it is executed
         return Doing(certain) if _ORM.match(call.name) else None
+    if _SELECTS.match(call.first_name):
+        return None
     if call.first is not None:
-        if _WRITING_SQL.match(call.first) and not re.search(r"\b(?:insert|update|delete)\b", call.first, re.I):
+        if _READING_SQL.match(call.first) and not re.search(r"\b(?:insert|update|delete)\b", call.first, re.I):
             return None
         return Doing(certain, "by its form" if _IDEMPOTENT_SQL.search(call.first) else "")
     return None if last.startswith(("fetch", "scalar", "query")) else Doing(certain)

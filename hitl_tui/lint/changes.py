@@ -42,7 +42,7 @@ class Changes(Objects):
             same = method in ("discard", "update", "setdefault", "clear", "remove")
             same = same or (method == "add" and not any(v.sources for v in given.all))
             idempotent = "by its form" if same else ""
-            self.acts(f"{_text(owner)}.{method}", node, idempotent=idempotent)
+            self.acts(f"{source_text(owner)}.{method}", node, idempotent=idempotent)
             return taint([held, *given.all])
         if isinstance(owner, ast.Name) and method in ("append", "add", "insert", "extend", "update", "appendleft"):
             last = given.args[-1] if given.args else UNKNOWN
@@ -100,13 +100,14 @@ def _has(value: Value, kind: type) -> bool:
     return any(isinstance(ref, kind) for ref in value.refs)
 
 
-def _text(node: ast.expr) -> str:
+def source_text(node: ast.expr) -> str:
+    """Return a name, attribute or element as it is written, keys left out."""
     match node:
         case ast.Name(id=name):
             return name
         case ast.Attribute(value=inner, attr=name):
-            return f"{_text(inner)}.{name}"
+            return f"{source_text(inner)}.{name}"
         case ast.Subscript(value=inner):
-            return f"{_text(inner)}[…]"
+            return f"{source_text(inner)}[…]"
         case _:
             return "…"

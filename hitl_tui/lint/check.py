@@ -271,7 +271,7 @@ class _Check:
             for ref in graph.nodes.get(name, UNKNOWN).refs:
                 function = self._function(ref)
                 for place in _resets(function) if function is not None else ():
-                    self._walker.report("HT010", place, f"{name}, where the subgraph begins, clears what was said.")
+                    self._walker.report("HT010", place, f"{name}(), where the subgraph begins, clears what was said.")
 
 
 def _rows(graph: str, node: str, frame: Frame) -> list[NodeRow]:

@@ -83,7 +83,7 @@ class Errors(Definitions):
             if not handler.type or any(name in BROAD_ERRORS for name in names):
                 if not _lets_through(handler):
                     broad = next((n for n in names if n in BROAD_ERRORS), "").rpartition(".")[2]
-                    found.append(Catch(self.place(handler), f"except {broad}".strip()))
+                    found.append(Catch(self.place(handler), f"except {broad}" if broad else "a bare except"))
                 break
         if any(isinstance(part, ast.Return | ast.Break | ast.Continue) for part in _own_statements(node.finalbody)):
             found.append(Catch(self.place(node.finalbody[0]), "a finally that leaves"))

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import ast
 import builtins
+import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Final
 
-from hitl_tui.lint.base import Base, Given
+from hitl_tui.lint.base import Base, Given, brief_name
 from hitl_tui.lint.catalogue import kind_of
 from hitl_tui.lint.flow import Flow, Guard, Loop, merged
 from hitl_tui.lint.values import (
     MOST_ITEMS,
     UNKNOWN,
+    UNTOLD,
     ClassRef,
     External,
     FunctionRef,
@@ -44,6 +46,8 @@ STARS: Final = {
     "REMOVE_ALL_MESSAGES": "langgraph.graph.message.REMOVE_ALL_MESSAGES",
 }
 """What `from langgraph.… import *` may bring."""
+
+_LONGEST_TEXT: Final = 2_000
 
 _KEEPING_KINDS: Final = ("a date or time", "a Decimal", "a Path", "a numpy array", "a data frame")
 
@@ -116,7 +120,7 @@ class Expressions(Base):
         found = holder.names[node.id]
         module = holder.module
         if self.checking and holder.parent is None and node.id in module.mutated:
-            changing = Source("module", f"{node.id}, which code changes as it runs,", self.place(node))
+            changing = Source("module", f"{node.id} (changed as the code runs)", self.place(node))
             return replace(found, sources=found.sources | {changing}, items=None, fields=None)
         return found
 
@@ -178,7 +182,9 @@ class Expressions(Base):
 
     def _text(self, node: ast.JoinedStr) -> Value:
         parts = [self.value(part) for part in node.values]
-        return replace(taint(parts), raw=any(part.raw for part in parts))
+        known = list(itertools.takewhile(lambda text: text is not None, (part.text for part in parts)))
+        text = "".join(filter(None, known)) + ("" if len(known) == len(parts) else UNTOLD) if known else None
+        return replace(taint(parts), raw=any(part.raw for part in parts), text=text)
 
     # Operators
 
@@ -285,7 +291,7 @@ class Expressions(Base):
         if over.unordered:
             return Loop("HT003", f"{text}, {over.unordered}, whose order is not fixed" if text else over.unordered)
         for source in sorted(over.sources, key=lambda s: s.place):
-            return Loop("HT005", f"what {source.what} in line {source.place.line} gives this time")
+            return Loop("HT005", f"what {brief_name(source.what)} in line {source.place.line} gives this time")
         if over.from_state and not over.answer:
             return Loop("HT005", f"{text}, which is as long as the state says at the time")
         return Loop()
@@ -324,7 +330,7 @@ def met(all_names: Sequence[dict[str, Value]]) -> dict[str, Value]:
 
 def _constant(found: object) -> Value:
     if isinstance(found, str):
-        return Value(text=found if len(found) <= 2_000 else None)
+        return Value(text=found if len(found) <= _LONGEST_TEXT else None)
     if isinstance(found, bytes):
         return Value(kinds=frozenset({"bytes"}))
     if isinstance(found, complex):
@@ -353,6 +359,8 @@ def _combined(left: Value, right: Value) -> Value:
         made = replace(made, items=(*left.items, *right.items)[:MOST_ITEMS])
     if left.fields is not None and right.fields is not None:
         made = replace(made, fields=(*left.fields, *right.fields))
+    if left.text is not None and not left.text.endswith(UNTOLD) and len(left.text) < _LONGEST_TEXT:
+        made = replace(made, text=left.text + (right.text if right.text is not None else UNTOLD))
     kinds = (left.kinds | right.kinds) & {"a set", "bytes"}
     return replace(made, kinds=kinds, inside=left.inside | right.inside)
 

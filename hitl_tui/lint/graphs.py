@@ -182,6 +182,8 @@ class Graphs(Calls):
         else:
             label, action = first.text or _label(second), second
         label = label or f"node {len(graph.nodes) + 1}"
+        if graph.nodes.get(label, action) != action:  # its name isn't known whole, and two begin alike
+            label = f"{label} ({len(graph.nodes) + 1})"
         graph.nodes[label] = action
         graph.places[label] = self.place(node)
 

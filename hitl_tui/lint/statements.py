@@ -6,7 +6,9 @@ import ast
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+from hitl_tui.lint.base import brief_name
 from hitl_tui.lint.catalogue import RETRIES
+from hitl_tui.lint.changes import source_text
 from hitl_tui.lint.errors import ATTEMPT, Errors, joined
 from hitl_tui.lint.flow import Loop, Site
 from hitl_tui.lint.values import (
@@ -78,7 +80,7 @@ class Statements(Errors):
             case ast.Delete():
                 for target in node.targets:
                     if isinstance(target, ast.Subscript) and self.lasts(target):
-                        self.acts("del of what lasts", target, idempotent="by its form")
+                        self.acts(f"del {source_text(target)}", target, idempotent="by its form")
 
     # Binding
 
@@ -97,7 +99,7 @@ class Statements(Errors):
         match target:
             case ast.Name(id=name):
                 if name in frame.scope.outer and self.checking:
-                    self.acts(f"{name} = …", target, idempotent="by its form")
+                    self.acts(f"{name} =", target, idempotent="by its form")
                 else:
                     frame.scope.names[name] = value
             case ast.Tuple() | ast.List():
@@ -120,7 +122,7 @@ class Statements(Errors):
         owner = target.value
         held = self.value(owner)
         if self.lasts(target) and not any(isinstance(ref, External) and "(" not in ref.name for ref in held.refs):
-            self.acts("an element of what lasts", target, idempotent="" if key.sources else "by its form")
+            self.acts(f"{source_text(target)} =", target, idempotent="" if key.sources else "by its form")
             return
         if isinstance(owner, ast.Name) and owner.id in self.frame.scope.names:
             flat = contained([held, value, replace(key, refs=frozenset())])
@@ -149,7 +151,7 @@ class Statements(Errors):
         made = self.value(node.value)
         held = self.value(node.target) if not isinstance(node.target, ast.Name) else self._quietly(node.target)
         if self.lasts(node.target) or (isinstance(node.target, ast.Name) and node.target.id in self.frame.scope.outer):
-            self.acts("a change of what lasts", node.target)
+            self.acts(f"{source_text(node.target)} +=", node.target)
             return
         added = list(made.items or [element(made)])
         flat = contained([held, *added]) if isinstance(node.op, ast.Add) else taint([held, made])
@@ -249,7 +251,7 @@ class Statements(Errors):
         test = self.value(node.test)
         loop = Loop()
         for source in sorted(test.sources, key=lambda s: s.place):
-            loop = Loop("HT005", f"what {source.what} in line {source.place.line} gives this time")
+            loop = Loop("HT005", f"what {brief_name(source.what)} in line {source.place.line} gives this time")
             break
         forever = isinstance(node.test, ast.Constant) and bool(node.test.value)
         self._loop(node.body, loop, test=node.test, forever=forever)

@@ -16,6 +16,9 @@ MOST_ITEMS: Final = 40
 MOST_REFS: Final = 6
 DEEPEST_VALUE: Final = 6
 
+UNTOLD: Final = "…"
+"""Stands in a text for what isn't written out."""
+
 
 @dataclass(frozen=True, slots=True)
 class Source:
@@ -47,7 +50,7 @@ class Value:
         raw: it is an answer as it came, or text made with one.
         items: elements in order, where they are written out.
         fields: values by key, of a mapping that is written out.
-        text: the string, of one that is written out.
+        text: the string, of one that is written out; or its beginning and `UNTOLD`.
         depth: how many levels of elements are known.
     """
 

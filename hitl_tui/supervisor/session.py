@@ -14,7 +14,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
@@ -25,11 +25,10 @@ from hitl_tui.core.policy import Mode, Policy
 from hitl_tui.core.questions import question_keys, question_named, question_of
 from hitl_tui.core.requests import Kind, Request
 from hitl_tui.core.safe_text import mask_json
-from hitl_tui.core.storable import check_storable, storable
 from hitl_tui.core.shapes.recognise import title_of
+from hitl_tui.core.storable import check_storable, storable
 from hitl_tui.core.todos import SupervisorTodo
 from hitl_tui.ledger.contract import Branch, Ledger, RequestView, decided_event
-from hitl_tui.planning.agent import PlanningAgent
 from hitl_tui.supervisor.activity import ActivityStream
 from hitl_tui.supervisor.attached.view import GraphView
 from hitl_tui.supervisor.checkpointer import create_checkpointer, make_durable
@@ -41,6 +40,9 @@ from hitl_tui.supervisor.runs import LocalDispatcher, RunServices, RunSpec
 from hitl_tui.supervisor.snapshot import Snapshot, numbered
 from hitl_tui.supervisor.storage import ArtifactStore, SessionFolder, SessionInfo
 from hitl_tui.teams.contract import Team, TeamResult
+
+if TYPE_CHECKING:
+    from hitl_tui.planning.agent import PlanningAgent
 
 log = logging.getLogger(__name__)
 

@@ -11,7 +11,7 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from secrets import token_hex
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from hitl_tui.config import standing
 from hitl_tui.config.graphs import LANGGRAPH_FILE, GraphDeclaration, langgraph_file
@@ -23,10 +23,6 @@ from hitl_tui.core.safe_text import mask, safe_text
 from hitl_tui.core.todos import clip
 from hitl_tui.ledger.contract import Ledger
 from hitl_tui.ledger.sqlite import SqliteLedger
-from hitl_tui.planning.agent import Planner, PlanningAgent
-from hitl_tui.planning.attached import AttachedPlanner
-from hitl_tui.planning.commands import command_facts
-from hitl_tui.planning.rules import RulePlanner
 from hitl_tui.supervisor.checkpointer import open_read_only
 from hitl_tui.supervisor.clock import utc_now
 from hitl_tui.supervisor.follower import Follower
@@ -35,6 +31,9 @@ from hitl_tui.supervisor.session import Session, SessionSetup
 from hitl_tui.supervisor.staging import Staging, room_for
 from hitl_tui.supervisor.storage import DataFolder, SessionFolder, SessionInfo, check_session_id
 from hitl_tui.teams.registry import TeamRegistry
+
+if TYPE_CHECKING:
+    from hitl_tui.planning.agent import Planner, PlanningAgent
 
 log = logging.getLogger(__name__)
 
@@ -499,6 +498,12 @@ def _registry(config: WorkspaceConfig, graphs: Sequence[GraphDeclaration]) -> Te
 def _planner(
     registry: TeamRegistry, config: WorkspaceConfig, graphs: Sequence[GraphDeclaration], now: Callable[[], str]
 ) -> PlanningAgent:
+    # Looking at what there is needs no planner, and its rules take a while to load.
+    from hitl_tui.planning.agent import PlanningAgent
+    from hitl_tui.planning.attached import AttachedPlanner
+    from hitl_tui.planning.commands import command_facts
+    from hitl_tui.planning.rules import RulePlanner
+
     planner: Planner = RulePlanner(command_facts(config.commands))
     if graphs:
         planner = AttachedPlanner(graphs[0].name)

@@ -379,3 +379,13 @@ class Talk:
             "response"
         ]
         return found
+
+
+def seen_in(process: subprocess.Popen[str], seen: str) -> None:
+    """Wait until a process prints some words; a number before them is left out."""
+    words = seen.split(" ", 1)[1] if seen.startswith(".") else seen
+    assert process.stdout is not None
+    for line in process.stdout:
+        if words in line:
+            return
+    raise AssertionError(f"{words!r} was never seen: {process.communicate()[1]}")

@@ -193,7 +193,7 @@ def test_pruning_shows_what_would_go_first(begun: Shell) -> None:
 
 def test_starters_for_scripts(shell: Shell) -> None:
     offered = shell.run("starter", "--json").json["starters"]
-    assert [s["name"] for s in offered] == ["lease", "ops", "cleanup"]
+    assert [s["name"] for s in offered] == ["lease", "ops", "cleanup", "attach"]
     assert all(s["title"] and s["description"] and s["question"] for s in offered)
     made = shell.process("starter", "lease", "--json").json
     assert made["status"] == "made"

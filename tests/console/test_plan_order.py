@@ -21,7 +21,7 @@ from textual.message import Message
 from textual.pilot import Pilot
 from textual.widgets import DataTable, Static
 
-from hitl_tui.console.widgets.dragging import AFTER, BEFORE, DRAGGED, MARKED, Drag, Drop
+from hitl_tui.console.widgets.dragging import AFTER, BEFORE, CHOSEN, DRAGGED, MARKED, Drag, Drop
 from hitl_tui.console.widgets.plan import PlanTable
 from hitl_tui.console.words import PlanRow
 
@@ -146,21 +146,22 @@ async def plan(shown: Sequence[PlanRow], fixed: str = "") -> AsyncIterator[Plan]
 def test_a_drop_puts_the_row_where_the_pointer_is(count: int, data: st.DataObject) -> None:
     ids = [f"t{n}" for n in range(count)]
     start, end = data.draw(st.integers(0, count - 1)), data.draw(st.integers(0, count - 1))
-    drag = Drag(ids[start], start).moved(end, inside=True).above(ids, 0)
+    drag = Drag(ids[start], (ids[start],), start).moved(end, inside=True).above(ids, 0)
     drop = drag.drop(ids)
     if start == end:
         assert drop is None
         return
     assert drop is not None
-    rest = [i for i in ids if i != drop.todo_id]
-    rest.insert(rest.index(drop.anchor) + (drop.where == "after"), drop.todo_id)
+    assert drop.ids == (ids[start],)
+    rest = [i for i in ids if i != ids[start]]
+    rest.insert(rest.index(drop.anchor) + (drop.where == "after"), ids[start])
     assert rest.index(ids[start]) == end
 
 
 def test_at_the_edges_it_scrolls_the_faster_the_further() -> None:
-    drag = replace(Drag("t", 3), begun=True)
+    drag = replace(Drag("t", ("t",), 3), begun=True)
     assert [drag.moved(y, inside=True).scroll(6) for y in (-3, -1, 0, 1, 4, 5, 7)] == [-4, -2, -1, 0, 0, 1, 3]
-    assert Drag("t", 0).scroll(6) == 0
+    assert Drag("t", ("t",), 0).scroll(6) == 0
 
 
 # Dragging --------------------------------------------------------------------------------------------------------
@@ -170,7 +171,7 @@ async def test_a_row_is_dragged_up_and_down() -> None:
     async with plan(rows(1, 2, 3, 4, 5)) as p:
         await p.mouse.drag((20, p.y(4)), (20, p.y(2)))
         await p.mouse.drag((20, p.y(1)), (25, p.y(3)))
-        assert p.drops == [Drop("todo_004", "before", "todo_002"), Drop("todo_001", "after", "todo_003")]
+        assert p.drops == [Drop(("todo_004",), "before", "todo_002"), Drop(("todo_001",), "after", "todo_003")]
         assert len(p.app.said) == 2, "no click comes of it"
 
 
@@ -197,7 +198,7 @@ async def test_below_the_last_row_is_after_it() -> None:
         await p.mouse.to(20, p.y(3) + 3)
         assert p.lines[p.y(3)].startswith(AFTER)
         await p.mouse.up(20, p.y(3) + 3)
-        assert p.drops == [Drop("todo_001", "after", "todo_003")]
+        assert p.drops == [Drop(("todo_001",), "after", "todo_003")]
 
 
 async def test_escape_takes_it_back() -> None:
@@ -253,7 +254,7 @@ async def test_what_has_had_its_turn_says_why_it_stays() -> None:
         await p.mouse.drag((20, p.y(1)), (20, p.y(3)))
         assert p.held == ["had its turn"] and p.drops == []
         await p.mouse.drag((20, p.y(3)), (20, p.y(1)))
-        assert p.drops == [Drop("todo_003", "before", "todo_001")], "others move past it"
+        assert p.drops == [Drop(("todo_003",), "before", "todo_001")], "others move past it"
 
 
 async def test_a_plan_of_the_past_says_why_it_stays() -> None:
@@ -262,6 +263,30 @@ async def test_a_plan_of_the_past_says_why_it_stays() -> None:
         p.table.focus()
         await p.pilot.press("shift+down")
         assert p.held == ["the past", "the past"] and p.drops == []
+
+
+async def test_marked_rows_move_together() -> None:
+    async with plan([a_row(1, fixed="had its turn"), *rows(2, 3, 4, 5, 6)]) as p:
+        p.table.focus()
+        await p.pilot.press("x", "down", "down", "x", "down", "down", "x")
+        assert p.held == ["had its turn"]
+        assert [n for n, line in enumerate(p.lines) if line.startswith(CHOSEN)] == [2, 4]
+        await p.mouse.down(20, p.y(5))
+        await p.mouse.to(20, p.y(3))
+        assert "nothing moves" in str(p.table.border_subtitle), "not onto one of themselves"
+        await p.mouse.to(20, p.y(2))
+        assert "2 TODOs before 002" in str(p.table.border_subtitle)
+        assert [n for n, line in enumerate(p.lines) if line.startswith(DRAGGED)] == [2, 4]
+        await p.mouse.up(20, p.y(2))
+        await p.mouse.drag((20, p.y(4)), (20, p.y(6)))
+        marked = ("todo_003", "todo_005")
+        assert p.drops == [Drop(marked, "before", "todo_002"), Drop(("todo_004",), "after", "todo_006")]
+        p.table.update_rows([a_row(5, fixed="runs"), *rows(3, 2, 4, 6)])
+        await p.pilot.pause()
+        assert [line.split()[2] for line in p.lines if line.startswith(CHOSEN)] == ["003"]
+        await p.pilot.press("escape")
+        assert not any(line.startswith(CHOSEN) for line in p.lines)
+        assert not [m for m in p.app.said if isinstance(m, PlanTable.Wanted)]
 
 
 async def test_the_plan_changes_under_the_pointer() -> None:
@@ -273,7 +298,7 @@ async def test_the_plan_changes_under_the_pointer() -> None:
         await p.pilot.pause()
         assert p.lines[y].startswith(BEFORE) and " 009 " in p.lines[y]
         await p.mouse.up(20, y)
-        assert p.drops == [Drop("todo_004", "before", "todo_009")], "what was marked when it was let go"
+        assert p.drops == [Drop(("todo_004",), "before", "todo_009")], "what was marked when it was let go"
 
 
 async def test_what_is_dragged_goes_away() -> None:
@@ -297,7 +322,7 @@ async def test_it_scrolls_at_the_edge_in_a_long_plan() -> None:
         top = int(p.table.scroll_y)
         await p.mouse.up(20, bottom - 3)
         at = top + bottom - 3 - p.table.content_region.y + 1
-        assert p.drops == [Drop("todo_002", "after", f"todo_{at:03}")]
+        assert p.drops == [Drop(("todo_002",), "after", f"todo_{at:03}")]
         assert p.table.scroll_y == top
 
 
@@ -364,6 +389,12 @@ async def test_keys_move_the_chosen_row_one_after_the_other(tmp_path: Path) -> N
         wanted = [*ids[:-3], ids[-1], *ids[-3:-1]]
         await c.until(lambda: order(c.snapshot.todos) == wanted, "two up")
         await c.until(lambda: table.selected == ids[-1], "the cursor goes along")
+        await c.press("x", "down", "down", "x", "shift+up")
+        both = [*ids[:-4], ids[-1], ids[-2], ids[-4], ids[-3]]
+        await c.until(lambda: order(c.snapshot.todos) == both, "both, one after the other")
+        await c.press("shift+down", "shift+down")
+        down = [*ids[:-4], ids[-4], ids[-3], ids[-1], ids[-2]]
+        await c.until(lambda: order(c.snapshot.todos) == down, "both down")
 
 
 async def test_a_marked_question_shows_in_its_row(tmp_path: Path) -> None:

@@ -129,6 +129,17 @@ SENT = [
     ),
     (
         ShapeKind.TOOL_APPROVAL,
+        "edit +urgent=true",
+        {
+            "type": "edit",
+            "edited_action": {
+                "name": "send_mail",
+                "args": {"to": "kim@example.org", "body": MAIL, "urgent": True},
+            },
+        },
+    ),
+    (
+        ShapeKind.TOOL_APPROVAL,
         'edit {"to": "x"}',
         {"type": "edit", "edited_action": {"name": "send_mail", "args": {"to": "x"}}},
     ),

@@ -82,6 +82,23 @@ BREAKS = {
         "HT006",
         "import os\ntry:\n    x = 1\nexcept ValueError:\n    os.remove('a')\ninterrupt('?')",
     ),
+    "inserting with a value": (
+        "HT006",
+        "import sqlite3\nsqlite3.connect('a').execute(f'insert into t values ({state})')\ninterrupt('?')",
+    ),
+    "inserting through an ORM": (
+        "HT006",
+        "from sqlalchemy import insert\nfrom sqlalchemy.orm import Session\n"
+        "with Session() as session:\n    session.execute(insert(State))\ninterrupt('?')",
+    ),
+    "a command that looks, and another": (
+        "HT006",
+        "import subprocess\nsubprocess.run('git diff; git push', shell=True)\ninterrupt('?')",
+    ),
+    "a command that isn't known whole": (
+        "HT006",
+        "import subprocess\nsubprocess.run(f'cat {state}', shell=True)\ninterrupt('?')",
+    ),
     "shown and returned": ("HT012", "import uuid\ni = str(uuid.uuid4())\ninterrupt(i)\nreturn {'name': i}"),
     "shown and sent": (
         "HT012",
@@ -149,6 +166,19 @@ KEEPS = {
     "local list": "lines = []\nfor x in 'ab':\n    lines.append(x)\ninterrupt({'lines': lines})",
     "selecting": (
         "import sqlite3\nrows = sqlite3.connect('a').execute('select 1').fetchall()\ninterrupt({'n': len(rows)})"
+    ),
+    "selecting with a value": (
+        "import sqlite3, textwrap\ndb = sqlite3.connect('a')\nn = state['name']\ndb.execute(f'select * from {n}')\n"
+        "db.execute('select * from ' + n)\nq = textwrap.dedent('  select 1')\ndb.execute(q)\ninterrupt('?')"
+    ),
+    "selecting through an ORM": (
+        "from sqlalchemy import create_engine, select, text\nfrom sqlalchemy.orm import Session\n"
+        "with Session(create_engine('sqlite://')) as session:\n    session.execute(select(State).where(1 == 1))\n"
+        "    session.execute(text('select 1'))\n    interrupt('?')"
+    ),
+    "a command that only looks": (
+        "import subprocess\nsubprocess.run(['git', 'diff', state['name']], check=True)\n"
+        "subprocess.check_output('df -h', shell=True)\ninterrupt('?')"
     ),
     "get": "import httpx\nr = httpx.get('http://x')\ninterrupt({'rate': r.json()})",
     "shown only": "import uuid\ninterrupt({'reference': str(uuid.uuid4())})\nreturn {'name': 'x'}",

@@ -97,6 +97,30 @@ def test_a_node_that_breaks_another_rule_is_no_good_node(tmp_path: Path) -> None
     assert [line.split()[-1] for line in report_lines(report) if line.startswith("  t")] == ["HT001", "ok"]
 
 
+def test_nodes_that_are_added_in_a_loop_are_all_there(tmp_path: Path) -> None:
+    report = checked(
+        tmp_path,
+        """
+        def ask(state):
+            interrupt("?")
+
+        def work(state):
+            return {}
+
+        def add(builder, suffix):
+            builder.add_node(f"{suffix()}_ask", ask)
+            builder.add_node(f"{suffix()}_work", work)
+
+        builder = StateGraph(State)
+        for name, function in (("a", ask), ("b", work)):
+            builder.add_node(f"node_{name}", function)
+        add(builder, lambda: input())
+        """,
+    )
+    assert [(row.node, row.interrupts) for row in report.rows][:2] == [("node_a", True), ("node_b", False)]
+    assert [row.interrupts for row in report.rows] == [True, False, True, False]
+
+
 def test_tools_are_rows_of_their_node_and_subgraphs_follow_their_parent(tmp_path: Path) -> None:
     report = checked(
         tmp_path,

@@ -191,3 +191,13 @@ def reply(state: Chat) -> Command[Any]:
 
 
 chat = StateGraph(Chat).add_node(reply).add_edge(START, "reply").compile()
+
+
+def loud_node(state: Mail) -> Mail:
+    os.write(1, b"past Python\n")
+    os.system("echo from a process")
+    print("printed")
+    return {"sent": bool(interrupt({"question": "Go?"}))}
+
+
+loud = StateGraph(Mail).add_node(loud_node).add_edge(START, "loud_node").compile()

@@ -6,6 +6,7 @@ import asyncio
 import json
 import os
 import shlex
+import sys
 import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -345,7 +346,9 @@ async def text_from_editor(text: str, environ: Mapping[str, str]) -> str:
         path = Path(folder) / "input.json"
         path.write_text(text, encoding="utf-8", errors="surrogatepass")
         try:
-            process = await asyncio.create_subprocess_exec(*shlex.split(command), str(path))
+            # Standard output may be kept from what graphs write; the screen is the one that is drawn on.
+            screen = sys.__stderr__ if sys.__stderr__ is not None and sys.__stderr__.isatty() else None
+            process = await asyncio.create_subprocess_exec(*shlex.split(command), str(path), stdout=screen)
         except (OSError, ValueError, IndexError) as error:
             said = one_line(command, 60)
             raise BadInput(

@@ -108,8 +108,8 @@ class HomeScreen(Screen[None]):
         self.query_one(Prompt).past = self.hitl.lines
         table = self.query_one("#sessions", DataTable)
         for key, width in zip(("id", "status", "updated"), _FIXED, strict=True):
-            table.add_column("", key=key, width=width)
-        table.add_column("", key="title", width=20)
+            table.add_column(Text(), key=key, width=width)  # a string would be read as markup
+        table.add_column(Text(), key="title", width=20)
         self._facts()
         specs = [*keys.of(keys.PROMPT, line=True), *keys.of(keys.ANYWHERE, line=True)]
         self.query_one(KeyLine).show([s for s in specs if s.id != "prompt.complete"])

@@ -367,32 +367,44 @@ class Operator:
 
     # Order -----------------------------------------------------------------------------------------------------
 
-    def move(self, todo_id: str, where: str, anchor: str) -> None:
-        """Give a TODO another place: `before` or `after` another one (D15)."""
-        self._start(self._move(todo_id, where, anchor))
+    def move(self, ids: Sequence[str], where: str, anchor: str) -> None:
+        """Give TODOs another place: `before` or `after` another one (D15)."""
+        if self._screen.link is not None:
+            self._start(self._move(self._screen.link, ids, where, anchor))
 
-    async def _move(self, todo_id: str, where: str, anchor: str) -> None:
+    async def _move(self, link: Link, ids: Sequence[str], where: str, anchor: str) -> None:
         async with self._ordering:
-            line = f"/todo move {todo_id} {where} {anchor}"
-            self._screen.note(line)
-            self._report(await (await self._linked()).handler.handle(line))
+            await self._put(link, ids, where, anchor)
 
-    def step(self, todo_id: str, by: int, shown: Collection[str]) -> None:
-        """Move a TODO up (-1) or down (1) among those that are shown (all with none given)."""
-        self._start(self._step(todo_id, by, shown))
-
-    async def _step(self, todo_id: str, by: int, shown: Collection[str]) -> None:
-        async with self._ordering:  # where it stands is known once the step before has taken effect
-            link = await self._linked()
-            todos = [t for t in link.face.snapshot.todos if not shown or t.id in shown]
-            place = next((i for i, t in enumerate(todos) if t.id == todo_id), None)
-            if place is None:
+    async def _put(self, link: Link, ids: Sequence[str], where: str, anchor: str) -> None:
+        for todo_id in ids if where == "before" else reversed(ids):
+            result = await link.handler.handle(f"/todo move {todo_id} {where} {anchor}")
+            if len(ids) == 1 or result.failed:
+                self._report(result)
+            if result.failed:
                 return
-            if why := why_fixed(todos[place]):
+        if len(ids) > 1:
+            said = (
+                _("{n} TODOs are before {anchor} now.") if where == "before" else _("{n} TODOs are after {anchor} now.")
+            )
+            self._screen.say(said.format(n=len(ids), anchor=number_of(anchor)))
+
+    def step(self, ids: Collection[str], by: int, shown: Collection[str]) -> None:
+        """Move TODOs up (-1) or down (1) among those that are shown (all with none given)."""
+        if self._screen.link is not None:
+            self._start(self._step(self._screen.link, ids, by, shown))
+
+    async def _step(self, link: Link, ids: Collection[str], by: int, shown: Collection[str]) -> None:
+        async with self._ordering:  # where they stand is known once the step before has taken effect
+            todos = [t for t in link.face.snapshot.todos if not shown or t.id in shown]
+            places = [i for i, t in enumerate(todos) if t.id in ids]
+            why = next(filter(None, (why_fixed(todos[i]) for i in places)), "")
+            beside = (places[0] - 1 if by < 0 else places[-1] + 1) if places else -1
+            if why:
                 self._screen.say(why)
-            elif 0 <= place + by < len(todos):
-                where = "before" if by < 0 else "after"
-                self._report(await link.handler.handle(f"/todo move {todo_id} {where} {todos[place + by].id}"))
+            elif 0 <= beside < len(todos):
+                moving = [todos[i].id for i in places]
+                await self._put(link, moving, "before" if by < 0 else "after", todos[beside].id)
 
     def cancel(self, todo_id: str) -> None:
         """Offer to stop a running TODO (C6)."""

@@ -56,9 +56,10 @@ class StoredPast:
         total = await self._store.count(self.thread, self.ns)
         return Shape(head, total, tuple(await self._store.turns(self.thread, self.ns)))
 
-    async def head(self) -> str:
-        """Return the id of the newest checkpoint."""
-        return await self._store.head(self.thread, self.ns)
+    async def newest(self) -> tuple[str, int]:
+        """Return the id of the newest checkpoint, and how much its tasks have written: either changes as it goes on."""
+        head = await self._store.head(self.thread, self.ns)
+        return head, await self._store.written(self.thread, self.ns, head)
 
     async def place(self, checkpoint_id: str) -> int:
         return await self._store.place(self.thread, self.ns, checkpoint_id)

@@ -19,11 +19,12 @@ from textual.screen import Screen
 from textual.widgets import DataTable, Static, Tree
 
 from hitl_tui.console import keys
-from hitl_tui.console.asking import Row, text_row
+from hitl_tui.console.asking import Row
 from hitl_tui.console.engine import sentence
 from hitl_tui.console.reel import PAGE, Reel, current_line, on_line
 from hitl_tui.console.screens import storewords
 from hitl_tui.console.screens.dialogs import Confirm
+from hitl_tui.console.screens.storediff import Marks
 from hitl_tui.console.screens.storepast import Errands, StoredPast, Work
 from hitl_tui.console.screens.viewer import Viewer
 from hitl_tui.console.terms import clock_words, error_words
@@ -36,8 +37,7 @@ from hitl_tui.console.widgets.tabs import Tab, TabStrip
 from hitl_tui.core.errors import BadInput, HitlError
 from hitl_tui.core.safe_text import one_line, safe_text
 from hitl_tui.language import _, mark
-from hitl_tui.supervisor.comparing import ABSENT, last_two
-from hitl_tui.supervisor.foreign.differences import differences
+from hitl_tui.supervisor.comparing import ABSENT
 from hitl_tui.supervisor.foreign.model import Moment
 
 if TYPE_CHECKING:
@@ -101,8 +101,8 @@ class ThreadScreen(Screen[None]):
         self._spaces: list[Namespace] = []
         self._info: CheckpointInfo | None = None
         self._moment: Moment | None = None
-        self._marks: tuple[str, ...] = ()
-        self._marked: dict[str, CheckpointInfo] = {}
+        self._marks = Marks()
+        self._newest = ("", 0)
         self._mode = 1
         self._pane = "store-graph"
 
@@ -165,16 +165,23 @@ class ThreadScreen(Screen[None]):
         if self._spaces and self._past.ns not in {n.ns for n in self._spaces}:
             self._turn_to(self._spaces[0].ns)  # a thread of which only subgraphs are left
         self._draw_spaces()
+        self._newest = await self._past.newest()
         await self._reel.open()
 
     def _look(self) -> None:
         """Others may go on with the thread: see what was added."""
         if self.settled:
+            self.run_worker(self._guarded(self._peek), group="look", exclusive=True)
+
+    async def _peek(self) -> None:
+        newest = await self._past.newest()
+        if newest != self._newest and self.settled:
+            self._newest = newest
             self._errands.do(self._refresh)
 
     async def _refresh(self) -> None:
         shape = self._reel.shape
-        if shape is None or await self._past.head() == shape.head:
+        if shape is None or self._newest[0] == shape.head:
             return
         newest = self._reel.at_head
         await self._reel.refresh()
@@ -190,13 +197,14 @@ class ThreadScreen(Screen[None]):
         if info is None or shape is None:
             self.say(_("There is no checkpoint here."))
             return
-        moment = await self._read(info)
+        moment = await self._read(info, fresh=self._reel.at_head)
         number = await self._past.place(info.checkpoint_id)
         self._info, self._moment = info, moment
         ours = on_line(info.checkpoint_id, current_line(shape.head, shape.turns))
-        rows = await self._view_rows(info, moment, ours=ours) if self._mode == 1 else await self._diff_rows(info)
+        view = self._mode == 1
+        rows = await (self._view_rows(info, moment, ours=ours) if view else self._marks.rows(self._past, info))
         self.query_one("#store-text", Rows).show(rows)
-        title = await self._diff_title(info) if self._mode == 2 else _("Moment")
+        title = _("Moment") if view else await self._marks.title(self._past, info)
         self.query_one("#store-moment").border_title = Content(title)
         self.query_one(StateTree).show_value(await asyncio.to_thread(storewords.tree_of, moment))
         words = storewords.where_words(info, number, max(number, shape.total), ours=ours)
@@ -206,10 +214,10 @@ class ThreadScreen(Screen[None]):
         self._draw_graph(info, number)
         self._draw_actions(info)
 
-    async def _read(self, info: CheckpointInfo) -> Moment:
+    async def _read(self, info: CheckpointInfo, *, fresh: bool = False) -> Moment:
         """Return a checkpoint whole; of one that can't be read, why."""
         try:
-            return await self._past.moment(info.checkpoint_id, fresh=self._reel.at_head)
+            return await self._past.moment(info.checkpoint_id, fresh=fresh)
         except BadInput as error:
             self.say(safe_text(error_words(error.message, error.help), multiline=False), error=True)
             return Moment(info.checkpoint_id, {}, at=info.timestamp, notes=(error.message,))
@@ -217,7 +225,7 @@ class ThreadScreen(Screen[None]):
     def _draw_graph(self, info: CheckpointInfo, number: int) -> None:
         shape = self._reel.shape
         assert shape is not None
-        letters = dict(zip(self._marks, "AB", strict=False))
+        letters = self._marks.letters
         marks = {i: f" {letter}" for i, letter in letters.items()}
         marks[info.checkpoint_id] = "▸" + letters.get(info.checkpoint_id, "")
         table = self.query_one(GraphTable)
@@ -231,11 +239,7 @@ class ThreadScreen(Screen[None]):
         for number in _PLACES:
             action = self.query_one(f"#replay-{number}", ReplayAction)
             action.show(self._why_not(number, info), chosen=number == self._mode)
-        named = [
-            f"{letter} {storewords.name_of(self._marked[m])}" for m, letter in zip(self._marks, "AB", strict=False)
-        ]
-        said = _("marks: ") + ", ".join(named) if named else _("m marks")
-        self.query_one("#store-marks", Static).update(Content(said))
+        self.query_one("#store-marks", Static).update(Content(self._marks.words))
 
     def _draw_spaces(self) -> None:
         table = self.query_one("#store-spaces", DataTable)
@@ -257,36 +261,6 @@ class ThreadScreen(Screen[None]):
         inside = [n for n in self._spaces if n.parent == info.checkpoint_id and _around(n.ns) == self._past.ns]
         led = before.tasks if before is not None else ()
         return storewords.moment_rows(info, moment, led, inside, ours=ours)
-
-    # Differences -------------------------------------------------------------------------------------------------
-
-    async def _pair(self, info: CheckpointInfo) -> tuple[CheckpointInfo | None, CheckpointInfo]:
-        """Return what is compared, the older one first: two marks, mark and this one, or this one and its parent."""
-        marked = [self._marked[m] for m in self._marks]
-        if len(marked) == 1 and marked[0].checkpoint_id != info.checkpoint_id:
-            marked.append(info)
-        if len(marked) == 2:
-            older, newer = sorted(marked, key=lambda c: c.checkpoint_id)
-            return older, newer
-        return await self._past.info(info.parent_id), info
-
-    async def _diff_title(self, info: CheckpointInfo) -> str:
-        older, newer = await self._pair(info)
-        which = storewords.name_of(older) if older else _("nothing")
-        return _("Diff · {which} → {newer}").format(which=which, newer=storewords.name_of(newer))
-
-    async def _diff_rows(self, info: CheckpointInfo) -> list[Row]:
-        older, newer = await self._pair(info)
-        moments = [await self._past.moment(c.checkpoint_id) for c in (older, newer) if c is not None]
-        before = moments[0].values if older is not None else {}
-        found = await asyncio.to_thread(differences, before, moments[-1].values)
-        which = _("between the two marks") if len(self._marks) == 2 else _("mark and this moment")
-        parent = older is None or older.checkpoint_id == info.parent_id
-        said = _("this moment and the one it came from") if parent and len(self._marks) < 2 else which
-        head = text_row(_("{said}; m marks another to compare").format(said=said), "$text-muted")
-        notes = dict.fromkeys(note for moment in moments for note in moment.notes)
-        told = [storewords.note_row(note) for note in notes]
-        return [head, *told, *storewords.difference_rows(found)]
 
     # Keys --------------------------------------------------------------------------------------------------------
 
@@ -321,9 +295,7 @@ class ThreadScreen(Screen[None]):
     async def _mark(self) -> None:
         info = self._reel.current
         if info is not None:
-            known = {**self._marked, info.checkpoint_id: info}
-            self._marks = last_two(self._marks, info.checkpoint_id)
-            self._marked = {m: known[m] for m in self._marks}
+            self._marks = self._marks.toggled(info)
 
     def action_act(self, number: int) -> None:
         self._errands.do(partial(self._act, number))
@@ -344,7 +316,7 @@ class ThreadScreen(Screen[None]):
     def _why_not(self, number: int, info: CheckpointInfo | None) -> str:
         if info is None:
             return _("There is no checkpoint here.")
-        if number == 2 and not info.parent_id and not self._marks:
+        if number == 2 and not info.parent_id and not self._marks.infos:
             return _("The first checkpoint has none before it; mark another one with m to compare.")
         if number == 3 and self._graph and self._past.ns:
             return _(_AROUND)
@@ -437,13 +409,14 @@ class ThreadScreen(Screen[None]):
     async def _enter(self, ns: str) -> None:
         self._turn_to(ns)
         self._draw_spaces()
+        self._newest = await self._past.newest()
         await self._reel.open()
 
     def _turn_to(self, ns: str) -> None:
         """Show another graph's history: marks are checkpoints of one and the same graph."""
         self._past = StoredPast(self._store, self._past.thread, ns)
         self._reel = Reel(self._past, PAGE)
-        self._marks, self._marked = (), {}
+        self._marks = Marks()
 
     def on_tree_node_selected(self, event: Tree.NodeSelected[Any]) -> None:
         """A value that has no parts is shown whole."""

@@ -9,20 +9,20 @@ from rich.segment import Segment
 from rich.style import Style
 from textual.strip import Strip
 
-DRAGGED, BEFORE, AFTER, MARKED = "»", "▲", "▼", "◆"
+DRAGGED, BEFORE, AFTER, MARKED, CHOSEN = "»", "▲", "▼", "◆", "+"
 
 
 @dataclass(frozen=True, slots=True)
 class Drop:
-    """A new place for a row.
+    """A new place for rows.
 
     Args:
-        todo_id: what moves.
+        ids: what moves, in order.
         where: `before` or `after`.
         anchor: next to what.
     """
 
-    todo_id: str
+    ids: tuple[str, ...]
     where: str
     anchor: str
 
@@ -33,6 +33,7 @@ class Drag:
 
     Args:
         todo_id: the row's id.
+        ids: of the rows that go with it, itself among them, in order.
         y: line under the pointer, counted from the top of what is seen; it may lie outside.
         inside: the pointer is over the rows' pane.
         over: id of the row under the pointer; empty for none.
@@ -40,6 +41,7 @@ class Drag:
     """
 
     todo_id: str
+    ids: tuple[str, ...]
     y: int
     inside: bool = True
     over: str = ""
@@ -62,10 +64,11 @@ class Drag:
 
     def drop(self, ids: Sequence[str]) -> Drop | None:
         """Return what letting go now does; None for nothing."""
-        if not self.begun or not self.over or self.over == self.todo_id or self.todo_id not in ids:
+        going = tuple(i for i in self.ids if i in ids)
+        if not self.begun or not self.over or self.over in going or self.todo_id not in going:
             return None
         where = "after" if ids.index(self.over) > ids.index(self.todo_id) else "before"
-        return Drop(self.todo_id, where, self.over)
+        return Drop(going, where, self.over)
 
     def scroll(self, height: int) -> int:
         """Return by how many rows to scroll: at the edges one, beyond them the more the further."""
@@ -81,3 +84,33 @@ def with_sign(strip: Strip, sign: str, style: Style) -> Strip:
     rest = strip.crop(1)
     first = next((segment.style for segment in strip if segment.style is not None), Style())
     return Strip([Segment(sign, first + style), *rest], strip.cell_length)
+
+
+def with_place(
+    strip: Strip, ids: Sequence[str], row: int, drag: Drag, drop: Drop | None, style: Style, *, top: bool
+) -> Strip:
+    """Return a line with the signs of a drag: what moves, where to, and a line across at that place.
+
+    Args:
+        strip: the line.
+        ids: of all rows, in order.
+        row: which of them it is.
+        drag: what is dragged.
+        drop: what letting go now does.
+        style: of the signs.
+        top: nothing is seen above it, so that a line above it has to be its own.
+    """
+    if ids[row] in drag.ids:
+        return with_sign(strip, DRAGGED, style)
+    if drop is None:
+        return strip
+    if ids[row] == drop.anchor:
+        strip = with_sign(strip, AFTER if drop.where == "after" else BEFORE, style)
+    below = ids.index(drop.anchor) + (drop.where == "after")
+    if row == below - 1:
+        return _styled(strip, Style(underline=True))
+    return _styled(strip, Style(overline=True)) if row == below and top else strip
+
+
+def _styled(strip: Strip, style: Style) -> Strip:
+    return Strip(Segment.apply_style(strip, post_style=style), strip.cell_length)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import ClassVar
 
-from rich.segment import Segment
 from rich.style import Style
 from rich.text import Text
 from textual.binding import BindingType
@@ -19,7 +18,7 @@ from textual.widgets import DataTable
 from hitl_tui.console import keys
 from hitl_tui.console.keymap import Keymap
 from hitl_tui.console.themes import rich_colour
-from hitl_tui.console.widgets.dragging import AFTER, BEFORE, DRAGGED, MARKED, Drag, Drop, with_sign
+from hitl_tui.console.widgets.dragging import CHOSEN, MARKED, Drag, Drop, with_place, with_sign
 from hitl_tui.console.widgets.finding import Finding, lowered
 from hitl_tui.console.words import PlanRow
 from hitl_tui.core.safe_text import one_line
@@ -76,18 +75,18 @@ class PlanTable(DataTable[Text]):
             self.todo_id = todo_id
 
     class Moved(Message):
-        """A TODO shall have another place."""
+        """TODOs shall have another place."""
 
         def __init__(self, drop: Drop) -> None:
             super().__init__()
             self.drop = drop
 
     class Stepped(Message):
-        """A TODO shall go up or down by one, among those that are shown."""
+        """TODOs shall go up or down by one, among those that are shown."""
 
-        def __init__(self, todo_id: str, by: int, shown: Collection[str]) -> None:
+        def __init__(self, ids: Sequence[str], by: int, shown: Collection[str]) -> None:
             super().__init__()
-            self.todo_id = todo_id
+            self.ids = ids
             self.by = by
             self.shown = shown
 
@@ -106,6 +105,7 @@ class PlanTable(DataTable[Text]):
         self._widths: dict[str, int] = {}
         self._ids: list[str] = []
         self._marks: frozenset[str] = frozenset()
+        self._chosen: frozenset[str] = frozenset()
         self._drag: Drag | None = None
         self._drop: Drop | None = None
         self._edge: Timer | None = None
@@ -138,6 +138,7 @@ class PlanTable(DataTable[Text]):
     def update_rows(self, rows: Sequence[PlanRow]) -> None:
         """Show these lines; the cursor stays on its TODO."""
         self._all = list(rows)
+        self._chosen &= {r.todo_id for r in rows if not r.fixed}
         here, old = self.selected, {r.todo_id: r for r in self._rows}
         self._rows = self._found()
         ids = [r.todo_id for r in self._rows]
@@ -238,10 +239,14 @@ class PlanTable(DataTable[Text]):
 
     def _say(self) -> None:
         """Show below the rows what letting go would do, or what is looked for."""
-        number = {r.todo_id: r.number for r in self._rows} if self._drop is not None else {}
         if self._drop is not None:
-            said = _("{todo} before {anchor}") if self._drop.where == "before" else _("{todo} after {anchor}")
-            where = said.format(todo=number.get(self._drop.todo_id, ""), anchor=number.get(self._drop.anchor, ""))
+            number, moving = {r.todo_id: r.number for r in self._rows}, self._drop.ids
+            if len(moving) > 1:
+                before, after = _("{n} TODOs before {anchor}"), _("{n} TODOs after {anchor}")
+            else:
+                before, after = _("{todo} before {anchor}"), _("{todo} after {anchor}")
+            said = before if self._drop.where == "before" else after
+            where = said.format(n=len(moving), todo=number[moving[0]], anchor=number[self._drop.anchor])
             self.border_subtitle = Content.styled(f"{where} · {_('Esc: back')}", "bold $text-warning")
         elif self.dragging:
             self.border_subtitle = Content.styled(_("nothing moves"), "$text-muted")
@@ -269,14 +274,29 @@ class PlanTable(DataTable[Text]):
             self.post_message(self.Held(self.fixed))
         elif self.selected:
             shown = frozenset(self._ids) if self.finding.text else ()
-            self.post_message(self.Stepped(self.selected, by, shown))
+            self.post_message(self.Stepped(self._together(self.selected), by, shown))
+
+    def action_choose(self) -> None:
+        """Mark the TODO at the cursor, or take its mark away: marked ones move together."""
+        if not self.selected:
+            return
+        if why := self.fixed or self._rows[self.cursor_row].fixed:
+            self.post_message(self.Held(why))
+        else:
+            self._chosen ^= {self.selected}
+            self.refresh()
+
+    def _together(self, todo_id: str) -> tuple[str, ...]:
+        """Return what moves with a TODO: all marked ones if it is one of them."""
+        return tuple(i for i in self._ids if i in self._chosen) if todo_id in self._chosen else (todo_id,)
 
     def on_mouse_down(self, event: MouseDown) -> None:
         self._let_go()
         self._dragged = False
         at = event.get_content_offset(self)
         if event.button == 1 and at is not None and int(self.scroll_y) + at.y < len(self._ids):
-            self._drag = Drag(self._ids[int(self.scroll_y) + at.y], at.y)
+            todo_id = self._ids[int(self.scroll_y) + at.y]
+            self._drag = Drag(todo_id, self._together(todo_id), at.y)
             self.capture_mouse()
 
     def on_mouse_move(self, event: MouseMove) -> None:
@@ -353,25 +373,15 @@ class PlanTable(DataTable[Text]):
     def render_line(self, y: int) -> Strip:
         strip = super().render_line(y)
         row = y + int(self.scroll_y)
-        if (self._drop is None and not self._marks and self._drag is None) or row >= len(self._ids):
+        if (self._drag is None and not self._marks and not self._chosen) or row >= len(self._ids):
             return strip
-        todo_id, accent = (
-            self._ids[row],
-            Style(color=rich_colour(self.app.theme_variables.get("text-warning", "")), bold=True),
-        )
-        if todo_id in self._marks:
+        accent = Style(color=rich_colour(self.app.theme_variables.get("text-warning", "")), bold=True)
+        if self._ids[row] in self._marks:
             strip = with_sign(strip, MARKED, accent)
-        if self._drag is not None and self._drag.begun and todo_id == self._drag.todo_id:
-            strip = with_sign(strip, DRAGGED, accent)
-        if self._drop is None:
-            return strip
-        if todo_id == self._drop.anchor:
-            strip = with_sign(strip, AFTER if self._drop.where == "after" else BEFORE, accent)
-        gap = self._ids.index(self._drop.anchor) + (self._drop.where == "after")
-        if row == gap - 1:
-            strip = Strip(Segment.apply_style(strip, post_style=Style(underline=True)), strip.cell_length)
-        elif row == gap and y == 0:
-            strip = Strip(Segment.apply_style(strip, post_style=Style(overline=True)), strip.cell_length)
+        if self._ids[row] in self._chosen:
+            strip = with_sign(strip, CHOSEN, accent)
+        if self._drag is not None and self._drag.begun:
+            strip = with_place(strip, self._ids, row, self._drag, self._drop, accent, top=y == 0)
         return strip
 
     # What else is wanted ---------------------------------------------------------------------------------------
@@ -391,6 +401,9 @@ class PlanTable(DataTable[Text]):
         elif self.finding.active:
             self.finding.forget()
             self._seek()
+        elif self._chosen:
+            self._chosen = frozenset()
+            self.refresh()
         else:
             self.post_message(self.Wanted("leave", ""))
 

@@ -192,7 +192,7 @@ def _refused(name: str) -> Any:
 def _fields(action: Action, rest: str) -> dict[str, Any]:
     """Return the fields that `name=value …` or a JSON object gives.
 
-    Pairs change those fields and keep the others; an object is all of them.
+    Pairs change those fields and keep the others, `+name=value` adds one; an object is all of them.
 
     Raises:
         BadInput: it is neither.
@@ -214,10 +214,11 @@ def _fields(action: Action, rest: str) -> dict[str, Any]:
         name, mark, value = word.partition("=")
         if not mark or not name:
             raise BadInput(f'"{one_line(word, 40)}" has to be name=value, or all of it one JSON object.')
-        known = _names(action)
-        if known and name not in known:
-            listed = ", ".join(one_line(k, 40) for k in known)
-            raise BadInput(f'There is no "{one_line(name, 40)}"; there are {listed}. A JSON object may hold others.')
+        known, added = _names(action), name.startswith("+")
+        name = name.removeprefix("+")
+        if known and name not in known and not added:
+            listed, shown = ", ".join(one_line(k, 40) for k in known), one_line(name, 40)
+            raise BadInput(f'There is no "{shown}"; there are {listed}, and +{shown}=… adds it.')
         changed[name] = _as_declared(action, name, value)
     if not changed and action.name == EDIT and present:
         raise BadInput(f'"{action.name}" needs what shall be different: name=value or a JSON object.')

@@ -54,6 +54,11 @@ _INBOX_MEANING: Mapping[str, str] = {
     IGNORE: "Nothing is done; the agent goes on without it.",
     RESPOND: "The agent gets your text as an answer; whether the action happens is up to it.",
 }
+_TOGETHER: Mapping[str, str] = {
+    APPROVE: "All {count} run exactly as shown.",
+    REJECT: "None of the {count} runs; the agent is told so, with your message.",
+    IGNORE: "None of the {count} is done; the agent goes on without them.",
+}
 _TEXT: Mapping[str, Wants] = {
     REJECT: Wants(Form.TEXT, hint="Why not? The agent reads it; it may stay empty."),
     RESPOND: Wants(Form.TEXT, required=True),
@@ -328,7 +333,7 @@ def _together(calls: Sequence[ToolCall]) -> tuple[Action, ...]:
         if name == RESPOND:
             why = "Each call is answered by itself: decide one by one."
         wants = _TEXT[REJECT] if name == REJECT else Wants()
-        meaning = f"All {count} at once: {(_INBOX_MEANING if words is INBOX else _MEANING)[name]}"
+        meaning = _TOGETHER.get(name, "").format(count=count)
         label = _LABELS[name] if name == RESPOND else f"{_LABELS[name]} all {count}"
         found.append(Action(name, label, wants, meaning, why))
     return tuple(sorted(found, key=lambda action: action.place))

@@ -24,7 +24,8 @@ from hitl_tui.core.errors import BadInput, HitlError
 from hitl_tui.core.policy import Risk
 from hitl_tui.core.safe_text import one_line
 from hitl_tui.ledger.contract import Effect
-from hitl_tui.supervisor.attached.exits import exits_kept
+from hitl_tui.supervisor.attached.changed import vanished
+from hitl_tui.supervisor.attached.contained import contained
 from hitl_tui.supervisor.attached.failing import failure_text
 from hitl_tui.supervisor.attached.pending import (
     BREAK,
@@ -179,14 +180,28 @@ class GraphRunner:
 
         Raises:
             EffectInDoubt: a stretch of it was begun, and nobody saw its end.
-            RunNotCurrent: it was stopped. GraphFailure: it failed.
-            GraphError, StorageError: it can't be loaded or stored.
+            RunNotCurrent: it was stopped. GraphFailure: it failed, or can't be loaded or stored.
         """
+        try:
+            return await self._drive(spec, team)
+        except (EffectInDoubt, RunNotCurrent, GraphFailure):
+            raise
+        except HitlError as error:  # a further try goes on with the thread, once what was wrong has been mended
+            raise GraphFailure(error.message, self.thread(spec, team), wedged=False, entered={}) from error
+
+    async def _drive(self, spec: RunSpec, team: GraphTeam) -> Asks | Ended:
         graph, config = await self.graph(team), self.place(spec, team)
         told = _Told.of(spec, await self._stretches(spec))
         if spec.step.get("checkpoint_id") and not told.began:  # again would drop what was asked since
             await self._go_back(graph, config, spec)
         state = await graph.aget_state(config, subgraphs=True)
+        gone = await vanished(graph, state, [i for i in told.interrupts if told.fresh(i)])
+        if gone:
+            names = one_line(", ".join(gone), 200)
+            raise TeamFailure(
+                f"{team.name} was changed meanwhile: its thread stands before {names}, which it doesn't have any more; "
+                "bring that back, or go back to an earlier step."
+            )
         if await self._unseen(spec, graph, state, told):
             await self._claim_again(spec, team, told)
         stretch = self._next(spec, graph, state, told)
@@ -322,7 +337,8 @@ class GraphRunner:
         if claim.verdict != "go":
             raise _in_doubt(claim.effect or effect)
         try:
-            final = await self._stream(spec, team, graph, config, stretch, entered)
+            async with contained():
+                final = await self._stream(spec, team, graph, config, stretch, entered)
         except (HitlError, asyncio.CancelledError):
             raise
         except (Exception, SystemExit) as error:
@@ -362,7 +378,7 @@ class GraphRunner:
             activity.write(todo.id, "line", line)
 
         activity.write(todo.id, "started", f"{team.name} {stretch.name}")
-        with printed_to(tell), exits_kept():
+        with printed_to(tell):
             async for part in graph.astream(
                 stretch.value,
                 config,

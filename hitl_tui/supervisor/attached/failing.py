@@ -11,7 +11,7 @@ from langgraph.errors import GraphRecursionError
 from langgraph.types import Interrupt
 
 from hitl_tui.core.safe_text import one_line
-from hitl_tui.supervisor.attached.exits import NodeExited
+from hitl_tui.supervisor.attached.contained import NodeExited
 from hitl_tui.teams.graph.target import where
 
 _DEEPEST = 60

@@ -89,6 +89,11 @@ def _called(graph: Pregel[Any, Any, Any, Any] | None, name: str) -> Pregel[Any, 
     return found[0] if len(found) == 1 else None
 
 
+def inner_graph(graph: Pregel[Any, Any, Any, Any], name: str) -> Pregel[Any, Any, Any, Any] | None:
+    """Return the graph that a node is or calls; None where there is none, or no saying which."""
+    return _subgraph(graph, name) or _called(graph, name)
+
+
 def stands_at(state: StateSnapshot) -> str:
     """Return a digest of where a thread and its subgraphs stand: an answer is for exactly that."""
     found = [place["configurable"] for place in places(state)]

@@ -18,8 +18,8 @@ import ormsgpack
 from hitl_tui.core.errors import StorageError, UnknownName
 from hitl_tui.core.safe_text import one_line, safe_text
 from hitl_tui.supervisor.foreign.database import Database, Row, Stored
+from hitl_tui.supervisor.foreign.rows import metadata_of
 from hitl_tui.supervisor.foreign.statements import Statements
-from hitl_tui.supervisor.foreign.store import metadata_of
 
 MOST = 100_000
 """Checkpoints that are copied at most."""

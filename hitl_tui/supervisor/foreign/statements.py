@@ -125,6 +125,7 @@ class Statements:
             "SELECT w.checkpoint_id, w.channel, w.type, CASE WHEN w.channel = '__pregel_tasks' THEN w.value END $writes"
             " AND w.checkpoint_id IN (SELECT i.id FROM $ids i)"
         )
+        self.written = fill("SELECT count(*) $writes AND w.checkpoint_id = :id")
         self.writes = fill("SELECT $wrote, w.value $writes AND w.checkpoint_id = :id LIMIT :limit")
         self.asked_before = fill("SELECT max(w.checkpoint_id) $asked < :id")
         self.asked_after = fill("SELECT min(w.checkpoint_id) $asked > :id")

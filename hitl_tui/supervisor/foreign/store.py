@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -14,12 +12,10 @@ from hitl_tui.core.errors import BadInput, UnknownName
 from hitl_tui.core.safe_text import one_line, safe_text
 from hitl_tui.supervisor.foreign import plain
 from hitl_tui.supervisor.foreign.channels import (
-    ERROR,
     INTERRUPT,
     START,
     TASKS,
     Write,
-    asked_words,
     is_internal,
     next_nodes,
     old_edges,
@@ -32,6 +28,16 @@ from hitl_tui.supervisor.foreign.channels import (
 from hitl_tui.supervisor.foreign.database import Database, Row
 from hitl_tui.supervisor.foreign.delta import Rebuilder, delta_channels
 from hitl_tui.supervisor.foreign.model import Moment, Namespace, StoreInfo, ThreadInfo, time_of
+from hitl_tui.supervisor.foreign.rows import (
+    carrying,
+    channels_of,
+    info_of,
+    loaded,
+    metadata_of,
+    namespace_of,
+    timestamp_of,
+    write_of,
+)
 from hitl_tui.supervisor.foreign.statements import Statements
 from hitl_tui.supervisor.moments import CheckpointInfo
 
@@ -43,8 +49,6 @@ _FIRST = 1024 * 1024
 _MOST_WRITES = 5_000
 _MOST_SPACES = 2_000
 _MOST_TURNS = 100_000
-_MOST_STEPS = 10**9
-_YEARS = (1900, 3000)
 _LONGEST = 400
 _SEARCHED = 20_000
 """Threads that a search looks at."""
@@ -127,10 +131,10 @@ class Store:
         if missing:
             values = {"ids": self._database.ids(missing), "most": _FIRST}
             rows = await self._database.rows(self._sql.firsts, values)
-            known = {str(row[0]): _channels(_loaded(row[2], row[3])) for row in rows}
+            known = {str(row[0]): channels_of(loaded(row[2], row[3])) for row in rows}
             elsewhere = [(str(r[0]), str(r[1])) for r in rows if START in known[str(r[0])]]
             for thread, stored in (await self._database.inputs(elsewhere)).items():
-                known[thread] = {START: _loaded(stored.kind, stored.data)}
+                known[thread] = {START: loaded(stored.kind, stored.data)}
             for thread in missing:
                 said = " ".join(title_of(known.get(thread, {})).split())
                 self._titles[thread] = said[:_LONGEST]
@@ -156,7 +160,7 @@ class Store:
     async def namespaces(self, thread: str) -> list[Namespace]:
         """Return a thread's graph and the subgraphs that ran in it, in the order in which they began."""
         rows = await self._database.rows(self._sql.namespaces, {"thread": thread, "limit": _MOST_SPACES})
-        return [_namespace(row) for row in rows]
+        return [namespace_of(row) for row in rows]
 
     # History -----------------------------------------------------------------------------------------------------
 
@@ -199,6 +203,12 @@ class Store:
         values = {"thread": thread, "ns": ns, "limit": _MOST_TURNS}
         return [(str(r[0]), str(r[1] or "")) for r in await self._database.rows(self._sql.turns, values)]
 
+    async def written(self, thread: str, ns: str, checkpoint_id: str) -> int:
+        """Return how many writes there are from a checkpoint on; it grows while its tasks run and are answered."""
+        values = {"thread": thread, "ns": ns, "id": checkpoint_id}
+        ((found,),) = await self._database.rows(self._sql.written, values)
+        return int(found)
+
     async def asked(self, thread: str, ns: str, checkpoint_id: str, by: int) -> str:
         """Return the next (1) or previous (-1) checkpoint where something was asked; empty when there is none."""
         sql = self._sql.asked_after if by > 0 else self._sql.asked_before
@@ -227,19 +237,19 @@ class Store:
         place = {"thread": thread, "ns": ns, "most": _SMALL, "first": str(rows[-1][0]), "last": str(rows[0][0])}
         signals: dict[str, Write] = {}
         for row in await self._database.rows(self._sql.signals, place):
-            write = _write(row)
+            write = write_of(row)
             if write.channel == INTERRUPT or write.checkpoint_id not in signals:
                 signals[write.checkpoint_id] = write
-        heads = {str(row[0]): _loaded(row[3], row[4]) for row in rows}
-        lacking = [i for i, h in heads.items() if any(v is None for v in _carrying(_channels(h)).values())]
+        heads = {str(row[0]): loaded(row[3], row[4]) for row in rows}
+        lacking = [i for i, h in heads.items() if any(v is None for v in carrying(channels_of(h)).values())]
         beside: Mapping[str, Mapping[str, Any]] = {}
         if lacking:
             stored = await self._database.channels(thread, ns, lacking, [TASKS, "join:"])
-            beside = {i: {n: _loaded(s.kind, s.data) for n, s in found.items()} for i, found in stored.items()}
+            beside = {i: {n: loaded(s.kind, s.data) for n, s in found.items()} for i, found in stored.items()}
         told = {str(row[1]): told_by(metadata_of(row[2])) for row in rows if row[1]}
         routed = await self._routed(thread, ns, [row for row in rows if heads[str(row[0])] is None])
         return [
-            _info(row, heads[i], beside.get(i, {}), told.get(i) or routed.get(i), signals.get(i))
+            info_of(row, heads[i], beside.get(i, {}), told.get(i) or routed.get(i), signals.get(i))
             for row, i in ((row, str(row[0])) for row in rows)
         ]
 
@@ -251,7 +261,7 @@ class Store:
         place = {"thread": thread, "ns": ns, "ids": self._database.ids(sorted(set(parents.values())))}
         written: dict[str, dict[str, list[Any]]] = {}
         for parent, channel, kind, data in await self._database.rows(self._sql.routes, place):
-            value = _loaded(kind, data) if channel == TASKS else None
+            value = loaded(kind, data) if channel == TASKS else None
             written.setdefault(str(parent), {}).setdefault(str(channel), []).append(value)
         return {i: next_nodes(written[parent]) for i, parent in parents.items() if parent in written}
 
@@ -273,7 +283,7 @@ class Store:
             checkpoint = await asyncio.to_thread(plain.load, found.kind, found.data)
         except plain.Unreadable as error:
             raise BadInput(f"Checkpoint {_quoted(checkpoint_id)} can't be read: {error}.") from error
-        values = dict(_channels(checkpoint))
+        values = dict(channels_of(checkpoint))
         for channel, stored in beside.items():
             try:
                 values[channel] = await asyncio.to_thread(plain.load, stored.kind, stored.data)
@@ -298,7 +308,7 @@ class Store:
             questions=tuple(questions_of(writes, sends)),
             tasks=tuple(tasks_of(writes, sends)),
             metadata=metadata,
-            at=_timestamp(checkpoint_id, checkpoint),
+            at=timestamp_of(checkpoint_id, checkpoint),
             notes=tuple(notes),
         )
 
@@ -316,7 +326,7 @@ class Store:
         rows = await self._database.rows(self._sql.writes, values)
         if len(rows) > _MOST_WRITES:
             notes.append(f"More than {_MOST_WRITES:,} writes of its tasks are there; the others are left out.")
-        return [_write(row) for row in rows[:_MOST_WRITES]]
+        return [write_of(row) for row in rows[:_MOST_WRITES]]
 
     async def close(self) -> None:
         """Close the store; may be called again."""
@@ -371,122 +381,6 @@ def file_of(address: str) -> Path:
         return Path(address).expanduser()
     except RuntimeError as error:
         raise BadInput(f"{_quoted(address)} can't be found: {error}.") from error
-
-
-def metadata_of(raw: Any) -> dict[str, Any]:
-    """Return a checkpoint's metadata as plain JSON; empty when it can't be read."""
-    if isinstance(raw, Mapping):
-        raw = json.dumps(raw)
-    try:
-        found = plain.load(None, raw)
-    except plain.Unreadable:
-        return {}
-    return dict(found) if isinstance(found, Mapping) else {}
-
-
-def _loaded(kind: str | None, data: Any) -> Any:
-    """Return a value for a list; None when it was left out or can't be read."""
-    try:
-        return plain.load(kind, data)
-    except plain.Unreadable:
-        return None
-
-
-def _channels(checkpoint: Any) -> Mapping[str, Any]:
-    found = checkpoint.get("channel_values") if isinstance(checkpoint, Mapping) else None
-    return found if isinstance(found, Mapping) else {}
-
-
-def _carrying(channels: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the channels whose values, not only their being there, say what is next."""
-    return {k: v for k, v in channels.items() if k == TASKS or k.startswith("join:")}
-
-
-def _info(
-    row: Row, checkpoint: Any, beside: Mapping[str, Any], routed: Sequence[str] | None, signal: Write | None
-) -> CheckpointInfo:
-    checkpoint_id, parent, raw, *_ = row
-    details = metadata_of(raw)
-    known = isinstance(checkpoint, Mapping) or routed is not None
-    channels = {**_channels(checkpoint), **beside}
-    following = next_nodes(channels) if routed is None else routed
-    before = () if following or not isinstance(checkpoint, Mapping) else old_edges(checkpoint, channels)
-    source = str(details.get("source", ""))
-    asks = signal is not None and signal.channel == INTERRUPT
-    return CheckpointInfo(
-        checkpoint_id=str(checkpoint_id),
-        parent_id=str(parent or ""),
-        timestamp=_timestamp(str(checkpoint_id), checkpoint),
-        node=f"after {before[0]}" if before else node_words(following, known=known),
-        todos_completed=0,
-        step=_number(details.get("step")),
-        branch=0,
-        source=source,
-        waiting=asks,
-        message=f"waiting: {_brief(asked_words(_value(signal)))}" if asks and signal is not None else "",
-        outcome="" if asks else _outcome(source, following, signal, known=known and not before),
-    )
-
-
-def node_words(following: Sequence[str], *, known: bool = True) -> str:
-    """Return where a graph stands: the nodes that run next, or that none does."""
-    if not following:
-        return "end" if known else "?"
-    names = ["input" if name == "__start__" else name for name in following]
-    return names[0] if len(names) == 1 else f"{names[0]} +{len(names) - 1}"
-
-
-def _outcome(source: str, following: Sequence[str], signal: Write | None, *, known: bool) -> str:
-    if signal is not None and signal.channel == ERROR:
-        return f"failed: {_brief(str(signal.value))}"
-    if source == "update":
-        return "state edited"
-    return "" if following or source == "fork" or not known else "ended"
-
-
-def _value(signal: Write | None) -> Any:
-    value = signal.value if signal is not None else None
-    first = value[0] if isinstance(value, list) and value else value
-    return first["value"] if isinstance(first, Mapping) and plain.TYPE in first and "value" in first else first
-
-
-def _brief(text: str) -> str:
-    return " ".join(text.split())[:_LONGEST]
-
-
-def _timestamp(checkpoint_id: str, checkpoint: Any) -> str:
-    told = checkpoint.get("ts") if isinstance(checkpoint, Mapping) else None
-    try:
-        at = datetime.fromisoformat(told) if isinstance(told, str) else None
-    except ValueError:
-        at = None
-    # What lies at the ends of the calendar can't be told in another zone.
-    if at is None or not _YEARS[0] <= at.year <= _YEARS[1]:
-        return time_of(checkpoint_id)
-    return str(told) if at.tzinfo is not None else at.replace(tzinfo=UTC).isoformat()
-
-
-def _number(value: Any) -> int:
-    return value if isinstance(value, int) and abs(value) < _MOST_STEPS else 0
-
-
-def _write(row: Row) -> Write:
-    checkpoint_id, task_id, path, idx, channel, kind, data = row
-    try:
-        value = plain.load(kind, data)
-    except plain.Unreadable as error:
-        value = {plain.TYPE: "unreadable", "why": str(error)}
-    if isinstance(value, plain.Snapshot):
-        value = value.value
-    return Write(str(checkpoint_id), str(task_id or ""), str(path or ""), _number(idx), str(channel or ""), value)
-
-
-def _namespace(row: Row) -> Namespace:
-    ns, count, head, raw = row
-    parents = metadata_of(raw).get("parents")
-    around = str(ns).rpartition("|")[0]
-    parent = parents.get(around) if isinstance(parents, Mapping) else None
-    return Namespace(str(ns), int(count), str(head or ""), time_of(str(head or "")), str(parent or "") if ns else "")
 
 
 def _quoted(text: str) -> str:

@@ -1,0 +1,90 @@
+"""`attach` from a shell: one document, what the graph writes kept out of it, and the answer by `do` (I1)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from cli_support import Shell
+
+GRAPHS = Path(__file__).resolve().parents[1] / "supervisor" / "attached_graphs.py"
+
+
+@pytest.fixture
+def shell(tmp_path: Path) -> Shell:
+    return Shell(tmp_path)
+
+
+@pytest.mark.long
+def test_whatever_a_graph_writes_stays_out_of_the_document(shell: Shell, tmp_path: Path) -> None:
+    asked = shell.process("attach", f"{GRAPHS}:loud", "--input", '{"to": "ann"}', "--json", WORLD=str(tmp_path / "w"))
+    assert asked.code == 3
+    assert asked.json["questions"][0]["subject"]["value"] == {"question": "Go?"}
+    assert "past Python" in asked.err and "from a process" in asked.err
+    done = shell.process("do", "s1", "/answer 1 yes", "--json", WORLD=str(tmp_path / "w"))
+    assert done.code == 0
+    assert done.json["session_status"] == "finished"
+
+
+def test_an_input_given_is_the_word_to_run_and_no_input_asks_for_one(shell: Shell) -> None:
+    chat = f"{GRAPHS}:chat"
+    ran = shell.run("attach", chat, "--input", '{"text": "hello"}', "--json")
+    assert (ran.code, ran.json["status"]) == (0, "finished")
+    assert ran.json["todos"][0]["approval"]["channel"] == "cli"
+    none = shell.run("attach", chat, "--json")
+    assert (none.code, none.json["error"]) == (2, 'chat takes {"said": array, "text": string}; give it with --input.')
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["nowhere.py:graph"], "There is no file nowhere.py."),
+        ([f"{GRAPHS}:mial"], 'did you mean "mail"?'),
+        (["nowhere:graph"], 'There is no module "nowhere"'),
+        (["words"], "names no graph"),
+        ([f"{GRAPHS}:chat", "--thread", "t"], "say which store with --saver"),
+        ([f"{GRAPHS}:chat", "--saver", "none.db"], "There is no checkpoint database none.db."),
+        ([f"{GRAPHS}:chat", "--input", "@none.json"], "can't be read"),
+    ],
+)
+def test_what_cannot_be_attached_is_one_sentence(shell: Shell, arguments: list[str], says: str) -> None:
+    more = [] if "--input" in arguments else ["--input", "{}"]
+    ran = shell.run("attach", *arguments, *more)
+    assert ran.code == 2
+    assert says in ran.err
+    assert "Traceback" not in ran.err
+    assert shell.run("sessions", "--json").json["sessions"] == []
+
+
+def test_a_module_that_raises_is_named_with_its_line(shell: Shell) -> None:
+    (shell.workspace / "broken.py").write_text("\n\nraise RuntimeError('no key')\n", encoding="utf-8")
+    ran = shell.run("attach", "broken.py:graph", "--input", "{}")
+    assert (ran.code, ran.err.strip()) == (2, "hitl-tui: broken.py line 3 raised RuntimeError: no key.")
+    (shell.workspace / "syntax.py").write_text("x = (\n", encoding="utf-8")
+    assert "syntax.py line 1: " in shell.run("attach", "syntax.py:graph", "--input", "{}").err
+    (shell.workspace / "needs.py").write_text("import not_there\n", encoding="utf-8")
+    assert 'needs.py line 1 needs the module "not_there"' in shell.run("attach", "needs.py:graph", "--input", "{}").err
+
+
+def test_graphs_of_a_langgraph_json_are_attached_by_name(shell: Shell) -> None:
+    (shell.workspace / "langgraph.json").write_text(f'{{"graphs": {{"talk": "{GRAPHS}:chat"}}}}', encoding="utf-8")
+    ran = shell.run("attach", "talk", "--input", "hello", "--json")
+    assert (ran.code, ran.json["todos"][0]["agent_name"]) == (0, "talk")
+    assert "names no graph" in shell.run("attach", "tlak", "--input", "x").err
+    plain = shell.run("run", "Find the cap.", "--json")
+    assert plain.code == 3
+    added = shell.run("do", plain.json["session_id"], "/todo add talk hello", "--json")
+    assert added.json["todo"]["arguments"] == {"input": {"text": "hello"}}
+
+
+def test_graphs_declared_in_hitl_toml_are_teams(shell: Shell) -> None:
+    declared = f'[teams.talk]\nkind = "graph"\ngraph = "{GRAPHS}:chat"\nrisk = "low"\n\n[[policy]]\nteam = "talk"\n'
+    (shell.workspace / "hitl.toml").write_text(f'{declared}decision = "allow"\n', encoding="utf-8")
+    begun = shell.run("run", "Find the cap.", "--json")
+    added = shell.run("do", begun.json["session_id"], "/todo add talk hello", "--json")
+    assert added.json["todo"]["risk"] == "low"
+    (shell.workspace / "hitl.toml").write_text(declared.replace("risk =", "rsik ="), encoding="utf-8")
+    wrong = shell.run("run", "Find the cap.")
+    assert wrong.code == 2 and "hitl.toml line" in wrong.err and 'did you mean "risk"?' in wrong.err
+    (shell.workspace / "hitl.toml").write_text("[teams.serch_team]\ndocuments = ['.']\n", encoding="utf-8")
+    assert 'did you mean "search_team"?' in shell.run("run", "Find the cap.").err
