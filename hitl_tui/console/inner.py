@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from hitl_tui.console.asking import Row, text_row
 from hitl_tui.core.safe_text import safe_text
-from hitl_tui.core.shapes.model import Action, Shape, ShapeKind, same
+from hitl_tui.core.shapes.model import Action, Shape, ShapeKind, json_line, same
 from hitl_tui.language import _, mark, render
 
 if TYPE_CHECKING:
@@ -124,6 +124,20 @@ def shown_value(value: Any) -> str:
         return _cut(safe_text(short if len(short) <= _SHORT else json.dumps(value, ensure_ascii=False, indent=2)))
     except (ValueError, TypeError, RecursionError):
         return _("(a value that can't be shown)")
+
+
+def said_words(value: Any) -> str:
+    """Return what is sent and as what type: `the number 30`, `the text "30"`; one safe line."""
+    shown = json_line(value)
+    if isinstance(value, str):
+        return _("the text {value}").format(value=shown)
+    if isinstance(value, bool) or value is None:
+        return shown
+    if isinstance(value, int | float):
+        return _("the number {value}").format(value=shown)
+    if isinstance(value, list | tuple):
+        return _("the list {value}").format(value=shown)
+    return _("the object {value}").format(value=shown)
 
 
 def _cut(text: str) -> str:

@@ -69,6 +69,7 @@ class Finding:
             "name": self.rule.name,
             "severity": str(self.rule.severity),
             "message": self.message,
+            "meaning": self.rule.meaning,
             "remedy": self.rule.remedy,
             "file": self.place.file,
             "line": self.place.line,

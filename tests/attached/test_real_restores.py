@@ -1,4 +1,4 @@
-"""Going back in the middle of graphs, after a kill -9: to a step of theirs, and to a checkpoint of the session (D11)."""
+"""Going back in the middle of graphs, after a kill -9: to one of their steps, to one of the session (D11)."""
 
 from __future__ import annotations
 

@@ -57,7 +57,7 @@ def test_json_is_one_document_with_stable_keys(capsys: pytest.CaptureFixture[str
         "line": 23,
         "column": 16,
     }
-    assert {"name", "message", "remedy"} <= set(finding)
+    assert {"name", "message", "meaning", "remedy"} <= set(finding)
     (node,) = document["nodes"]
     assert (node["node"], node["position"], node["verdict"]) == ("file_report", "before", "happens again")
     assert main(["lint", FINE, "--json"]) == 0

@@ -393,6 +393,28 @@ def test_clearing_is_a_fault_in_a_subgraph_that_asks_only(tmp_path: Path) -> Non
     assert rules(checked(tmp_path, source % ("interrupt('?')", "clear", "inner.compile()"))) == []
 
 
+def test_a_retry_policy_of_the_node_is_no_handler(tmp_path: Path) -> None:
+    report = checked(
+        tmp_path,
+        """
+        from langgraph.types import RetryPolicy
+
+        def ask(state):
+            return {"name": interrupt("?")}
+
+        builder = StateGraph(State)
+        builder.add_node("ask", ask, retry_policy=RetryPolicy(retry_on=Exception))
+        """,
+    )
+    assert rules(report) == []
+    assert [row.interrupts for row in report.rows] == [True]
+
+
+def test_the_old_way_to_ask_is_a_question_too(tmp_path: Path) -> None:
+    body = "from langgraph.errors import NodeInterrupt\nopen('a', 'w')  # fault: HT006\nraise NodeInterrupt('?')"
+    assert found(node(tmp_path, body)) == marked(tmp_path / "agent.py")
+
+
 def test_aliases_of_interrupt_are_known(tmp_path: Path) -> None:
     for start, call in (
         ("import langgraph.types", "langgraph.types.interrupt('?')"),

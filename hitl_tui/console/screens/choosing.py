@@ -13,10 +13,11 @@ from textual.screen import ModalScreen
 from textual.widgets import Button, OptionList, Static
 
 from hitl_tui.console.arming import Arming
+from hitl_tui.console.inner import said_words
 from hitl_tui.console.screens.saying import NOTHING_SAID, Made
 from hitl_tui.core.errors import HitlError
 from hitl_tui.core.safe_text import safe_text
-from hitl_tui.core.shapes.model import Option, said
+from hitl_tui.core.shapes.model import Option
 from hitl_tui.language import _, render
 
 _DIGITS = 9
@@ -74,7 +75,7 @@ class Choosing(ModalScreen[Any]):
 
     def on_option_list_option_highlighted(self, event: OptionList.OptionHighlighted) -> None:
         event.stop()
-        shown = said(self._options[event.option_index].value)
+        shown = said_words(self._options[event.option_index].value)
         self.query_one("#choosing-sends", Static).update(_styled(_("Sends: {value}").format(value=shown)))
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:

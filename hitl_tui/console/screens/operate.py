@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Collection, Coroutine, Sequence
+from collections.abc import Coroutine, Sequence
 from typing import TYPE_CHECKING, Any
 
 from textual.content import Content
@@ -14,11 +13,12 @@ from hitl_tui.console.engine import Link
 from hitl_tui.console.places import Answer
 from hitl_tui.console.screens.dialogs import Confirm, Words
 from hitl_tui.console.screens.edit import Edit, Edited
+from hitl_tui.console.screens.ordering import Ordering
 from hitl_tui.console.screens.review import Outcome, Review
 from hitl_tui.console.screens.rules import allow_always, list_rules
 from hitl_tui.console.screens.viewer import Viewer
 from hitl_tui.console.terms import clock_words, day_words, error_words, mode_words, next_mode
-from hitl_tui.console.words import history_said, number_of, status_words, why_fixed
+from hitl_tui.console.words import history_said, number_of, status_words
 from hitl_tui.core.digest import digest
 from hitl_tui.core.errors import HitlError
 from hitl_tui.core.requests import Kind, Verdict
@@ -47,7 +47,7 @@ class Operator:
     def __init__(self, screen: SessionScreen) -> None:
         self._screen = screen
         self._decided: list[str] = []
-        self._ordering = asyncio.Lock()
+        self.order = Ordering(screen, self._report, self._start)
 
     def _start(self, work: Coroutine[Any, Any, None]) -> None:
         self._screen.run_worker(self._screen.hitl.guarded(work), group="operator")
@@ -364,47 +364,6 @@ class Operator:
                 _("{id} is {status}; there is nothing to take back.").format(id=todo.id, status=status_words(todo)[1])
             )
         return True
-
-    # Order -----------------------------------------------------------------------------------------------------
-
-    def move(self, ids: Sequence[str], where: str, anchor: str) -> None:
-        """Give TODOs another place: `before` or `after` another one (D15)."""
-        if self._screen.link is not None:
-            self._start(self._move(self._screen.link, ids, where, anchor))
-
-    async def _move(self, link: Link, ids: Sequence[str], where: str, anchor: str) -> None:
-        async with self._ordering:
-            await self._put(link, ids, where, anchor)
-
-    async def _put(self, link: Link, ids: Sequence[str], where: str, anchor: str) -> None:
-        for todo_id in ids if where == "before" else reversed(ids):
-            result = await link.handler.handle(f"/todo move {todo_id} {where} {anchor}")
-            if len(ids) == 1 or result.failed:
-                self._report(result)
-            if result.failed:
-                return
-        if len(ids) > 1:
-            said = (
-                _("{n} TODOs are before {anchor} now.") if where == "before" else _("{n} TODOs are after {anchor} now.")
-            )
-            self._screen.say(said.format(n=len(ids), anchor=number_of(anchor)))
-
-    def step(self, ids: Collection[str], by: int, shown: Collection[str]) -> None:
-        """Move TODOs up (-1) or down (1) among those that are shown (all with none given)."""
-        if self._screen.link is not None:
-            self._start(self._step(self._screen.link, ids, by, shown))
-
-    async def _step(self, link: Link, ids: Collection[str], by: int, shown: Collection[str]) -> None:
-        async with self._ordering:  # where they stand is known once the step before has taken effect
-            todos = [t for t in link.face.snapshot.todos if not shown or t.id in shown]
-            places = [i for i, t in enumerate(todos) if t.id in ids]
-            why = next(filter(None, (why_fixed(todos[i]) for i in places)), "")
-            beside = (places[0] - 1 if by < 0 else places[-1] + 1) if places else -1
-            if why:
-                self._screen.say(why)
-            elif 0 <= beside < len(todos):
-                moving = [todos[i].id for i in places]
-                await self._put(link, moving, "before" if by < 0 else "after", todos[beside].id)
 
     def cancel(self, todo_id: str) -> None:
         """Offer to stop a running TODO (C6)."""

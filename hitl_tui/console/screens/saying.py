@@ -15,10 +15,11 @@ from textual.events import Key
 from textual.screen import ModalScreen
 from textual.widgets import Button, Static, TextArea
 
+from hitl_tui.console.inner import said_words
 from hitl_tui.console.screens.edit import EditArea, text_from_editor
 from hitl_tui.core.errors import HitlError
 from hitl_tui.core.safe_text import safe_text, unsafe_text
-from hitl_tui.core.shapes.model import Form, Shape, said
+from hitl_tui.core.shapes.model import Form, Shape
 from hitl_tui.core.shapes.reading import declared_value
 from hitl_tui.language import _, render
 
@@ -128,7 +129,7 @@ class Saying(ModalScreen[Any]):
         """Say what would be sent, or why it can't be."""
         line = self.query_one("#say-sends", Static)
         try:
-            shown = _("Sends: {value}").format(value=said(self._made(self.written)))
+            shown = _("Sends: {value}").format(value=said_words(self._made(self.written)))
         except HitlError as error:
             empty = not self.written
             message = safe_text(render(error.message), multiline=False)

@@ -456,11 +456,11 @@ class SessionScreen(Screen[None]):
 
     def on_plan_table_moved(self, event: PlanTable.Moved) -> None:
         event.stop()
-        self.operator.move(event.drop.ids, event.drop.where, event.drop.anchor)
+        self.operator.order.move(event.drop.ids, event.drop.where, event.drop.anchor)
 
     def on_plan_table_stepped(self, event: PlanTable.Stepped) -> None:
         event.stop()
-        self.operator.step(event.ids, event.by, event.shown)
+        self.operator.order.step(event.ids, event.by, event.shown)
 
     def on_plan_table_held(self, event: PlanTable.Held) -> None:
         event.stop()

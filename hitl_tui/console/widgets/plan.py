@@ -18,42 +18,16 @@ from textual.widgets import DataTable
 from hitl_tui.console import keys
 from hitl_tui.console.keymap import Keymap
 from hitl_tui.console.themes import rich_colour
+from hitl_tui.console.widgets.columns import fitting, shown_number
 from hitl_tui.console.widgets.dragging import CHOSEN, MARKED, Drag, Drop, with_place, with_sign
 from hitl_tui.console.widgets.finding import Finding, lowered
 from hitl_tui.console.words import PlanRow
 from hitl_tui.core.safe_text import one_line
 from hitl_tui.language import _
 
-_WIDTHS = {"status": 10, "number": 3, "team": 8, "needs": 9, "attempts": 3, "time": 8}
-_COLUMNS = ("status", "number", "team", "title", "needs", "attempts", "time")
-_PADDING = 2
-_NARROWEST_TITLE = 24
-# What goes first where there is no room: the time column says what a step waits for, when it has no time yet.
-_DISPENSABLE = ("needs", "team", "attempts")
-_WIDEST_NUMBER = 8
 _PATCHED = 20
 """So many rows come or go one by one; for more the table is filled anew."""
 _SCROLLS_EVERY = 0.06
-
-
-def fitting(width: int, rows: Sequence[PlanRow]) -> dict[str, int]:
-    """Return the columns that find room in a width in cells, with their widths; the title takes what is left."""
-    empty = {
-        "needs": not any(r.needs for r in rows),
-        "attempts": not any(r.attempts for r in rows),
-        "time": not any(r.time or r.needs for r in rows),
-    }
-    shown = [name for name in _COLUMNS if not empty.get(name)]
-    for name in _DISPENSABLE:
-        if _title_room(width, shown) < _NARROWEST_TITLE and name in shown:
-            shown.remove(name)
-    number = max((len(r.number) for r in rows), default=0)
-    widths = {**_WIDTHS, "number": max(_WIDTHS["number"], min(number, _WIDEST_NUMBER))}
-    return {name: widths.get(name, max(4, _title_room(width, shown))) for name in shown}
-
-
-def _title_room(width: int, shown: Sequence[str]) -> int:
-    return width - sum(_WIDTHS.get(name, 0) for name in shown) - len(shown) * _PADDING - 1
 
 
 class PlanTable(DataTable[Text]):
@@ -162,7 +136,7 @@ class PlanTable(DataTable[Text]):
         """
         places = {r.todo_id: place for place, r in enumerate(self._rows)}
         gone, fresh = [i for i in self._ids if i not in places], [r for r in self._rows if r.todo_id not in old]
-        by_number = {_shown_number(r, self._widths["number"]): place for place, r in enumerate(self._rows)}
+        by_number = {shown_number(r, self._widths["number"]): place for place, r in enumerate(self._rows)}
         if not self._rows or len(gone) + len(fresh) > _PATCHED or len(by_number) < len(self._rows):
             return False
         row, top = self.cursor_row, int(self.scroll_y)
@@ -406,11 +380,6 @@ class PlanTable(DataTable[Text]):
             self.refresh()
         else:
             self.post_message(self.Wanted("leave", ""))
-
-
-def _shown_number(row: PlanRow, width: int) -> str:
-    plain = row.number.isascii() and row.number.isprintable() and len(row.number) <= width
-    return row.number if plain else one_line(row.number, width)
 
 
 def _words(row: PlanRow) -> str:

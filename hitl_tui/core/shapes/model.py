@@ -252,12 +252,15 @@ _TYPES: tuple[tuple[tuple[type, ...], str], ...] = (
 
 def said(value: Any, cells: int = _SAID_CELLS) -> str:
     """Return in safe words what is sent: `the number 30`, `the text "30"`, `true`, `the object {…}`."""
-    shown = one_line(_in_order(value), cells)
+    shown = json_line(value, cells)
     if value is None or isinstance(value, bool):
         return shown
-    if isinstance(value, str):
-        return f"the text {shown}"
     return f"{typed(value).replace('a ', 'the ', 1).replace('an ', 'the ', 1)} {shown}"
+
+
+def json_line(value: Any, cells: int = _SAID_CELLS) -> str:
+    """Return a JSON value on one safe line, its keys in the order they came."""
+    return one_line(_in_order(value), cells)
 
 
 def _in_order(value: Any) -> str:

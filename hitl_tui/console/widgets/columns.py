@@ -1,0 +1,42 @@
+"""Which columns of the plan find room, and how wide they are. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from hitl_tui.console.words import PlanRow
+from hitl_tui.core.safe_text import one_line
+
+_WIDTHS = {"status": 10, "number": 3, "team": 8, "needs": 9, "attempts": 3, "time": 8}
+_COLUMNS = ("status", "number", "team", "title", "needs", "attempts", "time")
+_PADDING = 2
+_NARROWEST_TITLE = 24
+# What goes first where there is no room: the time column says what a step waits for, when it has no time yet.
+_DISPENSABLE = ("needs", "team", "attempts")
+_WIDEST_NUMBER = 8
+
+
+def fitting(width: int, rows: Sequence[PlanRow]) -> dict[str, int]:
+    """Return the columns that find room in a width in cells, with their widths; the title takes what is left."""
+    empty = {
+        "needs": not any(r.needs for r in rows),
+        "attempts": not any(r.attempts for r in rows),
+        "time": not any(r.time or r.needs for r in rows),
+    }
+    shown = [name for name in _COLUMNS if not empty.get(name)]
+    for name in _DISPENSABLE:
+        if _title_room(width, shown) < _NARROWEST_TITLE and name in shown:
+            shown.remove(name)
+    number = max((len(r.number) for r in rows), default=0)
+    widths = {**_WIDTHS, "number": max(_WIDTHS["number"], min(number, _WIDEST_NUMBER))}
+    return {name: widths.get(name, max(4, _title_room(width, shown))) for name in shown}
+
+
+def _title_room(width: int, shown: Sequence[str]) -> int:
+    return width - sum(_WIDTHS.get(name, 0) for name in shown) - len(shown) * _PADDING - 1
+
+
+def shown_number(row: PlanRow, width: int) -> str:
+    """Return a TODO's number as it stands in a column of so many cells."""
+    plain = row.number.isascii() and row.number.isprintable() and len(row.number) <= width
+    return row.number if plain else one_line(row.number, width)
