@@ -403,9 +403,13 @@ class HitlApp(App[int]):
 
     def take_keys(self) -> None:
         """Hand on what was typed before there was a prompt to take it; called by the first screen, once it has one."""
+        self.call_later(self._hand_on)
+
+    async def _hand_on(self) -> None:
+        """Hand on what was typed, in its order: here, what arrived meanwhile is already among it."""
         early, self._early = self._early, None
         for event in early or ():
-            self.post_message(event)
+            await self.on_event(event)
 
     def action_home(self) -> None:
         if self._shows_session():

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from hitl_tui.core.requests import Kind, Verdict
+from hitl_tui.core.safe_text import cell_width, clip
 from hitl_tui.language import _, mark, render
 
 if TYPE_CHECKING:
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
     from hitl_tui.supervisor.snapshot import Question
 
 
+_SHORTEST = 6
+"""Cells that a label keeps, whatever the room."""
 _HARMLESS = ("", "reject", "ignore")
 """Actions on a team's own question that let nothing happen, and none."""
 
@@ -99,6 +102,29 @@ def answers(question: Question) -> tuple[Answer, ...]:
             found.append(Answer(number, _(label), verdict, ask))
     why_not = "" if question.kind is Kind.TODO else _("Only whether a step may run can be answered once and for all.")
     return (*found, Answer(6, _("Details"), ask="details"), Answer(7, _("Always"), ask="always", why_not=why_not))
+
+
+def row_labels(found: Sequence[Answer], room: int) -> list[str]:
+    """Return how the places read in a row: whole where they have room, else what isn't possible by its number alone.
+
+    Args:
+        found: the places.
+        room: cells there are, with one between two places; 0 for as many as it takes.
+    """
+    labels = [f"{a.number} {a.label}" for a in found]
+    if not room or _cells(labels) <= room:
+        return labels
+    labels = [str(a.number) if a.why_not else label for a, label in zip(found, labels, strict=True)]
+    while _cells(labels) > room:
+        place = max(range(len(labels)), key=lambda n: cell_width(labels[n]))
+        if cell_width(labels[place]) <= _SHORTEST:
+            break
+        labels[place] = clip(labels[place], cell_width(labels[place]) - 1)
+    return labels
+
+
+def _cells(labels: Sequence[str]) -> int:
+    return sum(map(cell_width, labels)) + len(labels) - 1
 
 
 def _inner(shape: Shape) -> tuple[Answer, ...]:

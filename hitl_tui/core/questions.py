@@ -49,9 +49,9 @@ def asking(board: Board) -> list[str]:
 
 def _names(todo_id: str, raw: Mapping[str, Any]) -> list[str]:
     question = raw.get("question") or {}
-    if question.get("kind") == Kind.INTERRUPT.value:
-        return [f"{todo_id} {i['id']}" for i in question["interrupts"] if "answer" not in i]
-    return [] if raw["status"] == "in_progress" else [todo_id]
+    inside = [f"{todo_id} {i['id']}" for i in question.get("interrupts", ()) if "answer" not in i]
+    alone = raw["status"] != "in_progress" and question.get("kind") != Kind.INTERRUPT.value
+    return [todo_id, *inside] if alone else inside
 
 
 _WEIGHTS = {priority.value: priority.weight for priority in Priority}
@@ -188,12 +188,13 @@ def _effect_question(draft: Draft, todo: SupervisorTodo, effect: Mapping[str, An
 
 
 def interrupt_questions(draft: Draft, todo: SupervisorTodo) -> list[tuple[str, Request]]:
-    """Return what a TODO's run asks from inside and nobody has answered yet, with the interrupts' ids (I3)."""
-    question = todo.question or {}
-    going = todo.status in (Status.WAITING_APPROVAL, Status.IN_PROGRESS)
-    if not going or question.get("kind") != Kind.INTERRUPT.value:
+    """Return what a TODO's run asks from inside and nobody has answered yet, with the interrupts' ids (I3).
+
+    They stay while an effect is in doubt: a question that was taken back couldn't come again.
+    """
+    if todo.status not in (Status.WAITING_APPROVAL, Status.IN_PROGRESS):
         return []
-    waiting = [i for i in question["interrupts"] if "answer" not in i]
+    waiting = [i for i in (todo.question or {}).get("interrupts", ()) if "answer" not in i]
     return [(i["id"], _interrupt_question(draft, todo, i)) for i in waiting]
 
 

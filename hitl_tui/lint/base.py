@@ -16,7 +16,7 @@ from hitl_tui.lint.modules import Module, Sources
 from hitl_tui.lint.rules import RULES
 from hitl_tui.lint.values import FunctionRef, GraphRef, Ref, Scope, Source, Value
 
-MOST_STEPS: Final = 200_000
+MOST_STEPS: Final = 150_000
 """Expressions and statements that are looked at before calls are no longer followed."""
 
 DEEPEST: Final = 25

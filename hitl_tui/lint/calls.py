@@ -36,6 +36,7 @@ from hitl_tui.lint.values import (
     Value,
     element,
     external,
+    in_order,
     join,
     taint,
 )
@@ -77,9 +78,7 @@ class Calls(Changes):
             return changed
         if not function.refs:
             return replace(taint([function, *given.all]), raw=function.raw, unordered=function.unordered)
-        results = [
-            self._call_of(ref, function, given, node, what) for ref in sorted(function.refs, key=lambda r: str(type(r)))
-        ]
+        results = [self._call_of(ref, function, given, node, what) for ref in in_order(function.refs)]
         return join(results)
 
     def _call_of(self, ref: Ref, function: Value, given: Given, node: ast.expr, what: str) -> Value:

@@ -28,6 +28,7 @@ from hitl_tui.lint.values import (
     ToolNodeRef,
     ToolRef,
     Value,
+    in_order,
     of,
 )
 from hitl_tui.lint.walker import Walker
@@ -154,7 +155,7 @@ class _Check:
             return
         self._done.add(key)
         for name, value in list(graph.nodes.items()):
-            for ref in sorted(value.refs, key=lambda r: str(type(r))):
+            for ref in in_order(value.refs):
                 self._node(graph, name, ref)
         for start in [source for source, _ in graph.routers if source not in graph.nodes]:
             self._node(graph, start, None)

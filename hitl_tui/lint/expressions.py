@@ -324,8 +324,13 @@ def met(all_names: Sequence[dict[str, Value]]) -> dict[str, Value]:
     """Return what names stand for where several ways meet."""
     if len(all_names) == 1:
         return all_names[0]
-    every = dict.fromkeys(name for names in all_names for name in names)
-    return {name: join(names[name] for names in all_names if name in names) for name in every}
+    made = dict(all_names[0])
+    for names in all_names[1:]:
+        for name, value in names.items():
+            held = made.get(name)
+            if held is not value:  # most names stand for the same on every way
+                made[name] = value if held is None else join((held, value))
+    return made
 
 
 def _constant(found: object) -> Value:

@@ -23,7 +23,8 @@ LARGEST: Final = 2_000_000
 """Bytes of the largest file that is read."""
 
 MOST_MODULES: Final = 40
-"""How many other modules are followed."""
+MOST_BYTES: Final = 600_000
+"""How many other modules are followed, and how much source is read before no further one is."""
 
 _KNOWN: Final = ("langgraph", "langchain", "langsmith")
 """Packages whose names mean something to the rules; they are never read."""
@@ -157,6 +158,7 @@ class Sources:
         self._siblings = target.siblings
         self._folder = folder
         self._by_path: dict[Path, Module | None] = {}
+        self._read_bytes = 0
         self.notes: list[str] = []
         self.first = self._read(target.path, target.module or _module_name(target.path, target.root))
         self._by_path[target.path.resolve()] = self.first
@@ -193,8 +195,8 @@ class Sources:
     def _kept(self, path: Path) -> Module | None:
         key = path.resolve()
         if key not in self._by_path:
-            if len(self._by_path) > MOST_MODULES:
-                self._note(f"Only {MOST_MODULES} other modules were followed.")
+            if len(self._by_path) > MOST_MODULES or self._read_bytes > MOST_BYTES:
+                self._note(f"Only the first {len(self._by_path) - 1} of the modules that it imports were followed.")
                 return None
             self._by_path[key] = None
             try:
@@ -204,12 +206,13 @@ class Sources:
         return self._by_path[key]
 
     def _note(self, text: str) -> None:
-        if text not in self.notes:
+        if not any(note.startswith("Only") for note in self.notes) or not text.startswith("Only"):
             self.notes.append(text)
 
     def _read(self, path: Path, name: str) -> Module:
         shown = _shown(_relative(path, self._folder), 1_000)
         data = _bytes_of(path, shown)
+        self._read_bytes += len(data)
         tree = _parsed(data, shown)
         package = name if path.name == "__init__.py" else name.rpartition(".")[0]
         return Module(name, path, shown, tree, _declared(data), package, mutated=_mutated(tree))

@@ -190,6 +190,8 @@ class Statements(Errors):
         if isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING":
             self.block(node.body)
             return
+        if _is_main_guard(node.test) and self.frame.module is not self.sources.first:
+            return
         test = self.value(node.test)
         ended = len(self.frame.loops[-1].ends) if self.frame.loops else 0
         self.either(test, [self._way(node.body), self._way(node.orelse)])
@@ -296,3 +298,7 @@ class Statements(Errors):
     # Definitions
 
     # Imports
+
+
+def _is_main_guard(test: ast.expr) -> bool:
+    return isinstance(test, ast.Compare) and isinstance(test.left, ast.Name) and test.left.id == "__name__"

@@ -266,7 +266,29 @@ def of(*refs: Ref) -> Value:
 
 def external(value: Value) -> str:
     """Return the dotted name that a value stands for; empty for none."""
-    return next((ref.name for ref in value.refs if isinstance(ref, External)), "")
+    if len(value.refs) == 1:
+        (ref,) = value.refs
+        return ref.name if isinstance(ref, External) else ""
+    return min((ref.name for ref in value.refs if isinstance(ref, External)), default="")
+
+
+def in_order(refs: Iterable[Ref]) -> list[Ref]:
+    """Return them in an order that is the same in every process."""
+    return sorted(refs, key=_order)
+
+
+def _order(ref: Ref) -> tuple[str, str, int]:
+    match ref:
+        case External(name=name) | ToolRef(name=name) | TaskRef(name=name) | MethodRef(name=name):
+            return type(ref).__name__, name, 0
+        case FunctionRef(node=node, name=name):
+            return "FunctionRef", name, node.lineno
+        case ClassRef(node=node) | InstanceRef(type=ClassRef(node=node)):
+            return type(ref).__name__, node.name, node.lineno
+        case GraphRef(place=place) | ToolNodeRef(place=place):
+            return type(ref).__name__, place.file, place.line
+        case _:
+            return type(ref).__name__, "", 0
 
 
 def join(values: Iterable[Value]) -> Value:
@@ -280,7 +302,7 @@ def join(values: Iterable[Value]) -> Value:
     refs = frozenset().union(*(value.refs for value in given))
     return replace(
         taint(given),
-        refs=refs if len(refs) <= MOST_REFS else frozenset(sorted(refs, key=id)[:MOST_REFS]),
+        refs=refs if len(refs) <= MOST_REFS else frozenset(in_order(refs)[:MOST_REFS]),
         kinds=frozenset().union(*(value.kinds for value in given)),
         inside=frozenset().union(*(value.inside for value in given)),
         unordered=next((value.unordered for value in given if value.unordered), ""),

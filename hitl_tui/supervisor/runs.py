@@ -27,7 +27,8 @@ from hitl_tui.core.safe_text import mask
 from hitl_tui.core.todos import SupervisorTodo, clip
 from hitl_tui.ledger.contract import Ledger
 from hitl_tui.supervisor.activity import ActivityStream
-from hitl_tui.supervisor.attached.drive import Asks, GraphFailure, GraphRunner
+from hitl_tui.supervisor.attached.drive import GraphRunner
+from hitl_tui.supervisor.attached.outcomes import Asks, GraphFailure
 from hitl_tui.supervisor.effects import LedgerEffects
 from hitl_tui.supervisor.graph import STRICT_RESUME
 from hitl_tui.supervisor.storage import ArtifactStore, SessionFolder

@@ -21,6 +21,8 @@ class ServedDriver(WebDriver):
     def __init__(self, app: App[Any], **settings: Any) -> None:
         super().__init__(app, **settings)
         self._write = partial(self._write_whole)
+        # What the console starts is on no page of its own.
+        os.environ.pop("TEXTUAL_DRIVER", None)
 
     def run_input_thread(self) -> None:
         super().run_input_thread()

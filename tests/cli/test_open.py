@@ -162,6 +162,7 @@ graph = payment(None)
 """
 
 
+@pytest.mark.long
 def test_with_its_graph_a_thread_goes_on_in_a_copy(shell: Shell, store_file: str) -> None:
     before = digests(Path(store_file).parent)
     (shell.workspace / "pay.py").write_text(GRAPH, encoding="utf-8")
@@ -181,6 +182,7 @@ def test_with_its_graph_a_thread_goes_on_in_a_copy(shell: Shell, store_file: str
     assert {name: after[name] for name in before} == before
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("arguments", "why"),
     [
@@ -200,6 +202,7 @@ def test_what_cant_go_on_leaves_nothing_behind(shell: Shell, store_file: str, ar
     assert not list(shell.data.glob("sessions/*"))
 
 
+@pytest.mark.long
 def test_a_console_opens_at_a_terminal(shell: Shell, store_file: str) -> None:
     with shell.terminal("open", store_file) as terminal:
         terminal.expect("READ-ONLY", timeout=DEADLINE)
@@ -210,6 +213,7 @@ def test_a_console_opens_at_a_terminal(shell: Shell, store_file: str) -> None:
     assert terminal.exitstatus == 0
 
 
+@pytest.mark.long
 def test_at_a_terminal_bad_input_is_a_sentence_without_a_screen(shell: Shell) -> None:
     with shell.terminal("open", "missing.db") as terminal:
         terminal.expect(pexpect.EOF, timeout=DEADLINE)

@@ -17,7 +17,7 @@ from hitl_tui.core.events import Event, EventKind
 from hitl_tui.core.fold import fold
 from hitl_tui.core.policy import Mode, Policy, Risk
 from hitl_tui.core.questions import questions
-from hitl_tui.core.requests import Verdict
+from hitl_tui.core.requests import Kind, Verdict
 from hitl_tui.core.todos import TRANSITIONS, Priority, Status, SupervisorTodo
 
 JSON = st.recursive(
@@ -650,3 +650,30 @@ def test_rejected_questions_from_inside_end_the_todo(ids: Iterable[str] = ("i1",
             assert (asked["id"], asked["answer"]["value"]) == ("i1", "yes")
     decide(table, "todo_001", Verdict.REJECT)
     assert table.todo("todo_001").metadata["rejected"]
+
+
+def test_questions_from_inside_stay_and_can_be_answered_while_an_effect_is_in_doubt() -> None:
+    table = Table(plan("a"))
+    table.approve("todo_001")
+    run_id = table.todo("todo_001").run_id
+    inside = [{"id": i, "path": ["n"], "value": i} for i in ("i1", "i2", "i3")]
+    table.take(on(EventKind.INTERRUPTED, "todo_001", run_id=run_id, interrupts=inside))
+    before = {q.subject["value"]: q.id for q in table.questions()}
+    answer(table, before["i1"])
+    effect = {"key": "k", "name": "graph", "subject": {}, "why": "unknown"}
+    table.take(on(EventKind.DOUBT, "todo_001", run_id=run_id, effect=effect))
+    assert [q.kind for q in table.questions()] == [Kind.EFFECT, Kind.INTERRUPT, Kind.INTERRUPT]
+    assert {q.id for q in table.questions()} >= {before["i2"], before["i3"]}
+    answer(table, before["i2"])
+    assert table.status("todo_001") == "waiting_approval"
+    decide(table, "todo_001", Verdict.DO_AGAIN)
+    assert table.status("todo_001") == "in_progress"
+    assert [q.id for q in table.questions()] == [before["i3"]]
+    kept = {i["id"]: "answer" in i for i in (table.todo("todo_001").question or {})["interrupts"]}
+    assert kept == {"i1": True, "i2": True, "i3": False}
+
+
+def answer(table: Table, request_id: str) -> None:
+    (question,) = [q for q in table.questions() if q.id == request_id]
+    data = {"asked": question.kind.value, "verdict": "respond", "request_id": question.id, "digest": question.digest}
+    table.take(on(EventKind.DECIDED, "todo_001", **data, value="fine", by="ann"))

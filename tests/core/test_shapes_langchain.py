@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 from langchain.agents import create_agent
@@ -33,10 +33,14 @@ class Played(FakeMessagesListChatModel):
         return self
 
 
+def _made(model: Any, tools: Any, middleware: Any) -> Any:
+    return create_agent(model, tools, middleware=[middleware], checkpointer=InMemorySaver())
+
+
 class Agent:
     """A real agent with the middleware; its model asks for the given calls, then ends."""
 
-    def __init__(self, mode: str, calls: Sequence[tuple[str, dict[str, Any]]]) -> None:
+    def __init__(self, mode: Literal["batched", "per_call"], calls: Sequence[tuple[str, dict[str, Any]]]) -> None:
         self.sent: list[tuple[str, int]] = []
         sent = self.sent
 
@@ -53,9 +57,9 @@ class Agent:
 
         wanted = [{"name": n, "args": a, "id": f"c{i}"} for i, (n, a) in enumerate(calls)]
         model = Played(responses=[AIMessage("", tool_calls=wanted), AIMessage("done")])
-        middleware: Any = HumanInTheLoopMiddleware(interrupt_on=INTERRUPT_ON, interrupt_mode=mode)
+        middleware = HumanInTheLoopMiddleware[Any, Any, Any](interrupt_on=INTERRUPT_ON, interrupt_mode=mode)
         tools = [send_mail, ask_user]
-        self._graph: Any = create_agent(model, tools, middleware=[middleware], checkpointer=InMemorySaver())
+        self._graph = _made(model, tools, middleware)
         self._graph.invoke({"messages": [("user", "go")]}, CONFIG)
 
     @property

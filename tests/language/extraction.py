@@ -73,6 +73,8 @@ EXTRA = (
     'There is no command "/{0}"; did you mean /{1}?',
     'There is no command "/{0}"; /help lists all commands.',
     "This rule would be written:",
+    # what an attached graph is for
+    "The graph {0}",
     # numbers of things
     *("{0} thread in {1}.", "{0} threads in {1}."),
     *("{0} checkpoint of thread {1} in {2}.", "{0} checkpoints of thread {1} in {2}."),

@@ -101,3 +101,8 @@ def test_no_function_hides_the_translating_one() -> None:
             if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef):
                 bound = {n.id for n in ast.walk(function) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
                 assert "_" not in bound, f"{path}: {function.name} binds _"
+
+
+def test_no_particle_is_glued_to_a_value(korean: polib.POFile) -> None:
+    glued = re.compile(r"\((으|이)?(를|은|는|가|이|과|와|로)\)|\}(은|는|이|가|을|를|와|과|로|으로)(?=[ .,]|$)")
+    assert [text for entry in korean for text in texts(entry) if glued.search(text)] == []

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
 import sys
 from pathlib import Path
 
 import pytest
-from lint_support import HEAD, checked, found, marked, rules
+from lint_support import HEAD, HERE, checked, found, marked, rules
 
 from hitl_tui.core.errors import BadInput
 from hitl_tui.lint.check import lint
@@ -211,6 +213,23 @@ def test_functions_that_call_each_other_and_themselves_end(tmp_path: Path) -> No
         """,
     )
     assert rules(report) == ["HT006"]
+
+
+def test_the_report_is_the_same_in_every_process() -> None:
+    program = "import sys, pathlib, json; from hitl_tui.lint.check import lint\n"
+    program += "for path in sys.argv[1:]: print(json.dumps(lint(path, pathlib.Path(path).parent).to_dict()))"
+    paths = [str(path) for folder in ("seeds", "held_out") for path in sorted((HERE / folder).glob("*.py"))]
+    said = {
+        subprocess.run(
+            [sys.executable, "-c", program, *paths],
+            env={**os.environ, "PYTHONHASHSEED": seed},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for seed in ("1", "2", "3")
+    }
+    assert len(said) == 1
 
 
 def test_values_that_grow_ever_deeper_are_forgotten(tmp_path: Path) -> None:

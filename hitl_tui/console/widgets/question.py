@@ -17,7 +17,7 @@ from textual.widgets import Static
 from hitl_tui.console import keys
 from hitl_tui.console.arming import Arming
 from hitl_tui.console.asking import Row, body, headline, risk_of
-from hitl_tui.console.places import Answer, answers
+from hitl_tui.console.places import Answer, answers, row_labels
 from hitl_tui.console.widgets.rows import Rows
 from hitl_tui.core.requests import Verdict
 from hitl_tui.language import _, mark
@@ -225,10 +225,12 @@ class QuestionPanel(Vertical, can_focus=True):
         question = self.question
         if question is None:
             return
-        for answer in answers(question):
+        found = answers(question)
+        room = self.query_one("#question-actions").size.width
+        for answer, label in zip(found, row_labels(found, room), strict=True):
             place = self.query_one(f"#place-{answer.number}", Place)
             unread = answer.binds and not self.read
-            place.update(Content(f"{answer.number} {answer.label}"))
+            place.update(Content(label))
             place.set_class(bool(answer.why_not) or unread, "-off")
         remaining = self.arming.remaining if self.has_focus else 0.0
         self.set_class(self.has_focus and remaining > 0, "-unarmed")

@@ -12,12 +12,12 @@ import logging
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import AsyncExitStack
-from dataclasses import dataclass, field
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from langchain_core.runnables import RunnableConfig
 from langgraph.pregel import Pregel
-from langgraph.types import Command, StateSnapshot
+from langgraph.types import StateSnapshot
 
 from hitl_tui.core.digest import digest, short_id
 from hitl_tui.core.errors import BadInput, HitlError
@@ -27,16 +27,11 @@ from hitl_tui.ledger.contract import Effect
 from hitl_tui.supervisor.attached.changed import vanished
 from hitl_tui.supervisor.attached.contained import contained
 from hitl_tui.supervisor.attached.failing import failure_text
-from hitl_tui.supervisor.attached.pending import (
-    BREAK,
-    asked_in,
-    breakpoint_question,
-    places,
-    question_for,
-    stands_at,
-)
+from hitl_tui.supervisor.attached.outcomes import Asks, Ended, GraphFailure, in_doubt
+from hitl_tui.supervisor.attached.pending import asked_in, bounded, breakpoint_question, places, stands_at
 from hitl_tui.supervisor.attached.printing import printed_to
 from hitl_tui.supervisor.attached.store import open_saver
+from hitl_tui.supervisor.attached.stretches import RUN, Stretch, Told, next_stretch, questions, stops_of
 from hitl_tui.supervisor.attached.view import GraphView, check_update, view_of
 from hitl_tui.supervisor.graph import STRICT_RESUME
 from hitl_tui.teams.contract import TeamResult
@@ -56,60 +51,7 @@ log = logging.getLogger(__name__)
 RESUME = "__resume__"
 """The channel in which LangGraph keeps answers beside a checkpoint."""
 
-RUN = "hitl_run"
-"""Key in a checkpoint's metadata: the run that wrote it."""
-
 _LARGEST_VALUES = 200_000
-
-
-class GraphFailure(TeamFailure):
-    """A graph of others failed; its thread can go on from where it stood.
-
-    Args:
-        message: what it raised, with file and line.
-        thread: the thread it failed on.
-        wedged: an answer was taken and is what made it fail: every further one would fail too (I2).
-        entered: how often each node was entered, by path.
-    """
-
-    def __init__(self, message: str, thread: str, *, wedged: bool, entered: Mapping[str, int]) -> None:
-        super().__init__(message)
-        self.thread = thread
-        self.wedged = wedged
-        self.entered = dict(entered)
-
-
-@dataclass(frozen=True, slots=True)
-class Asks:
-    """A graph stopped at questions.
-
-    Args:
-        interrupts: everything it waits for now.
-        delivered: ids of interrupts whose answers it was given.
-        entered: how often each node was entered in the last stretch, by path (I7).
-    """
-
-    interrupts: tuple[Mapping[str, Any], ...]
-    delivered: tuple[str, ...] = ()
-    entered: Mapping[str, int] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class Ended:
-    """A graph ran to its end."""
-
-    result: TeamResult
-    entered: Mapping[str, int] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class _Stretch:
-    """What a graph is invoked with next, and under which name the ledger knows it."""
-
-    value: Any
-    name: str
-    answers: Mapping[str, int] = field(default_factory=dict)
-    stepping: bool = False
 
 
 class GraphRunner:
@@ -160,7 +102,7 @@ class GraphRunner:
             config["configurable"]["checkpoint_id"] = at
         state = await graph.aget_state(config, subgraphs=True)
         entered = spec.todo.metadata.get("entered", {})
-        return view_of(spec.todo.id, team.name, graph, state, entered, _stops(spec, graph))
+        return view_of(spec.todo.id, team.name, graph, state, entered, stops_of(spec, graph))
 
     def place(self, spec: RunSpec, team: GraphTeam) -> RunnableConfig:
         """Return the configuration of a run: its thread, and what was declared."""
@@ -191,7 +133,7 @@ class GraphRunner:
 
     async def _drive(self, spec: RunSpec, team: GraphTeam) -> Asks | Ended:
         graph, config = await self.graph(team), self.place(spec, team)
-        told = _Told.of(spec, await self._stretches(spec))
+        told = Told.of(spec, await self._stretches(spec))
         if spec.step.get("checkpoint_id") and not told.began:  # again would drop what was asked since
             await self._go_back(graph, config, spec)
         state = await graph.aget_state(config, subgraphs=True)
@@ -202,9 +144,11 @@ class GraphRunner:
                 f"{team.name} was changed meanwhile: its thread stands before {names}, which it doesn't have any more; "
                 "bring that back, or go back to an earlier step."
             )
-        if await self._unseen(spec, graph, state, told):
-            await self._claim_again(spec, team, told)
-        stretch = self._next(spec, graph, state, told)
+        if told.open is not None and await self._unseen(spec, graph, state, told):
+            begun = await self._claim(spec, team, told.open)
+            await self._end(begun.key, spec, "failed", {})  # it is begun again as part of what comes next
+            told.forget()
+        stretch = next_stretch(spec, graph, state, told)
         if isinstance(stretch, Asks):
             return stretch
         entered: Counter[str] = Counter()
@@ -241,73 +185,42 @@ class GraphRunner:
         found = await self._services.ledger.effects(self._services.session)
         return [e for e in found if e.run_id == spec.run_id and e.name == "graph"]
 
-    async def _unseen(self, spec: RunSpec, graph: AnyPregel, state: StateSnapshot, told: _Told) -> bool:
+    async def _unseen(self, spec: RunSpec, graph: AnyPregel, state: StateSnapshot, told: Told) -> bool:
         """Return whether a stretch was begun whose end can't be seen in the thread; close it where it can."""
-        if told.open is None:
-            return False
-        if await self._moved(graph, state, told):
+        if told.open is not None and await self._moved(graph, state, told):
             await self._end(told.open.key, spec, "done", {})
             told.close()
             return False
         return True
 
-    async def _moved(self, graph: AnyPregel, state: StateSnapshot, told: _Told) -> bool:
-        pending = {a.interrupt.id: digest(plain(a.interrupt.value)) for a in asked_in(state, graph)}
+    async def _moved(self, graph: AnyPregel, state: StateSnapshot, told: Told) -> bool:
+        pending = {a.interrupt.id: digest(bounded(plain(a.interrupt.value))) for a in asked_in(state, graph)}
         if pending:
             asked = {i["id"]: digest(i["value"]) for i in told.interrupts if i["id"] in told.unsure}
             return bool(pending) and not any(pending.get(i) == seen for i, seen in asked.items())
         return not state.next and state.created_at is not None and (state.metadata or {}).get(RUN) == told.run_id
 
-    async def _claim_again(self, spec: RunSpec, team: GraphTeam, told: _Told) -> None:
-        """Ask about a stretch that may have happened, unless a person said, or the graph is known to change nothing."""
-        assert told.open is not None
-        key = told.open.key
-        said = spec.todo.metadata.get("resolutions", {}).get(key, {})
-        if team.risk is Risk.LOW:
-            said = {"verdict": "do_again", "request_id": f"low risk {self._services.now()}"}
-        claim = await self._services.ledger.begin_effect(
-            told.open,
-            self._services.now(),
-            resolution=said.get("verdict", ""),
-            answer_to=said.get("request_id", ""),
-        )
+    async def _claim(self, spec: RunSpec, team: GraphTeam, effect: Effect) -> Effect:
+        """Tell the ledger that a stretch begins; return it as it is known there.
+
+        Raises:
+            EffectInDoubt: it may have happened, and nobody said what of that; RunNotCurrent: the run was stopped.
+        """
+        services = self._services
+        said: Mapping[str, str] = spec.todo.metadata.get("resolutions", {}).get(effect.key, {})
+        if team.risk is Risk.LOW:  # it is known to change nothing
+            said = {"verdict": "do_again", "request_id": f"low risk {services.now()}"}
+        verdict, answer = said.get("verdict", ""), said.get("request_id", "")
+        claim = await services.ledger.begin_effect(effect, services.now(), resolution=verdict, answer_to=answer)
+        if claim.verdict == "done" and verdict == "do_again":
+            # It did end, and the thread lost what came of it: what is done now is another stretch.
+            effect = replace(effect, key="eff-" + short_id(effect.key, answer, length=32))
+            claim = await services.ledger.begin_effect(effect, services.now())
         if claim.verdict == "stale":
             raise RunNotCurrent("This run was stopped, so it does nothing more.")
         if claim.verdict != "go":
-            raise _in_doubt(told.open)
-        # It is begun again as part of what comes next.
-        await self._end(key, spec, "failed", {})
-        told.forget()
-
-    def _next(self, spec: RunSpec, graph: AnyPregel, state: StateSnapshot, told: _Told) -> _Stretch | Asks:
-        begun = told.began or (state.metadata or {}).get(RUN) == spec.run_id
-        given = spec.todo.arguments.get("input")
-        if state.created_at is None or (not begun and not spec.step and given is not None):
-            return _Stretch(given, f"start {spec.todo.attempt}")
-        asked = asked_in(state, graph)
-        at = stands_at(state)
-        if not begun and spec.step:  # a failed run goes on: with the answers it has, nobody is asked again
-            return _Stretch(None, f"go on {spec.todo.attempt}")
-        if asked:
-            waiting = {a.interrupt.id for a in asked}
-            answered = {i["id"]: i for i in told.interrupts if "answer" in i and i["id"] in waiting and told.fresh(i)}
-            if any(i.get("at") != at for i in answered.values()):
-                return _Stretch(None, f"ask again {at}")
-            if not answered:
-                return Asks(_questions(asked, at), tuple(told.delivered))
-            value = {key: i["answer"]["value"] for key, i in answered.items()}
-            return _Stretch(Command(resume=value), "answer", {key: i["asked"] for key, i in answered.items()})
-        if state.next:
-            here = f"{BREAK}{(state.config or {}).get('configurable', {}).get('checkpoint_id', '')}"
-            for interrupt in told.interrupts:
-                if interrupt["id"] == here and "answer" in interrupt:
-                    action = interrupt["answer"]["value"].get("action")
-                    return _Stretch(None, "pass", {here: interrupt["asked"]}, stepping=action == "step")
-            stops = _stops(spec, graph)[0]
-            nodes = [n for n in state.next if "*" in stops or n in stops]
-            if begun and nodes and not spec.step:
-                return Asks((breakpoint_question(state, "before", nodes),), tuple(told.delivered))
-        return _Stretch(None, f"go on {spec.todo.attempt} {at}")
+            raise in_doubt(claim.effect or effect)
+        return effect
 
     # One stretch -----------------------------------------------------------------------------------------------
 
@@ -317,25 +230,15 @@ class GraphRunner:
         team: GraphTeam,
         graph: AnyPregel,
         config: RunnableConfig,
-        stretch: _Stretch,
+        stretch: Stretch,
         entered: Counter[str],
     ) -> Any:
         services, todo = self._services, spec.todo
-        key = "eff-" + short_id(
-            services.lineage, todo.id, "graph", todo.attempt, stretch.name, dict(stretch.answers), length=32
-        )
+        names = (services.lineage, todo.id, "graph", todo.attempt, stretch.name, dict(stretch.answers))
         subject = {"graph": team.declaration.target, "stretch": stretch.name, "answers": dict(stretch.answers)}
+        key = "eff-" + short_id(*names, length=32)
         effect = Effect(key, services.session, todo.id, spec.branch, spec.run_id, "graph", subject, "started", {})
-        said = todo.metadata.get("resolutions", {}).get(key, {})
-        if team.risk is Risk.LOW:
-            said = {"verdict": "do_again", "request_id": f"low risk {services.now()}"}
-        claim = await services.ledger.begin_effect(
-            effect, services.now(), resolution=said.get("verdict", ""), answer_to=said.get("request_id", "")
-        )
-        if claim.verdict == "stale":
-            raise RunNotCurrent("This run was stopped, so it does nothing more.")
-        if claim.verdict != "go":
-            raise _in_doubt(claim.effect or effect)
+        key = (await self._claim(spec, team, effect)).key
         try:
             async with contained():
                 final = await self._stream(spec, team, graph, config, stretch, entered)
@@ -365,11 +268,11 @@ class GraphRunner:
         team: GraphTeam,
         graph: AnyPregel,
         config: RunnableConfig,
-        stretch: _Stretch,
+        stretch: Stretch,
         entered: Counter[str],
     ) -> Any:
         activity, todo = self._services.activity, spec.todo
-        before, after = _stops(spec, graph)
+        before, after = stops_of(spec, graph)
         if stretch.stepping:
             before = ["*"]
         final: Any = None
@@ -412,12 +315,12 @@ class GraphRunner:
 
     @staticmethod
     def _ending(
-        graph: AnyPregel, state: StateSnapshot, stretch: _Stretch, final: Any, entered: Counter[str]
+        graph: AnyPregel, state: StateSnapshot, stretch: Stretch, final: Any, entered: Counter[str]
     ) -> Asks | Ended:
         delivered = tuple(stretch.answers)
         asked = asked_in(state, graph)
         if asked:
-            return Asks(_questions(asked, stands_at(state)), delivered, dict(entered))
+            return Asks(questions(asked, stands_at(state)), delivered, dict(entered))
         if state.next:
             return Asks((breakpoint_question(state, "before", state.next),), delivered, dict(entered))
         values = state.values if final is None else final
@@ -426,69 +329,9 @@ class GraphRunner:
         return Ended(TeamResult(text=answer_of(values), data=data), dict(entered))
 
 
-class _Told:
-    """What the ledger and the state say that a run was told, and what of it it surely heard."""
-
-    def __init__(self, run_id: str, interrupts: Sequence[Mapping[str, Any]], stretches: Sequence[Effect]) -> None:
-        self.run_id = run_id
-        self.interrupts = interrupts
-        self.began = bool(stretches)
-        started = [e for e in stretches if e.status == "started"]
-        self.open = started[-1] if started else None
-        self._heard = {(k, n) for e in stretches if e.status == "done" for k, n in e.subject["answers"].items()}
-        self.delivered = [k for k, n in self._heard if any(i["id"] == k and i.get("asked") == n for i in interrupts)]
-
-    @classmethod
-    def of(cls, spec: RunSpec, stretches: Sequence[Effect]) -> _Told:
-        question = spec.todo.question or {}
-        return cls(spec.run_id, question.get("interrupts", ()), stretches)
-
-    @property
-    def unsure(self) -> set[str]:
-        """Ids of the interrupts whose answers were in the open stretch."""
-        return set(self.open.subject["answers"]) if self.open else set()
-
-    def fresh(self, interrupt: Mapping[str, Any]) -> bool:
-        """Return whether an answer has not been given to the graph yet."""
-        return (interrupt["id"], interrupt.get("asked")) not in self._heard
-
-    def close(self) -> None:
-        """The open stretch has ended."""
-        if self.open is not None:
-            self._heard |= set(self.open.subject["answers"].items())
-            self.delivered += list(self.open.subject["answers"])
-        self.open = None
-
-    def forget(self) -> None:
-        """The open stretch is done again."""
-        self.open = None
-
-
-def _questions(asked: Sequence[Any], at: str) -> tuple[Mapping[str, Any], ...]:
-    return tuple(question_for(a, at, len(asked) - 1) for a in asked)
-
-
-def _stops(spec: RunSpec, graph: AnyPregel) -> tuple[list[str], list[str]]:
-    """Return the nodes to stop before and after: the graph's own and those set by a person (I4)."""
-    said = spec.todo.metadata.get("breaks", {})
-    own = graph.interrupt_before_nodes, graph.interrupt_after_nodes
-    found = [["*"] if nodes == "*" else [str(n) for n in nodes or ()] for nodes in own]
-    return [*found[0], *said.get("before", ())], [*found[1], *said.get("after", ())]
-
-
 def _place(namespace: Sequence[str]) -> list[str]:
     return [part.split(":")[0] for part in namespace]
 
 
 def _bare(config: RunnableConfig) -> RunnableConfig:
     return {"configurable": {"thread_id": config["configurable"]["thread_id"]}}
-
-
-def _in_doubt(effect: Effect) -> EffectInDoubt:
-    why = "it was running when its process ended, and nothing says how far it got"
-    if effect.status == "done":
-        why = f"it was done on branch {effect.branch}, which was left by a restore, or what came of it was lost"
-    options = ["do_again", "stop"]
-    return EffectInDoubt(
-        {"key": effect.key, "name": "graph", "subject": effect.subject, "why": why, "options": options}
-    )

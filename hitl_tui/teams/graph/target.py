@@ -99,6 +99,8 @@ def _module_of_file(path: Path) -> ModuleType:
     known = sys.modules.get(name)
     if known is not None and getattr(known, "__file__", None) == str(path):
         return known
+    if str(path.parent) not in sys.path:  # its neighbours are found, as when Python runs it
+        sys.path.insert(0, str(path.parent))
     spec = importlib.util.spec_from_file_location(name, path)
     if spec is None or spec.loader is None:
         raise GraphError(f"{path.name} can't be imported.")

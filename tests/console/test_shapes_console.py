@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from textual.widgets import OptionList, Static, TextArea
 from hitl_tui.config.graphs import Attachment, GraphDeclaration
 from hitl_tui.console.app import HitlApp
 from hitl_tui.console.options import ConsoleOptions
+from hitl_tui.console.places import Answer, row_labels
 from hitl_tui.console.screens.answering import Gathered, Part
 from hitl_tui.console.screens.choosing import Choosing
 from hitl_tui.console.screens.dialogs import Words
@@ -22,6 +24,7 @@ from hitl_tui.console.screens.filling import FieldArea, Filling
 from hitl_tui.console.screens.saying import Saying
 from hitl_tui.console.widgets.question import Place
 from hitl_tui.console.widgets.rows import Rows
+from hitl_tui.core.safe_text import cell_width
 from hitl_tui.core.todos import Status
 
 GRAPHS = Path(__file__).parents[1] / "commands" / "shape_graphs.py"
@@ -319,6 +322,10 @@ async def test_a_step_is_stopped_when_its_question_has_no_no(tmp_path: Path) -> 
 
 async def test_several_questions_of_one_step_are_answered_one_by_one(tmp_path: Path) -> None:
     async with asking(tmp_path, "several") as c:
+
+        def fewer(count: int) -> bool:
+            return len(c.panel.questions) == count and c.app.screen is c.session
+
         await c.asked(3)
         await c.to_question()
         for left in (2, 1, 0):
@@ -337,7 +344,7 @@ async def test_several_questions_of_one_step_are_answered_one_by_one(tmp_path: P
                 await dialog(c, Choosing)
                 c.clock.rest()
                 await c.press("1")
-            await c.until(lambda n=left: len(c.panel.questions) == n and c.app.screen is c.session, f"{left} left")
+            await c.until(partial(fewer, left), f"{left} left")
             if left:
                 assert c.panel.has_focus, "the focus stays while questions remain"
                 c.clock.rest()
@@ -366,3 +373,21 @@ async def test_a_question_that_was_answered_elsewhere_says_so(tmp_path: Path) ->
         await c.press(*"30", "enter")
         await c.until(lambda: c.app.screen is not screen and "decided already" in c.message, "the refusal")
         assert await said(c) == {"prompt": 31}
+
+
+def test_the_row_of_actions_keeps_what_is_possible_where_room_is_scarce() -> None:
+    found = [
+        Answer(1, "Approve all 12", action="approve"),
+        Answer(2, "One by one", action="each"),
+        Answer(3, "모두 거부", action="reject"),
+        Answer(4, "Skip", why_not="no"),
+        Answer(5, "Respond", why_not="no"),
+        Answer(6, "Details"),
+        Answer(7, "Always", why_not="no"),
+    ]
+    assert row_labels(found, 0)[3] == "4 Skip"
+    assert row_labels(found, 120)[6] == "7 Always"
+    assert row_labels(found, 60) == ["1 Approve all 12", "2 One by one", "3 모두 거부", "4", "5", "6 Details", "7"]
+    narrow = row_labels(found, 40)
+    assert all(label.startswith(str(n)) for n, label in enumerate(narrow, start=1))
+    assert sum(map(cell_width, narrow)) + 6 <= 40

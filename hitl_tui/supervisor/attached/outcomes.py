@@ -1,0 +1,63 @@
+"""How one go of an attached graph comes out: it asks, it ends, it fails, or nobody knows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from hitl_tui.ledger.contract import Effect
+from hitl_tui.teams.contract import TeamResult
+from hitl_tui.teams.doubt import EffectInDoubt
+from hitl_tui.teams.failure import TeamFailure
+
+
+class GraphFailure(TeamFailure):
+    """A graph of others failed; its thread can go on from where it stood.
+
+    Args:
+        message: what it raised, with file and line.
+        thread: the thread it failed on.
+        wedged: an answer was taken and is what made it fail: every further one would fail too (I2).
+        entered: how often each node was entered, by path.
+    """
+
+    def __init__(self, message: str, thread: str, *, wedged: bool, entered: Mapping[str, int]) -> None:
+        super().__init__(message)
+        self.thread = thread
+        self.wedged = wedged
+        self.entered = dict(entered)
+
+
+@dataclass(frozen=True, slots=True)
+class Asks:
+    """A graph stopped at questions.
+
+    Args:
+        interrupts: everything it waits for now.
+        delivered: ids of interrupts whose answers it was given.
+        entered: how often each node was entered in the last stretch, by path (I7).
+    """
+
+    interrupts: tuple[Mapping[str, Any], ...]
+    delivered: tuple[str, ...] = ()
+    entered: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """A graph ran to its end."""
+
+    result: TeamResult
+    entered: Mapping[str, int] = field(default_factory=dict)
+
+
+def in_doubt(effect: Effect) -> EffectInDoubt:
+    """Return the question about a stretch whose end nobody saw: only doing it again or stopping are answers."""
+    why = "it was running when its process ended, and nothing says how far it got"
+    if effect.status == "done":
+        why = f"it was done on branch {effect.branch}, which was left by a restore, or what came of it was lost"
+    options = ["do_again", "stop"]
+    return EffectInDoubt(
+        {"key": effect.key, "name": "graph", "subject": effect.subject, "why": why, "options": options}
+    )
