@@ -137,7 +137,7 @@ class HitlApp(App[int]):
         """Return the session to open at the start: the one named, or the one that was left before its end."""
         known = self._remembered
         last = "" if known.finished or self.options.query or self.options.attached else known.session
-        return self.options.session or last
+        return "" if self.options.attached else self.options.session or last
 
     def get_css_variables(self) -> dict[str, str]:
         """Return the theme's colours; none before there is a theme: working them out takes a while."""
@@ -304,7 +304,9 @@ class HitlApp(App[int]):
         self.say(_("Beginning…"))
         try:
             mode = Mode(self.mode) if self.mode else None
-            await self._show(self.engine.begin(query, workspace, mode, self._session, attached), _("new session"))
+            wanted = self.options.session if attached is not None and attached is self.options.attached else ""
+            begun = self.engine.begin(query, workspace, mode, self._session, attached, wanted)
+            await self._show(begun, _("new session"))
         except Exception:
             if self.screen is self._home:
                 self._home.draft(typed_text(query))
@@ -385,6 +387,7 @@ class HitlApp(App[int]):
         found: list[SessionSummary] = await self.engine.sessions()
         if self._home.is_mounted:
             self._home.show_sessions(found)
+        await self.engine.prepare()
 
     # Keys ------------------------------------------------------------------------------------------------------
 
@@ -460,11 +463,15 @@ class HitlApp(App[int]):
         return palette(self)
 
     def action_command_palette(self) -> None:
+        from hitl_tui.console.palette import Palette
+
         if not CommandPalette.is_open(cast("App[object]", self)):
-            self.push_screen(CommandPalette(placeholder=_("Search for commands…"), id="--command-palette"))
+            self.push_screen(Palette(placeholder=_("Search for commands…"), id="--command-palette"))
 
     def search_themes(self) -> None:
-        self.push_screen(CommandPalette(providers=[ThemeProvider], placeholder=_("Search for themes…")))
+        from hitl_tui.console.palette import Palette
+
+        self.push_screen(Palette(providers=[ThemeProvider], placeholder=_("Search for themes…")))
 
     def draft(self, text: str) -> None:
         """Put the beginning of a command into the session's prompt, unless something is typed there."""

@@ -61,6 +61,12 @@ def risk_of(question: Question) -> str:
     return inner or str(question.view.request.about.get("risk", ""))
 
 
+def title_of(question: Question) -> str:
+    """Return a question's title, one safe line: a step's is somebody's words, a plan's or a proposal's its kind."""
+    title = str(question.view.request.about.get("title", ""))
+    return _line(render(title) if question.kind in (Kind.PLAN, Kind.PROPOSAL) else title)
+
+
 def what(question: Question) -> str:
     """Return what is asked, in words."""
     return {
@@ -127,7 +133,7 @@ def details(question: Question, workspace: str, draft: Sequence[Row] = ()) -> li
     rows = list(_rows(question, workspace, None, draft))
     rows.append(text_row(""))
     rows.append(_row(_("asked by"), _line(request.source)))
-    rows.append(_row(_("title"), _line(render(str(request.about.get("title", ""))))))
+    rows.append(_row(_("title"), title_of(question)))
     said = {key: str(request.about.get(key) or "") for key in _SAID}
     rows += [_row(_(_SAID[key]), _line(render(text))) for key, text in said.items() if text]
     terms = request.terms
@@ -203,9 +209,7 @@ def _around(arguments: Mapping[str, Any], workspace: str) -> Iterable[Row]:
 def _rows(question: Question, workspace: str, preview_lines: int | None, draft: Sequence[Row] = ()) -> Iterable[Row]:
     request = question.view.request
     about = request.about
-    title = _row(
-        _line(request.source.removesuffix("_team")), _line(render(str(about.get("title", "")))), "$text-primary"
-    )
+    title = _row(_line(request.source.removesuffix("_team")), title_of(question), "$text-primary")
     if question.kind in (Kind.TODO, Kind.FAILURE):
         arguments = request.subject.get("arguments") or {}
         if question.kind is Kind.FAILURE:

@@ -149,14 +149,13 @@ class Engine:
         try:
             try:
                 module = await asyncio.to_thread(importlib.import_module, "hitl_tui.supervisor.workbench")
-                async with module.Workbench.open(self.data) as bench:
-                    ready.set_result(bench)
-                    # What the first session needs besides, before somebody waits for it.
-                    await asyncio.to_thread(importlib.import_module, "hitl_tui.commands.handler")
-                    _settle()
-                    await self._leave.wait()
             finally:
-                _settle()
+                # What was imported stays for good; looking through it again and again would only make keys wait.
+                gc.freeze()
+                gc.enable()
+            async with module.Workbench.open(self.data) as bench:
+                ready.set_result(bench)
+                await self._leave.wait()
         except Exception as error:
             log.exception("the workbench stopped")
             if not ready.done():
@@ -166,6 +165,10 @@ class Engine:
     def session_open(self) -> bool:
         """A session is on the screen."""
         return any(served.shown and not served.over for served in self._served.values())
+
+    async def prepare(self) -> None:
+        """Import what the first session needs besides, in a thread, before somebody waits for it."""
+        await asyncio.to_thread(importlib.import_module, "hitl_tui.commands.handler")
 
     async def sessions(self) -> list[SessionSummary]:
         """Return all sessions, newest last."""
@@ -179,16 +182,22 @@ class Engine:
         return sorted(found, key=lambda v: (v.request.deadline or "9999", v.request.opened_at))
 
     async def begin(
-        self, query: str, workspace: Path, mode: Mode | None, watcher: Watcher, attached: Attachment | None = None
+        self,
+        query: str,
+        workspace: Path,
+        mode: Mode | None,
+        watcher: Watcher,
+        attached: Attachment | None = None,
+        session_id: str = "",
     ) -> Link:
-        """Begin a session and open it; with an attached graph, one for that.
+        """Begin a session, with this id if one is given, and open it; with an attached graph, one for that.
 
         Raises:
             HitlError: it can't be begun; what was open before stays open.
         """
         bench = await self.bench()
         graph = attached.graph if attached else None
-        setup = await bench.create(query, workspace, mode=mode, graph=graph)
+        setup = await bench.create(query, workspace, session_id=session_id, mode=mode, graph=graph)
         link = await self._open(bench, setup, query, watcher)
         if attached and attached.approved and query == attached.query:
             await link.handler.handle("/todo approve")
@@ -249,13 +258,6 @@ class Engine:
             await asyncio.wait({self._bench_task})
             if self._bench is not None and self._bench.done():
                 self._bench.exception()  # it was reported where it was waited for
-
-
-def _settle() -> None:
-    """Collect garbage from now on. What was imported stays: looking through it again and again would make keys wait."""
-    if not gc.isenabled():
-        gc.freeze()
-        gc.enable()
 
 
 def sentence(error: BaseException) -> str:

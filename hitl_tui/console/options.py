@@ -20,7 +20,7 @@ class ConsoleOptions(NamedTuple):
     Args:
         data: the data folder.
         workspace: where new sessions work; None for a starter's own folder.
-        session: id of the session to open; empty for the one that was open last.
+        session: id of the session to open, or with a graph of the one to begin; empty for the one that was open last.
         mode: `step`, `plan` or `risk` for new sessions; empty for what the workspace says.
         by: who decides; written into the record.
         query: begins a session at once; empty for none.

@@ -34,7 +34,7 @@ _SIGNS = str.maketrans(
         **dict.fromkeys("█▉▊▋▓■▪▮", "#"),
         **dict.fromkeys("░▒·․‧▯▫", "."),
         **dict.fromkeys("▂▃▄▅▆▇▀", " "),
-        **dict.fromkeys("●◉•∙⏺⬤", "*"),
+        **dict.fromkeys("●◉•∙⏺⬤◆", "*"),
         **dict.fromkeys("○◌◯⭘", "o"),
         **dict.fromkeys("✓✔", "+"),
         **dict.fromkeys("✗✘×✕", "x"),

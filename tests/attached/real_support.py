@@ -16,6 +16,8 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
+import pytest
+
 from hitl_tui.cli import main
 
 GRAPHS = Path(__file__).parent / "graphs"
@@ -208,6 +210,15 @@ CASES = (
         (*OPENAI, "langchain", "langgraph_supervisor"),
     ),
 )
+
+
+def each(*names: str) -> pytest.MarkDecorator:
+    """Run a test for each case, or for those of these names."""
+    chosen = [case for case in CASES if not names or case.name in names]
+    marks = {True: [pytest.mark.graphs], False: []}
+    return pytest.mark.parametrize(
+        "case", [pytest.param(case, id=case.name, marks=marks[bool(case.needs)]) for case in chosen]
+    )
 
 
 @dataclass(frozen=True)

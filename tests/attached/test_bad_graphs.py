@@ -7,7 +7,7 @@ import shutil
 from typing import Any
 
 import pytest
-from real_support import GRAPHS, Place
+from real_support import DEADLINE, GRAPHS, Place
 
 MISBEHAVES = str(GRAPHS / "misbehaves.py")
 SAVERS = str(GRAPHS / "savers.py")
@@ -95,6 +95,31 @@ def test_an_error_is_one_line_that_does_nothing_to_a_screen(place: Place) -> Non
     ran = place.here("do", "s", "/answer 1 yes")
     assert "ZeroDivisionError: as ␛[31mred␛[0m as can be (misbehaves.py line " in ran.out
     assert "\x1b" not in ran.out
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(("attribute", "named"), [("spins", False), ("sleeps", True)])
+def test_a_node_that_never_ends_is_cancelled_or_named(place: Place, attribute: str, named: bool) -> None:
+    pipe = place.hold(attribute)
+    process = place.start("attach", f"{MISBEHAVES}:{attribute}", "--input", "{}", "--session", "s", "--json")
+    try:
+        with pipe.open("w", encoding="utf-8"):
+            """The node is at work, and goes on without end."""
+        assert place.do("/todo cancel 1")["status"] == "recorded"
+        out, err = process.communicate(timeout=DEADLINE)
+    finally:
+        process.kill()
+        process.communicate()
+    document = json.loads(out)
+    assert (process.returncode, err) == (3, "")
+    assert document["todos"][0]["error"] == "cancelled by ann"
+    log = (place.data / "sessions" / "s" / "activity.log").read_text(encoding="utf-8")
+    assert ("can't be stopped and still runs" in log) == named
+    pipe.unlink()
+    # What it did before it was cancelled isn't known: it is asked before it is done again.
+    document = place.do("/todo retry 1")
+    assert question(document)["kind"] == "effect"
+    assert place.done() == {attribute: 1}
 
 
 def test_a_graph_that_never_ends_stops_at_its_limit_of_steps(place: Place) -> None:

@@ -1,22 +1,17 @@
-"""Graphs attached in the console and answered by keyboard, in a real terminal; killed in the middle and gone on with."""
+"""Graphs attached in the console and answered by keyboard, in a real terminal; one killed in the middle."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 import pytest
-from real_support import CASES, GRAPHS, Case, Place
+from real_support import GRAPHS, Case, Place, each
 from terminal_support import Terminal
 
 pytestmark = [pytest.mark.long, pytest.mark.timeout(600)]
 
-BY_NAME = {case.name: case for case in CASES}
 SIZE = (120, 40)
 CTRL_S, CTRL_END = "\x13", "\x1b[1;5F"
-
-
-def named(*names: str) -> pytest.MarkDecorator:
-    return pytest.mark.parametrize("case", [BY_NAME[name] for name in names], ids=names)
 
 
 def console(place: Place, case: Case, monkeypatch: pytest.MonkeyPatch) -> Terminal:
@@ -31,13 +26,19 @@ def console(place: Place, case: Case, monkeypatch: pytest.MonkeyPatch) -> Termin
 def fill(terminal: Terminal, key: str, text: str, *question: str) -> None:
     """Choose an action of a question, write at the end of what its dialog holds, and send it."""
     terminal.decide(key, *question)
-    terminal.see("Ctrl+S")
+    write(terminal, text)
+
+
+def write(terminal: Terminal, text: str) -> None:
+    """Write at the end of what a dialog holds, and send it."""
+    terminal.see("Esc Back")
+    send = CTRL_S if "Ctrl+S" in terminal.text else "\r"
     terminal.keys(CTRL_END + text)
-    terminal.see(text)
-    terminal.keys(CTRL_S)
+    terminal.see(f'{text}"')
+    terminal.keys(send)
 
 
-@named("approve", "email_tool", "deep", "chief")
+@each("approve", "email_tool", "deep", "chief")
 def test_yes_by_keyboard(ready: Place, case: Case, monkeypatch: pytest.MonkeyPatch) -> None:
     with console(ready, case, monkeypatch) as terminal:
         for seen, _ in case.talk:
@@ -49,7 +50,7 @@ def test_yes_by_keyboard(ready: Place, case: Case, monkeypatch: pytest.MonkeyPat
     assert set(done.values()) == {1}
 
 
-@named("approve")
+@each("approve")
 def test_no_by_keyboard(ready: Place, case: Case, monkeypatch: pytest.MonkeyPatch) -> None:
     with console(ready, case, monkeypatch) as terminal:
         terminal.decide("3", case.talk[0][0])
@@ -58,7 +59,7 @@ def test_no_by_keyboard(ready: Place, case: Case, monkeypatch: pytest.MonkeyPatc
     assert ready.done() == {"prepared pay": 1}
 
 
-@named("discussion")
+@each("discussion")
 def test_what_is_edited_is_sent_and_a_kill_in_the_middle_loses_nothing(
     ready: Place, case: Case, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -77,12 +78,26 @@ def test_what_is_edited_is_sent_and_a_kill_in_the_middle_loses_nothing(
     assert ready.done() == case.done
 
 
-@named("parallel")
+@each("subgraph_node")
+def test_an_option_is_chosen_by_keyboard(ready: Place, case: Case, monkeypatch: pytest.MonkeyPatch) -> None:
+    with console(ready, case, monkeypatch) as terminal:
+        terminal.decide("5", case.talk[0][0])
+        terminal.see("Esc Back", 'Sends: the text "reserve"')
+        terminal.keys(CTRL_S)
+        terminal.see("✓ finished")
+        assert terminal.leave() == 0
+    assert ready.done() == case.done
+
+
+@each("parallel")
 def test_two_questions_at_once_are_answered_in_words(ready: Place, case: Case, monkeypatch: pytest.MonkeyPatch) -> None:
     with console(ready, case, monkeypatch) as terminal:
-        fill(terminal, "5", "ay", "QUESTION 1 of 2", "question_a")
+        terminal.decide("5", "QUESTION 1 of 2", "question_a")
+        write(terminal, "ay")
         terminal.see("QUESTION · 001", "question_b")
-        fill(terminal, "5", "bee", "question_b")
+        terminal.ready()  # while questions remain, keys stay with them
+        terminal.keys("5")
+        write(terminal, "bee")
         terminal.see("✓ finished")
         assert terminal.leave() == 0
     assert ready.done() == case.done

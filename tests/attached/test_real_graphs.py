@@ -6,14 +6,15 @@ Where a package is a graph, it is used unmodified; the documentation's patterns 
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
-from real_support import CASES, Case, Place, Talk, attaching, named
+from real_support import CASES, GRAPHS, Case, Place, Talk, attaching, each, named
 
-PLAIN = [case for case in CASES if not case.needs]
-IDS = [case.name for case in CASES]
+PLAIN = [case.name for case in CASES if not case.needs]
 
 
-@pytest.mark.parametrize("case", PLAIN, ids=[case.name for case in PLAIN])
+@each(*PLAIN)
 def test_a_graph_is_attached_and_answered_to_its_end(place: Place, case: Case) -> None:
     ran = place.here(*attaching(case))
     assert ran.code == 3, ran
@@ -29,9 +30,28 @@ def test_a_graph_is_attached_and_answered_to_its_end(place: Place, case: Case) -
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("case", CASES, ids=IDS)
+@each()
 def test_each_command_is_a_process_of_its_own(ready: Place, case: Case) -> None:
     ran = ready.attach(case)
     assert ran.code == 3, ran
     Talk(ready, case).to_the_end(ran.json)
     assert ready.done() == case.done
+
+
+@pytest.mark.long
+@pytest.mark.graphs
+def test_a_model_server_written_by_others_plays_an_agent(tmp_path: Path) -> None:
+    llmock = pytest.importorskip("llmock.testing", reason="needs llmock: uv run --group graphs pytest -m graphs")
+    pytest.importorskip("langchain_openai")
+    with llmock.LLMockServer() as server:
+        url = server.base_url("openai")
+        place = Place(tmp_path, {"OPENAI_BASE_URL": url, "OPENAI_API_BASE": url, "OPENAI_API_KEY": "none"})
+        words = "Please write a note with some content."
+        ran = place.run("attach", f"{GRAPHS}/hitl_agent.py:batched", "--input", words, "--session", "s", "--json")
+        document = ran.json
+        (question,) = document["questions"]
+        (call,) = question["subject"]["value"]["action_requests"]
+        assert call["name"] == "write_note"
+        document = place.do("/answer 1 edit name=a.txt content=mine")
+    assert document["session_status"] == "finished", document["todos"]
+    assert place.done() == {"wrote a.txt: mine": 1}

@@ -6,7 +6,7 @@ import signal
 from typing import Any
 
 import pytest
-from real_support import CASES, Case, Place, Talk, attaching, named, seen_in
+from real_support import CASES, Case, Place, Talk, attaching, each, named, seen_in
 
 pytestmark = [pytest.mark.long, pytest.mark.timeout(600)]
 
@@ -20,10 +20,7 @@ def doubt(document: dict[str, Any]) -> dict[str, Any]:
     return question
 
 
-SOME = [case for case in CASES if case.name in ("approve", "parallel", "functional", "inbox", "per_call")]
-
-
-@pytest.mark.parametrize("case", SOME, ids=[case.name for case in SOME])
+@each("approve", "parallel", "functional", "inbox", "per_call")
 def test_killed_between_an_answer_and_its_delivery_it_is_delivered_once(ready: Place, case: Case) -> None:
     process = ready.start(*attaching(case, "--line"))
     seen_in(process, "/answer")
@@ -39,17 +36,25 @@ def test_killed_between_an_answer_and_its_delivery_it_is_delivered_once(ready: P
     assert ready.done() == case.done
 
 
+AT_GATES = [
+    *[("approve", "before", ""), ("approve", "after", "did pay"), ("functional", "publish", "")],
+    *[("parallel", "b", "b bee"), ("email_tool", "before", "")],
+    ("email_tool", "after", "sent alice@example.com: Tomorrow"),
+]
+
+
 @pytest.mark.parametrize(
     ("case", "gate", "twice"),
     [
-        (BY_NAME["approve"], "before", ""),
-        (BY_NAME["approve"], "after", "did pay"),
-        (BY_NAME["functional"], "publish", ""),
-        (BY_NAME["parallel"], "b", "b bee"),
-        (BY_NAME["email_tool"], "before", ""),
-        (BY_NAME["email_tool"], "after", "sent alice@example.com: Tomorrow"),
+        pytest.param(
+            BY_NAME[name],
+            gate,
+            twice,
+            id=f"{name}-{gate}",
+            marks=[pytest.mark.graphs] if BY_NAME[name].needs else [],
+        )
+        for name, gate, twice in AT_GATES
     ],
-    ids=lambda value: value.name if isinstance(value, Case) else value,
 )
 def test_killed_in_a_node_right_after_an_answer_it_asks_before_it_does_it_again(
     ready: Place, case: Case, gate: str, twice: str

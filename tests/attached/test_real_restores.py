@@ -6,11 +6,9 @@ import signal
 from typing import Any
 
 import pytest
-from real_support import CASES, Case, Place, Talk, asked, attaching, seen_in
+from real_support import Case, Place, Talk, asked, attaching, each, seen_in
 
 pytestmark = [pytest.mark.long, pytest.mark.timeout(600)]
-
-IDS = [case.name for case in CASES]
 
 
 def values(document: dict[str, Any]) -> list[Any]:
@@ -18,7 +16,7 @@ def values(document: dict[str, Any]) -> list[Any]:
     return [question["subject"].get("value") for question in document["questions"]]
 
 
-@pytest.mark.parametrize("case", CASES, ids=IDS)
+@each()
 def test_killed_while_it_asks_then_answered_then_taken_back_to_its_question(ready: Place, case: Case) -> None:
     process = ready.start(*attaching(case, "--line"))
     seen_in(process, case.talk[0][0])
@@ -43,10 +41,7 @@ def test_killed_while_it_asks_then_answered_then_taken_back_to_its_question(read
     assert {k: n - back.get(k, 0) for k, n in ready.done().items() if n != back.get(k)} == rest
 
 
-SOME = [case for case in CASES if case.name in ("approve", "parallel", "discussion", "batched", "chief")]
-
-
-@pytest.mark.parametrize("case", SOME, ids=[case.name for case in SOME])
+@each("approve", "parallel", "discussion", "batched", "chief")
 def test_a_checkpoint_of_the_session_is_restored_and_asks_before_the_graph_runs_again(ready: Place, case: Case) -> None:
     first = ready.attach(case).json
     before = ready.done()

@@ -5,16 +5,20 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from pathlib import Path
+from pathlib import Path, PurePath
+from typing import ClassVar
 
 import pytest
 from console_support import EXAMPLE, RISE, command_workspace, console
+from textual.events import Key
 from textual.widgets import DataTable, OptionList
 
+from hitl_tui.console.app import HitlApp
 from hitl_tui.console.asking import command_line, layout, text_row
 from hitl_tui.console.help import help_rows
 from hitl_tui.console.keys import KEYS, with_jamo
 from hitl_tui.console.memory import Remembered, recall, recall_lines, remember, remember_lines
+from hitl_tui.console.options import ConsoleOptions
 from hitl_tui.console.screens.home import HomeScreen
 from hitl_tui.console.screens.session import SessionScreen
 from hitl_tui.console.screens.viewer import Viewer
@@ -22,6 +26,7 @@ from hitl_tui.console.themes import load_themes
 from hitl_tui.console.widgets.answer import AnswerPane
 from hitl_tui.console.widgets.history import HistoryTable
 from hitl_tui.console.widgets.plan import PlanTable
+from hitl_tui.console.widgets.prompt import Prompt
 from hitl_tui.console.widgets.rows import Rows
 from hitl_tui.console.widgets.stream import Line, Stream, wrapped
 from hitl_tui.core.safe_text import cell_width
@@ -33,6 +38,44 @@ def test_importing_the_console_leaves_the_engine_alone() -> None:
     code = "import sys, hitl_tui.console.app; print([m for m in sys.modules if m.startswith('langgraph')])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_the_first_frame_waits_for_nothing_it_can_do_without() -> None:
+    spared = ["argparse", "gettext", "importlib.resources", "logging.handlers", "hitl_tui.sandbox"]
+    spared += ["hitl_tui.console.screens.session", "hitl_tui.console.widgets.tabs", "hitl_tui.cli.arguments"]
+    code = "import sys, hitl_tui.cli.entry as e, hitl_tui.cli.logfile, hitl_tui.cli.settings, hitl_tui.console.app\n"
+    code += f"assert e.plain(['--workspace', '.']) is not None\nprint([m for m in {spared} if m in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+class Hasty(HitlApp):
+    """Somebody types before there is a prompt, and goes on while it is made."""
+
+    CSS_PATH: ClassVar[list[str | PurePath]] = [ROOT / "hitl_tui" / "console" / path for path in HitlApp.CSS_PATH]
+
+    def type(self, letters: str) -> None:
+        for letter in letters:
+            self.post_message(Key(letter, letter))
+
+    def on_load(self) -> None:
+        self.type("ab")
+
+    def take_keys(self) -> None:
+        self.type("cd")
+        super().take_keys()
+        self.type("ef")
+
+
+@pytest.mark.parametrize("size", [(120, 40), (80, 24)])
+async def test_what_is_typed_before_there_is_a_prompt_stays_in_its_order(tmp_path: Path, size: tuple[int, int]) -> None:
+    app = Hasty(ConsoleOptions(tmp_path, EXAMPLE))
+    async with app.run_test(size=size) as pilot:
+        try:
+            await pilot.press("g")
+            assert app.screen.query_one(Prompt).text == "abcdefg"
+        finally:
+            await app.engine.close()
 
 
 async def test_the_first_screen_offers_what_works(tmp_path: Path) -> None:

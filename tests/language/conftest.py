@@ -3,5 +3,5 @@
 import sys
 from pathlib import Path
 
-for room in ("console", "cli"):
+for room in ("console", "cli", "repl"):
     sys.path.append(str(Path(__file__).resolve().parents[1] / room))

@@ -39,7 +39,7 @@ _LONGEST = 1_000
 _FIELD = re.compile(r"\{\w+\}")
 _LETTERS = re.compile(r"[A-Za-z]{2}")
 _NOT_TOLD = frozenset({"debug", "info", "warning", "error", "exception", "critical", "log", "execute", "compile"})
-_WORD_TABLES = frozenset({"Status", "Priority", "Verdict", "Kind", "State", "Risk"})
+_WORD_TABLES = frozenset({"Status", "Priority", "Verdict", "Kind", "Outcome", "Risk"})
 """Enumerations whose values are shown."""
 _COLUMNS = re.compile(
     r"\w+(\.\w+)? = ['?:$]|\b\w\.\w+, (\w\.\w+|CASE)|\(\w+(, \w+)+\)$|^(\w+, ){4,}|[$?]\w* AND | AND \w+ < \?"
@@ -195,10 +195,10 @@ def parts_of(text: str) -> Iterator[str]:
 
 
 def _sentences(tree: ast.AST, *, raised_only: bool) -> Iterator[str]:
-    passed_over = {id(n) for n in _silent(tree)}
+    passed_over, raised = {id(n) for n in _silent(tree)}, _raised(tree) if raised_only else set()
     for top in _walk(tree, passed_over):
         if isinstance(top, ast.Constant | ast.JoinedStr):
-            if raised_only and not _is_raised(top, tree):
+            if raised_only and id(top) not in raised:
                 continue
             for form in _forms(top):
                 if _is_sentence(form):
@@ -252,12 +252,13 @@ def _silent(tree: ast.AST) -> Iterator[ast.AST]:
             yield node.value
 
 
-def _is_raised(text: ast.AST, tree: ast.AST) -> bool:
+def _raised(tree: ast.AST) -> set[int]:
+    """Return the nodes within what is raised or made into an error."""
+    found: set[int] = set()
     for node in ast.walk(tree):
-        said = isinstance(node, ast.Raise) or (isinstance(node, ast.Call) and _is_error(_name(node.func)))
-        if said and any(child is text for child in ast.walk(node)):
-            return True
-    return False
+        if isinstance(node, ast.Raise) or (isinstance(node, ast.Call) and _is_error(_name(node.func))):
+            found.update(map(id, ast.walk(node)))
+    return found
 
 
 def _is_error(name: str) -> bool:

@@ -26,7 +26,7 @@ WRITTEN = frozenset(
     | {"plan", "risk", "refresh", "find", "report", "run", "one", "high", "low", "allow", "policy", "input", "by", "at"}
     | {"shown", "The", "cap", "Cap", "number", "is", "percent", "approve", "reject", "edit", "y", "priority", "rules"}
     | {"control", "todos", "results", "response", "waiting", "asked", "inputs", "missing", "session", "task", "timeout"}
-    | {"todo", "argv", "parameters", "preview", "file", "open", "completed", "true", "false"}
+    | {"todo", "argv", "parameters", "preview", "file", "open", "completed", "true", "false", "qqqq"}
 )
 """Names of keys, commands, nodes and fields, and what the test and its documents say."""
 KNOWN = KEYS_SHOWN | PROGRAM | NODES | FIELDS | WRITTEN | frozenset(w.strip("/<>[]…") for w in TYPED)
@@ -62,6 +62,8 @@ async def test_the_first_screen_help_palette_and_inbox(tmp_path: Path, size: tup
                 await c.press("pagedown")
             await c.press("escape", "ctrl+p")
             await shows(c, "명령 찾기")
+            await c.press(*"qqqq")
+            await shows(c, "맞는 것이 없습니다")
             await c.press("escape", "f3")
             await shows(c, "기다리는 질문이 없습니다.")
 

@@ -65,9 +65,9 @@ def test_every_template_is_known_again_with_usual_values() -> None:
 
 
 def test_no_hostile_value_is_changed() -> None:
-    for template in (t for t in TEMPLATES if not t.light):
+    for turn, template in enumerate(t for t in TEMPLATES if not t.light):
         names = list(dict.fromkeys(template.names))
-        for number in range(len(HOSTILE)):
+        for number in range(turn, turn + len(HOSTILE), 4):
             values = {name: HOSTILE[(number + i) % len(HOSTILE)] for i, name in enumerate(names)}
             text = english(template, values)
             assert KOREAN.render(text) in possible(text), template.source

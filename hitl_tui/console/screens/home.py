@@ -104,7 +104,7 @@ class HomeScreen(Screen[None]):
     def _folder(self) -> str:
         return safe_text(str(self.hitl.workspace), multiline=False)
 
-    async def on_mount(self) -> None:
+    def on_mount(self) -> None:
         self.query_one(Prompt).past = self.hitl.lines
         table = self.query_one("#sessions", DataTable)
         for key, width in zip(("id", "status", "updated"), _FIXED, strict=True):
@@ -117,9 +117,6 @@ class HomeScreen(Screen[None]):
         self.hitl.say_now(self)
         self.set_focus(self.query_one(Prompt))
         self.hitl.take_keys()
-        # What was typed already stands in the first frame: the app hands it on, then the prompt takes it.
-        for __ in range(2):
-            await asyncio.sleep(0)
 
     def on_resize(self, event: Resize) -> None:
         if self.has_class("-wide") is not self._wide:
@@ -132,10 +129,13 @@ class HomeScreen(Screen[None]):
             self._width = self.app.size.width
             self._show_sessions()
 
-    def on_screen_resume(self, event: ScreenResume) -> None:
+    async def on_screen_resume(self, event: ScreenResume) -> None:
         if not self._seen:
             self._seen = True
             event.refresh_styles = False  # all was styled a moment ago, when it was mounted
+            # What was typed already is to stand in the first frame: the app hands it on, then the prompt takes it.
+            for __ in range(2):
+                await asyncio.sleep(0)
         self.hitl.list_sessions()
 
     def _facts(self) -> None:

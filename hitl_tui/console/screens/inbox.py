@@ -70,7 +70,8 @@ class Inbox(ModalScreen[tuple[str, str] | None]):
         for view in self._views:
             request = view.request
             asked = title_of(request)
-            title = safe_text(asked if request.kind is Kind.INTERRUPT else render(asked), multiline=False)
+            ours = request.kind in (Kind.PLAN, Kind.PROPOSAL)
+            title = safe_text(render(asked) if ours else asked, multiline=False)
             name = number_of(request.todo_id) if request.todo_id else render(request.kind.value)
             here = "→ " if request.session == self._here else "  "
             table.add_row(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from textual.content import Content
 
-from hitl_tui.console.asking import body, details, input_rows, text_row
+from hitl_tui.console.asking import body, details, input_rows, text_row, title_of
 from hitl_tui.console.drafts import document_path, draft_of
 from hitl_tui.console.engine import Link
 from hitl_tui.console.places import Answer
@@ -22,7 +22,7 @@ from hitl_tui.console.words import history_said, number_of, status_words
 from hitl_tui.core.digest import digest
 from hitl_tui.core.errors import HitlError
 from hitl_tui.core.requests import Kind, Verdict
-from hitl_tui.core.safe_text import safe_text
+from hitl_tui.core.safe_text import one_line, safe_text
 from hitl_tui.core.todos import Status, SupervisorTodo
 from hitl_tui.language import _, render
 
@@ -176,7 +176,7 @@ class Operator:
 
     async def _words(self, question: Question) -> str | None:
         name = number_of(question.todo_id) if question.todo_id else render(question.kind.value)
-        title = safe_text(render(str(question.view.request.about.get("title", ""))), multiline=False, limit=300)
+        title = one_line(title_of(question), 300)
         if question.kind is Kind.PLAN:
             said = Content(_("With feedback the planner makes another plan; with none the plan is dropped."))
             return await self._screen.app.push_screen_wait(

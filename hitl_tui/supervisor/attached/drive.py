@@ -28,7 +28,7 @@ from hitl_tui.supervisor.attached.changed import vanished
 from hitl_tui.supervisor.attached.contained import contained
 from hitl_tui.supervisor.attached.failing import failure_text
 from hitl_tui.supervisor.attached.outcomes import Asks, Ended, GraphFailure, in_doubt
-from hitl_tui.supervisor.attached.pending import asked_in, bounded, breakpoint_question, places, stands_at
+from hitl_tui.supervisor.attached.pending import asked_in, bounded, breakpoint_question, finished_in, places, stands_at
 from hitl_tui.supervisor.attached.printing import printed_to
 from hitl_tui.supervisor.attached.store import open_saver
 from hitl_tui.supervisor.attached.stretches import RUN, Stretch, Told, next_stretch, questions, stops_of
@@ -152,7 +152,7 @@ class GraphRunner:
         if isinstance(stretch, Asks):
             return stretch
         entered: Counter[str] = Counter()
-        final = await self._carry_out(spec, team, graph, config, stretch, entered)
+        final = await self._carry_out(spec, team, graph, config, stretch, entered, finished_in(state))
         state = await graph.aget_state(config, subgraphs=True)
         return self._ending(graph, state, stretch, final, entered)
 
@@ -232,6 +232,7 @@ class GraphRunner:
         config: RunnableConfig,
         stretch: Stretch,
         entered: Counter[str],
+        finished: set[str],
     ) -> Any:
         services, todo = self._services, spec.todo
         names = (services.lineage, todo.id, "graph", todo.attempt, stretch.name, dict(stretch.answers))
@@ -241,7 +242,7 @@ class GraphRunner:
         key = (await self._claim(spec, team, effect)).key
         try:
             async with contained():
-                final = await self._stream(spec, team, graph, config, stretch, entered)
+                final = await self._stream(spec, team, graph, config, stretch, entered, finished)
         except (HitlError, asyncio.CancelledError):
             raise
         except (Exception, SystemExit) as error:
@@ -270,6 +271,7 @@ class GraphRunner:
         config: RunnableConfig,
         stretch: Stretch,
         entered: Counter[str],
+        finished: set[str],
     ) -> Any:
         activity, todo = self._services.activity, spec.todo
         before, after = stops_of(spec, graph)
@@ -297,7 +299,7 @@ class GraphRunner:
                 kind, place = part["type"], _place(part["ns"])
                 if kind == "values" and not part["ns"]:
                     final = data
-                elif kind == "tasks" and "input" in data:
+                elif kind == "tasks" and "input" in data and data["id"] not in finished:
                     entered["/".join([*place, str(data["name"])])] += 1
                 elif kind == "updates":
                     for node, update in data.items():

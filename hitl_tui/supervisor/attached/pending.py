@@ -110,6 +110,15 @@ def places(state: StateSnapshot) -> Iterator[RunnableConfig]:
             yield from places(task.state)
 
 
+def finished_in(state: StateSnapshot) -> set[str]:
+    """Return the ids of the tasks of a paused step that are done: LangGraph reports them again, and doesn't run them."""
+    found = {task.id for task in state.tasks if task.result is not None and not task.interrupts}
+    for task in state.tasks:
+        if isinstance(task.state, StateSnapshot):
+            found |= finished_in(task.state)
+    return found
+
+
 def question_for(asked: Asked, at: str, others: int) -> dict[str, Any]:
     """Return an interrupt as an event carries it.
 

@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from graph_world import act
+from graph_world import act, gate
 from langgraph.graph import END, START, StateGraph
 from langgraph.types import interrupt
 from typing_extensions import TypedDict
@@ -55,12 +55,14 @@ endless = (
 
 async def spin(state: State) -> State:
     act("spins")
+    gate("spins")
     await asyncio.Event().wait()
     return {}
 
 
 def sleep(state: State) -> State:
     act("sleeps")
+    gate("sleeps")
     while True:
         time.sleep(0.05)
 

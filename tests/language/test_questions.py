@@ -1,0 +1,46 @@
+"""What is approved is shown as it is: no language touches a subject, a preview, or what somebody wrote."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from test_plain import question
+
+from hitl_tui.console.asking import body, details
+from hitl_tui.core.requests import Kind
+from hitl_tui.language import render, using
+from hitl_tui.repl.plain import question_lines
+
+OURS = ("Nothing was written.", "superseded", "The mode is step.", "There is nothing to prune.", "in_progress")
+"""Sentences and words of ours, which an agent could put into its arguments."""
+
+
+def asked(sentence: str, kind: Kind) -> Any:
+    arguments = {
+        "command": sentence,
+        "parameters": {"text": sentence},
+        "argv": ["echo", sentence, "todo_001"],
+        "timeout": 5.0,
+        "exit_codes": [0],
+        "note": sentence,
+    }
+    subject = {"team": "command_team", "task": sentence, "arguments": arguments, "value": sentence, "effect": sentence}
+    about = {"title": sentence, "risk": "high", "says": sentence, "text": sentence}
+    return question(kind, subject, about, evidence={"text": f"{sentence}\n{sentence}", "exit_code": 0})
+
+
+@pytest.mark.parametrize("kind", [Kind.TODO, Kind.FAILURE, Kind.EFFECT, Kind.INTERRUPT])
+@pytest.mark.parametrize("sentence", OURS)
+def test_nothing_of_a_subject_is_translated(sentence: str, kind: Kind) -> None:
+    shown = {}
+    for code in ("en", "ko"):
+        with using(code):
+            rows = [*body(asked(sentence, kind), "/w"), *details(asked(sentence, kind), "/w")]
+            exact = [row.text.plain for row in rows if row.exact]
+            lines = question_lines(asked(sentence, kind), "1/1", str)
+            shown[code] = exact, sum(text.count(sentence) for text in [*(row.text.plain for row in rows), *lines])
+    assert shown["en"] == shown["ko"]
+    assert any(sentence in text for text in shown["ko"][0])
+    with using("ko"):
+        assert render(sentence) != sentence
