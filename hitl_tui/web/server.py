@@ -65,9 +65,12 @@ def listening(address: str, port: int) -> socket.socket:
         found.listen(64)
     except OSError as error:
         found.close()
-        taken = error.errno == errno.EADDRINUSE
-        why = "is in use by another program" if taken else f"can't be had ({error.strerror or error})"
-        raise BadInput(f"Port {port} of {address} {why}; --port 0 takes one that is free.") from error
+        if error.errno == errno.EADDRINUSE:
+            raise BadInput(
+                f"Port {port} of {address} is in use by another program; --port 0 takes one that is free."
+            ) from error
+        why = error.strerror or error
+        raise BadInput(f"Port {port} of {address} can't be had ({why}); --port 0 takes one that is free.") from error
     return found
 
 

@@ -12,7 +12,8 @@ import pytest
 sys.path.append(str(Path(__file__).parents[1] / "terminal"))
 
 from model_server import model_server
-from real_support import Case, Place
+from real_cases import Case
+from real_support import Place
 
 
 @pytest.fixture

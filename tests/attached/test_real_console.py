@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from real_support import GRAPHS, Case, Place, each
+from real_cases import GRAPHS, Case, each
+from real_support import Place
 from terminal_support import Terminal
 
 pytestmark = [pytest.mark.long, pytest.mark.timeout(600)]

@@ -9,7 +9,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from real_support import CASES, GRAPHS, Case, Place, Talk, attaching, each, named
+from real_cases import CASES, GRAPHS, Case, each
+from real_support import Place, Talk, attaching, named
 
 PLAIN = [case.name for case in CASES if not case.needs]
 

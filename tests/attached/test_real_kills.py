@@ -6,7 +6,8 @@ import signal
 from typing import Any
 
 import pytest
-from real_support import CASES, Case, Place, Talk, attaching, each, named, seen_in
+from real_cases import CASES, Case, each
+from real_support import Place, Talk, attaching, named, seen_in
 
 pytestmark = [pytest.mark.long, pytest.mark.timeout(600)]
 

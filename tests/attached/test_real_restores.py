@@ -6,7 +6,8 @@ import signal
 from typing import Any
 
 import pytest
-from real_support import Case, Place, Talk, asked, attaching, each, seen_in
+from real_cases import Case, each
+from real_support import Place, Talk, asked, attaching, seen_in
 
 pytestmark = [pytest.mark.long, pytest.mark.timeout(600)]
 

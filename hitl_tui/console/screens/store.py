@@ -182,6 +182,10 @@ class StoreApp(HitlApp):
         self.wanted: tuple[str, str] | None = None
         """Thread and checkpoint that a session shall begin with, once the store was left for it."""
 
+    def _wanted(self) -> str:
+        """Return no session to open at the start: a store is shown, not what was left open last."""
+        return ""
+
     def get_default_screen(self) -> Screen[Any]:
         return self._threads
 

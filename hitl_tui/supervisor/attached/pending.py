@@ -16,6 +16,9 @@ from hitl_tui.teams.graph.values import plain
 LARGEST = 256_000
 """Bytes of JSON that a question carries; what is larger is shown cut, with its digest."""
 
+_SHOWN = 16_000
+"""Bytes of a larger question that are shown: a person reads it to its end."""
+
 BREAK = "break:"
 
 
@@ -111,7 +114,7 @@ def places(state: StateSnapshot) -> Iterator[RunnableConfig]:
 
 
 def finished_in(state: StateSnapshot) -> set[str]:
-    """Return the ids of the tasks of a paused step that are done: LangGraph reports them again, and doesn't run them."""
+    """Return the ids of a paused step's tasks that are done: LangGraph reports them again and doesn't run them."""
     found = {task.id for task in state.tasks if task.result is not None and not task.interrupts}
     for task in state.tasks:
         if isinstance(task.state, StateSnapshot):
@@ -157,16 +160,36 @@ def again(asked: Asked, others: int) -> list[str]:
 
 
 def bounded(value: Any) -> Any:
-    """Return a JSON value, cut where it is too large for a question."""
+    """Return a JSON value; one that is too large for a question as an object that shows how each of its parts begins.
+
+    The object isn't of the value's own form, so that no answer can be made of parts that were cut.
+    """
     data = canonical(value)
     if len(data) <= LARGEST:
         return value
-    shown = data[: LARGEST // 2].decode("utf-8", "ignore")
+    shown = data[:_SHOWN].decode("utf-8", "ignore")
+    for items, characters in ((40, 1_000), (10, 200)):
+        parts = _beginning(value, items, characters)
+        if len(canonical(parts)) <= _SHOWN:
+            shown = parts
+            break
     return {
-        "cut": f"{len(data):,} bytes, of which the first {LARGEST // 2:,} are here",
-        "begins": shown,
+        "cut": f"{len(data):,} bytes; of what is long only the beginning is here",
+        "shown": shown,
         "sha256": digest(value),
     }
+
+
+def _beginning(value: Any, items: int, characters: int) -> Any:
+    if isinstance(value, str) and len(value) > characters:
+        return f"{value[:characters]}… ({len(value):,} characters)"
+    if isinstance(value, Mapping):
+        found = {k: _beginning(v, items, characters) for k, v in list(value.items())[:items]}
+        return {**found, "…": f"{len(value) - items:,} more"} if len(value) > items else found
+    if isinstance(value, list):
+        parts = [_beginning(v, items, characters) for v in value[:items]]
+        return [*parts, f"… {len(value) - items:,} more"] if len(value) > items else parts
+    return value
 
 
 def breakpoint_question(state: StateSnapshot, where: str, nodes: Sequence[str]) -> dict[str, Any]:
