@@ -78,6 +78,11 @@ class RunSpec:
         return dict(self.todo.metadata.get("rewind", {}))
 
     @property
+    def stopped_on(self) -> str:
+        """The thread that an earlier attempt was cancelled on; empty for none."""
+        return str(self.todo.metadata.get("stopped_on", ""))
+
+    @property
     def thread(self) -> str:
         """The run's LangGraph thread: its own, or the one whose step it goes on from."""
         return self.step.get("thread", self.run_id)
@@ -310,7 +315,8 @@ class LocalDispatcher:
             }
             await self._tell(spec, f"run:{spec.run_id}:asks:{spec.todo.asked}", EventKind.INTERRUPTED, data)
         else:
-            await self._finish(spec, ending.result.to_dict(), ending.entered)
+            more = {"entered": dict(ending.entered), "thread": self.attached.thread(spec, team)}
+            await self._finish(spec, ending.result.to_dict(), more)
 
     def _graph(self, team: Team) -> CompiledStateGraph[Any, Any, Any, Any]:
         graph = self._graphs.get(team.name)
@@ -407,7 +413,7 @@ class LocalDispatcher:
             return
         await self._finish(spec, found)
 
-    async def _finish(self, spec: RunSpec, found: Mapping[str, Any], entered: Mapping[str, int] | None = None) -> None:
+    async def _finish(self, spec: RunSpec, found: Mapping[str, Any], more: Mapping[str, Any] | None = None) -> None:
         services, todo = self._services, spec.todo
         result = TeamResult.from_dict(found)
         digest = await services.artifacts.put(result.to_dict())
@@ -418,9 +424,7 @@ class LocalDispatcher:
             "files": list(result.files),
         }
         proposal = await services.follow_up(todo, result)
-        data = {"todo_id": todo.id, "run_id": spec.run_id, "result": reference, "proposal": proposal}
-        if entered:
-            data["entered"] = dict(entered)
+        data = {"todo_id": todo.id, "run_id": spec.run_id, "result": reference, "proposal": proposal, **(more or {})}
         await self._tell(spec, f"run:{spec.run_id}:finished", EventKind.FINISHED, data)
 
 

@@ -16,6 +16,7 @@ from hitl_tui.language.templates import fields_of
 
 NAMES = frozenset(
     {"TODO", "JSON", "TOML", "UTF", "CP", "NUL", "PDF", "MB", "SQLite", "PostgreSQL", "LangGraph", "JavaScript"}
+    | {"ssh", "HOST"}
     | {"Markdown", "SystemExit", "TeamResult", "WAL", "msgpack", "dict", "shm", "wal", "null", "true", "false"}
     | {"Space", "Enter", "Esc", "PgDn", "r", "m", "h", "d", "w", "x", "n", "N"}
     | {"id", "yes", "no", "en", "ko", "step", "plan", "risk", "low", "medium", "high", "before", "after"}

@@ -9,6 +9,8 @@ import pexpect  # type: ignore[import-untyped]
 import pytest
 from repl_support import CTRL_C, CTRL_D, SEARCH, Line
 
+pytestmark = pytest.mark.long
+
 
 @pytest.fixture
 def line(tmp_path: Path) -> Line:

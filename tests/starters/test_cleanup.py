@@ -14,6 +14,8 @@ from pathlib import Path
 import pytest
 from starter_support import DEADLINE, Said, Trial
 
+pytestmark = pytest.mark.long
+
 LOST = (
     "SELECT count(*) FROM (SELECT name, email, city FROM copy.customers "
     "EXCEPT SELECT name, email, city FROM main.customers)"

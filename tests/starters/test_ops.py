@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 from starter_support import Trial
 
+pytestmark = pytest.mark.long
+
 NGINX = "web-1/var/log/nginx/"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import operator
 import os
 import signal
@@ -201,3 +202,20 @@ def loud_node(state: Mail) -> Mail:
 
 
 loud = StateGraph(Mail).add_node(loud_node).add_edge(START, "loud_node").compile()
+
+
+async def slow_node(state: Inner) -> Inner:
+    act("slow")
+    while not Path(os.environ["WORLD"]).with_suffix(".mended").exists():  # noqa: ASYNC110 - a file is no event
+        await asyncio.sleep(0.01)
+    return {"amount": 8}
+
+
+slow = (
+    StateGraph(Inner)
+    .add_node(before_inner)
+    .add_node(slow_node)
+    .add_edge(START, "before_inner")
+    .add_edge("before_inner", "slow_node")
+    .compile()
+)

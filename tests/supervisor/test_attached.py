@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 from typing import Any
 
@@ -260,3 +261,19 @@ async def test_what_cannot_be_attached_is_one_sentence(tmp_path: Path, attribute
             pass
     assert says in caught.value.message
     assert not list((tmp_path / "data" / "sessions").iterdir())
+
+
+async def test_a_cancelled_graph_that_is_tried_again_goes_on_where_it_stood(tmp_path: Path) -> None:
+    async with attached(tmp_path, "slow", '{"amount": 1}') as op:
+        await op.handler.handle("/todo approve")
+        async with asyncio.timeout(30):
+            while not world(tmp_path)["slow"]:
+                await op.session.changed(None)
+                await asyncio.sleep(0)
+        await op.ok("/todo cancel 1")
+        assert op.questions[0].kind is Kind.FAILURE
+        (tmp_path / "world.mended").touch()
+        await op.ok("/todo retry 1")
+        assert await result(op) == {"amount": 8}
+        assert op.now.todos[0].metadata["threads"] == {"s1/todo_001/0.2": "s1/todo_001/0.1"}
+    assert world(tmp_path) == {"before": 1, "slow": 2}

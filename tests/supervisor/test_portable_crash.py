@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 from portable_support import COUNT, QUERY, cleanup, left_over, person_at
 
+pytestmark = pytest.mark.long
+
 HERE = Path(__file__).parent
 OPERATIONS = ("fork", "import", "export", "delete", "rename")
 QUICK = ("fork", "export", "delete")

@@ -202,7 +202,7 @@ def _again(todo: SupervisorTodo, status: Status) -> SupervisorTodo:
     )
 
 
-_FORGOTTEN = frozenset({"held", "skip_reason", "skipped_by", "rejected", "resolutions", "rewind"})
+_FORGOTTEN = frozenset({"held", "skip_reason", "skipped_by", "rejected", "resolutions", "rewind", "stopped_on"})
 
 
 def priority(draft: Draft, event: Event) -> None:
@@ -305,8 +305,11 @@ def breaks(draft: Draft, event: Event) -> None:
 
 
 def _cancelled(todo: SupervisorTodo, event: Event, question: Mapping[str, Any] | None) -> SupervisorTodo:
+    # What can go on with its thread (a graph of others) does so when it is tried again.
+    thread = todo.metadata.get("rewind", {}).get("thread") or todo.metadata.get("stopped_on") or todo.run_id
     return todo.move(
         Status.FAILED,
+        metadata={**todo.metadata, "stopped_on": thread},
         error=f"cancelled by {by_whom(event) or 'operator'}",
         question=question,
         completed_at=event.at,

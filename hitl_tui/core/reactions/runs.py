@@ -42,8 +42,14 @@ def _entering(todo: SupervisorTodo, event: Event) -> SupervisorTodo:
 
 
 def finished(draft: Draft, event: Event) -> None:
-    """A run ended well: `todo_id`, `run_id`, `result` (a reference), optionally `proposal` and `entered`."""
+    """A run ended well: `todo_id`, `run_id`, `result` (a reference).
+
+    Optionally `proposal`, `entered`, and `thread`: the one it was on, of a graph of others.
+    """
     todo = _entering(_ended(draft, event), event)
+    if event.data.get("thread"):
+        metadata = {k: v for k, v in todo.metadata.items() if k != "stopped_on"}
+        todo = replace(todo, metadata={**metadata, "threads": {todo.run_id: str(event.data["thread"])}})
     draft.put(
         todo.move(
             Status.COMPLETED,

@@ -115,7 +115,8 @@ class GraphRunner:
     def thread(spec: RunSpec, team: GraphTeam) -> str:
         """Return the thread a run is on."""
         own = spec.todo.metadata.get("threads", {}).get(spec.run_id)
-        return spec.step.get("thread") or own or team.declaration.thread or spec.continued or spec.run_id
+        kept = spec.step.get("thread") or own or spec.stopped_on
+        return kept or team.declaration.thread or spec.continued or spec.run_id
 
     async def drive(self, spec: RunSpec, team: GraphTeam) -> Asks | Ended:
         """Let a run go on to its next question or its end.

@@ -88,11 +88,12 @@ def next_stretch(spec: RunSpec, graph: AnyPregel, state: StateSnapshot, told: To
     """
     begun = told.began or (state.metadata or {}).get(RUN) == spec.run_id
     given = spec.todo.arguments.get("input")
-    if state.created_at is None or (not begun and not spec.step and given is not None):
+    again = bool(spec.step or spec.stopped_on)
+    if state.created_at is None or (not begun and not again and given is not None):
         return Stretch(given, f"start {spec.todo.attempt}")
     asked = asked_in(state, graph)
     at = stands_at(state)
-    if not begun and spec.step:  # a failed run goes on: with the answers it has, nobody is asked again
+    if not begun and again:  # a failed run goes on: with the answers it has, nobody is asked again
         return Stretch(None, f"go on {spec.todo.attempt}")
     if asked:
         waiting = {a.interrupt.id for a in asked}
