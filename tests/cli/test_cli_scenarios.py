@@ -12,6 +12,8 @@ from typing import Any
 import pytest
 from cli_support import S1_EN, S1_KO, Shell, by_id, read_until, statuses
 
+pytestmark = pytest.mark.long
+
 
 @pytest.fixture
 def shell(tmp_path: Path) -> Shell:

@@ -14,6 +14,8 @@ from hitl_tui.console.keys import KEYS
 from hitl_tui.core.todos import Status
 from hitl_tui.language import _, using
 
+pytestmark = pytest.mark.long
+
 QUERY = "상한은 몇 퍼센트인가"
 
 KEYS_SHOWN = frozenset({"Esc", "Enter", "PgDn", "PgUp", "Space", "Tab", "Home", "End", "Shift", "Ctrl"})

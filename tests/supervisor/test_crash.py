@@ -28,6 +28,8 @@ from hitl_tui.supervisor.checkpointer import create_checkpointer
 from hitl_tui.supervisor.session import Session
 from hitl_tui.supervisor.storage import ArtifactStore
 
+pytestmark = pytest.mark.long
+
 _WRITES = (
     *("record", "open_requests", "decide", "expire", "supersede", "post", "intend_restore", "finish_restore"),
     *("begin_effect", "end_effect", "stop_run"),

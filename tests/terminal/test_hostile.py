@@ -16,6 +16,8 @@ from pathlib import Path
 import pytest
 from terminal_support import CTRL_G, EXAMPLE, F6, PAGE_DOWN, ROOT, Terminal
 
+pytestmark = pytest.mark.long
+
 ESCAPES = (
     "\x1b[2J\x1b[31m\x1b]0;pwned\x07\x1b]8;;http://evil\x1b\\link\x1b]52;c;cHduZWQ=\x07\x1bPq#0\x1b\\\x9b2J\x9d0;x\x9c"
 )

@@ -8,7 +8,8 @@ import pytest
 from terminal_support import EXAMPLE, F6, Terminal, shown
 
 RISE = "집주인이 전세금 3억을 10억으로 올려달래. 법적으로 해결방법 알려줘"
-SIZES = pytest.mark.parametrize("size", [(80, 24), (120, 40)], ids=["80x24", "120x40"])
+LARGE = pytest.param((120, 40), marks=pytest.mark.long)
+SIZES = pytest.mark.parametrize("size", [(80, 24), LARGE], ids=["80x24", "120x40"])
 
 
 @SIZES
