@@ -99,7 +99,10 @@ class Terminal:
         readable, _, _ = select.select([self.child.fd], [], [], wait)
         if not readable:
             return 0.0
-        data = os.read(self.child.fd, 65536)
+        try:
+            data = os.read(self.child.fd, 65536)
+        except OSError as error:  # Linux's word for a program that has ended
+            raise RuntimeError(f"{' '.join(self.child.argv or ())} ended:\n{self.text}") from error
         at = time.perf_counter()
         self._stream.feed(data)
         return at

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -148,18 +148,27 @@ class SqliteLedger:
                 if posted.is_set():
                     posted.clear()
                     version = -1  # what we write ourselves doesn't change our data_version
+                before = self._written()
                 glance = partial(_glance, session=session, cursor=cursor, seen=version)
                 version, something = await self._database.peek(glance)
                 if something:
                     return True
-                left = poll if end is None else min(poll, end - loop.time())
-                if left <= 0:
-                    return False
-                try:
-                    async with asyncio.timeout(left):
-                        await posted.wait()
-                except TimeoutError:
-                    continue
+                # Who else writes, writes into the log first: while that is as it was, there is nothing to read.
+                while not posted.is_set() and self._written() == before:
+                    left = poll if end is None else min(poll, end - loop.time())
+                    if left <= 0:
+                        return False
+                    with suppress(TimeoutError):
+                        async with asyncio.timeout(left):
+                            await posted.wait()
+
+    def _written(self) -> tuple[int, int]:
+        """Return when the database's log was last written, and how long it is; the file isn't opened for that."""
+        try:
+            found = Path(f"{self.path}-wal").stat()
+        except OSError:
+            return 0, 0
+        return found.st_mtime_ns, found.st_size
 
     async def branch(self, session: str) -> Branch:
         return await self._database.peek(lambda db: sqlite_streams.branch(db, session))

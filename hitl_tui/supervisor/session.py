@@ -20,7 +20,7 @@ from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
 from hitl_tui.core.board import Board, Draft, LazyTodos, Rules
 from hitl_tui.core.errors import BadInput, HitlError, Refused, StorageError
-from hitl_tui.core.events import Event, EventKind
+from hitl_tui.core.events import Event, EventKind, seconds_between
 from hitl_tui.core.policy import Mode, Policy
 from hitl_tui.core.questions import question_keys, question_named, question_of
 from hitl_tui.core.requests import Kind, Request
@@ -241,8 +241,7 @@ class Session:
         try:
             while True:
                 await self.advance()
-                timeout = _DEADLINE_WAIT if self._deadlines() else _IDLE_WAIT
-                await self.setup.ledger.wait(self.id, self._board().control.cursor, timeout)
+                await self.setup.ledger.wait(self.id, self._board().control.cursor, self._patience())
         except asyncio.CancelledError:
             raise
         except Exception as error:
@@ -374,6 +373,14 @@ class Session:
         todos = {i: SupervisorTodo.from_state(board.todos[i]) for i in needed if i in board.todos}
         fresh = todo.run_id not in self._begun_before
         return RunSpec.of(todo, todos, board.control.branch, board.query, fresh=fresh)
+
+    def _patience(self) -> float:
+        """Return the seconds after which to look again though nothing was said: until the next deadline, at most."""
+        if not self._deadlines():
+            return _IDLE_WAIT
+        ends = [view.request.deadline for view in self._views.values() if view.request.deadline]
+        left = seconds_between(self.setup.now(), min(ends)) if ends else None
+        return min(_IDLE_WAIT, max(_DEADLINE_WAIT, left or 0.0))
 
     def _deadlines(self) -> bool:
         return any(q.terms.deadline for q in self._asked.values())
