@@ -37,6 +37,7 @@ def listed(shell: Shell, *options: str) -> list[str]:
     return [found["session_id"] for found in shell.run("sessions", "--json", *options).json["sessions"]]
 
 
+@pytest.mark.long
 def test_a_fork_in_processes_of_its_own(shell: Shell) -> None:
     assert shell.process("run", S1_EN, "--json").code == 3
     forked = shell.process("fork", "s1", "--title", "another way", "--json")
@@ -118,6 +119,7 @@ def test_an_export_of_a_session_that_another_process_has_open(begun: Shell, tmp_
     assert listed(begun, "--search", "MEANWHILE renamed") == ["s1"]
 
 
+@pytest.mark.long
 def test_what_is_no_export_is_bad_input(begun: Shell, tmp_path: Path) -> None:
     (tmp_path / "text.zip").write_text("no zip")
     for file in ("text.zip", "nix.zip"):
@@ -191,6 +193,7 @@ def test_pruning_shows_what_would_go_first(begun: Shell) -> None:
     assert begun.run("prune", "--keep", "-1").code == 2
 
 
+@pytest.mark.long
 def test_starters_for_scripts(shell: Shell) -> None:
     offered = shell.run("starter", "--json").json["starters"]
     assert [s["name"] for s in offered] == ["lease", "ops", "cleanup", "attach"]

@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 from repl_support import SEARCH, Line
 
+pytestmark = pytest.mark.long
+
 
 @pytest.fixture
 def line(tmp_path: Path) -> Line:
