@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 from hitl_tui.cli.given import Arguments
-from hitl_tui.cli.jobs import DONE, Job, exit_code, given_text, outcome, settled, told
+from hitl_tui.cli.jobs import Job, exit_code, given_text, outcome, settled, told
 from hitl_tui.cli.settings import operator_name, workspace_folder
 from hitl_tui.config.graphs import Attachment, GraphDeclaration, declared_graph
 from hitl_tui.core.errors import BadInput
@@ -37,7 +37,7 @@ def attachment(given: Arguments, stdin: object) -> Attachment:
         notes.append(f"{declaration.name} came with a saver in memory: what that held before isn't seen here.")
     if facts.keeps:
         notes.append(f"{declaration.name} keeps its own {facts.keeps}; its threads live there, not in the session.")
-    return Attachment(declaration, query, bool(given.input is not None), tuple(notes), team.takes)
+    return Attachment(declaration, query, given.input is not None, tuple(notes), team.takes)
 
 
 def _with_store(declaration: GraphDeclaration, given: Arguments) -> GraphDeclaration:
@@ -105,4 +105,4 @@ async def attach(job: Job, found: Attachment) -> int:
         job.out.document({**run_document(snapshot), "notes": list(found.notes)})
     else:
         job.out.lines([*map(render, found.notes), *plan_lines(snapshot), *outcome(job, snapshot)])
-    return exit_code(snapshot) if snapshot.questions or snapshot.concluded else DONE
+    return exit_code(snapshot)
