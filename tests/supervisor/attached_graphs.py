@@ -219,3 +219,18 @@ slow = (
     .add_edge("before_inner", "slow_node")
     .compile()
 )
+
+
+async def asks_at_once(state: Inner) -> Inner:
+    interrupt("How much?")
+    return {}
+
+
+beside = (
+    StateGraph(Inner)
+    .add_node(asks_at_once)
+    .add_node(slow_node)
+    .add_edge(START, "asks_at_once")
+    .add_edge(START, "slow_node")
+    .compile()
+)

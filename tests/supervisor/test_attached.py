@@ -277,3 +277,19 @@ async def test_a_cancelled_graph_that_is_tried_again_goes_on_where_it_stood(tmp_
         assert await result(op) == {"amount": 8}
         assert op.now.todos[0].metadata["threads"] == {"s1/todo_001/0.2": "s1/todo_001/0.1"}
     assert world(tmp_path) == {"before": 1, "slow": 2}
+
+
+async def test_a_node_cut_off_beside_one_that_asks_is_asked_about(tmp_path: Path) -> None:
+    async with attached(tmp_path, "beside", '{"amount": 1}') as op:
+        await op.handler.handle("/todo approve")
+        async with asyncio.timeout(30):
+            while not (await op.session.graph("todo_001")).asking or not world(tmp_path)["slow"]:  # noqa: ASYNC110 - no event says so
+                await asyncio.sleep(0)
+    (tmp_path / "world.mended").touch()
+    async with attached(tmp_path, "beside") as op:
+        assert [q.kind for q in op.questions] == [Kind.EFFECT]
+        await op.ok("/todo again 1")
+        assert op.asked == ["How much?"]
+        await op.ok("/answer 1 5")
+        assert await result(op) == {"amount": 8}
+    assert world(tmp_path)["slow"] == 2

@@ -28,7 +28,15 @@ from hitl_tui.supervisor.attached.changed import vanished
 from hitl_tui.supervisor.attached.contained import contained
 from hitl_tui.supervisor.attached.failing import failure_text
 from hitl_tui.supervisor.attached.outcomes import Asks, Ended, GraphFailure, in_doubt
-from hitl_tui.supervisor.attached.pending import asked_in, bounded, breakpoint_question, finished_in, places, stands_at
+from hitl_tui.supervisor.attached.pending import (
+    asked_in,
+    bounded,
+    breakpoint_question,
+    cut_off_in,
+    finished_in,
+    places,
+    stands_at,
+)
 from hitl_tui.supervisor.attached.printing import printed_to
 from hitl_tui.supervisor.attached.store import open_saver
 from hitl_tui.supervisor.attached.stretches import RUN, Stretch, Told, next_stretch, questions, stops_of
@@ -198,7 +206,7 @@ class GraphRunner:
         pending = {a.interrupt.id: digest(bounded(plain(a.interrupt.value))) for a in asked_in(state, graph)}
         if pending:
             asked = {i["id"]: digest(i["value"]) for i in told.interrupts if i["id"] in told.unsure}
-            return bool(pending) and not any(pending.get(i) == seen for i, seen in asked.items())
+            return not cut_off_in(state) and not any(pending.get(i) == seen for i, seen in asked.items())
         return not state.next and state.created_at is not None and (state.metadata or {}).get(RUN) == told.run_id
 
     async def _claim(self, spec: RunSpec, team: GraphTeam, effect: Effect) -> Effect:

@@ -122,6 +122,16 @@ def finished_in(state: StateSnapshot) -> set[str]:
     return found
 
 
+def cut_off_in(state: StateSnapshot) -> bool:
+    """Return whether a node of a step in which another one asks has come to no end: it was at work when all stopped."""
+    return any(
+        cut_off_in(task.state)
+        if task.interrupts and isinstance(task.state, StateSnapshot)
+        else not task.interrupts and task.result is None
+        for task in state.tasks
+    )
+
+
 def question_for(asked: Asked, at: str, others: int) -> dict[str, Any]:
     """Return an interrupt as an event carries it.
 
