@@ -18,26 +18,24 @@ from typing import TYPE_CHECKING, Any
 
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
-from hitl_tui.core.board import Board, Draft, LazyTodos, Rules
+from hitl_tui.core.board import Board, LazyTodos, Rules
 from hitl_tui.core.errors import BadInput, HitlError, Refused, StorageError
-from hitl_tui.core.events import Event, EventKind, seconds_between
+from hitl_tui.core.events import Event, EventKind
 from hitl_tui.core.policy import Mode, Policy
-from hitl_tui.core.questions import question_keys, question_named, question_of
-from hitl_tui.core.requests import Kind, Request
 from hitl_tui.core.safe_text import mask_json
-from hitl_tui.core.shapes.recognise import title_of
 from hitl_tui.core.storable import check_storable, storable
 from hitl_tui.core.todos import SupervisorTodo
-from hitl_tui.ledger.contract import Branch, Ledger, RequestView, decided_event
+from hitl_tui.ledger.contract import Branch, Ledger
 from hitl_tui.supervisor.activity import ActivityStream
+from hitl_tui.supervisor.asking import OpenQuestions
 from hitl_tui.supervisor.attached.view import GraphView
 from hitl_tui.supervisor.checkpointer import create_checkpointer, make_durable
 from hitl_tui.supervisor.clock import utc_now
-from hitl_tui.supervisor.face import Desk, Watched, opened, run_thread
+from hitl_tui.supervisor.face import Desk, Watched, run_thread
 from hitl_tui.supervisor.graph import TeamSupervisor, config_of
 from hitl_tui.supervisor.history import CheckpointInfo, History
 from hitl_tui.supervisor.runs import LocalDispatcher, RunServices, RunSpec
-from hitl_tui.supervisor.snapshot import Snapshot, numbered
+from hitl_tui.supervisor.snapshot import Snapshot
 from hitl_tui.supervisor.storage import ArtifactStore, SessionFolder, SessionInfo
 from hitl_tui.teams.contract import Team, TeamResult
 
@@ -45,10 +43,6 @@ if TYPE_CHECKING:
     from hitl_tui.planning.agent import PlanningAgent
 
 log = logging.getLogger(__name__)
-
-_IDLE_WAIT = 2.0
-_DEADLINE_WAIT = 0.2
-_MANY = 100_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,13 +108,7 @@ class Session:
         self._state: dict[str, Any] = {}
         self._interrupt = ""
         self._known = 0
-        self._asked: dict[str, Request] = {}
-        self._tidied = False
-        self._keys: dict[str, tuple[Any, ...]] = {}
-        self._named: dict[str, Request | None] = {}
-        self._decided: set[str] = set()
-        self._views: dict[str, RequestView] = {}
-        self._previews: dict[str, asyncio.Task[None]] = {}
+        self._questions = OpenQuestions(setup, activity, self._previewed)
         self._response: tuple[str, dict[str, Any]] | None = None
         self._watched = Watched()
         self._publishing = asyncio.Lock()
@@ -241,7 +229,7 @@ class Session:
         try:
             while True:
                 await self.advance()
-                await self.setup.ledger.wait(self.id, self._board().control.cursor, self._patience())
+                await self.setup.ledger.wait(self.id, self._board().control.cursor, self._questions.patience)
         except asyncio.CancelledError:
             raise
         except Exception as error:
@@ -262,14 +250,14 @@ class Session:
         if control.branch == branch.number and control.cursor >= self._known:
             # First what may run: it doesn't wait until the next questions stand in the ledger.
             await self._keep_running()
-            asked = await self._ask()
+            asked = await self._questions.ask(self._board())
         happened = restored or delivered or asked
-        if happened or self._asked:
+        if happened or self._questions:
             await self._publish(happened=happened)
         return delivered or restored
 
     async def _deliver(self, branch: Branch) -> bool:
-        expired = await self.setup.ledger.expire(self.setup.now(), self.id) if self._deadlines() else []
+        expired = await self.setup.ledger.expire(self.setup.now(), self.id) if self._questions.have_deadlines else []
         control = self._board().control
         posted = await self.setup.ledger.after(self.id, control.cursor, branch.number)
         if not posted:
@@ -280,7 +268,7 @@ class Session:
             posted = posted[:1]
         events = [_event(p.seq, p.event_id, p.event) for p in posted]
         state = await self._supervisor.resume(self.id, self._interrupt, events)
-        self._decided |= {str(e.data.get("request_id", "")) for e in events if e.kind == EventKind.DECIDED}
+        self._questions.heard(str(e.data.get("request_id", "")) for e in events if e.kind == EventKind.DECIDED)
         seen = {r["event"] for r in control.refused}
         self._take(state)
         for refusal in self._board().control.refused:
@@ -297,62 +285,6 @@ class Session:
 
     def _board(self) -> Board:
         return Board.from_state(self._state)
-
-    async def _ask(self) -> bool:
-        """See that everything the state asks stands in the ledger, and nothing else does; return whether it changed."""
-        board = self._board()
-        keys = question_keys(board)
-        if self._tidied and list(keys.items()) == list(self._keys.items()):
-            return False
-        draft = Draft(board, self.setup.rules)
-        named = {
-            name: self._named[name] if self._keys.get(name) == key else question_named(draft, name)
-            for name, key in keys.items()
-        }
-        self._keys, self._named = keys, named
-        asked = {q.id: q for q in named.values() if q is not None}
-        now = self.setup.now()
-        fresh = [opened(q, now) for key, q in asked.items() if key not in self._asked]
-        if fresh:
-            await self.setup.ledger.open_requests(fresh)
-            for request in fresh:
-                self._preview(request)
-                self.activity.write(request.todo_id, "asked", title_of(request))
-        if not self._tidied or self._asked.keys() - asked.keys() - self._decided:
-            keep = [*asked, *await self._asked_ahead(draft)]
-            await self.setup.ledger.supersede(self.id, keep, "the plan went on", self.setup.now())
-        self._asked, self._tidied = asked, True
-        self._decided.clear()
-        return True
-
-    async def _asked_ahead(self, draft: Draft) -> list[str]:
-        """Return the open requests for approvals in advance that still stand for what would be asked now."""
-        found = await self.setup.ledger.requests(self.setup.now(), session=self.id, limit=_MANY)
-        ahead = [v.request for v in found if v.request.about.get("ahead") and v.request.todo_id in draft]
-        named = {r.id: question_of(draft, draft.get(r.todo_id)) for r in ahead}
-        return [key for key, question in named.items() if question is not None and question.id == key]
-
-    def _preview(self, request: Request) -> None:
-        """Run a team's declared, read-only preview beside a question; its output is evidence, not subject."""
-        if request.kind is not Kind.TODO or not request.subject.get("arguments", {}).get("preview"):
-            return
-        preview = getattr(self.setup.team(request.source), "preview", None)
-        if preview is None:
-            return
-
-        async def show() -> None:
-            try:
-                found = await preview(request.subject["arguments"], Path(self.setup.info.workspace), self.setup.secrets)
-            except HitlError as error:
-                found = {"error": error.message}
-            evidence = mask_json(found, self.setup.secrets)
-            await self.setup.ledger.attach(request.id, evidence, self.setup.now())
-            async with self._publishing:
-                self._previews.pop(request.id, None)
-                self._views.pop(request.id, None)
-                await self._publish_now(happened=True)
-
-        self._previews[request.id] = asyncio.create_task(show(), name=f"preview {request.id}")
 
     async def _keep_running(self) -> None:
         board = self._board()
@@ -374,27 +306,21 @@ class Session:
         fresh = todo.run_id not in self._begun_before
         return RunSpec.of(todo, todos, board.control.branch, board.query, fresh=fresh)
 
-    def _patience(self) -> float:
-        """Return the seconds after which to look again though nothing was said: until the next deadline, at most."""
-        if not self._deadlines():
-            return _IDLE_WAIT
-        ends = [view.request.deadline for view in self._views.values() if view.request.deadline]
-        left = seconds_between(self.setup.now(), min(ends)) if ends else None
-        return min(_IDLE_WAIT, max(_DEADLINE_WAIT, left or 0.0))
-
-    def _deadlines(self) -> bool:
-        return any(q.terms.deadline for q in self._asked.values())
-
     async def _publish(self, *, happened: bool) -> None:
         """Let faces see the session as it is; without a happening, only when what was said about questions changed."""
         async with self._publishing:
             await self._publish_now(happened=happened)
 
+    async def _previewed(self, request_id: str) -> None:
+        async with self._publishing:
+            self._questions.previewed(request_id)
+            await self._publish_now(happened=True)
+
     async def _publish_now(self, *, happened: bool) -> None:
         ledger, board = self.setup.ledger, self._board()
-        await self._look_up()
-        asked = numbered(self._views[key] for key in self._asked if key in self._views)
-        busy = bool(self._previews) or await ledger.wait(self.id, board.control.cursor, 0)
+        await self._questions.look_up(board)
+        asked = self._questions.shown()
+        busy = self._questions.looking or await ledger.wait(self.id, board.control.cursor, 0)
         if not happened and (asked, busy) == (self.snapshot.questions, self.snapshot.busy):
             return
         planning = self._state.get("planning") or {}
@@ -419,26 +345,6 @@ class Session:
             busy=busy,
         )
         await self._watched.publish(snapshot)
-
-    async def _look_up(self) -> None:
-        """Read what the ledger says of the open questions: new ones, and those that more than one person decides."""
-        self._views = {key: view for key, view in self._views.items() if key in self._asked}
-        for key, request in self._asked.items():
-            if key in self._views and request.terms.quorum < 2:
-                continue
-            view = await self.setup.ledger.request(key, self.setup.now())
-            if view is not None:
-                self._views[key] = view
-                if view.resolution.decided:
-                    await self._hear_again(view)
-
-    async def _hear_again(self, view: RequestView) -> None:
-        """Deliver a decision to a question that waits for it though its event has been gone through already."""
-        control, key = self._board().control, view.request.id
-        inbox = await self.setup.ledger.after(self.id, 0, control.branch)
-        if any(p.event_id == f"decided:{key}" and p.seq <= control.cursor for p in inbox):
-            event, again = decided_event(view), f"again:{key}:{control.cursor}"
-            await self.setup.ledger.post(self.id, control.branch, again, event, self.setup.now())
 
     async def _load_response(self) -> dict[str, Any] | None:
         reference = self._state.get("response")
@@ -520,7 +426,7 @@ class Session:
         await self.setup.ledger.finish_restore(self.id, branch.number, self.setup.now(), extra)
         # Only now: what runs here is no copy, and a restore that is repeated would take it for the head that is left.
         self._take(await self._supervisor.execute("", self.id))
-        self._asked, self._keys, self._views = {}, {}, {}
+        self._questions.forget()
 
     async def _last_head(self) -> str:
         """Return the newest checkpoint that isn't a copy: where the branch that is left stood."""
@@ -533,8 +439,7 @@ class Session:
         raise Refused(f"Session {self.id} has no checkpoint to leave.", reason="unknown")
 
     async def _close(self) -> None:
-        for task in list(self._previews.values()):
-            task.cancel()
+        self._questions.close()
         await self._dispatcher.close()
         self.activity.close()
 

@@ -1,0 +1,168 @@
+"""`OpenQuestions`: what a session asks now; opened, previewed and superseded in the ledger, and as faces see it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from hitl_tui.core.board import Board, Draft
+from hitl_tui.core.errors import HitlError
+from hitl_tui.core.events import seconds_between
+from hitl_tui.core.questions import question_keys, question_named, question_of
+from hitl_tui.core.requests import Kind, Request
+from hitl_tui.core.safe_text import mask_json
+from hitl_tui.core.shapes.recognise import title_of
+from hitl_tui.ledger.contract import RequestView, decided_event
+from hitl_tui.supervisor.activity import ActivityStream
+from hitl_tui.supervisor.face import opened
+from hitl_tui.supervisor.snapshot import Question, numbered
+
+if TYPE_CHECKING:
+    from hitl_tui.supervisor.session import SessionSetup
+
+_IDLE_WAIT = 2.0
+_DEADLINE_WAIT = 0.2
+_MANY = 100_000
+
+
+class OpenQuestions:
+    """The questions of one session, for the process that owns it.
+
+    Args:
+        setup: what the session was opened with.
+        activity: where it tells what it does.
+        previewed: called with a question's id when what its preview showed stands in the ledger.
+    """
+
+    def __init__(
+        self, setup: SessionSetup, activity: ActivityStream, previewed: Callable[[str], Awaitable[None]]
+    ) -> None:
+        self._setup = setup
+        self._ledger = setup.ledger
+        self._activity = activity
+        self._tell = previewed
+        self._asked: dict[str, Request] = {}
+        self._tidied = False
+        self._keys: dict[str, tuple[Any, ...]] = {}
+        self._named: dict[str, Request | None] = {}
+        self._decided: set[str] = set()
+        self._views: dict[str, RequestView] = {}
+        self._previews: dict[str, asyncio.Task[None]] = {}
+
+    def __bool__(self) -> bool:
+        return bool(self._asked)
+
+    @property
+    def looking(self) -> bool:
+        """A preview is still being made."""
+        return bool(self._previews)
+
+    @property
+    def have_deadlines(self) -> bool:
+        """At least one of them can expire."""
+        return any(q.terms.deadline for q in self._asked.values())
+
+    @property
+    def patience(self) -> float:
+        """Seconds after which to look again though nothing was said: until the next deadline, at most."""
+        if not self.have_deadlines:
+            return _IDLE_WAIT
+        ends = [view.request.deadline for view in self._views.values() if view.request.deadline]
+        left = seconds_between(self._setup.now(), min(ends)) if ends else None
+        return min(_IDLE_WAIT, max(_DEADLINE_WAIT, left or 0.0))
+
+    def shown(self) -> tuple[Question, ...]:
+        """Return them as faces see them."""
+        return numbered(self._views[key] for key in self._asked if key in self._views)
+
+    def heard(self, request_ids: Iterable[str]) -> None:
+        """The decisions of these were delivered: they needn't be superseded."""
+        self._decided |= set(request_ids)
+
+    def previewed(self, request_id: str) -> None:
+        """Read anew what the ledger says of one: its preview is there."""
+        self._previews.pop(request_id, None)
+        self._views.pop(request_id, None)
+
+    def forget(self) -> None:
+        """Begin anew: the session stands somewhere else."""
+        self._asked, self._keys, self._views = {}, {}, {}
+
+    def close(self) -> None:
+        """Stop what is being previewed."""
+        for task in list(self._previews.values()):
+            task.cancel()
+
+    async def ask(self, board: Board) -> bool:
+        """See that everything the state asks stands in the ledger, and nothing else does; return whether it changed."""
+        keys = question_keys(board)
+        if self._tidied and list(keys.items()) == list(self._keys.items()):
+            return False
+        draft = Draft(board, self._setup.rules)
+        named = {
+            name: self._named[name] if self._keys.get(name) == key else question_named(draft, name)
+            for name, key in keys.items()
+        }
+        self._keys, self._named = keys, named
+        asked = {q.id: q for q in named.values() if q is not None}
+        now = self._setup.now()
+        fresh = [opened(q, now) for key, q in asked.items() if key not in self._asked]
+        if fresh:
+            await self._ledger.open_requests(fresh)
+            for request in fresh:
+                self._preview(request)
+                self._activity.write(request.todo_id, "asked", title_of(request))
+        if not self._tidied or self._asked.keys() - asked.keys() - self._decided:
+            keep = [*asked, *await self._asked_ahead(draft)]
+            await self._ledger.supersede(self._setup.info.id, keep, "the plan went on", self._setup.now())
+        self._asked, self._tidied = asked, True
+        self._decided.clear()
+        return True
+
+    async def _asked_ahead(self, draft: Draft) -> list[str]:
+        """Return the open requests for approvals in advance that still stand for what would be asked now."""
+        found = await self._ledger.requests(self._setup.now(), session=self._setup.info.id, limit=_MANY)
+        ahead = [v.request for v in found if v.request.about.get("ahead") and v.request.todo_id in draft]
+        named = {r.id: question_of(draft, draft.get(r.todo_id)) for r in ahead}
+        return [key for key, question in named.items() if question is not None and question.id == key]
+
+    def _preview(self, request: Request) -> None:
+        """Run a team's declared, read-only preview beside a question; its output is evidence, not subject."""
+        if request.kind is not Kind.TODO or not request.subject.get("arguments", {}).get("preview"):
+            return
+        setup = self._setup
+        preview = getattr(setup.team(request.source), "preview", None)
+        if preview is None:
+            return
+
+        async def show() -> None:
+            try:
+                found = await preview(request.subject["arguments"], Path(setup.info.workspace), setup.secrets)
+            except HitlError as error:
+                found = {"error": error.message}
+            await self._ledger.attach(request.id, mask_json(found, setup.secrets), setup.now())
+            await self._tell(request.id)
+
+        self._previews[request.id] = asyncio.create_task(show(), name=f"preview {request.id}")
+
+    async def look_up(self, board: Board) -> None:
+        """Read what the ledger says of them: of new ones, and of those that more than one person decides."""
+        self._views = {key: view for key, view in self._views.items() if key in self._asked}
+        for key, request in self._asked.items():
+            if key in self._views and request.terms.quorum < 2:
+                continue
+            view = await self._ledger.request(key, self._setup.now())
+            if view is not None:
+                self._views[key] = view
+                if view.resolution.decided:
+                    await self._hear_again(view, board)
+
+    async def _hear_again(self, view: RequestView, board: Board) -> None:
+        """Deliver a decision to a question that waits for it though its event has been gone through already."""
+        session, control, key = self._setup.info.id, board.control, view.request.id
+        inbox = await self._ledger.after(session, 0, control.branch)
+        if any(p.event_id == f"decided:{key}" and p.seq <= control.cursor for p in inbox):
+            event, again = decided_event(view), f"again:{key}:{control.cursor}"
+            await self._ledger.post(session, control.branch, again, event, self._setup.now())
