@@ -28,9 +28,9 @@ from hitl_tui.core.events import Event
 from hitl_tui.core.fold import Folded, fold
 from hitl_tui.core.plan import AgentFacts, ExecutionPlan, Intent
 from hitl_tui.core.policy import Mode
-from hitl_tui.core.questions import asking
+from hitl_tui.core.questions import asking, plan_question
 from hitl_tui.core.settle import settle, withdraw_unbound
-from hitl_tui.core.todos import Status, SupervisorTodo
+from hitl_tui.core.todos import Status, SupervisorTodo, clip
 from hitl_tui.supervisor import state as s
 from hitl_tui.supervisor.response import compose
 from hitl_tui.supervisor.state import MainSupervisorState
@@ -177,6 +177,8 @@ class TeamSupervisor:
                 "estimated_time": planned.plan.estimated_time,
             }
         except HitlError as error:
+            if old and control.plan == b.PLAN_REVISE:
+                return Command(goto="plan_review", update=self._as_it_was(Board.from_state(state), error))
             planning["errors"] = [error.message]
         changes: dict[str, Any] = dict.fromkeys(old)
         changes |= {todo.id: todo.to_state() for todo in todos}
@@ -194,6 +196,16 @@ class TeamSupervisor:
             "current_phase": s.PLANNING,
         }
         return Command(goto="plan_review", update=update)
+
+    def _as_it_was(self, board: Board, error: HitlError) -> dict[str, Any]:
+        """Return the update that asks about the same plan again: the last remark can't be worked in."""
+        control = board.control
+        earlier, _, remark = control.feedback.rpartition("\n")
+        message = f"The plan stays as it is: {clip(remark, 200)!r} can't be worked in. {error.message}"
+        event = f"decided:{plan_question(Draft(board, self._rules())).id}"
+        refusal = {"event": event, "kind": "feedback", "message": message, "reason": "invalid"}
+        control = replace(control, plan=b.PLAN_DRAFT, revision=control.revision + 1, feedback=earlier)
+        return {"control": control.refuse([refusal]).to_dict(), "current_phase": s.PLANNING}
 
     async def _plan_review(self, state: MainSupervisorState) -> Command[Literal["planning", "plan_review", "approval"]]:
         board = Board.from_state(state)

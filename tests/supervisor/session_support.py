@@ -139,6 +139,8 @@ class ListPlanner:
     async def plan(self, query: str, agents: Mapping[str, AgentFacts], feedback: str = "") -> Planned:
         self.feedback.append(feedback)
         steps = self.steps
+        if feedback.endswith("?"):
+            raise BadInput("This asks for nothing that is known.")
         if feedback:
             steps = (*steps, step("low", f"heed {feedback.splitlines()[-1]}"))
         return Planned(Intent("test", 1.0), ExecutionPlan(steps, self.strategy))

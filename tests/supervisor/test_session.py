@@ -512,6 +512,26 @@ async def test_a_plan_goes_back_with_feedback_and_comes_again(tmp_path: Path) ->
         assert (await op.rest()).status == "finished"
 
 
+async def test_feedback_that_cant_be_worked_in_leaves_the_plan_and_asks_again(tmp_path: Path) -> None:
+    planner = ListPlanner([step("low", "a")])
+    place = Place(tmp_path, planner=planner)
+    place.mode = Mode.PLAN
+    async with place.open() as op:
+        await op.rest()
+        await op.say("/plan reject first remark")
+        before = await op.rest()
+        result = await op.handler.handle("/plan reject what?")
+        assert result.failed and "'what?' can't be worked in. This asks for nothing that is known." in result.message
+        seen = await op.rest()
+        assert not seen.concluded and seen.raw == before.raw
+        assert seen.questions[0].kind is Kind.PLAN and seen.questions[0].id != before.questions[0].id
+        await op.say("/plan reject second remark")
+        await op.rest()
+        assert planner.feedback[-1] == "first remark\nsecond remark"
+        await op.say("/plan approve")
+        assert (await op.rest()).status == "finished"
+
+
 async def test_a_plan_that_is_rejected_without_words_ends_the_session(place: Place) -> None:
     place.mode = Mode.PLAN
     async with place.open() as op:
