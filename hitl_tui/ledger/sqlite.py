@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
+import time
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from functools import partial
@@ -25,6 +26,12 @@ from hitl_tui.ledger.contract import (
 )
 from hitl_tui.ledger.sqlite_database import Database
 from hitl_tui.ledger.wake import Subscription, Wakeups
+
+_COMMITTING = 2.0
+"""Seconds after a write to the log in which what was written may still become visible."""
+
+_LONGEST = 5.0
+"""Seconds after which the inbox is read though nothing was written."""
 
 
 class SqliteLedger:
@@ -148,7 +155,9 @@ class SqliteLedger:
                 if posted.is_set():
                     posted.clear()
                     version = -1  # what we write ourselves doesn't change our data_version
-                before = self._written()
+                before, since = self._written(), loop.time()
+                # A commit is written to the log, brought to the disk, and only then there to be read.
+                patience = poll if time.time() - before[0] / 1e9 < _COMMITTING else _LONGEST
                 glance = partial(_glance, session=session, cursor=cursor, seen=version)
                 version, something = await self._database.peek(glance)
                 if something:
@@ -161,6 +170,8 @@ class SqliteLedger:
                     with suppress(TimeoutError):
                         async with asyncio.timeout(left):
                             await posted.wait()
+                    if loop.time() - since >= patience:
+                        break
 
     def _written(self) -> tuple[int, int]:
         """Return when the database's log was last written, and how long it is; the file isn't opened for that."""

@@ -28,8 +28,8 @@ def title_of(text: str, rules: Rules) -> str:
     text = shown(text, rules.limits)
     plain = _BRACKETS.sub(" ", _QUOTES.sub("", _ASIDE.sub("", text)))
     said = _korean(plain, rules) if language_of(plain, rules.words) == "ko" else _english(plain, rules)
-    fallback = (cut(piece.strip(_EDGE), rules.limits.title) for piece in (plain, _BRACKETS.sub(" ", text), text))
-    return said or next((piece for piece in fallback if piece), "")
+    fallback = (piece.strip(_EDGE) for piece in (plain, _BRACKETS.sub(" ", text), text))
+    return said or cut(next((piece for piece in (*fallback, text.strip()) if piece), ""), rules.limits.title)
 
 
 def _english(text: str, rules: Rules) -> str:
