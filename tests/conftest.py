@@ -1,7 +1,16 @@
-"""Tests speak English, whatever the locale of who runs them."""
+"""Tests speak English, whatever the locale of who runs them, and long ones have long to do it."""
 
 import os
+
+import pytest
 
 for variable in ("LC_ALL", "LC_MESSAGES", "LANG"):
     if os.environ.get(variable, "").lower().startswith("ko"):
         os.environ[variable] = "C.UTF-8"
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Give tests that start many processes the time that a loaded machine takes for it."""
+    for item in items:
+        if item.get_closest_marker("long") and not item.get_closest_marker("timeout"):
+            item.add_marker(pytest.mark.timeout(400))
