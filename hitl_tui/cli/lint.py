@@ -6,9 +6,9 @@ import sys
 from pathlib import Path
 
 from hitl_tui.cli.given import Arguments
+from hitl_tui.cli.linttext import report_lines, summary
 from hitl_tui.cli.output import Output
 from hitl_tui.lint.check import lint as check
-from hitl_tui.lint.text import report_lines, summary
 
 CLEAN, FOUND = 0, 1
 
@@ -25,7 +25,7 @@ def lint(arguments: Arguments, out: Output) -> int:
     report = check(arguments.target, Path.cwd(), sys.path)
     if arguments.json:
         status = "findings" if report.findings else "ok"
-        out.document({"status": status, "message": summary(report), **report.to_dict()})
+        out.document({"status": status, "message": str(summary(report)), **report.to_dict()})
     else:
         out.lines(report_lines(report))
     return FOUND if report.findings else CLEAN

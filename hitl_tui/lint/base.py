@@ -14,6 +14,7 @@ from hitl_tui.lint.flow import MANY, Catch, Done, Flow, Guard, Loop, Site, Summa
 from hitl_tui.lint.model import Effect, Finding, Place
 from hitl_tui.lint.modules import Module, Sources
 from hitl_tui.lint.rules import RULES
+from hitl_tui.lint.sentence import Sentence, mark, say
 from hitl_tui.lint.values import FunctionRef, GraphRef, Ref, Scope, Source, Value
 
 MOST_STEPS: Final = 150_000
@@ -119,10 +120,10 @@ class Base(ABC):
         """Return where a node of the current source stands."""
         return self.frame.module.place(node)
 
-    def report(self, rule: str, place: Place, message: str) -> None:
+    def report(self, rule: str, place: Place, said: Sentence) -> None:
         """Note a finding, once a place and rule."""
         if self.checking:
-            self.found.setdefault((rule, place), Finding(RULES[rule], place, message))
+            self.found.setdefault((rule, place), Finding(RULES[rule], place, said))
             if self.frames:
                 self.frame.rules.add(rule)
 
@@ -187,16 +188,21 @@ class Base(ABC):
             self._caught(site, catch)
         looping = [loop for loop in frame.loops if loop.rule]
         for loop in looping:
-            self.report(loop.rule, site.place, f"{site.what} stands in a loop over {loop.reason}.")
+            said = say(mark("{question} stands in a loop over {reason}."), question=site.what, reason=loop.reason)
+            self.report(loop.rule, site.place, said)
         for guard in () if looping else flow.guards:  # what is wrong with the loop explains what is wrong within it
             self._guarded(site, guard)
         for earlier in flow.shaky:
-            self.report(
-                "HT002",
-                earlier.place,
-                f"{earlier.what} is asked or not as the state says, and {site.what} in line {site.place.line} follows: "
-                "its answer is looked for by number.",
+            said = say(
+                mark(
+                    "{earlier} is asked or not as the state says, and {question} in line {line} follows: "
+                    "its answer is looked for by number."
+                ),
+                earlier=earlier.what,
+                question=site.what,
+                line=site.place.line,
             )
+            self.report("HT002", earlier.place, said)
         frame.sites[site] = None
         flow.asked[site] = None
         flow.low, flow.high = min(MANY, flow.low + low), min(MANY, flow.high + high)
@@ -208,38 +214,33 @@ class Base(ABC):
             if effect.idempotent:
                 continue
             rule = "HT007" if site.nested else "HT006"
-            sure = "" if effect.certain else " looks like an effect and"
-            by = f" (called in line {call.line})" if call and call.line != effect.place.line else ""
-            self.report(
-                rule, effect.place, f"{effect.what}{sure} comes before {site.what} in line {site.place.line}{by}."
-            )
+            self.report(rule, effect.place, _before(effect, site, call))
 
     def _caught(self, site: Site, catch: Catch) -> None:
         line = catch.place.line
         if catch.rule == "HT013":
-            self.report("HT013", catch.place, f"{catch.what} does not catch what {site.what} raises.")
+            said = mark("{handler} does not catch what {question} raises.")
+            self.report("HT013", catch.place, say(said, handler=catch.what, question=site.what))
+        elif catch.place.file == site.place.file:
+            said = mark("{handler} in line {line} catches what {question} raises.")
+            self.report(catch.rule, site.place, say(said, handler=catch.what, line=line, question=site.what))
         else:
-            where = f" in line {line}" if catch.place.file == site.place.file else ""
-            self.report(catch.rule, site.place, f"{catch.what}{where} catches what {site.what} raises.")
+            said = mark("{handler} catches what {question} raises.")
+            self.report(catch.rule, site.place, say(said, handler=catch.what, question=site.what))
 
     def _guarded(self, site: Site, guard: Guard) -> None:
-        source = guard.source
-        says = f"{brief_name(source.what)} in line {source.place.line}"
+        rule, said = "HT002", mark("{source} decides whether {question} asks, and may decide otherwise.")
         if guard.loop:
-            self.report("HT005", site.place, f"{says} decides how often {site.what} asks.")
-        else:
-            self.report("HT002", site.place, f"{says} decides whether {site.what} asks, and may decide otherwise.")
+            rule, said = "HT005", mark("{source} decides how often {question} asks.")
+        self.report(rule, site.place, say(said, source=told(guard.source), question=site.what))
 
     def uses(self, values: Sequence[Value]) -> None:
         """Judge values that leave the node or act on the world: they must be what was shown."""
         for value in values:
             for source in value.sources & self.flow.shown:
                 if source.kind != "module":
-                    self.report(
-                        "HT012",
-                        source.place,
-                        f"What {brief_name(source.what)} gives is shown in the question and used after the answer.",
-                    )
+                    said = mark("What {source} gives is shown in the question and used after the answer.")
+                    self.report("HT012", source.place, say(said, source=brief_name(source.what)))
 
     # What the other parts give
 
@@ -270,6 +271,32 @@ class Base(ABC):
     @abstractmethod
     def module_scope(self, module: Module) -> Scope:
         """Return a module's names, walking it first where that hasn't happened."""
+
+
+def told(source: Source) -> Sentence:
+    """Return what makes a value differ, and where."""
+    name, line = brief_name(source.what), source.place.line
+    if source.kind == "module":
+        return say(mark("{name} (changed as the code runs) in line {line}"), name=name, line=line)
+    return say(mark("{name} in line {line}"), name=name, line=line)
+
+
+def given_by(source: Source) -> Sentence:
+    """Return what something gives that differs, as a loop goes over it."""
+    return say(mark("what {source} gives this time"), source=told(source))
+
+
+def _before(effect: Effect, site: Site, call: Place | None) -> Sentence:
+    words: dict[str, str | int] = {"effect": effect.what, "question": site.what, "line": site.place.line}
+    if call is None or call.line == effect.place.line:
+        if effect.certain:
+            return say(mark("{effect} comes before {question} in line {line}."), **words)
+        return say(mark("{effect} looks like an effect and comes before {question} in line {line}."), **words)
+    words["call"] = call.line
+    if effect.certain:
+        return say(mark("{effect} comes before {question} in line {line} (called in line {call})."), **words)
+    said = mark("{effect} looks like an effect and comes before {question} in line {line} (called in line {call}).")
+    return say(said, **words)
 
 
 def brief_name(name: str) -> str:

@@ -7,19 +7,22 @@ import re
 from dataclasses import replace
 from typing import Final
 
-from hitl_tui.lint.base import Given, brief_name
+from hitl_tui.lint.base import Given, told
 from hitl_tui.lint.catalogue import (
     KEEPS_ORDER,
     Call,
     effect_of,
     is_unordered,
-    kind_of,
+    runs_tool,
     source_of,
 )
 from hitl_tui.lint.changes import Changes
-from hitl_tui.lint.flow import Loop, Site
+from hitl_tui.lint.flow import Catch, Loop, Site
+from hitl_tui.lint.kinds import kind_of, kind_told
 from hitl_tui.lint.objects import LONGEST_NAME
+from hitl_tui.lint.sentence import mark, say
 from hitl_tui.lint.values import (
+    A_SET,
     UNKNOWN,
     UNTOLD,
     ClassRef,
@@ -34,6 +37,7 @@ from hitl_tui.lint.values import (
     ToolNodeRef,
     ToolRef,
     Value,
+    contained,
     element,
     external,
     in_order,
@@ -77,6 +81,9 @@ class Calls(Changes):
         if changed is not None:
             return changed
         if not function.refs:
+            if runs_tool(f"?{what.removesuffix('()')}"):
+                self.uses(given.all)
+                self.acts(what.removesuffix("()"), node, certain=False)
             return replace(taint([function, *given.all]), raw=function.raw, unordered=function.unordered)
         results = [self._call_of(ref, function, given, node, what) for ref in in_order(function.refs)]
         return join(results)
@@ -107,11 +114,12 @@ class Calls(Changes):
     def _task(self, ref: TaskRef, given: Given, node: ast.expr, what: str) -> Value:
         place = self.place(node)
         for loop in self.frame.loops:
-            if loop.rule == "HT003" or (loop.rule == "HT005" and "state says" not in loop.reason):
-                self.report("HT009", place, f"The task {what} is called in a loop over {loop.reason}.")
+            if loop.rule and not loop.varies:
+                said = mark("The task {task} is called in a loop over {reason}.")
+                self.report("HT009", place, say(said, task=what, reason=loop.reason))
         for guard in self.flow.guards:
-            says = f"{brief_name(guard.source.what)} in line {guard.source.place.line}"
-            self.report("HT009", place, f"{says} decides whether the task {what} is called.")
+            said = mark("{source} decides whether the task {task} is called.")
+            self.report("HT009", place, say(said, source=told(guard.source), task=what))
         for inner in ref.function.refs:
             if isinstance(inner, FunctionRef):
                 summary = self.follow(inner, given)
@@ -129,6 +137,11 @@ class Calls(Changes):
             return made
         if name in ("functools.partial", "functools.partialmethod") and given.args:
             return _partial(given)
+        if name.endswith(("ExitStack().enter_context", "ExitStack().enter_async_context")):
+            catch = self.managed(node.args[0], given.args[0]) if isinstance(node, ast.Call) and given.args else None
+            self.frame.catches += [catch] if catch else []
+        if name == "getattr" and len(given.args) > 1 and given.args[1].text is not None:
+            return self.attribute(given.args[0], given.args[1].text, node)
         self._passed_on(name, given, node, what)
         call = _described(name, given)
         doing = effect_of(call)
@@ -147,10 +160,12 @@ class Calls(Changes):
         if name in KEEPS_ORDER or last in ("keys", "values", "items", "copy"):
             inner = given.args[-1] if given.args else function
             kind = kind_of(f"{name}()")
-            order = next((v.unordered for v in (*given.args, function) if v.unordered), "")
+            order = next((v.unordered for v in (*given.args, function) if v.unordered), None)
             items = inner.items if name in ("list", "tuple", "reversed", "iter", "copy.copy") else None
             kinds = frozenset({kind} if kind else ())
             inside = frozenset().union(*(v.inside for v in given.all)) if given.all else frozenset()
+            if name == "dict" and not given.args and not given.open:
+                return contained(given.names.values(), fields=tuple(given.names.items()))
             return replace(made, unordered=order, items=items, kinds=kinds, inside=inside)
         if name in (
             "sorted",
@@ -176,9 +191,9 @@ class Calls(Changes):
         if kind:
             made = replace(made, sources=made.sources | {Source(kind, name.removeprefix("?"), self.place(node))})
         if is_unordered(name):
-            made = replace(made, unordered=f"what {name} gives")
+            made = replace(made, unordered=say(mark("what {name} gives"), name=name))
         if name in ("set", "frozenset"):
-            made = replace(made, unordered="a set")
+            made = replace(made, unordered=A_SET)
         form = kind_of(f"{name}()")
         result = External(f"{name}()" if len(name) < LONGEST_NAME else f"?{last}()")
         unspecific = name.startswith("dict().") or (last in _PURE_STEPS and not form)
@@ -194,7 +209,9 @@ class Calls(Changes):
         site = Site(self.place(node), what if len(what) < 60 else "interrupt()")
         wrong = sorted(_with_functions(payload))
         if wrong:
-            self.report("HT004", site.place, f"The payload {_is_or_has(payload)} {', '.join(wrong)}.")
+            inside = payload.inside and not payload.kinds
+            said = mark("The payload contains {kinds}.") if inside else mark("The payload is {kinds}.")
+            self.report("HT004", site.place, say(said, kinds=tuple(map(kind_told, wrong))))
         self.asks(site)
         self.flow.shown |= payload.sources
         self.frame.shown |= payload.sources
@@ -225,7 +242,8 @@ class Calls(Changes):
         else:
             self.happened(self.follow(ref, rest), node, what)
         if elsewhere and len(self.frame.sites) > before:
-            self.report("HT015", self.place(node), f"{what} runs something that asks in a thread of its own.")
+            said = mark("{call} runs something that asks in a thread of its own.")
+            self.report("HT015", self.place(node), say(said, call=what))
 
     def _gathers(self, name: str, given: Given, node: ast.expr) -> None:
         if name != "asyncio.gather" or not isinstance(node, ast.Call) or "return_exceptions" not in given.names:
@@ -236,7 +254,8 @@ class Calls(Changes):
         )
         inside = [s for s in self.frame.sites if _encloses(node, s)]
         for site in inside if keeps else []:
-            self.report("HT001", site.place, f"gather(return_exceptions=True) catches what {site.what} raises.")
+            said = mark("{handler} catches what {question} raises.")
+            self.report("HT001", site.place, say(said, handler="gather(return_exceptions=True)", question=site.what))
 
     # Changes of what lasts
 
@@ -246,9 +265,10 @@ class Calls(Changes):
         first = given.args[0] if given.args else UNKNOWN
         shell = name.startswith(("subprocess.", "asyncio.create_subprocess_shell")) and _says_true(node, "shell")
         if first.raw and (_SHELLS.match(name) or shell or name == "asyncio.create_subprocess_shell"):
-            self.report("HT014", self.place(node), f"An answer reaches {name}.")
+            self.report("HT014", self.place(node), say(mark("An answer reaches {call}."), call=name))
         elif first.raw and _QUERIES.match(name) and not isinstance(getattr(node, "args", [None])[0], ast.Name):
-            self.report("HT014", self.place(node), f"An answer is put into the text of {name.removeprefix('?')}.")
+            said = mark("An answer is put into the text of {call}.")
+            self.report("HT014", self.place(node), say(said, call=name.removeprefix("?")))
 
     def _shuffles(self, name: str, given: Given, node: ast.expr) -> None:
         if name not in ("random.shuffle", "numpy.random.shuffle") or not isinstance(node, ast.Call) or not node.args:
@@ -256,10 +276,14 @@ class Calls(Changes):
         source = Source("random", name, self.place(node))
         held = given.args[0] if given.args else UNKNOWN
         if isinstance(node.args[0], ast.Name):
-            made = replace(held, unordered=f"what {name} made", sources=held.sources | {source})
+            made = replace(held, unordered=say(mark("what {name} made"), name=name), sources=held.sources | {source})
             self.assign(node.args[0], made)
 
-    # Graphs, given by the next part
+    # Given by the next parts
+
+    def managed(self, node: ast.expr, made: Value) -> Catch | None:
+        """Return what a context manager catches."""
+        raise NotImplementedError
 
     def construct(self, name: str, given: Given, node: ast.expr) -> Value | None:
         """Return what LangGraph or LangChain makes of a call; None when it isn't one of theirs that matters."""
@@ -308,10 +332,6 @@ def _with_functions(payload: Value) -> frozenset[str]:
     if any(isinstance(ref, ClassRef) for ref in payload.refs):
         kinds |= {"a class"}
     return kinds
-
-
-def _is_or_has(payload: Value) -> str:
-    return "contains" if payload.inside and not payload.kinds else "is"
 
 
 def _encloses(node: ast.expr, site: Site) -> bool:

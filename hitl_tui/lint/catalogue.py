@@ -18,7 +18,7 @@ _FILE_EFFECTS = _names(
     "os.remove os.unlink os.rename os.replace os.mkdir os.rmdir os.removedirs os.renames os.write os.truncate "
     "os.chmod os.chown os.symlink os.link os.mkfifo os.putenv os.utime shutil.rmtree shutil.copy shutil.copy2 "
     "shutil.copyfile shutil.copytree shutil.move shutil.make_archive shutil.unpack_archive shutil.chown "
-    "aiofiles.os.remove aiofiles.os.rename aiofiles.os.mkdir os.makedirs"
+    "aiofiles.os.remove aiofiles.os.rename aiofiles.os.mkdir os.makedirs shelve.open"
 )
 _PROCESS_EFFECTS = _names(
     "os.system os.popen os.kill os.killpg os.abort os.startfile subprocess.run subprocess.call subprocess.check_call "
@@ -81,6 +81,7 @@ _TELLING_FUNCTION = re.compile(
     r"(?:send|charge|transfer|delete|publish|notify|refund|deploy|insert|upload|append_to|drop|wire|terminate|purge|"
     r"email|post|pay|reserve|book|cancel|submit|execute_(?:order|trade|payment|transaction))(?:_\w+)?\Z"
 )
+_TOOL = re.compile(r"\?(?:.*[._])?tools?(?:_by_name|_map|_registry)?(?:\(\))?(?:\[…?\])?\.a?(?:invoke|run)\Z")
 _SAFE_WORD = re.compile(r"(?:upsert|ensure|get_or_create|set_default|idempotent|if_absent|if_missing|dry_run)")
 _READING_SQL = re.compile(
     r"\s*(?:--[^\n]*\n\s*)*(?:select|pragma|explain|show|describe|values|begin|savepoint|with)\b", re.I
@@ -126,7 +127,7 @@ _PATH_READERS = _names("read_text read_bytes exists is_file is_dir stat iterdir 
 _UNORDERED = re.compile(
     r"os\.(?:listdir|scandir|walk)\Z|glob\.i?glob\Z|random\.(?:sample|choices|permutation)\Z|numpy\.random\.\w+\Z"
     r"|asyncio\.(?:as_completed|wait)\Z|concurrent\.futures\.(?:as_completed|wait)\Z"
-    r"|redis\b.*\.smembers\Z"
+    r"|redis\b.*\.smembers\Z|(?:frozen)?set\(\)\.(?:union|difference|intersection|symmetric_difference)\Z"
 )
 _PATH_UNORDERED = _names("iterdir glob rglob walk")
 _MODEL = re.compile(
@@ -140,52 +141,6 @@ _MODEL_HINT = re.compile(
     r"\?(?:.*[._])?(?:llm|model|chat_?model|chain|agent|gpt|claude|gemini|writer_chain|planner|generator|assistant)\w*(?:\(\))?"
     r"\.(?:a?invoke|a?stream|a?predict|a?generate|a?complete|create|run)\Z",
     re.IGNORECASE,
-)
-
-_KINDS: Final[tuple[tuple[re.Pattern[str], str], ...]] = (
-    (
-        re.compile(
-            r"(?:datetime\.)?(?:datetime|date|time|timedelta|timezone)(?:\.(?:now|utcnow|today|fromisoformat|fromtimestamp|"
-            r"utcfromtimestamp|strptime|combine|min|max|utc|fromordinal))?\(\)(?:\.(?:replace|astimezone|date|time)\(\))*\Z"
-            r"|pendulum\.(?:now|today|datetime)\(\)\Z|arrow\.(?:now|utcnow)\(\)\Z|django\.utils\.timezone\.now\(\)\Z"
-        ),
-        "a date or time",
-    ),
-    (re.compile(r"decimal\.Decimal\(\)\Z"), "a Decimal"),
-    (re.compile(r"fractions\.Fraction\(\)\Z|complex\(\)\Z"), "a number JSON does not have"),
-    (re.compile(r"uuid\.(?:uuid\d|UUID)\(\)\Z|uuid_utils\.uuid\d\(\)\Z"), "a UUID"),
-    (re.compile(r"pathlib\.(?:Pure)?(?:Posix|Windows)?Path(?:\.(?:cwd|home))?\(\)\Z"), "a Path"),
-    (re.compile(r"(?:frozen)?set\(\)\Z"), "a set"),
-    (
-        re.compile(
-            r"bytes\(\)\Z|bytearray\(\)\Z|memoryview\(\)\Z|io\.BytesIO\(\)\Z|secrets\.token_bytes\(\)\Z|os\.urandom\(\)\Z"
-            r"|base64\.\w+\(\)\Z|hashlib\.\w+\(\)\.digest\(\)\Z|pickle\.dumps\(\)\Z"
-        ),
-        "bytes",
-    ),
-    (
-        re.compile(
-            r"(?:io\.)?open\(\)\Z|pathlib\.Path\(\)\.open\(\)\Z|tempfile\.\w*TemporaryFile\(\)\Z|io\.StringIO\(\)\Z"
-        ),
-        "an open file",
-    ),
-    (re.compile(r"re\.(?:compile|match|search|fullmatch)\(\)\Z"), "a regular expression or match"),
-    (re.compile(r"(?:map|filter|zip|iter|enumerate|reversed|itertools\.\w+)\(\)\Z"), "an iterator"),
-    (re.compile(r"range\(\)\Z"), "a range"),
-    (re.compile(r"(?:numpy|np)\.(?:array|zeros|ones|arange|linspace|asarray|random\.\w+)\(\)\Z"), "a numpy array"),
-    (re.compile(r"(?:pandas|polars|pd|pl)\.(?:DataFrame|Series|read_\w+)\(\)\Z"), "a data frame"),
-    (re.compile(r"(?:threading|asyncio)\.(?:Lock|RLock|Event|Semaphore|Queue)\(\)\Z"), "a lock or queue"),
-    (re.compile(r"collections\.deque\(\)\Z|deque\(\)\Z"), "a deque"),
-    (
-        re.compile(
-            r"(?:sqlite3|psycopg2?|requests|httpx|aiohttp)\.(?:connect|Session|Client|AsyncClient|ClientSession|"
-            r"get|post|put|patch|delete|request)\(\)(?:\.(?:cursor|get|post|put|patch|delete|request|execute)\(\))*\Z"
-        ),
-        "a connection or response",
-    ),
-    (re.compile(r"(?:builtins\.)?(?:ValueError|RuntimeError|Exception|KeyError|TypeError)\(\)\Z"), "an exception"),
-    (re.compile(r"PIL\.Image\.\w+\(\)\Z|io\.BytesIO\(\)\Z"), "an image"),
-    (re.compile(r"types\.SimpleNamespace\(\)\Z|object\(\)\Z"), "an object"),
 )
 
 
@@ -232,7 +187,7 @@ def effect_of(call: Call) -> Doing | None:
     name, last = call.name, call.name.rpartition(".")[2]
     if last == "open" and _opens(name):
         return Doing() if any(letter in call.mode for letter in "wax+") else None
-    if name in _FILE_EFFECTS or (_is_path(name) and last in _PATH_WRITERS):
+    if name in _FILE_EFFECTS or (is_path(name) and last in _PATH_WRITERS):
         return Doing(idempotent="by its form" if call.harmless or last == "touch" else "")
     if name in _PROCESS_EFFECTS and _LOOKING.match(" ".join(call.argv)):
         return None
@@ -250,11 +205,12 @@ def effect_of(call: Call) -> Doing | None:
 
 def _opens(name: str) -> bool:
     return name in ("open", "io.open", "codecs.open", "gzip.open", "bz2.open", "lzma.open", "aiofiles.open") or (
-        _is_path(name) or name.startswith("?")
+        is_path(name) or name.startswith("?")
     )
 
 
-def _is_path(name: str) -> bool:
+def is_path(name: str) -> bool:
+    """Return whether a dotted name is of a path that a call made."""
     return re.match(r"(?:pathlib\.(?:Posix|Windows)?Path|anyio\.Path)\b[^?]*\(\)", name) is not None
 
 
@@ -270,10 +226,15 @@ def _sql(call: Call, last: str, *, certain: bool) -> Doing | None:
     return None if last.startswith(("fetch", "scalar", "query")) else Doing(certain)
 
 
+def runs_tool(name: str) -> bool:
+    """Return whether a call runs a tool of which nothing but its spelling is known."""
+    return bool(_TOOL.match(name))
+
+
 def _by_name(call: Call, last: str) -> Doing | None:
     if _KEYED.match(call.name):
         return Doing(idempotent="by its form")
-    if last in _SURE_METHODS and "." in call.name:
+    if (last in _SURE_METHODS and "." in call.name) or runs_tool(call.name):
         return Doing(certain=False, idempotent="")
     if not call.name.startswith("?") or _SAFE_WORD.search(last):
         return None
@@ -298,32 +259,15 @@ def source_of(call: Call) -> str:
         return "model"
     if _OUTSIDE.match(name) or _HTTP_READER.match(name) or _HTTP_OPEN.match(name) or _HTTP_WRITER.match(name):
         return "outside"
-    if (_DATABASE.match(name) and last != "commit") or (_is_path(name) and last in _PATH_READERS):
+    if (_DATABASE.match(name) and last != "commit") or (is_path(name) and last in _PATH_READERS):
         return "outside"
     return ""
 
 
 def is_unordered(name: str) -> bool:
     """Whether what a call returns comes in an order that isn't fixed."""
-    return bool(_UNORDERED.match(name)) or (_is_path(name) and name.rpartition(".")[2] in _PATH_UNORDERED)
+    return bool(_UNORDERED.match(name)) or (is_path(name) and name.rpartition(".")[2] in _PATH_UNORDERED)
 
-
-def kind_of(name: str) -> str:
-    """Return what the result of a call is that JSON has no form for, in words; empty for nothing that is known.
-
-    Args:
-        name: with `()` at its end.
-    """
-    if (
-        _is_path(name)
-        and name.endswith(("()", ".parent"))
-        and name.rpartition(".")[2].removesuffix("()") in _PATH_MAKERS
-    ):
-        return "a Path"
-    return next((kind for pattern, kind in _KINDS if pattern.match(name)), "")
-
-
-_PATH_MAKERS = _names("Path with_suffix with_name resolve absolute expanduser parent joinpath relative_to with_stem")
 
 BROAD_ERRORS: Final = _names(
     "Exception BaseException builtins.Exception builtins.BaseException langgraph.errors.GraphBubbleUp "
@@ -340,6 +284,6 @@ RETRIES: Final = re.compile(
 
 KEEPS_ORDER: Final = _names(
     "list tuple enumerate zip reversed iter filter map itertools.islice itertools.chain itertools.chain.from_iterable "
-    "dict copy.copy copy.deepcopy list.copy itertools.product itertools.batched"
+    "dict dict.fromkeys copy.copy copy.deepcopy list.copy itertools.product itertools.batched"
 )
 """Functions whose result comes in the order of what they are given."""

@@ -15,6 +15,7 @@ from hitl_tui.lint.base import Frame, Given
 from hitl_tui.lint.flow import Done
 from hitl_tui.lint.model import NodeRow, Place, Position, Report
 from hitl_tui.lint.modules import Module, Sources, Target, find_target
+from hitl_tui.lint.sentence import Sentence, mark, say
 from hitl_tui.lint.values import (
     STATE,
     UNKNOWN,
@@ -93,7 +94,7 @@ class _Check:
             self._alone(module)
         notes = list(self._sources.notes)
         if self._walker.exhausted:
-            notes.append("The module is so large that not every call was followed.")
+            notes.append(say(mark("The module is so large that not every call was followed.")))
         findings = sorted(self._walker.found.values(), key=lambda f: (f.place, f.rule.id))
         files = tuple(found.shown for found in self._sources.modules)
         return Report(self._text, module.shown, tuple(findings), tuple(self._rows), files, tuple(notes))
@@ -132,7 +133,7 @@ class _Check:
         if attribute not in scope.names:
             if "*" in scope.names or "__getattr__" in scope.names:
                 return graphs
-            raise BadInput(_missing(module, attribute, scope.names))
+            raise _missing(module, attribute, scope.names)
         found = self._graphs_of(scope.names[attribute])
         return found or [graph for graph in graphs if graph.place.file == module.shown]
 
@@ -247,20 +248,22 @@ class _Check:
             return
         for place, off in graph.compiled:
             if off:
-                self._walker.report("HT011", place, f"{graph.name or 'This graph'} asks, and is told to keep nothing.")
+                name = graph.name or say(mark("This graph"))
+                self._walker.report("HT011", place, say(mark("{graph} asks, and is told to keep nothing."), graph=name))
 
     def _together(self, node: ToolNodeRef) -> None:
         tools = [(_name(ref), ref) for tool in node.tools for ref in tool.refs]
         asking = [name for name, ref in tools if self._walker.may_ask(ref)]
         if len(asking) > 1:
-            self._walker.report("HT008", node.place, f"{_listed(asking)} ask, and stand in one ToolNode.")
+            said = say(mark("{tools} ask, and stand in one ToolNode."), tools=_listed(asking))
+            self._walker.report("HT008", node.place, said)
         elif asking:
             acting = [name for name, ref in tools if name not in asking and self._acts(ref)]
             if acting:
-                verb = "acts" if len(acting) == 1 else "act"
-                self._walker.report(
-                    "HT008", node.place, f"{asking[0]} asks, and {_listed(acting)} {verb} in the same ToolNode."
-                )
+                one = mark("{tool} asks, and {others} acts in the same ToolNode.")
+                many = mark("{tool} asks, and {others} act in the same ToolNode.")
+                said = say(one if len(acting) == 1 else many, tool=asking[0], others=_listed(acting))
+                self._walker.report("HT008", node.place, said)
 
     def _acts(self, ref: Ref) -> bool:
         return any(not done.effect.idempotent for done in self._walker.summary_of(ref).done)
@@ -272,7 +275,8 @@ class _Check:
             for ref in graph.nodes.get(name, UNKNOWN).refs:
                 function = self._function(ref)
                 for place in _resets(function) if function is not None else ():
-                    self._walker.report("HT010", place, f"{name}(), where the subgraph begins, clears what was said.")
+                    said = mark("{node}(), where the subgraph begins, clears what was said.")
+                    self._walker.report("HT010", place, say(said, node=name))
 
 
 def _rows(graph: str, node: str, frame: Frame) -> list[NodeRow]:
@@ -314,7 +318,10 @@ def _removes_all(node: ast.Call) -> bool:
 
 
 def _builds(node: ast.AST) -> bool:
+    """Whether a function makes a graph, or a function that may be a node or tool of one."""
     for part in ast.walk(node):
+        if part is not node and isinstance(part, ast.FunctionDef | ast.AsyncFunctionDef):
+            return True  # it makes a function, which may ask
         if (isinstance(part, ast.Name) and part.id in _BUILDERS) or (
             isinstance(part, ast.Attribute) and part.attr in _BUILDERS
         ):
@@ -334,15 +341,19 @@ def _name(ref: Ref) -> str:
             return "?"
 
 
-def _listed(names: Sequence[str]) -> str:
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+def _listed(names: Sequence[str]) -> str | Sentence:
+    if len(names) == 1:
+        return names[0]
+    return say(mark("{names} and {last}"), names=", ".join(names[:-1]), last=names[-1])
 
 
 def _nowhere(node: ast.AST) -> ast.expr:
     return ast.copy_location(ast.Constant(None), node)
 
 
-def _missing(module: Module, attribute: str, names: dict[str, Value]) -> str:
+def _missing(module: Module, attribute: str, names: dict[str, Value]) -> BadInput:
     graphs = [name for name, value in names.items() if any(isinstance(r, GraphRef) for r in value.refs)]
-    there = f"its graphs are {', '.join(graphs[:6])}" if graphs else "it has no graph at its top level"
-    return f'{module.shown} has no "{one_line(attribute, 80)}"; {one_line(there, 300)}.'
+    name, there = one_line(attribute, 80), one_line(", ".join(graphs[:6]), 300)
+    if not graphs:
+        return BadInput(f'{module.shown} has no "{name}"; it has no graph at its top level.')
+    return BadInput(f'{module.shown} has no "{name}"; its graphs are {there}.')

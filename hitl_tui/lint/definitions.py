@@ -41,6 +41,8 @@ class Definitions(Graphs):
         name = external(by)
         if name == "retry()":
             return self.decorated("retry", made, decorator)
+        if name == "functools.wraps()" and isinstance(decorator, ast.Call) and decorator.args:
+            return _named_like(made, self.value(decorator.args[0]))
         if name and name != "narrow()":
             told = isinstance(decorator, ast.Call)
             if told and retried(name.removesuffix("()"), Given()):
@@ -117,3 +119,11 @@ class Definitions(Graphs):
 
     def _public(self, module: Module) -> dict[str, Value]:
         return {name: value for name, value in self.module_scope(module).names.items() if not name.startswith("_")}
+
+
+def _named_like(wrapper: Value, wrapped: Value) -> Value:
+    names = [ref.name for ref in wrapped.refs if isinstance(ref, FunctionRef)]
+    if len(names) != 1:
+        return wrapper
+    refs = (replace(ref, name=names[0]) if isinstance(ref, FunctionRef) else ref for ref in wrapper.refs)
+    return replace(wrapper, refs=frozenset(refs))

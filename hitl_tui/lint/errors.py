@@ -13,9 +13,12 @@ from hitl_tui.lint.catalogue import (
 from hitl_tui.lint.definitions import Definitions
 from hitl_tui.lint.expressions import met
 from hitl_tui.lint.flow import Catch, Flow, merged
+from hitl_tui.lint.sentence import mark, say
 from hitl_tui.lint.values import (
+    UNKNOWN,
     External,
     FunctionRef,
+    InstanceRef,
     Value,
     external,
     of,
@@ -68,25 +71,23 @@ class Errors(Definitions):
             if asked and done is not None and not effect.idempotent:
                 frame.done[effect] = replace(done, before=True)
                 line = asked[0].place.line
-                self.report(
-                    "HT006",
-                    effect.place,
-                    f"{effect.what} in finally happens each time {asked[0].what} in line {line} asks.",
-                )
+                said = mark("{effect} in finally happens each time {question} in line {line} asks.")
+                self.report("HT006", effect.place, say(said, effect=effect.what, question=asked[0].what, line=line))
 
     def _catches(self, node: ast.Try | ast.TryStar) -> list[Catch]:
         found: list[Catch] = []
         for handler in node.handlers:
             names = self._handled(handler)
             if "InterruptedError" in names:
-                found.append(Catch(self.place(handler), "except InterruptedError", "HT013"))
+                found.append(Catch(self.place(handler), say("except InterruptedError"), "HT013"))
             if not handler.type or any(name in BROAD_ERRORS for name in names):
                 if not _lets_through(handler):
                     broad = next((n for n in names if n in BROAD_ERRORS), "").rpartition(".")[2]
-                    found.append(Catch(self.place(handler), f"except {broad}" if broad else "a bare except"))
+                    what = say(f"except {broad}") if broad else say(mark("a bare except"))
+                    found.append(Catch(self.place(handler), what))
                 break
         if any(isinstance(part, ast.Return | ast.Break | ast.Continue) for part in _own_statements(node.finalbody)):
-            found.append(Catch(self.place(node.finalbody[0]), "a finally that leaves"))
+            found.append(Catch(self.place(node.finalbody[0]), say(mark("a finally that leaves"))))
         return found
 
     def _handled(self, handler: ast.ExceptHandler) -> list[str]:
@@ -99,27 +100,32 @@ class Errors(Definitions):
         catches: list[Catch] = []
         for item in node.items:
             made = self.value(item.context_expr)
-            catch = self._managed(item.context_expr, made)
+            catch = self.managed(item.context_expr, made)
             catches += [catch] if catch else []
             if item.optional_vars is not None:
                 self.assign(item.optional_vars, replace(made, kinds=made.kinds - {"a generator"}))
         frame = self.frame
+        around = len(frame.catches)
         frame.catches += catches
         start = (frame.flow.copy(), dict(frame.scope.names))
         self.block(node.body)
-        del frame.catches[len(frame.catches) - len(catches) :]
-        if catches:
+        caught = len(frame.catches) > around  # an ExitStack may have got more within
+        del frame.catches[around:]
+        if caught:
             frame.flow, frame.scope.names = joined([start, (frame.flow, frame.scope.names)])
 
-    def _managed(self, node: ast.expr, made: Value) -> Catch | None:
+    def managed(self, node: ast.expr, made: Value) -> Catch | None:
         """Return what a context manager catches."""
         name = external(made)
         if name == ATTEMPT:
-            return Catch(self.place(node), "a retry")
+            return Catch(self.place(node), say(mark("a retry")))
         if name in _SUPPRESS and isinstance(node, ast.Call):
             broad = [external(self.value(part)) for part in node.args]
             if any(part in BROAD_ERRORS for part in broad):
-                return Catch(self.place(node), "suppress()")
+                return Catch(self.place(node), say("suppress()"))
+        for instance in made.refs:
+            if isinstance(instance, InstanceRef) and _leaves_quietly(instance):
+                return Catch(self.place(node), say("{name}()", name=instance.type.node.name))
         if isinstance(node, ast.Call):
             for ref in self.value(node.func).refs:
                 if isinstance(ref, FunctionRef) and isinstance(ref.node, ast.FunctionDef | ast.AsyncFunctionDef):
@@ -136,6 +142,19 @@ def joined(ways: Sequence[Ways]) -> Ways:
     if not alive:
         return Flow(alive=False), dict(ways[0][1]) if ways else {}
     return merged(flow for flow, _ in alive), met([dict(names) for _, names in alive])
+
+
+def _leaves_quietly(instance: InstanceRef) -> bool:
+    """Whether an object ends what is raised within it: its `__exit__` returns True."""
+    for ancestor in instance.type.ancestors():
+        for name in ("__exit__", "__aexit__"):
+            for ref in getattr(ancestor, "names", {}).get(name, UNKNOWN).refs:
+                if isinstance(ref, FunctionRef):
+                    return not _mentions_bubble(ref.node) and any(
+                        isinstance(part, ast.Return) and isinstance(part.value, ast.Constant) and bool(part.value.value)
+                        for part in ast.walk(ref.node)
+                    )
+    return False
 
 
 def _within(body: Sequence[ast.stmt], line: int) -> bool:
@@ -165,7 +184,7 @@ def _always_raises(node: ast.stmt) -> bool:
     )
 
 
-def _mentions_bubble(node: ast.expr) -> bool:
+def _mentions_bubble(node: ast.AST) -> bool:
     names = [getattr(part, "id", getattr(part, "attr", "")) for part in ast.walk(node)]
     return any(name in ("GraphBubbleUp", "GraphInterrupt") for name in names)
 

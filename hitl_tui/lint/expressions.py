@@ -9,10 +9,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Final
 
-from hitl_tui.lint.base import Base, Given, brief_name
-from hitl_tui.lint.catalogue import kind_of
+from hitl_tui.lint.base import Base, Given, given_by
 from hitl_tui.lint.flow import Flow, Guard, Loop, merged
+from hitl_tui.lint.kinds import kind_of
+from hitl_tui.lint.sentence import Sentence, mark, say
 from hitl_tui.lint.values import (
+    A_SET,
     MOST_ITEMS,
     UNKNOWN,
     UNTOLD,
@@ -120,7 +122,7 @@ class Expressions(Base):
         found = holder.names[node.id]
         module = holder.module
         if self.checking and holder.parent is None and node.id in module.mutated:
-            changing = Source("module", f"{node.id} (changed as the code runs)", self.place(node))
+            changing = Source("module", node.id, self.place(node))
             return replace(found, sources=found.sources | {changing}, items=None, fields=None)
         return found
 
@@ -140,8 +142,7 @@ class Expressions(Base):
         for key, item in zip(node.keys, node.values, strict=True):
             made = self.value(item)
             if key is None:
-                fields |= dict(made.fields or ())
-                others.append(made)
+                fields |= dict(made.fields if made.fields is not None else (("**", made),))
                 continue
             label = self.value(key)
             if label.text is not None and len(fields) < MOST_ITEMS:
@@ -160,7 +161,7 @@ class Expressions(Base):
     def _set(self, node: ast.Set) -> Value:
         items = [self.value(part) for part in node.elts]
         made = contained([_plain(item) for item in items], items=tuple(items[:MOST_ITEMS]))
-        return replace(made, kinds=frozenset({"a set"}), unordered="a set")
+        return replace(made, kinds=frozenset({"a set"}), unordered=A_SET)
 
     def _subscript(self, node: ast.Subscript) -> Value:
         base = self.value(node.value)
@@ -256,7 +257,7 @@ class Expressions(Base):
     def _comprehension(self, node: ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp) -> Value:
         frame = self.frame
         outer = dict(frame.scope.names)
-        orders: list[str] = []
+        orders: list[Sentence | None] = []
         loops = 0
         for part in node.generators:
             over = self.value(part.iter)
@@ -276,10 +277,10 @@ class Expressions(Base):
         del frame.loops[len(frame.loops) - loops :]
         changed = {k: v for k, v in frame.scope.names.items() if k in outer}
         frame.scope.names = {**outer, **{k: v for k, v in changed.items() if not _is_target(k, node)}}
-        order = next(filter(None, orders), "")
+        order = next(filter(None, orders), None)
         match node:
             case ast.SetComp():
-                return replace(made, kinds=frozenset({"a set"}), unordered="a set")
+                return replace(made, kinds=frozenset({"a set"}), unordered=A_SET)
             case ast.GeneratorExp():
                 return replace(made, kinds=frozenset({"a generator"}), unordered=order)
             case _:
@@ -289,11 +290,15 @@ class Expressions(Base):
         """Return the loop over something, with what is wrong with a question in it."""
         text = _brief(node)
         if over.unordered:
-            return Loop("HT003", f"{text}, {over.unordered}, whose order is not fixed" if text else over.unordered)
+            if not text:
+                return Loop("HT003", over.unordered)
+            said = mark("{text}, {kind}, whose order is not fixed")
+            return Loop("HT003", say(said, text=text, kind=over.unordered))
         for source in sorted(over.sources, key=lambda s: s.place):
-            return Loop("HT005", f"what {brief_name(source.what)} in line {source.place.line} gives this time")
+            return Loop("HT005", given_by(source))
         if over.from_state and not over.answer:
-            return Loop("HT005", f"{text}, which is as long as the state says at the time")
+            said = mark("{text}, which is as long as the state says at the time")
+            return Loop("HT005", say(said, text=text), varies=True)
         return Loop()
 
     # Calls

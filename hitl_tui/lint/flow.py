@@ -7,7 +7,10 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from hitl_tui.lint.model import Effect, Place
+from hitl_tui.lint.sentence import Sentence
 from hitl_tui.lint.values import UNKNOWN, Source, Value
+
+_NO_REASON: Final = Sentence("")
 
 MANY: Final = 99
 """A number of questions that stands for any beyond."""
@@ -100,12 +103,14 @@ class Loop:
 
     Args:
         rule: id of the rule that a question in it breaks; empty for none.
-        reason: why.
+        reason: what it goes over, and why that is wrong.
+        varies: it is the state alone that says how often.
         ends, again: the ways out of it and back to its start.
     """
 
     rule: str = ""
-    reason: str = ""
+    reason: Sentence = _NO_REASON
+    varies: bool = False
     ends: list[tuple[Flow, dict[str, Value]]] = field(default_factory=list)
     again: list[tuple[Flow, dict[str, Value]]] = field(default_factory=list)
 
@@ -121,7 +126,7 @@ class Catch:
     """
 
     place: Place
-    what: str
+    what: Sentence
     rule: str = "HT001"
 
 

@@ -10,6 +10,7 @@ from hitl_tui.lint.base import Given
 from hitl_tui.lint.calls import Calls, is_langgraph
 from hitl_tui.lint.flow import Site, Summary
 from hitl_tui.lint.retries import narrow, retried
+from hitl_tui.lint.sentence import mark, say
 from hitl_tui.lint.values import (
     STATE,
     UNKNOWN,
@@ -35,6 +36,9 @@ RUNS: Final = frozenset(
 _AGENTS: Final = frozenset(
     ["create_agent", "create_react_agent", "create_deep_agent", "create_supervisor", "create_swarm"]
 )
+_ADDRESSES: Final = frozenset(["thread_id", "checkpoint_ns", "checkpoint_id"])
+"""With one of these a config means a run of its own, unless it has all that it was given as well."""
+
 _SAME: Final = frozenset(
     ["with_config", "with_types", "copy", "configurable_fields", "bind", "with_retry", "with_listeners"]
 )
@@ -168,6 +172,7 @@ class Graphs(Calls):
             case "final" | "task":
                 return UNKNOWN
             case _ if name in RUNS:
+                self._apart(graph, given, node, what)
                 return self.run_graph(graph, node, what)
             case _ if name == "as_tool":
                 return of(graph)
@@ -225,6 +230,13 @@ class Graphs(Calls):
         agent = isinstance(ref, GraphRef) and ref.kind == "agent"
         source = Source("model", what, self.place(node))
         return Value(sources=frozenset({source}) if agent else frozenset())
+
+    def _apart(self, graph: GraphRef, given: Given, node: ast.expr, what: str) -> None:
+        config = given.get(1, "config")
+        own = dict(config.fields or ()).get("configurable") if config is not None else None
+        names = {name for name, _ in own.fields or ()} if own is not None else set()
+        if self.checking and names & _ADDRESSES and "**" not in names and self.may_ask(graph):
+            self.report("HT016", self.place(node), say(mark("{call} asks in a thread of its own."), call=what))
 
     def may_ask(self, ref: Ref) -> bool:
         """Whether a graph, tool or function may stop and ask, at any depth."""

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
+from hitl_tui.lint.sentence import Sentence
+
 
 class Severity(StrEnum):
     """How bad a finding is. Both make the check fail."""
@@ -37,6 +39,7 @@ class Rule:
         id: stable, such as `HT001`.
         name: stable, a few words with hyphens.
         severity: of its findings.
+        what: what is found, a few words.
         meaning: what goes wrong, one sentence.
         remedy: how to mend it, one sentence.
     """
@@ -44,6 +47,7 @@ class Rule:
     id: str
     name: str
     severity: Severity
+    what: str
     meaning: str
     remedy: str
 
@@ -55,12 +59,17 @@ class Finding:
     Args:
         rule: which.
         place: where it is mended.
-        message: what is wrong there, one sentence.
+        said: what is wrong there, one sentence.
     """
 
     rule: Rule
     place: Place
-    message: str
+    said: Sentence
+
+    @property
+    def message(self) -> str:
+        """Return in English what is wrong."""
+        return str(self.said)
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as JSON."""
@@ -174,7 +183,7 @@ class Report:
     findings: tuple[Finding, ...]
     rows: tuple[NodeRow, ...]
     files: tuple[str, ...]
-    notes: tuple[str, ...] = ()
+    notes: tuple[Sentence, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as JSON with stable keys."""
@@ -182,5 +191,5 @@ class Report:
             "target": {"name": self.target, "file": self.file, "files": list(self.files)},
             "findings": [finding.to_dict() for finding in self.findings],
             "nodes": [row.to_dict() for row in self.rows],
-            "notes": list(self.notes),
+            "notes": list(map(str, self.notes)),
         }

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Final
 from hitl_tui.core.errors import BadInput
 from hitl_tui.core.safe_text import one_line
 from hitl_tui.lint.model import Place
+from hitl_tui.lint.sentence import Sentence, mark, say
 
 if TYPE_CHECKING:
     from hitl_tui.lint.values import Scope
@@ -98,20 +99,23 @@ def find_target(text: str, folder: Path, search: Sequence[str]) -> Target:
         if attribute.endswith(".py") or "/" in attribute:
             head, attribute = text, ""
         else:
-            raise BadInput(f'"{_shown(attribute)}" in "{_shown(text)}" is no name of an attribute.', help=_USAGE)
+            raise _wrong(f'"{_shown(attribute)}" in "{_shown(text)}" is no name of an attribute.')
     if not head:
-        raise BadInput("A module or a file is needed, and before the colon where there is one.", help=_USAGE)
-    if head.endswith(".py") or "/" in head:
+        raise _wrong("A module or a file is needed, and before the colon where there is one.")
+    if head.endswith(".ipynb"):
+        raise _wrong(f'"{_shown(head)}" is a notebook; export it first: jupyter nbconvert --to script')
+    if head.endswith(".py") or "/" in head or head in (".", ".."):
         path = (folder / Path(head).expanduser()).absolute()
         _check_file(path, head)
         root = _root_of(path)
         return Target(path, "", attribute, root, siblings=root == path.parent)
     if not _NAME.match(head):
-        raise BadInput(f'"{_shown(head)}" is neither a module nor a path that ends in .py.', help=_USAGE)
+        raise _wrong(f'"{_shown(head)}" is neither a module nor a path that ends in .py.')
     return _module_target(head, attribute, folder, search)
 
 
-_USAGE = "As in: hitl-tui lint package.module:graph, or hitl-tui lint folder/file.py:graph"
+def _wrong(message: str) -> BadInput:
+    return BadInput(message, help="As in: hitl-tui lint package.module:graph, or hitl-tui lint folder/file.py:graph")
 
 
 def _module_target(name: str, attribute: str, folder: Path, search: Sequence[str]) -> Target:
@@ -129,12 +133,16 @@ def _module_target(name: str, attribute: str, folder: Path, search: Sequence[str
 
 def _check_file(path: Path, said: str) -> None:
     try:
-        found = path.is_file()
+        if path.is_file():
+            return
+        folder, there = path.is_dir(), path.exists() or path.is_symlink()
     except (OSError, ValueError) as error:
         raise BadInput(f'"{_shown(said)}" can\'t be looked at: {_shown(str(error))}.') from error
-    if not found:
-        what = "is a folder; name a file in it" if path.is_dir() else "does not exist"
-        raise BadInput(f'The file "{_shown(said)}" {what}.', help=_USAGE)
+    if folder:
+        raise _wrong(f'"{_shown(said)}" is a folder; name a file in it.')
+    if there:
+        raise _wrong(f'"{_shown(said)}" is no file that can be read.')
+    raise _wrong(f'The file "{_shown(said)}" does not exist.')
 
 
 def _root_of(path: Path) -> Path:
@@ -159,7 +167,7 @@ class Sources:
         self._folder = folder
         self._by_path: dict[Path, Module | None] = {}
         self._read_bytes = 0
-        self.notes: list[str] = []
+        self.notes: list[Sentence] = []
         self.first = self._read(target.path, target.module or _module_name(target.path, target.root))
         self._by_path[target.path.resolve()] = self.first
 
@@ -196,18 +204,16 @@ class Sources:
         key = path.resolve()
         if key not in self._by_path:
             if len(self._by_path) > MOST_MODULES or self._read_bytes > MOST_BYTES:
-                self._note(f"Only the first {len(self._by_path) - 1} of the modules that it imports were followed.")
+                said = mark("Only the first {count} of the modules that it imports were followed.")
+                if not any(note.template == said for note in self.notes):
+                    self.notes.append(say(said, count=len(self._by_path) - 1))
                 return None
             self._by_path[key] = None
             try:
                 self._by_path[key] = self._read(path, _module_name(path, self._root))
             except BadInput as error:
-                self._note(f"Not followed: {error.message}")
+                self.notes.append(say(mark("Not followed: {problem}"), problem=error.message))
         return self._by_path[key]
-
-    def _note(self, text: str) -> None:
-        if not any(note.startswith("Only") for note in self.notes) or not text.startswith("Only"):
-            self.notes.append(text)
 
     def _read(self, path: Path, name: str) -> Module:
         shown = _shown(_relative(path, self._folder), 1_000)
@@ -242,8 +248,9 @@ def _parsed(data: bytes, shown: str) -> ast.Module:
             warnings.simplefilter("ignore")  # what the compiler thinks of escapes in strings is no matter here
             return ast.parse(data)
     except SyntaxError as error:
-        where = f", line {error.lineno}" if error.lineno else ""
-        raise BadInput(f"{shown}{where}: this is not Python: {_shown(error.msg)}.") from error
+        if error.lineno is None:
+            raise BadInput(f"{shown}: this is not Python: {_shown(error.msg)}.") from error
+        raise BadInput(f"{shown}, line {error.lineno}: this is not Python: {_shown(error.msg)}.") from error
     except ValueError as error:
         raise BadInput(f"{shown}: this is not Python: {_shown(str(error))}.") from error
     except (RecursionError, MemoryError) as error:

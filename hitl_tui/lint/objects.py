@@ -8,10 +8,8 @@ from dataclasses import replace
 from typing import Final
 
 from hitl_tui.lint.base import Given
-from hitl_tui.lint.catalogue import (
-    kind_of,
-)
 from hitl_tui.lint.expressions import Expressions
+from hitl_tui.lint.kinds import kind_of
 from hitl_tui.lint.values import (
     ClassRef,
     External,

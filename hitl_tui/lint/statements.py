@@ -6,11 +6,12 @@ import ast
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from hitl_tui.lint.base import brief_name
+from hitl_tui.lint.base import given_by
 from hitl_tui.lint.catalogue import RETRIES
 from hitl_tui.lint.changes import source_text
 from hitl_tui.lint.errors import ATTEMPT, Errors, joined
 from hitl_tui.lint.flow import Loop, Site
+from hitl_tui.lint.sentence import mark, say
 from hitl_tui.lint.values import (
     UNKNOWN,
     External,
@@ -176,7 +177,7 @@ class Statements(Errors):
         if name.startswith("langgraph") and name.endswith(".NodeInterrupt"):  # the old way to ask
             self.asks(Site(self.place(node), "NodeInterrupt"))
         if self.checking and name == "InterruptedError":
-            self.report("HT013", self.place(node), "InterruptedError is raised, which asks nobody.")
+            self.report("HT013", self.place(node), say(mark("InterruptedError is raised, which asks nobody.")))
         self.flow.alive = False
 
     def _leave(self, node: ast.Break | ast.Continue) -> None:
@@ -253,7 +254,7 @@ class Statements(Errors):
         test = self.value(node.test)
         loop = Loop()
         for source in sorted(test.sources, key=lambda s: s.place):
-            loop = Loop("HT005", f"what {brief_name(source.what)} in line {source.place.line} gives this time")
+            loop = Loop("HT005", given_by(source))
             break
         forever = isinstance(node.test, ast.Constant) and bool(node.test.value)
         self._loop(node.body, loop, test=node.test, forever=forever)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
 from hitl_tui.lint.model import Place
+from hitl_tui.lint.sentence import Sentence, mark
 
 if TYPE_CHECKING:
     from hitl_tui.lint.modules import Module
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
 MOST_ITEMS: Final = 40
 MOST_REFS: Final = 6
 DEEPEST_VALUE: Final = 6
+
+A_SET: Final = Sentence(mark("a set"))
 
 UNTOLD: Final = "…"
 """Stands in a text for what isn't written out."""
@@ -44,7 +47,7 @@ class Value:
         kinds: what it may be that JSON has no form for, in words (`a set`).
         inside: the same, of something it contains.
         sources: why it may differ when worked out again.
-        unordered: why its order isn't fixed; empty for none.
+        unordered: why its order isn't fixed; None for a fixed one.
         from_state: it comes from the state that the node was given.
         answer: it comes from a person's answer.
         raw: it is an answer as it came, or text made with one.
@@ -58,7 +61,7 @@ class Value:
     kinds: frozenset[str] = frozenset()
     inside: frozenset[str] = frozenset()
     sources: frozenset[Source] = frozenset()
-    unordered: str = ""
+    unordered: Sentence | None = None
     from_state: bool = False
     answer: bool = False
     raw: bool = False
@@ -305,7 +308,7 @@ def join(values: Iterable[Value]) -> Value:
         refs=refs if len(refs) <= MOST_REFS else frozenset(in_order(refs)[:MOST_REFS]),
         kinds=frozenset().union(*(value.kinds for value in given)),
         inside=frozenset().union(*(value.inside for value in given)),
-        unordered=next((value.unordered for value in given if value.unordered), ""),
+        unordered=next((value.unordered for value in given if value.unordered), None),
         raw=any(value.raw for value in given),
         items=next((value.items for value in given if value.items), first.items),
         fields=next((value.fields for value in given if value.fields), first.fields),
@@ -326,9 +329,9 @@ def taint(values: Iterable[Value]) -> Value:
 def element(value: Value) -> Value:
     """Return what an element of a value is."""
     if value.items:
-        return replace(join(value.items), unordered="")
+        return replace(join(value.items), unordered=None)
     if value.fields:
-        return replace(join(found for _, found in value.fields), unordered="")
+        return replace(join(found for _, found in value.fields), unordered=None)
     base = taint([value])
     return replace(base, kinds=value.inside, inside=value.inside, raw=value.raw)
 

@@ -11,6 +11,7 @@ from typing import Final
 from hitl_tui.lint.base import DEEPEST, Frame, Given
 from hitl_tui.lint.flow import Catch, Summary
 from hitl_tui.lint.modules import Module
+from hitl_tui.lint.sentence import mark, say
 from hitl_tui.lint.statements import Statements
 from hitl_tui.lint.values import UNKNOWN, FunctionRef, Scope, Value, join
 
@@ -55,7 +56,8 @@ class Walker(Statements):
     def _again(self, function: FunctionRef, summary: Summary) -> Summary:
         if function.retried and summary.sites:
             site = summary.sites[0]
-            self.report("HT001", site.place, f"A retry around {function.name} catches what {site.what} raises.")
+            said = mark("A retry around {function} catches what {question} raises.")
+            self.report("HT001", site.place, say(said, function=function.name, question=site.what))
         return summary
 
     def _walked(self, function: FunctionRef, given: Given) -> Summary:

@@ -80,3 +80,12 @@ def test_it_needs_neither_the_engine_nor_the_console_nor_a_data_folder(tmp_path:
         )
     assert done.stdout.splitlines()[-1] == "[]"
     assert not (tmp_path / "data").exists()
+
+
+def test_help_names_every_key_of_the_document(capsys: pytest.CaptureFixture[str]) -> None:
+    main(["lint", FAULTY, "--json"])
+    document = json.loads(capsys.readouterr().out)
+    main(["lint", "--help"])
+    told = capsys.readouterr().out
+    parts = [document, document["target"], *document["findings"], *document["nodes"]]
+    assert {key for part in parts for key in part if f'"{key}"' not in told} == set()

@@ -115,6 +115,12 @@ BREAKS = {
         "from concurrent.futures import ThreadPoolExecutor\nwith ThreadPoolExecutor() as pool:\n"
         "    return {'name': pool.submit(lambda: interrupt('?')).result()}",
     ),
+    "a tool that is run between two questions": (
+        "HT006",
+        "for call in ({'name': 'a'}, {'name': 'b'}):\n    if interrupt(call['name']):\n"
+        "        tool = state['tools'][call['name']]\n        tool.invoke(call)",
+    ),
+    "a tool by its name": ("HT006", "tools_by_name['a'].invoke({})\ninterrupt('?')"),
 }
 
 KEEPS = {
@@ -426,3 +432,72 @@ def test_aliases_of_interrupt_are_known(tmp_path: Path) -> None:
     ):
         body = f"try:\n    {call}\nexcept Exception:\n    pass"
         assert rules(node(tmp_path, f"{start}\n---\n{body}")) == ["HT001"], start
+
+
+def test_a_graph_that_is_called_as_a_thread_of_its_own_asks_nobody(tmp_path: Path) -> None:
+    report = checked(
+        tmp_path,
+        """
+        def ask(state):
+            return {"name": interrupt("?")}
+
+        def work(state):
+            return {}
+
+        asking = StateGraph(State).add_node(ask).add_edge(START, "ask").compile()
+        working = StateGraph(State).add_node(work).add_edge(START, "work").compile()
+
+        def own(state):
+            return asking.invoke(state, {"configurable": {"thread_id": "7"}})  # fault: HT016
+
+        def own_with_more(state, config):
+            return asking.invoke(state, {**config, "configurable": {"thread_id": "7"}})  # fault: HT016
+
+        async def own_in_words(state):
+            config = dict(configurable=dict(thread_id=state["name"]))
+            return await asking.ainvoke(state, config=config)  # fault: HT016
+
+        def with_all_it_was_given(state, config):
+            return asking.invoke(state, {"configurable": {**config["configurable"], "thread_id": "7"}})
+
+        def with_other_settings(state):
+            return asking.invoke(state, {"recursion_limit": 5, "configurable": {"user": "a"}})
+
+        def asks_nothing(state):
+            return working.invoke(state, {"configurable": {"thread_id": "7"}})
+
+        nodes = [own, own_with_more, own_in_words, with_all_it_was_given, with_other_settings, asks_nothing]
+        graph = StateGraph(State).add_sequence(nodes).compile()
+
+        def main():
+            graph.invoke({"name": "a"}, {"configurable": {"thread_id": "1"}})
+        """,
+    )
+    assert found(report) == marked(tmp_path / "agent.py")
+
+
+def test_a_function_of_that_name_is_not_langgraphs(tmp_path: Path) -> None:
+    report = checked(
+        tmp_path,
+        """
+        import subprocess
+
+        def interrupt(pid):
+            subprocess.run(["kill", str(pid)], check=True)
+
+        class Robot:
+            def interrupt(self, why):
+                return why
+
+        def stop(state):
+            try:
+                Robot().interrupt("?")
+                interrupt(7)
+            except Exception:
+                pass
+
+        StateGraph(State).add_node(stop)
+        """,
+    )
+    assert rules(report) == []
+    assert not any(row.interrupts for row in report.rows)

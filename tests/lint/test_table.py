@@ -6,8 +6,8 @@ from pathlib import Path
 
 from lint_support import checked
 
+from hitl_tui.cli.linttext import WIDTH, report_lines
 from hitl_tui.core.safe_text import cell_width
-from hitl_tui.lint.text import WIDTH, report_lines
 
 SOURCE = """
     import os
@@ -167,3 +167,62 @@ def test_the_text_keeps_to_the_width_of_a_terminal_and_shows_everything(tmp_path
 def test_nothing_to_check_is_said(tmp_path: Path) -> None:
     report = checked(tmp_path, "x = 1")
     assert list(report_lines(report)) == ["No graph was found in agent.py, and nothing in it that asks."]
+
+
+def test_a_node_is_called_as_what_its_decorator_wraps(tmp_path: Path) -> None:
+    report = checked(
+        tmp_path,
+        """
+        import functools
+
+        def logged(node):
+            @functools.wraps(node)
+            def wrapper(state):
+                return node(state)
+            return wrapper
+
+        @logged
+        def ask(state):
+            return {"name": interrupt("?")}
+
+        @logged
+        def work(state):
+            return {}
+
+        StateGraph(State).add_node(ask).add_node(work)
+        """,
+    )
+    assert [(row.node, row.interrupts) for row in report.rows] == [("ask", True), ("work", False)]
+
+
+def test_an_effect_in_another_module_is_told_with_its_file(tmp_path: Path) -> None:
+    (tmp_path / "shop.py").write_text(
+        "import httpx\nclass Shop:\n    def __init__(self):\n        self.http = httpx.Client()\n"
+        "    def reserve(self):\n        return self._send('/reservations')\n"
+        "    def _send(self, path):\n        return self.http.post(path)\n"
+    )
+    source = """
+        import shop
+        from shop import Shop
+
+        def by_module(state):
+            shop.Shop().reserve()
+            interrupt("?")
+
+        def by_method(state):
+            interrupt("?")
+            Shop().reserve()
+
+        StateGraph(State).add_node(by_module).add_node(by_method)
+        """
+    report = checked(tmp_path, source)
+    assert [
+        (r["node"], r["effect"], r["file"], r["line"], r["position"]) for r in (x.to_dict() for x in report.rows)
+    ] == [
+        ("by_module", "httpx.Client.post", "shop.py", 8, "before"),
+        ("by_method", "httpx.Client.post", "shop.py", 8, "after"),
+    ]
+    assert [line.split() for line in report_lines(report) if " by_" in line] == [
+        ["by_module", "httpx.Client.post", "shop.py:8", "before", "no", "AGAIN"],
+        ["by_method", "httpx.Client.post", "shop.py:8", "after", "no", "ok"],
+    ]

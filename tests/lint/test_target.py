@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 from lint_support import HEAD, HERE, checked, found, marked, rules
 
+from hitl_tui.cli.linttext import report_lines
 from hitl_tui.core.errors import BadInput
 from hitl_tui.lint.check import lint
 from hitl_tui.lint.modules import LARGEST
-from hitl_tui.lint.text import report_lines
 
 FAULT = """
 def ask(state):
@@ -122,7 +122,7 @@ def test_a_broken_import_is_noted_and_the_rest_checked(tmp_path: Path) -> None:
     report = lint("agent.py", tmp_path)
     assert rules(report) == ["HT001"]
     assert len(report.notes) == 1
-    assert "broken.py, line 1" in report.notes[0]
+    assert "broken.py, line 1" in str(report.notes[0])
 
 
 BAD_TARGETS = {

@@ -1,0 +1,71 @@
+"""What the check says: in English in JSON, in the person's language on the screen, and in the README (I6, C11)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from lint_support import HERE, checked
+
+from hitl_tui.cli.linttext import WIDTH, report_lines, summary
+from hitl_tui.core.safe_text import cell_width
+from hitl_tui.language import _, render, using
+from hitl_tui.lint.check import lint
+from hitl_tui.lint.rules import RULES, readme_table
+
+README = HERE.parent.parent / "README.md"
+FAULTY = sorted([*(HERE / "seeds").glob("*.py"), *(HERE / "held_out").glob("*.py")])
+
+
+def test_the_readme_has_every_rule() -> None:
+    _before, start, rest = README.read_text(encoding="utf-8").partition("<!-- lint")
+    assert start, "the README has a place for the rules: <!-- lint: … --> and <!-- /lint -->"
+    table = rest.partition("<!-- /lint -->")[0].partition("-->")[2].strip()
+    assert table == readme_table()
+
+
+def test_every_rule_is_one_line_of_the_table() -> None:
+    lines = readme_table().splitlines()
+    assert [line.split("`")[1] for line in lines[2:]] == list(RULES)
+    assert {line.replace("\\|", "").count("|") for line in lines} == {5}
+
+
+@pytest.mark.parametrize("path", FAULTY, ids=lambda path: path.stem)
+def test_what_is_said_in_korean_leaves_code_as_it_is(path: Path) -> None:
+    report = lint(path.relative_to(HERE).as_posix(), HERE)
+    document = report.to_dict()
+    with using("ko"):
+        for finding in report.findings:
+            english, korean = finding.message, finding.said.told(_)
+            assert korean != english
+            if "(changed as the code runs)" not in english:  # of that it isn't certain where a name ends
+                assert render(english) != english  # as evidence beside a question it is found again by its template
+            values = [value for _name, value in finding.said.values if isinstance(value, str)]
+            assert all(value in korean for value in values)
+            assert _(finding.rule.meaning) != finding.rule.meaning
+        assert report.to_dict() == document
+        lines = [line for line in report_lines(report) if not line.startswith(path.parent.name)]
+    assert max(map(cell_width, lines)) <= WIDTH
+
+
+def test_a_whole_report_in_korean(tmp_path: Path) -> None:
+    report = checked(
+        tmp_path,
+        """
+        import os
+
+        def ask(state):
+            os.remove("a")
+            try:
+                interrupt({"when": {"a", "b"}})
+            except Exception:
+                pass
+
+        StateGraph(State).add_node(ask)
+        """,
+    )
+    with using("ko"):
+        text = "\n".join(report_lines(report))
+    for english in ("comes before", "catches", "contains", "mend", "node", "before", "AGAIN", "finding", "a set"):
+        assert english not in text.replace("interrupt-before", "").replace("effect-before-interrupt", "")
+    assert str(summary(report)) == "3 findings: 1 node checked, 1 of which may ask. Nothing of it was imported or run."
