@@ -31,8 +31,6 @@ Printed = dict[str, Any] | list[str]
 """A JSON document, or lines for people."""
 
 DONE = 0
-COPIES = "copies"
-"""Folder in the data folder with the copies that graphs go on in."""
 LISTED = 100
 """Threads or checkpoints that are listed when nothing else is said."""
 _WIDEST = 10_000
@@ -99,18 +97,21 @@ async def _namespace(store: Store, thread: str, given: str) -> str:
 
 async def _threads(arguments: Arguments, store: Store) -> Printed:
     limit, skip = arguments.limit or LISTED, arguments.skip or 0
-    threads = await store.threads(limit, skip, arguments.search)
-    total = await store.thread_count()
+    search = await store.search(arguments.search, limit, skip) if arguments.search.split() else None
+    threads = search.threads if search else await store.threads(limit, skip)
+    total = search.total if search else await store.thread_count()
     more = len(threads) == limit
     message = f"{_many(total, 'thread')} in {store.info.name}."
     if arguments.json:
         listed = [t.to_dict() for t in threads]
         document = {"status": "ok", "message": message, "store": _store(store), "total": total, "threads": listed}
-        return {**document, "next": skip + limit if more else None}
+        sought = {"searched_by_id_alone": search.by_id} if search else {}
+        return {**document, **sought, "next": skip + limit if more else None}
     rows = [_thread_row(t) for t in threads]
     titles = (_("THREAD"), "", _("CHECKPOINTS"), _("LAST"), _("ABOUT"))
     lines = _table([titles, *rows]) if rows else []
     rest = [f"More with --skip {skip + limit}."] if more else []
+    rest += [search.note] if search and search.note else []
     return [*lines, *map(render, (*rest, message, *store.info.notes))]
 
 
@@ -264,6 +265,7 @@ def _check_graph(arguments: Arguments) -> None:
 
 async def _forked(arguments: Arguments, data: Path, thread: str, checkpoint: str) -> Arguments:
     """Copy a thread up to a checkpoint, the newest when none is named; return what attaches the graph to the copy."""
+    from hitl_tui.supervisor.copies import FOLDER
     from hitl_tui.supervisor.foreign.copying import copy_thread
     from hitl_tui.supervisor.foreign.store import Store, open_database
 
@@ -274,7 +276,7 @@ async def _forked(arguments: Arguments, data: Path, thread: str, checkpoint: str
         store = Store(database)
         named = await store.find_thread(thread)
         last = await store.find(named, "", checkpoint) if checkpoint else await store.head(named, "")
-        target = data / COPIES / f"{token_hex(8)}.db"
+        target = data / FOLDER / f"{token_hex(8)}.db"
         await copy_thread(database, named, last, target)
     finally:
         await database.close()

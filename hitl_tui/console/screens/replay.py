@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import logging
-from collections import deque
-from collections.abc import Awaitable, Callable
 from functools import partial
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, ClassVar, cast
@@ -13,31 +10,30 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Container, Horizontal, VerticalScroll
 from textual.content import Content
-from textual.events import Resize
-from textual.screen import Screen
 from textual.widgets import DataTable, Static
 
 from hitl_tui.console import keys
 from hitl_tui.console.asking import Row, text_row
-from hitl_tui.console.engine import Link, sentence
+from hitl_tui.console.engine import Link
 from hitl_tui.console.past import (
     decision_words,
     moment_rows,
     place_words,
     plan_at,
+    todos_at,
 )
 from hitl_tui.console.reel import Place, Reel, current_line, on_line
-from hitl_tui.console.screens.returning import difference_between, fork, restore, show_todo
-from hitl_tui.console.terms import clock_words, error_words
+from hitl_tui.console.screens.returning import difference_between, fork, restore, show_steps, show_todo
+from hitl_tui.console.screens.stepping import SteppingScreen
+from hitl_tui.console.terms import clock_words
 from hitl_tui.console.widgets.actions import ReplayAction
 from hitl_tui.console.widgets.bars import HeaderBar, KeyLine, MessageLine
 from hitl_tui.console.widgets.history import GraphTable
 from hitl_tui.console.widgets.plan import PlanTable
 from hitl_tui.console.widgets.rows import Rows
 from hitl_tui.console.widgets.statetree import StateTree
-from hitl_tui.console.widgets.tabs import Tab, TabStrip
+from hitl_tui.console.widgets.tabs import TabStrip
 from hitl_tui.console.words import status_of_session
-from hitl_tui.core.errors import HitlError
 from hitl_tui.core.safe_text import safe_text
 from hitl_tui.language import _, mark
 from hitl_tui.supervisor.comparing import compare, last_two
@@ -47,7 +43,6 @@ if TYPE_CHECKING:
     from hitl_tui.console.screens.session import SessionScreen
     from hitl_tui.supervisor.history import CheckpointInfo
 
-log = logging.getLogger(__name__)
 
 PANES = (
     ("past-plan", mark("Plan")),
@@ -56,16 +51,12 @@ PANES = (
     ("past-state", mark("State")),
 )
 BANNER = mark("VIEWING THE PAST · nothing runs from here")
-WIDE = (100, 30)
-SHORT = 20
 _PLACES = {1: mark("View"), 2: mark("Diff"), 3: mark("Fork"), 4: mark("Restore")}
 _STATES_KEPT = 12
 _PAST = mark("This is the past: nothing can be changed in it. 4 goes back to it, 3 begins a session from it.")
 
-Work = Callable[[], Awaitable[None]]
 
-
-class ReplayScreen(Screen[None]):
+class ReplayScreen(SteppingScreen):
     """Steps through the checkpoints of a session.
 
     Args:
@@ -78,22 +69,18 @@ class ReplayScreen(Screen[None]):
     CSS_PATH: ClassVar[list[str | PurePath]] = ["../widgets/tabs.tcss", "replay.tcss", "../widgets/rows.tcss"]
     BINDINGS: ClassVar[list[BindingType]] = [*keys.bindings(keys.REPLAY)]
     AUTO_FOCUS = "#past-plan"
+    PANES = PANES
 
     def __init__(self, session: SessionScreen, link: Link, at: str = "", page: int = 50) -> None:
-        super().__init__()
+        super().__init__(Reel(link, page))
         self._session = session
         self._link = link
         self._at = at
-        self._reel = Reel(link, page)
-        self._work: deque[Work] = deque()
-        self._stale = self._draining = False
         self._place: Place | None = None
         self._state: dict[str, Any] = {}
         self._states: dict[str, dict[str, Any]] = {}
         self._marks: tuple[str, ...] = ()
         self._marked: dict[str, CheckpointInfo] = {}
-        self._mode = 1
-        self._pane = "past-plan"
 
     @property
     def hitl(self) -> HitlApp:
@@ -104,11 +91,6 @@ class ReplayScreen(Screen[None]):
     def place(self) -> Place | None:
         """What is shown; None before anything is."""
         return self._place
-
-    @property
-    def settled(self) -> bool:
-        """What is shown is what was last asked for."""
-        return not (self._draining or self._work or self._stale)
 
     @property
     def marks(self) -> tuple[str, ...]:
@@ -145,42 +127,7 @@ class ReplayScreen(Screen[None]):
         self._arrange()
         self._live()
         self.set_interval(1.0, self._live)
-        self._queue(partial(self._reel.open, self._at))
-
-    def say(self, text: str, *, error: bool = False) -> None:
-        """Show one safe line."""
-        self.query_one(MessageLine).say(text, error=error)
-
-    # Work, one thing after the other -----------------------------------------------------------------------------
-
-    def _queue(self, work: Work) -> None:
-        """Do something to the reel after what was asked for before; then show where it is."""
-        self._work.append(work)
-        self._drain()
-
-    def _drain(self) -> None:
-        if not self._draining:
-            self._draining = True
-            self.run_worker(self._drained(), group="reel")
-
-    async def _drained(self) -> None:
-        try:
-            while self._work or self._stale:
-                # Only the last of many steps is loaded and drawn: a key held down stays quick.
-                work = self._work.popleft() if self._work else self._load
-                self._stale = work != self._load
-                await self._guarded(work)
-        finally:
-            self._draining = False
-
-    async def _guarded(self, work: Work) -> None:
-        try:
-            await work()
-        except HitlError as error:
-            self.say(safe_text(error_words(error.message, error.help), multiline=False), error=True)
-        except Exception as error:
-            log.exception("replay")
-            self.say(sentence(error), error=True)
+        self._errands.do(partial(self._reel.open, self._at))
 
     def _live(self) -> None:
         """The session goes on: say what it needs, and count what it adds."""
@@ -188,7 +135,7 @@ class ReplayScreen(Screen[None]):
         self.query_one(HeaderBar).status = status_of_session(snapshot)
         shape = self._reel.shape
         if shape is not None and snapshot.checkpoint_id != shape.head and self.settled:
-            self._queue(self._refresh)
+            self._errands.do(self._refresh)
 
     async def _refresh(self) -> None:
         await self._reel.refresh()
@@ -291,7 +238,7 @@ class ReplayScreen(Screen[None]):
     # Keys --------------------------------------------------------------------------------------------------------
 
     def action_step(self, by: int) -> None:
-        self._queue(partial(self._step, by))
+        self._errands.do(partial(self._step, by))
 
     async def _step(self, by: int) -> None:
         moved = await self._reel.step(by)
@@ -301,7 +248,7 @@ class ReplayScreen(Screen[None]):
         self.say("" if moved else end)
 
     def action_decision(self, by: int) -> None:
-        self._queue(partial(self._decision, by))
+        self._errands.do(partial(self._decision, by))
 
     async def _decision(self, by: int) -> None:
         found = await self._reel.decision(by)
@@ -309,14 +256,8 @@ class ReplayScreen(Screen[None]):
             "" if found else _("Nothing was decided {which} this.").format(which=_("after") if by > 0 else _("before"))
         )
 
-    def action_first(self) -> None:
-        self._queue(self._reel.first)
-
-    def action_last(self) -> None:
-        self._queue(self._reel.last)
-
     def action_mark(self) -> None:
-        self._queue(self._mark)
+        self._errands.do(self._mark)
 
     async def _mark(self) -> None:
         info = self._reel.current
@@ -326,7 +267,7 @@ class ReplayScreen(Screen[None]):
             self._marked = {m: known[m] for m in self._marks}
 
     def action_act(self, number: int) -> None:
-        self._queue(partial(self._act, number))
+        self._errands.do(partial(self._act, number))
 
     async def _act(self, number: int) -> None:
         # Where the keys before this one led to, drawn or not: never act on a moment that was left.
@@ -351,67 +292,6 @@ class ReplayScreen(Screen[None]):
             return _("The session stands here already.")
         return ""
 
-    def on_replay_action_clicked(self, event: ReplayAction.Clicked) -> None:
-        event.stop()
-        self.action_act(event.number)
-
-    def action_leave(self) -> None:
-        self.dismiss(None)
-
-    def action_next_pane(self) -> None:
-        names = [name for name, __ in PANES]
-        here = self.focused.id if self.focused is not None else ""
-        following = names[(names.index(here) + 1) % len(names)] if here in names else self._pane
-        self.show_pane(following, focus=True)
-
-    # Panes -------------------------------------------------------------------------------------------------------
-
-    def on_resize(self, event: Resize) -> None:
-        self._arrange()
-
-    def _arrange(self) -> None:
-        width, height = self.app.size
-        self.set_class(width >= WIDE[0] and height >= WIDE[1], "-wide")
-        self.set_class(height < SHORT, "-short")
-        self.show_pane(self._pane)
-
-    def show_pane(self, pane: str, *, focus: bool = False) -> None:
-        """Bring a pane to the front."""
-        self._pane = pane
-        for name, __ in PANES:
-            self.query_one(f"#{name}").set_class(name == pane, "-seen")
-        self.query_one(TabStrip).mark(pane)
-        if focus:
-            self.query_one(f"#{pane}").focus()
-
-    def on_descendant_focus(self) -> None:
-        pane = (self.focused.id if self.focused else "") or ""
-        if pane in dict(PANES) and pane != self._pane:
-            self.show_pane(pane)
-
-    def on_tab_chosen(self, event: Tab.Chosen) -> None:
-        event.stop()
-        self.show_pane(event.pane, focus=True)
-
-    def on_data_table_row_highlighted(self, event: DataTable.RowHighlighted) -> None:
-        event.stop()
-        table = self.query_one(GraphTable)
-        chosen = table.selected
-        if (
-            event.data_table is table
-            and table.has_focus
-            and chosen is not None
-            and event.cursor_row == table.cursor_row
-        ):
-            current = self._reel.current
-            if current is not None and current.checkpoint_id != chosen.checkpoint_id and self.settled:
-                self._queue(partial(self._go, chosen.checkpoint_id))
-
-    async def _go(self, checkpoint_id: str) -> None:
-        ids = [c.checkpoint_id for c in self._reel.infos]
-        if checkpoint_id in ids:
-            await self._reel.go(ids.index(checkpoint_id))
-
     def on_data_table_row_selected(self, event: DataTable.RowSelected) -> None:
         event.stop()
         plan = self.query_one(PlanTable)
@@ -420,7 +300,15 @@ class ReplayScreen(Screen[None]):
 
     def on_plan_table_wanted(self, event: PlanTable.Wanted) -> None:
         event.stop()
-        self.say(_(_PAST))
+        if event.what == "steps" and event.todo_id:
+            self.run_worker(self._guarded(partial(self._steps, event.todo_id)), group="going")
+        else:
+            self.say(_(_PAST))
+
+    async def _steps(self, todo_id: str) -> None:
+        """Show the team's own steps of the run that the TODO had then; back there means back to the session."""
+        if await show_steps(self.hitl, self._link, todos_at(self._state).get(todo_id), self.say):
+            self.dismiss(None)
 
     def on_plan_table_held(self, event: PlanTable.Held) -> None:
         event.stop()
@@ -434,7 +322,7 @@ class ReplayScreen(Screen[None]):
 
     async def _restore(self) -> None:
         if self._place is not None:
-            await restore(self, self._session, self._link, self._place, await self._state_of(self._place.info))
+            await restore(self, self._session, self._link, self._place)
 
     async def _fork(self) -> None:
         if self._place is not None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -32,6 +32,7 @@ from hitl_tui.language import _, mark, ngettext, render
 if TYPE_CHECKING:
     from hitl_tui.console.options import ConsoleOptions
     from hitl_tui.console.screens.storethread import ThreadScreen
+    from hitl_tui.supervisor.foreign.model import ThreadInfo
     from hitl_tui.supervisor.foreign.store import Store
 
 log = logging.getLogger(__name__)
@@ -118,18 +119,28 @@ class StoreScreen(Screen[None]):
 
     async def _first(self) -> None:
         table = self.query_one(ThreadTable)
-        found = await self._store.threads(max(PAGE, len(table.threads)), 0, table.finding.text)
-        self._whole = len(found) < max(PAGE, len(table.threads))
+        wanted = max(PAGE, len(table.threads))
+        found, note = await self._page(wanted, 0)
+        self._whole = len(found) < wanted
         table.show(found)
         more = "" if self._whole else "+"
         table.say_found(ngettext("{n} thread", "{n} threads", len(found)).format(n=f"{len(found):,}{more}"))
         self._total = await self._store.thread_count()
         self._banner()
-        self.say("" if found or table.finding.text else _("There is no thread in this store yet."))
+        empty = "" if found or table.finding.text else _("There is no thread in this store yet.")
+        self.say(empty or safe_text(render(note), multiline=False))
+
+    async def _page(self, limit: int, offset: int) -> tuple[Sequence[ThreadInfo], str]:
+        """Return a page of what is looked for, or of all, and what wasn't looked at."""
+        text = self.query_one(ThreadTable).finding.text
+        if not text.split():
+            return await self._store.threads(limit, offset), ""
+        search = await self._store.search(text, limit, offset)
+        return search.threads, search.note
 
     async def _more(self) -> None:
         table = self.query_one(ThreadTable)
-        found = await self._store.threads(PAGE, len(table.threads), table.finding.text)
+        found, _note = await self._page(PAGE, len(table.threads))
         self._whole = len(found) < PAGE
         table.add(found)
 

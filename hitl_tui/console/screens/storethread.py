@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 from functools import partial
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, ClassVar, cast
@@ -13,19 +12,17 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Container, Horizontal, VerticalScroll
 from textual.content import Content
-from textual.events import Resize
 from textual.message import Message
-from textual.screen import Screen
 from textual.widgets import DataTable, Static, Tree
 
 from hitl_tui.console import keys
 from hitl_tui.console.asking import Row
-from hitl_tui.console.engine import sentence
 from hitl_tui.console.reel import PAGE, Reel, current_line, on_line
 from hitl_tui.console.screens import storewords
 from hitl_tui.console.screens.dialogs import Confirm
+from hitl_tui.console.screens.stepping import SteppingScreen
 from hitl_tui.console.screens.storediff import Marks
-from hitl_tui.console.screens.storepast import Errands, StoredPast, Work
+from hitl_tui.console.screens.storepast import StoredPast
 from hitl_tui.console.screens.viewer import Viewer
 from hitl_tui.console.terms import clock_words, error_words
 from hitl_tui.console.widgets.actions import ReplayAction
@@ -33,8 +30,8 @@ from hitl_tui.console.widgets.bars import HeaderBar, KeyLine, MessageLine
 from hitl_tui.console.widgets.history import GraphTable
 from hitl_tui.console.widgets.rows import Rows
 from hitl_tui.console.widgets.statetree import StateTree
-from hitl_tui.console.widgets.tabs import Tab, TabStrip
-from hitl_tui.core.errors import BadInput, HitlError
+from hitl_tui.console.widgets.tabs import TabStrip
+from hitl_tui.core.errors import BadInput
 from hitl_tui.core.safe_text import one_line, safe_text
 from hitl_tui.language import _, mark
 from hitl_tui.supervisor.comparing import ABSENT
@@ -46,7 +43,6 @@ if TYPE_CHECKING:
     from hitl_tui.supervisor.foreign.store import Store
     from hitl_tui.supervisor.moments import CheckpointInfo
 
-log = logging.getLogger(__name__)
 
 PANES = (
     ("store-graph", mark("Graph")),
@@ -54,8 +50,6 @@ PANES = (
     ("store-spaces", mark("Subgraphs")),
     ("store-state", mark("State")),
 )
-WIDE = (100, 30)
-SHORT = 20
 _PLACES = {1: mark("View"), 2: mark("Diff"), 3: mark("Fork"), 4: mark("Restore")}
 _READ_ONLY = mark("A store is only read here; open it with --graph module:attribute and a copy of it can go on.")
 _FORK_INSTEAD = mark("A store is only read here: 3 begins a session with a copy instead.")
@@ -68,7 +62,7 @@ _LOOKED_AT = 2.0
 """Seconds after which it is looked whether the thread went on."""
 
 
-class ThreadScreen(Screen[None]):
+class ThreadScreen(SteppingScreen):
     """Steps through the checkpoints of a thread.
 
     Args:
@@ -81,6 +75,7 @@ class ThreadScreen(Screen[None]):
     CSS_PATH: ClassVar[list[str | PurePath]] = ["../widgets/tabs.tcss", "store.tcss", "../widgets/rows.tcss"]
     BINDINGS: ClassVar[list[BindingType]] = [*keys.bindings(keys.REPLAY)]
     AUTO_FOCUS = "#store-graph"
+    PANES = PANES
 
     class Forked(Message):
         """A session shall begin with a copy of the thread up to this checkpoint."""
@@ -91,25 +86,16 @@ class ThreadScreen(Screen[None]):
             self.checkpoint_id = checkpoint_id
 
     def __init__(self, store: Store, thread: str, title: str = "", graph: str = "") -> None:
-        super().__init__()
+        self._past = StoredPast(store, thread)
+        super().__init__(Reel(self._past, PAGE))
         self._graph = graph
         self._store = store
         self._title_text = title
-        self._past = StoredPast(store, thread)
-        self._reel = Reel(self._past, PAGE)
-        self._errands = Errands(lambda run: self.run_worker(run(), group="reel"), self._load, self._guarded)
         self._spaces: list[Namespace] = []
         self._info: CheckpointInfo | None = None
         self._moment: Moment | None = None
         self._marks = Marks()
         self._newest = ("", 0)
-        self._mode = 1
-        self._pane = "store-graph"
-
-    @property
-    def settled(self) -> bool:
-        """What is shown is what was last asked for."""
-        return self._errands.settled
 
     @property
     def info(self) -> CheckpointInfo | None:
@@ -146,19 +132,6 @@ class ThreadScreen(Screen[None]):
         self._arrange()
         self.set_interval(_LOOKED_AT, self._look)
         self._errands.do(self._open)
-
-    def say(self, text: str, *, error: bool = False) -> None:
-        """Show one safe line."""
-        self.query_one(MessageLine).say(text, error=error)
-
-    async def _guarded(self, work: Work) -> None:
-        try:
-            await work()
-        except HitlError as error:
-            self.say(safe_text(error_words(error.message, error.help), multiline=False), error=True)
-        except Exception as error:
-            log.exception("store")
-            self.say(sentence(error), error=True)
 
     async def _open(self) -> None:
         self._spaces = await self._store.namespaces(self._past.thread)
@@ -283,12 +256,6 @@ class ThreadScreen(Screen[None]):
         after = _("Nothing was asked after this.") if by > 0 else _("Nothing was asked before this.")
         self.say("" if found else after)
 
-    def action_first(self) -> None:
-        self._errands.do(self._reel.first)
-
-    def action_last(self) -> None:
-        self._errands.do(self._reel.last)
-
     def action_mark(self) -> None:
         self._errands.do(self._mark)
 
@@ -338,65 +305,10 @@ class ThreadScreen(Screen[None]):
         else:
             self.say(_("Nothing was made."))
 
-    def on_replay_action_clicked(self, event: ReplayAction.Clicked) -> None:
-        event.stop()
-        self.action_act(event.number)
-
-    def action_leave(self) -> None:
-        self.dismiss(None)
-
     # Panes -------------------------------------------------------------------------------------------------------
 
     def _panes(self) -> list[str]:
         return [name for name, __ in PANES if name != "store-spaces" or len(self._spaces) > 1]
-
-    def action_next_pane(self) -> None:
-        names = self._panes()
-        here = (self.focused.id if self.focused is not None else "") or ""
-        following = names[(names.index(here) + 1) % len(names)] if here in names else self._pane
-        self.show_pane(following, focus=True)
-
-    def on_resize(self, event: Resize) -> None:
-        self._arrange()
-
-    def _arrange(self) -> None:
-        width, height = self.app.size
-        self.set_class(width >= WIDE[0] and height >= WIDE[1], "-wide")
-        self.set_class(height < SHORT, "-short")
-        self.show_pane(self._pane)
-
-    def show_pane(self, pane: str, *, focus: bool = False) -> None:
-        """Bring a pane to the front."""
-        self._pane = pane if pane in self._panes() else "store-graph"
-        for name, __ in PANES:
-            self.query_one(f"#{name}").set_class(name == self._pane, "-seen")
-        self.query_one(TabStrip).mark(self._pane)
-        if focus:
-            self.query_one(f"#{self._pane}").focus()
-
-    def on_descendant_focus(self) -> None:
-        pane = (self.focused.id if self.focused else "") or ""
-        if pane in dict(PANES) and pane != self._pane:
-            self.show_pane(pane)
-
-    def on_tab_chosen(self, event: Tab.Chosen) -> None:
-        event.stop()
-        self.show_pane(event.pane, focus=True)
-
-    def on_data_table_row_highlighted(self, event: DataTable.RowHighlighted) -> None:
-        event.stop()
-        table = self.query_one(GraphTable)
-        chosen, current = table.selected, self._reel.current
-        own = event.data_table is table and table.has_focus and event.cursor_row == table.cursor_row
-        if not own or not self.settled or chosen is None or current is None:
-            return
-        if chosen.checkpoint_id != current.checkpoint_id:
-            self._errands.do(partial(self._go, chosen.checkpoint_id))
-
-    async def _go(self, checkpoint_id: str) -> None:
-        ids = [c.checkpoint_id for c in self._reel.infos]
-        if checkpoint_id in ids:
-            await self._reel.go(ids.index(checkpoint_id))
 
     def on_data_table_row_selected(self, event: DataTable.RowSelected) -> None:
         event.stop()

@@ -62,6 +62,28 @@ class ThreadInfo:
 
 
 @dataclass(frozen=True, slots=True)
+class Search:
+    """What a search found.
+
+    Args:
+        threads: one page of it.
+        total: how many threads the store has.
+        by_id: how many of them, those that were written longest ago, were looked for by their ids alone.
+    """
+
+    threads: tuple[ThreadInfo, ...]
+    total: int
+    by_id: int = 0
+
+    @property
+    def note(self) -> str:
+        """Return what wasn't looked at, one sentence; empty for nothing."""
+        if not self.by_id:
+            return ""
+        return f"Titles were looked at in the {self.total - self.by_id:,} newest threads, ids in all {self.total:,}."
+
+
+@dataclass(frozen=True, slots=True)
 class Namespace:
     """The checkpoints of a graph or of one run of a subgraph within a thread.
 

@@ -24,9 +24,10 @@ _KNOWN = 9
 _PREAMBLES = (r"^connection failed: ", r"^connection to server at [^,]+, port \d+ failed: ", r"^FATAL: +")
 _PARAMETER = re.compile(r"(?<![:\w]):([a-z_]+)\b")
 
-_BLOBS = """FROM jsonb_each_text(c.checkpoint -> 'channel_versions') v JOIN checkpoint_blobs b
-    ON b.thread_id = c.thread_id AND b.checkpoint_ns = c.checkpoint_ns AND b.channel = v.key AND b.version = v.value
-    WHERE b.type <> 'empty'"""
+# LIMIT keeps the server at one look into the key for each channel; a join would read all blobs of the thread each time.
+_BLOBS = """FROM jsonb_each_text(c.checkpoint -> 'channel_versions') v CROSS JOIN LATERAL (
+    SELECT b.* FROM checkpoint_blobs b WHERE b.thread_id = c.thread_id AND b.checkpoint_ns = c.checkpoint_ns
+    AND b.channel = v.key AND b.version = v.value LIMIT 1) b WHERE b.type <> 'empty'"""
 
 _INPUTS = f"""SELECT c.thread_id, b.type, b.blob
     FROM unnest(CAST(:threads AS text[]), CAST(:ids AS text[])) AS p(thread, id)
@@ -228,6 +229,8 @@ async def _connect(uri: str) -> psycopg.AsyncConnection[Row]:
         await connection.execute("SET default_transaction_read_only = on")
         await connection.execute(f"SET statement_timeout = {_PATIENCE * 1000}")
         await connection.execute("SET idle_in_transaction_session_timeout = 60000")
+        # Planning for the largest thread it could be, the server compiles statements for longer than they run.
+        await connection.execute("SELECT set_config(name, 'off', false) FROM pg_settings WHERE name = 'jit'")
         await connection.commit()
     except psycopg.Error as error:
         await connection.close()

@@ -89,6 +89,12 @@ class Statements:
             "$threads SELECT id, coalesce($last_of_thread, '') AS last FROM threads"
             " WHERE id IS NOT NULL ORDER BY last DESC, id LIMIT :limit OFFSET :offset"
         )
+        # SQLite's lower() knows ASCII alone: beyond that a capital in an id is another letter.
+        self.named = fill(
+            "SELECT id, last FROM ($threads SELECT id, coalesce($last_of_thread, '') AS last FROM threads"
+            " WHERE id IS NOT NULL ORDER BY last DESC, id LIMIT :most OFFSET :offset) n"
+            " WHERE replace(lower(id), :word, '') <> lower(id) ORDER BY last DESC, id LIMIT :limit"
+        )
         self.counts = fill(
             "SELECT i.id, (SELECT count(*) FROM $c c WHERE c.thread_id = i.id), (SELECT count(DISTINCT c.checkpoint_ns)"
             " FROM $c c WHERE c.thread_id = i.id AND c.checkpoint_ns > '') FROM $ids i"

@@ -13,7 +13,6 @@ from hitl_tui.core.safe_text import one_line, safe_text
 from hitl_tui.supervisor.foreign import plain
 from hitl_tui.supervisor.foreign.channels import (
     INTERRUPT,
-    START,
     TASKS,
     Write,
     is_internal,
@@ -22,12 +21,11 @@ from hitl_tui.supervisor.foreign.channels import (
     questions_of,
     sent_to,
     tasks_of,
-    title_of,
     told_by,
 )
 from hitl_tui.supervisor.foreign.database import Database, Row
 from hitl_tui.supervisor.foreign.delta import Rebuilder, delta_channels
-from hitl_tui.supervisor.foreign.model import Moment, Namespace, StoreInfo, ThreadInfo, time_of
+from hitl_tui.supervisor.foreign.model import Moment, Namespace, Search, StoreInfo, ThreadInfo, time_of
 from hitl_tui.supervisor.foreign.rows import (
     carrying,
     channels_of,
@@ -39,19 +37,20 @@ from hitl_tui.supervisor.foreign.rows import (
     write_of,
 )
 from hitl_tui.supervisor.foreign.statements import Statements
+from hitl_tui.supervisor.foreign.titles import Titles
 from hitl_tui.supervisor.moments import CheckpointInfo
 
 PAGE = 50
 _SMALL = 64 * 1024
 """Bytes of a checkpoint that is read for a list: of a larger one the list shows less."""
-_FIRST = 1024 * 1024
-"""Bytes of a thread's first checkpoint that are read for its title."""
 _MOST_WRITES = 5_000
 _MOST_SPACES = 2_000
 _MOST_TURNS = 100_000
-_LONGEST = 400
 _SEARCHED = 20_000
-"""Threads that a search looks at."""
+"""Threads, those that were written last, whose titles a search reads; ids are looked at in all."""
+_NAMED = 5_000
+_MOST_THREADS = 10**9
+_BATCH = 500
 
 
 class Store:
@@ -64,7 +63,7 @@ class Store:
     def __init__(self, database: Database) -> None:
         self._database = database
         self._sql = Statements(database.dialect)
-        self._titles: dict[str, str] = {}
+        self._titles = Titles(database, self._sql)
         self._rebuilder = Rebuilder(database, self._sql)
 
     @property
@@ -90,19 +89,44 @@ class Store:
         Raises:
             StorageError: the store can't be read.
         """
-        words = search.lower().split()
-        if not words:
-            rows = await self._database.rows(self._sql.threads, {"limit": limit, "offset": offset})
-            return await self._described([(str(r[0]), str(r[1])) for r in rows])
+        if search.split():
+            return list((await self.search(search, limit, offset)).threads)
+        rows = await self._database.rows(self._sql.threads, {"limit": limit, "offset": offset})
+        return await self._described([(str(r[0]), str(r[1])) for r in rows])
+
+    async def search(self, text: str, limit: int = PAGE, offset: int = 0) -> Search:
+        """Return the threads with all words of a text in id or title, those first that were written last.
+
+        Args:
+            text: words, separated by spaces; at least one.
+            limit: at most so many.
+            offset: leave out so many before.
+
+        Raises:
+            StorageError: the store can't be read.
+        """
+        words = text.lower().split()
+        total = await self.thread_count()
+        rows = await self._database.rows(self._sql.threads, {"limit": _SEARCHED, "offset": 0})
+        newest = [(str(r[0]), str(r[1])) for r in rows]
         found: list[tuple[str, str]] = []
-        for start in range(0, _SEARCHED, 500):
-            rows = await self._database.rows(self._sql.threads, {"limit": 500, "offset": start})
-            page = [(str(r[0]), str(r[1])) for r in rows]
-            titles = await self._titled([t for t, _ in page])
-            found += [(t, h) for t, h in page if all(w in f"{t}\n{titles.get(t, '')}".lower() for w in words)]
-            if len(rows) < 500 or len(found) >= offset + limit:
+        for start in range(0, len(newest), _BATCH):
+            page = newest[start : start + _BATCH]
+            titles = await self._titles.of([thread for thread, _ in page])
+            found += [(t, head) for t, head in page if all(w in f"{t}\n{titles.get(t, '')}".lower() for w in words)]
+            if len(found) >= offset + limit:
                 break
-        return await self._described(found[offset : offset + limit])
+        if len(found) < offset + limit and total > len(newest):
+            found += await self._named(words, len(newest))
+        threads = await self._described(found[offset : offset + limit])
+        return Search(tuple(threads), total, max(0, total - len(newest)))
+
+    async def _named(self, words: Sequence[str], offset: int) -> list[tuple[str, str]]:
+        """Return the threads behind the first `offset` ones with all these words in their ids."""
+        word = max(words, key=len)
+        values = {"most": _MOST_THREADS, "offset": offset, "word": word, "limit": _NAMED}
+        rows = await self._database.rows(self._sql.named, values)
+        return [(str(r[0]), str(r[1])) for r in rows if all(w in str(r[0]).lower() for w in words)]
 
     async def _described(self, page: Sequence[tuple[str, str]]) -> list[ThreadInfo]:
         names = [thread for thread, _ in page]
@@ -111,7 +135,7 @@ class Store:
         ids = self._database.ids(names)
         counts = {str(r[0]): (int(r[1]), int(r[2])) for r in await self._database.rows(self._sql.counts, {"ids": ids})}
         waiting = {str(r[0]) for r in await self._database.rows(self._sql.waiting, {"ids": ids})}
-        titles = await self._titled(names)
+        titles = await self._titles.of(names)
         return [
             ThreadInfo(
                 thread_id=thread,
@@ -124,21 +148,6 @@ class Store:
             )
             for thread, head in page
         ]
-
-    async def _titled(self, threads: Sequence[str]) -> Mapping[str, str]:
-        """Return titles; a thread's first checkpoint stays what it is, so they are kept."""
-        missing = [t for t in threads if t not in self._titles]
-        if missing:
-            values = {"ids": self._database.ids(missing), "most": _FIRST}
-            rows = await self._database.rows(self._sql.firsts, values)
-            known = {str(row[0]): channels_of(loaded(row[2], row[3])) for row in rows}
-            elsewhere = [(str(r[0]), str(r[1])) for r in rows if START in known[str(r[0])]]
-            for thread, stored in (await self._database.inputs(elsewhere)).items():
-                known[thread] = {START: loaded(stored.kind, stored.data)}
-            for thread in missing:
-                said = " ".join(title_of(known.get(thread, {})).split())
-                self._titles[thread] = said[:_LONGEST]
-        return self._titles
 
     async def find_thread(self, text: str) -> str:
         """Return the thread that a text names: its id, or a unique beginning of it.
@@ -353,10 +362,13 @@ async def open_store(address: str) -> AsyncIterator[Store]:
 async def open_database(address: str) -> Database:
     """Open the store at an address. Raises as `open_store` does."""
     from hitl_tui.supervisor.foreign.postgres import SCHEMES, PostgresDatabase
-    from hitl_tui.supervisor.foreign.sqlite import SqliteDatabase
 
     if address.startswith(SCHEMES):
         return await PostgresDatabase.open(address)
+    try:
+        from hitl_tui.supervisor.foreign.sqlite import SqliteDatabase
+    except ImportError as error:
+        raise BadInput("This Python was built without SQLite, so no file can be opened.") from error
     return await SqliteDatabase.open(file_of(address))
 
 
