@@ -18,13 +18,12 @@ from functools import wraps
 from pathlib import Path
 from typing import Any
 
-from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
-
 from hitl_tui.ledger import sqlite_database, sqlite_effects
 from hitl_tui.ledger.sqlite import SqliteLedger
 from hitl_tui.supervisor.activity import ActivityStream
 from hitl_tui.supervisor.effects import LedgerEffects
 from hitl_tui.supervisor.runs import LocalDispatcher
+from hitl_tui.supervisor.saver import SessionSaver
 
 ALIVE = "command.alive"
 
@@ -113,8 +112,8 @@ def _wrap_ledger(faults: Faults) -> None:
 
 def _wrap_saver(faults: Faults) -> None:
     for owner, room, name in (
-        (AsyncSqliteSaver, "saver", "aput"),
-        (AsyncSqliteSaver, "saver", "aput_writes"),
+        (SessionSaver, "saver", "aput"),
+        (SessionSaver, "saver", "aput_writes"),
         (SqliteLedger, "ledger", "intend_restore"),
         (SqliteLedger, "ledger", "finish_restore"),
     ):

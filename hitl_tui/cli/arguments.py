@@ -379,9 +379,27 @@ def _open() -> _Parser:
         "threads; with --thread that one's checkpoints; with --checkpoint the state there.\n\n"
         "With --graph a thread can go on in a copy, in a session of its own: 3 at a checkpoint, or --thread without a\n"
         "terminal. The store itself is still not written. GRAPH is as in hitl-tui attach.",
-        _ENDS,
+        "with --json:\n"
+        '  {"status", "message", "store": {"kind", "name", "notes"}, "total", "next", "searched_by_id_alone",\n'
+        '  "threads": [{"thread_id", "head", "last", "checkpoints", "title", "waiting", "subgraphs"}]}\n'
+        "with --thread:\n"
+        '  {"status", "message", "store", "thread_id", "ns", "total", "next",\n'
+        '  "namespaces": [{"ns", "nodes", "checkpoints", "head", "last", "parent_checkpoint_id"}],\n'
+        '  "checkpoints": [{"checkpoint_id", "parent_id", "timestamp", "step", "source", "next", "asked", "said"}]}\n'
+        "with --checkpoint:\n"
+        '  {"status", "message", "store", "thread_id", "ns", "checkpoint": {"checkpoint_id", "at", "next", "values",\n'
+        '  "questions", "tasks", "metadata", "internal", "notes"}}\n'
+        "with --against:\n"
+        '  {"status", "message", "store", "thread_id", "ns", "checkpoint_id", "against", "notes",\n'
+        '  "differences": [{"path", "change", "before", "after"}]}\n\n'
+        "exit codes:\n"
+        "  0 done   1 failed   2 bad input; nothing was changed",
     )
-    parser.add_argument("file", metavar="DATABASE", help="a SQLite file, or postgresql://user@host/database")
+    parser.add_argument(
+        "file",
+        metavar="DATABASE",
+        help="a SQLite file, or postgresql://user@host/database; its password in PGPASSWORD or ~/.pgpass",
+    )
     parser.add_argument("--thread", metavar="THREAD", default="", help="this thread: its id or how it begins")
     parser.add_argument("--checkpoint", metavar="ID", default="", help="print the state there: id, beginning or ending")
     parser.add_argument("--against", metavar="ID", default="", help="print what differs from this other one instead")
@@ -414,7 +432,13 @@ def _attach() -> _Parser:
     parser.add_argument("name", metavar="GRAPH", help="the graph: agent.py:graph, package.module:graph, langgraph.json")
     parser.add_argument("--input", metavar="JSON", default=None, help="its input: JSON, words, @file, or - for stdin")
     parser.add_argument("--session", metavar="ID", default="", help="id of the new session (s1, s2, …)")
-    parser.add_argument("--saver", metavar="URI", default="", help="keep its threads in this SQLite file or PostgreSQL")
+    parser.add_argument(
+        "--saver",
+        metavar="URI",
+        default="",
+        help="keep its threads in this SQLite file, or postgresql://user@host/database; its password in PGPASSWORD or "
+        "~/.pgpass",
+    )
     parser.add_argument("--thread", metavar="T", default="", help="go on with this thread of that store")
     _begin(parser)
     parser.add_argument("--line", action="store_true", help="line mode: plain lines, for any terminal or a pipe")
@@ -455,7 +479,13 @@ def _lint() -> _Parser:
         "world. Only the source is read, with what it imports from its own package or\n"
         "folder: nothing is imported or run. An effect that may be done again says so:\n"
         "# hitl: idempotent (on its line, on a line above it, or on a function's def).",
-        "exit codes:\n  0 nothing found   1 something found   2 bad input",
+        "with --json:\n"
+        '  {"status": "ok" | "findings", "message", "target": {"name", "file", "files"}, "notes",\n'
+        '  "findings": [{"rule", "name", "severity", "message", "meaning", "remedy", "file", "line", "column"}],\n'
+        '  "nodes": [{"graph", "node", "interrupts", "effect", "file", "line",\n'
+        '  "position", "idempotent", "rules", "verdict"}]}\n\n'
+        "exit codes:\n"
+        "  0 nothing found   1 something found   2 bad input",
     )
     parser.add_argument(
         "target", metavar="MODULE:ATTRIBUTE|FILE.py[:ATTRIBUTE]", help="the graph; without attribute all"

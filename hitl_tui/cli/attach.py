@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import sys
 from pathlib import Path
@@ -9,7 +10,7 @@ from pathlib import Path
 from hitl_tui.cli.given import Arguments
 from hitl_tui.cli.jobs import Job, exit_code, given_text, outcome, settled, told
 from hitl_tui.cli.settings import operator_name, workspace_folder
-from hitl_tui.config.graphs import Attachment, GraphDeclaration, declared_graph
+from hitl_tui.config.graphs import Attachment, GraphDeclaration, declared_graph, holds_password
 from hitl_tui.core.errors import BadInput
 from hitl_tui.core.policy import Mode
 from hitl_tui.core.safe_text import one_line
@@ -20,7 +21,8 @@ def attachment(given: Arguments, stdin: object) -> Attachment:
     """Return what a command line attaches, once the graph has been imported.
 
     Raises:
-        BadInput: there is no such graph, it can't be loaded, or the input isn't for it; with file and line.
+        BadInput: there is no such graph, it can't be loaded, or the input isn't for it; with file and line. Or its
+            store can't be used.
     """
     from hitl_tui.teams.graph.team import GraphTeam
 
@@ -46,6 +48,11 @@ def _with_store(declaration: GraphDeclaration, given: Arguments) -> GraphDeclara
     if given.thread and not given.saver:
         raise BadInput("--thread names a thread in a store; say which store with --saver.")
     saver = given.saver
+    if holds_password(saver):
+        raise BadInput(
+            "A password in --saver would be kept with the session, and everybody sees it in the list of processes.",
+            help="Give it in PGPASSWORD or in ~/.pgpass: --saver postgresql://user@host/database",
+        )
     if saver and "://" not in saver:
         path = Path(saver).expanduser()
         if not path.is_file():
@@ -79,7 +86,8 @@ async def attach(job: Job, found: Attachment) -> int:
     """
     from hitl_tui.cli.documents import run_document
     from hitl_tui.commands.handler import CommandHandler
-    from hitl_tui.repl.plain import plan_lines
+    from hitl_tui.repl.plain import findings_lines, plan_lines
+    from hitl_tui.supervisor.attached.checked import findings_in
     from hitl_tui.supervisor.workbench import Workbench
 
     given = job.arguments
@@ -89,6 +97,7 @@ async def attach(job: Job, found: Attachment) -> int:
             help='For example: --input \'{"…": "…"}\', --input @file.json, or --input "some words"',
         )
     by = operator_name(given.by, job.environ)
+    checking = asyncio.create_task(findings_in(found.graph))  # its source is read while it runs
     async with Workbench.open(job.data, job.environ) as bench:
         mode = Mode(given.mode) if given.mode else None
         workspace = workspace_folder(given.workspace)
@@ -101,8 +110,11 @@ async def attach(job: Job, found: Attachment) -> int:
                 if found.approved and session.snapshot.questions:
                     await CommandHandler(session, setup.planner, by=by, channel="cli").handle("/todo approve")
                 snapshot = await settled(session)
+        checked = await checking
     if given.json:
-        job.out.document({**run_document(snapshot), "notes": list(found.notes)})
+        findings = checked.get("findings", [])
+        job.out.document({**run_document(snapshot), "notes": list(found.notes), "findings": findings})
     else:
-        job.out.lines([*map(render, found.notes), *plan_lines(snapshot), *outcome(job, snapshot)])
+        notes = [*map(render, found.notes), *findings_lines(checked)]
+        job.out.lines([*notes, *plan_lines(snapshot), *outcome(job, snapshot)])
     return exit_code(snapshot)

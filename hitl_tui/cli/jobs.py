@@ -22,7 +22,8 @@ from hitl_tui.core.errors import BadInput
 from hitl_tui.core.policy import Mode
 from hitl_tui.core.safe_text import one_line
 from hitl_tui.language import _, render
-from hitl_tui.repl.plain import answer_lines, plan_lines, questions_lines, result_lines, shown, standing, table
+from hitl_tui.repl import plain
+from hitl_tui.repl.plain import answer_lines, plan_lines, questions_lines, result_lines, shown, standing
 from hitl_tui.supervisor.activity import Activity
 from hitl_tui.supervisor.follower import Follower
 from hitl_tui.supervisor.session import Session
@@ -162,13 +163,7 @@ async def sessions(job: Job) -> int:
 
 def session_rows(found: Iterable[SessionSummary]) -> list[str]:
     """Return sessions as aligned lines."""
-    rows = []
-    for item in found:
-        asks = _("{n} for you").format(n=item.questions) if item.questions else ""
-        state = _("{status}, open").format(status=render(item.status)) if item.owned else render(item.status)
-        title = one_line(item.title or render(item.message), 100)
-        rows.append((item.id, state, asks, item.updated[:16].replace("T", " "), title))
-    return list(table(rows))
+    return plain.session_rows([item.to_dict() for item in found])
 
 
 def counted(found: Sequence[SessionSummary]) -> str:

@@ -6,10 +6,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from hitl_tui.commands.asked import REQUEST, by_request, open_question
-from hitl_tui.commands.hand import Hand
+from hitl_tui.commands.hand import Hand, names_digest
 from hitl_tui.commands.results import CommandResult
 from hitl_tui.core.errors import BadInput, Refused
 from hitl_tui.core.requests import Outcome, Verdict
+from hitl_tui.core.shapes.judging import why_refused
 from hitl_tui.core.shapes.model import Shape, said
 from hitl_tui.core.shapes.reading import read
 from hitl_tui.core.storable import check_storable
@@ -20,8 +21,16 @@ _SENT_CELLS = 4_000
 
 
 async def answer(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
-    """Answer the question that an id names with what was written."""
+    """Answer the question that an id names with what was written.
+
+    Raises:
+        BadInput: what was written doesn't answer it.
+        Refused: it isn't the one with this digest, or takes no answer any more.
+    """
     question = await find(hand, str(values["id"]))
+    seen = values.get("digest")
+    if seen is not None and not names_digest(str(seen), question.digest):
+        raise Refused("What was shown isn't what is asked any more; look again and answer anew.", reason="stale")
     found = read(form_of(question), str(values["value"]))
     return await send(hand, question, found.value, found.action)
 
@@ -41,6 +50,10 @@ async def send(hand: Hand, question: Question, value: Any, action: str = "") -> 
     """
     form_of(question).check(value, action)
     check_storable(value)
+    todo = hand.snapshot.todo(question.todo_id)
+    why = why_refused(hand.face.rules.policy, todo.risk, question.view.request, value) if todo is not None else ""
+    if why:
+        raise Refused(why, reason="not_allowed")
     result = await hand.decide(question, Verdict.RESPOND, value=value)
     if result.failed:
         return result

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from hitl_tui.commands.parser import parse
 from hitl_tui.core.errors import BadInput, HitlError, UnknownName
 from hitl_tui.core.shapes.model import said
 from hitl_tui.core.shapes.reading import read
@@ -14,7 +15,7 @@ REQUEST = "req-"
 """How the ids of requests begin."""
 
 _NUMBERED = re.compile(r"(.+)\.([0-9]{1,4})")
-_ANSWER = re.compile(r"\s*/answer\s+(\S+)\s+(\S.*)", re.IGNORECASE | re.DOTALL)
+_ANSWER = re.compile(r"\s*/answer\s+\S+\s+\S", re.IGNORECASE)
 _LONGEST = 20_000
 
 
@@ -64,13 +65,13 @@ def by_request(snapshot: Snapshot, name: str) -> Question | None:
 
 def answer_hint(line: str, snapshot: Snapshot) -> str:
     """Return what an `/answer` that is being written would send, or why it wouldn't; empty for any other line."""
-    match = _ANSWER.fullmatch(line)
-    if match is None or len(line) > _LONGEST:
+    if len(line) > _LONGEST or not _ANSWER.match(line):
         return ""
     try:
-        question = open_question(snapshot, match.group(1))
+        values = parse(line).values
+        question = open_question(snapshot, str(values["id"]))
         if question.shape is None:
             return ""
-        return f"Sends: {said(read(question.shape, match.group(2)).value)}"
+        return f"Sends: {said(read(question.shape, str(values['value'])).value)}"
     except HitlError as error:
         return error.message

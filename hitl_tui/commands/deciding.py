@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from hitl_tui.commands.changing import set_status
-from hitl_tui.commands.hand import Hand
+from hitl_tui.commands.hand import Hand, names_digest
 from hitl_tui.commands.results import CommandResult, failure
 from hitl_tui.config import standing
 from hitl_tui.config.standing import StandingRule
@@ -42,7 +42,7 @@ async def approve(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
 
 
 async def _approve_all(hand: Hand, questions: list[Question], digest: str | None) -> CommandResult:
-    if digest is not None and not (len(questions) == 1 and _names(digest, questions[0].digest)):
+    if digest is not None and not (len(questions) == 1 and names_digest(digest, questions[0].digest)):
         raise Refused("What was shown isn't what is asked any more; look again and decide anew.", reason="stale")
     if len(questions) == 1:
         return await hand.decide(questions[0], Verdict.APPROVE)
@@ -230,7 +230,7 @@ async def rules_allow(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
         data = {"rule": rule.to_dict(), "toml": rule.to_toml(), "digest": question.digest}
         how = f"Nothing was written; /rules allow {todo.id} --digest {question.digest[:12]} writes it."
         return CommandResult("ok", f"This rule would be written:\n{rule.to_toml()}{how}", data)
-    if not _names(given, question.digest):
+    if not names_digest(given, question.digest):
         raise Refused("What was shown isn't what is asked any more; look again and decide anew.", reason="stale")
     return await allow_always(hand, question, rule)
 
@@ -293,8 +293,3 @@ def _only(hand: Hand, kind: Kind, name: str | None = None) -> Question:
     if len(found) > 1:
         raise BadInput(f"Several are open: {', '.join(found)}; name one.")
     return next(iter(found.values()))
-
-
-def _names(text: str, digest: str) -> bool:
-    """Return whether a text is a digest or enough of its beginning to stand for it."""
-    return len(text) >= 8 and digest.startswith(text)

@@ -31,6 +31,11 @@ _SAID: Mapping[Verdict, tuple[str, str]] = {
 }
 
 
+def names_digest(text: str, digest: str) -> bool:
+    """Return whether a text is a digest or enough of its beginning to stand for it."""
+    return len(text) >= 8 and digest.startswith(text)
+
+
 @dataclass(frozen=True, slots=True)
 class Hand:
     """Who acts on which session, and how an action is carried through.

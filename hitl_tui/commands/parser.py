@@ -77,6 +77,8 @@ def _options(spec: CommandSpec, rest: str) -> tuple[dict[str, Any], str]:
     """Take `--name value…` out of a line; unknown ones are an error unless the rest is free text."""
     if not spec.options:
         return {}, rest
+    if spec.verbatim:
+        return _ending(spec, rest)
     known = {option.name: option for option in spec.options}
     found = [m for m in _OPTION.finditer(rest + " ") if m.group(1) in known]
     strange = [m.group(1) for m in _OPTION.finditer(rest + " ") if m.group(1) not in known]
@@ -96,6 +98,17 @@ def _options(spec: CommandSpec, rest: str) -> tuple[dict[str, Any], str]:
             raise BadInput(f"--{option.name} of /{spec.name} takes one value; text comes before it.", help=spec.usage)
         values[option.name] = words if option.many else words[0]
     return values, rest[: found[0].start()]
+
+
+def _ending(spec: CommandSpec, rest: str) -> tuple[dict[str, Any], str]:
+    """Take an option with its one value off the end of a line whose text is left as it is."""
+    for option in spec.options:
+        match = re.search(rf"(?:^|\s)--{option.name}(?:(?:=|\s+)(\S*))?\s*$", rest)
+        if match is not None:
+            if not match.group(1):
+                raise BadInput(f"--{option.name} of /{spec.name} needs a value.", help=spec.usage)
+            return {option.name: match.group(1)}, rest[: match.start()]
+    return {}, rest
 
 
 def _arguments(spec: CommandSpec, rest: str) -> dict[str, Any]:

@@ -84,6 +84,19 @@ class Attachment:
     takes: str = ""
 
 
+def holds_password(uri: str) -> bool:
+    """Return whether a store's address holds a password, which would be kept and shown with it."""
+    if "://" not in uri:
+        return False
+    from urllib.parse import parse_qs, urlsplit
+
+    try:
+        parts = urlsplit(uri)
+        return bool(parts.password) or any(name.lower() == "password" for name in parse_qs(parts.query))
+    except ValueError:
+        return "password" in uri.lower() or "@" in uri
+
+
 def team_name(text: str) -> str:
     """Return a text as a team's name: lower-case, anything strange as underscores."""
     name = _NAME.sub("_", text.lower()).strip("_")[:60]

@@ -26,7 +26,7 @@ from pydantic_core import PydanticCustomError
 
 from hitl_tui.config.command_checks import holes_in, template_problems
 from hitl_tui.config.commands import CommandDeclaration
-from hitl_tui.config.graphs import GraphDeclaration
+from hitl_tui.config.graphs import GraphDeclaration, holds_password
 from hitl_tui.config.parameters import Parameter, argument_problem, is_number, path_problem
 from hitl_tui.config.problems import Problem
 from hitl_tui.config.templates import is_parameter_name
@@ -104,6 +104,12 @@ def _team(value: str, info: ValidationInfo) -> str:
         hint = nearest(value, known)
         rest = f"did you mean {quoted(hint)}?" if hint else f"known teams are {', '.join(known)}"
         raise _wrong(Problem((), f"names no known team, but {quoted(value)}; {rest}"))
+    return value
+
+
+def _store(value: str) -> str:
+    if holds_password(value):
+        raise _wrong(Problem((), "holds a password, which would be shown: give it in PGPASSWORD or ~/.pgpass"))
     return value
 
 
@@ -262,7 +268,7 @@ class _GraphTeam(_Team):
     config: dict[str, Any] = {}
     context: dict[str, Any] | None = None
     state_types: list[str] = []
-    saver: str = ""
+    saver: Annotated[str, AfterValidator(_store)] = ""
 
     def declaration(self, name: str) -> GraphDeclaration:
         return GraphDeclaration(
@@ -311,6 +317,8 @@ class _Teams(_Section):
 class _Policy(_Section):
     team: Annotated[str, AfterValidator(_team)] | None = None
     command: str | None = None
+    tool: str | None = None
+    arguments: dict[str, Any] | None = None
     risk: _RiskName | None = None
     decision: Literal["allow", "ask", "deny"]
     quorum: Annotated[int, Field(ge=1, le=100)] = 1
@@ -321,12 +329,27 @@ class _Policy(_Section):
 
     @model_validator(mode="after")
     def _agrees(self, info: ValidationInfo) -> Self:
-        problems = [*self._command_problems((info.context or _Declared()).commands)]
+        problems = [*self._command_problems((info.context or _Declared()).commands), *self._tool_problems()]
         if self.on_deadline is not None and self.deadline is None:
             problems.append(Problem(("on_deadline",), "says what happens at a deadline, but there is no deadline"))
         if problems:
             raise _wrong(*problems)
         return self
+
+    def _tool_problems(self) -> Iterator[Problem]:
+        if self.tool == "":
+            yield Problem(("tool",), "must not be empty")
+        if self.tool is not None and self.command is not None:
+            yield Problem(("tool",), "is for what graphs call, so there is no command beside it")
+        if self.tool is not None and self.decision == "allow":
+            yield Problem(("decision",), 'has to be "ask" or "deny" for a tool: a graph that asks waits for an answer')
+        if self.arguments is not None and self.tool is None:
+            yield Problem(("arguments",), "are those of a tool, but there is no tool")
+        elif self.arguments is not None:
+            from hitl_tui.core.shapes.schema import why_unusable
+
+            if why := why_unusable(self.arguments):
+                yield Problem(("arguments",), f"has to be a JSON Schema that can be used, but it {why}")
 
     def _command_problems(self, declared: Sequence[str]) -> Iterator[Problem]:
         if self.command is None:
@@ -344,6 +367,8 @@ class _Policy(_Section):
             team=self.team or "",
             risk=self.risk or "",
             command=self.command or "",
+            tool=self.tool or "",
+            arguments=self.arguments or {},
             terms=Terms(
                 quorum=self.quorum,
                 level=self.level,

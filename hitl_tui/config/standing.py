@@ -21,13 +21,10 @@ from hitl_tui.config.files import write_atomically
 from hitl_tui.core.digest import digest, short_id
 from hitl_tui.core.errors import BadInput, ConfigError, StorageError
 from hitl_tui.core.policy import Mode, Risk, Rule, Ruling, Terms
-from hitl_tui.core.requests import Decision, Kind, Request, Verdict
+from hitl_tui.core.requests import BY_RULE, Decision, Kind, Request, Verdict
 from hitl_tui.core.safe_text import safe_text
 
 FILE_NAME = "rules.toml"
-CHANNEL = "rule"
-"""The channel of decisions that a standing rule makes."""
-
 _LARGEST = 1_000_000
 _OWN = ("workspace", "input", "by", "at", "shown")
 _LONGEST_SHOWN = 2000
@@ -180,7 +177,7 @@ def decisions(
         if rule is not None:
             by, reason = f"rule {rule.id} of {rule.by}", f"always allowed by {rule.by} at {rule.at}"
             found.append(
-                Decision(request.id, Verdict.APPROVE, by, request.digest, now, CHANNEL, request.terms.level, reason)
+                Decision(request.id, Verdict.APPROVE, by, request.digest, now, BY_RULE, request.terms.level, reason)
             )
     return found
 

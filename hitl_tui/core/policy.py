@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
@@ -75,25 +75,39 @@ class Terms:
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """One `[[policy]]` of hitl.toml; a field left empty matches everything."""
+    """One `[[policy]]` of hitl.toml; a field left empty matches everything.
+
+    With `tool` it is about calls of that tool that a team asks for from inside, and about no TODO; with `arguments`,
+    a JSON Schema, only about calls whose arguments fit that.
+    """
 
     decision: Ruling
     team: str = ""
     risk: str = ""
     command: str = ""
     terms: Terms = Terms()
+    tool: str = ""
+    arguments: Mapping[str, Any] = field(default_factory=dict)
 
     def matches(self, team: str, risk: Risk, command: str) -> bool:
+        """Return whether it is about a TODO."""
+        if self.tool:
+            return False
         return self.team in ("", team) and self.risk in ("", risk.value) and self.command in ("", command)
 
+    def about_call(self, team: str, risk: Risk, tool: str) -> bool:
+        """Return whether it is about calls of a tool, whatever their arguments."""
+        return bool(self.tool) and self.tool == tool and self.team in ("", team) and self.risk in ("", risk.value)
+
     def to_dict(self) -> dict[str, Any]:
-        return {
+        found = {
             "decision": self.decision.value,
             "team": self.team,
             "risk": self.risk,
             "command": self.command,
             **self.terms.to_dict(),
         }
+        return {**found, "tool": self.tool, "arguments": dict(self.arguments)} if self.tool else found
 
 
 @dataclass(frozen=True, slots=True)

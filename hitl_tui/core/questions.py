@@ -208,12 +208,19 @@ def _interrupt_question(draft: Draft, todo: SupervisorTodo, interrupt: Mapping[s
         "value": interrupt.get("value"),
         **{key: interrupt[key] for key in ("schema", "at") if key in interrupt},
     }
+    terms, policy = judge(draft, todo).terms, draft.rules.policy
+    if any(rule.tool for rule in policy.rules):
+        from hitl_tui.core.shapes.judging import terms_for
+
+        terms = terms_for(policy, todo.agent_name, todo.risk, terms, subject["value"], subject.get("schema"))
+        subject["policy"] = policy.version  # under other rules it is another question
     about = {**_about(draft, todo), "value": interrupt.get("value"), "again": list(interrupt.get("again", ()))}
     entered = todo.metadata.get("entered")
     if entered:
         about["entered"] = dict(entered)
     place = (*interrupt.get("path", ()), interrupt.get("index", 0), todo.attempt, interrupt["id"])
-    return _request(draft, Kind.INTERRUPT, todo, subject, about, place=place, asked=int(interrupt.get("asked", 0)))
+    asked = int(interrupt.get("asked", 0))
+    return _request(draft, Kind.INTERRUPT, todo, subject, about, terms=terms, place=place, asked=asked)
 
 
 def plan_question(draft: Draft) -> Request:

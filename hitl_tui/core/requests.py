@@ -51,6 +51,10 @@ OPTIONS: Mapping[Kind, tuple[Verdict, ...]] = {
 }
 
 
+BY_RULE = "rule"
+"""The channel of decisions that a standing rule makes (C3)."""
+
+
 @dataclass(frozen=True, slots=True)
 class Request:
     """One thing waiting for a person's decision.

@@ -167,6 +167,22 @@ class SupervisorTodo:
     asked: int = 0
     missing: tuple[str, ...] = ()
 
+    @property
+    def why_fixed(self) -> str:
+        """Why it can't have another place in the order, in one sentence; empty where it can (D15).
+
+        What failed or was skipped may come again, so it has a place.
+        """
+        if self.status in (Status.IN_PROGRESS, Status.COMPLETED):
+            return f"{self.id} is {self.status}; only what is still to come has a place in the order."
+        return ""
+
+    @property
+    def thread(self) -> str:
+        """The thread that its team's steps are on; empty when it never ran (D13)."""
+        step = self.metadata.get("rewind", {})
+        return str(step.get("thread") or self.metadata.get("threads", {}).get(self.run_id, self.run_id))
+
     def to_dict(self) -> dict[str, Any]:
         """Return all fields as JSON values; `from_dict` gives back an equal TODO."""
         data: dict[str, Any] = {}

@@ -36,7 +36,8 @@ _NAME_OF = {  # and what it is about
 
 # An effect may pass from one session to another (a fork, an import); a single stream can only answer for its own.
 _OWN_EFFECTS = """key NOT IN (
-    SELECT f.key FROM main.effects f JOIN entries e ON e.id = f.first WHERE f.session <> ?1 OR e.stream <> ?1)"""
+    SELECT f.key FROM main.effects f JOIN entries e ON e.id = f.first
+    WHERE f.session <> :stream OR e.stream <> :stream)"""
 
 
 def rebuild(db: sqlite3.Connection) -> None:
@@ -74,15 +75,15 @@ def view_problems(path: Path, stream: str | None) -> list[Problem]:
 
 def _differences(db: sqlite3.Connection, view: str, stream: str | None) -> Iterator[Problem]:
     of, about = _STREAM_OF[view], _NAME_OF[view]
-    own = _OWN_EFFECTS if view == "effects" else f"{of} = ?1"
+    own = _OWN_EFFECTS if view == "effects" else f"{of} = :stream"
     for first, second, what in (
         ("main", "temp", "says what no entry says"),
         ("temp", "main", "doesn't say what an entry says"),
     ):
         rows = db.execute(
-            f"SELECT {of}, {about} FROM (SELECT * FROM {first}.{view} WHERE ?1 IS NULL OR {own}"  # noqa: S608 - constants
-            f" EXCEPT SELECT * FROM {second}.{view} WHERE ?1 IS NULL OR {own}) LIMIT ?2",
-            (stream, MOST_PER_VIEW),
+            f"SELECT {of}, {about} FROM (SELECT * FROM {first}.{view} WHERE :stream IS NULL OR {own}"  # noqa: S608 - constants
+            f" EXCEPT SELECT * FROM {second}.{view} WHERE :stream IS NULL OR {own}) LIMIT :most",
+            {"stream": stream, "most": MOST_PER_VIEW},
         )
         for name, what_about in rows:
             yield Problem(name or "", 0, f"The view {view} {what}, about {what_about}.")

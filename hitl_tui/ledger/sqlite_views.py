@@ -131,7 +131,7 @@ def _evidence(db: sqlite3.Connection, row_id: int, entry: Entry) -> None:
 def _restore_intended(db: sqlite3.Connection, row_id: int, entry: Entry) -> None:
     data = entry.data
     db.execute(
-        "INSERT INTO sessions VALUES (?1, ?2, 0, ?3, ?4) ON CONFLICT (session) DO UPDATE"
+        "INSERT INTO sessions VALUES (?, ?, 0, ?, ?) ON CONFLICT (session) DO UPDATE"
         " SET taken = max(taken, excluded.taken), branch = excluded.branch, restoring = excluded.restoring",
         (entry.stream, data["seq"], data["branch"], row_id),
     )
@@ -149,19 +149,20 @@ def _effect_known(db: sqlite3.Connection, row_id: int, entry: Entry) -> None:
     data = entry.data
     ended = None if data["status"] == "started" else row_id
     db.execute(
-        "INSERT INTO effects VALUES (?1, ?2, ?2, ?3, ?4, ?5, -1, ?6, ?7, '')",
-        (data["key"], row_id, ended, entry.stream, data["todo_id"], data["run_id"], data["status"]),
+        "INSERT INTO effects VALUES (?, ?, ?, ?, ?, ?, -1, ?, ?, '')",
+        (data["key"], row_id, row_id, ended, entry.stream, data["todo_id"], data["run_id"], data["status"]),
     )
 
 
 def _effect_started(db: sqlite3.Connection, row_id: int, entry: Entry) -> None:
     data = entry.data
     db.execute(
-        "INSERT INTO effects VALUES (?1, ?2, ?2, NULL, ?3, ?4, ?5, ?6, 'started', ?7) ON CONFLICT (key) DO UPDATE"
+        "INSERT INTO effects VALUES (?, ?, ?, NULL, ?, ?, ?, ?, 'started', ?) ON CONFLICT (key) DO UPDATE"
         " SET started = excluded.started, ended = NULL, session = excluded.session, todo_id = excluded.todo_id,"
         " branch = excluded.branch, run_id = excluded.run_id, status = 'started', answer_to = excluded.answer_to",
         (
             data["key"],
+            row_id,
             row_id,
             entry.stream,
             data["todo_id"],

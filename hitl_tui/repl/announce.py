@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
 
 from hitl_tui.commands.asked import open_question
 from hitl_tui.commands.parser import Parsed
 from hitl_tui.core.errors import BadInput, UnknownName
-from hitl_tui.core.todos import resolve_id
+from hitl_tui.core.todos import Status, SupervisorTodo, resolve_id
 from hitl_tui.language import _, render
-from hitl_tui.repl.plain import answer_lines, question_lines, standing
+from hitl_tui.repl.plain import answer_lines, inline, question_lines, standing
 from hitl_tui.supervisor.activity import Activity
 from hitl_tui.supervisor.snapshot import Question, Snapshot
+
+_ENDED = frozenset({Status.COMPLETED, Status.FAILED, Status.SKIPPED})
 
 Say = Callable[[Sequence[str]], None]
 
@@ -40,17 +43,21 @@ class Announcer:
 
     Args:
         say: prints lines.
+        by: whose commands are answered here: what they decided isn't told to them again.
     """
 
-    def __init__(self, say: Say) -> None:
+    def __init__(self, say: Say, by: str = "") -> None:
         self._say = say
+        self._by = by
         self._shown: set[str] = set()
         self._before: frozenset[str] | None = None
         self._answer = ""
         self._heard = ""
+        self._seen: Mapping[str, SupervisorTodo] | None = None
 
     def look(self, snapshot: Snapshot) -> None:
         """Say what is new in a session."""
+        self._decided(snapshot)
         total = len(snapshot.questions)
         for number, question in enumerate(snapshot.questions, start=1):
             if question.id not in self._shown and _whole(question, snapshot):
@@ -62,6 +69,23 @@ class Announcer:
         if answer and str(answer) != self._answer:
             self._answer = str(answer)
             self._say([*answer, "", render(standing(snapshot))])
+
+    def _decided(self, snapshot: Snapshot) -> None:
+        """Say in a sentence each who decided what, and what became of a TODO without its team saying so."""
+        before, self._seen = self._seen, {todo.id: todo for todo in snapshot.todos}
+        if before is None:
+            return
+        said = [words for todo in snapshot.todos for words in became(before.get(todo.id), todo, self._by)]
+        said += [_("{id} was removed from the plan.").format(id=i) for i in before if i not in self._seen]
+        self._say(said)
+
+    def answered(self, todo_id: str, snapshot: Snapshot) -> None:
+        """Take note of what a command of theirs did to a TODO: its answer said so."""
+        todo = snapshot.todo(todo_id)
+        if self._seen is not None and todo is not None:
+            self._seen = {**self._seen, todo_id: todo}
+        elif self._seen is not None:
+            self._seen = {i: seen for i, seen in self._seen.items() if i != todo_id}
 
     def hear(self, entry: Activity) -> None:
         """Say what a team does; progress in numbers is left out, questions are shown whole instead."""
@@ -88,6 +112,41 @@ class Announcer:
         if parsed.spec.name not in ANSWERS:
             return []
         return [q for q in _meant(parsed, snapshot) if q.id not in known]
+
+
+def became(before: SupervisorTodo | None, now: SupervisorTodo, own: str = "") -> Iterator[str]:
+    """Yield what happened to a TODO, in plain sentences.
+
+    Args:
+        before: as it was; None when it is new.
+        now: as it is.
+        own: whose decisions by line mode are left out; what its team tells by itself always is.
+    """
+    if before is None:
+        yield _("{id} is new in the plan: {name}").format(id=now.id, name=inline(now.name))
+        return
+    approval = now.approval
+    fresh = approval is not None and (before.approval is None or before.run_id != now.run_id)
+    if approval is not None and fresh and (approval.get("by"), approval.get("channel")) != (own, "repl"):
+        yield _("{id} was approved by {by}.").format(id=now.id, by=by_whom(approval))
+    if before.status is now.status:
+        return
+    if now.status is Status.SKIPPED:
+        by, why = str(now.metadata.get("skipped_by", "")), str(now.metadata.get("skip_reason", ""))
+        if by != own or not own:
+            yield _("{id} was skipped by {by}: {why}").format(id=now.id, by=inline(by), why=inline(render(why)))
+    elif now.status is Status.FAILED and now.error and not now.attempt:
+        yield f"{now.id}: {inline(render(now.error))}"
+    elif now.status is Status.BLOCKED:
+        yield _("{id} is blocked.").format(id=now.id)
+    elif now.status is Status.PENDING and before.status in _ENDED:
+        yield _("{id} waits again.").format(id=now.id)
+
+
+def by_whom(approval: Mapping[str, Any]) -> str:
+    """Return who approved, and where: `ops (console)`."""
+    who, channel = str(approval.get("by", "")), str(approval.get("channel", ""))
+    return inline(f"{who} ({channel})" if channel and channel != who else who)
 
 
 def _whole(question: Question, snapshot: Snapshot) -> bool:

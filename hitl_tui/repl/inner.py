@@ -38,8 +38,8 @@ def inner_lines(question: Question, shape: Shape) -> Iterator[str]:
         yield from (f"  {line}" for line in _detail(label, detail.value))
     for note in shape.notes:
         yield _("Note: {note}").format(note=render(note))
-    for line in question.view.request.about.get("again") or ():
-        yield _("Again: {line}").format(line=render(safe_text(str(line), multiline=False)))
+    for line in question.again:
+        yield _("Again: {line}").format(line=render(safe_text(line, multiline=False)))
 
 
 def _detail(label: str, value: Any) -> Iterator[str]:

@@ -14,7 +14,7 @@ from hitl_tui.commands.results import CommandResult
 from hitl_tui.core.requests import Kind, Verdict
 from hitl_tui.core.safe_text import cell_width, one_line, safe_text
 from hitl_tui.core.todos import Status, SupervisorTodo
-from hitl_tui.language import _, mark, render
+from hitl_tui.language import _, mark, ngettext, render
 from hitl_tui.repl.inner import inner_lines, meaning_lines
 from hitl_tui.supervisor.snapshot import FAILED, FINISHED, RUNNING, WAITING, Question, Snapshot
 
@@ -126,6 +126,7 @@ def question_lines(question: Question, place: str, give: Callable[[str], str]) -
     if shape is not None:
         lines += [f"  {line}" for line in inner_lines(question, shape)]
     else:
+        lines += [f"  {_('Again: {line}').format(line=inline(render(line)))}" for line in question.again]
         lines.append(_("  Exactly this:"))
         lines += [f"    {line}" for line in _subject(request.subject)]
     lines += _evidence(question.view.evidence)
@@ -231,6 +232,9 @@ def _quoted(value: Any) -> str:
 
 
 def _evidence(evidence: Mapping[str, Any]) -> Iterator[str]:
+    if evidence.get("findings"):
+        yield from (f"  {line}" for line in findings_lines(evidence))
+        return
     if not evidence:
         return
     yield _("  Preview (nothing was changed):")
@@ -241,6 +245,18 @@ def _evidence(evidence: Mapping[str, Any]) -> Iterator[str]:
         else:
             text = value.rstrip("\n") if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
             yield f"    {inline(str(key))}: {inline(text)}"
+
+
+def findings_lines(found: Mapping[str, Any]) -> list[str]:
+    """Return what the rules of safe interrupts found in a graph: one line, and one for each finding (I6)."""
+    findings = found.get("findings") or []
+    if not findings:
+        return []
+    head = ngettext("{n} finding: {command}", "{n} findings: {command}", len(findings))
+    return [
+        head.format(n=len(findings), command=inline(str(found.get("command", "")))),
+        *(f"  {inline(str(f['file']))}:{f['line']} {f['rule']} {inline(render(str(f['message'])))}" for f in findings),
+    ]
 
 
 def _terms(question: Question) -> Iterator[str]:
@@ -291,13 +307,20 @@ def _why(snapshot: Snapshot) -> str:
     return (errors or [str((snapshot.response or {}).get("summary", ""))])[0]
 
 
-def result_lines(result: CommandResult, snapshot: Snapshot) -> list[str]:
-    """Return a command's answer: its sentence, then what it was asked to show."""
+def result_lines(result: CommandResult, snapshot: Snapshot | None) -> list[str]:
+    """Return a command's answer: its sentence, then what it was asked to show.
+
+    Args:
+        result: the answer.
+        snapshot: the session that it is about; None for none.
+    """
     lines = shown(render(result.message)).split("\n")
     if result.failed:
         lines = [_("Error: {message}").format(message=lines[0]), *lines[1:]]
         return [*lines, *([f"  {shown(render(str(result.data['help'])))}"] if result.data.get("help") else [])]
-    if "todos" in result.data:
+    if "sessions" in result.data:
+        lines += session_rows(result.data["sessions"])
+    if "todos" in result.data and snapshot is not None:
         lines += plan_lines(snapshot)
     if "checkpoints" in result.data:
         lines += [_checkpoint_line(c) for c in result.data["checkpoints"]]
@@ -319,6 +342,18 @@ def _checkpoint_line(info: Mapping[str, Any]) -> str:
     if info["waiting"]:
         parts.append(_("waiting"))
     return inline("  ".join([*parts, *([render(str(info["message"]))] if info["message"] else [])]))
+
+
+def session_rows(sessions: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Return sessions, as `SessionSummary.to_dict` gives them, as aligned lines."""
+    rows = []
+    for item in sessions:
+        status = render(str(item["session_status"]))
+        asks = _("{n} for you").format(n=item["questions"]) if item["questions"] else ""
+        state = _("{status}, open").format(status=status) if item["owned"] else status
+        title = one_line(str(item["title"]) or render(str(item["message"])), 100)
+        rows.append((str(item["session_id"]), state, asks, str(item["updated"])[:16].replace("T", " "), title))
+    return table(rows)
 
 
 def table(rows: Sequence[Sequence[str]]) -> list[str]:

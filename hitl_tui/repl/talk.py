@@ -10,6 +10,7 @@ from pathlib import Path
 from hitl_tui.commands.asked import answer_hint
 from hitl_tui.commands.completion import Completion, complete
 from hitl_tui.commands.handler import CommandHandler
+from hitl_tui.commands.keeping import ALONE
 from hitl_tui.commands.parser import Parsed, is_command, parse
 from hitl_tui.commands.spec import help_table
 from hitl_tui.config.graphs import GraphDeclaration, graph_in
@@ -26,10 +27,11 @@ from hitl_tui.resources import Starter, materialise, starters
 from hitl_tui.supervisor.follower import Follower
 from hitl_tui.supervisor.session import Session, SessionSetup
 from hitl_tui.supervisor.snapshot import FAILED, FINISHED, Snapshot
-from hitl_tui.supervisor.workbench import Workbench
+from hitl_tui.supervisor.workbench import SessionSummary, Workbench
 
 DONE, FAILURE, REFUSED, WAITS = 0, 1, 2, 3
 _CHECKPOINTS = 30
+_NAMES_SESSIONS = ("/open", "/delete")
 
 
 class Talk:
@@ -95,14 +97,19 @@ class Talk:
     async def completions(self, line: str, cursor: int) -> list[Completion]:
         """Return what could stand at the cursor."""
         if self._session is None or self._setup is None:
-            return complete(line, cursor)
+            return complete(line, cursor, sessions=await self._sessions(line))
         wanted = line.lstrip().lower().startswith("/checkpoint")
         pages = await self._session.checkpoints(_CHECKPOINTS) if wanted else []
         try:
             commands = load_config(Path(self._setup.info.workspace)).commands
         except ConfigError:
             commands = {}
-        return complete(line, cursor, self._session.snapshot, self._setup.planner.agents, pages, commands)
+        agents, sessions = self._setup.planner.agents, await self._sessions(line)
+        return complete(line, cursor, self._session.snapshot, agents, pages, commands, sessions)
+
+    async def _sessions(self, line: str) -> list[SessionSummary]:
+        named = line.split()[:1]
+        return await self._bench.sessions() if named and named[0].lower() in _NAMES_SESSIONS else []
 
     # The conversation ------------------------------------------------------------------------------------------
 
@@ -137,6 +144,8 @@ class Talk:
     async def _next(self, source: Source) -> str | None:
         asking = asyncio.create_task(source.next(), name="next line")
         try:
+            if source.waits:
+                return await self._next_once_settled(asking)
             watched = {self._watching} if self._watching else set()
             await asyncio.wait({asking, *watched}, return_when=asyncio.FIRST_COMPLETED)
             if self._watching is not None and self._watching.done():
@@ -144,6 +153,17 @@ class Talk:
             return await asking
         finally:
             asking.cancel()
+
+    async def _next_once_settled(self, asking: asyncio.Task[str | None]) -> str | None:
+        """Return a script's next line once what the one before set free has settled; one that cancels it at once."""
+        settling = asyncio.create_task(self._settle(), name="settle")
+        try:
+            await asyncio.wait({asking, settling}, return_when=asyncio.FIRST_COMPLETED)
+            if not (asking.done() and asking.exception() is None and _cancels(asking.result())):
+                await settling
+            return await asking
+        finally:
+            settling.cancel()
 
     async def _line(self, line: str, source: Source) -> bool:
         """Carry one line out; return whether to go on."""
@@ -157,8 +177,10 @@ class Talk:
             return False
         if parsed.spec.name == "new":
             await self._new(str(parsed.values["query"]))
+        elif parsed.spec.name == "open":
+            await self._enter(self._bench.setup(str(parsed.values["session"])), "")
         elif self._session is None:
-            self._without_session(parsed)
+            await self._without_session(parsed)
         elif early := self._announcer.too_early(parsed, self._session.snapshot):
             self._announcer.look(self._session.snapshot)
             names = ", ".join(question.name for question in early)
@@ -175,6 +197,8 @@ class Talk:
         assert self._session is not None and self._handler is not None
         result = await self._handler.handle(line)
         self._refused = self._refused or result.failed
+        if "todo_id" in result.data:
+            self._announcer.answered(str(result.data["todo_id"]), self._session.snapshot)
         self._say(result_lines(result, self._session.snapshot))
 
     def _complain(self, error: HitlError) -> None:
@@ -226,7 +250,11 @@ class Talk:
         graph = graph_in(self._workspace, starter.graph) if starter.graph else None
         await self._new(starter.question, graph=graph)
 
-    def _without_session(self, parsed: Parsed) -> None:
+    async def _without_session(self, parsed: Parsed) -> None:
+        if parsed.spec.name in ALONE:
+            result = await ALONE[parsed.spec.name](self._bench, parsed.values, self._options.by)
+            self._say(result_lines(result, None))
+            return
         if parsed.spec.name != "help":
             raise BadInput("No session is open; write a question to begin one.", help="/help lists all commands.")
         for usage, summary in help_table():
@@ -250,7 +278,7 @@ class Talk:
         session = await self._open.enter_async_context(self._bench.session(setup, query))
         self._session, self._setup = session, setup
         self._handler = CommandHandler(session, setup.planner, by=self._options.by, channel="repl", keeper=self._bench)
-        self._announcer = Announcer(self._say)
+        self._announcer = Announcer(self._say, self._options.by)
         followed = "" if session.owned else _(" Another process has it open; what you decide is recorded for it.")
         self._say(
             [
@@ -267,10 +295,8 @@ class Talk:
     # Watching --------------------------------------------------------------------------------------------------
 
     async def _catch_up(self, source: Source) -> None:
-        """Let the session settle where lines wait for that, else watch it beside the prompt."""
-        if source.waits:
-            await self._settle()
-        elif self._session is not None and self._watching is None:
+        """Watch the session beside the prompt, unless lines wait until it has settled."""
+        if not source.waits and self._session is not None and self._watching is None:
             self._watching = asyncio.create_task(self._watch(self._session), name="watch")
         self._changed()
 
@@ -314,6 +340,14 @@ class Talk:
             await asyncio.wait({self._watching})
         self._watching = self._session = self._handler = self._setup = None
         await self._open.aclose()
+
+
+def _cancels(line: str | None) -> bool:
+    """Return whether a line stops what runs, and so can't wait for its end."""
+    try:
+        return line is not None and is_command(line) and parse(line).spec.name == "todo cancel"
+    except HitlError:
+        return False
 
 
 def _offered() -> list[Starter]:

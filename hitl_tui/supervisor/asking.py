@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Awaitable, Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,11 +17,16 @@ from hitl_tui.core.safe_text import mask_json
 from hitl_tui.core.shapes.recognise import title_of
 from hitl_tui.ledger.contract import RequestView, decided_event
 from hitl_tui.supervisor.activity import ActivityStream
+from hitl_tui.supervisor.attached.checked import findings_in
+from hitl_tui.supervisor.attached.schemas import ready_for
 from hitl_tui.supervisor.face import opened
 from hitl_tui.supervisor.snapshot import Question, numbered
+from hitl_tui.teams.graph.team import GraphTeam
 
 if TYPE_CHECKING:
     from hitl_tui.supervisor.session import SessionSetup
+
+log = logging.getLogger(__name__)
 
 _IDLE_WAIT = 2.0
 _DEADLINE_WAIT = 0.2
@@ -50,6 +56,7 @@ class OpenQuestions:
         self._decided: set[str] = set()
         self._views: dict[str, RequestView] = {}
         self._previews: dict[str, asyncio.Task[None]] = {}
+        self._checks: set[asyncio.Task[None]] = set()
 
     def __bool__(self) -> bool:
         return bool(self._asked)
@@ -92,7 +99,7 @@ class OpenQuestions:
 
     def close(self) -> None:
         """Stop what is being previewed."""
-        for task in list(self._previews.values()):
+        for task in (*self._previews.values(), *self._checks):
             task.cancel()
 
     async def ask(self, board: Board) -> bool:
@@ -109,10 +116,12 @@ class OpenQuestions:
         asked = {q.id: q for q in named.values() if q is not None}
         now = self._setup.now()
         fresh = [opened(q, now) for key, q in asked.items() if key not in self._asked]
+        await ready_for(asked.values(), self._setup.policy)
         if fresh:
             await self._ledger.open_requests(fresh)
             for request in fresh:
                 self._preview(request)
+                self._check(request)
                 self._activity.write(request.todo_id, "asked", title_of(request))
         if not self._tidied or self._asked.keys() - asked.keys() - self._decided:
             keep = [*asked, *await self._asked_ahead(draft)]
@@ -146,6 +155,33 @@ class OpenQuestions:
             await self._tell(request.id)
 
         self._previews[request.id] = asyncio.create_task(show(), name=f"preview {request.id}")
+
+    def _check(self, request: Request) -> None:
+        """Say beside the question whether a graph may run what the rules find in it (I6); nobody waits for that."""
+        if request.kind is not Kind.TODO or request.about.get("ran_before") or "from_step" in request.subject:
+            return
+        setup = self._setup
+        try:
+            team = setup.team(request.source)
+        except (HitlError, KeyError):  # it is gone, which its run will say
+            return
+        if not isinstance(team, GraphTeam):
+            return
+
+        async def show() -> None:
+            found = await findings_in(team.declaration)
+            if not found:
+                return
+            try:
+                await self._ledger.attach(request.id, mask_json(found, setup.secrets), setup.now())
+            except HitlError as error:  # it was decided or replaced meanwhile
+                log.info("no findings beside %s: %s", request.id, error.message)
+                return
+            await self._tell(request.id)
+
+        task = asyncio.create_task(show(), name=f"check {request.id}")
+        self._checks.add(task)
+        task.add_done_callback(self._checks.discard)
 
     async def look_up(self, board: Board) -> None:
         """Read what the ledger says of them: of new ones, and of those that more than one person decides."""

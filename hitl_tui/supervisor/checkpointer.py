@@ -113,7 +113,22 @@ def _prepare(path: Path) -> None:
     except OSError as error:
         raise StorageError(f"{path.parent} can't be made: {error.strerror}.") from error
     if existed:
+        _roll_back(path)
         check_file(path)
+
+
+def _roll_back(path: Path) -> None:
+    """Let SQLite undo what a process was writing that was killed before the file had its log: no reader may do that."""
+    if not Path(f"{path}-journal").exists():
+        return
+    try:
+        connection = sqlite3.connect(f"file:{_quoted(path)}?mode=rw", uri=True, timeout=10)
+        try:
+            connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+        finally:
+            connection.close()
+    except sqlite3.Error as error:
+        raise StorageError(f"{path} can't be read as a checkpoint file: {error}.") from error
 
 
 def check_file(path: Path) -> None:

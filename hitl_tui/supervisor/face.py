@@ -15,6 +15,7 @@ from hitl_tui.core.errors import BadInput
 from hitl_tui.core.events import Event, EventKind
 from hitl_tui.core.requests import Decision, Request
 from hitl_tui.core.safe_text import mask, mask_json
+from hitl_tui.core.shapes.masked import check_masks
 from hitl_tui.core.storable import check_storable
 from hitl_tui.ledger.contract import Ledger, RequestView
 from hitl_tui.supervisor.attached.view import GraphView
@@ -132,8 +133,12 @@ class Desk:
 
         Raises:
             Refused: it can't count; nothing was written.
-            BadInput: its value or reason can't be kept; nothing was written.
+            BadInput: its value or reason can't be kept, or its value holds a secret that wasn't asked with; nothing
+                was written.
         """
+        if self._secrets and decision.value is not None:
+            view = await self.ledger.request(decision.request_id, self.now())
+            check_masks(decision.value, view.request.subject.get("value") if view else None, self._secrets)
         reason, value = mask(decision.reason, self._secrets), mask_json(decision.value, self._secrets)
         decision = replace(decision, reason=reason, value=value)
         check_storable(decision.to_dict())
@@ -163,8 +168,7 @@ def run_thread(snapshot: Snapshot, todo_id: str) -> str:
     todo = snapshot.todo(todo_id)
     if todo is None or not todo.run_id:
         raise BadInput(f"{todo_id} has not run, so its team has no steps yet.")
-    step = todo.metadata.get("rewind", {})
-    return str(step.get("thread") or todo.metadata.get("threads", {}).get(todo.run_id, todo.run_id))
+    return todo.thread
 
 
 def opened(request: Request, now: str) -> Request:

@@ -12,6 +12,7 @@ from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 from hitl_tui.core.board import Board, Rules
 from hitl_tui.core.errors import BadInput
 from hitl_tui.supervisor.activity import Activity, read_activity
+from hitl_tui.supervisor.attached.schemas import ready_for
 from hitl_tui.supervisor.attached.view import GraphView
 from hitl_tui.supervisor.checkpointer import open_read_only
 from hitl_tui.supervisor.face import Desk, run_thread
@@ -76,6 +77,7 @@ class Follower:
             head = await History(saver, self.id).head()
         board = Board.from_state(values)
         views = await self.setup.ledger.requests(self.setup.now(), session=self.id)
+        await ready_for((view.request for view in views), self.setup.policy)
         reference = values.get("response")
         artifacts = self.setup.folder.artifacts()
         self._snapshot = Snapshot(

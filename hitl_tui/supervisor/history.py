@@ -12,6 +12,7 @@ from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 from hitl_tui.core.errors import StorageError, UnknownName
 from hitl_tui.core.todos import clip
 from hitl_tui.supervisor.checkpointer import serializer
+from hitl_tui.supervisor.foreign import plain
 from hitl_tui.supervisor.graph import thread_of
 from hitl_tui.supervisor.moments import CheckpointInfo as CheckpointInfo
 from hitl_tui.supervisor.state import GENERATE_RESPONSE
@@ -34,6 +35,30 @@ class History:
         self._session = session_id
         self._thread = thread or thread_of(session_id)
         self._serde = serializer()
+
+    def of_thread(self, thread: str) -> History:
+        """Return the history of a run's thread in the same place (D13)."""
+        return History(self._saver, self._session, thread)
+
+    async def values(self, checkpoint_id: str) -> dict[str, Any]:
+        """Return a checkpoint's state as plain JSON: nothing that it names is imported or built.
+
+        Raises:
+            UnknownName: there is no such checkpoint; StorageError: it can't be read.
+        """
+        sql = (
+            "SELECT type, checkpoint FROM checkpoints WHERE thread_id = ? AND checkpoint_ns = '' AND checkpoint_id = ?"
+        )
+        rows = await self._rows(sql, [self._thread, checkpoint_id])
+        if not rows:
+            raise UnknownName(f'There is no checkpoint "{clip(checkpoint_id)}"; /checkpoint list shows them.')
+        try:
+            stored = plain.load(str(rows[0][0]), rows[0][1])
+        except plain.Unreadable as error:
+            raise StorageError(f"Checkpoint {clip(checkpoint_id)} can't be read: {error}.") from error
+        channels = stored.get("channel_values", {}) if isinstance(stored, dict) else {}
+        values = {k: v.value if isinstance(v, plain.Snapshot) else v for k, v in channels.items()}
+        return {k: v for k, v in values.items() if not k.startswith((_TRIGGER, "__"))}
 
     async def page(self, limit: int = 20, before: str = "") -> list[CheckpointInfo]:
         """Return checkpoints, newest first.

@@ -24,6 +24,7 @@ from hitl_tui.core.board import inputs_of
 from hitl_tui.core.errors import BadInput, HitlError, StorageError
 from hitl_tui.core.events import EventKind
 from hitl_tui.core.safe_text import mask
+from hitl_tui.core.shapes.masked import put_back
 from hitl_tui.core.todos import SupervisorTodo, clip
 from hitl_tui.ledger.contract import Ledger
 from hitl_tui.supervisor.activity import ActivityStream
@@ -325,13 +326,12 @@ class LocalDispatcher:
             self._graphs[team.name] = graph
         return graph
 
-    @staticmethod
-    def _input(spec: RunSpec, state: StateSnapshot) -> Any:
+    def _input(self, spec: RunSpec, state: StateSnapshot) -> Any:
         """Return what to invoke a run's graph with: how far it got decides."""
         if state.created_at is None:
             return _beginning(spec)
         if state.interrupts:
-            answers = _answers(spec, state)
+            answers = _answers(spec, state, self._services.secrets)
             return Command(resume=answers) if answers else _WAITING
         if not state.next and state.values.get("result") is not None:
             return _WAITING
@@ -428,10 +428,11 @@ class LocalDispatcher:
         await self._tell(spec, f"run:{spec.run_id}:finished", EventKind.FINISHED, data)
 
 
-def _answers(spec: RunSpec, state: StateSnapshot) -> dict[str, Any]:
-    pending = {i.id for i in state.interrupts}
+def _answers(spec: RunSpec, state: StateSnapshot, secrets: Mapping[str, str]) -> dict[str, Any]:
+    held = {i.id: plain(i.value) for i in state.interrupts}
     asked = (spec.todo.question or {}).get("interrupts", ())
-    return {i["id"]: i["answer"]["value"] for i in asked if "answer" in i and i["id"] in pending}
+    told = {i["id"]: i for i in asked if "answer" in i and i["id"] in held}
+    return {k: put_back(i["answer"]["value"], i["value"], held[k], secrets) for k, i in told.items()}
 
 
 def _beginning(spec: RunSpec) -> dict[str, Any]:

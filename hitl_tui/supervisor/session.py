@@ -44,6 +44,9 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
+_POLL, _POLL_AT_REST, _LIVELY = 0.1, 0.25, 10.0
+"""Seconds between looks at what other processes wrote: while things happen, otherwise, and how long is "while"."""
+
 
 @dataclass(frozen=True, slots=True)
 class SessionSetup:
@@ -226,10 +229,14 @@ class Session:
     # One round -------------------------------------------------------------------------------------------------
 
     async def _run(self) -> None:
+        loop = asyncio.get_running_loop()
+        lively = loop.time()
         try:
             while True:
-                await self.advance()
-                await self.setup.ledger.wait(self.id, self._board().control.cursor, self._questions.patience)
+                if await self.advance():
+                    lively = loop.time()
+                poll = _POLL if loop.time() - lively < _LIVELY else _POLL_AT_REST
+                await self.setup.ledger.wait(self.id, self._board().control.cursor, self._questions.patience, poll)
         except asyncio.CancelledError:
             raise
         except Exception as error:

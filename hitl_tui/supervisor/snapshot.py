@@ -52,10 +52,12 @@ class Question:
     Args:
         view: the request, its decisions so far and its evidence (a preview's output).
         number: which one of several that its TODO asks at once, from 1, by when they were asked; 0 for the only one.
+        beside: how many more of its TODO's nodes wait now.
     """
 
     view: RequestView
     number: int = 0
+    beside: int = 0
 
     @property
     def id(self) -> str:
@@ -89,6 +91,15 @@ class Question:
         return recognise(subject.get("value"), subject.get("schema"))
 
     @property
+    def again(self) -> list[str]:
+        """What runs again once it is answered now, a line each (I7)."""
+        found = [str(line) for line in self.view.request.about.get("again") or ()]
+        if not self.beside:
+            return found
+        more = "1 other node that waits" if self.beside == 1 else f"{self.beside} other nodes that wait"
+        return [*found, f"{more} beside it: from the start up to the question, again"]
+
+    @property
     def commands(self) -> dict[str, str]:
         """The chat commands that answer it (D7), by verdict; for what a team asks from inside by action."""
         if self.shape is not None:
@@ -104,7 +115,7 @@ class Question:
             "source": request.source,
             "subject": dict(request.subject),
             "digest": request.digest,
-            "about": dict(request.about),
+            "about": {**request.about, **({"again": self.again} if self.again else {})},
             "options": [str(v) for v in request.options],
             "name": self.name,
             "commands": self.commands,
@@ -131,7 +142,11 @@ def numbered(views: Iterable[RequestView]) -> tuple[Question, ...]:
     for request in sorted(several, key=lambda request: request.opened_at):
         counted[request.todo_id] += 1
         numbers[request.id] = counted[request.todo_id]
-    return tuple(Question(view, numbers.get(view.request.id, 0)) for view in views)
+    return tuple(
+        Question(view, number, together[view.request.todo_id] - 1 if number else 0)
+        for view in views
+        for number in (numbers.get(view.request.id, 0),)
+    )
 
 
 @dataclass(frozen=True)

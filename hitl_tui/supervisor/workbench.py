@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
-import unicodedata
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, replace
@@ -25,8 +24,10 @@ from hitl_tui.ledger.contract import Ledger
 from hitl_tui.ledger.sqlite import SqliteLedger
 from hitl_tui.supervisor.checkpointer import open_read_only
 from hitl_tui.supervisor.clock import utc_now
+from hitl_tui.supervisor.copies import copies_of, remove_copies
 from hitl_tui.supervisor.follower import Follower
 from hitl_tui.supervisor.history import History
+from hitl_tui.supervisor.searching import has_words
 from hitl_tui.supervisor.session import Session, SessionSetup
 from hitl_tui.supervisor.staging import Staging, room_for
 from hitl_tui.supervisor.storage import DataFolder, SessionFolder, SessionInfo, check_session_id
@@ -55,6 +56,7 @@ class SessionSummary:
         owned: some process has it open.
         updated: time of its last checkpoint.
         message: why it is unreadable.
+        query: what was asked, for looking for words.
     """
 
     id: str
@@ -66,6 +68,7 @@ class SessionSummary:
     owned: bool
     updated: str
     message: str = ""
+    query: str = ""
 
     def to_dict(self) -> dict[str, Any]:
         return {
@@ -266,22 +269,13 @@ class Workbench:
         """Return sessions, newest last; one that can't be read says why and hides no other.
 
         Args:
-            search: only those that have all of its words, in any case, in id, title, query or workspace.
+            search: only those that have all of its words, in any case, in id, title, query, workspace or status.
         """
         waiting: dict[str, int] = {}
         for view in await self.ledger.requests(self._now(), limit=10_000):
             waiting[view.request.session] = waiting.get(view.request.session, 0) + 1
-        words = _folded(search).split()
-        names = [name for name in self.data.ids() if not words or self._has(name, words)]
-        return [await self._summary(name, waiting.get(name, 0)) for name in names]
-
-    def _has(self, name: str, words: Sequence[str]) -> bool:
-        try:
-            info = self.data.session(name).info()
-            text = _folded(f"{name}\n{info.title}\n{info.query}\n{info.workspace}")
-        except HitlError:
-            text = name
-        return all(word in text for word in words)
+        found = [await self._summary(name, waiting.get(name, 0)) for name in self.data.ids()]
+        return [summary for summary in found if has_words(summary, search)]
 
     async def summary(self, session_id: str) -> SessionSummary:
         """Return one session as `sessions` lists it."""
@@ -305,7 +299,9 @@ class Workbench:
                 status = "running"
         except HitlError as error:
             return SessionSummary(name, "", "", "", "unreadable", 0, False, "", error.message)
-        return SessionSummary(name, info.title, info.workspace, info.created, status, questions, owned, updated)
+        return SessionSummary(
+            name, info.title, info.workspace, info.created, status, questions, owned, updated, "", info.query
+        )
 
     async def rename(self, session_id: str, title: str, *, by: str = "") -> SessionInfo:
         """Give a session another title, also while a process has it open; return what it is now (C8).
@@ -392,7 +388,7 @@ class Workbench:
     async def delete(self, session_id: str, *, by: str = "") -> None:
         """Remove a session's folder; what it wrote to the ledger stays, so that decisions can be proved (C8).
 
-        Its id isn't given again.
+        With it go the copies of threads that only it went on in. Its id isn't given again.
 
         Raises:
             UnknownName: there is no such session.
@@ -405,6 +401,7 @@ class Workbench:
                 await self._leave_results(folder)
                 staging = Staging(self.data.sessions)
                 staging.put_aside(session_id)
+                await asyncio.to_thread(self._drop_copies, staging.deleted_folder(session_id))
                 try:
                     await self._forget(session_id, by)
                 except StorageError as error:
@@ -415,6 +412,21 @@ class Workbench:
                         await self._forget(session_id, by)
         except SessionBusy as error:
             raise SessionBusy(f"Another process has session {session_id} open, so it can't be deleted now.") from error
+
+    async def copies(self, session_id: str) -> list[Path]:
+        """Return the copies of threads that would go with a session.
+
+        Raises:
+            UnknownName: there is no such session.
+        """
+        return await asyncio.to_thread(self._copies, self.data.session(session_id))
+
+    def _copies(self, folder: SessionFolder) -> list[Path]:
+        others = [self.data.session(name) for name in self.data.ids() if name != folder.path.name]
+        return copies_of(folder, others, self.data.root)
+
+    def _drop_copies(self, folder: SessionFolder) -> None:
+        remove_copies(self._copies(folder))
 
     async def _leave_results(self, folder: SessionFolder) -> None:
         """Give a session's copies what came of its effects: they may be asked to use it as done."""
@@ -442,6 +454,7 @@ class Workbench:
         for name in staging.deleted():
             try:
                 with staging.deleted_folder(name).own():
+                    await asyncio.to_thread(self._drop_copies, staging.deleted_folder(name))
                     await self._forget(name, "")
             except HitlError as error:  # somebody is at it right now, or it can't be removed: the next time, then
                 log.info("the rest of %s stays: %s", name, error)
@@ -466,10 +479,6 @@ class Workbench:
 
     def _secrets(self, config: WorkspaceConfig) -> dict[str, str]:
         return {name: self._environ[name] for name in config.secret_names if self._environ.get(name)}
-
-
-def _folded(text: str) -> str:
-    return unicodedata.normalize("NFKC", text).casefold()
 
 
 def declared(workspace: Path) -> WorkspaceConfig:

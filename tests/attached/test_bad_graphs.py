@@ -120,6 +120,23 @@ def test_a_node_that_never_ends_is_cancelled_or_named(place: Place, attribute: s
     assert place.done() == {attribute: 1}
 
 
+@pytest.mark.long
+def test_a_script_cancels_a_node_that_never_ends(place: Place) -> None:
+    pipe = place.hold("spins")
+    process = place.start("attach", f"{MISBEHAVES}:spins", "--input", "{}", "--session", "s", "--line")
+    assert process.stdin is not None
+    try:
+        with pipe.open("w", encoding="utf-8"):
+            """The node is at work, and goes on without end."""
+        process.stdin.write("/todo cancel 1\n")
+        out, err = process.communicate(timeout=DEADLINE)
+    finally:
+        process.kill()
+        process.communicate()
+    assert (process.returncode, err) == (3, "")
+    assert "cancelled by ann" in out
+
+
 def test_a_graph_that_never_ends_stops_at_its_limit_of_steps(place: Place) -> None:
     team = f'[teams.turns]\nkind = "graph"\ngraph = "{MISBEHAVES}:endless"\n'
     (place.workspace / "hitl.toml").write_text(f"{team}\n[teams.turns.config]\nrecursion_limit = 12\n", "utf-8")

@@ -1,18 +1,24 @@
-"""Graphs attached in the console and answered by keyboard, in a real terminal; one killed in the middle."""
+"""Every graph in the console, in a real terminal: answered by keyboard, killed within a node, restored, finished."""
 
 from __future__ import annotations
 
+import os
+import re
+import sqlite3
+from collections.abc import Mapping
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 from real_cases import GRAPHS, Case, each
 from real_support import Place
-from terminal_support import Terminal
+from terminal_support import CTRL_G, Terminal
 
 pytestmark = [pytest.mark.long, pytest.mark.timeout(600)]
 
 SIZE = (120, 40)
-CTRL_S, CTRL_END = "\x13", "\x1b[1;5F"
+CTRL_S, CTRL_U, CTRL_END = "\x13", "\x15", "\x1b[1;5F"
+YES = {"approve": "1", "yes": "1", "no": "3"}
 
 
 def console(place: Place, case: Case, monkeypatch: pytest.MonkeyPatch) -> Terminal:
@@ -24,84 +30,169 @@ def console(place: Place, case: Case, monkeypatch: pytest.MonkeyPatch) -> Termin
     return Terminal(place.data, SIZE, "attach", target, "--input", case.given, "--workspace", str(place.workspace))
 
 
-def fill(terminal: Terminal, key: str, text: str, *question: str) -> None:
-    """Choose an action of a question, write at the end of what its dialog holds, and send it."""
-    terminal.decide(key, *question)
-    write(terminal, text)
+class Keyboard:
+    """Answers a case's questions with keys alone, as the console shows them.
+
+    Args:
+        terminal: where.
+        case: whose.
+    """
+
+    def __init__(self, terminal: Terminal, case: Case) -> None:
+        self._terminal = terminal
+        self.left = [(seen.split(" ", 1)[1] if seen.startswith(".") else seen, words) for seen, words in case.talk]
+
+    def asked(self) -> tuple[str, str]:
+        """Wait until one of the questions that are left is asked; return what was seen, and the words for it."""
+        found: list[tuple[str, str]] = []
+
+        def there() -> bool:
+            _, *panel = re.split("[━─] QUESTION", self._terminal.text)
+            found[:] = [item for item in self.left if panel and item[0] in panel[0]][:1]
+            return bool(found)
+
+        self._terminal.until(there, f"one of {self.left}")
+        return found[0]
+
+    def answer(self) -> None:
+        """Answer the next question."""
+        seen, words = self.asked()
+        self.left.remove((seen, words))
+        if "┏━ QUESTION" not in self._terminal.text:  # while questions remain, keys stay with them
+            self._terminal.keys(CTRL_G)
+        self._terminal.ready()
+        self._press(words)
+
+    def all(self) -> None:
+        """Answer what is left."""
+        while self.left:
+            self.answer()
+
+    def _press(self, words: str) -> None:
+        action, _, rest = words.partition(" ")
+        if words[0].isdigit() and action != words and rest.split()[0].isalpha():
+            self._one_by_one(words)
+        elif words in YES:
+            self._terminal.keys(YES[words])
+        elif action == "edit":
+            self._terminal.keys("2")
+            self._change(rest)
+        else:
+            self._terminal.keys("5")
+            self._say(words)
+
+    def _change(self, text: str) -> None:
+        """Change fields of a form, or the text under review."""
+        pairs = dict(pair.split("=", 1) for pair in text.split()) if "=" in text else {}
+        if pairs:
+            self._fill(pairs)
+        else:
+            self._say(text)
+
+    def _fill(self, changes: Mapping[str, str]) -> None:
+        terminal = self._terminal
+        terminal.see("Will be sent", "Esc Back")
+        form, _, _ = terminal.text.partition("Will be sent")
+        names = re.findall(r"│ (\w+)  ", form.partition("Fill in ·" if "Fill in ·" in form else "Edit ·")[2])
+        assert set(changes) <= set(names), (changes, names)
+        for name in names:
+            if name in changes:
+                terminal.keys(CTRL_END + CTRL_U + changes[name])
+                terminal.see(changes[name])
+            terminal.keys("\t")
+        terminal.keys(CTRL_S)
+
+    def _say(self, text: str) -> None:
+        """Write a value, or the words that one of the options begins with."""
+        terminal = self._terminal
+        terminal.see("Esc Back")
+        if f'Sends: the text "{text}"' not in terminal.text:
+            terminal.keys(CTRL_END + CTRL_U + text)
+        terminal.see(text)
+        terminal.keys(CTRL_S if "Ctrl+S" in terminal.text else "\r")
+
+    def _one_by_one(self, words: str) -> None:
+        """Decide the calls of a batch one after the other; `1 reject why 2 edit a=b`."""
+        terminal, parts = self._terminal, re.split(r"\s*\b\d\s+(?=approve|reject|edit)", words)[1:]
+        terminal.keys("2")
+        for number, part in enumerate(parts, start=1):
+            terminal.see(f"Call {number} of {len(parts)}", " ready ─╯")
+            action, _, rest = part.partition(" ")
+            terminal.keys({"approve": "1", "edit": "2", "reject": "3"}[action])
+            if action == "reject":
+                terminal.see("Esc Back")
+                terminal.keys(rest)
+                terminal.see(rest)
+                terminal.keys("\r")
+            elif action == "edit":
+                self._fill(dict(pair.split("=", 1) for pair in rest.split()))
+        terminal.see("Review ·", " ready ─╯")
+        terminal.keys("1")
 
 
-def write(terminal: Terminal, text: str) -> None:
-    """Write at the end of what a dialog holds, and send it."""
-    terminal.see("Esc Back")
-    send = CTRL_S if "Ctrl+S" in terminal.text else "\r"
-    terminal.keys(CTRL_END + text)
-    terminal.see(f'{text}"')
-    terminal.keys(send)
+def stands_at(place: Place) -> str:
+    """Return the checkpoint that the graph's own thread stands at."""
+    (path,) = (place.data / "sessions").glob("*/checkpoints.db")
+    with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as database:
+        (found,) = database.execute(
+            "SELECT max(checkpoint_id) FROM checkpoints WHERE thread_id LIKE '%/todo_001/%' AND checkpoint_ns = ''"
+        ).fetchone()
+    return str(found)
 
 
-@each("approve", "email_tool", "deep", "chief")
-def test_yes_by_keyboard(ready: Place, case: Case, monkeypatch: pytest.MonkeyPatch) -> None:
-    with console(ready, case, monkeypatch) as terminal:
-        for seen, _ in case.talk:
-            terminal.decide("1", seen)
-        terminal.see("✓ finished")
-        assert terminal.leave() == 0
-    done = ready.done()
-    assert len(done) == len(case.done)
-    assert set(done.values()) == {1}
+def kill_within(terminal: Terminal, gate: Path) -> None:
+    """Kill the console while a node waits at a gate."""
+    opened: list[int] = []
+
+    def at_work() -> bool:
+        try:
+            opened.append(os.open(gate, os.O_WRONLY | os.O_NONBLOCK))
+        except OSError:  # nobody reads yet
+            return False
+        return True
+
+    terminal.until(at_work, f"a node at {gate.name}")
+    terminal.kill()
+    os.close(opened[0])
+    gate.unlink()
 
 
-@each("approve")
-def test_no_by_keyboard(ready: Place, case: Case, monkeypatch: pytest.MonkeyPatch) -> None:
-    with console(ready, case, monkeypatch) as terminal:
-        terminal.decide("3", case.talk[0][0])
-        terminal.see("✓ finished")
-        assert terminal.leave() == 0
-    assert ready.done() == {"prepared pay": 1}
+def more(after: Mapping[str, int], before: Mapping[str, int]) -> dict[str, int]:
+    """Return what was done since."""
+    return {what: n - before.get(what, 0) for what, n in after.items() if n != before.get(what, 0)}
 
 
-@each("discussion")
-def test_what_is_edited_is_sent_and_a_kill_in_the_middle_loses_nothing(
+@each()
+def test_a_graph_is_answered_by_keyboard_killed_within_a_node_restored_and_finished(
     ready: Place, case: Case, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with console(ready, case, monkeypatch) as terminal:
-        terminal.decide("1", "Round 1")
-        terminal.see("QUESTION", "Round 2")
-        before = ready.done()
-        terminal.kill()
+        keyboard = Keyboard(terminal, case)
+        keyboard.asked()
+        first, step = ready.done(), stands_at(ready)
+        while len(keyboard.left) > 1:
+            keyboard.answer()
+        keyboard.asked()
+        gate = ready.hold("act")
+        keyboard.answer()
+        kill_within(terminal, gate)
+    killed = ready.done()
     with Terminal(ready.data, SIZE) as terminal:
-        fill(terminal, "2", " agreed", "Round 2")
-        terminal.see("two needs an example")
-        assert {k: n for k, n in ready.done().items() if k in before and k != "wrote one"}.items() <= before.items()
-        fill(terminal, "2", " agreed", "Round 1")
+        terminal.see("QUESTION", "nothing says how far it got")
+        assert ready.done() == killed
+        terminal.send(f"/checkpoint restore {step}")
+        terminal.see("QUESTION", "from the start, and on")
+        assert ready.done() == killed
+        terminal.decide("1", "from the start, and on")
+        keyboard = Keyboard(terminal, case)
+        keyboard.asked()
+        # What was finished before that step isn't done again; what was within it is.
+        back = ready.done()
+        assert more(back, killed) == dict.fromkeys(case.within, 1)
+        keyboard.all()
         terminal.see("✓ finished")
         assert terminal.leave() == 0
-    assert ready.done() == case.done
-
-
-@each("subgraph_node")
-def test_an_option_is_chosen_by_keyboard(ready: Place, case: Case, monkeypatch: pytest.MonkeyPatch) -> None:
-    with console(ready, case, monkeypatch) as terminal:
-        terminal.decide("5", case.talk[0][0])
-        terminal.see("Esc Back", 'Sends: the text "reserve"')
-        terminal.keys(CTRL_S)
-        terminal.see("✓ finished")
-        assert terminal.leave() == 0
-    assert ready.done() == case.done
-
-
-@each("parallel")
-def test_two_questions_at_once_are_answered_in_words(ready: Place, case: Case, monkeypatch: pytest.MonkeyPatch) -> None:
-    with console(ready, case, monkeypatch) as terminal:
-        terminal.decide("5", "QUESTION 1 of 2", "question_a")
-        write(terminal, "ay")
-        terminal.see("QUESTION · 001", "question_b")
-        terminal.ready()  # while questions remain, keys stay with them
-        terminal.keys("5")
-        write(terminal, "bee")
-        terminal.see("✓ finished")
-        assert terminal.leave() == 0
-    assert ready.done() == case.done
+    assert more(ready.done(), back) == more(case.done, first)
 
 
 def test_the_documentation_s_first_line_begins_it(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,4 +1,4 @@
-"""Graphs of the documentation and of packages, attached by command and answered to their end (I1, I2).
+"""Graphs of the documentation, attached by command and answered to their end (I1, I2); `test_real_restores` has all.
 
 Where a package is a graph, it is used unmodified; the documentation's patterns are written anew from their description
 (each file in `graphs` says which it is).
@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from real_cases import CASES, GRAPHS, Case, each
-from real_support import Place, Talk, attaching, named
+from real_support import Place, attaching, named
 
 PLAIN = [case.name for case in CASES if not case.needs]
 
@@ -28,15 +28,6 @@ def test_a_graph_is_attached_and_answered_to_its_end(place: Place, case: Case) -
     assert document["session_status"] == "finished"
     assert case.ends in str(document["response"])
     assert place.done() == case.done
-
-
-@pytest.mark.long
-@each()
-def test_each_command_is_a_process_of_its_own(ready: Place, case: Case) -> None:
-    ran = ready.attach(case)
-    assert ran.code == 3, ran
-    Talk(ready, case).to_the_end(ran.json)
-    assert ready.done() == case.done
 
 
 @pytest.mark.long

@@ -39,8 +39,7 @@ def test_killed_between_an_answer_and_its_delivery_it_is_delivered_once(ready: P
 
 AT_GATES = [
     *[("approve", "before", ""), ("approve", "after", "did pay"), ("functional", "publish", "")],
-    *[("parallel", "b", "b bee"), ("email_tool", "before", "")],
-    ("email_tool", "after", "sent alice@example.com: Tomorrow"),
+    *[("parallel", "b", "b bee"), ("email_tool", "after", "sent alice@example.com: Tomorrow")],
 ]
 
 

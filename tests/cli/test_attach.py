@@ -56,6 +56,46 @@ def test_what_cannot_be_attached_is_one_sentence(shell: Shell, arguments: list[s
     assert shell.run("sessions", "--json").json["sessions"] == []
 
 
+PASSWORD = "geheim-4711"
+
+
+@pytest.mark.parametrize("address", ["u:{}@127.0.0.1:1/db", "u@127.0.0.1:1/db?password={}", "u@127.0.0.1:1/db"])
+def test_the_password_of_a_store_is_nowhere_to_be_seen(
+    shell: Shell, monkeypatch: pytest.MonkeyPatch, address: str
+) -> None:
+    shell.env["PGPASSWORD"] = PASSWORD
+    uri = f"postgresql://{address.format(PASSWORD)}"
+    ran = shell.run("attach", f"{GRAPHS}:chat", "--saver", uri, "--thread", "t", "--input", "hello")
+    if PASSWORD in uri:
+        assert (ran.code, "A password in --saver would be kept") == (2, ran.err.removeprefix("hitl-tui: ")[:35])
+        assert "PGPASSWORD" in ran.err
+        assert shell.run("sessions", "--json").json["sessions"] == []
+    else:
+        assert "PostgreSQL store" in ran.out  # it can't be reached, or needs an extra
+    looked = shell.run("open", uri, "--json")
+    (shell.workspace / "hitl.toml").write_text(
+        f'[teams.talk]\nkind = "graph"\ngraph = "{GRAPHS}:chat"\nsaver = "{uri}"\n', encoding="utf-8"
+    )
+    declared = shell.run("run", "Find the cap.", "--json")
+    assert ("PGPASSWORD" in declared.json.get("error", "")) == (PASSWORD in uri)
+    for said in (ran, looked, declared):
+        assert PASSWORD not in said.out + said.err
+    for path in shell.data.rglob("*"):
+        assert not path.is_file() or PASSWORD.encode() not in path.read_bytes(), path
+
+
+def test_what_the_rules_find_is_told_before_a_graph_runs(shell: Shell, tmp_path: Path) -> None:
+    shell.env["WORLD"] = str(tmp_path / "w")
+    ran = shell.run("attach", f"{GRAPHS}:nested", "--input", '{"amount": 3}')
+    head, *rest = ran.out.splitlines()
+    count = int(head.split(" ")[0])
+    assert head == f"{count} findings: hitl-tui lint {GRAPHS}:nested"
+    assert all(line.startswith("  attached_graphs.py:") and " HT" in line for line in rest[:count])
+    ran = shell.run("attach", f"{GRAPHS}:nested", "--input", '{"amount": 3}', "--json")
+    assert [f["rule"][:2] for f in ran.json["findings"]] == ["HT"] * count
+    assert shell.run("attach", f"{GRAPHS}:chat", "--input", "hello", "--json").json["findings"] == []
+
+
 def test_a_module_that_raises_is_named_with_its_line(shell: Shell) -> None:
     (shell.workspace / "broken.py").write_text("\n\nraise RuntimeError('no key')\n", encoding="utf-8")
     ran = shell.run("attach", "broken.py:graph", "--input", "{}")

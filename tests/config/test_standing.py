@@ -12,7 +12,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hitl_tui.config.standing import (
-    CHANNEL,
     StandingRule,
     change_rules,
     decisions,
@@ -25,7 +24,7 @@ from hitl_tui.config.standing import (
 from hitl_tui.core.digest import digest
 from hitl_tui.core.errors import BadInput, ConfigError, StorageError
 from hitl_tui.core.policy import Mode, Risk, Terms
-from hitl_tui.core.requests import OPTIONS, Kind, Request, Verdict, resolve
+from hitl_tui.core.requests import BY_RULE, OPTIONS, Kind, Request, Verdict, resolve
 
 WORKSPACE = "/srv/web-1"
 NOW = "2026-03-01T10:00:00+00:00"
@@ -69,7 +68,7 @@ def test_a_rule_allows_what_it_was_made_from_and_says_who_made_it() -> None:
     request = asked()
     (decision,) = decisions([request], Mode.PLAN, WORKSPACE, [made(request)], NOW)
     assert decision.verdict is Verdict.APPROVE
-    assert decision.channel == CHANNEL
+    assert decision.channel == BY_RULE
     assert decision.digest == request.digest
     assert decision.by.endswith("of ops")
     assert resolve(request, [decision], NOW).verdict is Verdict.APPROVE

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from board_support import ALLOW_LOW, DENY_HIGH, Table, add, decide, on, pick, plan, run_all
+from board_support import ALLOW_LOW, DENY_HIGH, Table, add, decide, decision_of, on, pick, plan, run_all
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -17,7 +17,7 @@ from hitl_tui.core.events import Event, EventKind
 from hitl_tui.core.fold import fold
 from hitl_tui.core.policy import Mode, Policy, Risk
 from hitl_tui.core.questions import questions
-from hitl_tui.core.requests import Kind, Verdict
+from hitl_tui.core.requests import BY_RULE, Kind, Verdict
 from hitl_tui.core.todos import TRANSITIONS, Priority, Status, SupervisorTodo
 
 JSON = st.recursive(
@@ -418,6 +418,36 @@ def test_mode_risk_and_back_gives_a_question_that_can_be_answered() -> None:
     table.take(Event(EventKind.MODE, {"mode": "step"}))
     (second,) = table.asked()
     assert first != second
+
+
+def test_in_step_mode_what_a_standing_rule_approved_and_did_not_start_asks_anew() -> None:
+    """C3, C4: in mode step everything asks; what a person approved stays approved."""
+    risky = [replace(todo, risk=Risk.HIGH) for todo in plan("a", "b", "c")]
+    table = Table(risky, Rules(Policy(), 1), mode=Mode.RISK)
+    for request in table.questions():
+        event = decision_of(request, Verdict.APPROVE, None, "")
+        channel = BY_RULE if request.todo_id != "todo_003" else "console"
+        table.take(replace(event, data={**event.data, "channel": channel}))
+    before = set(table.asked())
+    assert table.statuses == {"todo_001": "in_progress", "todo_002": "pending", "todo_003": "pending"}
+    table.take(Event(EventKind.MODE, {"mode": "step"}))
+    assert table.status("todo_002") == "waiting_approval" and table.asked() - before
+    assert table.todo("todo_003").approval is not None
+    table.take(Event(EventKind.MODE, {"mode": "risk"}))
+    assert table.status("todo_002") == "waiting_approval", "the rule answers it again, on record"
+
+
+def test_what_ran_has_no_other_place_in_the_order_and_what_is_to_come_has() -> None:
+    """D15."""
+    table = Table(plan("a", "b:a", "c"), Rules(Policy(), 1))
+    table.approve("todo_001")
+    order = sorted(table.board.todos, key=lambda i: table.todo(i).rank)
+    table.take(on(EventKind.MOVE, "todo_001", where="after", anchor="todo_003"))
+    assert sorted(table.board.todos, key=lambda i: table.todo(i).rank) == order
+    table.take(on(EventKind.MOVE, "todo_003", where="before", anchor="todo_001"))
+    assert sorted(table.board.todos, key=lambda i: table.todo(i).rank) == ["todo_003", "todo_001", "todo_002"]
+    table.finish("todo_001")
+    assert "is completed" in table.todo("todo_001").why_fixed and not table.todo("todo_002").why_fixed
 
 
 # Order ---------------------------------------------------------------------------------------------------------

@@ -120,6 +120,8 @@ def test_with_a_schema_only_what_fits_it_passes(schema: dict[str, Any], value: A
 SENT = [
     (ShapeKind.TOOL_APPROVAL, "approve", {"type": "approve"}),
     (ShapeKind.TOOL_APPROVAL, "reject too expensive", {"type": "reject", "message": "too expensive"}),
+    (ShapeKind.TOOL_APPROVAL, 'reject "too expensive"', {"type": "reject", "message": "too expensive"}),
+    (ShapeKind.TOOL_APPROVAL, "reject 'too' dear", {"type": "reject", "message": "'too' dear"}),
     (ShapeKind.TOOL_APPROVAL, "reject", {"type": "reject"}),
     (ShapeKind.TOOL_APPROVAL, "respond it was sent", {"type": "respond", "message": "it was sent"}),
     (
@@ -142,6 +144,21 @@ SENT = [
         ShapeKind.TOOL_APPROVAL,
         'edit {"to": "x"}',
         {"type": "edit", "edited_action": {"name": "send_mail", "args": {"to": "x"}}},
+    ),
+    (
+        ShapeKind.TOOL_BATCH,
+        "1 reject 'why not' 2 respond blue",
+        {"decisions": [{"type": "reject", "message": "why not"}, {"type": "respond", "message": "blue"}]},
+    ),
+    (
+        ShapeKind.TOOL_BATCH,
+        '1 reject "not 2 approve" 2 respond "it\'s \\"blue\\""',
+        {
+            "decisions": [
+                {"type": "reject", "message": "not 2 approve"},
+                {"type": "respond", "message": 'it\'s "blue"'},
+            ]
+        },
     ),
     (
         ShapeKind.TOOL_BATCH,

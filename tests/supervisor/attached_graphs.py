@@ -234,3 +234,25 @@ beside = (
     .add_edge(START, "slow_node")
     .compile()
 )
+
+
+class Bill(TypedDict, total=False):
+    amount: int
+    paid: dict[str, Any]
+
+
+def pay_bill(state: Bill) -> Bill:
+    arguments = {"amount": state["amount"], "token": os.environ.get("PAY_TOKEN", "none"), "to": "the desk shop"}
+    arguments["url"] = f"https://bank/{arguments['token']}/pay"
+    asked = {"name": "pay", "args": arguments, "description": "Pay the bill"}
+    config = {"action_name": "pay", "allowed_decisions": ["approve", "edit", "reject"]}
+    answer = interrupt({"action_requests": [asked], "review_configs": [config]})
+    (decision,) = answer["decisions"]
+    if decision["type"] == "reject":
+        return {"paid": {"why": decision.get("message", "")}}
+    done = decision["edited_action"]["args"] if decision["type"] == "edit" else arguments
+    act(f"pay {done['amount']}")
+    return {"paid": {**done, "token": len(done["token"]), "url": len(done["url"])}}
+
+
+bill = StateGraph(Bill).add_node(pay_bill).add_edge(START, "pay_bill").compile()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -69,19 +69,26 @@ def world(root: Path) -> Counter[str]:
 
 @asynccontextmanager
 async def attached(
-    root: Path, attribute: str, given: str = "", *, name: str = "s1", **more: Any
+    root: Path,
+    attribute: str,
+    given: str = "",
+    *,
+    name: str = "s1",
+    environ: Mapping[str, str] | None = None,
+    by: str = "ann",
+    **more: Any,
 ) -> AsyncIterator[Attached]:
     """Open a session of one of the graphs, begun with an input unless it is there already."""
     workspace = root / "workspace"
     workspace.mkdir(exist_ok=True)
     graph = GraphDeclaration("graph", f"{GRAPHS}:{attribute}", str(GRAPHS.parent), **more)
-    async with Workbench.open(root / "data", {}) as bench:
+    async with Workbench.open(root / "data", environ or {}) as bench:
         if name not in bench.data.ids():
             setup = await bench.create(given, workspace, session_id=name, graph=graph)
         else:
             setup = bench.setup(name)
         async with bench.session(setup) as session:
             assert isinstance(session, Session)
-            found = Attached(session, CommandHandler(session, setup.planner, by="ann", channel="test"))
+            found = Attached(session, CommandHandler(session, setup.planner, by=by, channel="test"))
             await session.settled()
             yield found

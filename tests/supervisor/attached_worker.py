@@ -15,8 +15,15 @@ from attached_support import attached
 
 from hitl_tui.core.requests import Kind
 
-INPUTS = {"mail": '{"to": "ann"}', "many": '{"names": ["a", "b"]}', "flow": "21", "nested": '{"amount": 3}'}
-ANSWERS: dict[str, str] = {"mail": "approve", "many": "fine", "flow": "true", "nested": "true"}
+INPUTS = {
+    "mail": '{"to": "ann"}',
+    "many": '{"names": ["a", "b"]}',
+    "flow": "21",
+    "nested": '{"amount": 3}',
+    "called": '{"amount": 3}',
+    "beside": '{"amount": 1}',
+}
+ANSWERS = {"mail": "approve", "many": "fine", "flow": "true", "nested": "true", "called": "true", "beside": "5"}
 
 
 async def finish(root: Path, graph: str) -> list[list[Any]]:

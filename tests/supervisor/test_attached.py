@@ -88,6 +88,18 @@ async def test_a_validation_loop_asks_again_with_a_better_message(tmp_path: Path
         assert await result(op) == {"age": 30}
 
 
+async def test_what_the_rules_find_stands_beside_the_first_question(tmp_path: Path) -> None:
+    async with attached(tmp_path, "nested", '{"amount": 3}') as op:
+        async with asyncio.timeout(30):
+            while not op.questions[0].view.evidence:
+                await op.session.changed(op.now)
+        evidence = op.questions[0].view.evidence
+        assert evidence["command"].endswith("attached_graphs.py:nested")
+        assert {f["rule"] for f in evidence["findings"]} == {"HT006"}
+        await op.ok("/todo approve")
+        assert not op.questions[0].view.evidence
+
+
 async def test_what_runs_again_is_said_before_and_counted_after(tmp_path: Path) -> None:
     async with attached(tmp_path, "nested", '{"amount": 3}') as op:
         await op.ok("/todo approve")

@@ -16,6 +16,7 @@ from hitl_tui.core.questions import interrupt_questions, plan_question, proposal
 from hitl_tui.core.reactions import operators
 from hitl_tui.core.reactions.operators import DEFAULT_SKIP_REASON, by_whom, rejected, stop_all
 from hitl_tui.core.requests import Kind, Verdict
+from hitl_tui.core.shapes.judging import why_refused
 from hitl_tui.core.todos import Status, SupervisorTodo
 
 
@@ -165,12 +166,16 @@ def _decided_effect(draft: Draft, event: Event, todo: SupervisorTodo, verdict: V
 
 def _decided_interrupt(draft: Draft, event: Event, todo: SupervisorTodo, verdict: Verdict) -> None:
     """One of the questions a run waits for was answered; the others stay, also while it goes on (I3)."""
-    ids = {q.id: interrupt_id for interrupt_id, q in interrupt_questions(draft, todo)}
-    answered = ids.get(str(event.data["request_id"]))
-    if answered is None or todo.question is None:
+    asked = {q.id: (interrupt_id, q) for interrupt_id, q in interrupt_questions(draft, todo)}
+    answered, request = asked.get(str(event.data["request_id"]), ("", None))
+    if request is None or todo.question is None:
         raise _stale(todo)
     if verdict is not Verdict.RESPOND:
         draft.put(rejected(todo, event))
+        return
+    why = why_refused(draft.rules.policy, todo.risk, request, event.data.get("value"))
+    if why:
+        _ask_anew(draft, event, todo, answered, why)
         return
     answer = {"value": event.data.get("value"), "by": event.data.get("by", ""), "request_id": event.data["request_id"]}
     interrupts = [{**i, "answer": answer} if i["id"] == answered else i for i in todo.question["interrupts"]]
@@ -179,6 +184,17 @@ def _decided_interrupt(draft: Draft, event: Event, todo: SupervisorTodo, verdict
         draft.put(replace(todo, question=question))
     else:
         draft.put(todo.move(Status.IN_PROGRESS, question=question))
+
+
+def _ask_anew(draft: Draft, event: Event, todo: SupervisorTodo, interrupt_id: str, why: str) -> None:
+    """Ask what was answered once more: the answer may not count, and its request was settled by it."""
+    question = dict(todo.question or {})
+    question["interrupts"] = [
+        {**i, "asked": todo.asked + 1} if i["id"] == interrupt_id else i for i in question["interrupts"]
+    ]
+    draft.put(replace(todo, question=question, asked=todo.asked + 1))
+    refusal = {"event": event.id, "kind": str(event.kind), "message": why[:500], "reason": "not_allowed"}
+    draft.control = draft.control.refuse([refusal])
 
 
 _TODO_VERDICTS: Mapping[Kind, Callable[[Draft, Event, SupervisorTodo, Verdict], None]] = {

@@ -211,8 +211,10 @@ def priority(draft: Draft, event: Event) -> None:
 
 
 def move(draft: Draft, event: Event) -> None:
-    """`todo_id`, `where` (`before` or `after`), `anchor` (a TODO id)."""
+    """`todo_id`, `where` (`before` or `after`), `anchor` (a TODO id); only what is still to come moves (D15)."""
     todo, anchor = target(draft, event), draft.get(str(event.data["anchor"]))
+    if why := todo.why_fixed:
+        raise BadInput(why)
     where = str(event.data["where"])
     if where not in ("before", "after") or todo.id == anchor.id:
         raise BadInput('A TODO moves "before" or "after" another one.')

@@ -9,6 +9,7 @@ from hitl_tui.core.errors import BadInput, Refused
 from hitl_tui.core.events import Event
 from hitl_tui.core.plan import Change
 from hitl_tui.core.policy import Mode
+from hitl_tui.core.requests import BY_RULE
 from hitl_tui.core.todos import Status
 
 
@@ -41,6 +42,9 @@ def _judge_again(draft: Draft) -> None:
             draft.put(todo.move(Status.PENDING))
         elif todo.approval is not None and todo.approval.get("channel") == "policy":
             draft.put(replace(todo, approval=None))
+        elif todo.approval is not None and todo.approval.get("channel") == BY_RULE and draft.control.mode is Mode.STEP:
+            # What a standing rule approved and didn't start is another question now: in mode step everything asks.
+            draft.put(replace(todo, approval=None, asked=todo.asked + 1))
 
 
 def proposed(draft: Draft, event: Event) -> None:

@@ -146,6 +146,7 @@ class ActionShape(Shape):
     """A tool that asks for itself: the answer names an action, with the fields that shall be different."""
 
     fields: Mapping[str, Any] | None = None
+    tool: str = ""
 
     def _made(self, action: Action, payload: Any) -> Any:
         if action.name == EDIT:
@@ -198,7 +199,13 @@ def action_shape(value: Any) -> ActionShape | None:
     details = (Detail("action", value["action"]), *(Detail(label_line(str(k)), v) for k, v in fields.items()))
     question = question_line(value["message"])
     return ActionShape(
-        ShapeKind.ACTION, question, (*whole(value["message"]), *details), actions, "high", (), dict(fields)
+        ShapeKind.ACTION,
+        question,
+        (*whole(value["message"]), *details),
+        actions,
+        "high",
+        fields=dict(fields),
+        tool=value["action"],
     )
 
 

@@ -53,6 +53,7 @@ _OWN_WORDS: Mapping[ShapeKind, Mapping[str, str]] = {
     ShapeKind.BREAKPOINT: {"continue": APPROVE, "step": STEP},
 }
 _PART = re.compile(r"(?:^|(?<=[\s,;]))(\d{1,4})[.:)]?\s+([^\W\d_]+)(?=\s|$|[,;])")
+_QUOTED = re.compile(r"""(?:(?<=[\s=])|^)("(?:[^"\\]|\\.)*"|'[^']*')(?=[\s,;]|$)""")
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +115,12 @@ def _parts(shape: Shape, text: str) -> list[tuple[str, Any]] | None:
         BadInput: a part is missing or named twice, or its decision can't be used.
     """
     count = len(shape.parts)
-    found = [m for m in _PART.finditer(text) if m.group(2).lower() in _WORDS]
+    quoted = [m.span() for m in _QUOTED.finditer(text)]
+    found = [
+        m
+        for m in _PART.finditer(text)
+        if m.group(2).lower() in _WORDS and not any(start < m.start() < end for start, end in quoted)
+    ]
     if not found or found[0].start() != 0:
         return None
     used: set[int] = set()
@@ -157,7 +163,7 @@ def _payload(shape: Shape, action: Action, rest: str) -> Any:
             raise BadInput(f'"{action.name}" takes nothing here, but "{one_line(rest, 40)}" came after it.')
         return None
     if wants.form is Form.TEXT:
-        return rest
+        return _words(rest)
     if wants.form is Form.FIELDS:
         return _fields(action, rest)
     if wants.form is Form.OPTIONS:
@@ -169,6 +175,13 @@ def _payload(shape: Shape, action: Action, rest: str) -> Any:
     if isinstance(wants.present, str):
         return rest  # a text is edited: `30` is the text, whatever it looks like
     return declared_value(action, rest)
+
+
+def _words(text: str) -> str:
+    """Return words as they were written; what stands in quotation marks as a whole comes without them."""
+    if not _QUOTED.fullmatch(text):
+        return text
+    return shlex.split(text)[0]
 
 
 def typed_value(text: str) -> Any:

@@ -22,7 +22,8 @@ from langgraph.types import StateSnapshot
 from hitl_tui.core.digest import digest, short_id
 from hitl_tui.core.errors import BadInput, HitlError
 from hitl_tui.core.policy import Risk
-from hitl_tui.core.safe_text import one_line
+from hitl_tui.core.safe_text import mask_json, one_line
+from hitl_tui.core.storable import storable
 from hitl_tui.ledger.contract import Effect
 from hitl_tui.supervisor.attached.changed import vanished
 from hitl_tui.supervisor.attached.contained import contained
@@ -157,7 +158,7 @@ class GraphRunner:
             begun = await self._claim(spec, team, told.open)
             await self._end(begun.key, spec, "failed", {})  # it is begun again as part of what comes next
             told.forget()
-        stretch = next_stretch(spec, graph, state, told)
+        stretch = next_stretch(spec, graph, state, told, self._services.secrets)
         if isinstance(stretch, Asks):
             return stretch
         entered: Counter[str] = Counter()
@@ -203,7 +204,9 @@ class GraphRunner:
         return True
 
     async def _moved(self, graph: AnyPregel, state: StateSnapshot, told: Told) -> bool:
-        pending = {a.interrupt.id: digest(bounded(plain(a.interrupt.value))) for a in asked_in(state, graph)}
+        secrets = self._services.secrets
+        recorded = {a.interrupt.id: storable(bounded(plain(a.interrupt.value))) for a in asked_in(state, graph)}
+        pending = {key: digest(mask_json(value, secrets)) for key, value in recorded.items()}
         if pending:
             asked = {i["id"]: digest(i["value"]) for i in told.interrupts if i["id"] in told.unsure}
             return not cut_off_in(state) and not any(pending.get(i) == seen for i, seen in asked.items())

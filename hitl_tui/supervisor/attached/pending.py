@@ -132,13 +132,12 @@ def cut_off_in(state: StateSnapshot) -> bool:
     )
 
 
-def question_for(asked: Asked, at: str, others: int) -> dict[str, Any]:
+def question_for(asked: Asked, at: str) -> dict[str, Any]:
     """Return an interrupt as an event carries it.
 
     Args:
         asked: the interrupt.
         at: see `stands_at`.
-        others: how many more wait beside it.
     """
     found: dict[str, Any] = {
         "id": asked.interrupt.id,
@@ -146,7 +145,7 @@ def question_for(asked: Asked, at: str, others: int) -> dict[str, Any]:
         "index": asked.index,
         "value": bounded(plain(asked.interrupt.value)),
         "at": at,
-        "again": again(asked, others),
+        "again": again(asked),
     }
     schema = plain(asked.interrupt.response_schema)
     if isinstance(schema, Mapping) and len(canonical(schema)) <= LARGEST:
@@ -154,8 +153,11 @@ def question_for(asked: Asked, at: str, others: int) -> dict[str, Any]:
     return found
 
 
-def again(asked: Asked, others: int) -> list[str]:
-    """Return what runs again when an interrupt is answered, a line each, from the node outward (I7)."""
+def again(asked: Asked) -> list[str]:
+    """Return what runs again of an interrupt's own nodes when it is answered, a line each, from the node outward (I7).
+
+    What waits beside it changes with every answer: `Question.again` adds it when it is shown.
+    """
     lines, path = [], [level.name for level in asked.levels]
     for depth in range(len(path), 0, -1):
         place = " → ".join(path[:depth])
@@ -163,9 +165,6 @@ def again(asked: Asked, others: int) -> list[str]:
             lines.append(f"{place}: runs again from its start, up to this question and on")
         else:
             lines.append(f"{place}: a subgraph, goes on within; its finished nodes don't run again")
-    if others:
-        more = "1 other node that waits" if others == 1 else f"{others} other nodes that wait"
-        lines.append(f"{more} beside it: from the start up to the question, again")
     return lines
 
 

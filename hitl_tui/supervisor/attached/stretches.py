@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from langgraph.pregel import Pregel
 from langgraph.types import Command, StateSnapshot
 
+from hitl_tui.core.shapes.masked import put_back
 from hitl_tui.ledger.contract import Effect
 from hitl_tui.supervisor.attached.outcomes import Asks
 from hitl_tui.supervisor.attached.pending import (
@@ -19,6 +20,7 @@ from hitl_tui.supervisor.attached.pending import (
     question_for,
     stands_at,
 )
+from hitl_tui.teams.graph.values import plain
 
 if TYPE_CHECKING:
     from hitl_tui.supervisor.runs import RunSpec
@@ -77,7 +79,9 @@ class Told:
         self.open = None
 
 
-def next_stretch(spec: RunSpec, graph: AnyPregel, state: StateSnapshot, told: Told) -> Stretch | Asks:
+def next_stretch(
+    spec: RunSpec, graph: AnyPregel, state: StateSnapshot, told: Told, secrets: Mapping[str, str]
+) -> Stretch | Asks:
     """Return what a run's graph is to be invoked with now, or what it waits for.
 
     Args:
@@ -85,6 +89,10 @@ def next_stretch(spec: RunSpec, graph: AnyPregel, state: StateSnapshot, told: To
         graph: its graph.
         state: where its thread stands, with its subgraphs.
         told: what it was told so far.
+        secrets: declared secrets, by name: they are masked in what is recorded.
+
+    Raises:
+        BadInput: an answer can't be delivered, because a secret in it changed meanwhile.
     """
     begun = told.began or (state.metadata or {}).get(RUN) == spec.run_id
     given = spec.todo.arguments.get("input")
@@ -102,7 +110,8 @@ def next_stretch(spec: RunSpec, graph: AnyPregel, state: StateSnapshot, told: To
             return Stretch(None, f"ask again {at}")
         if not answered:
             return Asks(questions(asked, at), tuple(told.delivered))
-        value = {key: i["answer"]["value"] for key, i in answered.items()}
+        held = {a.interrupt.id: plain(a.interrupt.value) for a in asked}
+        value = {k: put_back(i["answer"]["value"], i["value"], held[k], secrets) for k, i in answered.items()}
         return Stretch(Command(resume=value), "answer", {key: i["asked"] for key, i in answered.items()})
     if state.next:
         here = f"{BREAK}{(state.config or {}).get('configurable', {}).get('checkpoint_id', '')}"
@@ -119,7 +128,7 @@ def next_stretch(spec: RunSpec, graph: AnyPregel, state: StateSnapshot, told: To
 
 def questions(asked: Sequence[Asked], at: str) -> tuple[Mapping[str, Any], ...]:
     """Return a thread's interrupts as an event carries them."""
-    return tuple(question_for(a, at, len(asked) - 1) for a in asked)
+    return tuple(question_for(a, at) for a in asked)
 
 
 def stops_of(spec: RunSpec, graph: AnyPregel) -> tuple[list[str], list[str]]:

@@ -35,6 +35,7 @@ def proceed(state: State) -> dict[str, str]:
 
 
 def cancel(state: State) -> dict[str, str]:
+    gate("act")
     return {"status": "rejected"}
 
 

@@ -7,7 +7,8 @@ from pathlib import Path
 
 
 def act(what: str) -> None:
-    """Do something that must not happen twice: one line in the world's file."""
+    """Do something that must not happen twice: one line in the world's file. The gate `act` is before it."""
+    gate("act")
     with (_folder() / "done.txt").open("a", encoding="utf-8") as file:
         file.write(f"{what}\n")
 

@@ -88,6 +88,23 @@ async def test_search_pages_and_turns(store_uri: str) -> None:
         assert await store.place("done", "", whole[0]) == len(whole)
 
 
+async def test_of_many_threads_the_oldest_are_found_by_id_alone(
+    store_uri: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("hitl_tui.supervisor.foreign.store._SEARCHED", 2)
+    async with open_store(store_uri) as store:
+        assert [t.thread_id for t in (await store.search("ASK")).threads] == ["asks"]
+        assert (await store.search("bob")).by_id == 1
+
+
+async def test_no_statement_is_compiled_for_longer_than_it_runs(store_uri: str) -> None:
+    database = await PostgresDatabase.open(store_uri)
+    try:
+        assert await database.rows("SHOW jit", {}) == [("off",)]
+    finally:
+        await database.close()
+
+
 async def test_it_is_read_while_others_write(store_uri: str) -> None:
     async with open_store(store_uri) as store:
         head = await store.head("asks", "")

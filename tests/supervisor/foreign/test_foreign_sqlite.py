@@ -57,6 +57,25 @@ async def test_threads_are_found_by_words_of_id_and_title(store_file: Path) -> N
         assert await store.threads(search="nothing like it") == []
 
 
+async def test_of_many_threads_the_oldest_are_found_by_id_alone_and_that_is_said(
+    store_file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("hitl_tui.supervisor.foreign.store._SEARCHED", 2)
+    async with open_store(str(store_file)) as store:
+        by_id = await store.search("ASK")
+        assert [t.thread_id for t in by_id.threads] == ["asks"]
+        assert (by_id.total, by_id.by_id) == (3, 1)
+        assert by_id.note == "Titles were looked at in the 2 newest threads, ids in all 3."
+        assert [t.thread_id for t in (await store.search("bob")).threads] == ["forked"]
+        assert [t.thread_id for t in (await store.search("s k")).threads] == ["forked", "asks"]
+        assert [t.thread_id for t in (await store.search("s k", 1, 1)).threads] == ["asks"]
+
+
+async def test_a_search_of_every_thread_says_nothing_more(store_file: Path) -> None:
+    async with open_store(str(store_file)) as store:
+        assert (await store.search("pay")).note == ""
+
+
 async def test_history_is_what_langgraph_itself_says(store_file: Path) -> None:
     with sqlite_saver(store_file) as saver:
         theirs = list(payment(saver).get_state_history(at("done")))
@@ -488,6 +507,13 @@ async def test_what_is_no_store_says_so_in_a_sentence(tmp_path: Path) -> None:
         ("~nobody-of-this-name/x.db", "can't be found"),
     ):
         assert why in await refused(address)
+
+
+async def test_a_python_without_sqlite_says_so(store_file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "hitl_tui.supervisor.foreign.sqlite", None)
+    with pytest.raises(BadInput, match="built without SQLite"):
+        async with open_store(str(store_file)):
+            pass
 
 
 async def test_a_store_that_is_cut_off_or_damaged_says_so(tmp_path: Path) -> None:

@@ -1,0 +1,109 @@
+"""Secrets in what is asked and answered: shown and recorded as `‹NAME›`, and put back where an answer is delivered.
+
+A person who edits the arguments of a tool call sends back what was shown, masks with it. What the graph itself holds
+behind a mask is what is meant by it; a mask that the question doesn't show means nothing, and its answer is refused.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from hitl_tui.core.errors import BadInput
+from hitl_tui.core.safe_text import mask_json
+
+
+def check_masks(answer: Any, shown: Any, secrets: Mapping[str, str]) -> None:
+    """Check that every mask of an answer is one that its question shows.
+
+    Args:
+        answer: the answer as it was given, JSON.
+        shown: what the question shows, JSON, masked.
+        secrets: declared secrets, by name.
+
+    Raises:
+        BadInput: it holds another mask, or the value of a secret that the question doesn't show.
+    """
+    if not secrets:
+        return
+    there = _masks(shown, secrets)
+    strange = _masks(answer, secrets) - there
+    if strange:
+        name = min(strange)
+        raise BadInput(f"‹{name}› stands for a secret that this question doesn't show, so it can't be sent.")
+    told = _masks(mask_json(answer, secrets), secrets) - there
+    if told:
+        name = min(told)
+        raise BadInput(
+            f"The answer holds the value of the secret {name}, which is never recorded, so it can't be sent."
+        )
+
+
+def put_back(answer: Any, shown: Any, asked: Any, secrets: Mapping[str, str]) -> Any:
+    """Return an answer with what the graph asked with in the place of masks.
+
+    Args:
+        answer: the answer as it was recorded, JSON.
+        shown: the question as it was recorded, masked.
+        asked: the same question as the graph holds it, JSON.
+        secrets: declared secrets, by name.
+
+    Raises:
+        BadInput: a mask is left: the secret changed meanwhile, and isn't in the question any more.
+    """
+    if not _masks(answer, secrets):
+        return answer
+    leaves = dict(_hidden(shown, asked))
+    found = _restored(answer, leaves, {name: value.strip() for name, value in secrets.items()}, json.dumps(asked))
+    left = _masks(found, secrets)
+    if left:
+        raise BadInput(f"The answer holds ‹{min(left)}›, and what that stood for isn't in the question any more.")
+    return found
+
+
+def _masks(value: Any, secrets: Mapping[str, str]) -> set[str]:
+    """Return the names of secrets whose masks stand anywhere in a JSON value."""
+    return {name for name in secrets if any(f"‹{name}›" in text for text in _texts(value))}
+
+
+def _texts(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        for key, item in value.items():
+            yield str(key)
+            yield from _texts(item)
+    elif isinstance(value, list | tuple):
+        for item in value:
+            yield from _texts(item)
+
+
+def _hidden(shown: Any, asked: Any) -> Iterator[tuple[str, Any]]:
+    """Yield each text of a question that a mask is in, with what stands there in truth."""
+    if isinstance(shown, str) and shown != asked and "‹" in shown and not isinstance(asked, dict | list):
+        yield shown, asked
+    elif isinstance(shown, Mapping) and isinstance(asked, Mapping):
+        for key in shown.keys() & asked.keys():
+            yield from _hidden(shown[key], asked[key])
+    elif isinstance(shown, list | tuple) and isinstance(asked, list | tuple):
+        for one, other in zip(shown, asked, strict=False):
+            yield from _hidden(one, other)
+
+
+def _restored(value: Any, leaves: Mapping[str, Any], secrets: Mapping[str, str], asked: str) -> Any:
+    if isinstance(value, str):
+        return leaves[value] if value in leaves else _unmasked(value, secrets, asked)
+    if isinstance(value, Mapping):
+        return {_unmasked(k, secrets, asked): _restored(v, leaves, secrets, asked) for k, v in value.items()}
+    if isinstance(value, list | tuple):
+        return [_restored(item, leaves, secrets, asked) for item in value]
+    return value
+
+
+def _unmasked(text: str, secrets: Mapping[str, str], asked: str) -> str:
+    """Return a text with the values of those masks in it that the graph itself asked with."""
+    for name, value in secrets.items():
+        if f"‹{name}›" in text and json.dumps(value)[1:-1] in asked:
+            text = text.replace(f"‹{name}›", value)
+    return text
