@@ -12,10 +12,13 @@ from hitl_tui.cli.arguments import DEFAULT_AGE
 from hitl_tui.cli.documents import copy_document
 from hitl_tui.cli.jobs import DONE, FAILURE, Job, counted, session_rows
 from hitl_tui.cli.settings import operator_name, workspace_folder
+from hitl_tui.commands.exporting import is_for_reading, write_for_reading
+from hitl_tui.commands.keeping import what_goes
 from hitl_tui.core.errors import BadInput, UnknownName
 from hitl_tui.core.safe_text import one_line
 from hitl_tui.language import language, render
 from hitl_tui.repl.plain import shown, table
+from hitl_tui.supervisor.follower import Follower
 from hitl_tui.supervisor.workbench import SessionSummary, Workbench
 
 _LONGEST_ANSWER = 100
@@ -52,7 +55,7 @@ async def export(job: Job) -> int:
     given = job.arguments
     target = _file(given.file)
     async with Workbench.open(job.data, job.environ) as bench:
-        written = await bench.export(given.session, target)
+        written = await _exported(bench, given.session, target)
     size = written.stat().st_size
     message = f"{given.session} was written to {written} ({size:,} bytes)."
     if given.json:
@@ -61,6 +64,13 @@ async def export(job: Job) -> int:
     else:
         job.out.lines([shown(render(message))])
     return DONE
+
+
+async def _exported(bench: Workbench, session_id: str, target: Path) -> Path:
+    if not is_for_reading(target):
+        return await bench.export(session_id, target)
+    async with Follower.open(bench.setup(session_id)) as follower:
+        return write_for_reading(follower.snapshot, target)
 
 
 async def import_(job: Job) -> int:
@@ -84,7 +94,8 @@ async def delete(job: Job) -> int:
     async with Workbench.open(job.data, job.environ) as bench:
         bench.data.session(given.session)  # what doesn't exist isn't asked about
         summary = await bench.summary(given.session)
-        job.err.lines([] if given.yes else session_rows([summary]))
+        going = [*session_rows([summary]), shown(render(what_goes(summary, await bench.copies(given.session))))]
+        job.err.lines([] if given.yes else going)
         if not _agreed(job, f"Delete session {given.session}?"):
             return _kept(job)
         await bench.delete(given.session, by=by)

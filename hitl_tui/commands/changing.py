@@ -114,6 +114,8 @@ async def move(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
     if where not in ("before", "after"):
         raise BadInput(f'"{clip(values["where"])}" must be before or after.', help=registry()["todo move"].usage)
     todo, anchor = hand.todo(values["id"]), hand.todo(values["anchor"])
+    if todo.why_fixed:
+        raise BadInput(todo.why_fixed)
     data = {"todo_id": todo.id, "where": where, "anchor": anchor.id}
     return await hand.change(EventKind.MOVE, data, "moved", f"{todo.id} is {where} {anchor.id} now.", data)
 

@@ -21,6 +21,7 @@ if TYPE_CHECKING:  # the console must not load LangGraph for a type
     from hitl_tui.config.commands import CommandDeclaration
     from hitl_tui.core.plan import AgentFacts
     from hitl_tui.supervisor.history import CheckpointInfo
+    from hitl_tui.supervisor.workbench import SessionSummary
 
 _WORD = re.compile(r"\S+")
 _HELP_CELLS = 60
@@ -52,6 +53,7 @@ class _Scene:
     agents: Mapping[str, AgentFacts]
     checkpoints: Sequence[CheckpointInfo]
     commands: Mapping[str, CommandDeclaration]
+    sessions: Sequence[SessionSummary]
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +82,7 @@ def complete(
     agents: Mapping[str, AgentFacts] | None = None,
     checkpoints: Sequence[CheckpointInfo] = (),
     commands: Mapping[str, CommandDeclaration] | None = None,
+    sessions: Sequence[SessionSummary] = (),
 ) -> list[Completion]:
     """Return what could stand at the cursor, likeliest first. Plain text has no completions.
 
@@ -90,13 +93,14 @@ def complete(
         agents: who can be given a TODO, by name.
         checkpoints: the newest checkpoints.
         commands: the commands that the workspace's hitl.toml declares, by name.
+        sessions: those there are.
     """
     before = line[:cursor]
     text = before.lstrip()
     if not text.startswith("/"):
         return []
     begin = len(before) - len(text)
-    scene = _Scene(snapshot, agents or {}, checkpoints, commands or {})
+    scene = _Scene(snapshot, agents or {}, checkpoints, commands or {}, sessions)
     typed = _typed(text)
     names = [Completion(f"/{n}", begin, f"/{n}", h) for n, h in _command_names(text.removeprefix("/"))]
     if typed is None or names:
@@ -195,6 +199,7 @@ def _completers() -> Mapping[Takes, Callable[[_Typed, _Scene], Iterable[_Found]]
         Takes.MODE: lambda typed, scene: [(m, m, _MODE_HELP[m]) for m in Mode],
         Takes.COMMAND: _help_words,
         Takes.NUMBER: lambda typed, scene: (),
+        Takes.SESSION: _sessions,
         Takes.DIGEST: _digests,
         Takes.TEXT: _text,
     }
@@ -295,6 +300,11 @@ def _proposals(typed: _Typed, scene: _Scene) -> Iterator[_Found]:
     for question in scene.snapshot.questions if scene.snapshot else ():
         if question.kind is Kind.PROPOSAL:
             yield question.name, question.name, _shown(str(question.view.request.about.get("reason", "")))
+
+
+def _sessions(typed: _Typed, scene: _Scene) -> Iterator[_Found]:
+    for summary in reversed(scene.sessions):
+        yield summary.id, summary.id, _shown(f"{summary.status} · {summary.title}")
 
 
 def _digests(typed: _Typed, scene: _Scene) -> Iterator[_Found]:

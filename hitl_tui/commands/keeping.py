@@ -3,18 +3,35 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Protocol
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Protocol
 
+from hitl_tui.commands.exporting import is_for_reading, write_for_reading
 from hitl_tui.commands.hand import Hand
 from hitl_tui.commands.results import CommandResult
 from hitl_tui.core.errors import BadInput
 from hitl_tui.supervisor.storage import SessionInfo
 
+if TYPE_CHECKING:
+    from hitl_tui.supervisor.workbench import SessionSummary
+
 
 class Keeper(Protocol):
     """Keeps all sessions of a user; `supervisor.workbench.Workbench` is one."""
+
+    async def sessions(self, search: str = "") -> list[SessionSummary]:
+        """Return the sessions that have these words, newest last."""
+        ...
+
+    async def summary(self, session_id: str) -> SessionSummary:
+        """Return one session as `sessions` lists it."""
+        ...
+
+    async def copies(self, session_id: str) -> list[Path]:
+        """Return the copies of threads that would go with a session; UnknownName when there is no such session."""
+        ...
 
     async def rename(self, session_id: str, title: str, *, by: str = "") -> SessionInfo:
         """Give a session another title."""
@@ -26,6 +43,14 @@ class Keeper(Protocol):
 
     async def export(self, session_id: str, path: Path) -> Path:
         """Write a session into one file."""
+        ...
+
+    async def import_(self, path: Path, *, workspace: Path | None = None, by: str = "") -> SessionInfo:
+        """Make a session of an exported file."""
+        ...
+
+    async def delete(self, session_id: str, *, by: str = "") -> None:
+        """Remove a session; the record of its decisions stays."""
         ...
 
 
@@ -43,7 +68,10 @@ async def rename(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
 
 async def export(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
     path = await asyncio.to_thread(_path, str(values["file"]))
-    written = await _keeper(hand).export(hand.face.id, path)
+    if is_for_reading(path):
+        written = await asyncio.to_thread(write_for_reading, hand.snapshot, path)
+    else:
+        written = await _keeper(hand).export(hand.face.id, path)
     size = (await asyncio.to_thread(written.stat)).st_size
     message = f"{hand.face.id} was written to {written} ({size:,} bytes)."
     return CommandResult("exported", message, {"session_id": hand.face.id, "file": str(written), "size": size})
@@ -53,6 +81,70 @@ async def fork(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
     info = await _keeper(hand).fork(hand.face.id, str(values.get("checkpoint", "")), by=hand.by)
     message = f"{info.id} is a fork of {hand.face.id}; nothing was executed."
     return CommandResult("forked", message, {"session_id": info.id, "source": hand.face.id, "title": info.title})
+
+
+async def sessions(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
+    return await _listed(_keeper(hand), values, hand.by)
+
+
+async def import_(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
+    return await _imported(_keeper(hand), values, hand.by)
+
+
+async def delete(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
+    if str(values["session"]) == hand.face.id:
+        raise BadInput(
+            f"{hand.face.id} is the session you are in, so it can't be deleted here.",
+            help=f"Leave it first; hitl-tui delete {hand.face.id} deletes it.",
+        )
+    return await _deleted(_keeper(hand), values, hand.by)
+
+
+# Where no session is open -----------------------------------------------------------------------------------------
+
+
+async def _listed(keeper: Keeper, values: Mapping[str, Any], by: str) -> CommandResult:
+    found = await keeper.sessions(str(values.get("words", "")))
+    count = f"{len(found)} session{'' if len(found) == 1 else 's'}."
+    return CommandResult("ok", count, {"sessions": [s.to_dict() for s in found]})
+
+
+async def _imported(keeper: Keeper, values: Mapping[str, Any], by: str) -> CommandResult:
+    path = await asyncio.to_thread(_path, str(values["file"]))
+    info = await keeper.import_(path, by=by)
+    message = f"{info.id} was made of {path.name} and works in {info.workspace}; nothing was executed."
+    return CommandResult("imported", message, {"session_id": info.id, "from": str(path), "title": info.title})
+
+
+async def _deleted(keeper: Keeper, values: Mapping[str, Any], by: str) -> CommandResult:
+    name, again = str(values["session"]), str(values.get("again", ""))
+    copies = await keeper.copies(name)
+    summary = await keeper.summary(name)
+    data: dict[str, Any] = {"session": summary.to_dict(), "copies": [str(path) for path in copies]}
+    if not again:
+        told = f"{what_goes(summary, copies)} Nothing was deleted; /delete {name} {name} deletes it."
+        return CommandResult("ok", told, data)
+    if again != name:
+        raise BadInput(f"Nothing was deleted: the id given again isn't {name}.")
+    await keeper.delete(name, by=by)
+    return CommandResult("deleted", f"{name} is gone; the record of its decisions stays.", {**data, "session_id": name})
+
+
+ALONE: Mapping[str, Callable[[Keeper, Mapping[str, Any], str], Awaitable[CommandResult]]] = MappingProxyType(
+    {"sessions": _listed, "import": _imported, "delete": _deleted}
+)
+"""Commands that work with no session open: keeper, arguments and who gives them."""
+
+
+def what_goes(summary: SessionSummary, copies: Sequence[Path]) -> str:
+    """Return what deleting a session removes and what stays, in plain sentences."""
+    with_them = ""
+    if copies:
+        with_them = f" With it go {len(copies)} copies of threads in {copies[0].parent}."
+    return (
+        f'Deleting {summary.id} ("{summary.title}") removes its checkpoints and results.{with_them} '
+        "Exported files, the workspace and the record of its decisions stay."
+    )
 
 
 def _path(text: str) -> Path:

@@ -23,6 +23,7 @@ class Takes(StrEnum):
     COMMAND = "command"
     NUMBER = "number"
     NODE = "node"
+    SESSION = "session id"
     DIGEST = "digest"
     TEXT = "text"
 
@@ -62,6 +63,7 @@ class CommandSpec:
         arguments: in order.
         options: `--name` arguments, with values.
         aliases: other names.
+        verbatim: its text is for others and may hold what looks like an option: only what ends it counts as one.
         changes: it may change the session; what doesn't only looks.
         local: faces carry it out themselves (`/new`, `/quit`).
     """
@@ -71,6 +73,7 @@ class CommandSpec:
     arguments: tuple[Argument, ...] = ()
     options: tuple[Argument, ...] = ()
     aliases: tuple[str, ...] = ()
+    verbatim: bool = False
     changes: bool = True
     local: bool = False
 
@@ -128,6 +131,8 @@ SPECS: tuple[CommandSpec, ...] = (
         "answer",
         "Answer what a team asks from inside: approve, reject WHY, edit NAME=VALUE, an option, JSON or text",
         (Argument("id", Takes.QUESTION), Argument("value", Takes.TEXT, many=True)),
+        (_DIGEST,),
+        verbatim=True,
     ),
     CommandSpec("plan approve", "Let the plan begin (mode plan)"),
     CommandSpec(
@@ -193,11 +198,32 @@ SPECS: tuple[CommandSpec, ...] = (
     ),
     CommandSpec("rules revoke", "Take a rule back; it asks again", (Argument("n", Takes.NUMBER),)),
     CommandSpec("rename", "Give the session another title", (Argument("title", Takes.TEXT, many=True),)),
-    CommandSpec("export", "Write the session into one file", (Argument("file", Takes.TEXT, many=True),), changes=False),
+    CommandSpec(
+        "export",
+        "Write the session into one file; the answer and plan into .md or .json",
+        (Argument("file", Takes.TEXT, many=True),),
+        changes=False,
+    ),
     CommandSpec(
         "fork",
         "Begin another session where this one stands, or stood; nothing is executed",
         (Argument("checkpoint", Takes.CHECKPOINT, required=False),),
+    ),
+    CommandSpec(
+        "sessions",
+        "List the sessions, or those with all these words in id, title, question, folder or status",
+        (Argument("words", Takes.TEXT, required=False, many=True),),
+        changes=False,
+    ),
+    CommandSpec("open", "Go to another session", (Argument("session", Takes.SESSION),), local=True),
+    CommandSpec(
+        "import", "Make a session of an exported file", (Argument("file", Takes.TEXT, many=True),), changes=False
+    ),
+    CommandSpec(
+        "delete",
+        "Say what would go with a session; with its id given twice, delete it",
+        (Argument("session", Takes.SESSION), Argument("again", Takes.SESSION, required=False)),
+        changes=False,
     ),
     CommandSpec("stop", "Stop everything that hasn't ended"),
     CommandSpec(

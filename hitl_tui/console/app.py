@@ -25,6 +25,7 @@ from hitl_tui.console import keys
 from hitl_tui.console.arming import Arming
 from hitl_tui.console.engine import Engine, Link, sentence
 from hitl_tui.console.keymap import FILE, load_keymap
+from hitl_tui.console.leisure import Leisure, put_off
 from hitl_tui.console.memory import Remembered, recall, recall_lines, remember, remember_lines
 from hitl_tui.console.notices import Notices, clipboard, how_chosen, through
 from hitl_tui.console.options import ConsoleOptions
@@ -88,6 +89,7 @@ class HitlApp(App[int]):
         self.keymap = load_keymap(options.data / FILE)
         self.set_keymap(self.keymap.changed)
         self._problems: tuple[str, ...] = self.keymap.problems
+        self.leisure = Leisure(clock)
         how = how_chosen(os.environ, self._remembered.notices)
         self.notices = Notices(self._to_terminal, clock, os.environ, how)
         encoding = getattr(sys.__stderr__, "encoding", None) or "utf-8"
@@ -128,10 +130,14 @@ class HitlApp(App[int]):
     def on_mount(self) -> None:
         self.theme_changed_signal.subscribe(self, lambda theme: self._keep(theme=theme.name))
         self.notices.begin()
-        self.set_interval(1.0, lambda: self.notices.look(focused=self.app_focus))
+        self.set_interval(1.0, self._each_second)
         if self.options.query or self._wanted():
             self.push_screen(self._session)
         self.call_after_refresh(self._begin)
+
+    def _each_second(self) -> None:
+        self.notices.look(focused=self.app_focus)
+        self.leisure.look()
 
     def _wanted(self) -> str:
         """Return the session to open at the start: the one named, or the one that was left before its end."""
@@ -307,6 +313,8 @@ class HitlApp(App[int]):
             wanted = self.options.session if attached is not None and attached is self.options.attached else ""
             begun = self.engine.begin(query, workspace, mode, self._session, attached, wanted)
             await self._show(begun, _("new session"))
+            if self._home.is_mounted:
+                self._home.say("")
         except Exception:
             if self.screen is self._home:
                 self._home.draft(typed_text(query))
@@ -378,34 +386,113 @@ class HitlApp(App[int]):
         if self._opened and self.screen is self._home:
             self.push_screen(self._session)
 
-    def list_sessions(self) -> None:
-        """Load the list of sessions for the first screen; the engine that knows them comes after the first frame."""
-        if self._begun:
-            self._start(self._list_sessions(), "list")
+    def list_sessions(self, at: str = "") -> None:
+        """Load the list of sessions for the first screen; the engine that knows them comes after the first frame.
 
-    async def _list_sessions(self) -> None:
+        Args:
+            at: the session to put the cursor on; empty to leave it.
+        """
+        if self._begun:
+            self._start(self._list_sessions(at), "list")
+
+    async def _list_sessions(self, at: str) -> None:
         found: list[SessionSummary] = await self.engine.sessions()
         if self._home.is_mounted:
-            self._home.show_sessions(found)
+            await self._home.show_sessions(found, at)
         await self.engine.prepare()
+
+    @property
+    def known_sessions(self) -> Sequence[SessionSummary]:
+        """The sessions there are, newest last, as they were listed last."""
+        return self._home.known[::-1]
+
+    def keep(self, what: str, session_id: str = "", given: str = "") -> None:
+        """Rename, fork, export, import or delete a session: see `screens.keeping.keep`; the open one with no id."""
+        from hitl_tui.console.screens.keeping import keep
+
+        self._start(keep(self, what, session_id or self.chosen_session, given), "keep")
+
+    @property
+    def chosen_session(self) -> str:
+        """Id of the session that is on the screen, or at the cursor of the first screen; empty for none."""
+        return self._opened if self.session_shown else self._home.chosen
+
+    def action_keep(self, what: str) -> None:
+        self.keep(what)
+
+    def seek_sessions(self, words: str) -> None:
+        """Show the first screen with the sessions that have these words."""
+        self._start(self._seek_sessions(words), "list")
+
+    async def _seek_sessions(self, words: str) -> None:
+        await self._bring(self._home)
+        await self._list_sessions("")
+        self._home.seek(words)
+
+    def renamed(self, session_id: str, title: str) -> None:
+        """Show a session under its new title, where it is on the screen."""
+        if session_id == self._opened and "_session" in self.__dict__ and self._session.is_mounted:
+            self._session.renamed(title)
+
+    async def forget(self, session_id: str) -> None:
+        """Leave a session for good: it is about to be deleted."""
+        self.notices.asked(session_id, ())
+        if session_id == self._remembered.session:
+            self._keep(session="")
+        if session_id == self._opened:
+            self._opened = ""
+            await self._bring(self._home)
+            self._session.gone()
 
     # Keys ------------------------------------------------------------------------------------------------------
 
     async def on_event(self, event: events.Event) -> None:
         if isinstance(event, (events.Key, events.Paste)) and not event.is_forwarded:
-            self.arming.key()
+            self.arming.key(time.monotonic() - event.time)
             self.notices.typed()
-            if self._early is not None:
-                self._early.append(event)
+            self.leisure.typed()
+            if not self.app_focus:  # Textual does so for keys; text may be dropped into a window without the focus, too
+                self.app_focus = True
+            if self._held(event):
                 return
+            if self.screen.focused is None:
+                self._focus_field()
             if self._shows_session():
                 self._session.typed()
+        elif isinstance(event, events.Key) and not self.screen.is_mounted:  # what had the focus had no use for it
+            again = events.Key(event.key, event.character)
+            again.time = event.time
+            self._held(again)
+            return
         elif isinstance(event, events.MouseDown):
-            self.arming.click()
+            self.arming.click(time.monotonic() - event.time)
         await super().on_event(event)
 
+    def _held(self, event: events.Event) -> bool:
+        """Keep what is typed while nothing can take it: at the start, and while a dialog is being built."""
+        if self._early is None and not self.screen.is_mounted:
+            self._early = []
+            if not self.screen.call_later(self.take_keys):
+                self.take_keys()
+        if self._early is None:
+            return False
+        self._early.append(event)
+        self._early.sort(key=lambda early: early.time)
+        return True
+
+    def watch_app_focus(self, focus: bool) -> None:
+        """Give what is typed a place when the window has the focus again, and what had it before is gone."""
+        if focus and self.screen_stack and self.screen.focused not in self.screen.focus_chain:
+            self._focus_field()
+
+    def _focus_field(self) -> None:
+        """Give the focus to the screen's first text field, if it has one."""
+        found = self.screen.query("Prompt, Input, TextArea")
+        if (field := next((w for w in self.screen.focus_chain if w in found), None)) is not None:
+            self.screen.set_focus(field, scroll_visible=False)
+
     def take_keys(self) -> None:
-        """Hand on what was typed before there was a prompt to take it; called by the first screen, once it has one."""
+        """Hand on what was typed before a screen could take it; called by the first one, once it has a prompt."""
         self.call_later(self._hand_on)
 
     async def _hand_on(self) -> None:
@@ -433,6 +520,13 @@ class HitlApp(App[int]):
 
         if not isinstance(self.screen, Viewer):
             self.push_screen(Viewer(_("Help"), help_rows(self.keymap, self._problems)))
+
+    def action_where(self) -> None:
+        """Say in one line where the person is."""
+        from hitl_tui.console.where import where_words
+
+        snapshot = self._session.snapshot if self._shows_session() else None
+        self.say(where_words(self.screen.focused, snapshot))
 
     def action_inbox(self) -> None:
         if self._is_plain(self.screen):
@@ -474,8 +568,11 @@ class HitlApp(App[int]):
         self.push_screen(Palette(providers=[ThemeProvider], placeholder=_("Search for themes…")))
 
     def draft(self, text: str) -> None:
-        """Put the beginning of a command into the session's prompt, unless something is typed there."""
-        self._session.draft(text)
+        """Put the beginning of a command into the prompt on the screen, unless something is typed there."""
+        if self.session_shown:
+            self._session.draft(text)
+        else:
+            self._home.draft(text)
 
     async def call(self, action: str) -> None:
         """Run one of the app's actions by name."""
@@ -530,6 +627,7 @@ def run_console(options: ConsoleOptions) -> int:
     if options.mode and options.mode not in MODES:
         raise BadInput(f'There is no mode "{options.mode}"; it is step, plan or risk.')
     app = HitlApp(options)
+    put_off()
     asyncio.run(_run(app))
     if app.failure:
         raise HitlError(app.failure)

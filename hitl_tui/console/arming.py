@@ -22,6 +22,7 @@ class Arming:
         self._drawn = clock()
         self._before = float("-inf")
         self._last = float("-inf")
+        self._clicked = float("-inf")
         self.pointer = False
         """The last input came from the mouse."""
 
@@ -29,19 +30,30 @@ class Arming:
         """What is asked was drawn just now, anew or changed."""
         self._drawn = self._clock()
 
-    def key(self) -> None:
-        """A key was pressed, or something was pasted."""
-        self._before, self._last = self._last, self._clock()
+    def key(self, late: float = 0.0) -> None:
+        """A key was pressed, or something was pasted.
+
+        Args:
+            late: seconds since then: what came while the console was busy counts from when it came.
+        """
+        self._before, self._last = self._last, max(self._last, self._clock() - late)
         self.pointer = False
 
-    def click(self) -> None:
-        """A mouse button was pressed."""
+    def click(self, late: float = 0.0) -> None:
+        """A mouse button was pressed, so many seconds ago."""
+        self._clicked = self._clock() - late
         self.pointer = True
 
     @property
     def decides(self) -> bool:
         """The key that was pressed last may decide: it came after the pause."""
         return self._last - max(self._drawn, self._before) >= self._delay
+
+    @property
+    def click_decides(self) -> bool:
+        """The click that came last may decide: it came after the pause."""
+        at = self._clicked if self.pointer else self._clock()
+        return at - max(self._drawn, self._last) >= self._delay
 
     @property
     def remaining(self) -> float:

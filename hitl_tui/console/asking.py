@@ -27,7 +27,13 @@ _FIRST_LINES = 4
 """Rows of a preview that stand before anything else: its count and its first lines."""
 _LABEL = 9
 _WIDEST_LABEL = 14
-_ROOMY = 90
+_ROOMY = 60
+_NEAR = 0.7
+"""Share of a line that is filled at least before a space breaks it."""
+_LONGEST_LINE = 10_000
+"""Characters of a line up to which it is broken behind spaces; looking for them takes a while."""
+_LONG = 40
+"""Characters from which on a value that stands in the task already isn't written there again."""
 
 _SAID = {"purpose": mark("purpose"), "expected_output": mark("expects"), "priority": mark("priority")}
 
@@ -42,7 +48,7 @@ RISK_WORDS: Mapping[str, str] = {
 class Row:
     """One line of what is shown: a label (empty for text that stands alone) and safe text.
 
-    `exact` text is broken where it meets the edge, so that no space is lost; other text between words.
+    `exact` text keeps every space where it is broken; other text loses those at the end of a line.
     """
 
     label: str
@@ -102,9 +108,10 @@ def headline(question: Question, index: int, total: int, now: datetime, width: i
     tail: list[tuple[str, str]] = [(f" · {left}", "bold $text-warning")] if left else []
     if question.view.request.terms.quorum > 1:
         tail.append((f" · {quorum_words(question)}", "bold $text-warning"))
-    tail.append((f" · {what(question)}", ""))
-    for said in (risk_words(risk), risk_words(risk).partition(":")[0]):
-        found = Content.assemble(*parts, *([(f" · {said}", style)] if said else []), *tail)
+    asked = (f" · {what(question)}", "")
+    short = risk_words(risk).partition(":")[0]
+    for said, last in ((risk_words(risk), [asked]), (short, [asked]), (short, [])):
+        found = Content.assemble(*parts, *([(f" · {said}", style)] if said else []), *tail, *last)
         if not width or found.cell_length <= width:
             break
     return found
@@ -116,15 +123,16 @@ def quorum_words(question: Question) -> str:
     return _("{value} of {takes} said yes").format(value=max(0, takes - question.view.resolution.needed), takes=takes)
 
 
-def body(question: Question, workspace: str, draft: Sequence[Row] = ()) -> list[Row]:
+def body(question: Question, workspace: str, draft: Sequence[Row] = (), key: str = "6") -> list[Row]:
     """Return what has to be read before deciding: what would run and touch first, what others say about it last.
 
     Args:
         question: the question.
         workspace: where it would run.
         draft: what a file would hold afterwards, see `draft_rows`.
+        key: how the key for the details reads.
     """
-    return list(_rows(question, workspace, _PREVIEW_LINES, draft))
+    return list(_rows(question, workspace, _PREVIEW_LINES, draft, key))
 
 
 def details(question: Question, workspace: str, draft: Sequence[Row] = ()) -> list[Row]:
@@ -182,9 +190,17 @@ def _runs(arguments: Mapping[str, Any], task: str) -> Iterable[Row]:
         yield _row(_("runs"), command_line(arguments["argv"]), "bold", exact=True)
         arguments = {k: v for k, v in arguments.items() if k not in _DERIVED}
     elif task and task not in arguments.values():
-        yield _row(_("task"), _whole(task), "bold")
+        yield _row(_("task"), _whole(_without_repeats(task, arguments)), "bold")
     for key, value in arguments.items():
         yield _row(_line(str(key)), _value(value), "bold" if value == task else "", exact=True)
+
+
+def _without_repeats(task: str, arguments: Mapping[str, Any]) -> str:
+    """Return a task in which the name of an argument stands for its value, which is shown whole by itself."""
+    for key, value in arguments.items():
+        if isinstance(value, str) and len(value) >= _LONG and value in task:
+            task = task.replace(value, f"«{_line(str(key))}»")
+    return task
 
 
 def _around(arguments: Mapping[str, Any], workspace: str) -> Iterable[Row]:
@@ -206,7 +222,9 @@ def _around(arguments: Mapping[str, Any], workspace: str) -> Iterable[Row]:
     )
 
 
-def _rows(question: Question, workspace: str, preview_lines: int | None, draft: Sequence[Row] = ()) -> Iterable[Row]:
+def _rows(
+    question: Question, workspace: str, preview_lines: int | None, draft: Sequence[Row] = (), key: str = ""
+) -> Iterable[Row]:
     request = question.view.request
     about = request.about
     title = _row(_line(request.source.removesuffix("_team")), title_of(question), "$text-primary")
@@ -217,7 +235,9 @@ def _rows(question: Question, workspace: str, preview_lines: int | None, draft: 
         yield from draft
         yield from _runs(arguments, str(request.subject.get("task", "")))
         yield from _warnings(question)
-        evidence = list(_preview(question, preview_lines))
+        if question.again:  # it goes on from one of its team's steps
+            yield _row(_("again"), "\n".join(_line(render(line)) for line in question.again), "$text-muted")
+        evidence = list(_preview(question, preview_lines, key))
         yield from evidence[:_FIRST_LINES]
         yield title
         if question.kind is Kind.FAILURE:
@@ -239,7 +259,7 @@ def _rows(question: Question, workspace: str, preview_lines: int | None, draft: 
             _whole(render(str(about.get("why") or "")) or _("It may have happened already.")),
             "bold $text-error",
         )
-        yield _row(_("effect"), _value(request.subject.get("effect")), exact=True)
+        yield from _effect(request.subject.get("effect"))
     elif question.shape is not None:
         from hitl_tui.console.inner import inner_rows
 
@@ -249,11 +269,11 @@ def _rows(question: Question, workspace: str, preview_lines: int | None, draft: 
         yield _row(_("asks"), _value(request.subject.get("value", request.subject)), "bold", exact=True)
         yield title
     yield from _warnings(question)
-    yield from _preview(question, preview_lines)
+    yield from _preview(question, preview_lines, key)
     yield from _said(question)
 
 
-def draft_rows(path: str, content: str, *, exists: bool, most: int | None = None) -> list[Row]:
+def draft_rows(path: str, content: str, *, exists: bool, most: int | None = None, key: str = "6") -> list[Row]:
     """Return what writing a new document would change, as a unified diff against nothing.
 
     Args:
@@ -261,6 +281,7 @@ def draft_rows(path: str, content: str, *, exists: bool, most: int | None = None
         content: all of it.
         exists: there is such a file; it stays, and the new one gets a number.
         most: lines to show; None for all.
+        key: how the key for the details reads.
     """
     lines = list(difflib.unified_diff([], content.splitlines(), "/dev/null", path, lineterm="", n=0))
     added = len(content.splitlines())
@@ -282,7 +303,9 @@ def draft_rows(path: str, content: str, *, exists: bool, most: int | None = None
         text_row(f"  {_line(line)}", "$text-success" if line[:1] == "+" else "$text-muted") for line in lines[:most]
     ]
     if most is not None and len(lines) > most:
-        rows.append(text_row(_("  … {n:,} more lines: 6 Details").format(n=len(lines) - most), "$text-muted"))
+        rows.append(
+            text_row(_("  … {n:,} more lines: {key} Details").format(n=len(lines) - most, key=key), "$text-muted")
+        )
     return rows
 
 
@@ -323,11 +346,14 @@ def _warnings(question: Question) -> Iterable[Row]:
         )
 
 
-def _preview(question: Question, most: int | None) -> Iterable[Row]:
+def _preview(question: Question, most: int | None, key: str) -> Iterable[Row]:
     evidence = question.view.evidence
     if not evidence:
         if (question.view.request.subject.get("arguments") or {}).get("preview"):
             yield _row(_("preview"), _("not there yet"), "$text-warning")
+        return
+    if evidence.get("findings"):
+        yield from _findings(evidence, most, key)
         return
     if evidence.get("error"):
         yield _row(
@@ -347,9 +373,23 @@ def _preview(question: Question, most: int | None) -> Iterable[Row]:
     for line in lines[:most]:
         yield text_row(f"  │ {_line(line)}", "$text-muted")
     if most is not None and len(lines) > most:
-        yield text_row(_("  │ … {n:,} more lines: 6 Details").format(n=len(lines) - most), "$text-muted")
+        yield text_row(_("  │ … {n:,} more lines: {key} Details").format(n=len(lines) - most, key=key), "$text-muted")
     elif evidence.get("truncated"):
         yield text_row(_("  │ … the rest was not kept"), "$text-muted")
+
+
+def _findings(found: Mapping[str, Any], most: int | None, key: str) -> Iterable[Row]:
+    """What the rules of safe interrupts found in a graph that is to run (I6)."""
+    findings = found["findings"]
+    head = ngettext("{n} finding: {command}", "{n} findings: {command}", len(findings))
+    yield _row(_("check"), head.format(n=len(findings), command=_line(str(found["command"]))), "bold $text-warning")
+    for one in findings[:most]:
+        place = f"{_line(str(one['file']))}:{one['line']} {one['rule']}"
+        yield text_row(f"  │ {place} {_line(render(str(one['message'])))}", "$text-muted")
+    if most is not None and len(findings) > most:
+        yield text_row(
+            _("  │ … {n:,} more lines: {key} Details").format(n=len(findings) - most, key=key), "$text-muted"
+        )
 
 
 def _said(question: Question) -> Iterable[Row]:
@@ -358,23 +398,36 @@ def _said(question: Question) -> Iterable[Row]:
     said = about.get("says") or (about.get("reason") if question.kind is Kind.PROPOSAL else "")
     if said:
         origin = str(about.get("origin") or question.view.request.source)
+        origin = _("operator") if origin == "operator" else origin
         yield text_row(_("── {origin} says; nobody has checked it ──").format(origin=_line(origin)), "$text-muted")
         yield text_row(f"“{_whole(str(said))}”", "italic $text-muted")
+
+
+def _effect(effect: Any) -> Iterable[Row]:
+    """What may have happened: what ran, and the name that it is on record under."""
+    if not isinstance(effect, Mapping) or not isinstance(effect.get("subject"), Mapping):
+        yield _row(_("effect"), _value(effect), exact=True)
+        return
+    yield from _runs(effect["subject"], "")
+    rest = {k: v for k, v in effect["subject"].items() if k in _DERIVED[1:]} if "argv" in effect["subject"] else {}
+    for key, value in (*rest.items(), *((k, v) for k, v in effect.items() if k != "subject")):
+        yield _row(_line(str(key)), _value(value), "$text-muted", exact=True)
 
 
 def _steps(steps: Iterable[Mapping[str, Any]]) -> Iterable[Row]:
     for step in steps:
         needs = " ".join(number_of(str(d)) for d in step.get("dependencies", ()))
         risk = str(step.get("risk", ""))
-        head = f"{_line(str(step.get('team', '')).removesuffix('_team'))}  {_whole(str(step.get('task', '')))}"
+        arguments = step.get("arguments") or {}
+        task = _without_repeats(str(step.get("task", "")), arguments)
+        head = f"{_line(str(step.get('team', '')).removesuffix('_team'))}  {_whole(task)}"
         yield _row(number_of(str(step.get("todo", ""))), head + (f"  ← {needs}" if needs else ""), "bold")
         if risk and risk != "low":
-            yield _row("", risk_words(risk), "bold $text-error")
-        arguments = step.get("arguments") or {}
+            yield _row(" ", risk_words(risk), "bold $text-error")
         if isinstance(arguments.get("argv"), list):
-            yield _row("", command_line(arguments["argv"]), exact=True)
+            yield _row(" ", command_line(arguments["argv"]), exact=True)
         elif arguments:
-            yield _row("", _line(json.dumps(arguments, ensure_ascii=False)), "$text-muted")
+            yield _row(" ", "  ".join(f"{_line(str(k))}: {_plain(v)}" for k, v in arguments.items()), "$text-muted")
 
 
 def _changes(proposal: Mapping[str, Any]) -> Iterable[Row]:
@@ -396,6 +449,11 @@ def _changes(proposal: Mapping[str, Any]) -> Iterable[Row]:
 
 def layout(rows: Iterable[Row], width: int) -> Content:
     """Return rows as text of a width in cells: what is too long goes on under its own beginning."""
+    return Content("\n").join(layout_lines(rows, width))
+
+
+def layout_lines(rows: Iterable[Row], width: int) -> list[Content]:
+    """Return rows as `layout` does, line by line."""
     lines: list[Content] = []
     rows = list(rows)
     widest = _WIDEST_LABEL if width >= _ROOMY else _LABEL
@@ -408,13 +466,27 @@ def layout(rows: Iterable[Row], width: int) -> Content:
         wrapped = [part for line in row.text.split("\n", allow_blank=True) for part in _broken(line, room, row.exact)]
         for number, part in enumerate(wrapped or [Content("")]):
             lines.append((label if number == 0 else Content(" " * indent)) + part)
-    return Content("\n").join(lines)
+    return lines
 
 
 def _broken(line: Content, width: int, exact: bool) -> list[Content]:
     if line.cell_length <= width:
         return [line]
-    return line.fold(width) if exact else line.wrap(width, overflow="fold")
+    return _folded(line, width) if exact else line.wrap(width, overflow="fold")
+
+
+def _folded(line: Content, width: int) -> list[Content]:
+    """Return a line in parts that hold all of it: broken behind a space where there is one near the edge."""
+    if len(line) > _LONGEST_LINE:
+        return line.fold(width)
+    parts, begin, end = [], 0, len(line)
+    while end - begin > width or line[begin:].cell_length > width:
+        fits = line[begin : begin + width].fold(width)[0].plain
+        behind = fits.rfind(" ") + 1
+        cut = behind if behind > len(fits) * _NEAR else len(fits)
+        parts.append(line[begin : begin + cut])
+        begin += cut
+    return [*parts, line[begin:]]
 
 
 def text_row(text: str, style: str = "") -> Row:
@@ -440,6 +512,11 @@ def _value(value: Any) -> str:
         return _whole(value)
     short = json.dumps(value, ensure_ascii=False)
     return safe_text(short if len(short) <= 60 else json.dumps(value, ensure_ascii=False, indent=2))
+
+
+def _plain(value: Any) -> str:
+    """Return a JSON value in one line; text without quotes when nothing about it is in doubt."""
+    return _line(value if isinstance(value, str) and value.strip() == value else json.dumps(value, ensure_ascii=False))
 
 
 def _json(value: Any) -> str:

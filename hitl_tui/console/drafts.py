@@ -23,13 +23,14 @@ def document_path(question: Question) -> str:
     return str(arguments["path"]) if "if_exists" in arguments and arguments.get("path") else ""
 
 
-async def draft_of(link: Link, question: Question, most: int | None) -> list[Row]:
+async def draft_of(link: Link, question: Question, most: int | None, key: str = "6") -> list[Row]:
     """Return the document that a question is about as a diff against nothing; no rows for any other question.
 
     Args:
         link: the session.
         question: the question.
         most: lines of the diff; None for all.
+        key: how the key for the details reads.
 
     Raises:
         HitlError: a result that the document is made of can't be read.
@@ -49,4 +50,4 @@ async def draft_of(link: Link, question: Question, most: int | None) -> list[Row
     folder = posixpath.dirname(path)
     content = await asyncio.to_thread(lambda: compose(title, snapshot.query, gather(found), folder))
     exists = await asyncio.to_thread(os.path.lexists, Path(snapshot.workspace) / path)
-    return draft_rows(path, content, exists=exists, most=most)
+    return draft_rows(path, content, exists=exists, most=most, key=key)

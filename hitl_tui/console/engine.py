@@ -6,7 +6,7 @@ import asyncio
 import gc
 import importlib
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
@@ -92,6 +92,16 @@ class Link:
         async with self.face.reading() as history:
             return await history.page_after(limit, after)
 
+    async def steps(self, thread: str, limit: int, before: str = "") -> list[CheckpointInfo]:
+        """Return the steps of a team's run, newest first (D13)."""
+        async with self.face.reading() as history:
+            return await history.of_thread(thread).page(limit, before)
+
+    async def step_state(self, thread: str, checkpoint_id: str) -> dict[str, Any]:
+        """Return the state at one of a team's own steps."""
+        async with self.face.reading() as history:
+            return await history.of_thread(thread).values(checkpoint_id)
+
     async def shape(self) -> Shape:
         """Return the history's shape as it is now."""
         async with self.face.reading() as history:
@@ -133,6 +143,7 @@ class Engine:
         self._served: dict[str, Served] = {}
         self._elsewhere = elsewhere
         self._opening = asyncio.Lock()
+        self._settled = False
 
     async def bench(self) -> Workbench:
         """Return the workbench; the first call imports the engine, in a thread, and opens it.
@@ -169,6 +180,16 @@ class Engine:
     async def prepare(self) -> None:
         """Import what the first session needs besides, in a thread, before somebody waits for it."""
         await asyncio.to_thread(importlib.import_module, "hitl_tui.commands.handler")
+
+    def settle(self) -> None:
+        """Take what is loaded by now out of the garbage collector's sight: a large session was opened.
+
+        Looking through a plan of ten thousand again and again would make keys wait, a tenth of a second each time.
+        """
+        gc.unfreeze()
+        gc.collect()
+        gc.freeze()
+        self._settled = True
 
     async def sessions(self) -> list[SessionSummary]:
         """Return all sessions, newest last."""
@@ -212,13 +233,60 @@ class Engine:
         bench = await self.bench()
         return await self._open(bench, await asyncio.to_thread(bench.setup, session_id), "", watcher)
 
-    async def fork(self, session_id: str, checkpoint_id: str) -> SessionInfo:
+    async def fork(self, session_id: str, checkpoint_id: str, title: str = "") -> SessionInfo:
         """Make a session that begins where another one stood; nothing is executed, and it isn't opened.
 
         Raises:
             HitlError: it can't be made.
         """
-        return await (await self.bench()).fork(session_id, checkpoint_id, by=self._by)
+        return await (await self.bench()).fork(session_id, checkpoint_id, title=title, by=self._by)
+
+    async def rename(self, session_id: str, title: str) -> SessionInfo:
+        """Give a session another title. Raises HitlError when it can't have it."""
+        return await (await self.bench()).rename(session_id, title, by=self._by)
+
+    async def export(self, session_id: str, path: Path) -> Path:
+        """Write a session into one new file, as its name says: whole, or to read. Raises HitlError: it can't be."""
+        from hitl_tui.commands.exporting import is_for_reading, write_for_reading
+        from hitl_tui.supervisor.follower import Follower
+
+        bench = await self.bench()
+        if not is_for_reading(path):
+            return await bench.export(session_id, path)
+        async with Follower.open(await asyncio.to_thread(bench.setup, session_id)) as follower:
+            return await asyncio.to_thread(write_for_reading, follower.snapshot, path)
+
+    async def import_(self, path: Path) -> SessionInfo:
+        """Make a session of an exported file; it isn't opened. Raises HitlError when it can't be made."""
+        return await (await self.bench()).import_(path, by=self._by)
+
+    async def going(self, session_id: str) -> tuple[SessionSummary, list[Path]]:
+        """Return a session as it stands, and the copies of threads that would go with it. Raises HitlError: none."""
+        bench = await self.bench()
+        copies = await bench.copies(session_id)
+        return await bench.summary(session_id), copies
+
+    def holds(self, session_id: str) -> bool:
+        """Tell whether a session is open here, and not in another process."""
+        served = self._served.get(session_id)
+        return served is not None and served.owned
+
+    async def delete(self, session_id: str, leave: Callable[[str], Awaitable[None]]) -> None:
+        """Delete a session; one that is open here is closed first.
+
+        Args:
+            session_id: which.
+            leave: takes it off the screen.
+
+        Raises:
+            HitlError: it can't be deleted; it is closed then.
+        """
+        bench = await self.bench()
+        async with self._opening:
+            if session_id in self._served:
+                await leave(session_id)
+                await self._let_go(session_id)
+            await bench.delete(session_id, by=self._by)
 
     async def _open(self, bench: Workbench, setup: SessionSetup, query: str, watcher: Watcher) -> Link:
         from hitl_tui.commands.handler import CommandHandler
@@ -231,7 +299,7 @@ class Engine:
         async with self._opening:
             name = setup.info.id
             if name in self._served and self._served[name].over:
-                await self._served.pop(name).leave()
+                await self._let_go(name)
             served = self._served.get(name)
             if served is None:
                 served = Served(bench, setup, query, watcher, self._elsewhere, link)
@@ -247,7 +315,13 @@ class Engine:
         """Let another session go on behind the one that is shown; one that has come to its end is closed."""
         other.shown = False
         if other.finished or other.over:
-            await self._served.pop(other.id).leave()
+            await self._let_go(other.id)
+
+    async def _let_go(self, session_id: str) -> None:
+        await self._served.pop(session_id).leave()
+        if self._settled:  # it may have been the large one: it isn't kept for good
+            self._settled = False
+            gc.unfreeze()
 
     async def close(self) -> None:
         """Close everything; may be called again."""

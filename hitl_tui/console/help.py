@@ -13,6 +13,7 @@ from hitl_tui.commands.spec import SPECS, help_table
 from hitl_tui.console import keys
 from hitl_tui.console.asking import Row, text_row
 from hitl_tui.console.keymap import FILE, Keymap
+from hitl_tui.console.screens.lines import OWN
 from hitl_tui.core.safe_text import cell_width, safe_text
 from hitl_tui.language import _, mark
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from hitl_tui.console.app import HitlApp
 
 _NEEDS_SESSION = mark("needs an open session: begin or open one first")
+_NO_SESSION = mark("there is no session yet")
 _COLUMN = 14
 
 
@@ -34,7 +36,7 @@ def help_rows(keymap: Keymap | None = None, problems: Iterable[str] = ()) -> lis
     if rows:
         rows.append(text_row(""))
     for where, title in keys.TITLES.items():
-        rows.append(text_row(_(title), "bold $text-primary"))
+        rows.append(text_row(keymap.named(_(title)), "bold $text-primary"))
         rows += [_key_row(spec) for spec in keymap.of(where)]
         rows.append(text_row(""))
     rows.append(
@@ -65,6 +67,12 @@ def palette(app: HitlApp) -> Iterable[SystemCommand]:
     for spec in app.keymap.of(keys.SESSION):
         name = f"{_(spec.label).capitalize()} ({spec.shown})"
         yield _entry(app, name, _(spec.help), f"screen.{spec.action}", "" if session else _(_NEEDS_SESSION))
+    chosen = app.chosen_session
+    for spec in app.keymap.of(keys.SESSIONS):
+        if spec.action.startswith("want("):
+            name = f"{_(spec.label).capitalize()} · {_('sessions')}"
+            why_not = "" if chosen or spec.id == "sessions.import" else _(_NO_SESSION)
+            yield _entry(app, name, _(spec.help), spec.action.replace("want(", "keep("), why_not)
     yield _entry(app, _("Theme"), _("Another theme; now {theme}").format(theme=app.theme), "change_theme")
     yield _entry(app, _("Notices"), _("How you are called; now {words}").format(words=app.notices.how.words), "notices")
     yield _entry(
@@ -74,7 +82,7 @@ def palette(app: HitlApp) -> Iterable[SystemCommand]:
         "quit",
     )
     for command in SPECS:
-        if session:
+        if session or command.name in OWN:
             draft = partial(app.draft, f"/{command.name} ")
             yield SystemCommand(f"/{command.name}", _(command.summary), draft)
         else:

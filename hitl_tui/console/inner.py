@@ -87,7 +87,7 @@ def inner_rows(question: Question, shape: Shape) -> Iterable[Row]:
     yield _row(_("from"), who_asks(question), "$text-primary")
     for note in shape.notes:
         yield _row(_("note"), render(note), "bold $text-warning")
-    again = [render(safe_text(str(line), multiline=False)) for line in question.view.request.about.get("again") or ()]
+    again = [render(safe_text(line, multiline=False)) for line in question.again]
     if again:
         yield _row(_("again"), "\n".join(again), "$text-muted")
 
@@ -100,8 +100,18 @@ def detail_rows(shape: Shape) -> list[Row]:
             rows.append(text_row(_("── the agent says; nobody has checked it ──"), "$text-muted"))
             rows.append(_row("", f"“{shown_value(detail.value)}”", "italic $text-muted"))
         else:
-            rows.append(_row(detail.label, shown_value(detail.value), exact=True))
+            rows.append(_row(_label(shape, detail.label), shown_value(detail.value), exact=True))
     return rows
+
+
+def _label(shape: Shape, label: str) -> str:
+    """Return what a detail is called: a field's own name, or what we call the tool and the options."""
+    number, __, name = label.rpartition(" ")
+    if name == "tool" and shape.kind in _OURS:
+        return _("{number} tool").format(number=number) if number.isdigit() else _("tool") if not number else label
+    if number == "option" and name.isdigit():
+        return _("option {number}").format(number=name)
+    return label
 
 
 def answer_rows(shape: Shape) -> list[Row]:

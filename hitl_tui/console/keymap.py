@@ -3,22 +3,34 @@
 from __future__ import annotations
 
 import difflib
+import re
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from textual.keys import Keys, _character_to_key
 
-from hitl_tui.console.keys import ANYWHERE, KEYS, PROMPT, SESSION, KeySpec, with_jamo
+from hitl_tui.console.keys import ANYWHERE, KEYS, PROMPT, SESSION, TYPED, WITHIN, KeySpec, with_jamo
 from hitl_tui.language import _
 
 FILE = "keys.toml"
 
 _MODIFIERS = ("ctrl", "alt", "shift", "super", "hyper", "meta")
-_DECIDES = frozenset({*(f"question.{number}" for number in (1, 2, 3, 4, 5, 7)), "confirm.yes"})
+_DECIDES = frozenset(
+    {
+        *(f"question.{number}" for number in (1, 2, 3, 4, 5, 7)),
+        *(f"part.{number}" for number in range(2, 6)),
+        *(f"choosing.{number}" for number in range(1, 10)),
+        "choosing.send",
+        "confirm.yes",
+        "reading.yes",
+        "form.approve",
+    }
+)
+_NAMED = re.compile(r"\{([a-z_]+\.[a-z0-9_]+)\}")
 # What is pressed by habit to leave, to close or to end input must never decide anything.
 _NEVER_DECIDE = frozenset({"enter", "escape", "space", "ctrl+c", "ctrl+d", "ctrl+m", "ctrl+j", "tab", "ctrl+i"})
 _SHOWN = {
@@ -120,6 +132,15 @@ class Keymap(NamedTuple):
         """Return how the first key of a binding reads on the screen; empty for an id that isn't there."""
         return next((shown_keys(k.keys.split(",")[0]) for k in self.specs if k.id == binding), "")
 
+    def named(self, text: str) -> str:
+        """Return a text with the keys that it names by id, such as `{question.1}`, as they read on the screen."""
+        return _NAMED.sub(lambda found: self.shown(found[1]) or found[0], text)
+
+
+def keymap_of(app: Any) -> Keymap:
+    """Return an app's key map; the built-in one for an app without."""
+    return getattr(app, "keymap", None) or Keymap()
+
 
 def load_keymap(path: Path, specs: Sequence[KeySpec] = KEYS) -> Keymap:
     """Return the built-in map with the changes of a file; what can't be taken is left out and told.
@@ -185,7 +206,9 @@ def _checked(name: str, value: object, known: Mapping[str, KeySpec]) -> tuple[st
             name=name, written=written
         ), ""
     spec, first = known[name], keys.split(",")
-    if (spec.priority or spec.where == PROMPT) and (typed := next((k for k in first if _typed(k)), None)):
+    if ((spec.priority and spec.where not in WITHIN) or spec.where in TYPED) and (
+        typed := next((k for k in first if _typed(k)), None)
+    ):
         return _('"{name}" was left as it is: {typed} is a character that you type.').format(
             name=name, typed=_shown(typed)
         ), ""
@@ -232,4 +255,5 @@ def _reached(keys: str, spec: KeySpec) -> list[str]:
 
 def _meet(one: KeySpec, other: KeySpec) -> bool:
     """Both can apply at the same moment."""
-    return one.where == other.where or bool({one.where, other.where} & {ANYWHERE, SESSION})
+    together = WITHIN.get(one.where) == other.where or WITHIN.get(other.where) == one.where
+    return one.where == other.where or together or bool({one.where, other.where} & {ANYWHERE, SESSION})

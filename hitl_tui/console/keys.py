@@ -60,8 +60,13 @@ class KeySpec(NamedTuple):
 
 ANYWHERE, SESSION, QUESTION, PLAN, HISTORY, PROMPT = "anywhere", "session", "question", "plan", "history", "prompt"
 STREAM = "stream"
+ANSWER = "answer"
 HOME, INBOX, VIEWER, CONFIRM, WORDS = "home", "inbox", "viewer", "confirm", "words"
+SESSIONS = "sessions"
+READING, REVIEW, ALWAYS, PART = "reading", "review", "always", "part"
+FORM, SAY, CHOOSING, RULES, FINDING = "form", "say", "choosing", "rules", "finding"
 REPLAY = "replay"
+STEPS = "steps"
 STORE = "store"
 
 KEYS: tuple[KeySpec, ...] = (
@@ -69,6 +74,9 @@ KEYS: tuple[KeySpec, ...] = (
     KeySpec("console.inbox", ANYWHERE, "f3", "inbox", "inbox", "Everything that waits for you", "F3", True),
     KeySpec("console.mode", ANYWHERE, "f4", "mode", "mode", "Next mode: when you are asked", "F4", True),
     KeySpec("console.home", ANYWHERE, "ctrl+o", "home", "sessions", "Sessions and starters, and back", "Ctrl+O", True),
+    KeySpec(
+        "console.where", ANYWHERE, "f7", "where", "where am I", "Say in one line where you are", "F7", True, line=False
+    ),
     KeySpec(
         "console.palette",
         ANYWHERE,
@@ -123,12 +131,16 @@ KEYS: tuple[KeySpec, ...] = (
     ),
     KeySpec("question.leave", QUESTION, "escape", "leave", "prompt", "Back to the prompt; decides nothing", "Esc"),
     KeySpec("plan.show", PLAN, "enter", "select_cursor", "show", "Show the TODO whole, with its result", "Enter"),
-    KeySpec("plan.filter", PLAN, "f,space", "filter", "stream", "Show only its lines in the stream, or all again", "f"),
+    KeySpec("plan.approve", PLAN, "a", "act('approve')", "approve", "Review the marked, or it: then approve", "a"),
+    KeySpec("plan.choose", PLAN, "x,space", "choose", "mark", "Mark it, to act on several; Esc forgets", "x Space"),
+    KeySpec("plan.skip", PLAN, "s", "act('skip')", "skip", "Skip the marked, or it, once confirmed", "s"),
+    KeySpec("plan.cancel", PLAN, "c", "act('cancel')", "cancel", "Stop the marked, or it, while they run", "c"),
+    KeySpec("plan.remove", PLAN, "d,delete", "act('remove')", "remove", "Remove what never started", "d Del"),
+    KeySpec("plan.priority", PLAN, "p", "act('priority')", "priority", "Give the marked, or it, a priority", "p"),
+    KeySpec("plan.steps", PLAN, "t", "steps", "steps", "Its team's own steps: states, differences, restore", "t"),
+    KeySpec("plan.filter", PLAN, "f", "filter", "stream", "Show only its lines in the stream, or all again", "f"),
     KeySpec("plan.find", PLAN, "slash", "find", "find", "Show only what has these words; Esc shows all again", "/"),
     KeySpec("plan.undo", PLAN, "u", "undo", "undo", "Take back its approval, skip or rejection", "u"),
-    KeySpec(
-        "plan.choose", PLAN, "x", "choose", "mark", "Mark it, to move several together; Esc forgets", "x", line=False
-    ),
     KeySpec("plan.move_up", PLAN, "shift+up,K", "move(-1)", "move up", "Move it up in the order", "Shift+↑ K"),
     KeySpec(
         "plan.move_down",
@@ -140,7 +152,6 @@ KEYS: tuple[KeySpec, ...] = (
         "Shift+↓ J",
         line=False,
     ),
-    KeySpec("plan.cancel", PLAN, "c", "cancel", "cancel", "Stop it while it runs", "c"),
     KeySpec("plan.leave", PLAN, "escape", "leave", "prompt", "Back to the prompt", "Esc"),
     KeySpec("history.show", HISTORY, "enter", "select_cursor", "show", "Show the checkpoint", "Enter"),
     KeySpec("history.restore", HISTORY, "r", "restore", "restore", "Go back to it, after a preview", "r"),
@@ -150,6 +161,11 @@ KEYS: tuple[KeySpec, ...] = (
     KeySpec("stream.previous", STREAM, "p", "match(-1)", "before", "The place before", "p"),
     KeySpec("stream.copy", STREAM, "y", "copy", "copy", "Copy what is selected, or else what is seen", "y"),
     KeySpec("stream.leave", STREAM, "escape", "leave", "prompt", "Back to the prompt", "Esc"),
+    KeySpec(
+        "answer.export", ANSWER, "e", "want('export')", "export", "Write the session or the answer into a file", "e"
+    ),
+    KeySpec("answer.copy", ANSWER, "y", "want('copy')", "copy", "Copy the answer", "y"),
+    KeySpec("answer.leave", ANSWER, "escape", "want('leave')", "prompt", "Back to the prompt", "Esc"),
     KeySpec("replay.older", REPLAY, "left", "step(-1)", "back", "One checkpoint back", "←", True),
     KeySpec("replay.newer", REPLAY, "right", "step(1)", "forward", "One checkpoint forward", "→", True),
     KeySpec(
@@ -191,18 +207,36 @@ KEYS: tuple[KeySpec, ...] = (
     KeySpec(
         "replay.show", REPLAY, "enter", "select_cursor", "show", "In the plan: show the TODO with its result", "Enter"
     ),
+    KeySpec("steps.view", STEPS, "1", "view(False)", "state", "The state at the step", "1"),
+    KeySpec("steps.diff", STEPS, "2", "view(True)", "diff", "What differs from the step before, or from the mark", "2"),
+    KeySpec("steps.mark", STEPS, "m", "mark", "mark", "Mark a step to compare with", "m"),
+    KeySpec("steps.restore", STEPS, "4", "restore", "restore", "Let the team go on from it, after a preview", "4"),
+    KeySpec("steps.pane", STEPS, "f6", "next_pane", "pane", "Next pane", "F6", True),
+    KeySpec("steps.leave", STEPS, "escape", "leave", "back", "Back", "Esc", True),
     KeySpec("store.open", STORE, "enter", "select_cursor", "open", "Show the thread's history and state", "Enter"),
     KeySpec("store.find", STORE, "slash", "find", "find", "Only threads with these words in id or title", "/"),
     KeySpec("store.refresh", STORE, "r", "refresh", "refresh", "Read the list again", "r"),
-    KeySpec("store.help", STORE, "question_mark", "app.help", "help", "All keys, as F1", "?", line=False),
+    KeySpec("store.help", STORE, "question_mark", "app.help", "help", "All keys", "?", line=False),
     KeySpec("store.leave", STORE, "escape", "leave", "all", "Show all threads again", "Esc", line=False),
     KeySpec("prompt.send", PROMPT, "enter", "send", "send", "Send: a command, or words that change the plan", "Enter"),
     KeySpec("prompt.newline", PROMPT, "ctrl+j", "newline", "new line", "New line", "Ctrl+J", line=False),
     KeySpec("prompt.complete", PROMPT, "tab", "complete", "complete", "Complete a command, id or name", "Tab"),
     KeySpec("prompt.older", PROMPT, "up", "older", "history", "Earlier lines (↓ later ones)", "↑"),
     KeySpec("prompt.newer", PROMPT, "down", "newer", "later", "Later lines", "↓", line=False),
-    KeySpec("home.part", HOME, "f6", "next_part", "next", "Next part: prompt, starters, sessions", "F6", True, False),
+    KeySpec("home.part", HOME, "f6", "next_part", "next", "Next part: prompt, starters, sessions", "F6", True),
     KeySpec("home.back", HOME, "escape", "back", "back", "Back to the prompt, then to the open session", "Esc"),
+    KeySpec("sessions.open", SESSIONS, "enter", "select_cursor", "open", "Open the session", "Enter"),
+    KeySpec("sessions.find", SESSIONS, "slash", "find", "find", "Only those with these words; Esc shows all", "/"),
+    KeySpec("sessions.rename", SESSIONS, "r", "want('rename')", "rename", "Give it another title", "r"),
+    KeySpec(
+        "sessions.fork", SESSIONS, "f", "want('fork')", "fork", "Begin another one where it stands; nothing runs", "f"
+    ),
+    KeySpec("sessions.export", SESSIONS, "e", "want('export')", "export", "Write it into one file", "e"),
+    KeySpec("sessions.import", SESSIONS, "i", "want('import')", "import", "Make a session of an exported file", "i"),
+    KeySpec(
+        "sessions.delete", SESSIONS, "d,delete", "want('delete')", "delete", "Delete it, once its id was typed", "d"
+    ),
+    KeySpec("sessions.leave", SESSIONS, "escape", "leave", "prompt", "Show all again, or back to the prompt", "Esc"),
     KeySpec("inbox.close", INBOX, "escape,q,f3", "close", "close", "Close; nothing is decided here", "Esc q F3"),
     KeySpec("viewer.close", VIEWER, "escape,q,f1", "close", "close", "Close", "Esc q F1"),
     KeySpec("viewer.down", VIEWER, "j,down", "move(1)", "down", "One line down", "j ↓"),
@@ -212,24 +246,75 @@ KEYS: tuple[KeySpec, ...] = (
     KeySpec("confirm.yes", CONFIRM, "1,y", "yes", "yes", "Do it", "1 y"),
     KeySpec("confirm.no", CONFIRM, "escape,2,n,enter", "no", "no", "Nothing happens", "Esc 2 n Enter"),
     KeySpec("words.cancel", WORDS, "escape", "cancel", "back", "Back; nothing happens", "Esc"),
+    KeySpec("words.send", WORDS, "enter", "send", "send", "Send the words", "Enter"),
+    KeySpec("form.next", FORM, "tab", "app.focus_next", "next", "Next field", "Tab", True),
+    KeySpec("form.previous", FORM, "shift+tab", "app.focus_previous", "previous", "Previous field", "Shift+Tab", True),
+    KeySpec("form.down", FORM, "down,enter", "field(1)", "next", "Next field, from one of a single line", "↓", True),
+    KeySpec("form.up", FORM, "up", "field(-1)", "previous", "Previous field, from one of a single line", "↑", True),
+    KeySpec("form.send", FORM, "ctrl+s", "send", "send", "Send what is shown; an edited step asks anew", "Ctrl+S"),
+    KeySpec("form.approve", FORM, "f9", "approve", "approve", "Approve the edited step, exactly as it is shown", "F9"),
+    KeySpec("form.editor", FORM, "ctrl+e", "editor", "editor", "Into your own editor", "Ctrl+E"),
+    KeySpec("form.cancel", FORM, "escape", "cancel", "back", "Back; nothing happens", "Esc"),
+    KeySpec("say.send", SAY, "enter", "send", "send", "Send the words", "Enter"),
+    KeySpec("say.newline", SAY, "ctrl+j", "newline", "new line", "New line", "Ctrl+J"),
+    KeySpec("reading.yes", READING, "1", "yes", "yes", "Do what is shown; counts once it was read to its end", "1"),
+    KeySpec("reading.down", READING, "j,down", "move(1)", "down", "One line down", "j ↓"),
+    KeySpec("reading.up", READING, "k,up", "move(-1)", "up", "One line up", "k ↑"),
+    KeySpec("reading.page_down", READING, "space,pagedown", "page(1)", "read on", "Read on", "Space PgDn"),
+    KeySpec("reading.page_up", READING, "pageup", "page(-1)", "back", "Read back", "PgUp"),
+    KeySpec("reading.close", READING, "escape,q", "close", "close", "Close; nothing is decided", "Esc q"),
+    KeySpec("review.first", REVIEW, "2", "first", "keep", "Keep only the class of risk that is to be taken first", "2"),
+    KeySpec("always.no", ALWAYS, "2,n,enter", "close", "no", "Nothing is written", "2 n Enter", True),
+    KeySpec("part.2", PART, "2", "choose(2)", "edit", "The second thing that can be said to a call", "2"),
+    KeySpec("part.3", PART, "3", "choose(3)", "reject", "The third thing that can be said to a call", "3"),
+    KeySpec("part.4", PART, "4", "choose(4)", "skip", "The fourth thing that can be said to a call", "4"),
+    KeySpec("part.5", PART, "5", "choose(5)", "respond", "The fifth thing that can be said to a call", "5"),
+    KeySpec("part.back", PART, "left,b", "back", "back", "Back to the call before", "← b"),
+    *(
+        KeySpec(f"choosing.{n}", CHOOSING, str(n), f"digit({n})", "choose", "Choose the option of this number", str(n))
+        for n in range(1, 10)
+    ),
+    KeySpec("choosing.send", CHOOSING, "ctrl+s", "send", "send", "Send the option at the cursor", "Ctrl+S"),
+    KeySpec("choosing.cancel", CHOOSING, "escape", "cancel", "back", "Back; nothing is sent", "Esc"),
+    KeySpec("rules.revoke", RULES, "x,delete", "revoke", "revoke", "Take the rule back: it asks again", "x Del"),
+    KeySpec("rules.close", RULES, "escape,q", "close", "close", "Close", "Esc q"),
+    KeySpec("finding.keep", FINDING, "enter", "keep", "keep", "Keep what is looked for, and go through it", "Enter"),
+    KeySpec("finding.forget", FINDING, "escape", "forget", "forget", "Look for nothing", "Esc"),
 )
 
 TITLES = {
     ANYWHERE: mark("Anywhere"),
     SESSION: mark("In a session"),
-    QUESTION: mark("Question (Ctrl+G)"),
+    QUESTION: mark("Question ({session.question})"),
     PLAN: mark("Plan pane"),
     HISTORY: mark("History pane"),
     STREAM: mark("Stream pane"),
-    REPLAY: mark("Replay (F5)"),
+    ANSWER: mark("Answer pane"),
+    REPLAY: mark("Replay ({session.replay})"),
+    STEPS: mark("A team's own steps ({plan.steps} in a plan)"),
     STORE: mark("A store's threads (hitl-tui open)"),
     PROMPT: mark("Prompt"),
     HOME: mark("First screen"),
-    INBOX: mark("Inbox (F3)"),
+    SESSIONS: mark("Sessions on the first screen"),
+    INBOX: mark("Inbox ({console.inbox})"),
     VIEWER: mark("Text on the whole screen"),
     CONFIRM: mark("A question to confirm"),
     WORDS: mark("Words to give"),
+    FORM: mark("Fields to fill in, texts to edit"),
+    SAY: mark("An answer in words"),
+    READING: mark("What is read to its end before it counts"),
+    REVIEW: mark("Review of the marked"),
+    ALWAYS: mark("Always allow"),
+    PART: mark("Calls one by one"),
+    CHOOSING: mark("Options to choose from"),
+    RULES: mark("What is always allowed"),
+    FINDING: mark("Words that are looked for"),
 }
+
+# Where a text field may have the focus: there no key may be a character that is typed.
+TYPED = frozenset({PROMPT, WORDS, FORM, SAY, FINDING})
+# What a dialog has besides, and what it is one of: both apply at the same time.
+WITHIN = {REVIEW: READING, ALWAYS: READING, PART: READING, SAY: FORM}
 
 
 def bindings(*where: str) -> list[Binding]:

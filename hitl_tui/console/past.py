@@ -29,6 +29,7 @@ from hitl_tui.supervisor.comparing import (
 
 if TYPE_CHECKING:
     from hitl_tui.ledger.contract import Effect, Posted
+    from hitl_tui.supervisor.history import CheckpointInfo
 
 MOST_ROWS = 200
 """TODOs, values or results listed of one difference; the rest is counted."""
@@ -103,8 +104,6 @@ def todo_rows(todo: SupervisorTodo, workspace: str, result: Mapping[str, Any] | 
     rows += [text_row(""), *input_rows(todo.arguments, todo.description, workspace)]
     if result is not None:
         rows += [text_row(""), text_row(_("Result"), "bold"), text_row(safe_text(str(result.get("text", ""))))]
-    elif todo.result is None:
-        rows += [text_row(""), text_row(_("It had no result at that moment."), "$text-muted")]
     return rows
 
 
@@ -286,8 +285,7 @@ def difference_rows(found: Difference, texts: Mapping[str, Sequence[str]]) -> li
         rows += _result_rows(result, texts.get(result.todo_id, ()))
     rows += [*_more(len(found.results)), text_row("")]
     rows.append(text_row(_("State") if found.state else _("State · the same"), "bold"))
-    rows += [_value_row(value, "") for value in found.state[:MOST_ROWS]]
-    return rows + _more(len(found.state))
+    return rows + value_rows(found.state)
 
 
 def _more(count: int) -> list[Row]:
@@ -325,6 +323,11 @@ def _todo_rows(change: TodoChange) -> Iterator[Row]:
         yield _value_row(value, "  ")
 
 
+def value_rows(values: Sequence[ValueChange]) -> list[Row]:
+    """Return changed values, a row each; beyond `MOST_ROWS` they are counted."""
+    return [_value_row(value, "") for value in values[:MOST_ROWS]] + _more(len(values))
+
+
 def _value_row(value: ValueChange, indent: str) -> Row:
     name = _line(value.name)
     if value.before is ABSENT:
@@ -355,20 +358,21 @@ def _result_rows(change: ResultChange, lines: Sequence[str]) -> Iterator[Row]:
 # Going back -------------------------------------------------------------------------------------------------------
 
 
-def restore_words(place: Place, found: Consequences, effects: Iterable[Effect]) -> str:
-    """Return what restoring a place would mean, for the dialog that asks (D11).
+def restore_words(info: CheckpointInfo, number: int, total: int, found: Consequences, effects: Iterable[Effect]) -> str:
+    """Return what restoring a checkpoint would mean, for the dialog that asks (D11).
 
     Args:
-        place: where the session would stand.
+        info: where the session would stand.
+        number: which of the checkpoints that is, from 1.
+        total: how many there are.
         found: what it would change.
         effects: what the session did to the world so far.
     """
-    info = place.info
     ran = {t.id for t in found.ran}
     done = [e for e in effects if e.todo_id in ran and e.status != "failed"]
     lines = [
         _("The session would stand at {node} again, checkpoint {number} of {total}.").format(
-            node=_line(info.node), number=place.number, total=place.total
+            node=_line(info.node), number=number, total=total
         )
     ]
     if found.stopped:

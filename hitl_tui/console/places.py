@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from hitl_tui.supervisor.snapshot import Question
 
 
-_SHORTEST = 6
-"""Cells that a label keeps, whatever the room."""
+_GAP = 2
+"""Cells between two places, where there is room for so many."""
 _HARMLESS = ("", "reject", "ignore")
 """Actions on a team's own question that let nothing happen, and none."""
 
@@ -32,6 +32,7 @@ class Answer:
         ask: what comes first: nothing, `reason`, `inner`, `edit`, `details`, `always`, or a question to confirm.
         why_not: why it isn't possible; empty when it is.
         action: what it answers a team's own question with; empty for any other.
+        key: how the key reads that chooses it; empty for its number.
     """
 
     number: int
@@ -40,6 +41,12 @@ class Answer:
     ask: str = ""
     why_not: str = ""
     action: str = ""
+    key: str = ""
+
+    @property
+    def name(self) -> str:
+        """What stands before its label."""
+        return self.key or str(self.number)
 
     @property
     def binds(self) -> bool:
@@ -104,27 +111,61 @@ def answers(question: Question) -> tuple[Answer, ...]:
     return (*found, Answer(6, _("Details"), ask="details"), Answer(7, _("Always"), ask="always", why_not=why_not))
 
 
-def row_labels(found: Sequence[Answer], room: int) -> list[str]:
-    """Return how the places read in a row: whole where they have room, else what isn't possible by its number alone.
+@dataclass(frozen=True, slots=True)
+class Spot:
+    """Where a place stands under a question.
+
+    Args:
+        label: how it reads; empty where there is no room for it at all.
+        x: the cell it begins at.
+        y: its row.
+    """
+
+    label: str
+    x: int
+    y: int
+
+
+def spots(found: Sequence[Answer], room: int, most: int = 1) -> list[Spot]:
+    """Return where the places stand: what is possible with its whole label, in as many rows as that takes.
+
+    Where there is little room, what isn't possible shrinks to its number; where there isn't even room for that in all
+    rows, the last labels shrink, too. Only the first is cut, where it is wider than a row by itself.
 
     Args:
         found: the places.
-        room: cells there are, with one between two places; 0 for as many as it takes.
+        room: cells in a row; 0 for as many as it takes.
+        most: rows there may be.
     """
-    labels = [f"{a.number} {a.label}" for a in found]
-    if not room or _cells(labels) <= room:
-        return labels
-    labels = [str(a.number) if a.why_not else label for a, label in zip(found, labels, strict=True)]
-    while _cells(labels) > room:
-        place = max(range(len(labels)), key=lambda n: cell_width(labels[n]))
-        if cell_width(labels[place]) <= _SHORTEST:
-            break
-        labels[place] = clip(labels[place], cell_width(labels[place]) - 1)
-    return labels
+    whole = [f"{a.name} {a.label}" for a in found]
+    if not room or _width(whole, _GAP) <= room:
+        return _laid(whole, room, _GAP)
+    numbers = [a.name for a in found]
+    short = [n if a.why_not or cell_width(w) > room else w for a, n, w in zip(found, numbers, whole, strict=True)]
+    short[0] = clip(whole[0], room)
+    for kept in range(len(short), 0, -1):
+        labels = short[:kept] + numbers[kept:]
+        for gap in (_GAP, 1):
+            laid = _laid(labels, room, gap)
+            if laid[-1].y < most and (gap == 1 or laid[-1].y == _laid(labels, room, 1)[-1].y):
+                return laid
+    return [s if s.y < most else Spot("", 0, 0) for s in laid]
 
 
-def _cells(labels: Sequence[str]) -> int:
-    return sum(map(cell_width, labels)) + len(labels) - 1
+def _laid(labels: Sequence[str], room: int, gap: int) -> list[Spot]:
+    """Return labels one after the other, in another row where one has no room in this."""
+    placed, x, y = [], 0, 0
+    for label in labels:
+        width = cell_width(label)
+        if room and x and x + width > room:
+            x, y = 0, y + 1
+        placed.append(Spot(label, x, y))
+        x += width + gap
+    return placed
+
+
+def _width(labels: Sequence[str], gap: int) -> int:
+    return sum(map(cell_width, labels)) + gap * (len(labels) - 1)
 
 
 def _inner(shape: Shape) -> tuple[Answer, ...]:

@@ -19,8 +19,10 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-_TOGETHER = 0.04
+_TOGETHER = 0.02
 """Seconds within which lines of the stream are shown at once."""
+_EVERY = 0.1
+"""Seconds between two showings while lines keep coming: each draws the whole pane, and goes over a slow link."""
 
 Elsewhere = Callable[[str, "Snapshot"], None]
 """Is told how a session looks that isn't on the screen."""
@@ -56,6 +58,7 @@ class Served:
         self._ready: asyncio.Future[Link] = asyncio.get_running_loop().create_future()
         self._stopped = ""
         self._heard: list[Activity] = []
+        self._told = float("-inf")
         self._loop = asyncio.get_running_loop()
         self._task = asyncio.create_task(self._serve(bench, query, link), name=f"console {self.id}")
 
@@ -69,6 +72,12 @@ class Served:
         """Nothing in it goes on or waits for a person."""
         opened = self._ready.done() and not self._ready.cancelled() and self._ready.exception() is None
         return opened and self._ready.result().face.snapshot.status in ("finished", "failed")
+
+    @property
+    def owned(self) -> bool:
+        """This process drives it; another one doesn't."""
+        opened = self._ready.done() and not self._ready.cancelled() and self._ready.exception() is None
+        return opened and self._ready.result().face.owned
 
     async def link(self) -> Link:
         """Return the link once the session is open.
@@ -117,10 +126,12 @@ class Served:
         """Take one line of the stream; those of a moment are handed on together, or a fast team would hold keys up."""
         self._heard.append(line)
         if len(self._heard) == 1:
+            wait = max(_TOGETHER, self._told + _EVERY - self._loop.time())
             # Lines come from threads, too: those of synchronous nodes.
-            self._loop.call_soon_threadsafe(self._loop.call_later, _TOGETHER, self._tell)
+            self._loop.call_soon_threadsafe(self._loop.call_later, wait, self._tell)
 
     def _tell(self) -> None:
+        self._told = self._loop.time()
         heard, self._heard = self._heard, []
         self._said(heard)
 

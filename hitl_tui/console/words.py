@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from hitl_tui.console.terms import duration_words, moment
 from hitl_tui.core.safe_text import safe_text
@@ -73,6 +73,34 @@ def plan_rows(snapshot: Snapshot, now: datetime) -> list[PlanRow]:
     return [_plan_row(todo, now) for todo in snapshot.todos]
 
 
+def running_rows(snapshot: Snapshot, now: datetime) -> list[PlanRow]:
+    """Return the lines of what runs: the only ones that change while nothing happens."""
+    return [_plan_row(SupervisorTodo.from_state(snapshot.raw[i]), now) for i in snapshot.running]
+
+
+class PlanLines:
+    """The plan as lines, like `plan_rows`, over and over: the line of a TODO that is as it was isn't made again.
+
+    A plan of ten thousand would otherwise hold keys up for a tenth of a second whenever anything happens.
+    """
+
+    def __init__(self) -> None:
+        self._made: dict[str, tuple[Mapping[str, Any], float, PlanRow]] = {}
+
+    def rows(self, snapshot: Snapshot, now: datetime) -> list[PlanRow]:
+        """Return the plan as lines, in order."""
+        running = frozenset(snapshot.running)
+        before, self._made = self._made, {}
+        for todo_id, raw in snapshot.raw.items():
+            made = before.get(todo_id)
+            if made is None or todo_id in running or made[0] != raw:
+                todo = SupervisorTodo.from_state(raw)
+                made = raw, todo.rank, _plan_row(todo, now)
+            self._made[todo_id] = made
+        in_order = sorted(self._made.values(), key=lambda made: made[1])
+        return [made[2] for made in in_order]
+
+
 def _plan_row(todo: SupervisorTodo, now: datetime) -> PlanRow:
     glyph, word, colour = status_words(todo)
     started = moment(todo.started_at) if todo.status is Status.IN_PROGRESS else None
@@ -94,11 +122,8 @@ def _plan_row(todo: SupervisorTodo, now: datetime) -> PlanRow:
 
 
 def why_fixed(todo: SupervisorTodo) -> str:
-    """Return why a TODO can't have another place in the order; empty where it can."""
-    if todo.status not in (Status.IN_PROGRESS, Status.COMPLETED):
-        return ""
-    said = _("{todo} has had its turn: only what is still to come has a place in the order.")
-    return said.format(todo=number_of(todo.id))
+    """Return why a TODO can't have another place in the order, as the command says it; empty where it can."""
+    return safe_text(render(todo.why_fixed), multiline=False)
 
 
 def history_said(info: CheckpointInfo) -> str:

@@ -44,7 +44,8 @@ def test_threads_are_listed(shell: Shell, store_file: str) -> None:
     assert ([t["thread_id"] for t in page["threads"]], page["next"]) == (["forked", "done"], 2)
     rest = document(shell, store_file, "--limit", "2", "--skip", "2")
     assert ([t["thread_id"] for t in rest["threads"]], rest["next"]) == (["asks"], None)
-    assert [t["thread_id"] for t in document(shell, store_file, "--search", "RENT")["threads"]] == ["done"]
+    sought = document(shell, store_file, "--search", "RENT")
+    assert ([t["thread_id"] for t in sought["threads"]], sought["searched_by_id_alone"]) == (["done"], 0)
 
 
 def test_a_thread_is_listed_with_its_subgraphs(shell: Shell, store_file: str) -> None:
@@ -237,3 +238,16 @@ def test_neither_langgraph_nor_textual_is_loaded_to_print(shell: Shell, store_fi
         check=True,
     )
     assert done.stderr.strip() == "[]"
+
+
+def test_help_names_every_key_of_the_documents(shell: Shell, store_file: str) -> None:
+    told = shell.run("open", "--help").out
+    ids = [c["checkpoint_id"] for c in document(shell, store_file, "--thread", "done")["checkpoints"]]
+    at = ("--thread", "done", "--checkpoint", ids[0])
+    threads = document(shell, store_file, "--search", "rent")
+    history = document(shell, store_file, "--thread", "done")
+    state = document(shell, store_file, *at)
+    compared = document(shell, store_file, *at, "--against", ids[2])
+    parts = [threads, *threads["threads"], history, *history["namespaces"], *history["checkpoints"]]
+    parts += [state, state["checkpoint"], state["store"], compared, *compared["differences"]]
+    assert {key for part in parts for key in part if f'"{key}"' not in told} == set()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from hitl_tui.commands.handler import CommandHandler
+from hitl_tui.config.graphs import GraphDeclaration
 from hitl_tui.supervisor.workbench import Workbench
 
 
@@ -32,3 +33,53 @@ async def test_a_session_is_renamed_exported_and_forked_from_its_own_prompt(tmp_
             assert empty.failed
             alone = CommandHandler(session, setup.planner, by="ann", channel="test")
             assert (await alone.handle("/fork")).failed
+
+
+async def test_sessions_are_listed_imported_and_deleted_by_command_and_never_the_one_in_use(tmp_path: Path) -> None:
+    workspace = tmp_path / "workspace"
+    workspace.mkdir()
+    (workspace / "notes.md").write_text("The cap is 5 percent a year.\n", encoding="utf-8")
+    file = tmp_path / "cap.hitl"
+    async with Workbench.open(tmp_path / "data", {}) as bench:
+        setup = await bench.create("Find the cap.", workspace)
+        async with bench.session(setup) as session:
+            await session.settled()
+            handler = CommandHandler(session, setup.planner, by="ann", channel="test", keeper=bench)
+            await handler.handle(f"/export {file}")
+            imported = await handler.handle(f"/import {file}")
+            assert (imported.status, imported.data["session_id"]) == ("imported", "s2")
+            listed = await handler.handle("/sessions CAP waiting")
+            assert [s["session_id"] for s in listed.data["sessions"]] == ["s1", "s2"]
+            assert (await handler.handle("/sessions nowhere")).data["sessions"] == []
+            shown = await handler.handle("/delete s2")
+            assert shown.status == "ok" and "Nothing was deleted" in shown.message
+            assert (await handler.handle("/delete s2 s1")).failed
+            assert bench.data.ids() == ["s1", "s2"]
+            assert (await handler.handle("/delete s2 s2")).status == "deleted"
+            assert (await handler.handle("/delete s1 s1")).failed
+            assert (await handler.handle("/delete s2 s2")).failed
+    assert bench.data.ids() == ["s1"] and file.exists()
+
+
+async def test_the_copies_that_only_a_session_goes_on_in_go_with_it(tmp_path: Path) -> None:
+    workspace, copies = tmp_path / "workspace", tmp_path / "data" / "copies"
+    workspace.mkdir()
+    (workspace / "notes.md").write_text("The cap is 5 percent a year.\n", encoding="utf-8")
+    outside = tmp_path / "theirs.db"
+    async with Workbench.open(tmp_path / "data", {}) as bench:
+        copies.mkdir()
+        kept = [copies / name for name in ("own.db", "own.db-wal", "shared.db", "other.db")]
+        for path in (*kept, outside):
+            path.write_bytes(b"x")
+        used = {"s1": ("own.db", "shared.db"), "s2": ("shared.db",)}
+        for name, files in used.items():
+            await bench.create("Find the cap.", workspace)
+            savers = [str(copies / f) for f in files] + ([str(outside), "postgresql://h/d"] if name == "s1" else [])
+            graphs = [GraphDeclaration(f"g{n}", "a.py:graph", str(workspace), saver=s) for n, s in enumerate(savers)]
+            bench.data.session(name).write_graphs(graphs)
+        assert await bench.copies("s1") == [copies / "own.db"]
+        await bench.delete("s1")
+        assert sorted(p.name for p in copies.iterdir()) == ["other.db", "shared.db"]
+        await bench.delete("s2")
+        assert [p.name for p in copies.iterdir()] == ["other.db"]
+    assert outside.exists()

@@ -8,7 +8,8 @@ from pathlib import Path
 from console_support import EXAMPLE, RISE, command_workspace, console
 
 from hitl_tui.console.screens.dialogs import Confirm
-from hitl_tui.console.screens.edit import Edit, FieldInput
+from hitl_tui.console.screens.edit import Edit
+from hitl_tui.console.screens.form import FieldInput
 from hitl_tui.console.screens.inbox import Inbox
 from hitl_tui.console.widgets.answer import AnswerPane
 from hitl_tui.console.widgets.bars import HeaderBar
@@ -27,7 +28,7 @@ async def test_edit_and_approve_runs_exactly_what_the_dialog_showed(tmp_path: Pa
         await c.press("2")
         await c.until(lambda: isinstance(c.app.screen, Edit), "the dialog")
         assert isinstance(c.app.screen, Edit)
-        assert json.loads(c.app.screen.json_text()) == {"file": "before"}
+        assert json.loads(c.app.screen.editor_text()) == {"file": "before"}
         assert c.app.screen.query_one(FieldInput).has_focus
         await c.press(*["backspace"] * 6, *"after", "space", *"words")
         shown = [row.text.plain for row in c.app.screen.query_one("#edit-result").rows]  # type: ignore[attr-defined]

@@ -10,7 +10,8 @@ from textual import events
 
 from hitl_tui.console.asking import body, layout
 from hitl_tui.console.screens.dialogs import Words
-from hitl_tui.console.screens.edit import Edit, FieldInput
+from hitl_tui.console.screens.edit import Edit
+from hitl_tui.console.screens.form import FieldInput
 from hitl_tui.console.screens.review import Review
 from hitl_tui.console.widgets.rows import Rows
 from hitl_tui.core.errors import Refused

@@ -15,7 +15,8 @@ from hitl_tui.config.parameters import Parameter
 from hitl_tui.config.standing import load_rules
 from hitl_tui.console.asking import layout
 from hitl_tui.console.fields import Field, declared_fields, schema_fields
-from hitl_tui.console.screens.edit import Edit, FieldInput, text_from_editor
+from hitl_tui.console.screens.edit import Edit
+from hitl_tui.console.screens.form import FieldInput, text_from_editor
 from hitl_tui.console.screens.rules import Always, Rules
 from hitl_tui.console.widgets.rows import Rows
 from hitl_tui.core.errors import BadInput
@@ -216,16 +217,16 @@ async def test_what_comes_back_broken_from_the_editor_is_kept(tmp_path: Path) ->
         await begun(c, "note file=one")
         screen = await edit(c)
         file, days = screen.query(FieldInput)
-        assert json.loads(screen.json_text()) == {"file": "one", "days": 14}
+        assert json.loads(screen.editor_text()) == {"file": "one", "days": 14}
         for broken in ('{"file": "much work", ', '["much work"]', '{"flie": "much work"}'):
-            said = screen.take_json(broken)
+            said = screen.take_editor_text(broken)
             assert "Ctrl+E" in said
             assert "\n" not in said
-            assert screen.json_text() == broken, "nothing is lost"
+            assert screen.editor_text() == broken, "nothing is lost"
             assert (file.value, days.value) == ("one", "14")
-        assert screen.take_json('{"file": "two", "days": 15}') == ""
+        assert screen.take_editor_text('{"file": "two", "days": 15}') == ""
         assert (file.value, days.value) == ("two", "15")
-        assert json.loads(screen.json_text()) == {"file": "two", "days": 15}
+        assert json.loads(screen.editor_text()) == {"file": "two", "days": 15}
 
 
 async def test_the_editor_changes_the_text_and_an_editor_that_fails_changes_nothing(tmp_path: Path) -> None:

@@ -101,8 +101,8 @@ async def test_an_unfinished_session_is_opened_again_and_another_chosen(tmp_path
         assert c.snapshot.session_id == name
         await c.press("ctrl+o")
         await c.until(lambda: isinstance(c.app.screen, HomeScreen), "the first screen")
-        table = c.app.screen.query_one("#sessions", DataTable)
-        await c.until(lambda: table.row_count == 1, "the list of sessions")
+        await c.until(lambda: c.app.screen.query("#sessions"), "the list of sessions")
+        assert c.app.screen.query_one("#sessions", DataTable).row_count == 1
         await c.press("ctrl+o")
         await c.until(lambda: isinstance(c.app.screen, SessionScreen), "the session again")
 

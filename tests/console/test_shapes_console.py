@@ -15,12 +15,12 @@ from textual.widgets import OptionList, Static, TextArea
 from hitl_tui.config.graphs import Attachment, GraphDeclaration
 from hitl_tui.console.app import HitlApp
 from hitl_tui.console.options import ConsoleOptions
-from hitl_tui.console.places import Answer, row_labels
+from hitl_tui.console.places import Answer, spots
 from hitl_tui.console.screens.answering import Gathered, Part
 from hitl_tui.console.screens.choosing import Choosing
 from hitl_tui.console.screens.dialogs import Words
-from hitl_tui.console.screens.edit import FieldInput
-from hitl_tui.console.screens.filling import FieldArea, Filling
+from hitl_tui.console.screens.filling import Filling
+from hitl_tui.console.screens.form import FieldArea, FieldInput
 from hitl_tui.console.screens.saying import Saying
 from hitl_tui.console.widgets.question import Place
 from hitl_tui.console.widgets.rows import Rows
@@ -385,9 +385,15 @@ def test_the_row_of_actions_keeps_what_is_possible_where_room_is_scarce() -> Non
         Answer(6, "Details"),
         Answer(7, "Always", why_not="no"),
     ]
-    assert row_labels(found, 0)[3] == "4 Skip"
-    assert row_labels(found, 120)[6] == "7 Always"
-    assert row_labels(found, 60) == ["1 Approve all 12", "2 One by one", "3 모두 거부", "4", "5", "6 Details", "7"]
-    narrow = row_labels(found, 40)
-    assert all(label.startswith(str(n)) for n, label in enumerate(narrow, start=1))
-    assert sum(map(cell_width, narrow)) + 6 <= 40
+    assert [spot.label for spot in spots(found, 0)][3] == "4 Skip"
+    assert [spot.label for spot in spots(found, 120)][6] == "7 Always"
+    short = ["1 Approve all 12", "2 One by one", "3 모두 거부", "4", "5", "6 Details", "7"]
+    assert [spot.label for spot in spots(found, 62)] == short
+    for room, most in ((60, 2), (40, 2), (18, 5)):
+        assert [spot.label for spot in spots(found, room, most)] == short
+    for room, most in ((40, 1), (18, 2), (9, 3)):
+        laid = spots(found, room, most)
+        assert {spot.label for spot in laid[1:]} <= {*short, *"1234567"}
+        assert all(spot.x + cell_width(spot.label) <= room and spot.y < most for spot in laid)
+        taken = [(x, spot.y) for spot in laid for x in range(spot.x, spot.x + cell_width(spot.label))]
+        assert len(taken) == len(set(taken))

@@ -28,6 +28,7 @@ async def two_sessions(c: Console) -> tuple[str, str]:
 async def choose(c: Console, session: str) -> None:
     await c.press("ctrl+o")
     await c.until(lambda: isinstance(c.app.screen, HomeScreen), "the first screen")
+    await c.until(lambda: c.app.screen.query("#sessions"), "the list of sessions")
     table = c.app.screen.query_one("#sessions", DataTable)
     await c.until(lambda: table.row_count == 2, "both sessions")
     rows = [str(table.get_row_at(n)[0]) for n in range(2)]

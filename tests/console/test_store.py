@@ -147,6 +147,17 @@ async def test_words_typed_after_a_slash_filter_the_list(store_file: Path) -> No
         await o.until(lambda: len(o.threads) == 3, "all again")
 
 
+async def test_a_search_says_what_it_did_not_look_at(store_file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("hitl_tui.supervisor.foreign.store._SEARCHED", 2)
+    async with opened(store_file) as o:
+        said = o.screen.query_one(MessageLine)
+        await o.press("slash", *"ask")
+        await o.until(lambda: o.threads == ["asks"], "the oldest, by its id")
+        await o.until(lambda: "Titles were looked at in the 2 newest threads, ids in all 3." in said.text, "the note")
+        await o.press("enter", "escape")
+        await o.until(lambda: len(o.threads) == 3 and not said.text, "all again")
+
+
 async def test_letters_typed_as_words_are_words(store_file: Path) -> None:
     async with opened(store_file) as o:
         await o.press("slash", "question_mark", "r", "q")

@@ -23,7 +23,7 @@ ROOT = Path(hitl_tui.__file__).parent
 FACES = ("console", "repl")
 SPEAKING = ("commands", "supervisor", "ledger", "planning", "config", "core", "cli", "channels")
 """Rooms below the faces, and the command line: all that reads like a sentence is taken."""
-RAISING = ("teams", "web")
+RAISING = ("teams", "web", "lint")
 """Rooms that write content: what they raise is a sentence of ours, what they return is a team's."""
 ALSO_FOR_SCRIPTS = ("standing",)
 """Functions of faces whose text stands in JSON, too, so that it is English until it is shown."""
@@ -96,6 +96,8 @@ EXTRA = (
 
 LEFT_OUT = frozenset(
     {
+        # two names, as any sentence may have them
+        "{names} and {last}",
         *(spec.name for spec in SPECS),
         # names of effects and of sections of answers: content
         *("low risk {0}", "start {0}", "ask again {0}", "go on {0} {1}", "go on {0}"),
@@ -142,6 +144,8 @@ def extract(root: Path = ROOT) -> Found:
             taken += [text for part in standing for text in _sentences(part, raised_only=False)]
         else:
             continue
+        if room == "lint" and path.name != "rules.py":  # what is found stands in evidence, too: finished, in English
+            taken += [text for text in _of_faces(tree) if isinstance(text, str)]
         taken += _summaries(tree)
         for text in taken:
             if text not in LEFT_OUT:
@@ -185,9 +189,9 @@ def _of_call(node: ast.Call) -> Iterator[str | tuple[str, str]]:
 
 
 def parts_of(text: str) -> Iterator[str]:
-    """Yield what `in_parts` looks up of a text in columns: not spaces, and not what is typed."""
+    """Yield what `in_parts` looks up of a text in columns: not spaces, what is typed, or keys of JSON."""
     for part in re.split(r" {2,}|\n", text):
-        if re.search(r"[a-z]{3}", part) and not part.startswith("hitl-tui "):
+        if re.search(r"[a-z]{3}", part) and not part.startswith(("hitl-tui ", "{", '"')):
             yield part
 
 

@@ -23,6 +23,22 @@ NAMES = frozenset(
     | {"approve", "reject", "respond", "edit", "accept", "decline", "cancel", "done", "failed", "verify", "head"}
     | {"export", "run", "preview", "choice", "action", "args", "name", "type", "content", "message", "config"}
     | {"attribute", "query", "uv", "def", "idempotent", "GRAPH"}
+    | {"Python", "SQL", "src", "jupyter", "nbconvert", "script", "numpy", "Decimal", "Path", "deque", "range", "None"}
+    | {
+        "str",
+        "int",
+        "float",
+        "bool",
+        "list",
+        "sorted",
+        "isoformat",
+        "asdict",
+        "try",
+        "except",
+        "finally",
+        "checkpointer",
+    }
+    | {"interrupt", "GraphInterrupt", "GraphBubbleUp", "InterruptedError", "Send", "ToolNode"}
 )
 """Names: of formats and programs, of keys, of what is typed. Anything else is a word that was left in English."""
 _TYPED = (

@@ -83,3 +83,16 @@ def test_what_it_cannot_begin_with(line: Line) -> None:
     code, out, err = line.pipe("/todos\n", "--line", "--session", "none")
     assert (code, out) == (2, "")
     assert err.startswith('hitl-tui: There is no session "none"')
+
+
+@pytest.mark.long
+def test_sessions_are_listed_deleted_and_opened_by_command(line: Line) -> None:
+    code, out, _ = line.pipe(
+        f"{SEARCH}\n/new 표본 파일 목록\n/sessions 강남구\n/delete s1\n/delete s2 s2\n/open s1\n/quit\n"
+    )
+    assert code == 2, "one of the commands was refused"
+    assert "1 session." in out and "Nothing was deleted; /delete s1 s1 deletes it." in out
+    assert "s2 is the session you are in" in out
+    assert "Session s1: 강남구" in out
+    code, out, _ = line.pipe("/delete s1 s1\n/sessions\n", "--line")
+    assert "s1 is gone; the record of its decisions stays." in out and "1 session." in out

@@ -172,3 +172,40 @@ def test_commands_for_questions_that_were_not_shown_are_too_early() -> None:
     announcer.typing_began()
     assert announcer.too_early(parse("/todo approve 1"), both) == []
     assert announcer.too_early(parse("/todos"), both) == []
+
+
+def test_what_others_decide_and_what_becomes_of_it_is_said_in_a_sentence_each() -> None:
+    said: list[str] = []
+    announcer = Announcer(said.extend, "ops")
+    before = {f"todo_00{n}": todo(n, Status.PENDING) for n in range(1, 6)}
+    announcer.look(snapshot(raw=before))
+    assert said == []
+    mine = {"by": "ops", "channel": "repl", "at": ""}
+    theirs = {"by": "ann\x1b[2J", "channel": "console", "at": ""}
+    skipped = {"skipped_by": "ann", "skip_reason": "no need\u202e"}
+    after = {
+        "todo_001": todo(1, Status.PENDING, approval=mine),
+        "todo_002": todo(2, Status.PENDING, approval=theirs),
+        "todo_003": todo(3, Status.SKIPPED, metadata=skipped),
+        "todo_004": todo(4, Status.BLOCKED),
+        "todo_006": todo(6, Status.PENDING),
+    }
+    announcer.look(snapshot(raw=after))
+    announcer.look(snapshot(raw=after))
+    assert said == [
+        "todo_002 was approved by ann␛[2J (console).",
+        "todo_003 was skipped by ann: no need⟨U+202E⟩",
+        "todo_004 is blocked.",
+        "todo_006 is new in the plan: step 6",
+        "todo_005 was removed from the plan.",
+    ]
+
+
+def test_what_a_command_of_ones_own_did_is_not_said_twice() -> None:
+    said: list[str] = []
+    announcer = Announcer(said.extend, "ops")
+    announcer.look(snapshot(raw={"todo_001": todo(1, Status.PENDING)}))
+    added = snapshot(raw={"todo_001": todo(1, Status.PENDING), "todo_002": todo(2, Status.PENDING)})
+    announcer.answered("todo_002", added)
+    announcer.look(added)
+    assert said == []

@@ -65,13 +65,13 @@ class Terminal:
     def see(self, *words: str, without: str = "") -> None:
         """Wait until all words are on the screen (and one isn't)."""
         what = f"{words} (without {without!r})"
-        self._until(lambda: all(w in self.text for w in words) and not (without and without in self.text), what)
+        self.until(lambda: all(w in self.text for w in words) and not (without and without in self.text), what)
 
     def see_one(self, *words: str) -> None:
         """Wait until one of these is on the screen."""
-        self._until(lambda: any(w in self.text for w in words), f"any of {words}")
+        self.until(lambda: any(w in self.text for w in words), f"any of {words}")
 
-    def _until(self, condition: Callable[[], bool], what: str) -> None:
+    def until(self, condition: Callable[[], bool], what: str) -> None:
         """Wait for a condition of a whole picture: while one is still being drawn, nothing is looked at."""
         deadline = time.monotonic() + PATIENCE
         while not (self._read() and condition()):

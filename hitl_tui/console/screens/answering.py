@@ -7,17 +7,18 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual.app import App
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.content import Content
 
+from hitl_tui.console import keys
 from hitl_tui.console.arming import Arming
 from hitl_tui.console.asking import Row, text_row
 from hitl_tui.console.inner import asked, detail_rows, label_of, payload_rows
-from hitl_tui.console.keys import with_jamo
 from hitl_tui.console.screens.choosing import Choosing
 from hitl_tui.console.screens.dialogs import Reading
 from hitl_tui.console.screens.filling import Filling
-from hitl_tui.console.screens.saying import NOTHING_SAID, Saying, says
+from hitl_tui.console.screens.form import NOTHING_SAID
+from hitl_tui.console.screens.saying import Saying, says
 from hitl_tui.core.safe_text import safe_text
 from hitl_tui.core.shapes.model import IGNORE, REJECT, Action, Form, Shape
 from hitl_tui.core.shapes.tools import BatchShape
@@ -99,10 +100,7 @@ class Part(Reading[str | None]):
         before: there is one to go back to.
     """
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        *(Binding(str(n), f"choose({n})", str(n), id=f"part.{n}") for n in range(2, 6)),
-        Binding(with_jamo("left,b"), "back", "Back", id="part.back"),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = [*keys.bindings(keys.PART)]
 
     def __init__(self, title: str, shape: Shape, arming: Arming, *, before: bool) -> None:
         self._shape = shape
@@ -111,9 +109,10 @@ class Part(Reading[str | None]):
         super().__init__(title, rows, self._key_words(), arming)
 
     def _key_words(self) -> str:
-        offered = [f"{a.place} {label_of(a)}" for a in self._shape.actions if not a.why_not]
-        back = [_("← back")] if self._before else []
-        return "  ".join([*offered, *back, _("Esc leaves, sends nothing")])
+        named = {1: "{reading.yes}", **{n: f"{{part.{n}}}" for n in range(2, 6)}}
+        offered = [f"{named.get(a.place, a.place)} {label_of(a)}" for a in self._shape.actions if not a.why_not]
+        back = [_("{part.back} back")] if self._before else []
+        return "  ".join([*offered, *back, _("{reading.close} leaves, sends nothing")])
 
     def confirmed(self) -> None:
         self._take(1)
@@ -144,7 +143,7 @@ class Part(Reading[str | None]):
 class Gathered(Reading[str | None]):
     """Shows all decisions before they are sent together; dismissed with `send`, `<`, or None to leave."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [Binding(with_jamo("left,b"), "back", "Back", id="gathered.back")]
+    BINDINGS: ClassVar[list[BindingType]] = [b for b in keys.bindings(keys.PART) if b.id == "part.back"]
 
     def confirmed(self) -> None:
         self.dismiss("send")
@@ -158,9 +157,9 @@ async def _one_by_one(app: App[Any], arming: Arming, shape: BatchShape, name: st
     while True:
         if len(made) == len(parts):
             title = _("Review · {name}").format(name=name)
-            words = _("1 Send exactly these {n} · ← back · Esc leaves, sends nothing")
+            words = _("{reading.yes} Send exactly these {n} · {part.back} back · {reading.close} leaves, sends nothing")
             said = await app.push_screen_wait(
-                Gathered(title, _reviewed(parts, made), words.format(n=len(made)), arming)
+                Gathered(title, _reviewed(parts, made), words.replace("{n}", str(len(made))), arming)
             )
         else:
             part = parts[len(made)]

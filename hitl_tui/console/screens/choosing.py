@@ -6,15 +6,18 @@ from pathlib import PurePath
 from typing import Any, ClassVar
 
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.containers import Horizontal, Vertical
 from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Button, OptionList, Static
 
+from hitl_tui.console import keys
 from hitl_tui.console.arming import Arming
 from hitl_tui.console.inner import said_words
-from hitl_tui.console.screens.saying import NOTHING_SAID, Made
+from hitl_tui.console.keymap import keymap_of
+from hitl_tui.console.screens.form import NOTHING_SAID
+from hitl_tui.console.screens.saying import Made
 from hitl_tui.core.errors import HitlError
 from hitl_tui.core.safe_text import safe_text
 from hitl_tui.core.shapes.model import Option
@@ -35,11 +38,7 @@ class Choosing(ModalScreen[Any]):
     """
 
     CSS_PATH: ClassVar[list[str | PurePath]] = ["dialogs.tcss", "answering.tcss", "../widgets/rows.tcss"]
-    BINDINGS: ClassVar[list[BindingType]] = [
-        *(Binding(str(n), f"digit({n})", str(n), id=f"choosing.{n}", show=False) for n in range(1, _DIGITS + 1)),
-        Binding("ctrl+s", "send", "Send", id="choosing.send"),
-        Binding("escape", "cancel", "Back", id="choosing.cancel"),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = [*keys.bindings(keys.CHOOSING)]
     AUTO_FOCUS = "#choosing-list"
 
     def __init__(self, title: str, content: Content, options: tuple[Option, ...], made: Made, arming: Arming) -> None:
@@ -54,12 +53,16 @@ class Choosing(ModalScreen[Any]):
         with Vertical(classes="dialog", id="choosing") as box:
             box.border_title = Content(self._heading)
             yield Static(self._content, markup=False, classes="dialog-text")
-            rows = [Content(f"{number} {option.text}") for number, option in enumerate(self._options, start=1)]
+            rows = [Content(f"{self._digit(n)} {option.text}") for n, option in enumerate(self._options, start=1)]
             yield OptionList(*rows, id="choosing-list", compact=True)
             yield Static(id="choosing-sends", markup=False)
             with Horizontal(classes="dialog-row"):
-                yield Button(Content(_("Ctrl+S Send")), id="send", compact=True)
-                yield Button(Content(_("Esc Back")), id="cancel", compact=True)
+                shown = keymap_of(self.app).shown
+                yield Button(Content(f"{shown('choosing.send')} {_('Send')}"), id="send", compact=True)
+                yield Button(Content(f"{shown('choosing.cancel')} {_('Back')}"), id="cancel", compact=True)
+
+    def _digit(self, number: int) -> str:
+        return keymap_of(self.app).shown(f"choosing.{number}") or str(number)
 
     def on_mount(self) -> None:
         self._arming.drawn()
@@ -68,7 +71,8 @@ class Choosing(ModalScreen[Any]):
 
     def _show_state(self) -> None:
         remaining = self._arming.remaining
-        ready = _("a digit sends its option") if len(self._options) <= _DIGITS else _("↑↓ choose, Ctrl+S sends")
+        several = keymap_of(self.app).named(_("↑↓ choose, {choosing.send} sends"))
+        ready = _("a digit sends its option") if len(self._options) <= _DIGITS else several
         self.query_one("#choosing").border_subtitle = Content("…" if remaining > 0 else ready)
         if remaining > 0:
             self.set_timer(remaining + 0.02, self._show_state)
@@ -80,7 +84,7 @@ class Choosing(ModalScreen[Any]):
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
         event.stop()
-        self._told(_("Enter decides nothing: Ctrl+S sends it"))
+        self._told(keymap_of(self.app).named(_("Enter decides nothing: {choosing.send} sends it")))
 
     def _told(self, words: str) -> None:
         self.query_one("#choosing").border_subtitle = Content(words)

@@ -7,15 +7,17 @@ from pathlib import PurePath
 from typing import ClassVar, Generic, TypeVar
 
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.content import Content
+from textual.events import Key
 from textual.screen import ModalScreen
 from textual.widgets import Button, Input, Static
 
+from hitl_tui.console import keys
 from hitl_tui.console.arming import Arming
 from hitl_tui.console.asking import Row
-from hitl_tui.console.keys import with_jamo
+from hitl_tui.console.keymap import keymap_of
 from hitl_tui.console.widgets.rows import Rows
 from hitl_tui.language import _
 
@@ -33,10 +35,7 @@ class Confirm(ModalScreen[bool]):
     """
 
     CSS_PATH: ClassVar[list[str | PurePath]] = ["dialogs.tcss", "../widgets/rows.tcss"]
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding(with_jamo("1,y"), "yes", "Yes", id="confirm.yes"),
-        Binding(with_jamo("escape,2,n,enter"), "no", "No", id="confirm.no"),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = [*keys.bindings(keys.CONFIRM)]
     AUTO_FOCUS = ""
 
     def __init__(self, title: str, content: Content, yes: str, arming: Arming) -> None:
@@ -52,8 +51,11 @@ class Confirm(ModalScreen[bool]):
             with VerticalScroll(classes="dialog-text", can_focus=False):
                 yield Static(self._content, markup=False)
             with Horizontal(classes="dialog-row"):
-                yield Button(Content(f"1 {self._yes}"), id="yes", compact=True)
-                yield Button(Content(_("Esc No")), id="no", compact=True)
+                shown = keymap_of(self.app).shown
+                for name, label in (("yes", self._yes), ("no", _("No"))):
+                    button = Button(Content(f"{shown(f'confirm.{name}')} {label}"), id=name, compact=True)
+                    button.can_focus = False  # else Enter on it would say yes
+                    yield button
 
     def on_mount(self) -> None:
         self._arming.drawn()
@@ -77,7 +79,22 @@ class Confirm(ModalScreen[bool]):
 
     def on_button_pressed(self, event: Button.Pressed) -> None:
         event.stop()
-        self.dismiss(event.button.id == "yes")
+        if event.button.id != "yes":
+            self.dismiss(False)
+        elif self._arming.click_decides:
+            self.dismiss(True)
+
+
+class WordsInput(Input):
+    """The field; its dialog's keys act when they arrive, in the order of what is typed."""
+
+    async def on_key(self, event: Key) -> None:
+        wanted = keymap_of(self.app).at(keys.WORDS, event.key)
+        if wanted or event.key == "enter":  # which sends only while it is mapped to that
+            event.stop()
+            event.prevent_default()
+        if wanted:
+            await self.screen.run_action(wanted.rpartition(".")[2])
 
 
 class Words(ModalScreen[str | None]):
@@ -91,7 +108,7 @@ class Words(ModalScreen[str | None]):
     """
 
     CSS_PATH: ClassVar[list[str | PurePath]] = ["dialogs.tcss", "../widgets/rows.tcss"]
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "cancel", "Cancel", id="words.cancel")]
+    BINDINGS: ClassVar[list[BindingType]] = [*keys.bindings(keys.WORDS)]
 
     def __init__(self, title: str, content: Content, send: str, *, required: bool) -> None:
         super().__init__()
@@ -105,14 +122,18 @@ class Words(ModalScreen[str | None]):
             box.border_title = Content(self._heading)
             with VerticalScroll(classes="dialog-text", can_focus=False):
                 yield Static(self._content, markup=False)
-            yield Input(id="words", compact=True)
+            yield WordsInput(id="words", compact=True)
             yield Static(
-                Content(_("Enter {send} · Esc back, nothing happens").format(send=self._send)), classes="dialog-keys"
+                Content(
+                    keymap_of(self.app)
+                    .named(_("{words.send} {send} · {words.cancel} back, nothing happens"))
+                    .replace("{send}", self._send)
+                ),
+                classes="dialog-keys",
             )
 
-    def on_input_submitted(self, event: Input.Submitted) -> None:
-        event.stop()
-        words = event.value.strip()
+    def action_send(self) -> None:
+        words = self.query_one(WordsInput).value.strip()
         if words or not self._required:
             self.dismiss(words)
 
@@ -125,8 +146,8 @@ class ReadingText(VerticalScroll):
 
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
         super().watch_scroll_y(old_value, new_value)
-        dialog = self.screen
-        if isinstance(dialog, Reading):
+        dialog = next((a for a in self.ancestors if isinstance(a, Reading)), None)
+        if dialog is not None:  # else it was closed while it scrolled
             dialog.look()
 
 
@@ -136,27 +157,20 @@ class Reading(ModalScreen[Answered], Generic[Answered]):
     Args:
         title: one line, safe.
         rows: the text.
-        keys: what the keys do, one line.
+        said: what the keys do, one line; it may name them by id, see `Keymap.named`.
         arming: when keys decide.
     """
 
     CSS_PATH: ClassVar[list[str | PurePath]] = ["dialogs.tcss", "../widgets/rows.tcss"]
     DEFAULT_CSS = "Reading { align: center middle; background: $background 60%; } #reading-text { height: 1fr; }"
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("1", "yes", "Yes", id="reading.yes"),
-        Binding(with_jamo("j,down"), "move(1)", "Down", id="reading.down"),
-        Binding(with_jamo("k,up"), "move(-1)", "Up", id="reading.up"),
-        Binding("space,pagedown", "page(1)", "Read on", id="reading.page_down"),
-        Binding("pageup", "page(-1)", "Back", id="reading.page_up"),
-        Binding(with_jamo("escape,q"), "close", "Close", id="reading.close"),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = [*keys.bindings(keys.READING)]
     AUTO_FOCUS = "#reading-text"
 
-    def __init__(self, title: str, rows: Sequence[Row], keys: str, arming: Arming) -> None:
+    def __init__(self, title: str, rows: Sequence[Row], said: str, arming: Arming) -> None:
         super().__init__()
         self._heading = title
         self._text = tuple(rows)
-        self._keys = keys
+        self._keys = said
         self._arming = arming
         self._end = False
         self._told = ""
@@ -166,24 +180,27 @@ class Reading(ModalScreen[Answered], Generic[Answered]):
             box.border_title = Content(self._heading)
             with ReadingText(id="reading-text"):
                 yield Rows(self._text)
-            yield Static(Content(self._keys), classes="dialog-keys", id="reading-keys")
+            yield Static(self._key_line(), classes="dialog-keys", id="reading-keys")
 
     def on_mount(self) -> None:
         self._arming.drawn()
         self.call_after_refresh(self.look)
         self._show_state()
 
+    def _key_line(self) -> Content:
+        return Content(keymap_of(self.app).named(self._keys))
+
     @property
     def read(self) -> bool:
         """The end was on the screen."""
         return self._end
 
-    def redraw(self, rows: Sequence[Row], keys: str) -> None:
+    def redraw(self, rows: Sequence[Row], said: str) -> None:
         """Show another text: it has to be read, and the keyboard to rest, anew."""
-        self._text, self._keys, self._end, self._told = tuple(rows), keys, False, ""
+        self._text, self._keys, self._end, self._told = tuple(rows), said, False, ""
         self.query_one(Rows).show(self._text)
         self.query_one(ReadingText).scroll_home(animate=False, force=True, immediate=True)
-        self.query_one("#reading-keys", Static).update(Content(keys))
+        self.query_one("#reading-keys", Static).update(self._key_line())
         self._arming.drawn()
         self.call_after_refresh(self.look)
         self._show_state()
@@ -198,7 +215,8 @@ class Reading(ModalScreen[Answered], Generic[Answered]):
 
     def _show_state(self) -> None:
         remaining = self._arming.remaining
-        state = _("more below: PgDn") if not self._end else "…" if remaining > 0 else _("ready")
+        more = keymap_of(self.app).named(_("more below: {reading.page_down}"))
+        state = more if not self._end else "…" if remaining > 0 else _("ready")
         words = f"{self._told} · {state}" if self._told else state
         self.query_one("#reading").border_subtitle = Content(words)
         if remaining > 0 and self._end:
@@ -212,7 +230,7 @@ class Reading(ModalScreen[Answered], Generic[Answered]):
     def holds(self) -> str:
         """Return why a key decides nothing yet; empty when it does."""
         if not self._end:
-            return _("Read to the end first (PgDn); nothing was decided")
+            return keymap_of(self.app).named(_("Read to the end first ({reading.page_down}); nothing was decided"))
         if not self._arming.decides:
             return _("Too soon after the last key; nothing was decided")
         return ""

@@ -3,26 +3,23 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import PurePath
 from typing import Any, ClassVar
 
-from textual.actions import SkipAction
-from textual.app import ComposeResult, SuspendNotSupported
-from textual.binding import Binding, BindingType
+from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.content import Content
-from textual.screen import ModalScreen
-from textual.widgets import Button, Input, Static, TextArea
+from textual.widgets import Static
 
 from hitl_tui.console.asking import text_row
 from hitl_tui.console.fields import Field, field_text, schema_fields
 from hitl_tui.console.inner import payload_rows
-from hitl_tui.console.screens.edit import EditArea, FieldInput
-from hitl_tui.console.screens.saying import NOTHING_SAID, edited
+from hitl_tui.console.keymap import keymap_of
+from hitl_tui.console.screens.form import FieldArea, FieldInput, Form, problem, written
 from hitl_tui.console.widgets.rows import Rows
-from hitl_tui.core.errors import BadInput, HitlError
-from hitl_tui.core.safe_text import cell_width, one_line, safe_text, unsafe_text
+from hitl_tui.core.errors import HitlError
+from hitl_tui.core.safe_text import cell_width, one_line, safe_text
 from hitl_tui.core.shapes.forms import inferred
 from hitl_tui.core.shapes.model import Wants
 from hitl_tui.language import _, render
@@ -34,15 +31,7 @@ Filled = Callable[[Mapping[str, Any]], Any]
 """The fields → what is sent; raises BadInput."""
 
 
-class FieldArea(EditArea):
-    """A field of several lines."""
-
-    def __init__(self, field: Field, text: str) -> None:
-        super().__init__(text, compact=True, tab_behavior="focus", soft_wrap=True)
-        self.field = field
-
-
-class Filling(ModalScreen[Any]):
+class Filling(Form[Any]):
     """The form; dismissed with the answer, or with `NOTHING_SAID`.
 
     Args:
@@ -52,15 +41,7 @@ class Filling(ModalScreen[Any]):
     """
 
     CSS_PATH: ClassVar[list[str | PurePath]] = ["dialogs.tcss", "answering.tcss", "../widgets/rows.tcss"]
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("tab", "app.focus_next", "Next", id="filling.next", priority=True),
-        Binding("shift+tab", "app.focus_previous", "Previous", id="filling.previous", priority=True),
-        Binding("down,enter", "field(1)", "Next field", id="filling.down", priority=True),
-        Binding("up", "field(-1)", "Previous field", id="filling.up", priority=True),
-        Binding("escape", "cancel", "Back", id="filling.cancel"),
-        Binding("ctrl+s,f9", "send", "Send", id="filling.send", priority=True),
-        Binding("ctrl+e", "editor", "Editor", id="filling.editor", priority=True),
-    ]
+    FRAME = "filling"
 
     def __init__(self, title: str, wants: Wants, made: Filled) -> None:
         super().__init__()
@@ -87,9 +68,9 @@ class Filling(ModalScreen[Any]):
             with VerticalScroll(id="filling-shown", can_focus=False):
                 yield Rows(id="filling-result")
             with Horizontal(classes="dialog-row"):
-                yield Button(Content(_("Ctrl+S Send")), id="send", compact=True)
-                yield Button(Content(_("Ctrl+E Editor")), id="editor", compact=True)
-                yield Button(Content(_("Esc Back")), id="cancel", compact=True)
+                yield self.button("form.send", _("Send"))
+                yield self.button("form.editor", _("Editor"))
+                yield self.button("form.cancel", _("Back"))
 
     def _box(self, field: Field, number: int) -> FieldInput | FieldArea:
         text = _long_text(field, self._before)
@@ -98,32 +79,10 @@ class Filling(ModalScreen[Any]):
         return FieldInput(field, field_text(field, self._before), number)
 
     def on_mount(self) -> None:
-        first = next(iter(self._boxes()), None)
+        first = next(iter(self.boxes()), None)
         if first is not None:
             first.focus()
-        self._show()
-
-    def on_text_area_changed(self, event: TextArea.Changed) -> None:
-        event.stop()
-        self._show()
-
-    def on_input_changed(self, event: Input.Changed) -> None:
-        event.stop()
-        self._show()
-
-    def action_field(self, by: int) -> None:
-        """Go to the next or previous field from a field of one line; in others the key is what it is there."""
-        if not isinstance(self.focused, FieldInput):
-            raise SkipAction
-        boxes = list(self._boxes())
-        place = boxes.index(self.focused) + by
-        if 0 <= place < len(boxes):
-            boxes[place].focus()
-
-    def _boxes(self) -> Iterator[FieldInput | FieldArea]:
-        for widget in self.query("FieldInput, FieldArea"):
-            if isinstance(widget, FieldInput | FieldArea):
-                yield widget
+        self.look()
 
     # What is written -------------------------------------------------------------------------------------------
 
@@ -134,15 +93,15 @@ class Filling(ModalScreen[Any]):
             BadInput: one isn't what it has to be; the first is named.
         """
         found: dict[str, Any] = {}
-        for box in self._boxes():
-            text, name = _written(box), box.field.name
+        for box in self.boxes():
+            text, name = written(box), box.field.name
             if text or (box.field.type == "string" and isinstance(self._before.get(name), str)):
                 found[name] = box.field.value(text)
         return {**found, **self._extra}
 
-    def _show(self) -> None:
-        for box in self._boxes():
-            box.set_class(bool(_problem(box)), "-wrong")
+    def look(self) -> None:
+        for box in self.boxes():
+            box.set_class(bool(problem(box)), "-wrong")
         result = self.query_one("#filling-result", Rows)
         try:
             values = self._values()
@@ -157,34 +116,22 @@ class Filling(ModalScreen[Any]):
         try:
             value = self._made(self._values())
         except HitlError:
-            self._show()
+            self.look()
             return
         self.dismiss(value)
-
-    def action_cancel(self) -> None:
-        self.dismiss(NOTHING_SAID)
-
-    def on_button_pressed(self, event: Button.Pressed) -> None:
-        event.stop()
-        if event.button.id == "cancel":
-            self.action_cancel()
-        elif event.button.id == "editor":
-            self.action_editor()
-        else:
-            self.action_send()
 
     # The editor ------------------------------------------------------------------------------------------------
 
     def editor_text(self) -> str:
         """Return what the editor opens with: a long text by itself, else all fields as JSON."""
         if isinstance(self.focused, FieldArea) and self.focused.field.type == "string":
-            return _written(self.focused)
+            return written(self.focused)
         if self._unread:
             return self._unread
         found = {
-            box.field.name: _written(box) if _problem(box) else box.field.value(_written(box))
-            for box in self._boxes()
-            if _written(box)
+            box.field.name: written(box) if problem(box) else box.field.value(written(box))
+            for box in self.boxes()
+            if written(box)
         }
         return json.dumps({**found, **self._extra}, ensure_ascii=False, indent=_INDENT) + "\n"
 
@@ -197,38 +144,21 @@ class Filling(ModalScreen[Any]):
             found = json.loads(text)
         except (ValueError, RecursionError) as error:
             self._unread = text
-            return _("What came back isn't valid JSON ({error}); Ctrl+E opens it again as you left it.").format(
-                error=error
-            )
+            return self.not_json(error)
         if not isinstance(found, dict):
             self._unread = text
-            return _("What came back can't be used: it has to be one object; Ctrl+E opens it again.")
+            said = _("What came back can't be used: it has to be one object; {form.editor} opens it again.")
+            return keymap_of(self.app).named(said)
         self._unread = ""
-        names = {box.field.name for box in self._boxes()}
+        names = {box.field.name for box in self.boxes()}
         self._extra = {name: value for name, value in found.items() if name not in names}
-        for box in self._boxes():
+        for box in self.boxes():
             if isinstance(box, FieldArea):
                 box.text = (_long_text(box.field, found, always=True) or "") if box.field.name in found else ""
             else:
                 box.value = field_text(box.field, found)
-        self._show()
+        self.look()
         return ""
-
-    def action_editor(self) -> None:
-        self.run_worker(self._edit_outside(), group="editor", exclusive=True)
-
-    async def _edit_outside(self) -> None:
-        try:
-            with self.app.suspend(), self.app.batch_update():
-                text = await edited(self.editor_text())
-        except SuspendNotSupported:
-            said = _("This terminal can't lend itself to an editor.")
-        except HitlError as error:
-            said = render(error.message)
-        else:
-            said = self.take_editor_text(text)
-        self.app.refresh(layout=True)
-        self.query_one("#filling").border_subtitle = Content(one_line(said, 200))
 
 
 def _long_text(field: Field, values: Mapping[str, Any], *, always: bool = False) -> str | None:
@@ -241,17 +171,3 @@ def _long_text(field: Field, values: Mapping[str, Any], *, always: bool = False)
         if always or len(text) > _LONG:
             return safe_text(json.dumps(value, ensure_ascii=False, indent=_INDENT))
     return safe_text(json.dumps(value, ensure_ascii=False)) if always else None
-
-
-def _written(box: FieldInput | FieldArea) -> str:
-    return unsafe_text(box.value if isinstance(box, FieldInput) else box.text)
-
-
-def _problem(box: FieldInput | FieldArea) -> str:
-    """Return what is wrong in a field; nothing when it is empty, for then it is left out or its default holds."""
-    try:
-        if _written(box):
-            box.field.value(_written(box))
-    except BadInput as error:
-        return error.message
-    return ""

@@ -6,39 +6,32 @@ import asyncio
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, ClassVar, cast
 
-from rich.text import Text
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, VerticalScroll
 from textual.content import Content
-from textual.events import Resize, ScreenResume
+from textual.events import DescendantFocus, Resize, ScreenResume
 from textual.screen import Screen
 from textual.widgets import DataTable, OptionList, Static
 from textual.widgets.option_list import Option
 
 from hitl_tui.console import keys
-from hitl_tui.console.terms import MODES, day_words, mode_words, padded
+from hitl_tui.console.terms import MODES, error_words, mode_words, padded
 from hitl_tui.console.widgets.bars import HeaderBar, KeyLine, MessageLine
 from hitl_tui.console.widgets.prompt import Prompt
-from hitl_tui.core.safe_text import one_line, safe_text
+from hitl_tui.core.errors import HitlError
+from hitl_tui.core.safe_text import safe_text
 from hitl_tui.language import _, mark, ngettext, render
 
 if TYPE_CHECKING:
+    from hitl_tui.commands.completion import Completion
     from hitl_tui.console.app import HitlApp
+    from hitl_tui.console.widgets.sessions import SessionTable
     from hitl_tui.supervisor.workbench import SessionSummary
 
 _WHAT = mark(
     "Agents propose the steps; you decide which of them run, see everything they do, and can go back to any moment."
 )
-_FIXED = (10, 14, 16)
-_STATUS = {
-    "waiting": mark("? waiting"),
-    "running": mark("▸ running"),
-    "finished": mark("✓ finished"),
-    "failed": mark("✗ failed"),
-    "interrupted": mark("○ interrupted"),
-    "unreadable": mark("✗ unreadable"),
-}
 
 
 class HomeScreen(Screen[None]):
@@ -53,8 +46,7 @@ class HomeScreen(Screen[None]):
     def __init__(self) -> None:
         super().__init__()
         self.VERTICAL_BREAKPOINTS = []  # width and height count together here, see `_wide`
-        self._sessions: list[SessionSummary] = []
-        self._loaded = False
+        self._table: SessionTable | None = None
         self._width = 0
         self._seen = False
 
@@ -73,7 +65,6 @@ class HomeScreen(Screen[None]):
             yield Static(Content(_("Begin with")), classes="home-title")
             yield OptionList(*self._options(), id="starters", markup=False, compact=True)
             yield Static(Content(_("Sessions")), classes="home-title", id="sessions-title")
-            yield DataTable(id="sessions", cursor_type="row", show_header=False)
             yield Static("", id="home-facts", markup=False)
         yield MessageLine(id="message")
         with Horizontal(id="prompt-row"):
@@ -106,14 +97,10 @@ class HomeScreen(Screen[None]):
 
     def on_mount(self) -> None:
         self.query_one(Prompt).past = self.hitl.lines
-        table = self.query_one("#sessions", DataTable)
-        for key, width in zip(("id", "status", "updated"), _FIXED, strict=True):
-            table.add_column(Text(), key=key, width=width)  # a string would be read as markup
-        table.add_column(Text(), key="title", width=20)
+        self.query_one(Prompt).completer = self._complete
+        self.query_one("#sessions-title", Static).display = False
         self._facts()
-        specs = [*keys.of(keys.PROMPT, line=True), *keys.of(keys.ANYWHERE, line=True)]
-        self.query_one(KeyLine).show([s for s in specs if s.id != "prompt.complete"])
-        self._show_sessions()
+        self._show_keys()
         self.hitl.say_now(self)
         self.set_focus(self.query_one(Prompt))
         self.hitl.take_keys()
@@ -127,7 +114,8 @@ class HomeScreen(Screen[None]):
             starters.highlighted = chosen
         if self._width != self.app.size.width:
             self._width = self.app.size.width
-            self._show_sessions()
+            if self._table is not None:
+                self._table.show(self._table.known)
 
     async def on_screen_resume(self, event: ScreenResume) -> None:
         if not self._seen:
@@ -144,7 +132,7 @@ class HomeScreen(Screen[None]):
             (_("model"), _("none: finds and computes")),
             (
                 _("mode"),
-                _("{mode}  (F4 changes it)").format(mode=mode_words(self.hitl.mode))
+                self.hitl.keymap.named(_("{mode}  ({console.mode} changes it)")).format(mode=mode_words(self.hitl.mode))
                 if self.hitl.mode in MODES
                 else _("as the workspace says"),
             ),
@@ -164,36 +152,82 @@ class HomeScreen(Screen[None]):
         """Show the mode that new sessions get."""
         self._facts()
 
-    def show_sessions(self, sessions: Sequence[SessionSummary]) -> None:
-        """Show these sessions, newest first."""
-        self._sessions = list(reversed(sessions))
-        self._loaded = True
-        self._show_sessions()
+    # Sessions ----------------------------------------------------------------------------------------------------
 
-    def _show_sessions(self) -> None:
-        table = self.query_one("#sessions", DataTable)
-        title = self.query_one("#sessions-title", Static)
-        title.display = table.display = bool(self._sessions)
-        waiting = sum(s.questions for s in self._sessions)
+    @property
+    def known(self) -> Sequence[SessionSummary]:
+        """The sessions there are, newest first, as far as they are known yet."""
+        return self._table.known if self._table is not None else ()
+
+    @property
+    def chosen(self) -> str:
+        """Id of the session at the cursor; empty when there is none."""
+        return self._table.selected if self._table is not None else ""
+
+    async def show_sessions(self, sessions: Sequence[SessionSummary], at: str = "") -> None:
+        """Show these sessions, newest first.
+
+        Args:
+            sessions: all there are, newest last.
+            at: the one to put the cursor on; empty to leave it.
+        """
+        if self._table is None:
+            if not sessions:
+                return
+            from hitl_tui.console.widgets.sessions import SessionTable
+
+            self._table = SessionTable(id="sessions")
+            await self.mount(self._table, before="#home-facts")
+        self._table.show(sessions[::-1], at)
+        self._table.display = self.query_one("#sessions-title", Static).display = bool(sessions)
+        if not sessions and self.focused is None:
+            self.set_focus(self.query_one(Prompt))
+        waiting = sum(s.questions for s in sessions)
         needs = ngettext("● {n} needs you", "● {n} need you", waiting).format(n=waiting)
         self.query_one(HeaderBar).status = needs if waiting else ""
-        if "title" not in table.columns:
+        self._show_found()
+        self._show_keys()
+
+    def seek(self, words: str) -> None:
+        """Show the sessions that have these words, and go to them."""
+        if self._table is None or not self._table.known:
+            self.say(_("There is no session yet."))
             return
-        room = max(10, self.app.size.width - sum(_FIXED) - 4 * 2 - 6)
-        table.columns["title"].width = room  # type: ignore[index]
-        here = table.cursor_row
-        table.clear()
-        for summary in self._sessions:
-            asks = f" ●{summary.questions}" if summary.questions else ""
-            said = summary.title or render(summary.message)
-            table.add_row(
-                Text(one_line(safe_text(summary.id, multiline=False), _FIXED[0])),
-                Text((_(_STATUS[summary.status]) if summary.status in _STATUS else summary.status) + asks),
-                Text(day_words(summary.updated), style="dim"),
-                Text(one_line(said if summary.title else safe_text(said, multiline=False), room)),
-            )
-        if self._sessions:
-            table.move_cursor(row=min(here, len(self._sessions) - 1), animate=False)
+        self._table.seek(words)
+        self.set_focus(self._table)
+
+    def _show_found(self) -> None:
+        found = self._table.found if self._table is not None else Content("")
+        keymap = self.hitl.keymap
+        how = _("{part} goes to them").format(part=keymap.shown("home.part"))
+        if self._table is not None and self.focused is self._table:
+            how = _("{find} finds words").format(find=keymap.shown("sessions.find"))
+        said = Content.assemble(_("Sessions"), "  ", found) if found.plain else Content(f"{_('Sessions')} · {how}")
+        self.query_one("#sessions-title", Static).update(said)
+
+    def on_session_table_sought(self, event: SessionTable.Sought) -> None:
+        event.stop()
+        self._show_found()
+
+    def on_session_table_wanted(self, event: SessionTable.Wanted) -> None:
+        event.stop()
+        if event.what == "leave":
+            self.set_focus(self.query_one(Prompt))
+        else:
+            self.hitl.keep(event.what, event.session_id)
+
+    def on_descendant_focus(self, event: DescendantFocus) -> None:
+        self._show_keys()
+        self._show_found()
+
+    def _show_keys(self) -> None:
+        table = self._table
+        if table is not None and self.focused is table:
+            own = keys.of(keys.SESSIONS, line=True)
+        else:
+            own = [s for s in keys.of(keys.PROMPT, line=True) if s.id != "prompt.complete"]
+            own = [*own[:1], *keys.of(keys.HOME, line=True)[:1], *own[1:]]
+        self.query_one(KeyLine).show([*own, *keys.of(keys.ANYWHERE, line=True)])
 
     def say(self, text: str, *, error: bool = False) -> None:
         """Show one safe line above the prompt."""
@@ -205,28 +239,59 @@ class HomeScreen(Screen[None]):
         if not prompt.text:
             prompt.text = text
             prompt.move_cursor(prompt.document.end)
+        self.set_focus(prompt)
 
     def on_prompt_sent(self, event: Prompt.Sent) -> None:
         event.stop()
         text = event.text
         prompt = self.query_one(Prompt)
         if text.isascii() and text.isdigit() and 1 <= int(text) <= len(self.hitl.starters) + 1:
-            prompt.text = ""
             self._begin_with(int(text) - 1)
             return
         prompt.sent(text)
         self.hitl.keep_lines()
-        words = text.lstrip("/ ").split(maxsplit=1)
-        if text.startswith("/") and words and words[0].lower() in ("quit", "exit"):
-            self.run_worker(self.hitl.action_quit())
-        elif text.startswith("/") and len(words) == 2 and words[0].lower() == "new":
-            self.hitl.begin(words[1])
-        elif text.startswith("/") and words and words[0].lower() == "help":
-            self.hitl.action_help()
-        elif text.startswith("/"):
-            self.say(_("Open or begin a session first; commands work there. F1 lists them."), error=True)
+        if text.startswith("/"):
+            self._command(text)
         else:
             self.hitl.begin(text)
+
+    def _command(self, text: str) -> None:
+        """Carry out a command that needs no session."""
+        from hitl_tui.commands.parser import parse
+        from hitl_tui.console.screens.lines import OWN, carry_out
+
+        try:
+            parsed = parse(text)
+        except HitlError as error:
+            self.say(safe_text(error_words(error.message, error.help), multiline=False), error=True)
+            return
+        if parsed.spec.name in OWN:
+            carry_out(self.hitl, parsed)
+        elif parsed.spec.name == "help":
+            self.hitl.action_help()
+        else:
+            said = _("Open or begin a session first; commands work there. {console.help} lists them.")
+            self.say(self.hitl.keymap.named(said), error=True)
+
+    def _complete(self, line: str, cursor: int) -> Sequence[Completion]:
+        from hitl_tui.commands.completion import complete
+        from hitl_tui.console.screens.lines import OWN
+
+        found = complete(line, cursor, sessions=self.known[::-1])
+        return [c for c in found if not c.text.startswith("/") or c.text[1:] in {*OWN, "help"}]
+
+    def on_prompt_choices(self, event: Prompt.Choices) -> None:
+        from hitl_tui.console.screens.lines import choices_shown
+
+        self.query_one(MessageLine).hint(choices_shown(event.found))
+
+    def on_text_area_changed(self, event: Prompt.Changed) -> None:
+        hint = ""
+        if event.text_area.text.startswith("/"):
+            from hitl_tui.commands.completion import usage_hint
+
+            hint = render(usage_hint(event.text_area.text))
+        self.query_one(MessageLine).hint(safe_text(hint, multiline=False))
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
         event.stop()
@@ -236,23 +301,24 @@ class HomeScreen(Screen[None]):
         if index < len(self.hitl.starters):
             self.hitl.begin_starter(self.hitl.starters[index])
         else:
-            self.query_one(Prompt).focus()
+            self.set_focus(self.query_one(Prompt))
             if self.hitl.options.attached is None:
                 self.say(_("Type what you want to know or have done in {folder}.").format(folder=self._folder()))
 
     def on_data_table_row_selected(self, event: DataTable.RowSelected) -> None:
         event.stop()
-        if event.cursor_row < len(self._sessions):
-            self.hitl.open(self._sessions[event.cursor_row].id)
+        if self.chosen:
+            self.hitl.open(self.chosen)
 
     def action_next_part(self) -> None:
-        parts = [w for w in ("#prompt", "#starters", "#sessions") if self.query_one(w).display]
+        table = ["#sessions"] if self._table is not None and self._table.display else []
+        parts = ["#prompt", "#starters", *table]
         here = f"#{self.focused.id}" if self.focused is not None else ""
         following = parts[(parts.index(here) + 1) % len(parts)] if here in parts else parts[0]
-        self.query_one(following).focus()
+        self.set_focus(self.query_one(following))  # at once: another key may follow
 
     def action_back(self) -> None:
         if self.focused is not None and self.focused.id == "prompt":
             self.hitl.back_to_session()
         else:
-            self.query_one(Prompt).focus()
+            self.set_focus(self.query_one(Prompt))

@@ -7,18 +7,22 @@ from typing import TYPE_CHECKING, Any
 
 from textual.content import Content
 
-from hitl_tui.console.asking import body, details, input_rows, text_row, title_of
+from hitl_tui.console.asking import body, details, text_row, title_of
 from hitl_tui.console.drafts import document_path, draft_of
 from hitl_tui.console.engine import Link
+from hitl_tui.console.past import todo_rows
 from hitl_tui.console.places import Answer
 from hitl_tui.console.screens.dialogs import Confirm, Words
 from hitl_tui.console.screens.edit import Edit, Edited
+from hitl_tui.console.screens.lines import carry_out, own_command
 from hitl_tui.console.screens.ordering import Ordering
+from hitl_tui.console.screens.returning import go_back, show_checkpoint, show_steps
 from hitl_tui.console.screens.review import Outcome, Review
 from hitl_tui.console.screens.rules import allow_always, list_rules
+from hitl_tui.console.screens.several import Several
 from hitl_tui.console.screens.viewer import Viewer
-from hitl_tui.console.terms import clock_words, day_words, error_words, mode_words, next_mode
-from hitl_tui.console.words import history_said, number_of, status_words
+from hitl_tui.console.terms import error_words, mode_words, next_mode
+from hitl_tui.console.words import number_of, status_words
 from hitl_tui.core.digest import digest
 from hitl_tui.core.errors import HitlError
 from hitl_tui.core.requests import Kind, Verdict
@@ -48,6 +52,7 @@ class Operator:
         self._screen = screen
         self._decided: list[str] = []
         self.order = Ordering(screen, self._report, self._start)
+        self.several = Several(screen, self._report, self._start, self.review)
 
     def _start(self, work: Coroutine[Any, Any, None]) -> None:
         self._screen.run_worker(self._screen.hitl.guarded(work), group="operator")
@@ -69,12 +74,9 @@ class Operator:
 
     async def _send(self, line: str) -> None:
         screen = self._screen
-        name, __, rest = line.lstrip("/ ").partition(" ")
-        if line.lstrip().startswith("/") and name.lower() in ("quit", "exit"):
-            await screen.hitl.action_quit()
-            return
-        if line.lstrip().startswith("/") and name.lower() == "new" and rest.strip():
-            screen.hitl.begin(rest.strip())
+        own = own_command(line)
+        if own is not None:
+            carry_out(screen.hitl, own)
             return
         if not screen.linked.is_set():
             screen.say(_("The session is still opening; what you sent is carried out as soon as it is open."))
@@ -158,7 +160,7 @@ class Operator:
     async def _inner(self, question: Question, answer: Answer) -> None:
         """Answer what a team asks from inside, in the dialog that the answer needs (I2)."""
         from hitl_tui.console.screens.answering import answer_of
-        from hitl_tui.console.screens.saying import NOTHING_SAID
+        from hitl_tui.console.screens.form import NOTHING_SAID
 
         link, app = await self._linked(), self._screen.hitl
         value = await answer_of(app, app.arming, question, answer.action)
@@ -214,7 +216,11 @@ class Operator:
     def review(self, marked: Sequence[Question]) -> None:
         """Show the marked questions; there, one key approves exactly those."""
         if not marked:
-            self._screen.say(_("Nothing is marked: Space marks the question on the screen."))
+            self._screen.say(
+                self._screen.hitl.keymap.named(
+                    _("Nothing is marked: {question.mark} marks the question on the screen.")
+                )
+            )
             return
         self._start(self._review(marked))
 
@@ -266,7 +272,7 @@ class Operator:
     async def _show_draft(self, link: Link, panel: QuestionPanel, question: Question) -> None:
         rows = [text_row(_("writes    what it would hold can't be worked out"), "bold $text-warning")]
         try:
-            rows = await draft_of(link, question, _DRAFT_LINES)
+            rows = await draft_of(link, question, _DRAFT_LINES, self._screen.hitl.keymap.shown("question.6"))
         finally:
             if self._open(question.id) is not None:
                 panel.draft_ready(question.id, rows)
@@ -365,13 +371,6 @@ class Operator:
             )
         return True
 
-    def cancel(self, todo_id: str) -> None:
-        """Offer to stop a running TODO (C6)."""
-        self._start(self._stop(todo_id))
-
-    async def _stop(self, todo_id: str) -> None:
-        await self._cancel(todo_id)
-
     async def _cancel(self, todo_id: str) -> bool:
         todo = self._todo(todo_id)
         if todo is None or todo.status is not Status.IN_PROGRESS:
@@ -392,29 +391,9 @@ class Operator:
         self._start(self._restore(info))
 
     async def _restore(self, info: CheckpointInfo) -> None:
-        link = await self._linked()
-        said = await self._restore_preview(link, info)
-        if await self._confirm(
-            _("Restore the checkpoint of {time}").format(time=clock_words(info.timestamp)), said, _("Restore")
-        ):
-            self._report(await link.handler.handle(f"/checkpoint restore {info.checkpoint_id}"))
-
-    async def _restore_preview(self, link: Link, info: CheckpointInfo) -> Content:
-        rows = [
-            _("The session stands at {node} again, with {todos_completed} completed. ").format(
-                node=safe_text(info.node), todos_completed=info.todos_completed
-            )
-        ]
-        state = await link.state_at(info.checkpoint_id)
-        then = state.get("todos") or {}
-        now = link.face.snapshot.todos
-        again = [t.id for t in now if t.attempt and then.get(t.id, {}).get("status") != Status.COMPLETED.value]
-        open_then = [i for i, raw in then.items() if raw.get("status") in ("waiting_approval", "in_progress")]
-        rows.append(_("Asked again: {open_then}.").format(open_then=", ".join(open_then) or _("nothing at once")))
-        if again:
-            rows.append(_("Already ran and would run again when approved: {again}.").format(again=", ".join(again)))
-        rows.append(_("Nothing is executed, the history stays, and what steps have done to the world is not undone."))
-        return Content("\n".join(rows))
+        result = await go_back(self._screen.hitl, await self._linked(), info)
+        if result is not None:
+            self._report(result)
 
     # Looking ---------------------------------------------------------------------------------------------------
 
@@ -433,46 +412,22 @@ class Operator:
         todo, snapshot = self._todo(todo_id), self._screen.snapshot
         if todo is None or snapshot is None:
             return
-        glyph, word, colour = status_words(todo)
-        team = safe_text(todo.agent_name, multiline=False)
-        rows = [
-            text_row(safe_text(todo.name, multiline=False), "bold"),
-            text_row(
-                _("{glyph} {word} · {team} · {priority} priority").format(
-                    glyph=glyph, word=word, team=team, priority=render(todo.priority.value)
-                ),
-                colour,
-            ),
-        ]
-        if todo.error:
-            rows.append(text_row(safe_text(render(todo.error)), "$text-error"))
-        rows += [text_row(""), *input_rows(todo.arguments, todo.description, snapshot.workspace)]
-        if isinstance(result, dict):
-            rows += [text_row(""), text_row(_("Result"), "bold"), text_row(safe_text(str(result.get("text", ""))))]
+        rows = todo_rows(todo, snapshot.workspace, result if isinstance(result, dict) else None)
         await self._screen.app.push_screen_wait(Viewer(_("TODO · {id}").format(id=number_of(todo.id)), rows))
+
+    def show_steps(self, todo_id: str) -> None:
+        """Show the steps of a TODO's team (D13)."""
+        self._start(self._show_steps(todo_id))
+
+    async def _show_steps(self, todo_id: str) -> None:
+        await show_steps(self._screen.hitl, await self._linked(), self._todo(todo_id), self._screen.say)
 
     def show_checkpoint(self, info: CheckpointInfo) -> None:
         """Show what is known of a checkpoint."""
         self._start(self._show_checkpoint(info))
 
     async def _show_checkpoint(self, info: CheckpointInfo) -> None:
-        link = await self._linked()
-        state = await link.state_at(info.checkpoint_id)
-        rows = [
-            _("checkpoint  {checkpoint_id}").format(checkpoint_id=info.checkpoint_id),
-            _("from        {parent_id}").format(parent_id=info.parent_id or "-"),
-            _("time        {day} {time}").format(day=day_words(info.timestamp), time=clock_words(info.timestamp)),
-            _("node        {node}").format(node=safe_text(info.node)),
-            _("branch      {branch}, superstep {step}").format(branch=info.branch, step=info.step),
-            _("completed   {todos_completed}").format(todos_completed=info.todos_completed),
-            _("said        {history_said}").format(history_said=safe_text(history_said(info), multiline=False) or "-"),
-        ]
-        for todo_id, raw in (state.get("todos") or {}).items():
-            rows.append(
-                f"\n{number_of(todo_id)}  {render(str(raw.get('status', '')))}  {safe_text(str(raw.get('name', '')))}"
-            )
-        rows.append(_("\nEsc closes; r in the history restores it."))
-        await self._screen.app.push_screen_wait(Viewer(_("Checkpoint"), [text_row(row) for row in rows]))
+        await show_checkpoint(self._screen.hitl, await self._linked(), info)
 
 
 def _expected(question: Question, edited: Edited) -> str:

@@ -2,26 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from textual.content import Content
 
-from hitl_tui.console.asking import Row
+from hitl_tui.console.asking import Row, text_row
 from hitl_tui.console.engine import Link
 from hitl_tui.console.past import difference_rows, fork_words, restore_words, todo_rows, todos_at
 from hitl_tui.console.reel import Place
 from hitl_tui.console.screens.dialogs import Confirm
 from hitl_tui.console.screens.viewer import Viewer
-from hitl_tui.console.terms import clock_words
-from hitl_tui.console.words import number_of
+from hitl_tui.console.terms import clock_words, day_words
+from hitl_tui.console.words import history_said, number_of
 from hitl_tui.core.safe_text import safe_text
-from hitl_tui.language import _
+from hitl_tui.core.todos import SupervisorTodo
+from hitl_tui.language import _, render
 from hitl_tui.supervisor.comparing import changed_lines, compare, consequences
 
 if TYPE_CHECKING:
+    from hitl_tui.commands.results import CommandResult
+    from hitl_tui.console.app import HitlApp
     from hitl_tui.console.screens.replay import ReplayScreen
     from hitl_tui.console.screens.session import SessionScreen
+    from hitl_tui.supervisor.history import CheckpointInfo
 
 
 _TEXTS_COMPARED = 5
@@ -57,28 +61,76 @@ async def show_todo(screen: ReplayScreen, link: Link, place: Place, state: Mappi
     if todo is None:
         return
     rows = todo_rows(todo, link.face.snapshot.workspace, await result_of(link, todo.result))
+    if todo.result is None:
+        rows += [text_row(""), text_row(_("It had no result at that moment."), "$text-muted")]
     title = _("TODO · {id} · as it was at {time}").format(id=number_of(todo.id), time=clock_words(place.info.timestamp))
     await screen.app.push_screen_wait(Viewer(title, rows))
 
 
-async def _confirm(screen: ReplayScreen, title: str, said: str, yes: str) -> bool:
-    dialog: Confirm = Confirm(title, Content(said), yes, screen.hitl.arming)
-    return await screen.app.push_screen_wait(dialog)
+async def show_checkpoint(app: HitlApp, link: Link, info: CheckpointInfo) -> None:
+    """Show what is known of a checkpoint, and how each TODO stood at it."""
+    state = await link.state_at(info.checkpoint_id)
+    rows = [
+        _("checkpoint  {checkpoint_id}").format(checkpoint_id=info.checkpoint_id),
+        _("from        {parent_id}").format(parent_id=info.parent_id or "-"),
+        _("time        {day} {time}").format(day=day_words(info.timestamp), time=clock_words(info.timestamp)),
+        _("node        {node}").format(node=safe_text(info.node)),
+        _("branch      {branch}, superstep {step}").format(branch=info.branch, step=info.step),
+        _("completed   {todos_completed}").format(todos_completed=info.todos_completed),
+        _("said        {history_said}").format(history_said=safe_text(history_said(info), multiline=False) or "-"),
+    ]
+    then = todos_at(state).values()
+    rows += [f"\n{number_of(t.id)}  {render(t.status.value)}  {safe_text(t.name)}" for t in then]
+    rows.append(app.keymap.named(_("\n{viewer.close} closes; {history.restore} in the history restores it.")))
+    await app.push_screen_wait(Viewer(_("Checkpoint"), [text_row(row) for row in rows]))
 
 
-async def restore(
-    screen: ReplayScreen, session: SessionScreen, link: Link, place: Place, then: Mapping[str, Any]
-) -> None:
-    """Say what going back would change and what it wouldn't undo; go back when that is confirmed (D11)."""
-    now = await link.state_at(link.face.snapshot.checkpoint_id)
-    said = restore_words(place, consequences(then, now), await link.effects())
-    if not await _confirm(
-        screen, _("Restore the checkpoint of {time}").format(time=clock_words(place.info.timestamp)), said, _("Restore")
-    ):
+async def show_steps(app: HitlApp, link: Link, todo: SupervisorTodo | None, say: Callable[[str], None]) -> bool:
+    """Show the steps of a TODO's team; return whether the team is to go on from one of them (D13).
+
+    Args:
+        app: the console.
+        link: the session.
+        todo: as it is, or as it was; None when there is none.
+        say: shows one line.
+    """
+    from hitl_tui.console.screens.steps import StepsScreen
+
+    if todo is None or not todo.thread:
+        number = number_of(todo.id) if todo is not None else ""
+        say(_("{todo} has not run, so its team has no steps.").format(todo=number))
+        return False
+    chosen: bool = await app.push_screen_wait(StepsScreen(link, todo))
+    return chosen
+
+
+async def _confirm(app: HitlApp, title: str, said: str, yes: str) -> bool:
+    dialog: Confirm = Confirm(title, Content(said), yes, app.arming)
+    return await app.push_screen_wait(dialog)
+
+
+async def go_back(app: HitlApp, link: Link, info: CheckpointInfo) -> CommandResult | None:
+    """Say what going back to a checkpoint would change and what it wouldn't undo; go when that is confirmed (D11).
+
+    Returns:
+        what the command answered; None when it wasn't confirmed.
+    """
+    then, now = await link.state_at(info.checkpoint_id), await link.state_at(link.face.snapshot.checkpoint_id)
+    number, shape = await link.place(info.checkpoint_id), await link.shape()
+    said = restore_words(info, number, shape.total, consequences(then, now), await link.effects())
+    title = _("Restore the checkpoint of {time}").format(time=clock_words(info.timestamp))
+    if not await _confirm(app, title, said, _("Restore")):
+        return None
+    return await link.handler.handle(f"/checkpoint restore {info.checkpoint_id}")
+
+
+async def restore(screen: ReplayScreen, session: SessionScreen, link: Link, place: Place) -> None:
+    """Go back to a moment of replay, once that is confirmed; then to the session."""
+    result = await go_back(screen.hitl, link, place.info)
+    if result is None:
         screen.say(_("Nothing was changed."))
         return
-    result = await link.handler.handle(f"/checkpoint restore {place.info.checkpoint_id}")
-    message = safe_text(result.message, multiline=False)
+    message = safe_text(render(result.message), multiline=False)
     if result.failed:
         screen.say(message, error=True)
         return
@@ -92,7 +144,7 @@ async def fork(screen: ReplayScreen, link: Link, place: Place) -> None:
     engine, name = screen.hitl.engine, safe_text(link.face.id, multiline=False)
     when = clock_words(place.info.timestamp)
     if not await _confirm(
-        screen, _("Fork {name} at {when}").format(name=name, when=when), fork_words(place, name), _("Fork")
+        screen.hitl, _("Fork {name} at {when}").format(name=name, when=when), fork_words(place, name), _("Fork")
     ):
         screen.say(_("Nothing was made."))
         return
@@ -100,7 +152,7 @@ async def fork(screen: ReplayScreen, link: Link, place: Place) -> None:
     fresh = safe_text(info.id, multiline=False)
     pauses = _(" What runs in {name} pauses until that is opened again.").format(name=name) if link.face.owned else ""
     said = _("{fresh} was made and nothing runs in it.\nOpen it now?{pauses}").format(fresh=fresh, pauses=pauses)
-    if await _confirm(screen, _("Open {fresh}").format(fresh=fresh), said, _("Open it")):
+    if await _confirm(screen.hitl, _("Open {fresh}").format(fresh=fresh), said, _("Open it")):
         screen.hitl.open(info.id)
     else:
         screen.say(_("{fresh} begins at this moment; Ctrl+O on the session's screen lists it.").format(fresh=fresh))

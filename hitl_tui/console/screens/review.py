@@ -6,11 +6,13 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.content import Content
 
+from hitl_tui.console import keys
 from hitl_tui.console.arming import Arming
 from hitl_tui.console.asking import Row, risk_words, text_row
+from hitl_tui.console.keymap import keymap_of
 from hitl_tui.console.screens.dialogs import Reading
 from hitl_tui.console.words import number_of
 from hitl_tui.language import _, ngettext
@@ -64,7 +66,7 @@ class Review(Reading[None]):
         approve: approves one.
     """
 
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("2", "first", "Only the first class", id="review.first")]
+    BINDINGS: ClassVar[list[BindingType]] = [*keys.bindings(keys.REVIEW)]
 
     def __init__(self, items: Sequence[tuple[Question, Sequence[Row]]], arming: Arming, approve: Approve) -> None:
         self._questions = tuple(question for question, __ in items)
@@ -79,16 +81,17 @@ class Review(Reading[None]):
 
     def _key_words(self) -> str:
         if self._begun:
-            return _("Esc closes")
+            return _("{reading.close} closes")
         found = classes(self._questions)
         if len(found) > 1:
-            return _("2 keeps only what is {risk} · PgDn reads on · Esc back").format(risk=class_words(found[0]))
+            said = _("{review.first} keeps only what is {risk} · {reading.page_down} reads on · {reading.close} back")
+            return said.replace("{risk}", class_words(found[0]))
         count = len(self._questions)
         return ngettext(
-            "1 Approve exactly this one · PgDn reads on · Esc back",
-            "1 Approve exactly these {count} · PgDn reads on · Esc back",
+            "{reading.yes} Approve exactly this one · {reading.page_down} reads on · {reading.close} back",
+            "{reading.yes} Approve exactly these {count} · {reading.page_down} reads on · {reading.close} back",
             count,
-        ).format(count=count)
+        ).replace("{count}", str(count))
 
     def _rows(self) -> list[Row]:
         rows = []
@@ -126,7 +129,8 @@ class Review(Reading[None]):
         if self._begun:
             return
         if len(found) > 1:
-            self.say(_("never across risk classes: 2 takes {risk} first").format(risk=class_words(found[0])))
+            said = keymap_of(self.app).named(_("never across risk classes: {review.first} takes {risk} first"))
+            self.say(said.format(risk=class_words(found[0])))
             return
         self._begun = True
         self.run_worker(self._approve_all(), group="review")

@@ -8,17 +8,19 @@ from typing import TYPE_CHECKING, ClassVar
 
 from rich.text import Text
 from textual.app import App, ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.containers import Vertical
 from textual.content import Content
+from textual.events import Resize
 from textual.screen import ModalScreen
 from textual.widgets import DataTable, Static
 
 from hitl_tui.config.standing import StandingRule
+from hitl_tui.console import keys
 from hitl_tui.console.arming import Arming
 from hitl_tui.console.asking import Row, body, text_row
 from hitl_tui.console.drafts import draft_of
-from hitl_tui.console.keys import with_jamo
+from hitl_tui.console.keymap import keymap_of
 from hitl_tui.console.screens.dialogs import Reading
 from hitl_tui.console.terms import day_words
 from hitl_tui.core.errors import Refused
@@ -48,9 +50,7 @@ class Always(Reading[bool]):
         arming: when keys decide.
     """
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding(with_jamo("2,n,enter"), "close", "No", id="always.no", priority=True)
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = [*keys.bindings(keys.ALWAYS)]
 
     def __init__(self, rule: StandingRule, step: bool, shown: Sequence[Row], arming: Arming) -> None:
         rows = [text_row(_("From now on exactly this runs in this workspace without asking:"), "bold"), *shown]
@@ -66,7 +66,12 @@ class Always(Reading[bool]):
             text_row(_("The rule, as it would be written:"), "$text-muted"),
             Row("", Content(safe_text(rule.to_toml().rstrip())), exact=True),
         ]
-        super().__init__(_("Always allow"), rows, _("1 Write the rule · Enter or Esc no, nothing is written"), arming)
+        super().__init__(
+            _("Always allow"),
+            rows,
+            _("{reading.yes} Write the rule · {always.no} or {reading.close} no, nothing is written"),
+            arming,
+        )
 
     def confirmed(self) -> None:
         self.dismiss(True)
@@ -87,10 +92,7 @@ class Rules(ModalScreen[None]):
     #rules-table { height: 1fr; background: $surface; }
     #rules-one { height: auto; max-height: 6; color: $text-muted; }
     """
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding(with_jamo("x,delete"), "revoke", "Revoke", id="rules.revoke"),
-        Binding(with_jamo("escape,q"), "close", "Close", id="rules.close"),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = [*keys.bindings(keys.RULES)]
 
     def __init__(self, rules: Sequence[StandingRule], workspace: str, revoke: Revoke) -> None:
         super().__init__()
@@ -103,17 +105,32 @@ class Rules(ModalScreen[None]):
             yield DataTable(id="rules-table", cursor_type="row", show_header=False)
             yield Static("", id="rules-one", markup=False)
             yield Static(
-                Content(_("x takes it back: it asks again · Esc closes · nothing is allowed here")),
+                Content(
+                    keymap_of(self.app).named(
+                        _("{rules.revoke} takes it back: it asks again · {rules.close} closes, nothing is allowed here")
+                    )
+                ),
                 classes="dialog-keys",
             )
 
     def on_mount(self) -> None:
         table = self.query_one(DataTable)
-        width = max(10, min(self.app.size.width * 9 // 10, 120) - _TAKEN)
-        for key, size in (("n", 3), ("risk", 6), ("what", width), ("by", 10), ("at", 16)):
+        for key, size in (("n", 3), ("risk", 6), ("what", self._room), ("by", 10), ("at", 16)):
             table.add_column("", key=key, width=size)
         self._fill()
         table.focus()
+
+    def on_resize(self, event: Resize) -> None:
+        table = self.query_one(DataTable)
+        if table.columns:
+            here = table.cursor_row
+            self._fill()
+            table.move_cursor(row=here, animate=False)
+
+    @property
+    def _room(self) -> int:
+        """Cells that are left for what a rule allows."""
+        return max(10, min(self.app.size.width * 9 // 10, 120) - _TAKEN)
 
     def _fill(self) -> None:
         count = len(self._rules)
@@ -122,7 +139,7 @@ class Rules(ModalScreen[None]):
         )
         table = self.query_one(DataTable)
         table.clear()
-        width = table.columns["what"].width  # type: ignore[index]
+        table.columns["what"].width = width = self._room  # type: ignore[index]
         for number, rule in enumerate(self._rules, start=1):
             cells = (
                 str(number),

@@ -20,6 +20,7 @@ from textual.widgets import DataTable, Static
 
 from hitl_tui.console import keys
 from hitl_tui.console.engine import Link
+from hitl_tui.console.screens.lines import choices_shown
 from hitl_tui.console.screens.operate import Operator
 from hitl_tui.console.terms import mode_words
 from hitl_tui.console.widgets.answer import AnswerPane
@@ -30,7 +31,7 @@ from hitl_tui.console.widgets.prompt import Prompt
 from hitl_tui.console.widgets.question import QuestionPanel
 from hitl_tui.console.widgets.stream import Line, Stream, stream_line
 from hitl_tui.console.widgets.tabs import Tab, TabStrip
-from hitl_tui.console.words import number_of, plan_rows, status_of_session
+from hitl_tui.console.words import PlanLines, number_of, running_rows, status_of_session
 from hitl_tui.core.safe_text import safe_text, unsafe_text
 from hitl_tui.language import _, mark, render
 
@@ -46,6 +47,8 @@ WIDE = (100, 30)
 SHORT = 20
 """Below so many rows the panes lose their frames."""
 _PAGE = 50
+_LARGE = 1_000
+"""TODOs from which a plan is worth a look for garbage of its own."""
 
 
 class SessionScreen(Screen[None]):
@@ -96,6 +99,7 @@ class SessionScreen(Screen[None]):
         self._percent: dict[str, float] = {}
         self._followed: list[Activity] = []
         self._head = ""
+        self._lines = PlanLines()
 
     @property
     def hitl(self) -> HitlApp:
@@ -130,6 +134,11 @@ class SessionScreen(Screen[None]):
         self.set_focus(self.query_one(Prompt))
         self.hitl.take_keys()
 
+    def on_screen_resume(self) -> None:
+        """What lay over the question is gone: it is seen anew."""
+        self.hitl.arming.drawn()
+        self.typed()
+
     # Sessions --------------------------------------------------------------------------------------------------
 
     def opening(self, what: str) -> None:
@@ -150,6 +159,11 @@ class SessionScreen(Screen[None]):
         self._percent, self._followed, self._head, self._lower = {}, [], "", "stream"
         self.say("")
         self.show_pane("plan")
+
+    def gone(self) -> None:
+        """The session that was open is deleted: nothing of it stays."""
+        self.link, self.snapshot = None, None
+        self.linked.clear()
 
     def renamed(self, title: str) -> None:
         """Show the session under another title."""
@@ -173,6 +187,8 @@ class SessionScreen(Screen[None]):
             self.show_pane(pane)
         self.snapshot = self.snapshot or link.face.snapshot
         self._render_snapshot(self.snapshot)
+        if len(self.snapshot.raw) >= _LARGE:
+            self.call_after_refresh(self.hitl.engine.settle)
 
     def inbox(self, waiting: int) -> None:
         """Show how many questions wait in all sessions."""
@@ -229,7 +245,7 @@ class SessionScreen(Screen[None]):
         header.mode = mode_words(snapshot.mode)
         self._show_status(snapshot)
         header.followed = not link.face.owned
-        self.query_one(PlanTable).update_rows(plan_rows(snapshot, datetime.now(UTC)))
+        self.query_one(PlanTable).update_rows(self._lines.rows(snapshot, datetime.now(UTC)))
         self._ask(snapshot)
         self._titles()
         self.hitl.seen_last(snapshot.session_id, finished=snapshot.status in ("finished", "failed"))
@@ -245,13 +261,15 @@ class SessionScreen(Screen[None]):
         self.operator.prepare(panel)
         self._show_marks()
         if had and not panel.display:
-            self.query_one(Prompt).focus()
+            self.set_focus(self.query_one(Prompt))
         self._show_keys()
 
     async def _show_answer(self, snapshot: Snapshot) -> None:
         if await self.query_one(AnswerPane).show(snapshot.response) and snapshot.concluded:
             if self.focused is not self.query_one(Stream):
                 self.show_pane("answer")
+            said = _("The answer is there. {session.pane} goes to it: {answer.export} exports, {answer.copy} copies.")
+            self.say(self.hitl.keymap.named(said))
         elif not snapshot.concluded and self._pane == "answer" and not snapshot.response:
             self.show_pane("stream" if self.has_class("-wide") else "plan")
 
@@ -273,7 +291,7 @@ class SessionScreen(Screen[None]):
         if link is None or snapshot is None:
             return
         if snapshot.running:
-            self.query_one(PlanTable).update_rows(plan_rows(snapshot, datetime.now(UTC)))
+            self.query_one(PlanTable).update_some(running_rows(snapshot, datetime.now(UTC)))
         if not link.face.owned:
             lines = await asyncio.to_thread(link.lines)
             old = len(self._followed)
@@ -302,9 +320,11 @@ class SessionScreen(Screen[None]):
         for name, __ in PANES:
             seen = name == pane if not wide else name in ("plan", "history", self._lower)
             self.query_one(f"#{name}").set_class(seen, "-seen")
+            if not seen and not focus and self.focused is not None and self.focused.id == name:
+                self.set_focus(self.query_one(Prompt))  # what is typed mustn't get lost with the pane
         self.query_one(TabStrip).mark(self._lower if wide else pane)
         if focus:
-            self.query_one(f"#{pane}").focus()
+            self.set_focus(self.query_one(f"#{pane}"))
 
     def on_tab_chosen(self, event: Tab.Chosen) -> None:
         event.stop()
@@ -336,10 +356,10 @@ class SessionScreen(Screen[None]):
     def action_question(self) -> None:
         panel = self.query_one(QuestionPanel)
         if self.focused is panel:
-            (self._back if self._back is not None and self._back.display else self.query_one(Prompt)).focus()
+            self.set_focus(self._back if self._back is not None and self._back.display else self.query_one(Prompt))
         elif panel.display:
             self._back = self.focused
-            panel.focus()
+            self.set_focus(panel)
         else:
             self.say(_("Nothing waits for you now."))
 
@@ -368,8 +388,9 @@ class SessionScreen(Screen[None]):
 
     def _show_keys(self) -> None:
         panel = self.query_one(QuestionPanel)
-        panes = {"question": keys.QUESTION, "plan": keys.PLAN, "history": keys.HISTORY, "stream": keys.STREAM}
-        where = panes.get((self.focused.id if self.focused else "") or "", keys.PROMPT)
+        panes = (keys.QUESTION, keys.PLAN, keys.HISTORY, keys.STREAM, keys.ANSWER)  # parts of the map and widget ids
+        focus = (self.focused.id if self.focused else "") or ""
+        where = focus if focus in panes else keys.PROMPT
         own = [k for k in keys.of(where, line=True) if where != keys.QUESTION or not k.id[-1].isdigit()]
         session = [k for k in keys.of(keys.SESSION, line=True) if panel.display or k.id != "session.question"]
         self.query_one(KeyLine).show([*own, *session, *keys.of(keys.ANYWHERE, line=True)])
@@ -380,7 +401,8 @@ class SessionScreen(Screen[None]):
         from hitl_tui.commands.completion import complete
 
         agents = self.link.setup.planner.agents if self.link else {}
-        return complete(line, cursor, self.snapshot, agents, self.query_one(HistoryTable).checkpoints)
+        checkpoints = self.query_one(HistoryTable).checkpoints
+        return complete(line, cursor, self.snapshot, agents, checkpoints, sessions=self.hitl.known_sessions)
 
     def draft(self, text: str) -> None:
         """Put the beginning of a command into the prompt, unless something is typed there."""
@@ -388,12 +410,10 @@ class SessionScreen(Screen[None]):
         if not prompt.text:
             prompt.text = text
             prompt.move_cursor(prompt.document.end)
-        prompt.focus()
+        self.set_focus(prompt)
 
     def on_prompt_choices(self, event: Prompt.Choices) -> None:
-        shown = "   ".join(f"{c.display}" for c in event.found[:12])
-        more = _("   … {n} more").format(n=len(event.found) - 12) if len(event.found) > 12 else ""
-        self.query_one(MessageLine).hint(safe_text(shown, multiline=False) + more)
+        self.query_one(MessageLine).hint(choices_shown(event.found))
 
     def on_text_area_changed(self, event: Prompt.Changed) -> None:
         from hitl_tui.commands.completion import usage_hint
@@ -413,7 +433,7 @@ class SessionScreen(Screen[None]):
         panel = self.query_one(QuestionPanel)
         if panel.question is not None and panel.question.id == request_id:
             self._back = self.focused
-            panel.focus()
+            self.set_focus(panel)
 
     def operator_read(self, question_id: str) -> None:
         """The end of a question was read on the screen of details."""
@@ -452,7 +472,7 @@ class SessionScreen(Screen[None]):
 
     def on_question_panel_left(self, event: QuestionPanel.Left) -> None:
         event.stop()
-        self.query_one(Prompt).focus()
+        self.set_focus(self.query_one(Prompt))
 
     def on_plan_table_moved(self, event: PlanTable.Moved) -> None:
         event.stop()
@@ -469,15 +489,29 @@ class SessionScreen(Screen[None]):
     def on_plan_table_wanted(self, event: PlanTable.Wanted) -> None:
         event.stop()
         if event.what == "leave":
-            self.query_one(Prompt).focus()
+            self.set_focus(self.query_one(Prompt))
         elif event.what == "filter":
             stream = self.query_one(Stream)
             stream.limit("" if stream.only == event.todo_id else event.todo_id)
             self._titles()
         elif event.what == "undo":
             self.operator.undo(event.todo_id)
-        elif event.todo_id:
-            self.operator.cancel(event.todo_id)
+        elif event.what == "steps" and event.todo_id:
+            self.operator.show_steps(event.todo_id)
+
+    def on_answer_pane_wanted(self, event: AnswerPane.Wanted) -> None:
+        event.stop()
+        if event.what == "leave":
+            self.set_focus(self.query_one(Prompt))
+        elif event.what == "export":
+            self.hitl.keep("export")
+        elif text := self.query_one(AnswerPane).text:
+            self.app.copy_to_clipboard(safe_text(text))
+            self.say(_("The answer was copied."))
+
+    def on_plan_table_acted(self, event: PlanTable.Acted) -> None:
+        event.stop()
+        self.operator.several.act(event.what, event.ids)
 
     def on_data_table_row_selected(self, event: DataTable.RowSelected) -> None:
         event.stop()
@@ -493,4 +527,4 @@ class SessionScreen(Screen[None]):
 
     def on_history_table_left(self, event: HistoryTable.Left) -> None:
         event.stop()
-        self.query_one(Prompt).focus()
+        self.set_focus(self.query_one(Prompt))

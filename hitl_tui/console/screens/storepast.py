@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -95,42 +94,3 @@ class StoredPast:
     async def asked(self, checkpoint_id: str, by: int) -> str:
         """Return the next (1) or previous (-1) checkpoint where something was asked; empty for none."""
         return await self._store.asked(self.thread, self.ns, checkpoint_id, by)
-
-
-class Errands:
-    """Does work in the order in which it was asked for; after the last of it, what is shown is drawn once.
-
-    Args:
-        start: runs a coroutine function in the background.
-        draw: loads and draws what is to be shown.
-        guard: runs work; what goes wrong becomes a sentence on the screen.
-    """
-
-    def __init__(self, start: Callable[[Work], object], draw: Work, guard: Callable[[Work], Awaitable[None]]) -> None:
-        self._start = start
-        self._draw = draw
-        self._guard = guard
-        self._waiting: deque[Work] = deque()
-        self._running = self._stale = False
-
-    @property
-    def settled(self) -> bool:
-        """Everything was done and drawn."""
-        return not (self._running or self._waiting or self._stale)
-
-    def do(self, work: Work) -> None:
-        """Do something after what was asked for before."""
-        self._waiting.append(work)
-        if not self._running:
-            self._running = True
-            self._start(self._run)
-
-    async def _run(self) -> None:
-        try:
-            while self._waiting or self._stale:
-                # Only the last of many steps is loaded and drawn: a key held down stays quick.
-                work = self._waiting.popleft() if self._waiting else self._draw
-                self._stale = work != self._draw
-                await self._guard(work)
-        finally:
-            self._running = False

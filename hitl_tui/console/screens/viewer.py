@@ -7,13 +7,14 @@ from pathlib import PurePath
 from typing import ClassVar
 
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.containers import VerticalScroll
 from textual.content import Content
 from textual.screen import ModalScreen
 
+from hitl_tui.console import keys
 from hitl_tui.console.asking import Row
-from hitl_tui.console.keys import with_jamo
+from hitl_tui.console.keymap import keymap_of
 from hitl_tui.console.widgets.rows import Rows
 from hitl_tui.language import _
 
@@ -23,7 +24,7 @@ class ViewerText(VerticalScroll):
 
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
         super().watch_scroll_y(old_value, new_value)
-        viewer = self.screen
+        viewer = self.parent  # none any more when it was closed while it scrolled
         if isinstance(viewer, Viewer):
             viewer.look()
 
@@ -37,13 +38,7 @@ class Viewer(ModalScreen[bool]):
     """
 
     CSS_PATH: ClassVar[list[str | PurePath]] = ["dialogs.tcss", "../widgets/rows.tcss"]
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding(with_jamo("escape,q,f1"), "close", "Close", id="viewer.close"),
-        Binding(with_jamo("j,down"), "move(1)", "Down", id="viewer.down"),
-        Binding(with_jamo("k,up"), "move(-1)", "Up", id="viewer.up"),
-        Binding("space,pagedown", "page(1)", "Read on", id="viewer.page_down"),
-        Binding("pageup", "page(-1)", "Back", id="viewer.page_up"),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = [*keys.bindings(keys.VIEWER)]
 
     def __init__(self, title: str, rows: Sequence[Row]) -> None:
         super().__init__()
@@ -54,7 +49,9 @@ class Viewer(ModalScreen[bool]):
     def compose(self) -> ComposeResult:
         with ViewerText(id="viewer-text") as region:
             region.border_title = Content(self._heading)
-            region.border_subtitle = Content(_("Esc closes · PgDn reads on"))
+            region.border_subtitle = Content(
+                keymap_of(self.app).named(_("{viewer.close} closes · {viewer.page_down} reads on"))
+            )
             yield Rows(self._shown)
 
     def on_mount(self) -> None:

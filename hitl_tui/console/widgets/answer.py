@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 from markdown_it import MarkdownIt
 from textual.app import ComposeResult
+from textual.binding import BindingType
 from textual.containers import VerticalScroll
+from textual.message import Message
 from textual.widgets import Markdown
 
+from hitl_tui.console import keys
 from hitl_tui.core.safe_text import safe_text
 from hitl_tui.language import _, mark
 
@@ -30,6 +33,15 @@ def parser() -> MarkdownIt:
 class AnswerPane(VerticalScroll):
     """The answer as rendered Markdown; its links are text."""
 
+    BINDINGS: ClassVar[list[BindingType]] = [*keys.bindings(keys.ANSWER)]
+
+    class Wanted(Message):
+        """Something shall be done with the answer: `copy`, `export` or `leave`."""
+
+        def __init__(self, what: str) -> None:
+            super().__init__()
+            self.what = what
+
     def __init__(self, id: str | None = None) -> None:
         super().__init__(id=id)
         self._text = ""
@@ -41,6 +53,9 @@ class AnswerPane(VerticalScroll):
     def text(self) -> str:
         """The answer that is shown; empty before there is one."""
         return self._text
+
+    def action_want(self, what: str) -> None:
+        self.post_message(self.Wanted(what))
 
     async def show(self, response: Mapping[str, Any] | None) -> bool:
         """Show a response (`Response.to_dict()`); return whether it is another one than before."""

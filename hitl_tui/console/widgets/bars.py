@@ -6,15 +6,18 @@ from collections.abc import Sequence
 
 from textual.app import RenderResult
 from textual.content import Content
+from textual.geometry import Size
 from textual.reactive import reactive
 from textual.widget import Widget
 
 from hitl_tui.console.keymap import Keymap
 from hitl_tui.console.keys import KeySpec
-from hitl_tui.core.safe_text import cell_width, clip, one_line
+from hitl_tui.core.safe_text import cell_width, one_line
 from hitl_tui.language import _
 
 _HELP = "console.help"
+_LONGEST = 1000
+"""Characters of a message on the screen; the stream has all of it."""
 
 
 class HeaderBar(Widget):
@@ -80,7 +83,10 @@ def _fitting(widths: Sequence[int], room: int) -> int:
 
 
 class MessageLine(Widget):
-    """What came of the last command, or how the typed one is used. An error says so in words."""
+    """What came of the last command, or how the typed one is used. An error says so in words.
+
+    It is as high as a message needs, up to three rows where the terminal has them.
+    """
 
     def __init__(self, id: str | None = None) -> None:
         super().__init__(id=id)
@@ -96,22 +102,30 @@ class MessageLine(Widget):
     def say(self, text: str, *, error: bool = False) -> None:
         """Show one line; `text` has to be safe."""
         self._text, self._error = text, error
-        self.refresh()
+        self.refresh(layout=True)
 
     def hint(self, text: str) -> None:
         """Show the usage of what is being typed instead, until it is empty again."""
         if text != self._hint:
             self._hint = text
-            self.refresh()
+            self.refresh(layout=True)
+
+    def _content(self, width: int) -> Content:
+        """Return what is shown, in a width in cells: a hint in one line, a message in as many as it takes."""
+        room = max(1, width - 2)
+        if self._hint:
+            return Content.styled(" " + one_line(self._hint, room), "$text-muted")
+        text = one_line(_("error: {text}").format(text=self._text) if self._error else self._text, _LONGEST)
+        style = "bold $text-error" if self._error else "$text-success"
+        lines = Content.styled(text, style).wrap(room, overflow="fold") if text else []
+        return Content("\n").join(Content(" ") + line for line in lines)
+
+    def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
+        return self._content(width).plain.count("\n") + 1
 
     def render(self) -> RenderResult:
-        width = max(1, self.size.width - 1)
-        if self._hint:
-            return Content.styled(" " + one_line(self._hint, width), "$text-muted")
-        if not self._text:
-            return Content("")
-        if self._error:
-            return Content.styled(
-                " " + clip(one_line(_("error: {text}").format(text=self._text), width), width), "bold $text-error"
-            )
-        return Content.styled(" " + one_line(self._text, width), "$text-success")
+        found = self._content(self.size.width)
+        kept = found.split("\n", allow_blank=True)[: max(1, self.size.height)]
+        if found.plain.count("\n") < len(kept):
+            return found
+        return Content("\n").join([*kept[:-1], kept[-1].truncate(max(1, self.size.width - 2)) + "…"])

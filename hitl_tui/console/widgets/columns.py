@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from hitl_tui.console.words import PlanRow
-from hitl_tui.core.safe_text import one_line
+from hitl_tui.core.safe_text import cell_width, one_line
 
 _WIDTHS = {"status": 10, "number": 3, "team": 8, "needs": 9, "attempts": 3, "time": 8}
+"""The widest that a column gets; of the number the least, and of status and team what they always have."""
 _COLUMNS = ("status", "number", "team", "title", "needs", "attempts", "time")
 _PADDING = 2
 _NARROWEST_TITLE = 24
+_NARROWEST_TIME = 6
+"""Room for less than a minute; a longer time makes the column wider once."""
 # What goes first where there is no room: the time column says what a step waits for, when it has no time yet.
 _DISPENSABLE = ("needs", "team", "attempts")
 _WIDEST_NUMBER = 8
@@ -24,16 +27,27 @@ def fitting(width: int, rows: Sequence[PlanRow]) -> dict[str, int]:
         "time": not any(r.time or r.needs for r in rows),
     }
     shown = [name for name in _COLUMNS if not empty.get(name)]
-    for name in _DISPENSABLE:
-        if _title_room(width, shown) < _NARROWEST_TITLE and name in shown:
-            shown.remove(name)
     number = max((len(r.number) for r in rows), default=0)
-    widths = {**_WIDTHS, "number": max(_WIDTHS["number"], min(number, _WIDEST_NUMBER))}
-    return {name: widths.get(name, max(4, _title_room(width, shown))) for name in shown}
+    needs = _widest({r.needs for r in rows})
+    widths = {
+        **_WIDTHS,
+        "number": max(_WIDTHS["number"], min(number, _WIDEST_NUMBER)),
+        "needs": min(needs, _WIDTHS["needs"]),
+    }
+    for name in _DISPENSABLE:
+        if _title_room(width, shown, widths) < _NARROWEST_TITLE and name in shown:
+            shown.remove(name)
+    time = _widest({r.time or ("" if "needs" in shown else r.needs) for r in rows})
+    widths["time"] = _NARROWEST_TIME if time <= _NARROWEST_TIME else _WIDTHS["time"]
+    return {name: widths.get(name, max(4, _title_room(width, shown, widths))) for name in shown}
 
 
-def _title_room(width: int, shown: Sequence[str]) -> int:
-    return width - sum(_WIDTHS.get(name, 0) for name in shown) - len(shown) * _PADDING - 1
+def _widest(texts: Collection[str]) -> int:
+    return max((cell_width(text) for text in texts), default=0)
+
+
+def _title_room(width: int, shown: Sequence[str], widths: Mapping[str, int]) -> int:
+    return width - sum(widths.get(name, 0) for name in shown) - len(shown) * _PADDING - 1
 
 
 def shown_number(row: PlanRow, width: int) -> str:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 from typing import ClassVar
 
+from rich.segment import Segment
 from rich.style import Style
 from rich.text import Text
 from textual.binding import BindingType
@@ -22,7 +24,7 @@ from hitl_tui.console.widgets.columns import fitting, shown_number
 from hitl_tui.console.widgets.dragging import CHOSEN, MARKED, Drag, Drop, with_place, with_sign
 from hitl_tui.console.widgets.finding import Finding, lowered
 from hitl_tui.console.words import PlanRow
-from hitl_tui.core.safe_text import one_line
+from hitl_tui.core.safe_text import cell_width, one_line
 from hitl_tui.language import _
 
 _PATCHED = 20
@@ -41,12 +43,20 @@ class PlanTable(DataTable[Text]):
     BINDINGS: ClassVar[list[BindingType]] = [*keys.bindings(keys.PLAN)]
 
     class Wanted(Message):
-        """Something shall happen to a TODO: `undo`, `cancel`, `filter` or `leave`."""
+        """Something shall happen to a TODO: `undo`, `filter`, `steps` or `leave`."""
 
         def __init__(self, what: str, todo_id: str) -> None:
             super().__init__()
             self.what = what
             self.todo_id = todo_id
+
+    class Acted(Message):
+        """Something shall be done to the marked TODOs, or to the one at the cursor: see `screens.several`."""
+
+        def __init__(self, what: str, ids: Sequence[str]) -> None:
+            super().__init__()
+            self.what = what
+            self.ids = ids
 
     class Moved(Message):
         """TODOs shall have another place."""
@@ -75,6 +85,8 @@ class PlanTable(DataTable[Text]):
         super().__init__(id=id, cursor_type="row", show_header=False, zebra_stripes=False)
         self.fixed = fixed
         self._all: list[PlanRow] = []
+        self._places: dict[str, int] = {}
+        self._times: dict[str, str] = {}  # that went on since the cell was filled: drawn over it, row by row
         self._rows: list[PlanRow] = []
         self._widths: dict[str, int] = {}
         self._ids: list[str] = []
@@ -88,6 +100,7 @@ class PlanTable(DataTable[Text]):
 
     def on_mount(self) -> None:
         self._fit()
+        self.app.theme_changed_signal.subscribe(self, lambda theme: self._fill())
 
     def on_resize(self, event: Resize) -> None:
         self._fit()
@@ -112,7 +125,9 @@ class PlanTable(DataTable[Text]):
     def update_rows(self, rows: Sequence[PlanRow]) -> None:
         """Show these lines; the cursor stays on its TODO."""
         self._all = list(rows)
-        self._chosen &= {r.todo_id for r in rows if not r.fixed}
+        self._places = {r.todo_id: place for place, r in enumerate(self._all)}
+        if self._chosen:
+            self._mark(self._chosen & {r.todo_id for r in rows})
         here, old = self.selected, {r.todo_id: r for r in self._rows}
         self._rows = self._found()
         ids = [r.todo_id for r in self._rows]
@@ -123,10 +138,34 @@ class PlanTable(DataTable[Text]):
             self._fill(here)
             return
         for now in self._rows:
-            before = old.get(now.todo_id, now)
-            if before != now:
-                for key, cell in self._cells(now).items():
-                    self.update_cell(now.todo_id, key, cell)
+            self._redraw(old.get(now.todo_id, now), now)
+
+    def update_some(self, rows: Sequence[PlanRow]) -> None:
+        """Show these lines in place of those of the same TODOs; whatever has no line yet is left out."""
+        known = [r for r in rows if r.todo_id in self._places]
+        fresh = {self._places[r.todo_id]: r for r in known if r != self._all[self._places[r.todo_id]]}
+        room = self._widths.get("time", 0)
+        if self.finding.needle or any(cell_width(r.time) > room for r in fresh.values()):
+            self.update_rows([fresh.get(place, r) for place, r in enumerate(self._all)])
+            return
+        for place, now in fresh.items():
+            before, self._all[place], self._rows[place] = self._all[place], now, now
+            if before.time and replace(before, time=now.time) == now:
+                self._times[now.todo_id] = now.time
+                self.refresh_row(place)
+            else:
+                self._redraw(before, now)
+
+    def _redraw(self, before: PlanRow, now: PlanRow) -> None:
+        """Draw the cells of a line that changed; each that is touched means drawing the table anew."""
+        if before is now or before == now:
+            return
+        old = self._cells(before)
+        for key, cell in self._cells(now).items():
+            if (cell.plain, cell.style) != (old[key].plain, old[key].style):
+                self.update_cell(now.todo_id, key, cell)
+                if key == "time":
+                    self._times.pop(now.todo_id, None)
 
     def _patch(self, old: Collection[str], here: str) -> bool:
         """Take out and put in single rows, and order them anew, with the view where it is.
@@ -144,6 +183,7 @@ class PlanTable(DataTable[Text]):
         for todo_id in gone:
             self.remove_row(todo_id)
         for added in fresh:
+            self._times.pop(added.todo_id, None)
             self.add_row(*self._cells(added).values(), key=added.todo_id)
         self.sort("number", key=lambda cell: by_number[cell.plain])
         self._ids = [r.todo_id for r in self._rows]
@@ -157,6 +197,7 @@ class PlanTable(DataTable[Text]):
 
     def _fill(self, here: str = "") -> None:
         here = here or self.selected
+        self._times.clear()
         self.clear()
         for row in self._rows:
             self.add_row(*self._cells(row).values(), key=row.todo_id)
@@ -227,7 +268,16 @@ class PlanTable(DataTable[Text]):
         else:
             n, total = len(self._rows), len(self._all)
             found = _("{n:,} of {total:,}").format(n=n, total=total) if self.finding.text else ""
-            self.border_subtitle = self.finding.shown(found) if self.finding.active else Content("")
+            self.border_subtitle = self.finding.shown(found) if self.finding.active else self._marked_words()
+
+    def _marked_words(self) -> Content:
+        if not self._chosen:
+            return Content("")
+        keymap: Keymap = getattr(self.app, "keymap", None) or Keymap()
+        acts = [k for k in keymap.of(keys.PLAN) if k.action.startswith("act(")]
+        listed = " · ".join(f"{keymap.shown(k.id)} {_(k.label)}" for k in acts)
+        said = _("{n} marked · {keys}").format(n=len(self._chosen), keys=listed)
+        return Content.styled(one_line(said, max(10, self.size.width - 4)), "bold $text-warning")
 
     # Another order ---------------------------------------------------------------------------------------------
 
@@ -251,18 +301,33 @@ class PlanTable(DataTable[Text]):
             self.post_message(self.Stepped(self._together(self.selected), by, shown))
 
     def action_choose(self) -> None:
-        """Mark the TODO at the cursor, or take its mark away: marked ones move together."""
-        if not self.selected:
-            return
-        if why := self.fixed or self._rows[self.cursor_row].fixed:
-            self.post_message(self.Held(why))
-        else:
-            self._chosen ^= {self.selected}
+        """Mark the TODO at the cursor, or take its mark away: marked ones are acted on together."""
+        if self.fixed:
+            self.post_message(self.Held(self.fixed))
+        elif self.selected:
+            self._mark(self._chosen ^ {self.selected})
+
+    def action_act(self, what: str) -> None:
+        """Do something to the marked TODOs that are shown; with none to the one at the cursor."""
+        marked = tuple(r.todo_id for r in self._rows if r.todo_id in self._chosen)
+        ids = marked or ((self.selected,) if self.selected else ())
+        if self.fixed:
+            self.post_message(self.Held(self.fixed))
+        elif ids:
+            self.post_message(self.Acted(what, ids))
+
+    def _mark(self, chosen: frozenset[str]) -> None:
+        if chosen != self._chosen:
+            self._chosen = chosen
+            self._say()
             self.refresh()
 
     def _together(self, todo_id: str) -> tuple[str, ...]:
-        """Return what moves with a TODO: all marked ones if it is one of them."""
-        return tuple(i for i in self._ids if i in self._chosen) if todo_id in self._chosen else (todo_id,)
+        """Return what moves with a TODO: if it is marked, all marked ones that have a place in the order."""
+        if todo_id not in self._chosen:
+            return (todo_id,)
+        moving = tuple(r.todo_id for r in self._rows if r.todo_id in self._chosen and not r.fixed)
+        return moving or (todo_id,)
 
     def on_mouse_down(self, event: MouseDown) -> None:
         self._let_go()
@@ -347,6 +412,8 @@ class PlanTable(DataTable[Text]):
     def render_line(self, y: int) -> Strip:
         strip = super().render_line(y)
         row = y + int(self.scroll_y)
+        if self._times and row < len(self._ids) and (time := self._times.get(self._ids[row])):
+            strip = self._with_time(strip, time)
         if (self._drag is None and not self._marks and not self._chosen) or row >= len(self._ids):
             return strip
         accent = Style(color=rich_colour(self.app.theme_variables.get("text-warning", "")), bold=True)
@@ -358,13 +425,24 @@ class PlanTable(DataTable[Text]):
             strip = with_place(strip, self._ids, row, self._drag, self._drop, accent, top=y == 0)
         return strip
 
+    def _with_time(self, strip: Strip, time: str) -> Strip:
+        before = [width for name, width in self._widths.items() if name != "time"][: list(self._widths).index("time")]
+        at = sum(before) + (2 * len(before) + 1) * self.cell_padding - int(self.scroll_x)
+        end = at + self._widths["time"]
+        if at < 0 or end > strip.cell_length:
+            return strip
+        cell = strip.crop(at, end)
+        style = next((segment.style for segment in cell), None)
+        shown = Strip([Segment(time + " " * (end - at - cell_width(time)), style)], end - at)
+        return Strip.join([strip.crop(0, at), shown, strip.crop(end, strip.cell_length)])
+
     # What else is wanted ---------------------------------------------------------------------------------------
 
     def action_undo(self) -> None:
         self.post_message(self.Wanted("undo", self.selected))
 
-    def action_cancel(self) -> None:
-        self.post_message(self.Wanted("cancel", self.selected))
+    def action_steps(self) -> None:
+        self.post_message(self.Wanted("steps", self.selected))
 
     def action_filter(self) -> None:
         self.post_message(self.Wanted("filter", self.selected))
@@ -376,8 +454,7 @@ class PlanTable(DataTable[Text]):
             self.finding.forget()
             self._seek()
         elif self._chosen:
-            self._chosen = frozenset()
-            self.refresh()
+            self._mark(frozenset())
         else:
             self.post_message(self.Wanted("leave", ""))
 

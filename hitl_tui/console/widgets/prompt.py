@@ -61,6 +61,7 @@ class Prompt(TextArea):
             soft_wrap=True,
             tab_behavior="focus",
         )
+        self.cursor_blink = False  # it would draw twice a second, over a slow link too, while nothing happens
         self.completer: Completer | None = None
         self.past: list[str] = []
         self._place = -1
@@ -94,16 +95,15 @@ class Prompt(TextArea):
     def action_send(self) -> None:
         text = self.text.strip()
         if text:
+            self.text = ""  # at once: what is typed before somebody took the line is the next one
             self.post_message(self.Sent(text))
 
     def sent(self, text: str) -> None:
-        """Take a line that was accepted into the history, and begin a new one."""
+        """Take a line that was accepted into the history."""
         if not self.past or self.past[-1] != text:
             self.past.append(text)
         self._place = -1
         self._draft = ""
-        if self.text.strip() == text:
-            self.text = ""
 
     def action_newline(self) -> None:
         self.insert("\n")

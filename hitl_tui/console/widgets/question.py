@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, Self
 
 from textual.app import ComposeResult
 from textual.binding import BindingType
-from textual.containers import Horizontal, Vertical, VerticalScroll
+from textual.containers import Container, Vertical, VerticalScroll
 from textual.content import Content
 from textual.events import Click, Resize
+from textual.geometry import Region
 from textual.message import Message
 from textual.widgets import Static
 
 from hitl_tui.console import keys
 from hitl_tui.console.arming import Arming
 from hitl_tui.console.asking import Row, body, headline, risk_of
-from hitl_tui.console.places import Answer, answers, row_labels
+from hitl_tui.console.keymap import keymap_of
+from hitl_tui.console.places import Answer, answers, spots
 from hitl_tui.console.widgets.rows import Rows
 from hitl_tui.core.requests import Verdict
 from hitl_tui.language import _, mark
@@ -28,7 +31,9 @@ if TYPE_CHECKING:
 _TOO_SOON = mark("Too soon after the last key: wait half a second, then press it again; nothing was decided.")
 _UNMARKABLE = mark("This question can't be approved, so it can't be marked.")
 _TITLE_EDGE = 4
-_UNREAD = mark("Read to the end first (PgDn); nothing was decided.")
+_TALL, _MOST_ROWS, _FEW_ROWS = 20, 3, 2
+"""Rows of a tall terminal, and how many of them the actions may take there and elsewhere."""
+_UNREAD = mark("Read to the end first ({question.page_down}); nothing was decided.")
 
 
 class Place(Static):
@@ -37,6 +42,13 @@ class Place(Static):
     def __init__(self, number: int) -> None:
         super().__init__("", id=f"place-{number}")
         self.number = number
+        self._label = ""
+
+    def show(self, label: str) -> None:
+        """Show a label; only another one costs a new layout of the screen."""
+        if label != self._label:
+            self._label = label
+            self.update(Content(label))
 
     def on_click(self, event: Click) -> None:
         event.stop()
@@ -49,6 +61,9 @@ class Body(VerticalScroll, can_focus=False):
 
     class Moved(Message):
         """It was scrolled."""
+
+    def on_resize(self) -> None:
+        self.post_message(self.Moved())
 
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
         super().watch_scroll_y(old_value, new_value)
@@ -65,6 +80,7 @@ class QuestionPanel(Vertical, can_focus=True):
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [*keys.bindings(keys.QUESTION)]
+    _titling = False
 
     class Chosen(Message):
         """An answer was chosen for a question, as it was shown."""
@@ -107,11 +123,12 @@ class QuestionPanel(Vertical, can_focus=True):
         self._drafts: dict[str, tuple[Row, ...]] = {}
         self._awaited: set[str] = set()
         self._swallow_click = False
+        self._title = Content("")
 
     def compose(self) -> ComposeResult:
         with Body(id="question-body"):
             yield Rows(id="question-text")
-        with Horizontal(id="question-actions"):
+        with Container(id="question-actions"):
             for number in range(1, 8):
                 yield Place(number)
 
@@ -160,9 +177,12 @@ class QuestionPanel(Vertical, can_focus=True):
         question = self.question
         self.display = question is not None
         if question is None:
-            self._drawn = None
+            if self._drawn is not None:
+                self._drawn = None
+                self.query_one(Rows).show(())  # a long plan doesn't stay in memory behind what is shown
             return
-        rows = tuple(body(question, self._workspace, self._drafts.get(question.id, ())))
+        key = keymap_of(self.app).shown("question.6")
+        rows = tuple(body(question, self._workspace, self._drafts.get(question.id, ()), key))
         self._titles()
         if self._drawn == (question.id, rows):
             return
@@ -173,7 +193,13 @@ class QuestionPanel(Vertical, can_focus=True):
         self._read.discard(question.id)
         self.arming.drawn()
         self._places()
-        self.call_after_refresh(self._look)
+        self.call_after_refresh(self._on_screen, self._drawn)
+
+    def _on_screen(self, drawn: object) -> None:
+        """What was drawn can be seen only now; a busy console may have taken a while for it."""
+        if drawn is self._drawn:
+            self.arming.drawn()
+            self._look()
 
     def _titles(self) -> None:
         question = self.question
@@ -181,7 +207,23 @@ class QuestionPanel(Vertical, can_focus=True):
             index = self._questions.index(question) + 1
             marks = len(self._marks) if question.id in self._marks else 0
             room = max(0, self.size.width - _TITLE_EDGE)
-            self.border_title = headline(question, index, len(self._questions), self._now(), room, marks)
+            self._entitle(headline(question, index, len(self._questions), self._now(), room, marks))
+
+    def _entitle(self, title: Content) -> None:
+        """Draw the title, and only that: what it counts down would send the whole question every second."""
+        if title == self._title:
+            return
+        self._title, self._titling = title, True
+        try:
+            self.border_title = title
+        finally:
+            self._titling = False
+
+    def refresh(self, *regions: Region, repaint: bool = True, layout: bool = False, recompose: bool = False) -> Self:
+        if self._titling and not regions and not layout:
+            corner = self.content_offset
+            regions = (Region(-corner.x, -corner.y, self.outer_size.width, 1),)
+        return super().refresh(*regions, repaint=repaint, layout=layout, recompose=recompose)
 
     def _tick(self) -> None:
         question = self.question
@@ -201,14 +243,15 @@ class QuestionPanel(Vertical, can_focus=True):
 
     def on_body_moved(self, event: Body.Moved) -> None:
         event.stop()
-        self._look()
+        self.call_after_refresh(self._look)
 
     def _look(self) -> None:
         region, rows = self.query_one(Body), self.query_one(Rows)
         seen = region.scroll_offset.y + region.scrollable_content_region.height
         drawn = self.display and rows.size.width > 0 and region.size.height > 0
-        if drawn and seen >= rows.needed and self._shown not in self._awaited:
+        if drawn and seen >= rows.needed and self._shown not in self._awaited and not self.read:
             self._read.add(self._shown)
+            self.arming.drawn()  # a key that was pressed before the end could be seen decides nothing
         self._places()
 
     # Keys and clicks -------------------------------------------------------------------------------------------
@@ -226,11 +269,19 @@ class QuestionPanel(Vertical, can_focus=True):
         if question is None:
             return
         found = answers(question)
-        room = self.query_one("#question-actions").size.width
-        for answer, label in zip(found, row_labels(found, room), strict=True):
+        actions = self.query_one("#question-actions")
+        keymap = keymap_of(self.app)
+        named = [replace(a, key=keymap.shown(f"question.{a.number}")) for a in found]
+        laid = spots(named, actions.size.width, _MOST_ROWS if self.app.size.height >= _TALL else _FEW_ROWS)
+        rows = 1 + max(spot.y for spot in laid)
+        actions.styles.height = rows
+        for count in range(2, _MOST_ROWS + 1):
+            self.set_class(rows == count, f"-rows-{count}")
+        for answer, spot in zip(found, laid, strict=True):
             place = self.query_one(f"#place-{answer.number}", Place)
             unread = answer.binds and not self.read
-            place.update(Content(label))
+            place.show(spot.label)
+            place.styles.offset = (spot.x, spot.y)
             place.set_class(bool(answer.why_not) or unread, "-off")
         remaining = self.arming.remaining if self.has_focus else 0.0
         self.set_class(self.has_focus and remaining > 0, "-unarmed")
@@ -239,11 +290,17 @@ class QuestionPanel(Vertical, can_focus=True):
             self.set_timer(remaining + 0.02, self._places)
 
     def _state_words(self, remaining: float) -> Content:
+        keymap = keymap_of(self.app)
         shown = _("digest {digest} · ").format(digest=self.question.digest[:8]) if self.question is not None else ""
-        shown = (_("9 reviews {n} marked · ").format(n=len(self._marks)) if self._marks else "") + shown
+        shown = (
+            keymap.named(_("{question.review} reviews {n} marked · ")).format(n=len(self._marks)) if self._marks else ""
+        ) + shown
         if not self.read:
-            return Content.assemble((shown, "$text-muted"), (_("more below: PgDn"), "bold $text-warning"))
-        said = _("Ctrl+G to answer") if not self.has_focus else "…" if remaining > 0 else _("ready")
+            return Content.assemble(
+                (shown, "$text-muted"), (keymap.named(_("more below: {question.page_down}")), "bold $text-warning")
+            )
+        answer = keymap.named(_("{session.question} to answer"))
+        said = answer if not self.has_focus else "…" if remaining > 0 else _("ready")
         return Content.styled(shown + said, "$text-muted")
 
     def typed(self) -> None:
@@ -257,7 +314,7 @@ class QuestionPanel(Vertical, can_focus=True):
             self._swallow_click = False
             self.focus()
             return
-        self._choose(number, ready=self.arming.remaining == 0)
+        self._choose(number, ready=self.arming.click_decides)
 
     def action_act(self, number: int) -> None:
         self._swallow_click = False
@@ -275,7 +332,7 @@ class QuestionPanel(Vertical, can_focus=True):
         elif not ready:
             self.post_message(self.Held(_(_TOO_SOON)))
         elif answer.binds and not self.read:
-            self.post_message(self.Held(_(_UNREAD)))
+            self.post_message(self.Held(keymap_of(self.app).named(_(_UNREAD))))
         else:
             self.post_message(self.Chosen(question, answer))
 

@@ -7,13 +7,19 @@ from collections.abc import Sequence
 from textual.app import RenderResult
 from textual.content import Content
 from textual.geometry import Size
+from textual.strip import Strip
+from textual.style import Style
+from textual.visual import Visual
 from textual.widget import Widget
 
-from hitl_tui.console.asking import Row, layout
+from hitl_tui.console.asking import Row, layout_lines
+
+_WIDTHS_KEPT = 2
+"""With and without a scrollbar: while a screen is laid out both are asked for."""
 
 
 class Rows(Widget):
-    """Shows rows; it is as high as they are.
+    """Shows rows; it is as high as they are. Only the lines that are seen are drawn: a plan may have thousands.
 
     Args:
         rows: what is shown at first.
@@ -22,7 +28,7 @@ class Rows(Widget):
     def __init__(self, rows: Sequence[Row] = (), id: str | None = None) -> None:
         super().__init__(id=id)
         self.rows = tuple(rows)
-        self._laid: dict[int, Content] = {}
+        self._laid: dict[int, list[Content]] = {}
 
     def show(self, rows: Sequence[Row]) -> None:
         """Show other rows."""
@@ -30,19 +36,38 @@ class Rows(Widget):
         self._laid = {}
         self.refresh(layout=True)
 
-    def _layout(self, width: int) -> Content:
+    def _lines(self, width: int) -> list[Content]:
         """Return the rows laid out; each width once, for a long text takes a tenth of a second."""
-        if width not in self._laid:
-            self._laid = {width: layout(self.rows, width)}
-        return self._laid[width]
+        found = self._laid.pop(width, None)
+        if found is None:
+            found = []
+            for line in layout_lines(self.rows, width):
+                found += [line] if line.cell_length <= width else line.fold(width)
+        self._laid[width] = found  # the newest comes last
+        while len(self._laid) > _WIDTHS_KEPT:
+            del self._laid[next(iter(self._laid))]
+        return found
 
     @property
     def needed(self) -> int:
         """How many lines the rows take at the width they have now; what is laid out may still be older ones."""
-        return self._layout(max(1, self.size.width)).plain.count("\n") + 1
+        return max(1, len(self._lines(max(1, self.size.width))))
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
-        return self._layout(width).plain.count("\n") + 1
+        return max(1, len(self._lines(width)))
 
     def render(self) -> RenderResult:
-        return self._layout(max(1, self.size.width))
+        return Content("\n").join(self._lines(max(1, self.size.width)))
+
+    def render_line(self, y: int) -> Strip:
+        width, style = self.size.width, self.visual_style
+        lines = self._lines(max(1, width))
+        if y >= len(lines):
+            return Strip.blank(width, style.rich_style)
+        line = lines[y]
+        if (selection := self.text_selection) is not None and (span := selection.get_span(y)) is not None:
+            start, end = span
+            chosen = Style.from_styles(self.screen.get_component_styles("screen--selection"))
+            line = line.stylize(chosen, start, len(line.plain) if end == -1 else end)
+        strips = Visual.to_strips(self, line, width, 1, style, apply_selection=False)
+        return strips[0].apply_offsets(0, y) if strips else Strip.blank(width, style.rich_style)

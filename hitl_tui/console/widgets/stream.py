@@ -112,6 +112,7 @@ class Stream(ScrollView, can_focus=True):
         self._broken_from = 0  # lines before this one wait to be broken to the width
         self._only = ""
         self._fitted = 0
+        self._high = 0
         self._bars: dict[str, float] = {}
         self.finding = Finding()
         self._matches: list[int] = []
@@ -210,6 +211,9 @@ class Stream(ScrollView, can_focus=True):
         if event.size.width != self._fitted:
             self._fitted = event.size.width
             self._again()
+        elif self.scroll_offset.y >= len(self._rows) - self._high:
+            self.scroll_end(animate=False, immediate=True, x_axis=False, force=True)
+        self._high = event.size.height
         self._foot()
 
     def _again(self) -> None:

@@ -1,0 +1,77 @@
+"""What a person takes out of a session to read or to work on: its answer and plan as Markdown or JSON (C8).
+
+Nothing in them acts on whoever opens them in a terminal: control and reordering characters are visible signs in
+Markdown and escapes in JSON.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+from hitl_tui.core.errors import BadInput, StorageError
+from hitl_tui.core.safe_text import safe_text
+from hitl_tui.core.todos import SupervisorTodo
+from hitl_tui.supervisor.snapshot import Snapshot
+
+MARKDOWN, JSON = ".md", ".json"
+
+
+def is_for_reading(path: Path) -> bool:
+    """Return whether a file's name asks for Markdown or JSON, and not for the whole session."""
+    return path.suffix.lower() in (MARKDOWN, JSON)
+
+
+def write_for_reading(snapshot: Snapshot, path: Path) -> Path:
+    """Write the answer with its plan as Markdown or JSON, by the end of the file's name; return the absolute path.
+
+    Raises:
+        BadInput: the file is there already, or its folder isn't.
+        StorageError: it can't be written.
+    """
+    target = path.absolute()
+    text = as_markdown(snapshot) if path.suffix.lower() == MARKDOWN else as_json(snapshot)
+    try:
+        with target.open("x", encoding="utf-8") as file:
+            file.write(text)
+    except FileExistsError as error:
+        raise BadInput(f"{target} exists already; choose another name.") from error
+    except (FileNotFoundError, NotADirectoryError) as error:
+        raise BadInput(f"The folder {target.parent} doesn't exist.") from error
+    except OSError as error:
+        raise StorageError(f"{target} can't be written: {error.strerror}.") from error
+    return target
+
+
+def as_json(snapshot: Snapshot) -> str:
+    """Return a session as one JSON document, in ASCII."""
+    return json.dumps({**snapshot.to_dict(), "response": snapshot.response}, ensure_ascii=True, indent=2) + "\n"
+
+
+def as_markdown(snapshot: Snapshot) -> str:
+    """Return question, answer and plan, with who decided, as Markdown."""
+    answer = str((snapshot.response or {}).get("text", "")).strip()
+    lines = [f"# {_line(snapshot.query.split(chr(10))[0])}", ""]
+    if "\n" in snapshot.query.strip():
+        lines += [*(f"> {safe_text(row)}" for row in snapshot.query.strip().split("\n")), ""]
+    lines += [safe_text(answer) if answer else f"*Not finished: {snapshot.status}.*", "", "## Plan", ""]
+    for todo in snapshot.todos:
+        lines += _todo(todo)
+    lines += ["", f"Session {_line(snapshot.session_id)}, checkpoint {_line(snapshot.checkpoint_id)}."]
+    return "\n".join(lines) + "\n"
+
+
+def _todo(todo: SupervisorTodo) -> Iterator[str]:
+    yield f"- **{todo.id}** {_line(todo.name)} ({_line(todo.agent_name)}): {todo.status}"
+    approval = todo.approval or {}
+    if approval.get("by"):
+        yield f"  - approved by {_line(str(approval['by']))} at {_line(str(approval.get('at', '')))}"
+    if todo.error:
+        yield f"  - {_line(todo.error)}"
+    if todo.result and todo.result.get("summary"):
+        yield f"  - {_line(str(todo.result['summary']))}"
+
+
+def _line(text: str) -> str:
+    return safe_text(text, multiline=False)

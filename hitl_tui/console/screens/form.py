@@ -1,0 +1,237 @@
+"""What dialogs with fields have in common: their keys, the way into an editor, and nothing lost on the way back."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shlex
+import sys
+import tempfile
+from abc import abstractmethod
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, ClassVar, Generic, TypeVar
+
+from textual.actions import SkipAction
+from textual.app import SuspendNotSupported
+from textual.binding import BindingType
+from textual.content import Content
+from textual.events import Key
+from textual.screen import ModalScreen
+from textual.widget import Widget
+from textual.widgets import Button, Input, TextArea
+
+from hitl_tui.console import keys
+from hitl_tui.console.fields import Field
+from hitl_tui.console.keymap import keymap_of
+from hitl_tui.console.widgets.prompt import typed_text
+from hitl_tui.core.errors import BadInput, HitlError
+from hitl_tui.core.safe_text import one_line, unsafe_text
+from hitl_tui.language import _, render
+
+Answered = TypeVar("Answered")
+
+
+class NothingSaid:
+    """Stands for a dialog that was left: null may be an answer."""
+
+
+NOTHING_SAID = NothingSaid()
+
+
+async def act_in_order(field: Widget, event: Key) -> None:
+    """Let a text field's own keys, and the dialog's, act when they arrive.
+
+    Textual lets a key that is bound rise to the app before it acts, while a letter acts at once: of keys that come in
+    one burst, letters would overtake the arrows before them.
+    """
+    keymap = keymap_of(field.app)
+    wanted = keymap.at(keys.FORM, event.key)
+    action = next((s.action for s in keymap.of(keys.FORM) if s.id == wanted and not s.priority), "")
+    bound = field._bindings.key_to_bindings.get(event.key, ())
+    if action:
+        await field.screen.run_action(action)
+    elif bound:
+        await field.run_action(bound[0].action)
+    else:
+        return
+    event.stop()
+    event.prevent_default()
+
+
+class EditArea(TextArea):
+    """A text field of a dialog."""
+
+    async def on_key(self, event: Key) -> None:
+        await act_in_order(self, event)
+
+    async def on_paste(self, event: Any) -> None:
+        """What is pasted passes as typed text."""
+        event.stop()
+        event.prevent_default()
+        self.insert(typed_text(event.text))
+
+
+class FieldInput(Input):
+    """One parameter."""
+
+    def __init__(self, field: Field, value: str, number: int) -> None:
+        super().__init__(value, placeholder=field.when_empty, id=f"field-{number}", compact=True, select_on_focus=False)
+        self.field = field
+
+    async def on_key(self, event: Key) -> None:
+        await act_in_order(self, event)
+
+
+class FieldArea(EditArea):
+    """A parameter of several lines."""
+
+    def __init__(self, field: Field, text: str) -> None:
+        super().__init__(text, compact=True, tab_behavior="focus", soft_wrap=True)
+        self.field = field
+
+
+def written(box: FieldInput | FieldArea) -> str:
+    """Return what was written into a field, exactly."""
+    return unsafe_text(box.value if isinstance(box, FieldInput) else box.text)
+
+
+def problem(box: FieldInput | FieldArea) -> str:
+    """Return what is wrong in a field; nothing when it is empty, for then it is left out or its default holds."""
+    try:
+        if written(box):
+            box.field.value(written(box))
+    except BadInput as error:
+        return error.message
+    return ""
+
+
+class Form(ModalScreen[Answered], Generic[Answered]):
+    """A dialog with fields. What changes the focus acts at once; what uses the fields, after what was typed before it.
+
+    Its frame has the id that its class names.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [*keys.bindings(keys.FORM)]
+    FRAME: ClassVar[str]
+    LEFT: ClassVar[Any] = NOTHING_SAID
+    """What comes of it when it is left."""
+
+    @abstractmethod
+    def look(self) -> None:
+        """Show what would be sent now, or why it can't be."""
+
+    @abstractmethod
+    def action_send(self) -> None:
+        """Send what is shown."""
+
+    @abstractmethod
+    def editor_text(self) -> str:
+        """Return what the editor opens with."""
+
+    @abstractmethod
+    def take_editor_text(self, text: str) -> str:
+        """Take what came back from the editor; return one sentence when that can't be done, and lose nothing."""
+
+    def button(self, binding: str, label: str) -> Button:
+        """Return a button that does what a key does, with that key before its label."""
+        name = binding.rpartition(".")[2]
+        return Button(Content(f"{keymap_of(self.app).shown(binding)} {label}"), id=name, compact=True)
+
+    def boxes(self) -> Iterator[FieldInput | FieldArea]:
+        """Yield the fields in their order."""
+        for widget in self.query("FieldInput, FieldArea"):
+            if isinstance(widget, FieldInput | FieldArea):
+                yield widget
+
+    def on_text_area_changed(self, event: TextArea.Changed) -> None:
+        event.stop()
+        self.look()
+
+    def on_input_changed(self, event: Input.Changed) -> None:
+        event.stop()
+        self.look()
+
+    def action_field(self, by: int) -> None:
+        """Go to the next or previous field from one of a single line; in others the key is what it is there."""
+        if not isinstance(self.focused, FieldInput):
+            raise SkipAction
+        found = list(self.boxes())
+        place = found.index(self.focused) + by
+        if 0 <= place < len(found):
+            self.set_focus(found[place])
+
+    def action_approve(self) -> None:
+        self.action_send()
+
+    def action_cancel(self) -> None:
+        self.dismiss(self.LEFT)
+
+    async def on_button_pressed(self, event: Button.Pressed) -> None:
+        event.stop()
+        await self.run_action(event.button.id or "cancel")
+
+    # The editor ------------------------------------------------------------------------------------------------
+
+    def action_editor(self) -> None:
+        self.run_worker(self._edit_outside(), group="editor", exclusive=True)
+
+    async def _edit_outside(self) -> None:
+        try:
+            with self.app.suspend(), self.app.batch_update():
+                text = await edited(self.editor_text())
+        except SuspendNotSupported:
+            said = _("This terminal can't lend itself to an editor.")
+        except HitlError as error:
+            said = render(error.message)
+        else:
+            said = self.take_editor_text(text)
+        self.app.refresh(layout=True)
+        self.told(said)
+
+    def told(self, said: str) -> None:
+        """Say what came of the editor; nothing when it went well."""
+        self.query_one(f"#{self.FRAME}").border_subtitle = Content(one_line(said, 200))
+
+    def not_json(self, error: Exception) -> str:
+        """Return what is said about a text from the editor that isn't JSON."""
+        said = _("What came back isn't valid JSON ({error}); {form.editor} opens it again as you left it.")
+        return keymap_of(self.app).named(said).replace("{error}", str(error))
+
+
+async def edited(text: str) -> str:
+    """Let a person edit a text in their editor, which wants a line feed at its end.
+
+    Raises:
+        BadInput: there is no editor, or it failed; the text wasn't changed.
+    """
+    ended = text.endswith("\n")
+    found = await text_from_editor(text if ended or not text else text + "\n", os.environ)
+    return found if ended else found.removesuffix("\n")
+
+
+async def text_from_editor(text: str, environ: Mapping[str, str]) -> str:
+    """Let the person edit a text in $VISUAL or $EDITOR, and return it; the session's work goes on meanwhile.
+
+    Raises:
+        BadInput: there is no editor, or it failed; the text wasn't changed.
+    """
+    command = environ.get("VISUAL") or environ.get("EDITOR") or "vi"
+    with tempfile.TemporaryDirectory(prefix="hitl-") as folder:
+        path = Path(folder) / "input.json"
+        path.write_text(text, encoding="utf-8", errors="surrogatepass")
+        try:
+            # Standard output may be kept from what graphs write; the screen is the one that is drawn on.
+            screen = sys.__stderr__ if sys.__stderr__ is not None and sys.__stderr__.isatty() else None
+            process = await asyncio.create_subprocess_exec(*shlex.split(command), str(path), stdout=screen)
+        except (OSError, ValueError, IndexError) as error:
+            said = one_line(command, 60)
+            raise BadInput(
+                _('The editor "{said}" can\'t be started ({error}); set EDITOR to one that can.').format(
+                    said=said, error=error
+                )
+            ) from error
+        code = await process.wait()
+        if code:
+            raise BadInput(_("The editor ended with exit code {code}, so nothing was taken from it.").format(code=code))
+        return path.read_text(encoding="utf-8", errors="surrogateescape")

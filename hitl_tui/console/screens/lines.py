@@ -1,0 +1,57 @@
+"""Lines that mean the console itself, at either prompt: to another session, to all of them, out of here."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from hitl_tui.core.errors import HitlError
+from hitl_tui.core.safe_text import safe_text
+from hitl_tui.language import _
+
+if TYPE_CHECKING:
+    from hitl_tui.commands.completion import Completion
+    from hitl_tui.commands.parser import Parsed
+    from hitl_tui.console.app import HitlApp
+
+OWN = frozenset({"sessions", "open", "import", "delete", "new", "quit"})
+"""Commands that the console carries out itself, with a session or without."""
+_SHOWN = 12
+
+
+def own_command(line: str) -> Parsed | None:
+    """Return a line as a command of the console's own; None for any other line, and for one that is wrong."""
+    from hitl_tui.commands.parser import is_command, parse
+
+    if not is_command(line):
+        return None
+    try:
+        parsed = parse(line)
+    except HitlError:
+        return None
+    return parsed if parsed.spec.name in OWN else None
+
+
+def carry_out(app: HitlApp, parsed: Parsed) -> None:
+    """Do what one of the console's own commands says."""
+    values = parsed.values
+    match parsed.spec.name:
+        case "quit":
+            app.run_worker(app.action_quit())
+        case "new":
+            app.begin(str(values["query"]))
+        case "open":
+            app.open(str(values["session"]))
+        case "sessions":
+            app.seek_sessions(str(values.get("words", "")))
+        case "import":
+            app.keep("import", given=str(values["file"]))
+        case "delete":
+            app.keep("delete", str(values["session"]), str(values.get("again", "")))
+
+
+def choices_shown(found: Sequence[Completion]) -> str:
+    """Return the ways to go on as one safe line."""
+    shown = "   ".join(f"{c.display}" for c in found[:_SHOWN])
+    more = _("   … {n} more").format(n=len(found) - _SHOWN) if len(found) > _SHOWN else ""
+    return safe_text(shown, multiline=False) + more

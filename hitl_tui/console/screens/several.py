@@ -1,0 +1,135 @@
+"""The marked TODOs of the plan acted on together: only those shown, one command after the other, a result for each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+from textual.content import Content
+
+from hitl_tui.console.asking import text_row
+from hitl_tui.console.engine import Link
+from hitl_tui.console.screens.choosing import Choosing
+from hitl_tui.console.screens.dialogs import Confirm
+from hitl_tui.console.screens.viewer import Viewer
+from hitl_tui.console.words import number_of, status_words
+from hitl_tui.core.requests import Verdict
+from hitl_tui.core.safe_text import one_line, safe_text
+from hitl_tui.core.shapes.model import Option
+from hitl_tui.core.todos import Priority, Status, SupervisorTodo
+from hitl_tui.language import _, mark, render
+
+if TYPE_CHECKING:
+    from hitl_tui.commands.results import CommandResult
+    from hitl_tui.console.screens.session import SessionScreen
+    from hitl_tui.supervisor.snapshot import Question
+
+_LISTED = 200
+_COMMANDS: Mapping[str, str] = MappingProxyType(
+    {"skip": "/todo skip {id}", "cancel": "/todo cancel {id}", "remove": "/todo remove {id}"}
+)
+_TITLES = MappingProxyType(
+    {"skip": mark("Skip"), "cancel": mark("Cancel"), "remove": mark("Remove"), "priority": mark("Priority")}
+)
+_SAID = MappingProxyType(
+    {
+        "skip": mark("Go on without these? What depends on them asks again, marked as missing its input."),
+        "cancel": mark("Stop these? What they have done to the world stays done; you are asked what next."),
+        "remove": mark("Remove these from the plan? Only what never started can go, and what nothing depends on."),
+    }
+)
+
+
+class Several:
+    """Acts on TODOs of the session that a screen shows.
+
+    Args:
+        screen: the screen.
+        report: shows what one command answered.
+        begin: runs work of the screen.
+        review: shows questions to be approved together.
+    """
+
+    def __init__(
+        self,
+        screen: SessionScreen,
+        report: Callable[[CommandResult], None],
+        begin: Callable[[Coroutine[Any, Any, None]], None],
+        review: Callable[[Sequence[Question]], None],
+    ) -> None:
+        self._screen = screen
+        self._report = report
+        self._begin = begin
+        self._review = review
+
+    def act(self, what: str, ids: Sequence[str]) -> None:
+        """Do something to TODOs: `approve`, `skip`, `cancel`, `remove` or `priority`."""
+        link = self._screen.link
+        if link is None or not ids:
+            return
+        todos = [todo for i in ids if (todo := link.face.snapshot.todo(i)) is not None]
+        if what == "approve":
+            self._approve(link, ids)
+        elif what == "cancel" and not any(todo.status is Status.IN_PROGRESS for todo in todos):
+            self._screen.say(_("Only a running TODO can be cancelled."))
+        else:
+            self._begin(self._act(link, what, todos))
+
+    def _approve(self, link: Link, ids: Sequence[str]) -> None:
+        """Show what these ask on the screen of review, which approves exactly that and never across risk classes."""
+        asked = [link.face.snapshot.question_of(i) for i in ids]
+        ready = [q for q in asked if q is not None and Verdict.APPROVE in q.view.request.options]
+        left = [i for i in ids if i not in {q.todo_id for q in ready}]
+        if left:
+            names = ", ".join(number_of(i) for i in left)
+            self._screen.say(_("Nothing to approve now: {names}.").format(names=one_line(names, 200)))
+        if ready:
+            self._review(ready)
+
+    async def _act(self, link: Link, what: str, todos: Sequence[SupervisorTodo]) -> None:
+        app = self._screen.hitl
+        shown: list[str] = [one_line(_line(todo), max(20, app.size.width - 14)) for todo in todos[:_LISTED]]
+        if len(todos) > _LISTED:
+            shown.append(_("… and {n:,} more").format(n=len(todos) - _LISTED))
+        title = _("{what} · {n}").format(what=_(_TITLES[what]), n=len(todos))
+        if what == "priority":
+            level = await self._level(title, shown)
+            if level is None:
+                return
+            command = f"/todo priority {{id}} {level}"
+        else:
+            said = Content("\n".join([_(_SAID[what]), *shown]))
+            dialog: Confirm = Confirm(title, said, _(_TITLES[what]), app.arming)
+            if not await app.push_screen_wait(dialog):
+                return
+            command = _COMMANDS[what]
+        await self._each(link, title, command, [todo.id for todo in todos])
+
+    async def _level(self, title: str, shown: Sequence[str]) -> Priority | None:
+        app, levels = self._screen.hitl, list(Priority)
+        options = tuple(Option(render(level.value), level.value) for level in levels)
+        content = Content("\n".join(shown))
+        chosen = await app.push_screen_wait(Choosing(title, content, options, lambda n: levels[int(n) - 1], app.arming))
+        return chosen if isinstance(chosen, Priority) else None
+
+    async def _each(self, link: Link, title: str, command: str, ids: Sequence[str]) -> None:
+        results = [(i, await link.handler.handle(command.format(id=i))) for i in ids]
+        if len(results) == 1:
+            self._report(results[0][1])
+            return
+        rows = []
+        for todo_id, result in results:
+            said = safe_text(render(result.message), multiline=False)
+            colour, glyph = ("$text-error", "✗") if result.failed else ("$text-success", "✓")
+            rows.append(text_row(f"{glyph} {number_of(todo_id)}  {said}", colour))
+            self._screen.note(render(result.message))
+        done = sum(not result.failed for __, result in results)
+        self._screen.say(_("{title}: {done} of {n} done.").format(title=title, done=done, n=len(results)))
+        await self._screen.app.push_screen_wait(Viewer(title, rows))
+
+
+def _line(todo: SupervisorTodo) -> str:
+    glyph, word, __ = status_words(todo)
+    name = safe_text(todo.name, multiline=False)
+    return f"{number_of(todo.id)}  {glyph} {word}  {safe_text(todo.agent_name, multiline=False)}  {name}"

@@ -1,0 +1,61 @@
+"""Files to read: the answer and the plan as Markdown or JSON, harmless for who opens them (C8, C10)."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from hitl_tui.commands.exporting import as_json, as_markdown, is_for_reading, write_for_reading
+from hitl_tui.core.errors import BadInput
+from hitl_tui.core.todos import Status, SupervisorTodo
+from hitl_tui.supervisor.snapshot import Snapshot
+
+HOSTILE = "a\x1b[2J\x9b1m\u202eb"
+
+
+def snapshot(response: dict[str, object] | None) -> Snapshot:
+    todo = SupervisorTodo(
+        id="todo_001",
+        name=f"Find {HOSTILE}",
+        agent_name="search_team",
+        status=Status.COMPLETED,
+        approval={"by": f"ann{HOSTILE}", "at": "2026-01-01T00:00:00+00:00"},
+        result={"summary": f"found {HOSTILE}"},
+    )
+    raw = {todo.id: todo.to_state()}
+    return Snapshot("s1", f"Why?\n{HOSTILE}", "/w", "step", "approval", 0, 0, "c1", raw, response=response)
+
+
+def test_markdown_has_question_answer_and_plan_and_nothing_that_moves() -> None:
+    text = as_markdown(snapshot({"text": f"# Answer\n\n5 percent {HOSTILE}"}))
+    assert text.startswith("# Why?\n")
+    for said in (
+        "5 percent a␛[2J",
+        "**todo_001** Find a␛[2J",
+        "approved by anna␛",
+        "found a␛",
+        "Session s1, checkpoint c1.",
+    ):
+        assert said in text
+    assert not {"\x1b", "\x9b", "\u202e"} & set(text)
+    assert "Not finished" in as_markdown(snapshot(None))
+
+
+def test_json_is_exact_and_in_ascii() -> None:
+    text = as_json(snapshot({"text": HOSTILE}))
+    assert text.isascii() and "\x1b" not in text
+    assert json.loads(text)["response"]["text"] == HOSTILE
+
+
+def test_no_file_is_written_over_and_a_missing_folder_is_said(tmp_path: Path) -> None:
+    target = tmp_path / "a.md"
+    assert write_for_reading(snapshot(None), target) == target
+    before = target.read_bytes()
+    with pytest.raises(BadInput, match="exists already"):
+        write_for_reading(snapshot({"text": "x"}), target)
+    assert target.read_bytes() == before
+    with pytest.raises(BadInput, match="doesn't exist"):
+        write_for_reading(snapshot(None), tmp_path / "none" / "a.json")
+    assert [is_for_reading(Path(p)) for p in ("a.MD", "a.json", "a.hitl", "a")] == [True, True, False, False]

@@ -1,0 +1,88 @@
+"""Random races in this process, and the judge that they are held to (C3)."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+
+from benchmarks.races import inside
+from benchmarks.races_judge import Decided, Pressed, wrong
+from benchmarks.races_seen import Emulator, Sight
+from hitl_tui.console.arming import Arming
+
+SHOWN = Sight(digest="0123abcd", focused=True)
+APPROVED = Decided("q", "approve", "0123abcd" + "0" * 56)
+
+
+def pressed(key: str = "1", at: float = 10.0, before: float = 0.0, sight: Sight = SHOWN, since: float = 0.0) -> Pressed:
+    return Pressed(key, 1, at, before, sight, since)
+
+
+def test_the_judge_lets_a_key_decide_that_came_after_the_pause() -> None:
+    assert wrong([APPROVED], [pressed()]) == []
+
+
+@pytest.mark.parametrize(
+    "not_enough",
+    [
+        pressed(since=9.6),
+        pressed(before=9.6),
+        pressed(sight=Sight(digest="ffffffff", focused=True)),
+        pressed(sight=Sight(digest="0123abcd", focused=False)),
+        pressed(sight=Sight(digest="0123abcd", focused=True, more=True)),
+        Pressed("4", 4, 10.0, 0.0, SHOWN, 0.0),
+    ],
+    ids=["just drawn", "just typed", "another question", "focus elsewhere", "unread", "another key"],
+)
+def test_the_judge_refuses_every_other_key(not_enough: Pressed) -> None:
+    assert len(wrong([APPROVED], [not_enough])) == 1
+
+
+def test_one_key_decides_one_question() -> None:
+    assert len(wrong([APPROVED, APPROVED], [pressed()])) == 1
+
+
+def test_the_emulator_finds_the_question_on_the_screen() -> None:
+    emulator = Emulator(60, 6)
+    emulator.feed("┏━ QUESTION · 002 · may it run? ━━━━━┓\r\n┃ runs  touch 가 ┃\r\n┃ 1 Approve  3 Reject ┃\r\n")
+    emulator.feed("┗━ digest 0123abcd · more below: PgDn ━┛\r\n")
+    sight = emulator.look()
+    assert (sight.digest, sight.focused, sight.more) == ("0123abcd", True, True)
+    assert sight.places == ((1, 3, 3), (3, 14, 3))
+
+
+def test_a_key_counts_from_when_it_was_pressed_not_from_when_the_console_came_to_it() -> None:
+    now = [100.0]
+    arming = Arming(lambda: now[0])
+    arming.drawn()
+    now[0] = 100.7
+    arming.key(late=0.4)  # the console was busy: the key came 0.3 s after what was drawn
+    assert not arming.decides
+    now[0] = 101.6
+    arming.key(late=0.1)
+    assert arming.decides
+
+
+def test_a_click_counts_from_when_it_was_made() -> None:
+    now = [100.0]
+    arming = Arming(lambda: now[0])
+    arming.drawn()
+    now[0] = 100.7
+    arming.click(late=0.4)
+    assert not arming.click_decides
+    arming.click()
+    assert arming.click_decides
+
+
+@pytest.mark.long
+@pytest.mark.timeout(400)
+@pytest.mark.parametrize("seed", ["a", "b"])
+def test_no_race_decides_anything_or_loses_a_character(seed: str) -> None:
+    outcomes = asyncio.run(inside(seed, range(12)))
+    assert [(o.number, o.wrong, o.lost, o.moved) for o in outcomes if o.bad] == []
+    assert sum(o.decisions for o in outcomes) > 0 and sum(o.keys for o in outcomes) > 100
