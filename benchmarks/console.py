@@ -1,11 +1,11 @@
-"""How quickly the console answers a key under load, what it costs at rest, and how soon it paints.
+"""How quickly the console answers a key under load, and what it costs at rest.
 
 `keys`: a session of 10,000 TODOs and 10,000 checkpoints while four commands stream; from the byte written to the
-pseudo-terminal to the frame in which an independent terminal emulator (pyte) shows it in the prompt. `rest`: memory
-with the engine loaded, and the processor time of a minute with a deadline counting down. `paint`: the first painted
-frame beside other programs, taking turns.
+pseudo-terminal until the screen of an independent terminal emulator (pyte) shows it in the prompt. `rest`: memory
+with the engine loaded, the processor time of a minute with a deadline counting down, and what goes to the terminal
+meanwhile.
 
-    python benchmarks/console.py [--parts keys rest paint] [--keys 1000] [--beside posting=PATH harlequin=PATH]
+    python benchmarks/console.py [--parts keys rest] [--keys 1000]
 """
 
 from __future__ import annotations
@@ -13,12 +13,13 @@ from __future__ import annotations
 import argparse
 import asyncio
 import os
+import re
 import select
 import sqlite3
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
@@ -42,6 +43,9 @@ ROOT = Path(__file__).resolve().parent.parent
 COLUMNS, ROWS = 120, 40
 LIMIT = 120.0
 STREAMS, LINES, PAUSE = 4, 25_000, 0.002
+_SAID = "of what this team has to say"
+_NUMBERED = re.compile(rf"line (\d+) {_SAID}")
+_LETTERS, _LINE, _LONGEST = "abcdefghijklmnopqrstuvwxyz", 50, 5.0
 _TARGET_KEY, _TARGET_MEMORY, _TARGET_IDLE = 0.030, 120e6, 0.01
 
 _CONFIG = f"""\
@@ -79,6 +83,8 @@ class Terminal:
     def __init__(self, command: Sequence[str], environ: Mapping[str, str]) -> None:
         self.screen = pyte.Screen(COLUMNS, ROWS)
         self._stream = pyte.ByteStream(self.screen)
+        self.received = 0
+        """Bytes so far."""
         self.began = time.perf_counter()
         self.child = ptyprocess.PtyProcess.spawn(
             list(command), cwd=str(ROOT), env=dict(environ), dimensions=(ROWS, COLUMNS)
@@ -95,7 +101,7 @@ class Terminal:
         return at
 
     def read(self, wait: float) -> float:
-        """Feed what is there to the emulator; return when it arrived, 0 when nothing did."""
+        """Feed what is there to the emulator; return when it had done so, 0 when nothing came."""
         readable, _, _ = select.select([self.child.fd], [], [], wait)
         if not readable:
             return 0.0
@@ -103,9 +109,15 @@ class Terminal:
             data = os.read(self.child.fd, 65536)
         except OSError as error:  # Linux's word for a program that has ended
             raise RuntimeError(f"{' '.join(self.child.argv or ())} ended:\n{self.text}") from error
-        at = time.perf_counter()
+        self.received += len(data)
         self._stream.feed(data)
-        return at
+        return time.perf_counter()
+
+    def shows(self, wanted: str) -> bool:
+        """Return whether a line that changed since the last call shows a text; the others are as they were."""
+        changed, self.screen.dirty = self.screen.dirty, set()
+        rows = ([self.screen.buffer[y][x].data for x in range(COLUMNS)] for y in changed)
+        return any(wanted in "".join(row) for row in rows)
 
     def until(self, wanted: str, limit: float = LIMIT) -> float:
         """Read until a text is on the screen; return when that arrived.
@@ -116,7 +128,7 @@ class Terminal:
         end = time.perf_counter() + limit
         while time.perf_counter() < end:
             at = self.read(0.05)
-            if at and wanted in self.text:
+            if at and self.shows(wanted):
                 return at
         raise TimeoutError(f"{wanted!r} never came; the screen shows:\n{self.text}")
 
@@ -135,6 +147,12 @@ def terminal(command: Sequence[str], environ: Mapping[str, str]) -> Iterator[Ter
         yield found
     finally:
         found.child.terminate(force=True)
+
+
+def terminal_environ() -> dict[str, str]:
+    """Return the environment of a program on a terminal, as people run it: with compiled modules kept."""
+    kept = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    return {**kept, "TERM": "xterm-256color", "COLORTERM": "truecolor"}
 
 
 def console(data: Path, workspace: Path, *more: str) -> list[str]:
@@ -200,35 +218,58 @@ def lengthen(path: Path, count: int) -> None:
 
 
 def keys(root: Path, environ: Mapping[str, str], count: int, todos: int, checkpoints: int) -> None:
-    """Measure and print the time from a key to the screen."""
+    """Measure and print the time from a key to the screen, and what the keys and the streams cost meanwhile."""
     data, workspace = asyncio.run(prepare(root, todos, checkpoints))
     with terminal(console(data, workspace, "--session", "bench"), environ) as seen:
         seen.until("QUESTION")
         seen.write("/plan approve\r")
-        seen.until("of what this team has to say")
+        seen.until(_SAID)
         seen.drain(3.0)
-        took: list[float] = []
-        lost = 0
-        for number in range(count):
-            if number % 50 == 0:
-                seen.write("\x15" if number else "")  # Ctrl+U: the line is empty again
-                seen.drain(0.2)
-            letter = "abcdefghijklmnopqrstuvwxyz"[number % 26]
-            typed = "".join("abcdefghijklmnopqrstuvwxyz"[n % 26] for n in range(number // 50 * 50, number + 1))
-            at = seen.write(letter)
-            wanted, end = f"› {typed}", time.perf_counter() + 5
-            while time.perf_counter() < end:
-                came = seen.read(0.05)
-                if came and wanted in seen.text:
-                    took.append(came - at)
-                    break
-            else:
-                lost += 1
-        streamed = "of what this team has to say" in seen.text
-    figures = Figures.of(took)
-    row = [f"key → screen, {todos:,} TODOs", str(len(took)), ms(figures.median), ms(figures.p95), ms(figures.worst)]
-    show("Keys while four commands stream (ms)", ["", "keys", "median", "p95", "worst", "target p95"], [[*row, "≤ 30"]])
+        pid = seen.child.pid
+        received, lines, work, began = seen.received, _lines_said(seen.text), processor([pid]), time.perf_counter()
+        took, undisturbed = _typed(seen, count)
+        seconds = time.perf_counter() - began
+        work, received, lines = processor([pid]) - work, seen.received - received, _lines_said(seen.text) - lines
+        streamed = _SAID in seen.text
+    rows = []
+    for name, samples in ((f"key → screen, {todos:,} TODOs", took), ("less waiting for a processor", undisturbed)):
+        f = Figures.of(samples)
+        rows.append([name, str(f.count), ms(f.median), ms(f.p95), ms(f.worst), "≤ 30" if samples is took else ""])
+    show("Keys while four commands stream (ms)", ["", "keys", "median", "p95", "worst", "target p95"], rows)
+    lost = count - len(took)
     print(f"  not seen within 5 s: {lost}; still streaming at the end: {'yes' if streamed else 'no'}")
+    print(f"  meanwhile {work / seconds:.0%} of a processor, {size(received / seconds)} a second to the terminal")
+    if streamed and lines > 0:
+        print(f"  and {lines / seconds:,.0f} lines a second said: {received / lines:.0f} bytes a line")
+    print(f"  {load()}")
+
+
+def _typed(seen: Terminal, count: int) -> tuple[list[float], list[float]]:
+    """Type so many letters, each once the one before is seen; return their times, and those on a machine for us alone.
+
+    The latter leave out what the program's main thread waited for a processor that others had.
+    """
+    took: list[float] = []
+    undisturbed: list[float] = []
+    for number in range(count):
+        if number % _LINE == 0:
+            seen.write("\x15" if number else "")  # Ctrl+U: the line is empty again
+            seen.drain(0.2)
+        letters = "".join(_LETTERS[n % len(_LETTERS)] for n in range(number // _LINE * _LINE, number + 1))
+        waited = queued(seen.child.pid)
+        at = seen.write(letters[-1])
+        while time.perf_counter() - at < _LONGEST:
+            came = seen.read(0.05)
+            if came and seen.shows(f"› {letters}"):
+                took.append(came - at)
+                undisturbed.append(max(0.0, came - at - (queued(seen.child.pid) - waited)))
+                break
+    return took, undisturbed
+
+
+def _lines_said(text: str) -> int:
+    """Return how many lines the teams have said so far, as the screen tells: they keep pace with each other."""
+    return STREAMS * max((int(found) for found in _NUMBERED.findall(text)), default=0)
 
 
 def rest(root: Path, environ: Mapping[str, str], seconds: float) -> None:
@@ -240,78 +281,86 @@ def rest(root: Path, environ: Mapping[str, str], seconds: float) -> None:
     command = console(root / "quiet-data", workspace, "Find the cap.")
     with terminal(command, environ) as seen:
         seen.until("expires in")
-        seen.drain(5.0)
-        memory, before = _memory(seen.child.pid), _processor(seen.child.pid)
-        seen.drain(seconds)
-        used = (_processor(seen.child.pid) - before) / seconds
+        seen.drain(12.0)  # what follows an event is over
+        used, sent = at_rest(seen, seconds)
+        memory = resident([seen.child.pid])
     rows = [
         ["memory with the engine loaded", size(memory), f"≤ {size(_TARGET_MEMORY)}"],
         [f"processor over {seconds:.0f} s", f"{used:.2%}", f"< {_TARGET_IDLE:.0%}"],
+        ["to the terminal, a second", size(sent), ""],
     ]
     show("At rest, one countdown visible", ["", "", "target"], rows)
+    print(f"  {load()}")
 
 
-def _memory(pid: int) -> float:
-    lines = Path(f"/proc/{pid}/status").read_text(encoding="utf-8").splitlines()
-    return next(float(line.split()[1]) * 1024 for line in lines if line.startswith("VmRSS"))
+def at_rest(seen: Terminal, seconds: float) -> tuple[float, float]:
+    """Let a program be; return the share of a processor that it and its children took, and its bytes a second."""
+    before, received = processor(family(seen.child.pid)), seen.received
+    began = time.perf_counter()
+    seen.drain(seconds)
+    took = time.perf_counter() - began
+    return (processor(family(seen.child.pid)) - before) / took, (seen.received - received) / took
 
 
-def _processor(pid: int) -> float:
-    fields = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rsplit(")", 1)[1].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+def family(pid: int) -> list[int]:
+    """Return a process and all that descend from it."""
+    found = [pid]
+    for parent in found:  # it grows while we look
+        for told in Path(f"/proc/{parent}/task").glob("*/children"):
+            with suppress(OSError):
+                found += [int(child) for child in told.read_text(encoding="ascii").split()]
+    return found
 
 
-def painted(command: Sequence[str], environ: Mapping[str, str]) -> float:
-    """Return the seconds from the start of a program to its first frame with something in it."""
-    with terminal(command, environ) as seen:
-        while time.perf_counter() - seen.began < LIMIT:
-            at = seen.read(0.02)
-            if at and sum(1 for c in seen.text if not c.isspace()) > 60:
-                return at - seen.began
-    raise TimeoutError(f"{command[0]} painted nothing.")
+def resident(pids: Sequence[int]) -> float:
+    """Return the memory of processes in bytes, what they share counted for each."""
+    found = 0.0
+    for pid in pids:
+        with suppress(OSError, StopIteration):
+            lines = Path(f"/proc/{pid}/status").read_text(encoding="utf-8").splitlines()
+            found += next(float(line.split()[1]) * 1024 for line in lines if line.startswith("VmRSS"))
+    return found
 
 
-def paint(root: Path, environ: Mapping[str, str], beside: Mapping[str, str], rounds: int) -> None:
-    """Measure and print first frames, taking turns."""
-    peer = [sys.executable, str(ROOT / "benchmarks" / "peer_app.py")]
-    programs: dict[str, list[str]] = {"hitl-tui": console(root / "paint", ROOT / "examples" / "lease"), "peer": peer}
-    programs |= {name: command.split() for name, command in beside.items()}
-    found: dict[str, list[float]] = {name: [] for name in programs}
-    for command in programs.values():
-        painted(command, environ)
-    for _ in range(rounds):
-        for name, command in programs.items():
-            found[name].append(painted(command, environ))
-    ours = Figures.of(found["hitl-tui"]).median
-    rows = [
-        [n, ms(Figures.of(s).median), ms(Figures.of(s).p95), f"{Figures.of(s).median / ours:.2f}"]
-        for n, s in found.items()
-    ]
-    show("First painted frame (ms)", ["", "median", "p95", "÷ ours"], rows)
+def processor(pids: Sequence[int]) -> float:
+    """Return the processor seconds that the threads of processes have taken."""
+    found = 0
+    for pid in pids:
+        for told in Path(f"/proc/{pid}/task").glob("*/schedstat"):
+            with suppress(OSError):  # the thread has just ended
+                found += int(told.read_text(encoding="ascii").split()[0])
+    return found / 1e9
+
+
+def queued(pid: int) -> float:
+    """Return the seconds that the main thread of a process has waited for a processor; 0 where Linux isn't asked."""
+    with suppress(OSError):
+        return int(Path(f"/proc/{pid}/schedstat").read_text(encoding="ascii").split()[1]) / 1e9
+    return 0.0
+
+
+def load() -> str:
+    """Return the load of the machine now, in words."""
+    return f"load average {', '.join(f'{x:.1f}' for x in os.getloadavg())} on {os.cpu_count()} processors"
 
 
 def main() -> None:
     """Run the benchmark."""
-    parser = argparse.ArgumentParser(description="The console under load, at rest, and its first frame.")
-    parser.add_argument("--parts", nargs="+", choices=("keys", "rest", "paint"), default=["keys", "rest", "paint"])
+    parser = argparse.ArgumentParser(description="The console under load, and at rest.")
+    parser.add_argument("--parts", nargs="+", choices=("keys", "rest"), default=["keys", "rest"])
     parser.add_argument("--keys", type=int, default=1_000, help="keys to type")
     parser.add_argument("--todos", type=int, default=10_000)
     parser.add_argument("--checkpoints", type=int, default=10_000)
     parser.add_argument("--seconds", type=float, default=60.0, help="of rest")
-    parser.add_argument("--rounds", type=int, default=7, help="first frames of each program")
-    parser.add_argument("--beside", nargs="*", default=[], metavar="NAME=COMMAND", help="other programs to start")
     parser.add_argument("--data", type=Path, help="folder on the disk to measure; a temporary one is made in it")
     chosen = parser.parse_args()
     print(common.machine())
-    kept = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
-    environ = {**kept, "TERM": "xterm-256color", "COLORTERM": "truecolor"}
+    environ = terminal_environ()
     with common.scratch(chosen.data) as root:
         if "keys" in chosen.parts:
             keys(root, environ, chosen.keys, chosen.todos, chosen.checkpoints)
         if "rest" in chosen.parts:
             rest(root, environ, chosen.seconds)
-        if "paint" in chosen.parts:
-            paint(root, environ, dict(one.split("=", 1) for one in chosen.beside), chosen.rounds)
 
 
 if __name__ == "__main__":

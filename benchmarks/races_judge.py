@@ -1,0 +1,120 @@
+"""The rule of the console in its slowest and most obvious form, and what broke it (C3).
+
+A decision counts as the person's own when there was one key or click on an action, with the focus in the question,
+half a second after exactly that digest had come to stand on the screen and half a second after the key before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from benchmarks.races_seen import Sight
+
+PAUSE = 0.5
+# What each place says, with the letters that lie on its key.
+PLACES = {
+    1: ("1aㅁ", {"approve", "retry", "use_as_done", "respond"}),
+    2: ("2eㄷ", {"approve"}),
+    3: ("3rㄱ", {"reject", "stop"}),
+    4: ("4sㄴ", {"skip"}),
+    5: ("5wㅈ", {"do_again", "respond"}),
+}
+CONFIRMS = {"Confirm": "1yㅛ", "Review": "1", "Always": "1"}
+_REFUSES = {"reject", "stop", "skip"}
+
+
+@dataclass
+class Stood:
+    """Since when the question on the screen is what it is; `None` while there is none."""
+
+    sight: Sight = field(default_factory=Sight)
+    since: float = 0.0
+
+    def saw(self, sight: Sight, at: float) -> None:
+        """A frame was drawn."""
+        if sight.digest != self.sight.digest:
+            self.since = at
+        self.sight = sight
+
+
+@dataclass(frozen=True)
+class Pressed:
+    """One key or click.
+
+    Args:
+        place: the action that it stands for, 0 for none.
+        at: seconds.
+        before: when the last key before it came.
+        sight: what the screen showed.
+        since: since when it showed that digest.
+        dialog: what kind of dialog lay over the session; empty for none.
+        opened: since when.
+    """
+
+    key: str
+    place: int
+    at: float
+    before: float
+    sight: Sight
+    since: float
+    dialog: str = ""
+    opened: float = 0.0
+
+    def may(self, verdict: str, digest: str) -> str:
+        """Return why this can't be what decided; empty when it can."""
+        if self.dialog:
+            return self._confirms()
+        if self.place not in PLACES or verdict not in PLACES[self.place][1]:
+            return "another key"
+        if not self.sight.focused:
+            return "the focus was elsewhere"
+        if not self.sight.digest or (self.place != 2 and not digest.startswith(self.sight.digest)):
+            return f"the screen showed {self.sight.digest or 'nothing'}"
+        if self.at - self.since < PAUSE:
+            return f"{self.at - self.since:.3f} s after it was drawn"
+        if self.at - self.before < PAUSE:
+            return f"{self.at - self.before:.3f} s after the key before"
+        if self.sight.more and verdict not in _REFUSES:
+            return "its end had not been on the screen"
+        return ""
+
+    def _confirms(self) -> str:
+        """A dialog that names what it does takes a key of its own, after the same pause."""
+        if self.dialog not in CONFIRMS or self.key not in CONFIRMS[self.dialog]:
+            return f"another key, in {self.dialog}"
+        if self.at - self.opened < PAUSE:
+            return f"{self.at - self.opened:.3f} s after {self.dialog} was drawn"
+        if self.at - self.before < PAUSE:
+            return f"{self.at - self.before:.3f} s after the key before"
+        return ""
+
+
+@dataclass(frozen=True)
+class Decided:
+    """One decision as the ledger has it."""
+
+    request: str
+    verdict: str
+    digest: str
+    said: str = ""
+
+
+def place_of(key: str) -> int:
+    """Return the action that a key stands for in a question; 0 for none."""
+    return next((number for number, (keys, __) in PLACES.items() if key in keys), 0)
+
+
+def wrong(decided: Sequence[Decided], pressed: Sequence[Pressed]) -> list[str]:
+    """Return what nobody decided: each decision needs a key of its own."""
+    free, found = list(pressed), []
+    for one in decided:
+        own = next((p for p in free if not p.may(one.verdict, one.digest)), None)
+        if own is not None:
+            if not own.dialog:  # a dialog may stand for several
+                free.remove(own)
+            continue
+        whys = [(p, p.may(one.verdict, one.digest)) for p in free]
+        near = [f"{p.key!r} at {p.at:.3f}: {why}" for p, why in whys if not why.startswith("another key")][-4:]
+        found.append(f"{one.verdict} of {one.digest[:8]} without a key; near were {near or 'none'}")
+    return found

@@ -1,0 +1,341 @@
+"""One random race in this process: a person types while questions come, change, go and are answered by others."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+
+from textual.widget import Widget
+
+from benchmarks.races_judge import place_of, wrong
+from benchmarks.races_world import Taken, World
+
+WORDS = (
+    "any way",
+    "a quick answer 1",
+    "and 3 more",
+    "skip it",
+    "yes 1",
+    "error 42",
+    "read 12 files",
+    "analyse the cap too",
+    "no",
+    "1",
+    "14 a",
+    "all",
+    "search the cap again",
+    "집주인이 1 전세금을",
+    "ㅁㄴㅇㄹ",
+    "분석도 추가해줘",
+    "안녕 3",
+    "r",
+    "ㅁ",
+    "9",
+    "0 u",
+)
+PASTES = ("1\n1\na\n", "approve all\nof them\n", "1", "yes\n\n", "여러 줄\n1\n", "a")
+# Keys that move the focus, or open and close what lies over the screen: nothing else may move it.
+MOVES = {
+    "\x07": "ctrl+g",
+    "\x1bOQ": "f2",
+    "\x1b": "escape",
+    "\x1b[Z": "shift+tab",
+    "\t": "tab",
+    "\x1b[17~": "f6",
+}
+OTHERS = {
+    "\x04": "ctrl+d",
+    "\x1b[6~": "pagedown",
+    "\x1b[5~": "pageup",
+    "\x1b[B": "down",
+    "\x1b[A": "up",
+    "\x0a": "ctrl+j",
+}
+RESTS = (0.02, 0.1, 0.3, 0.45, 0.49, 0.5, 0.51, 0.6, 0.9, 2.0)
+SIZES = ((80, 24), (100, 30), (120, 40), (60, 20))
+FILES = "abcdefgh"
+
+
+@dataclass
+class Outcome:
+    """What one race showed.
+
+    Args:
+        keys: keys typed.
+        decisions: decisions on record that were this person's.
+        wrong: decisions without a key that may decide.
+        lost: how the text fields differ from what was typed.
+        moved: how the focus moved by itself.
+    """
+
+    number: int
+    keys: int = 0
+    decisions: int = 0
+    wrong: list[str] = field(default_factory=list)
+    lost: list[str] = field(default_factory=list)
+    moved: list[str] = field(default_factory=list)
+
+    @property
+    def bad(self) -> bool:
+        return bool(self.wrong or self.lost or self.moved)
+
+
+class Race:
+    """One race.
+
+    Args:
+        world: the console.
+        dice: decides everything.
+        number: of the race.
+    """
+
+    def __init__(self, world: World, dice: random.Random, number: int) -> None:
+        self.world = world
+        self.dice = dice
+        self.out = Outcome(number)
+        self._text = ""
+        self._cursor = 0
+        self._sent: list[str] = []
+        self._words: list[str] = []
+        self._seen = 0
+        self._blurred = False
+        self._steps: list[tuple[Callable[[], Awaitable[None]], int]] = [
+            (self._types, 22), (self._answers, 20), (self._moves, 10), (self._elsewhere, 22), (self._rests, 10),
+            (self._pastes, 4), (self._sends, 4), (self._clicks, 8), (self._leaves_window, 4), (self._resizes, 2),
+            (self._attentive, 14),
+        ]  # fmt: skip
+
+    async def run(self) -> Outcome:
+        """Run it, bring everything to rest, and judge."""
+        dice, world = self.dice, self.world
+        before = len(world.prompt.past)
+        self._seen = len(world.app.taken)
+        world.pressed.clear()
+        await world.decided()
+        for __ in range(dice.randint(1, 3)):
+            self._add()
+        if dice.random() < 0.7:
+            await world.still()
+        steps, weights = zip(*self._steps, strict=True)
+        for __ in range(dice.randint(5, 12)):
+            await dice.choices(steps, weights)[0]()
+            await self._breathe()
+            self.follow()
+        await world.still()
+        if self._blurred:
+            world.driver.type("\x1b[I")
+            await world.still()
+        self.follow()
+        self._judge(await world.decided(), before)
+        await self.tidy()
+        return self.out
+
+    # Steps -------------------------------------------------------------------------------------------------------
+
+    async def _breathe(self) -> None:
+        """Let the console work for a random while: nothing, some turns of its loop, or some milliseconds."""
+        if self.dice.random() < 0.3:
+            await self.world.came()
+        elif self.dice.random() < 0.5:
+            await asyncio.sleep(self.dice.random() * 0.03)
+        else:
+            for __ in range(self.dice.randint(0, 5)):
+                await asyncio.sleep(0)
+
+    async def _wait(self, seconds: float) -> None:
+        """Time passes; what was typed arrived before."""
+        await self.world.came()
+        self.world.clock.now += seconds
+
+    def _press(self, data: str, key: str = "") -> None:
+        self.out.keys += 1
+        self.world.press(data, key or data, place_of(data))
+
+    async def _types(self) -> None:
+        text = self.dice.choice(WORDS)
+        burst = self.dice.random() < 0.4
+        for character in text:
+            self._press(character, "space" if character == " " else character)
+            if not burst:
+                await self._wait(self.dice.choice((0.03, 0.08, 0.15)))
+                if self.dice.random() < 0.3:
+                    await asyncio.sleep(0)
+
+    async def _answers(self) -> None:
+        await self._wait(self.dice.choice(RESTS))
+        self._press(self.dice.choice("1111aaㅁ44sㄴ3rㄱ2eㄷ90u 67"))
+
+    async def _attentive(self) -> None:
+        """Somebody who looks: to the question, reads it, rests, answers."""
+        world = self.world
+        await world.still()
+        if world.app.stood.sight.digest and not world.app.stood.sight.focused:
+            self._press("\x07", "ctrl+g")
+            await world.came()
+        for __ in range(4):
+            await world.still()
+            if not world.app.stood.sight.more:
+                break
+            self._press("\x1b[6~", "pagedown")
+        await self._wait(self.dice.choice((0.4, 0.5, 0.55, 1.0)))
+        self._press(self.dice.choice("111aㅁ43"))
+
+    async def _moves(self) -> None:
+        pool = {**MOVES, **OTHERS} if self.dice.random() < 0.5 else {"\x07": "ctrl+g", "\x1b": "escape"}
+        data = self.dice.choice(list(pool))
+        focus = self._focus()
+        if data in ("\x1b[A", "\x0a", "\t") and focus in ("prompt", "words"):
+            return  # history and completion change the text by themselves
+        self._press(data, pool[data])
+
+    async def _elsewhere(self) -> None:
+        """Something happens that isn't this person's doing."""
+        world, dice = self.world, self.dice
+        names = [q.todo_id for q in self._questions() if q.todo_id]
+        what = dice.random()
+        if what < 0.4 or not names:
+            self._add()
+        elif what < 0.6:
+            world.elsewhere(f"/todo edit {dice.choice(names)} file={dice.choice(FILES)}{dice.randint(0, 99)}")
+        elif what < 0.7:
+            world.elsewhere(f"/todo approve {dice.choice(names)}")
+        elif what < 0.8:
+            world.elsewhere(f"/todo reject {dice.choice(names)} no")
+        elif what < 0.85:
+            world.elsewhere(f"/todo skip {dice.choice(names)}")
+        elif what < 0.93:
+            world.expire()
+        else:
+            world.elsewhere("analyse the cap as well")
+
+    def _add(self) -> None:
+        command = self.dice.choice(("keep", "keep", "soon", "soon", "fail"))
+        more = self.dice.choice(("", " --priority critical", ""))
+        self.world.elsewhere(f"/todo add command_team {command} file={self.dice.choice(FILES)}{more}")
+
+    def _questions(self) -> list[object]:
+        link = self.world.session.link
+        return list(link.face.snapshot.questions) if link is not None else []
+
+    async def _rests(self) -> None:
+        await self._wait(self.dice.choice(RESTS))
+
+    async def _pastes(self) -> None:
+        text = self.dice.choice(PASTES)
+        self.world.press(f"\x1b[200~{text}\x1b[201~", "paste", 0)
+
+    async def _sends(self) -> None:
+        self._press("\r", "enter")
+
+    async def _clicks(self) -> None:
+        world, dice = self.world, self.dice
+        await world.still()
+        self.follow()
+        sight, rows = world.app.stood.sight, world.app.emulator.rows
+        where = dice.random()
+        if where < 0.35 and sight.places:
+            number, column, row = dice.choice(sight.places)
+            if dice.random() < 0.4:
+                await self._wait(dice.choice(RESTS))
+            world.click(column + 1, row, number)
+        elif where < 0.6 and sight.digest:
+            world.click(sight.box[0] + 3, sight.box[1] + 1)
+        elif where < 0.75:
+            world.click(20, 5)
+        else:
+            row = next((y for y, text in enumerate(rows, 1) if text.startswith(" › ")), 0)
+            if row:
+                world.click(len(rows[0]) - 2, row)
+        await world.still()
+        self.follow()
+        prompt = world.prompt
+        row_of, column_of = prompt.cursor_location
+        self._cursor = sum(len(line) + 1 for line in prompt.text.split("\n")[:row_of]) + column_of
+
+    async def _leaves_window(self) -> None:
+        """The window loses the focus, and perhaps a click brings it back."""
+        world = self.world
+        self._blurred = True
+        world.driver.type("\x1b[O")
+        await self._breathe()
+        if self.dice.random() < 0.7:
+            await self._wait(self.dice.choice(RESTS))
+            if self.dice.random() < 0.5:
+                await self._elsewhere()
+            world.driver.type("\x1b[I")
+            self._blurred = False
+            if self.dice.random() < 0.5 and world.app.stood.sight.places:
+                number, column, row = self.dice.choice(world.app.stood.sight.places)
+                world.click(column + 1, row, number)
+                await world.still()
+
+    async def _resizes(self) -> None:
+        await self.world.still()
+        self.world.resize(*self.dice.choice(SIZES))
+
+    # What became of it -------------------------------------------------------------------------------------------
+
+    def _focus(self) -> str:
+        focused: Widget | None = self.world.app.screen.focused
+        return (focused.id or type(focused).__name__) if focused is not None else ""
+
+    def follow(self) -> None:
+        """Go through what arrived since the last time: a plain model of the prompt, and of who may move the focus."""
+        app = self.world.app
+        for number in range(self._seen, len(app.taken)):
+            one = app.taken[number]
+            self._model(one)
+            before = app.taken[number - 1] if number > self._seen else None
+            if before is not None and before.focus == "prompt" and one.focus == "question" and before.text:
+                self.out.moved.append(f"after {before.text!r} the focus went from the prompt to the question")
+            if one.text and not one.focus:
+                self.out.lost.append(f"{one.text!r} went nowhere: nothing had the focus after {before}")
+        self._seen = len(app.taken)
+
+    def _model(self, one: Taken) -> None:
+        if one.field != "prompt":
+            return
+        if one.key == "enter":
+            if self._text.strip():
+                self._sent.append(self._text.strip())
+                self._text, self._cursor = "", 0
+        elif one.key == "ctrl+d":
+            self._text = self._text[: self._cursor] + self._text[self._cursor + 1 :]
+        elif one.text:
+            self._text = self._text[: self._cursor] + one.text + self._text[self._cursor :]
+            self._cursor += len(one.text)
+
+    def _judge(self, decided: list, before: int) -> None:  # type: ignore[type-arg]
+        world = self.world
+        self.out.decisions = len(decided)
+        self.out.wrong += wrong(decided, world.pressed)
+        if world.prompt.text != self._text:
+            self.out.lost.append(f"the prompt has {world.prompt.text!r}, typed was {self._text!r}")
+        sent = [line for n, line in enumerate(self._sent) if n == 0 or line != self._sent[n - 1]]
+        past = world.prompt.past[before:]
+        if past != sent and past != sent[1:]:
+            self.out.lost.append(f"sent were {past!r}, typed {sent!r}")
+
+    async def tidy(self) -> None:
+        """Leave nothing behind for the next race: no dialog, no question, an empty prompt that has the focus."""
+        world = self.world
+        world.resize(80, 24)
+        for __ in range(6):
+            await world.still()
+            if world.app.screen is world.session:
+                break
+            self.world.driver.type("\x1b")
+        for __ in range(8):
+            for question in self._questions():
+                name, kind = getattr(question, "name", ""), getattr(question, "kind", "")
+                todo = getattr(question, "todo_id", "")
+                world.elsewhere(f"/todo skip {todo}" if todo else f"/{kind} reject {name}".replace("/plan", "/plan"))
+            await world.still()
+            if not self._questions():
+                break
+        world.prompt.focus()
+        world.prompt.text = ""
+        world.clock.now += 60
+        await world.still()

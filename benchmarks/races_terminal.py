@@ -1,0 +1,368 @@
+"""Random races with the program itself, in a pseudo-terminal and in real time, while another process answers too."""
+
+from __future__ import annotations
+
+import asyncio
+import fcntl
+import os
+import random
+import struct
+import sys
+import tempfile
+import termios
+import time
+from codecs import getincrementaldecoder
+from collections.abc import AsyncIterator, Callable, Iterable
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import ptyprocess  # type: ignore[import-untyped]  # it comes with pexpect and has no stubs
+
+from benchmarks.races_judge import Decided, Pressed, Stood, place_of, wrong
+from benchmarks.races_person import FILES, PASTES, WORDS, Outcome
+from benchmarks.races_seen import Emulator
+from benchmarks.races_world import OTHER, PERSON, workspace
+from hitl_tui.commands.handler import CommandHandler
+from hitl_tui.supervisor.clock import utc_now
+from hitl_tui.supervisor.workbench import Workbench
+
+ROOT = Path(__file__).resolve().parent.parent
+COLUMNS, ROWS = 80, 24
+PATIENCE = 60.0
+PROMPT = " › "
+EMPTY = "a command (/help), or words that change the plan"
+# Clearly too soon, and clearly late enough: what lies between depends on how long a byte takes.
+SOON, LATE = (0.0, 0.05, 0.15, 0.3), (0.8, 1.0)
+PER_PROGRAM = 10
+
+
+class Program:
+    """The console in a pseudo-terminal, seen through an emulator."""
+
+    def __init__(self, data: Path, work: Path) -> None:
+        environ = {k: v for k, v in os.environ.items() if k not in ("COLUMNS", "LINES", "NO_COLOR")}
+        environ |= {"TERM": "xterm-256color", "COLORTERM": "truecolor", "HITL_USER": PERSON, "HITL_LANG": "en"}
+        command = [sys.executable, "-m", "hitl_tui", "--data", str(data), "--workspace", str(work), "--mode", "risk"]
+        self.child = ptyprocess.PtyProcess.spawn(
+            [*command, "The cap"], cwd=str(ROOT), env=environ, dimensions=(ROWS, COLUMNS)
+        )
+        self.emulator = Emulator(COLUMNS, ROWS)
+        self.stood = Stood()
+        self.pressed: list[Pressed] = []
+        self.last = float("-inf")
+        self.arrived = time.monotonic()
+        self._decode = getincrementaldecoder("utf-8")(errors="replace").decode
+        os.set_blocking(self.child.fd, False)
+        asyncio.get_running_loop().add_reader(self.child.fd, self.read)
+
+    def read(self) -> None:
+        """Take in what was written."""
+        while True:
+            try:
+                data = os.read(self.child.fd, 65_536)
+            except BlockingIOError:
+                return
+            except OSError:
+                data = b""
+            if not data:
+                asyncio.get_running_loop().remove_reader(self.child.fd)
+                return
+            self.emulator.feed(self._decode(data))
+            self.arrived = time.monotonic()
+            self.stood.saw(self.emulator.look(), self.arrived)
+
+    def write(self, data: str) -> None:
+        os.write(self.child.fd, data.encode())
+
+    def press(self, data: str, key: str = "") -> None:
+        """Type one key."""
+        self.read()
+        now = time.monotonic()
+        self.pressed.append(Pressed(key or data, place_of(data), now, self.last, self.stood.sight, self.stood.since))
+        self.last = now
+        self.write(data)
+
+    def click(self, column: int, row: int, place: int) -> None:
+        self.read()
+        now = time.monotonic()
+        self.pressed.append(Pressed("click", place, now, self.last, self.stood.sight, self.stood.since))
+        self.write(f"\x1b[<0;{column};{row}M\x1b[<0;{column};{row}m")
+
+    def resize(self, columns: int, rows: int) -> None:
+        self.emulator.resize(columns, rows)
+        fcntl.ioctl(self.child.fd, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
+
+    async def until(self, condition: Callable[[], object], what: str) -> None:
+        """Wait for something to be seen."""
+        end = time.monotonic() + PATIENCE
+        while not condition():
+            if time.monotonic() > end:
+                raise TimeoutError(f"never seen: {what}\n" + "\n".join(self.emulator.rows))
+            await asyncio.sleep(0.01)
+
+    async def still(self, seconds: float = 0.25) -> None:
+        """Wait until nothing was drawn for a while, but for the clock."""
+        left = seconds
+        while left > 0:
+            await asyncio.sleep(left)
+            left = seconds - (time.monotonic() - self.arrived)
+
+    @property
+    def written(self) -> str:
+        """What the prompt shows."""
+        rows = self.emulator.rows
+        first = next((y for y, row in enumerate(rows) if row.startswith(PROMPT)), len(rows))
+        text = "\n".join(row[len(PROMPT) :].rstrip() for row in rows[first:-1])
+        return "" if text.startswith(EMPTY[:40]) else text.rstrip()
+
+    @property
+    def dialog(self) -> bool:
+        """Something lies over the session: the prompt's sign is under it, or a frame stands in the middle."""
+        return "Esc back" in self.screen or "Esc closes" in self.screen or "Esc Cancel" in self.screen
+
+    @property
+    def screen(self) -> str:
+        return "\n".join(self.emulator.rows)
+
+
+class Terminal:
+    """Races in one program.
+
+    Args:
+        program: the console.
+        other: what somebody else commands, in this process.
+        bench: whose ledger has the record.
+    """
+
+    def __init__(self, program: Program, other: CommandHandler, bench: Workbench) -> None:
+        self.program = program
+        self.other = other
+        self.bench = bench
+        self.known: set[tuple[str, str]] = set()
+        self.tasks: set[asyncio.Future[object]] = set()
+        self.names: list[str] = []
+
+    async def run(self, dice: random.Random, number: int) -> Outcome:
+        """Run one race, and judge."""
+        out = Outcome(number)
+        self.program.pressed.clear()
+        await self.decided()
+        for __ in range(dice.randint(1, 3)):
+            self.command(f"/todo add command_team {dice.choice(('keep', 'soon'))} file={dice.choice(FILES)}")
+        if dice.random() < 0.6:
+            await self.program.until(lambda: self.program.stood.sight.digest, "a question")
+        steps = (self.types, self.answers, self.attentive, self.elsewhere, self.moves, self.pastes, self.window)
+        for __ in range(dice.randint(5, 9)):
+            await dice.choices(steps, (24, 20, 16, 20, 10, 4, 6))[0](dice, out)
+        await self.rest()
+        await self.program.still()
+        decided = await self.decided()
+        out.decisions = len(decided)
+        out.wrong += wrong(decided, self.program.pressed)
+        out.keys = len(self.program.pressed)
+        await self.tidy()
+        return out
+
+    # Steps -------------------------------------------------------------------------------------------------------
+
+    async def types(self, dice: random.Random, out: Outcome) -> None:
+        """Type words, while something may happen, and see that they are where the focus was."""
+        program = self.program
+        await self.back()
+        before, began = program.written, program.stood.sight.focused
+        text, burst = dice.choice(WORDS), dice.random() < 0.5
+        if dice.random() < 0.4:
+            await self.elsewhere(dice, out)
+        for character in text:
+            program.press(character)
+            if not burst:
+                await asyncio.sleep(dice.choice((0.0, 0.03, 0.08)))
+        await self.rest()
+        self.compare(out, before, text, began)
+
+    def compare(self, out: Outcome, before: str, text: str, began: bool) -> None:
+        """Compare what the prompt shows with what was typed into it."""
+        program = self.program
+        if program.dialog:
+            return  # a key opened it: what was typed after is its own
+        now, ends = program.written, program.stood.sight.focused
+        if not began and not ends:
+            right = {(before + text).rstrip()}
+        elif began and ends:
+            right = {before}
+        else:  # the last question went while this was typed: what came after it is the prompt's
+            right = {(before + text[n:]).rstrip() for n in range(len(text) + 1)}
+        if now not in right:
+            out.lost.append(f"the prompt shows {now!r}; before {before!r}, typed {text!r}")
+        if not began and ends:
+            out.moved.append(f"typing {text!r} the focus went to the question")
+
+    async def back(self) -> None:
+        """Close what lies over the session, and empty a prompt that grew long."""
+        program = self.program
+        await program.still()
+        for __ in range(4):
+            if not program.dialog:
+                break
+            program.press("\x1b", "escape")
+            await self.rest()
+        if len(program.written) > 50 and not program.stood.sight.focused:
+            await self.empty()
+
+    async def empty(self) -> None:
+        program = self.program
+        for __ in range(12):
+            if not program.written:
+                return
+            program.write("\x15\x7f")
+            await self.rest()
+
+    async def rest(self) -> None:
+        """Wait until what was typed is seen."""
+        await asyncio.sleep(0.12)
+        await self.program.still()
+
+    async def answers(self, dice: random.Random, out: Outcome) -> None:
+        await asyncio.sleep(dice.choice((*SOON, *SOON, *LATE)))
+        if self.program.stood.sight.focused:  # elsewhere they are words, and `types` types those
+            self.program.press(dice.choice("111aaㅁ44sㄴ39"))
+
+    async def attentive(self, dice: random.Random, out: Outcome) -> None:
+        """Somebody who looks: to the question, reads it, rests, answers."""
+        program = self.program
+        await self.back()
+        if not program.stood.sight.digest:
+            return
+        if not program.stood.sight.focused:
+            program.press("\x07", "ctrl+g")
+            await self.rest()
+        for __ in range(4):
+            if not program.stood.sight.more:
+                break
+            program.press("\x1b[6~", "pagedown")
+            await self.rest()
+        await asyncio.sleep(dice.choice(LATE))
+        program.press(dice.choice("111aㅁ4"))
+        await self.rest()
+
+    async def moves(self, dice: random.Random, out: Outcome) -> None:
+        program = self.program
+        await self.back()
+        before = program.written
+        data, key = dice.choice((("\x07", "ctrl+g"), ("\x1b", "escape"), ("\x04", "ctrl+d"), ("\r", "enter")))
+        if key == "enter" and not program.stood.sight.focused:
+            program.press(data, key)
+            await self.rest()
+            if before and program.written:
+                out.lost.append(f"{before!r} was sent, and the prompt shows {program.written!r}")
+            return
+        program.press(data, key)
+        await self.rest()
+
+    async def pastes(self, dice: random.Random, out: Outcome) -> None:
+        program = self.program
+        await self.back()
+        before, began = program.written, program.stood.sight.focused
+        text = dice.choice(PASTES).rstrip("\n")
+        program.press(f"\x1b[200~{text}\x1b[201~", "paste")
+        await self.rest()
+        if not began and not program.stood.sight.focused and not program.dialog and program.written != before + text:
+            out.lost.append(f"the prompt shows {program.written!r}; before {before!r}, pasted {text!r}")
+        if "\n" in text and not program.stood.sight.focused:
+            await self.empty()
+
+    async def window(self, dice: random.Random, out: Outcome) -> None:
+        """Leave the window; something happens; a click brings it back."""
+        program = self.program
+        program.write("\x1b[O")
+        await self.elsewhere(dice, out)
+        await asyncio.sleep(dice.choice((0.05, 0.3, 1.0)))
+        program.write("\x1b[I")
+        if program.stood.sight.places:
+            number, column, row = dice.choice(program.stood.sight.places)
+            program.click(column + 1, row, number)
+        await self.rest()
+
+    async def elsewhere(self, dice: random.Random, out: Outcome) -> None:
+        """Something happens that isn't this person's doing."""
+        asked = await self.bench.ledger.requests(utc_now(), session="s1", pending=True)
+        names = [v.request.todo_id for v in asked if v.request.todo_id]
+        what = dice.random()
+        if what < 0.4 or not names:
+            self.command(f"/todo add command_team {dice.choice(('keep', 'soon'))} file={dice.choice(FILES)}")
+        elif what < 0.65:
+            self.command(f"/todo edit {dice.choice(names)} file={dice.choice(FILES)}{dice.randint(0, 99)}")
+        elif what < 0.92:
+            word = dice.choice(("approve", "reject", "skip"))
+            self.command(f"/todo {word} {dice.choice(names)}")
+        else:
+            late = (datetime.now(UTC) + timedelta(hours=2)).isoformat()
+            self._begin(self.bench.ledger.expire(late, "s1"))
+
+    def command(self, line: str) -> None:
+        self._begin(self.other.handle(line))
+
+    def _begin(self, work: object) -> None:
+        task = asyncio.ensure_future(work)  # type: ignore[call-overload]
+        self.tasks.add(task)
+        task.add_done_callback(self.tasks.discard)
+
+    # What became of it -------------------------------------------------------------------------------------------
+
+    async def decided(self) -> list[Decided]:
+        """Return what the person decided since the last call."""
+        found = []
+        for view in await self.bench.ledger.requests(utc_now(), session="s1", pending=False, limit=10_000):
+            for one in view.decisions:
+                name = (view.request.id, one.at)
+                if one.by == PERSON and name not in self.known:
+                    self.known.add(name)
+                    found.append(Decided(view.request.id, one.verdict.value, one.digest, one.reason))
+        return found
+
+    async def tidy(self) -> None:
+        """Leave nothing behind for the next race."""
+        program = self.program
+        await self.back()
+        for __ in range(12):
+            asked = await self.bench.ledger.requests(utc_now(), session="s1", pending=True)
+            if not asked and not program.stood.sight.digest:
+                break
+            for view in asked:
+                kind, todo = view.request.kind.value, view.request.todo_id
+                await self.other.handle(f"/todo skip {todo}" if todo else f"/{kind} reject")
+            await asyncio.sleep(0.3)
+        if program.stood.sight.focused:
+            program.press("\x1b", "escape")
+        await self.rest()
+        await self.empty()
+
+
+@asynccontextmanager
+async def terminal(folder: Path) -> AsyncIterator[Terminal]:
+    """Run the program on a session whose first step was done, with somebody else in this process, and end it."""
+    program = Program(folder / "data", workspace(folder / "work"))
+    try:
+        await program.until(lambda: "✓ finished" in program.screen, "the first step")
+        async with Workbench.open(folder / "data") as bench, bench.session(bench.setup("s1"), "") as face:
+            yield Terminal(program, CommandHandler(face, bench.setup("s1").planner, by=OTHER, channel="cli"), bench)
+    finally:
+        asyncio.get_running_loop().remove_reader(program.child.fd)
+        program.child.terminate(force=True)
+
+
+async def through_terminal(seed: str, numbers: Iterable[int]) -> list[Outcome]:
+    """Run races in pseudo-terminals, some in one program.
+
+    Args:
+        seed: with a race's number, decides what happens in it; how long things take is the machine's doing.
+        numbers: the races.
+    """
+    todo, found = list(numbers), []
+    for start in range(0, len(todo), PER_PROGRAM):
+        with tempfile.TemporaryDirectory(prefix="races-") as folder:
+            async with terminal(Path(folder)) as there:
+                for number in todo[start : start + PER_PROGRAM]:
+                    found.append(await there.run(random.Random(f"terminal/{seed}/{number}"), number))
+    return found

@@ -1,0 +1,322 @@
+"""The console in this process: the real app on the real engine, drawing into an emulator, with a clock of its own."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path, PurePath
+from typing import Any, ClassVar
+
+from textual import events
+from textual.driver import Driver
+from textual.geometry import Size
+
+from benchmarks.races_judge import Decided, Pressed, Stood
+from benchmarks.races_seen import Emulator
+from hitl_tui.commands.handler import CommandHandler
+from hitl_tui.console import app as console_app
+from hitl_tui.console.app import HitlApp
+from hitl_tui.console.options import ConsoleOptions
+from hitl_tui.console.screens.session import SessionScreen
+from hitl_tui.console.terminal import TolerantParser
+from hitl_tui.console.widgets.prompt import Prompt
+from hitl_tui.ledger.sqlite import SqliteLedger
+from hitl_tui.supervisor.clock import utc_now
+
+PERSON, OTHER = "ops", "ann"
+PATIENCE = 30.0
+CONFIG = """
+[teams.command_team.commands.keep]
+run = ["touch", "{file}"]
+preview = ["ls", "-a", "."]
+description = "Make a file."
+parameters.file = { type = "string", default = "made" }
+risk = "high"
+
+[teams.command_team.commands.soon]
+run = ["touch", "{file}"]
+description = "Make a file soon."
+parameters.file = { type = "string", default = "made" }
+risk = "medium"
+
+[teams.command_team.commands.fail]
+run = ["false", "{file}"]
+description = "Fail."
+parameters.file = { type = "string", default = "made" }
+risk = "high"
+
+[[policy]]
+risk = "medium"
+decision = "ask"
+deadline = "1h"
+on_deadline = "reject"
+"""
+
+
+def workspace(folder: Path) -> Path:
+    """Make a workspace with commands that ask."""
+    folder.mkdir(parents=True)
+    for number in range(1, 7):  # found often enough that no further search is proposed
+        text = f"# Cap {number}\n\nThe cap number {number} is {number} percent.\n"
+        (folder / f"cap{number}.md").write_text(text, encoding="utf-8")
+    (folder / "hitl.toml").write_text(CONFIG, encoding="utf-8")
+    return folder
+
+
+@dataclass
+class Clock:
+    """Seconds that pass when the race says so."""
+
+    now: float = 1000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+class SeenDriver(Driver):
+    """Draws into an emulator, and reads what is typed through the console's own parser."""
+
+    def __init__(self, app: Any, **options: Any) -> None:
+        super().__init__(app, **options)
+        self.parser = TolerantParser()
+        self.seen: Callable[[str], None] = app.drawn
+        self.columns, self.rows = options.get("size") or (80, 24)
+        self.sent = 0
+
+    def write(self, data: str) -> None:
+        self.seen(data)
+
+    def type(self, data: str) -> None:
+        """Type; Esc is a key by itself here."""
+        found = [events.Key("escape", "\x1b")] if data == "\x1b" else list(self.parser.feed(data))
+        for event in found:
+            self.sent += isinstance(event, (events.Key, events.Paste))
+            self.process_message(event)
+
+    def start_application_mode(self) -> None:
+        self.resize(self.columns, self.rows)
+
+    def resize(self, columns: int, rows: int) -> None:
+        self.process_message(events.Resize(Size(columns, rows), Size(columns, rows)))
+
+    def disable_input(self) -> None:
+        pass
+
+    def stop_application_mode(self) -> None:
+        pass
+
+
+@dataclass(frozen=True)
+class Taken:
+    """One key or paste, and where it went.
+
+    Args:
+        text: what it types; empty for a key that types nothing.
+        key: its name; `paste` for a paste.
+        field: id of the text field that took it; empty for none.
+        focus: what had the focus: its id, or its class.
+    """
+
+    text: str
+    key: str
+    field: str
+    focus: str
+
+
+class RaceApp(HitlApp):
+    """The console, telling where each key goes."""
+
+    CSS_PATH: ClassVar[list[str | PurePath]] = [Path(console_app.__file__).parent / path for path in HitlApp.CSS_PATH]
+
+    def __init__(self, options: ConsoleOptions, clock: Clock, size: tuple[int, int]) -> None:
+        self.emulator = Emulator(*size)
+        self.stood = Stood()
+        self.time = clock
+        self.taken: list[Taken] = []
+        self.came = 0
+        self._known: set[tuple[object, float]] = set()
+        self.over = ("", 0.0)
+        """What kind of screen the last frame was of, and since when."""
+        super().__init__(options, clock)
+
+    def drawn(self, data: str) -> None:
+        """A frame."""
+        self.emulator.feed(data)
+        self.stood.saw(self.emulator.look(), self.time())
+        over = type(self.screen).__name__ if self.screen_stack else ""
+        if over != self.over[0]:
+            self.over = over, self.time()
+
+    def get_driver_class(self) -> type[Driver]:
+        return SeenDriver
+
+    async def on_event(self, event: events.Event) -> None:
+        if isinstance(event, (events.Key, events.Paste)) and not event.is_forwarded:
+            mark = (event.key if isinstance(event, events.Key) else event.text, event.time)
+            self.came += mark not in self._known  # it may come again, once there is something that can take it
+            self._known.add(mark)
+            self.taken.append(self._taken(event))
+            await super().on_event(event)
+            if self._early and event in self._early:
+                self.taken.pop()
+        else:
+            await super().on_event(event)
+
+    def _taken(self, event: events.Key | events.Paste) -> Taken:
+        focused = self.screen.focused
+        if focused is None and not self.app_focus:
+            focused = self._last_focused_on_app_blur  # what is typed brings the window's focus back
+        if (focused is None or not focused.display) and isinstance(self.screen, SessionScreen):
+            focused = self.screen.query_one(Prompt)  # what had it is gone: words are the prompt's
+        name = (focused.id or type(focused).__name__) if focused is not None else ""
+        over = type(self.screen).__name__
+        where = f"{over}:{name}" if not isinstance(self.screen, SessionScreen) else name
+        field_id = where if name in ("prompt", "words", "edit-task", "say") or name.startswith("field-") else ""
+        if isinstance(event, events.Paste):
+            return Taken(event.text, "paste", field_id, where)
+        typed = event.character if event.is_printable and event.character else ""
+        return Taken(typed, event.key, field_id, where)
+
+
+@dataclass
+class World:
+    """The app, its clock, and what happens elsewhere."""
+
+    app: RaceApp
+    clock: Clock
+    ledger: SqliteLedger
+    pressed: list[Pressed] = field(default_factory=list)
+    last: float = float("-inf")
+    other: CommandHandler | None = None
+    known: set[tuple[str, str]] = field(default_factory=set)
+    tasks: set[asyncio.Task[Any]] = field(default_factory=set)
+
+    @property
+    def driver(self) -> SeenDriver:
+        driver = self.app._driver
+        assert isinstance(driver, SeenDriver)
+        return driver
+
+    @property
+    def session(self) -> SessionScreen:
+        return next(s for s in self.app.screen_stack if isinstance(s, SessionScreen))
+
+    @property
+    def prompt(self) -> Prompt:
+        return self.session.query_one(Prompt)
+
+    @property
+    def name(self) -> str:
+        link = self.session.link
+        assert link is not None
+        return link.face.id
+
+    async def until(self, condition: Callable[[], object], what: str) -> None:
+        """Wait for something to be so."""
+        loop = asyncio.get_running_loop()
+        end = loop.time() + PATIENCE
+        while not condition():
+            if loop.time() > end:
+                text = "\n".join(self.app.emulator.rows)
+                raise TimeoutError(f"never came: {what}\n{text}")
+            await asyncio.sleep(0.002)
+
+    async def came(self) -> None:
+        """Wait until what was typed has arrived: only then the clock may go on."""
+        await self.until(lambda: self.app.came >= self.driver.sent, "the keys")
+
+    async def still(self) -> None:
+        """Let everything come to rest that needs no person."""
+        quiet = 0
+        while quiet < 3:
+            before = (self.app.came, len(self.tasks), id(self.app.stood.sight))
+            await asyncio.sleep(0.008)
+            busy = self.app._driver is not None and self.app.came < self.driver.sent
+            done = not self.tasks and not busy and not self._snapshot_busy()
+            quiet = quiet + 1 if done and before == (self.app.came, len(self.tasks), id(self.app.stood.sight)) else 0
+
+    def _snapshot_busy(self) -> bool:
+        link = self.session.link
+        return link is None or link.face.snapshot.busy or bool(link.face.snapshot.running)
+
+    # What the person does ----------------------------------------------------------------------------------------
+
+    def press(self, data: str, key: str, place: int) -> None:
+        """Type one key."""
+        self._note(key, place)
+        self.last = self.clock()
+        self.driver.type(data)
+
+    def click(self, column: int, row: int, place: int = 0) -> None:
+        """Click on a cell, from 1."""
+        self._note(f"click {column},{row}", place)
+        self.driver.type(f"\x1b[<0;{column};{row}M")
+        self.driver.type(f"\x1b[<0;{column};{row}m")
+
+    def _note(self, key: str, place: int) -> None:
+        stood, screen = self.app.stood, self.app.screen
+        sight = stood.sight
+        if screen._layout_required or screen._dirty_widgets or screen._callbacks:
+            sight = replace(sight, more=False)  # what stands there is older than what the console knows: it isn't asked
+        over, opened = self.app.over
+        over = over if not isinstance(screen, SessionScreen) else ""
+        self.pressed.append(Pressed(key, place, self.clock(), self.last, sight, stood.since, over, opened))
+
+    def resize(self, columns: int, rows: int) -> None:
+        self.app.emulator.resize(columns, rows)
+        self.driver.resize(columns, rows)
+
+    # What happens elsewhere --------------------------------------------------------------------------------------
+
+    def elsewhere(self, line: str) -> None:
+        """Somebody else gives a command, now."""
+        assert self.other is not None
+        self._begin(self.other.handle(line))
+
+    def expire(self) -> None:
+        """The deadline of what has one passes."""
+        late = (datetime.now(UTC) + timedelta(hours=2)).isoformat()
+        self._begin(self.ledger.expire(late, self.name))
+
+    def _begin(self, work: Any) -> None:
+        task = asyncio.ensure_future(work)
+        self.tasks.add(task)
+        task.add_done_callback(self.tasks.discard)
+
+    async def decided(self) -> list[Decided]:
+        """Return what the person at this console decided since the last call."""
+        views = await self.ledger.requests(utc_now(), session=self.name, pending=False, limit=10_000)
+        found = []
+        for view in views:
+            for one in view.decisions:
+                name = (view.request.id, one.at)
+                if one.by == PERSON and name not in self.known:
+                    self.known.add(name)
+                    found.append(Decided(view.request.id, one.verdict.value, one.digest, one.reason))
+        return found
+
+
+@asynccontextmanager
+async def world(folder: Path, size: tuple[int, int] = (80, 24)) -> AsyncIterator[World]:
+    """Run the console on a session whose first step was done, and end it."""
+    clock = Clock()
+    options = ConsoleOptions(folder / "data", workspace(folder / "work"), "", "risk", PERSON, "The cap")
+    app = RaceApp(options, clock, size)
+    running = asyncio.create_task(app.run_async(size=size))
+    try:
+        async with SqliteLedger.open(folder / "data" / "ledger.db") as ledger:
+            found = World(app, clock, ledger)
+            await found.until(lambda: app.session_shown and app._session.linked.is_set(), "the session")
+            link = found.session.link
+            assert link is not None
+            found.other = CommandHandler(link.face, link.setup.planner, by=OTHER, channel="cli")
+            await found.until(lambda: link.face.snapshot.concluded, "the first step")
+            await found.still()
+            yield found
+    finally:
+        app.exit(0)
+        await running
+        await app.engine.close()
