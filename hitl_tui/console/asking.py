@@ -404,13 +404,13 @@ def _said(question: Question) -> Iterable[Row]:
 
 
 def _effect(effect: Any) -> Iterable[Row]:
-    """What may have happened: what ran, and the name that it is on record under."""
+    """What may have happened: what ran, and the name that it is on record under; why it is in doubt stands above."""
     if not isinstance(effect, Mapping) or not isinstance(effect.get("subject"), Mapping):
         yield _row(_("effect"), _value(effect), exact=True)
         return
     yield from _runs(effect["subject"], "")
     rest = {k: v for k, v in effect["subject"].items() if k in _DERIVED[1:]} if "argv" in effect["subject"] else {}
-    for key, value in (*rest.items(), *((k, v) for k, v in effect.items() if k != "subject")):
+    for key, value in (*rest.items(), *((k, v) for k, v in effect.items() if k not in ("subject", "why"))):
         yield _row(_line(str(key)), _value(value), "$text-muted", exact=True)
 
 

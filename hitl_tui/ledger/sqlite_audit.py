@@ -75,7 +75,7 @@ def view_problems(path: Path, stream: str | None) -> list[Problem]:
 
 def _differences(db: sqlite3.Connection, view: str, stream: str | None) -> Iterator[Problem]:
     of, about = _STREAM_OF[view], _NAME_OF[view]
-    own = _OWN_EFFECTS if view == "effects" else f"{of} = :stream"
+    own = _OWN_EFFECTS if view == "effects" else "=".join((of, ":stream"))
     for first, second, what in (
         ("main", "temp", "says what no entry says"),
         ("temp", "main", "doesn't say what an entry says"),

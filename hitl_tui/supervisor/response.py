@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from hitl_tui.core.reactions.operators import DEFAULT_SKIP_REASON
 from hitl_tui.core.todos import Status, SupervisorTodo, clip
 from hitl_tui.teams.brief import Block, Brief, brief_of
 
@@ -30,6 +31,7 @@ _WORDS = {
         "failed": "failed",
         "blocked": "not run, because what it needs failed",
         "by_hand": "done by hand",
+        "unsaid": DEFAULT_SKIP_REASON,
     },
     "ko": {
         "answer": "답변",
@@ -45,6 +47,7 @@ _WORDS = {
         "failed": "실패",
         "blocked": "필요한 단계가 실패하여 실행하지 않음",
         "by_hand": "직접 처리함",
+        "unsaid": "사용자가 건너뜀",
     },
 }
 
@@ -236,6 +239,7 @@ def _label(citation: Mapping[str, Any]) -> str:
 
 def _undone(todo: SupervisorTodo, words: Mapping[str, str]) -> str:
     why = todo.error or str(todo.metadata.get("skip_reason", ""))
+    why = words["unsaid"] if why == DEFAULT_SKIP_REASON else why
     if todo.metadata.get("rejected") and why:
         return f"- {todo.id} {todo.name}: {clip(why, 200)}"
     state = words.get(todo.status.value, todo.status.value)

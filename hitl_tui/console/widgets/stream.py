@@ -37,9 +37,8 @@ AT_ONCE = 2_000
 """Lines that are broken to a new width at once; the older ones follow in slices, between keys."""
 _DROPPED = 5_000
 _GLYPHS = {"started": "▸ ", "finished": "✓ ", "failed": "✗ ", "asked": "? ", "note": "! "}
-_OURS = frozenset({"started", "finished", "failed", "note", "progress"})
-"""What is said of these is ours; a `line` is what a team says, and what is asked is somebody's title."""
-_WITHOUT_TITLE = frozenset({"plan", "proposal"})
+_TEAMS = "line"
+"""What a team says, as it says it; all else is ours, or a title, which stays as it is where it isn't."""
 _SPACES = re.compile(r"( +)")
 
 
@@ -65,7 +64,7 @@ def stream_line(activity: Activity) -> Line | None:
     number = number_of(activity.todo_id) if activity.todo_id else ""
     head = f"{clock_words(activity.at)} {number:<4}{_GLYPHS.get(activity.kind, '')}"
     ends = activity.kind in ("started", "finished", "failed") or activity.fraction >= 1
-    text = render(activity.text) if activity.kind in _OURS or activity.text in _WITHOUT_TITLE else activity.text
+    text = activity.text if activity.kind == _TEAMS else render(activity.text)
     return Line(activity.todo_id, head, text, ends=ends)
 
 

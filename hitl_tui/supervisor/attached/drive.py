@@ -294,7 +294,8 @@ class GraphRunner:
         def tell(line: str) -> None:
             activity.write(todo.id, "line", line)
 
-        activity.write(todo.id, "started", f"{team.name} {stretch.name}")
+        how = f"{team.name} attempt {todo.attempt}" if stretch.name.startswith("start ") else f"{team.name} goes on"
+        activity.write(todo.id, "started", how)
         with printed_to(tell):
             async for part in graph.astream(
                 stretch.value,
