@@ -64,7 +64,7 @@ def test_s3_after_a_kill_only_the_analysis_runs(tmp_path: Path, size: tuple[int,
         terminal.keys(F6)
         terminal.see("restore")
         terminal.keys("r")
-        terminal.see("Asked again: todo_002.", "Nothing is executed", "─ ready ─")
+        terminal.see("Asked again: 002", "Nothing is executed", "─ ready ─")
         terminal.keys("1")
         terminal.see("The session stands at")
         terminal.keys("\x1b")

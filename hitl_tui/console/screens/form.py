@@ -157,9 +157,7 @@ class Form(ModalScreen[Answered], Generic[Answered]):
         if not isinstance(self.focused, FieldInput):
             raise SkipAction
         found = list(self.boxes())
-        place = found.index(self.focused) + by
-        if 0 <= place < len(found):
-            self.set_focus(found[place])
+        self.set_focus(found[(found.index(self.focused) + by) % len(found)])
 
     def action_approve(self) -> None:
         self.action_send()
