@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from textual.widget import Widget
 
-from benchmarks.races_judge import place_of, wrong
+from benchmarks.races_judge import PAUSE, place_of, wrong
 from benchmarks.races_world import Taken, World
 
 WORDS = (
@@ -145,8 +145,10 @@ class Race:
                 await asyncio.sleep(0)
 
     async def _wait(self, seconds: float) -> None:
-        """Time passes; what was typed arrived before."""
+        """Time passes; what was typed arrived before, and in a pause what the console knows gets onto the screen."""
         await self.world.came()
+        if seconds >= PAUSE / 2:
+            await self.world.drawn()
         self.world.clock.now += seconds
 
     def _press(self, data: str, key: str = "") -> None:

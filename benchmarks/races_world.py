@@ -29,6 +29,7 @@ from hitl_tui.supervisor.clock import utc_now
 
 PERSON, OTHER = "ops", "ann"
 PATIENCE = 30.0
+FRAME = 1 / 60
 CONFIG = """
 [teams.command_team.commands.keep]
 run = ["touch", "{file}"]
@@ -229,6 +230,19 @@ class World:
         """Wait until what was typed has arrived: only then the clock may go on."""
         await self.until(lambda: self.app.came >= self.driver.sent, "the keys")
 
+    @property
+    def _behind(self) -> bool:
+        """What stands on the screen is older than what the console knows."""
+        screen = self.app.screen
+        return bool(screen._layout_required or screen._dirty_widgets or screen._callbacks)
+
+    async def drawn(self) -> None:
+        """Wait until what the console knows stands on the screen."""
+        frames = 0
+        while frames < 2:
+            frames = 0 if self._behind else frames + 1
+            await asyncio.sleep(FRAME)
+
     async def still(self) -> None:
         """Let everything come to rest that needs no person."""
         quiet = 0
@@ -260,7 +274,7 @@ class World:
     def _note(self, key: str, place: int) -> None:
         stood, screen = self.app.stood, self.app.screen
         sight = stood.sight
-        if screen._layout_required or screen._dirty_widgets or screen._callbacks:
+        if self._behind:
             sight = replace(sight, more=False)  # what stands there is older than what the console knows: it isn't asked
         over, opened = self.app.over
         over = over if not isinstance(screen, SessionScreen) else ""

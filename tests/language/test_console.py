@@ -18,9 +18,9 @@ pytestmark = pytest.mark.long
 
 QUERY = "상한은 몇 퍼센트인가"
 
-KEYS_SHOWN = frozenset({"Esc", "Enter", "PgDn", "PgUp", "Space", "Tab", "Home", "End", "Shift", "Ctrl"})
+KEYS_SHOWN = frozenset({"Esc", "Enter", "PgDn", "PgUp", "Space", "Tab", "Home", "End", "Shift", "Ctrl", "Del"})
 TYPED = frozenset(word for spec in SPECS for word in spec.usage.replace("-", " ").split() for word in word.split("|"))
-PROGRAM = frozenset({"hitl-tui", "TODO", "LangGraph", "JSON", "id", "id의"})
+PROGRAM = frozenset({"hitl-tui", "TODO", "LangGraph", "JSON", "id", "id의", "md나", "md", "json이면", "json"})
 NODES = frozenset({"coordinator", "planning", "approval", "aggregate", "prepare", "preprocess", "analyse", "finalise"})
 FIELDS = frozenset({"documents", "limit", "query", "arguments", "command", "team", "risk", "decision", "workspace"})
 WRITTEN = frozenset(
@@ -79,7 +79,7 @@ async def test_a_question_and_its_dialogs(tmp_path: Path, size: tuple[int, int])
             assert "1 승인 2 편집 3 거부 4 건너뛰기 5 응답 6 세부 정보" in " ".join(actions[0].split())
             assert "7 항상 " in actions[0]
             for key, title, whole in (
-                ("6", "질문 · 001", "Esc 닫기 · PgDn 더 읽기"),
+                ("6", "질문 · 001", "Esc 닫기 · Space 더 읽기"),
                 ("2", "편집 001", "Esc 취소 "),
                 ("3", "거부 001", "아무 일도 하지 않음 "),
                 ("7", "항상 허용", "저장하지 않음 "),

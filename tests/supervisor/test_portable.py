@@ -117,6 +117,7 @@ async def test_the_whole_history_comes_with_a_fork_under_its_own_name(ann: Perso
     assert seen.questions[0].todo_id == BACK_UP
 
 
+@pytest.mark.long
 async def test_a_fork_of_a_long_session_has_its_todos(ann: Person, data: Path) -> None:
     await ann.say("s1", *[f"/todo priority {VERIFY} {p}" for p in ("high", "low") * 102])
     assert any("todos" in state for state in states(data, "s1")), "a checkpoint holds the plan whole"
@@ -135,6 +136,7 @@ async def test_a_session_that_is_open_can_be_forked_and_exported(ann: Person, tm
         assert (await ann.say(name)).questions[0].todo_id == COUNT
 
 
+@pytest.mark.long
 async def test_a_fork_of_a_fork_knows_what_both_did(ann: Person) -> None:
     first = await waiting(ann, "s1", COUNT)
     await ann.say("s1", APPROVE)
@@ -147,6 +149,7 @@ async def test_a_fork_of_a_fork_knows_what_both_did(ann: Person) -> None:
     ]
 
 
+@pytest.mark.long
 async def test_a_fork_of_a_finished_session_is_finished(ann: Person) -> None:
     await ann.finish("s1")
     made = await ann.bench.fork("s1")
@@ -207,6 +210,7 @@ async def test_a_session_goes_on_in_another_place(ann: Person, workspace: Path, 
     assert (records(there), records(workspace)) == (12_000, 22_000)
 
 
+@pytest.mark.long
 async def test_what_was_done_elsewhere_is_asked_about_and_its_result_is_there(
     ann: Person, workspace: Path, tmp_path: Path
 ) -> None:
@@ -344,6 +348,7 @@ async def test_a_deleted_session_is_gone_and_its_record_stays(ann: Person, works
     assert ann.bench.data.ids() == ["s2"]
 
 
+@pytest.mark.long
 async def test_a_fork_uses_what_a_deleted_session_did(ann: Person) -> None:
     await ann.say("s1", APPROVE)
     await ann.bench.fork("s1")

@@ -27,6 +27,7 @@ def test_s1_the_rise_is_computed_and_compared(tmp_path: Path, size: tuple[int, i
     assert "233.3%" in after["response"] and "5%" in after["response"]
 
 
+@pytest.mark.long
 @SIZES
 def test_s2_words_add_an_analysis(tmp_path: Path, size: tuple[int, int]) -> None:
     with Terminal(tmp_path, size, "--workspace", str(EXAMPLE), "강남구 아파트 시세 조회") as terminal:
@@ -78,6 +79,7 @@ def test_s3_after_a_kill_only_the_analysis_runs(tmp_path: Path, size: tuple[int,
     assert after["todos"][1]["run_id"].startswith("s1/todo_002/1.")
 
 
+@pytest.mark.long
 def test_another_console_follows_and_its_answers_are_recorded(tmp_path: Path) -> None:
     with Terminal(tmp_path, (120, 40), "--workspace", str(EXAMPLE), RISE) as owner:
         owner.see("QUESTION · 001")
