@@ -178,6 +178,8 @@ def _faced(arguments: Arguments, data: Path, journal: LogFile, out: Output, atta
         return run_line_mode(line, out.lines, journal.hide, lambda name: _again(arguments, name))
     # Imports make hundreds of thousands of objects and no garbage; the console collects again once they are done.
     gc.disable()
+    # Textual reads it when it is imported: at its own 60 a key waits for the next frame longer than for all else.
+    os.environ.setdefault("TEXTUAL_FPS", "120")
     from hitl_tui.console.app import run_console
     from hitl_tui.console.options import ConsoleOptions
 
