@@ -55,7 +55,8 @@ def tell(what: str, seed: str, outcomes: list[Outcome], seconds: float) -> bool:
         f"{sum(o.decisions for o in outcomes)} decisions of the person, "
         f"{sum(len(o.wrong) for o in outcomes)} wrong decisions, "
         f"{sum(len(o.lost) for o in outcomes)} with lost or doubled characters, "
-        f"{sum(len(o.moved) for o in outcomes)} where the focus moved by itself; seed {seed}, {seconds:.0f} s",
+        f"{sum(len(o.moved) for o in outcomes)} where the focus or the question moved by itself; "
+        f"seed {seed}, {seconds:.0f} s",
         flush=True,
     )
     return not bad

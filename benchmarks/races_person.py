@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 
 from textual.widget import Widget
+from textual.widgets import Input
 
 from benchmarks.races_judge import PAUSE, place_of, wrong
 from benchmarks.races_world import Taken, World
@@ -56,6 +57,13 @@ OTHERS = {
 RESTS = (0.02, 0.1, 0.3, 0.45, 0.49, 0.5, 0.51, 0.6, 0.9, 2.0)
 SIZES = ((80, 24), (100, 30), (120, 40), (60, 20))
 FILES = "abcdefgh"
+PADDING = " " * 180
+
+
+def file_name(dice: random.Random) -> str:
+    """Return a name; sometimes one that pushes its end, and what comes after it, off the screen."""
+    name = dice.choice(FILES)
+    return f'"{name}{PADDING}{dice.choice(FILES)}"' if dice.random() < 0.15 else name
 
 
 @dataclass
@@ -67,7 +75,7 @@ class Outcome:
         decisions: decisions on record that were this person's.
         wrong: decisions without a key that may decide.
         lost: how the text fields differ from what was typed.
-        moved: how the focus moved by itself.
+        moved: how the focus moved, or another question came in the place of one, by itself.
     """
 
     number: int
@@ -99,12 +107,14 @@ class Race:
         self._cursor = 0
         self._sent: list[str] = []
         self._words: list[str] = []
+        self._lines: dict[Input, str] = {}
+        self._reasons: list[str] = []
         self._seen = 0
         self._blurred = False
         self._steps: list[tuple[Callable[[], Awaitable[None]], int]] = [
             (self._types, 22), (self._answers, 20), (self._moves, 10), (self._elsewhere, 22), (self._rests, 10),
             (self._pastes, 4), (self._sends, 4), (self._clicks, 8), (self._leaves_window, 4), (self._resizes, 2),
-            (self._attentive, 14),
+            (self._attentive, 14), (self._hasty, 12),
         ]  # fmt: skip
 
     async def run(self) -> Outcome:
@@ -170,9 +180,29 @@ class Race:
         self._press(self.dice.choice("1111aaㅁ44sㄴ3rㄱ2eㄷ90u 67"))
 
     async def _attentive(self) -> None:
-        """Somebody who looks: to the question, reads it, rests, answers."""
+        """Somebody who looks: to the question, reads it, rests, answers; sometimes it changes under the finger."""
+        await self._goes_and_reads()
+        await self._wait(self.dice.choice((0.4, 0.5, 0.55, 1.0)))
+        if self.dice.random() < 0.3:
+            await self._elsewhere()
+            await self._breathe()
+        self._press(self.dice.choice("111aㅁ43"))
+
+    async def _hasty(self) -> None:
+        """Somebody who doesn't rest, to a question that was there or just comes."""
+        if self.dice.random() < 0.5:
+            await self._elsewhere()
+        if self.dice.random() < 0.7:
+            await self._goes_and_reads()
+        for __ in range(self.dice.randint(1, 2)):
+            await self._wait(self.dice.choice((0.0, 0.02, 0.1, 0.3, 0.45, 0.49)))
+            self._press(self.dice.choice("111aㅁ4ㄴ9"))
+
+    async def _goes_and_reads(self) -> None:
         world = self.world
         await world.still()
+        self.follow()
+        self._compare()
         if world.app.stood.sight.digest and not world.app.stood.sight.focused:
             self._press("\x07", "ctrl+g")
             await world.came()
@@ -181,8 +211,6 @@ class Race:
             if not world.app.stood.sight.more:
                 break
             self._press("\x1b[6~", "pagedown")
-        await self._wait(self.dice.choice((0.4, 0.5, 0.55, 1.0)))
-        self._press(self.dice.choice("111aㅁ43"))
 
     async def _moves(self) -> None:
         pool = {**MOVES, **OTHERS} if self.dice.random() < 0.5 else {"\x07": "ctrl+g", "\x1b": "escape"}
@@ -215,7 +243,7 @@ class Race:
     def _add(self) -> None:
         command = self.dice.choice(("keep", "keep", "soon", "soon", "fail"))
         more = self.dice.choice(("", " --priority critical", ""))
-        self.world.elsewhere(f"/todo add command_team {command} file={self.dice.choice(FILES)}{more}")
+        self.world.elsewhere(f"/todo add command_team {command} file={file_name(self.dice)}{more}")
 
     def _questions(self) -> list[object]:
         link = self.world.session.link
@@ -236,6 +264,8 @@ class Race:
         await world.still()
         self.follow()
         sight, rows = world.app.stood.sight, world.app.emulator.rows
+        self._compare()
+        self._lines.clear()  # a click may move the cursor
         where = dice.random()
         if where < 0.35 and sight.places:
             number, column, row = dice.choice(sight.places)
@@ -270,6 +300,7 @@ class Race:
             self._blurred = False
             if self.dice.random() < 0.5 and world.app.stood.sight.places:
                 number, column, row = self.dice.choice(world.app.stood.sight.places)
+                self._lines.clear()
                 world.click(column + 1, row, number)
                 await world.still()
 
@@ -297,6 +328,8 @@ class Race:
         self._seen = len(app.taken)
 
     def _model(self, one: Taken) -> None:
+        if one.line is not None:
+            self._model_line(one, one.line)
         if one.field != "prompt":
             return
         if one.key == "enter":
@@ -309,10 +342,29 @@ class Race:
             self._text = self._text[: self._cursor] + one.text + self._text[self._cursor :]
             self._cursor += len(one.text)
 
+    def _model_line(self, one: Taken, line: Input) -> None:
+        """A line of a dialog: what is typed comes after what stood there; pasted lines become one."""
+        known = self._lines.setdefault(line, one.held)
+        if one.key == "enter":
+            self._reasons.append(known.strip())
+        self._lines[line] = known + (" ".join(one.text.strip("\n").split("\n")) if one.key == "paste" else one.text)
+
+    def _compare(self) -> None:
+        """Compare the lines that a dialog still shows with what was typed into them."""
+        for line, typed in self._lines.items():
+            if line.is_attached and line.value != typed:
+                self.out.lost.append(f"{line.id} has {line.value!r}, typed was {typed!r}")
+                self._lines[line] = line.value
+
     def _judge(self, decided: list, before: int) -> None:  # type: ignore[type-arg]
         world = self.world
         self.out.decisions = len(decided)
         self.out.wrong += wrong(decided, world.pressed)
+        self._compare()
+        self.out.moved += world.app.replaced
+        world.app.replaced.clear()
+        said = [one.said for one in decided if one.verdict == "reject" and one.said]
+        self.out.lost += [f"the reason is {s!r}, typed were {self._reasons}" for s in said if s not in self._reasons]
         if world.prompt.text != self._text:
             self.out.lost.append(f"the prompt has {world.prompt.text!r}, typed was {self._text!r}")
         sent = [line for n, line in enumerate(self._sent) if n == 0 or line != self._sent[n - 1]]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import pyte
@@ -12,6 +13,7 @@ _UNKNOWN = re.compile(r"\x1b\[[<>=][\d;]*u|\x1b\[\?u|\x1b\[\?\d+\$p|\x1b\[>[\d;]
 _DIGEST = re.compile(r"digest ([0-9a-f]{8}) ")
 _PLACE = re.compile(r"(?<![\w:])([1-7]) [A-Z]\w+")
 _TOP, _BOTTOM = "╭┏", "╰┗"
+_DRAWN = re.compile(r"[\s\u2500-\u259f]")
 
 
 @dataclass(frozen=True)
@@ -88,6 +90,44 @@ class Emulator:
             (left + 2, top + 1),
             _dialog(rows[:top] + rows[bottom:]),
         )
+
+
+@dataclass(frozen=True)
+class Text:
+    """What a question says, without spaces and signs of drawing.
+
+    Args:
+        digest: the first eight digits of its digest.
+        whole: all of it.
+        end: its last line.
+        elsewhere: a screen of details, which shows all of it, lies over the question.
+    """
+
+    digest: str = ""
+    whole: str = ""
+    end: str = ""
+    elsewhere: bool = False
+
+
+class Ends:
+    """Which texts were on the screen to their end: the console's own word for that isn't taken."""
+
+    def __init__(self) -> None:
+        self._seen: set[tuple[str, str]] = set()
+
+    def saw(self, sight: Sight, text: Text) -> None:
+        """A frame was drawn, while the question said this."""
+        shown = sight.digest == text.digest and text.end in squeezed(sight.rows)
+        if text.digest and (shown or text.elsewhere):
+            self._seen.add((text.digest, text.whole))
+
+    def has(self, text: Text) -> bool:
+        return (text.digest, text.whole) in self._seen
+
+
+def squeezed(rows: Iterable[str]) -> str:
+    """Return rows without spaces and what frames and scrollbars are drawn with."""
+    return _DRAWN.sub("", "".join(rows))
 
 
 def _column(screen: pyte.Screen, y: int, text: str) -> int:

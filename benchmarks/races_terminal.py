@@ -20,7 +20,7 @@ from pathlib import Path
 import ptyprocess  # type: ignore[import-untyped]  # it comes with pexpect and has no stubs
 
 from benchmarks.races_judge import Decided, Pressed, Stood, place_of, wrong
-from benchmarks.races_person import FILES, PASTES, WORDS, Outcome
+from benchmarks.races_person import FILES, PASTES, WORDS, Outcome, file_name
 from benchmarks.races_seen import Emulator
 from benchmarks.races_world import OTHER, PERSON, workspace
 from hitl_tui.commands.handler import CommandHandler
@@ -29,12 +29,15 @@ from hitl_tui.supervisor.workbench import Workbench
 
 ROOT = Path(__file__).resolve().parent.parent
 COLUMNS, ROWS = 80, 24
+SIZES = ((80, 24), (100, 30), (120, 40), (90, 20))
 PATIENCE = 60.0
 PROMPT = " › "
 EMPTY = "a command (/help), or words that change the plan"
 # Clearly too soon, and clearly late enough: what lies between depends on how long a byte takes.
 SOON, LATE = (0.0, 0.05, 0.15, 0.3), (0.8, 1.0)
 PER_PROGRAM = 10
+IDLE_LOOKS = 4
+"""How often in a row a program has to be seen waiting."""
 
 
 class Program:
@@ -102,11 +105,23 @@ class Program:
             await asyncio.sleep(0.01)
 
     async def still(self, seconds: float = 0.25) -> None:
-        """Wait until nothing was drawn for a while, but for the clock."""
-        left = seconds
-        while left > 0:
-            await asyncio.sleep(left)
+        """Wait until nothing was drawn for a while, but for the clock, and the program waits for something, too."""
+        left, idle = seconds, 0
+        while left > 0 or idle < IDLE_LOOKS:
+            await asyncio.sleep(max(left, 0.015))
             left = seconds - (time.monotonic() - self.arrived)
+            idle = 0 if left > 0 or self._works() else idle + 1
+
+    def _works(self) -> bool:
+        """A thread of the program runs, or would if the machine had time for it; False where that can't be seen."""
+        for stat in Path(f"/proc/{self.child.pid}/task").glob("*/stat"):
+            try:
+                state = stat.read_text(encoding="ascii", errors="replace").rpartition(") ")[2][:1]
+            except OSError:  # the thread ended
+                continue
+            if state not in "SIZX":
+                return True
+        return False
 
     @property
     def written(self) -> str:
@@ -149,12 +164,15 @@ class Terminal:
         self.program.pressed.clear()
         await self.decided()
         for __ in range(dice.randint(1, 3)):
-            self.command(f"/todo add command_team {dice.choice(('keep', 'soon'))} file={dice.choice(FILES)}")
+            self.command(f"/todo add command_team {dice.choice(('keep', 'soon'))} file={file_name(dice)}")
         if dice.random() < 0.6:
             await self.program.until(lambda: self.program.stood.sight.digest, "a question")
-        steps = (self.types, self.answers, self.attentive, self.elsewhere, self.moves, self.pastes, self.window)
+        steps = {
+            self.types: 24, self.answers: 20, self.attentive: 16, self.elsewhere: 20, self.moves: 10, self.pastes: 4,
+            self.window: 6, self.resizes: 5,
+        }  # fmt: skip
         for __ in range(dice.randint(5, 9)):
-            await dice.choices(steps, (24, 20, 16, 20, 10, 4, 6))[0](dice, out)
+            await dice.choices(list(steps), list(steps.values()))[0](dice, out)
         await self.rest()
         await self.program.still()
         decided = await self.decided()
@@ -284,6 +302,21 @@ class Terminal:
             program.click(column + 1, row, number)
         await self.rest()
 
+    async def resizes(self, dice: random.Random, out: Outcome) -> None:
+        """Several sizes at once; the last one stays. What the prompt shows stays, too."""
+        program = self.program
+        await self.back()
+        before = program.written
+        for size in dice.choices(SIZES, k=dice.randint(1, 6)):
+            program.resize(*size)
+        await self.rest()
+        rows = program.emulator.rows
+        corners = [row for row in rows if len(row.rstrip()) == size[0] and row.rstrip()[-1] in "┓╮"]
+        if not (rows[-1].strip() and corners) and not program.dialog:
+            out.lost.append(f"what is drawn isn't as large as the screen, {size}: {rows[0]!r} … {rows[-1]!r}")
+        if program.written != before:
+            out.lost.append(f"the prompt shows {program.written!r}; before another size {before!r}")
+
     async def elsewhere(self, dice: random.Random, out: Outcome) -> None:
         """Something happens that isn't this person's doing."""
         asked = await self.bench.ledger.requests(utc_now(), session="s1", pending=True)
@@ -324,6 +357,7 @@ class Terminal:
     async def tidy(self) -> None:
         """Leave nothing behind for the next race."""
         program = self.program
+        program.resize(COLUMNS, ROWS)
         await self.back()
         for __ in range(12):
             asked = await self.bench.ledger.requests(utc_now(), session="s1", pending=True)

@@ -14,22 +14,28 @@ from typing import Any, ClassVar
 from textual import events
 from textual.driver import Driver
 from textual.geometry import Size
+from textual.widgets import Input
 
 from benchmarks.races_judge import Decided, Pressed, Stood
-from benchmarks.races_seen import Emulator
+from benchmarks.races_seen import Emulator, Ends, Text, squeezed
 from hitl_tui.commands.handler import CommandHandler
 from hitl_tui.console import app as console_app
 from hitl_tui.console.app import HitlApp
 from hitl_tui.console.options import ConsoleOptions
 from hitl_tui.console.screens.session import SessionScreen
+from hitl_tui.console.screens.viewer import Viewer
 from hitl_tui.console.terminal import TolerantParser
 from hitl_tui.console.widgets.prompt import Prompt
+from hitl_tui.console.widgets.question import QuestionPanel
+from hitl_tui.console.widgets.rows import Rows
 from hitl_tui.ledger.sqlite import SqliteLedger
 from hitl_tui.supervisor.clock import utc_now
 
 PERSON, OTHER = "ops", "ann"
 PATIENCE = 30.0
 FRAME = 1 / 60
+# Keys that turn to another question; undo turns to what it brings back.
+TURNS = ("down", "up", "j", "k", "ㅓ", "ㅏ", "0", "u", "ㅕ")
 CONFIG = """
 [teams.command_team.commands.keep]
 run = ["touch", "{file}"]
@@ -120,12 +126,16 @@ class Taken:
         key: its name; `paste` for a paste.
         field: id of the text field that took it; empty for none.
         focus: what had the focus: its id, or its class.
+        line: the field itself where that is one line of a dialog.
+        held: what stood in it before, when the cursor stands after it.
     """
 
     text: str
     key: str
     field: str
     focus: str
+    line: Input | None = None
+    held: str = ""
 
 
 class RaceApp(HitlApp):
@@ -136,6 +146,10 @@ class RaceApp(HitlApp):
     def __init__(self, options: ConsoleOptions, clock: Clock, size: tuple[int, int]) -> None:
         self.emulator = Emulator(*size)
         self.stood = Stood()
+        self.ends = Ends()
+        self.replaced: list[str] = []
+        """How a question took the place of one that is still asked, and nobody turned to it."""
+        self._stands, self._looked = "", 0
         self.time = clock
         self.taken: list[Taken] = []
         self.came = 0
@@ -148,9 +162,40 @@ class RaceApp(HitlApp):
         """A frame."""
         self.emulator.feed(data)
         self.stood.saw(self.emulator.look(), self.time())
+        self.ends.saw(self.stood.sight, self._text())
+        self._look_for_another()
         over = type(self.screen).__name__ if self.screen_stack else ""
         if over != self.over[0]:
             self.over = over, self.time()
+
+    def _look_for_another(self) -> None:
+        before, self._stands = self._stands, self.stood.sight.digest or self._stands
+        # What came since the last frame, and a burst that was on its way when that was drawn.
+        fresh, self._looked = self.taken[max(0, self._looked - 20) :], len(self.taken)
+        if self._stands == before:
+            return
+        session = next(s for s in self.screen_stack if isinstance(s, SessionScreen))
+        asked = [q.digest[:8] for q in session.query_one(QuestionPanel).questions]
+        turned = any(one.focus == "question" and one.key in TURNS for one in fresh)
+        if before in asked and not turned:
+            self.replaced.append(f"{self._stands} came in the place of {before}, which is still asked")
+
+    def _text(self) -> Text:
+        """What has to be read now, whole."""
+        found = next((s for s in self.screen_stack if isinstance(s, SessionScreen) and s.is_mounted), None)
+        panel = found.query_one(QuestionPanel) if found is not None else None
+        if panel is None or panel.question is None:
+            return Text()
+        rows = panel.query_one(Rows)
+        lines = [line.plain for line in rows._lines(max(1, rows.size.width))]
+        whole = any(isinstance(screen, Viewer) for screen in self.screen_stack)
+        return Text(panel.question.digest[:8], squeezed(lines), squeezed([x for x in lines if x.strip()][-1:]), whole)
+
+    @property
+    def unread(self) -> bool:
+        """The end of what the question says was never on the screen."""
+        text = self._text()
+        return bool(text.digest) and not self.ends.has(text)
 
     def get_driver_class(self) -> type[Driver]:
         return SeenDriver
@@ -162,7 +207,7 @@ class RaceApp(HitlApp):
             self._known.add(mark)
             self.taken.append(self._taken(event))
             await super().on_event(event)
-            if self._early and event in self._early:
+            if event in self.early:
                 self.taken.pop()
         else:
             await super().on_event(event)
@@ -177,10 +222,12 @@ class RaceApp(HitlApp):
         over = type(self.screen).__name__
         where = f"{over}:{name}" if not isinstance(self.screen, SessionScreen) else name
         field_id = where if name in ("prompt", "words", "edit-task", "say") or name.startswith("field-") else ""
+        line = focused if isinstance(focused, Input) and focused.cursor_position == len(focused.value) else None
+        held = line.value if line is not None else ""
         if isinstance(event, events.Paste):
-            return Taken(event.text, "paste", field_id, where)
+            return Taken(event.text, "paste", field_id, where, line, held)
         typed = event.character if event.is_printable and event.character else ""
-        return Taken(typed, event.key, field_id, where)
+        return Taken(typed, event.key, field_id, where, line, held)
 
 
 @dataclass
@@ -274,8 +321,8 @@ class World:
     def _note(self, key: str, place: int) -> None:
         stood, screen = self.app.stood, self.app.screen
         sight = stood.sight
-        if self._behind:
-            sight = replace(sight, more=False)  # what stands there is older than what the console knows: it isn't asked
+        # What stands there may be older than what the console knows: then its end isn't asked for.
+        sight = replace(sight, more=not self._behind and (sight.more or self.app.unread))
         over, opened = self.app.over
         over = over if not isinstance(screen, SessionScreen) else ""
         self.pressed.append(Pressed(key, place, self.clock(), self.last, sight, stood.since, over, opened))
@@ -324,7 +371,7 @@ async def world(folder: Path, size: tuple[int, int] = (80, 24)) -> AsyncIterator
     try:
         async with SqliteLedger.open(folder / "data" / "ledger.db") as ledger:
             found = World(app, clock, ledger)
-            await found.until(lambda: app.session_shown and app._session.linked.is_set(), "the session")
+            await found.until(lambda: app.session_shown and app.session.linked.is_set(), "the session")
             link = found.session.link
             assert link is not None
             found.other = CommandHandler(link.face, link.setup.planner, by=OTHER, channel="cli")

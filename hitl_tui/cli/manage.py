@@ -8,10 +8,10 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from hitl_tui.cli.arguments import DEFAULT_AGE
 from hitl_tui.cli.documents import copy_document
 from hitl_tui.cli.jobs import DONE, FAILURE, Job, counted, session_rows
 from hitl_tui.cli.settings import operator_name, workspace_folder
+from hitl_tui.cli.subcommands import DEFAULT_AGE
 from hitl_tui.commands.exporting import is_for_reading, write_for_reading
 from hitl_tui.commands.keeping import what_goes
 from hitl_tui.core.errors import BadInput, UnknownName

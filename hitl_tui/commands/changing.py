@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from hitl_tui.commands.graphs import step_back
 from hitl_tui.commands.hand import Hand
 from hitl_tui.commands.inputs import edited_input, manual_todo
-from hitl_tui.commands.results import CommandResult
+from hitl_tui.commands.looking import help_
+from hitl_tui.commands.results import CommandResult, failure
 from hitl_tui.commands.spec import registry
 from hitl_tui.core.errors import BadInput, UnknownName
 from hitl_tui.core.events import EventKind
 from hitl_tui.core.plan import AgentFacts
 from hitl_tui.core.policy import Mode
+from hitl_tui.core.safe_text import one_line
 from hitl_tui.core.todos import (
     OPERATOR,
     Status,
@@ -24,6 +27,14 @@ from hitl_tui.core.todos import (
     parse_status,
     resolve_id,
 )
+from hitl_tui.planning.replies import Reply, load_replies, reply_of
+from hitl_tui.planning.scene import NoChange
+
+LONGEST_TEXT = 10_000
+"""Characters of plain text, as of a session's question."""
+NO_CHANGE, NO_DECISION = "no_change", "no_decision"
+"""Why plain text came to nothing: it asks for no change of the plan, or it is the answer to a question."""
+_SAID = 40
 
 
 async def add(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
@@ -164,12 +175,49 @@ async def _rewind(hand: Hand, thread: str, step: str) -> CommandResult:
 
 
 async def propose(hand: Hand, text: str) -> CommandResult:
+    """Propose the change of the plan that plain text asks for (D10).
+
+    What answers a question elsewhere (`1`, `yes`, `승인`) decides nothing here: the answer says where it would. A
+    graph that waits for its next input takes such words as what they are.
+    """
     seen = hand.snapshot
     words = text.strip()
     if not words:
         raise BadInput("Nothing was written.", help="/help lists all commands.")
-    proposal = await hand.planner.revise(words, seen.query, seen.todos, seen.taken)
+    if len(words) > LONGEST_TEXT:
+        raise BadInput(
+            f"The text has {len(words):,} characters; at most {LONGEST_TEXT:,} can be used.",
+            help="Put what is longer into a document of the workspace.",
+        )
+    reply = reply_of(words, load_replies())
+    if reply is not None and seen.questions:
+        return await _replied(reply, hand, words)
+    try:
+        proposal = await hand.planner.revise(words, seen.query, seen.todos, seen.taken)
+    except NoChange as error:
+        if reply is not None:
+            return await _replied(reply, hand, words)
+        begin = "Give it to hitl-tui run" if hand.channel == "cli" else "Write /new before it"
+        known = f'{begin} to begin another session: no change of the plan was recognised in "{one_line(words, _SAID)}".'
+        return failure(known, error.help, reason=NO_CHANGE)
     event = {"proposal": proposal.to_dict()}
     data = {"proposal": proposal.to_dict(), "proposal_id": proposal.id}
     message = f"Proposed: {proposal.reason} Accept with /proposal accept {proposal.id}."
     return await hand.change(EventKind.PROPOSED, event, "proposed", message, data)
+
+
+async def _replied(reply: Reply, hand: Hand, words: str) -> CommandResult:
+    """Answer words that are no change of the plan: with the help, or with where a decision is given."""
+    if reply is Reply.HELP:
+        return await help_(hand, {})
+    said = one_line(words, _SAID)
+    if not hand.snapshot.questions:
+        return failure(f'"{said}" decides nothing: no question waits for you now.', reason=NO_DECISION)
+    question = hand.snapshot.questions[0]
+    commands = [command.partition(" [")[0] for command in question.commands.values()]
+    told = failure(
+        f'"{said}" decides nothing; a question is answered by a command.',
+        f"What {question.name} asks is answered by {' or '.join(commands[:2])}." if commands else "",
+        reason=NO_DECISION,
+    )
+    return replace(told, data={**told.data, "commands_that_answer": commands})

@@ -2,31 +2,21 @@
 
 from __future__ import annotations
 
-import asyncio
-import json
-import shlex
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+from collections.abc import Mapping
+from typing import Any
 
 from hitl_tui.commands.changing import set_status
 from hitl_tui.commands.hand import Hand, names_digest
 from hitl_tui.commands.results import CommandResult, failure
-from hitl_tui.config import standing
-from hitl_tui.config.standing import StandingRule
 from hitl_tui.core.board import judge
-from hitl_tui.core.errors import BadInput, Refused, UnknownName
+from hitl_tui.core.errors import BadInput, Refused
 from hitl_tui.core.events import EventKind
-from hitl_tui.core.policy import Mode, Ruling
+from hitl_tui.core.policy import Ruling
 from hitl_tui.core.questions import question_of
 from hitl_tui.core.reactions.operators import DEFAULT_SKIP_REASON
 from hitl_tui.core.requests import Kind, Verdict
-from hitl_tui.core.todos import OPERATOR, Status, SupervisorTodo, check_transition, clip, resolve_id
+from hitl_tui.core.todos import OPERATOR, Status, SupervisorTodo, check_transition, resolve_id
 from hitl_tui.supervisor.snapshot import Question
-
-if TYPE_CHECKING:
-    from hitl_tui.supervisor.session import SessionSetup
 
 
 async def approve(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
@@ -165,123 +155,6 @@ async def proposal_accept(hand: Hand, values: Mapping[str, Any]) -> CommandResul
 async def proposal_reject(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
     question = _only(hand, Kind.PROPOSAL, values.get("id"))
     return await hand.decide(question, Verdict.REJECT, reason=values.get("reason", ""))
-
-
-@runtime_checkable
-class _Opened(Protocol):
-    """A session that knows what it was opened with; owned and followed ones do."""
-
-    setup: SessionSetup
-
-
-def rules_file(hand: Hand) -> Path:
-    """Return where standing rules lie (C3).
-
-    Raises:
-        BadInput: this session has no place for them.
-    """
-    if not isinstance(hand.face, _Opened):
-        raise BadInput("This session keeps no rules.")
-    return hand.face.setup.folder.path.parent.parent / standing.FILE_NAME
-
-
-async def rules(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
-    found = await asyncio.to_thread(standing.load_rules, rules_file(hand))
-    return CommandResult("ok", _listed(found, hand.snapshot.workspace), {"rules": _rule_rows(found)})
-
-
-def _rule_rows(found: Sequence[StandingRule]) -> list[dict[str, Any]]:
-    return [{"n": n, "id": rule.id, **rule.to_dict()} for n, rule in enumerate(found, start=1)]
-
-
-def _listed(found: Sequence[StandingRule], workspace: str) -> str:
-    if not found:
-        return "Nothing is always allowed."
-    count = f"{len(found)} thing{' is' if len(found) == 1 else 's are'} always allowed outside mode step."
-    lines = [
-        f"{n}. {rule.shown}  ({rule.risk} risk, {'here' if rule.workspace == workspace else rule.workspace}, "
-        f"by {rule.by} at {rule.at})"
-        for n, rule in enumerate(found, start=1)
-    ]
-    return "\n".join([count, *lines])
-
-
-def proposed_rule(hand: Hand, question: Question) -> StandingRule:
-    """Return the rule that would always allow exactly what a question asks.
-
-    Raises:
-        BadInput: no rule can.
-    """
-    request = question.view.request
-    arguments = request.subject.get("arguments") or {}
-    argv = arguments.get("argv")
-    said = shlex.join(map(str, argv)) if isinstance(argv, list) else json.dumps(arguments, ensure_ascii=False)
-    shown = f"{request.source.removesuffix('_team')}: {said}"
-    return standing.rule_for(request, hand.snapshot.workspace, by=hand.by, at=hand.face.desk.now(), shown=shown)
-
-
-async def rules_allow(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
-    todo = hand.todo(values["id"])
-    question = hand.snapshot.question_of(todo.id)
-    if question is None:
-        raise BadInput(f"{todo.id} asks nothing now, so there is no exact input to allow.")
-    rule, given = proposed_rule(hand, question), values.get("digest")
-    if given is None:
-        data = {"rule": rule.to_dict(), "toml": rule.to_toml(), "digest": question.digest}
-        how = f"Nothing was written; /rules allow {todo.id} --digest {question.digest[:12]} writes it."
-        return CommandResult("ok", f"This rule would be written:\n{rule.to_toml()}{how}", data)
-    if not names_digest(given, question.digest):
-        raise Refused("What was shown isn't what is asked any more; look again and decide anew.", reason="stale")
-    return await allow_always(hand, question, rule)
-
-
-async def allow_always(hand: Hand, question: Question, rule: StandingRule) -> CommandResult:
-    """Write a rule that was confirmed, and let it answer the question it was made from.
-
-    Raises:
-        HitlError: it can't be written; nothing changed.
-    """
-    request, desk, path = question.view.request, hand.face.desk, rules_file(hand)
-    known: list[StandingRule] = []
-
-    def add(before: tuple[StandingRule, ...]) -> tuple[StandingRule, ...]:
-        known.extend(r for r in before if r.allows(request, rule.workspace))
-        return before if known else (*before, rule)
-
-    written = await asyncio.to_thread(standing.change_rules, path, add)
-    number = written.index(known[0] if known else rule) + 1
-    if not known:
-        await desk.ledger.record(hand.face.id, "rule_added", {"id": rule.id, **rule.to_dict()}, desk.now())
-    data = {"rule": rule.to_dict(), "n": number, "todo_id": question.todo_id}
-    said = f"Rule {number} allows exactly this from now on"
-    mode = Mode(hand.snapshot.mode)
-    if mode is Mode.STEP:
-        told = f"{said}, but in mode step everything asks still: {question.name} waits for you."
-        return CommandResult("allowed", told, data)
-    for decision in standing.decisions([request], mode, rule.workspace, written, desk.now()):
-        with suppress(Refused):  # whoever watches over the rules may have been faster
-            await desk.decide(decision)
-    refused = await hand.refusal(await desk.last_seq(), f"decided:{question.id}")
-    return refused or hand.done_with("allowed", f"{said}.", data)
-
-
-async def rules_revoke(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
-    name, gone = str(values["n"]), list[StandingRule]()
-
-    def drop(before: tuple[StandingRule, ...]) -> tuple[StandingRule, ...]:
-        gone.extend(r for n, r in enumerate(before, start=1) if name in (str(n), r.id))
-        if not gone:
-            counted = f"there are {len(before)}" if before else "there are none"
-            raise UnknownName(f'There is no rule "{clip(name)}"; {counted}.', help="/rules lists them.")
-        return tuple(r for r in before if r not in gone)
-
-    await asyncio.to_thread(standing.change_rules, rules_file(hand), drop)
-    desk = hand.face.desk
-    for rule in gone:
-        entry = {"id": rule.id, "revoked_by": hand.by, **rule.to_dict()}
-        await desk.ledger.record(hand.face.id, "rule_revoked", entry, desk.now())
-    data = {"rule": gone[0].to_dict()}
-    return CommandResult("revoked", f"Rule {name} is taken back; {gone[0].shown} asks again.", data)
 
 
 def _only(hand: Hand, kind: Kind, name: str | None = None) -> Question:

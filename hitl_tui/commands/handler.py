@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from types import MappingProxyType
 from typing import Any
 
-from hitl_tui.commands import answering, changing, deciding, graphs, keeping, looking
+from hitl_tui.commands import answering, changing, deciding, graphs, keeping, looking, rules
 from hitl_tui.commands.hand import Hand
 from hitl_tui.commands.parser import Parsed, is_command, parse
 from hitl_tui.commands.results import CommandResult, failure
@@ -34,9 +34,10 @@ COMMANDS: Mapping[str, Callable[[Hand, Mapping[str, Any]], Awaitable[CommandResu
         "plan reject": deciding.plan_reject,
         "proposal accept": deciding.proposal_accept,
         "proposal reject": deciding.proposal_reject,
-        "rules list": deciding.rules,
-        "rules allow": deciding.rules_allow,
-        "rules revoke": deciding.rules_revoke,
+        "rules list": rules.listed,
+        "rules allow": rules.allow,
+        "rules edit": rules.edit,
+        "rules revoke": rules.revoke,
         "todo add": changing.add,
         "todo edit": changing.edit,
         "todo update": changing.update,

@@ -189,12 +189,26 @@ SPECS: tuple[CommandSpec, ...] = (
     CommandSpec("continue", "Go on from a breakpoint to the next question", (_ANY,)),
     CommandSpec("rescue", "Go back to before an answer that made a graph fail", (_ANY,)),
     CommandSpec("mode", "Show or set when you are asked", (Argument("mode", Takes.MODE, required=False),)),
-    CommandSpec("rules list", "Show what is always allowed; `/rules` is enough", changes=False, aliases=("rules",)),
+    CommandSpec(
+        "rules list",
+        "Show what is always allowed, and what hitl.toml says; `/rules` is enough",
+        changes=False,
+        aliases=("rules",),
+    ),
     CommandSpec(
         "rules allow",
         "Always allow exactly what a TODO asks: shows the rule, and with its question's digest writes it",
         (_ID,),
         (_DIGEST,),
+    ),
+    CommandSpec(
+        "rules edit",
+        "Change a rule: until when it holds (8h, 2030-01-31, never), or for any input",
+        (Argument("n", Takes.NUMBER),),
+        (
+            Argument("until", Takes.TEXT, required=False),
+            Argument("input", Takes.TEXT, required=False),
+        ),
     ),
     CommandSpec("rules revoke", "Take a rule back; it asks again", (Argument("n", Takes.NUMBER),)),
     CommandSpec("rename", "Give the session another title", (Argument("title", Takes.TEXT, many=True),)),

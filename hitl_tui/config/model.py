@@ -1,142 +1,54 @@
-"""The form of hitl.toml. The only room that knows pydantic: what leaves it is plain data.
+"""The form of hitl.toml: its tables, and what has to fit together in them.
 
-Checks that concern one value sit on its field; checks between values collect all they find, so that the
-one which stands first in the file can be reported.
+Only this file, `values` and `pydantic_errors` know pydantic: what leaves them is plain data. Checks between values
+collect all they find, so that the one which stands first in the file can be reported.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from inspect import isclass
-from typing import Annotated, Any, Literal, Self, get_args
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import (
-    AfterValidator,
-    BaseModel,
-    ConfigDict,
-    Field,
-    PlainValidator,
-    ValidationError,
-    ValidationInfo,
-    model_validator,
-)
-from pydantic_core import PydanticCustomError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, ValidationInfo, model_validator
 
 from hitl_tui.config.command_checks import holes_in, template_problems
 from hitl_tui.config.commands import CommandDeclaration
-from hitl_tui.config.graphs import GraphDeclaration, holds_password
-from hitl_tui.config.parameters import Parameter, argument_problem, is_number, path_problem
+from hitl_tui.config.graphs import GraphDeclaration
+from hitl_tui.config.parameters import Parameter, argument_problem
 from hitl_tui.config.problems import Problem
-from hitl_tui.config.templates import is_parameter_name
-from hitl_tui.config.words import described, nearest, quoted
-from hitl_tui.config.workspace import (
-    LONGEST_DURATION,
-    TEAMS,
-    DocumentSettings,
-    SearchSettings,
-    WorkspaceConfig,
-    parse_duration,
+from hitl_tui.config.pydantic_errors import problems_in
+from hitl_tui.config.values import (
+    CommandName,
+    Declared,
+    Duration,
+    EnvironmentName,
+    Number,
+    ParameterName,
+    RiskName,
+    StoreAddress,
+    TeamName,
+    WorkspacePath,
+    declared,
+    wrong,
 )
+from hitl_tui.config.words import described, nearest, quoted
+from hitl_tui.config.workspace import TEAMS, DocumentSettings, SearchSettings, WorkspaceConfig
 from hitl_tui.core.policy import Mode, Policy, Risk, Rule, Ruling, Terms
 
 _TEAM_NAME = re.compile(r"[a-z][a-z0-9_]{0,63}")
-_COMMAND_NAME = re.compile(r"[a-z0-9][a-z0-9_-]*")
-_ENVIRONMENT_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
 def read(data: dict[str, Any]) -> WorkspaceConfig | list[Problem]:
     """Return the settings that a parsed file holds, or everything that is wrong with them, in no order."""
     try:
-        return _File.model_validate(data, context=_declared(data)).settings()
+        return _File.model_validate(data, context=_declarations(data)).settings()
     except ValidationError as error:
-        return list(_problems(error))
-
-
-@dataclass(frozen=True, slots=True)
-class _Declared:
-    """Names in a file: its commands, and its graphs."""
-
-    commands: tuple[str, ...] = ()
-    graphs: tuple[str, ...] = ()
+        return list(problems_in(error, _File, _GraphTeam))
 
 
 class _Section(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
-
-
-def _wrong(*problems: Problem) -> PydanticCustomError:
-    return PydanticCustomError("hitl", "{problems}", {"problems": problems})
-
-
-def _duration(value: object) -> float:
-    if isinstance(value, str):
-        try:
-            seconds = parse_duration(value)
-        except ValueError as error:
-            raise _wrong(Problem((), f"{error}, but it is {quoted(value)}")) from error
-    elif is_number(value):
-        seconds = float(value)
-    else:
-        raise _wrong(Problem((), f'must be a duration such as "10m", or seconds, but it is {described(value)}'))
-    if not 0 < seconds <= LONGEST_DURATION:
-        raise _wrong(Problem((), f"must be more than 0 and at most 365 days, but it is {described(value)}"))
-    return seconds
-
-
-def _number(value: object) -> int | float:
-    if not is_number(value):
-        raise _wrong(Problem((), f"must be a number, but it is {described(value)}"))
-    return value
-
-
-def _workspace_path(value: str) -> str:
-    problem = argument_problem(value) or path_problem(value)
-    if problem:
-        raise _wrong(Problem((), f"{problem}, but it is {quoted(value)}"))
-    return value
-
-
-def _team(value: str, info: ValidationInfo) -> str:
-    known = (*TEAMS, *(info.context or _Declared()).graphs)
-    if value not in known:
-        hint = nearest(value, known)
-        rest = f"did you mean {quoted(hint)}?" if hint else f"known teams are {', '.join(known)}"
-        raise _wrong(Problem((), f"names no known team, but {quoted(value)}; {rest}"))
-    return value
-
-
-def _store(value: str) -> str:
-    if holds_password(value):
-        raise _wrong(Problem((), "holds a password, which would be shown: give it in PGPASSWORD or ~/.pgpass"))
-    return value
-
-
-def _command_name(value: str) -> str:
-    if not _COMMAND_NAME.fullmatch(value):
-        raise _wrong(Problem((), "is no command name: use lower-case letters, digits, - and _"))
-    return value
-
-
-def _parameter_name(value: str) -> str:
-    if not is_parameter_name(value):
-        raise _wrong(
-            Problem((), "is no parameter name: begin with a lower-case letter, then use letters, digits, - and _")
-        )
-    return value
-
-
-def _environment_name(value: str) -> str:
-    if not _ENVIRONMENT_NAME.fullmatch(value):
-        raise _wrong(Problem((), f"must be the name of an environment variable, but it is {quoted(value)}"))
-    return value
-
-
-_Duration = Annotated[float, PlainValidator(_duration)]
-_Number = Annotated[int | float, PlainValidator(_number)]
-_WorkspacePath = Annotated[str, AfterValidator(_workspace_path)]
-_RiskName = Literal["low", "medium", "high"]
 
 
 class _Defaults(_Section):
@@ -149,18 +61,18 @@ class _Team(_Section):
 
 
 class _SearchTeam(_Team):
-    documents: Annotated[list[_WorkspacePath], Field(min_length=1)] = ["."]
+    documents: Annotated[list[WorkspacePath], Field(min_length=1)] = ["."]
 
 
 class _DocumentTeam(_Team):
-    folder: _WorkspacePath = "reports"
+    folder: WorkspacePath = "reports"
 
 
 class _Parameter(_Section):
     type: Literal["string", "integer", "number", "boolean", "path", "choice"]
     default: Any = None
-    minimum: _Number | None = None
-    maximum: _Number | None = None
+    minimum: Number | None = None
+    maximum: Number | None = None
     choices: list[str] | None = None
     description: str = ""
 
@@ -176,7 +88,7 @@ class _Parameter(_Section):
                 expected = self.declaration().expected
                 problems = [Problem(("default",), f"must be {expected}, but it is {described(self.default)}")]
         if problems:
-            raise _wrong(*problems)
+            raise wrong(*problems)
         return self
 
     def _bound_problems(self) -> Iterator[Problem]:
@@ -222,9 +134,9 @@ class _Command(_Section):
     run: list[str]
     preview: list[str] | None = None
     description: str = ""
-    parameters: dict[Annotated[str, AfterValidator(_parameter_name)], _Parameter] = {}
-    risk: _RiskName = "high"
-    timeout: _Duration = 600.0
+    parameters: dict[ParameterName, _Parameter] = {}
+    risk: RiskName = "high"
+    timeout: Duration = 600.0
     exit_codes: Annotated[list[Annotated[int, Field(ge=0, le=255)]], Field(min_length=1)] = [0]
 
     @model_validator(mode="after")
@@ -239,7 +151,7 @@ class _Command(_Section):
             if name not in used
         ]
         if problems:
-            raise _wrong(*problems)
+            raise wrong(*problems)
         return self
 
     def declaration(self, name: str) -> CommandDeclaration:
@@ -256,19 +168,19 @@ class _Command(_Section):
 
 
 class _CommandTeam(_Team):
-    commands: dict[Annotated[str, AfterValidator(_command_name)], _Command] = {}
+    commands: dict[CommandName, _Command] = {}
 
 
 class _GraphTeam(_Team):
     kind: Literal["graph"]
     graph: str
     description: str = ""
-    risk: _RiskName = "high"
-    timeout: _Duration | None = None
+    risk: RiskName = "high"
+    timeout: Duration | None = None
     config: dict[str, Any] = {}
     context: dict[str, Any] | None = None
     state_types: list[str] = []
-    saver: Annotated[str, AfterValidator(_store)] = ""
+    saver: StoreAddress = ""
 
     def declaration(self, name: str) -> GraphDeclaration:
         return GraphDeclaration(
@@ -310,30 +222,30 @@ class _Teams(_Section):
                 if name not in TEAMS and not (_is_graph(team) and _TEAM_NAME.fullmatch(name))
             ]
             if problems:
-                raise _wrong(*problems)
+                raise wrong(*problems)
         return data
 
 
 class _Policy(_Section):
-    team: Annotated[str, AfterValidator(_team)] | None = None
+    team: TeamName | None = None
     command: str | None = None
     tool: str | None = None
     arguments: dict[str, Any] | None = None
-    risk: _RiskName | None = None
+    risk: RiskName | None = None
     decision: Literal["allow", "ask", "deny"]
     quorum: Annotated[int, Field(ge=1, le=100)] = 1
     level: Annotated[int, Field(ge=0, le=100)] = 0
-    deadline: _Duration | None = None
+    deadline: Duration | None = None
     on_deadline: Literal["reject", "approve"] | None = None
     veto: bool = True
 
     @model_validator(mode="after")
     def _agrees(self, info: ValidationInfo) -> Self:
-        problems = [*self._command_problems((info.context or _Declared()).commands), *self._tool_problems()]
+        problems = [*self._command_problems(declared(info).commands), *self._tool_problems()]
         if self.on_deadline is not None and self.deadline is None:
             problems.append(Problem(("on_deadline",), "says what happens at a deadline, but there is no deadline"))
         if problems:
-            raise _wrong(*problems)
+            raise wrong(*problems)
         return self
 
     def _tool_problems(self) -> Iterator[Problem]:
@@ -380,7 +292,7 @@ class _Policy(_Section):
 
 
 class _Secrets(_Section):
-    names: list[Annotated[str, AfterValidator(_environment_name)]] = []
+    names: list[EnvironmentName] = []
 
 
 class _File(_Section):
@@ -408,60 +320,11 @@ class _File(_Section):
         )
 
 
-def _declared(data: dict[str, Any]) -> _Declared:
+def _declarations(data: dict[str, Any]) -> Declared:
     """Return what a file that has not been checked yet declares."""
     teams = data.get("teams")
     found: Any = teams
     for key in ("command_team", "commands"):
         found = found.get(key) if isinstance(found, dict) else None
     graphs = [name for name, team in teams.items() if _is_graph(team)] if isinstance(teams, dict) else []
-    return _Declared(tuple(found) if isinstance(found, dict) else (), tuple(graphs))
-
-
-def _problems(error: ValidationError) -> Iterator[Problem]:
-    for found in error.errors(include_url=False):
-        path = found["loc"]
-        kind, context, value = found["type"], found.get("ctx", {}), found["input"]
-        if path and path[-1] == "[key]":
-            path = path[:-1]
-        if kind == "hitl":
-            for problem in context["problems"]:
-                yield Problem((*path, *problem.path), problem.says, problem.unknown_among)
-        elif kind == "extra_forbidden":
-            yield Problem(path, "", unknown_among=_known_keys(path[:-1]))
-        elif kind == "missing":
-            yield Problem(path[:-1], f"needs {quoted(str(path[-1]))}")
-        elif path == ("policy",) and isinstance(value, dict):
-            yield Problem(path, "must be written as [[policy]], in double brackets")
-        else:
-            yield Problem(path, _expectation(kind, context, found["msg"], value))
-
-
-def _expectation(kind: str, context: dict[str, Any], message: str, value: object) -> str:
-    if kind == "too_short":
-        return "must not be empty"
-    expected = {
-        "int_type": "a whole number",
-        "bool_type": "true or false",
-        "string_type": "text",
-        "list_type": "a list",
-        "dict_type": "a table",
-        "model_type": "a table",
-        "literal_error": str(context.get("expected", "")).replace("'", '"'),
-        "greater_than_equal": f"at least {context.get('ge')}",
-        "less_than_equal": f"at most {context.get('le')}",
-    }.get(kind, "")
-    if not expected:
-        return f"can't be used ({message})"
-    return f"must be {expected}, but it is {described(value)}"
-
-
-def _known_keys(path: Sequence[str | int]) -> tuple[str, ...]:
-    """Return the keys that the table at a path may have."""
-    kind: Any = _File
-    for step in path:
-        if isclass(kind) and issubclass(kind, BaseModel):
-            kind = kind.model_fields[str(step)].annotation if step in kind.model_fields else _GraphTeam
-        else:
-            kind = get_args(kind)[-1]
-    return tuple(kind.model_fields)
+    return Declared(tuple(found) if isinstance(found, dict) else (), tuple(graphs))

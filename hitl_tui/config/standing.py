@@ -1,8 +1,9 @@
 """Standing rules: what an operator allowed once and for all while answering (C3).
 
 They lie in `<data>/rules.toml`, one `[[policy]]` each, in the form of hitl.toml's with more keys: the workspace they
-hold in, the digest of the exact input, who made them and when. hitl.toml comes first: what one of its rules asks
-or denies, no standing rule allows. A use is a decision in the ledger like a person's, bound to the question's digest.
+hold in, the digest of the exact input, who made them and when, and until when they hold. hitl.toml comes first: what
+one of its rules asks or denies, no standing rule allows. A use is a decision in the ledger like a person's, bound to
+the question's digest.
 """
 
 from __future__ import annotations
@@ -13,22 +14,25 @@ import os
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 from hitl_tui.config.files import write_atomically
+from hitl_tui.config.workspace import parse_duration
 from hitl_tui.core.digest import digest, short_id
 from hitl_tui.core.errors import BadInput, ConfigError, StorageError
 from hitl_tui.core.policy import Mode, Risk, Rule, Ruling, Terms
 from hitl_tui.core.requests import BY_RULE, Decision, Kind, Request, Verdict
-from hitl_tui.core.safe_text import safe_text
+from hitl_tui.core.safe_text import one_line, safe_text
 
 FILE_NAME = "rules.toml"
+ANY, EXACT, NEVER = "any", "exact", "never"
 _LARGEST = 1_000_000
-_OWN = ("workspace", "input", "by", "at", "shown")
+_OWN = ("workspace", "input", "by", "at", "shown", "until")
 _LONGEST_SHOWN = 2000
-_HEAD = "# Always allowed, as operators said while answering; /rules lists them and /rules revoke takes one back.\n"
+_HEAD = "# Always allowed, as operators said while answering; /rules lists, edits and revokes them.\n"
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +48,7 @@ class StandingRule:
         by: who made it.
         at: when, ISO 8601, UTC.
         shown: the input in words a person can read; it decides nothing.
+        until: when it ends, ISO 8601, UTC; empty for never.
     """
 
     workspace: str
@@ -54,6 +59,7 @@ class StandingRule:
     by: str = ""
     at: str = ""
     shown: str = ""
+    until: str = ""
 
     @property
     def id(self) -> str:
@@ -76,6 +82,7 @@ class StandingRule:
             "by": self.by,
             "at": self.at,
             "shown": self.shown,
+            "until": self.until,
         }
 
     @classmethod
@@ -88,12 +95,17 @@ class StandingRule:
         rows = [f"{key} = {_quoted(value)}" for key, value in self.to_dict().items() if value]
         return "\n".join(["[[policy]]", *rows]) + "\n"
 
-    def allows(self, request: Request, workspace: str) -> bool:
-        """Return whether this is what the rule was made for."""
+    def ended(self, now: str) -> bool:
+        """Return whether its time is over."""
+        return bool(self.until) and datetime.fromisoformat(now) >= datetime.fromisoformat(self.until)
+
+    def allows(self, request: Request, workspace: str, now: str) -> bool:
+        """Return whether this is what the rule was made for, and its time isn't over."""
         command = str((request.subject.get("arguments") or {}).get("command", ""))
         risk = str(request.about.get("risk", ""))
         return (
             self.workspace == workspace
+            and not self.ended(now)
             and risk == self.risk.value
             and self.policy.matches(request.source, self.risk, command)
             and self.by != (request.requester or None)
@@ -155,6 +167,48 @@ def rule_for(request: Request, workspace: str, *, by: str, at: str, shown: str) 
     )
 
 
+def changed(rule: StandingRule, changes: Mapping[str, str], *, by: str, at: str) -> StandingRule:
+    """Return a rule with changes, as one that whoever changes it stands for; the rule itself when nothing changes.
+
+    Args:
+        rule: as it is.
+        changes: `input`: "any" instead of the exact one; `until`: a duration such as "8h", a date or time, or "never".
+        by: who changes it.
+        at: the time.
+
+    Raises:
+        BadInput: a rule can't be so.
+    """
+    fresh = replace(rule, until=_end(changes["until"], at)) if "until" in changes else rule
+    wanted = changes.get("input", EXACT if rule.input else ANY)
+    if wanted not in ((ANY, EXACT) if rule.input else (ANY,)):
+        raise BadInput("The input of a rule can only be made any; a narrower rule comes from a question.")
+    if wanted == ANY and rule.input:
+        if rule.risk is Risk.HIGH:
+            raise BadInput("Of high risk only an exact input can be always allowed.")
+        fresh = replace(fresh, input="", shown=f"{rule.command or rule.team.removesuffix('_team')}: any input")
+    return rule if fresh == rule else replace(fresh, by=by, at=at)
+
+
+def _end(text: str, now: str) -> str:
+    """Return when a rule ends, ISO 8601, UTC; empty for never."""
+    plain, wrong = text.strip(), f'"{one_line(text, 40)}" is no end of a rule; write 8h, 7d, 2030-01-31, or never.'
+    if plain in ("", NEVER):
+        return ""
+    moment = datetime.fromisoformat(now)
+    try:
+        end = moment + timedelta(seconds=parse_duration(plain))
+    except (ValueError, OverflowError):
+        try:
+            end = datetime.fromisoformat(plain)
+            end = (end if end.tzinfo else end.astimezone()).astimezone(UTC)
+        except (ValueError, OverflowError):
+            raise BadInput(wrong) from None
+    if end <= moment:
+        raise BadInput("The end of a rule must lie in the future; /rules revoke takes it back now.")
+    return end.isoformat(timespec="seconds")
+
+
 def decisions(
     requests: Iterable[Request], mode: Mode, workspace: str, rules: Sequence[StandingRule], now: str
 ) -> list[Decision]:
@@ -173,7 +227,7 @@ def decisions(
     for request in requests:
         if objection(request):
             continue
-        rule = next((r for r in rules if r.allows(request, workspace)), None)
+        rule = next((r for r in rules if r.allows(request, workspace, now)), None)
         if rule is not None:
             by, reason = f"rule {rule.id} of {rule.by}", f"always allowed by {rule.by} at {rule.at}"
             found.append(
@@ -231,9 +285,18 @@ def _rule(number: int, table: Mapping[str, Any]) -> StandingRule:
         raise ConfigError(f"{FILE_NAME} rule {number}: it can only allow; what asks or denies belongs into hitl.toml.")
     if not (rule.team and rule.risk and Path(own["workspace"]).is_absolute()):
         raise ConfigError(f"{FILE_NAME} rule {number}: it must name a team, a risk and a workspace's absolute path.")
+    if own["until"] and not _is_time(own["until"]):
+        raise ConfigError(f"{FILE_NAME} rule {number}: until must be a time with its zone, such as 2030-01-31T12:00Z.")
     if Risk(rule.risk) is Risk.HIGH and not own["input"]:
         raise ConfigError(f"{FILE_NAME} rule {number}: of high risk only an exact input can be always allowed.")
     return StandingRule(team=rule.team, risk=Risk(rule.risk), command=rule.command, **own)
+
+
+def _is_time(text: str) -> bool:
+    try:
+        return datetime.fromisoformat(text).tzinfo is not None
+    except ValueError:
+        return False
 
 
 def _policy_rule(number: int, table: Mapping[str, Any]) -> Rule:

@@ -11,8 +11,8 @@ from textual.content import Content
 
 from hitl_tui.commands.spec import SPECS, help_table
 from hitl_tui.console import keys
-from hitl_tui.console.asking import Row, text_row
 from hitl_tui.console.keymap import FILE, Keymap
+from hitl_tui.console.rows import Row, text_row
 from hitl_tui.console.screens.lines import OWN
 from hitl_tui.core.safe_text import cell_width, safe_text
 from hitl_tui.language import _, mark
@@ -37,7 +37,7 @@ def help_rows(keymap: Keymap | None = None, problems: Iterable[str] = ()) -> lis
         rows.append(text_row(""))
     for where, title in keys.TITLES.items():
         rows.append(text_row(keymap.named(_(title)), "bold $text-primary"))
-        rows += [_key_row(spec) for spec in keymap.of(where)]
+        rows += [_key_row(keymap, spec) for spec in keymap.of(where)]
         rows.append(text_row(""))
     rows.append(
         text_row(
@@ -53,9 +53,9 @@ def help_rows(keymap: Keymap | None = None, problems: Iterable[str] = ()) -> lis
     return rows
 
 
-def _key_row(spec: keys.KeySpec) -> Row:
+def _key_row(keymap: Keymap, spec: keys.KeySpec) -> Row:
     label = f"  {spec.shown}"
-    return Row(label + " " * max(0, _COLUMN - cell_width(label)), Content(_(spec.help)))
+    return Row(label + " " * max(0, _COLUMN - cell_width(label)), Content(keymap.named(_(spec.help))))
 
 
 def palette(app: HitlApp) -> Iterable[SystemCommand]:
@@ -63,11 +63,11 @@ def palette(app: HitlApp) -> Iterable[SystemCommand]:
     session = app.session_shown
     for spec in app.keymap.of(keys.ANYWHERE):
         if spec.action not in ("command_palette", "quit"):
-            yield _entry(app, f"{_(spec.label).capitalize()} ({spec.shown})", _(spec.help), spec.action)
+            yield _entry(app, f"{_capital(_(spec.label))} ({spec.shown})", _(spec.help), spec.action)
     for spec in app.keymap.of(keys.SESSION):
-        name = f"{_(spec.label).capitalize()} ({spec.shown})"
+        name = f"{_capital(_(spec.label))} ({spec.shown})"
         yield _entry(app, name, _(spec.help), f"screen.{spec.action}", "" if session else _(_NEEDS_SESSION))
-    chosen = app.chosen_session
+    chosen = app.sessions.chosen
     for spec in app.keymap.of(keys.SESSIONS):
         if spec.action.startswith("want("):
             name = f"{_(spec.label).capitalize()} · {_('sessions')}"
@@ -87,6 +87,10 @@ def palette(app: HitlApp) -> Iterable[SystemCommand]:
             yield SystemCommand(f"/{command.name}", _(command.summary), draft)
         else:
             yield _entry(app, f"/{command.name}", _(command.summary), "", _(_NEEDS_SESSION))
+
+
+def _capital(label: str) -> str:
+    return label[:1].upper() + label[1:]
 
 
 def _entry(app: HitlApp, name: str, what: str, action: str, why_not: str = "") -> SystemCommand:

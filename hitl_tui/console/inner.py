@@ -6,14 +6,12 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from hitl_tui.console.asking import Row, text_row
+from hitl_tui.console.rows import Row, labelled, text_row
 from hitl_tui.core.safe_text import safe_text
 from hitl_tui.core.shapes.model import Action, Shape, ShapeKind, json_line, same
 from hitl_tui.language import _, mark, render
 
 if TYPE_CHECKING:
-    from textual.content import Content
-
     from hitl_tui.supervisor.snapshot import Question
 
 _OURS = (
@@ -82,14 +80,14 @@ def who_asks(question: Question) -> str:
 
 def inner_rows(question: Question, shape: Shape) -> Iterable[Row]:
     """Return what has to be read before it is answered."""
-    yield _row(_("asks"), asked(shape), "bold")
+    yield labelled(_("asks"), asked(shape), "bold")
     yield from detail_rows(shape)
-    yield _row(_("from"), who_asks(question), "$text-primary")
+    yield labelled(_("from"), who_asks(question), "$text-primary")
     for note in shape.notes:
-        yield _row(_("note"), render(note), "bold $text-warning")
+        yield labelled(_("note"), render(note), "bold $text-warning")
     again = [render(safe_text(line, multiline=False)) for line in question.again]
     if again:
-        yield _row(_("again"), "\n".join(again), "$text-muted")
+        yield labelled(_("again"), "\n".join(again), "$text-muted")
 
 
 def detail_rows(shape: Shape) -> list[Row]:
@@ -98,9 +96,9 @@ def detail_rows(shape: Shape) -> list[Row]:
     for detail in shape.details:
         if detail.claim:
             rows.append(text_row(_("── the agent says; nobody has checked it ──"), "$text-muted"))
-            rows.append(_row("", f"“{shown_value(detail.value)}”", "italic $text-muted"))
+            rows.append(labelled("", f"“{shown_value(detail.value)}”", "italic $text-muted"))
         else:
-            rows.append(_row(_label(shape, detail.label), shown_value(detail.value), exact=True))
+            rows.append(labelled(_label(shape, detail.label), shown_value(detail.value), exact=True))
     return rows
 
 
@@ -121,7 +119,7 @@ def answer_rows(shape: Shape) -> list[Row]:
         said = action.why_not or action.meaning or action.wants.hint
         if said:
             shown = safe_text(render(said), multiline=False)
-            rows.append(_row(label_of(action), shown, "$text-muted" if action.why_not else ""))
+            rows.append(labelled(label_of(action), shown, "$text-muted" if action.why_not else ""))
     return rows
 
 
@@ -164,17 +162,7 @@ def payload_rows(values: Mapping[str, Any], before: Mapping[str, Any] | None = N
     for name in sorted(values, key=lambda n: n not in changed):
         label = safe_text(name, multiline=False, limit=40)
         style, shown = ("bold", f"* {label}") if name in changed else ("", label)
-        rows.append(_row(shown, shown_value(values[name]), style, exact=True))
+        rows.append(labelled(shown, shown_value(values[name]), style, exact=True))
     gone = [name for name in before or {} if name not in values]
-    rows += [_row(safe_text(name, multiline=False, limit=40), _("left out"), "$text-warning") for name in gone]
+    rows += [labelled(safe_text(name, multiline=False, limit=40), _("left out"), "$text-warning") for name in gone]
     return rows or [text_row(_("nothing"), "$text-muted")]
-
-
-def _row(label: str, text: str, style: str = "", *, exact: bool = False) -> Row:
-    return Row(label, _styled(text, style), exact)
-
-
-def _styled(text: str, style: str) -> Content:
-    from textual.content import Content
-
-    return Content.styled(text, style)

@@ -122,7 +122,7 @@ class Keymap(NamedTuple):
 
     def at(self, where: str, key: str) -> str:
         """Return the id of what a key does in a part of the map; empty when it does nothing there."""
-        return next((k.id for k in self.specs if k.where == where and key in k.keys.split(",")), "")
+        return next((k.id for k in self.specs if k.where == where and key in _as_bound(k).split(",")), "")
 
     def now(self, spec: KeySpec) -> KeySpec:
         """Return a binding of the built-in map as it works now."""
@@ -196,7 +196,7 @@ def _checked(name: str, value: object, known: Mapping[str, KeySpec]) -> tuple[st
     """Return what is wrong with an entry (empty for nothing), and its keys."""
     if name not in known:
         near = difflib.get_close_matches(name, list(known), n=1, cutoff=0.0)
-        return _('there is no binding "{name}"; the nearest is "{nearest}", and F1 shows them all.').format(
+        return _('there is no binding "{name}"; the nearest is "{nearest}", and the help shows them all.').format(
             name=name, nearest=near[0]
         ), ""
     written = ",".join(str(v) for v in value) if isinstance(value, list) else str(value)
@@ -255,5 +255,5 @@ def _reached(keys: str, spec: KeySpec) -> list[str]:
 
 def _meet(one: KeySpec, other: KeySpec) -> bool:
     """Both can apply at the same moment."""
-    together = WITHIN.get(one.where) == other.where or WITHIN.get(other.where) == one.where
+    together = other.where in WITHIN.get(one.where, ()) or one.where in WITHIN.get(other.where, ())
     return one.where == other.where or together or bool({one.where, other.where} & {ANYWHERE, SESSION})

@@ -37,11 +37,11 @@ class KeySpec(NamedTuple):
 
     Args:
         id: unique; keymaps name it.
-        where: `anywhere`, `session`, `question`, `plan`, `history`, `prompt`, `dialog`.
+        where: the part of the map, a key of `TITLES`.
         keys: Textual's names, comma separated; the first is what is shown.
         action: Textual action.
         label: one or two words for the key line.
-        help: what it does, for the help screen.
+        help: what it does, for the help screen; it may name keys by id, see `Keymap.named`.
         shown: how the keys read on the screen.
         priority: it works while a text field has the focus.
         line: it stands in the key line.
@@ -68,6 +68,7 @@ FORM, SAY, CHOOSING, RULES, FINDING = "form", "say", "choosing", "rules", "findi
 REPLAY = "replay"
 STEPS = "steps"
 STORE = "store"
+LIST, TREE = "list", "tree"
 
 KEYS: tuple[KeySpec, ...] = (
     KeySpec("console.help", ANYWHERE, "f1", "help", "help", "All keys and commands", "F1", True),
@@ -87,6 +88,17 @@ KEYS: tuple[KeySpec, ...] = (
         "Ctrl+P",
         True,
         False,
+    ),
+    KeySpec("console.redraw", ANYWHERE, "ctrl+l", "redraw", "redraw", "Draw the screen anew", "Ctrl+L", line=False),
+    KeySpec(
+        "console.stop",
+        ANYWHERE,
+        "ctrl+c",
+        "help_quit",
+        "how to leave",
+        "Say how to leave; ends and decides nothing",
+        "Ctrl+C",
+        line=False,
     ),
     KeySpec(
         "console.quit", ANYWHERE, "ctrl+q", "quit", "quit", "Leave; the session can be opened again", "Ctrl+Q", True
@@ -132,14 +144,24 @@ KEYS: tuple[KeySpec, ...] = (
     KeySpec("question.leave", QUESTION, "escape", "leave", "prompt", "Back to the prompt; decides nothing", "Esc"),
     KeySpec("plan.show", PLAN, "enter", "select_cursor", "show", "Show the TODO whole, with its result", "Enter"),
     KeySpec("plan.approve", PLAN, "a", "act('approve')", "approve", "Review the marked, or it: then approve", "a"),
-    KeySpec("plan.choose", PLAN, "x,space", "choose", "mark", "Mark it, to act on several; Esc forgets", "x Space"),
+    KeySpec(
+        "plan.choose", PLAN, "x,space", "choose", "mark", "Mark it, to act on several; {plan.leave} forgets", "x Space"
+    ),
     KeySpec("plan.skip", PLAN, "s", "act('skip')", "skip", "Skip the marked, or it, once confirmed", "s"),
     KeySpec("plan.cancel", PLAN, "c", "act('cancel')", "cancel", "Stop the marked, or it, while they run", "c"),
     KeySpec("plan.remove", PLAN, "d,delete", "act('remove')", "remove", "Remove what never started", "d Del"),
     KeySpec("plan.priority", PLAN, "p", "act('priority')", "priority", "Give the marked, or it, a priority", "p"),
     KeySpec("plan.steps", PLAN, "t", "steps", "steps", "Its team's own steps: states, differences, restore", "t"),
     KeySpec("plan.filter", PLAN, "f", "filter", "stream", "Show only its lines in the stream, or all again", "f"),
-    KeySpec("plan.find", PLAN, "slash", "find", "find", "Show only what has these words; Esc shows all again", "/"),
+    KeySpec(
+        "plan.find",
+        PLAN,
+        "slash",
+        "find",
+        "find",
+        "Show only what has these words; {finding.forget} shows all again",
+        "/",
+    ),
     KeySpec("plan.undo", PLAN, "u", "undo", "undo", "Take back its approval, skip or rejection", "u"),
     KeySpec("plan.move_up", PLAN, "shift+up,K", "move(-1)", "move up", "Move it up in the order", "Shift+↑ K"),
     KeySpec(
@@ -156,7 +178,15 @@ KEYS: tuple[KeySpec, ...] = (
     KeySpec("history.show", HISTORY, "enter", "select_cursor", "show", "Show the checkpoint", "Enter"),
     KeySpec("history.restore", HISTORY, "r", "restore", "restore", "Go back to it, after a preview", "r"),
     KeySpec("history.leave", HISTORY, "escape", "leave", "prompt", "Back to the prompt", "Esc"),
-    KeySpec("stream.find", STREAM, "slash", "find", "find", "Look for words; Enter keeps them, Esc forgets them", "/"),
+    KeySpec(
+        "stream.find",
+        STREAM,
+        "slash",
+        "find",
+        "find",
+        "Look for words; {finding.keep} keeps them, {finding.forget} forgets them",
+        "/",
+    ),
     KeySpec("stream.next", STREAM, "n", "match(1)", "next", "Next place where they stand", "n"),
     KeySpec("stream.previous", STREAM, "p", "match(-1)", "before", "The place before", "p"),
     KeySpec("stream.copy", STREAM, "y", "copy", "copy", "Copy what is selected, or else what is seen", "y"),
@@ -221,12 +251,20 @@ KEYS: tuple[KeySpec, ...] = (
     KeySpec("prompt.send", PROMPT, "enter", "send", "send", "Send: a command, or words that change the plan", "Enter"),
     KeySpec("prompt.newline", PROMPT, "ctrl+j", "newline", "new line", "New line", "Ctrl+J", line=False),
     KeySpec("prompt.complete", PROMPT, "tab", "complete", "complete", "Complete a command, id or name", "Tab"),
-    KeySpec("prompt.older", PROMPT, "up", "older", "history", "Earlier lines (↓ later ones)", "↑"),
+    KeySpec("prompt.older", PROMPT, "up", "older", "history", "Earlier lines ({prompt.newer} later ones)", "↑"),
     KeySpec("prompt.newer", PROMPT, "down", "newer", "later", "Later lines", "↓", line=False),
     KeySpec("home.part", HOME, "f6", "next_part", "next", "Next part: prompt, starters, sessions", "F6", True),
     KeySpec("home.back", HOME, "escape", "back", "back", "Back to the prompt, then to the open session", "Esc"),
     KeySpec("sessions.open", SESSIONS, "enter", "select_cursor", "open", "Open the session", "Enter"),
-    KeySpec("sessions.find", SESSIONS, "slash", "find", "find", "Only those with these words; Esc shows all", "/"),
+    KeySpec(
+        "sessions.find",
+        SESSIONS,
+        "slash",
+        "find",
+        "find",
+        "Only those with these words; {finding.forget} shows all",
+        "/",
+    ),
     KeySpec("sessions.rename", SESSIONS, "r", "want('rename')", "rename", "Give it another title", "r"),
     KeySpec(
         "sessions.fork", SESSIONS, "f", "want('fork')", "fork", "Begin another one where it stands; nothing runs", "f"
@@ -276,8 +314,13 @@ KEYS: tuple[KeySpec, ...] = (
     ),
     KeySpec("choosing.send", CHOOSING, "ctrl+s", "send", "send", "Send the option at the cursor", "Ctrl+S"),
     KeySpec("choosing.cancel", CHOOSING, "escape", "cancel", "back", "Back; nothing is sent", "Esc"),
+    KeySpec("rules.edit", RULES, "e", "edit", "edit", "Change until when it holds, or what for; shown first", "e"),
     KeySpec("rules.revoke", RULES, "x,delete", "revoke", "revoke", "Take the rule back: it asks again", "x Del"),
     KeySpec("rules.close", RULES, "escape,q", "close", "close", "Close", "Esc q"),
+    KeySpec("list.choose", LIST, "enter", "select_cursor", "choose", "Choose the line at the cursor", "Enter"),
+    KeySpec("tree.choose", TREE, "enter", "select_cursor", "choose", "Choose the part at the cursor", "Enter"),
+    KeySpec("tree.fold", TREE, "space", "toggle_node", "open", "Open or close the part at the cursor", "Space"),
+    KeySpec("tree.fold_all", TREE, "shift+space", "toggle_expand_all", "all", "Open or close all parts", "Shift+Space"),
     KeySpec("finding.keep", FINDING, "enter", "keep", "keep", "Keep what is looked for, and go through it", "Enter"),
     KeySpec("finding.forget", FINDING, "escape", "forget", "forget", "Look for nothing", "Esc"),
 )
@@ -307,14 +350,23 @@ TITLES = {
     ALWAYS: mark("Always allow"),
     PART: mark("Calls one by one"),
     CHOOSING: mark("Options to choose from"),
-    RULES: mark("What is always allowed"),
+    RULES: mark("Rules"),
+    LIST: mark("Lists"),
+    TREE: mark("A state, part by part"),
     FINDING: mark("Words that are looked for"),
 }
 
 # Where a text field may have the focus: there no key may be a character that is typed.
 TYPED = frozenset({PROMPT, WORDS, FORM, SAY, FINDING})
 # What a dialog has besides, and what it is one of: both apply at the same time.
-WITHIN = {REVIEW: READING, ALWAYS: READING, PART: READING, SAY: FORM}
+WITHIN = {
+    REVIEW: {READING},
+    ALWAYS: {READING},
+    PART: {READING},
+    SAY: {FORM},
+    LIST: {HOME, INBOX, REPLAY, STEPS, RULES, CHOOSING},
+    TREE: {REPLAY, STEPS},
+}
 
 
 def bindings(*where: str) -> list[Binding]:

@@ -16,6 +16,11 @@ from typing import NamedTuple
 log = logging.getLogger(__name__)
 
 _LINES_KEPT = 500
+_LONGEST_KEPT = 10_000
+"""Characters of a line that is kept; a longer one is there until the console ends."""
+_BYTES_KEPT = 500_000
+_BYTES_READ = 4_000_000
+"""Of a file that something else made longer; every character takes at most 12 bytes there."""
 
 
 class Remembered(NamedTuple):
@@ -54,23 +59,58 @@ def remember(data: Path, what: Remembered) -> None:
 
 def recall_lines(data: Path) -> list[str]:
     """Return the lines typed at the prompt, oldest first."""
+    path = data / "prompt-history.jsonl"
     try:
-        text = (data / "prompt-history.jsonl").read_text(encoding="utf-8")
-    except (OSError, ValueError):
+        with path.open("rb") as file:
+            file.seek(max(0, path.stat().st_size - _BYTES_READ))
+            text = file.read(_BYTES_READ).decode("utf-8", "replace")
+    except OSError:
         return []
     lines = []
     for row in text.splitlines()[-_LINES_KEPT:]:
         with contextlib.suppress(ValueError):
             found = json.loads(row)
-            if isinstance(found, str):
+            if isinstance(found, str) and len(found) <= _LONGEST_KEPT:
                 lines.append(found)
     return lines
 
 
 def remember_lines(data: Path, lines: list[str]) -> None:
-    """Keep the last lines, atomically."""
-    kept = lines[-_LINES_KEPT:]
-    _write(data / "prompt-history.jsonl", "".join(json.dumps(line, ensure_ascii=True) + "\n" for line in kept))
+    """Keep the last lines, atomically, as many as there is room for; those that are too long are left out."""
+    kept: list[str] = []
+    room = _BYTES_KEPT
+    for line in reversed(lines[-_LINES_KEPT:]):
+        if len(line) <= _LONGEST_KEPT:
+            row = json.dumps(line, ensure_ascii=True) + "\n"
+            room -= len(row)
+            if room < 0:
+                break
+            kept.append(row)
+    _write(data / "prompt-history.jsonl", "".join(reversed(kept)))
+
+
+class Memory:
+    """What is remembered, while the console goes on.
+
+    Args:
+        data: the data folder.
+    """
+
+    def __init__(self, data: Path) -> None:
+        self._data = data
+        self.known = recall(data)
+        self.lines = recall_lines(data)
+        """Typed at the prompt, oldest first; whoever takes a line adds it."""
+
+    def keep(self, fresh: Remembered) -> None:
+        """Remember something else from now on; it is written at once."""
+        if fresh != self.known:
+            self.known = fresh
+            remember(self._data, fresh)
+
+    def keep_lines(self) -> None:
+        """Write the lines typed so far."""
+        remember_lines(self._data, self.lines)
 
 
 def _write(path: Path, text: str) -> None:

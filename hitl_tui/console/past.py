@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from textual.content import Content
 
-from hitl_tui.console.asking import Row, input_rows, text_row
 from hitl_tui.console.reel import Place, is_decision
+from hitl_tui.console.rows import Row, in_line, labelled, text_row
+from hitl_tui.console.subject import input_rows
 from hitl_tui.console.terms import clock_words, day_words, moment
 from hitl_tui.console.words import PlanRow, history_said, number_of, plan_rows, status_words
 from hitl_tui.core.safe_text import one_line, safe_text
@@ -87,9 +88,9 @@ def todos_at(state: Mapping[str, Any]) -> dict[str, SupervisorTodo]:
 def todo_rows(todo: SupervisorTodo, workspace: str, result: Mapping[str, Any] | None) -> list[Row]:
     """Return a TODO whole: its state, exact input, error and result."""
     glyph, word, colour = status_words(todo)
-    team = _line(todo.agent_name)
+    team = in_line(todo.agent_name)
     rows = [
-        text_row(_line(todo.name), "bold"),
+        text_row(in_line(todo.name), "bold"),
         text_row(
             _("{glyph} {word} · {team} · {priority} priority").format(
                 glyph=glyph, word=word, team=team, priority=render(todo.priority.value)
@@ -98,7 +99,7 @@ def todo_rows(todo: SupervisorTodo, workspace: str, result: Mapping[str, Any] | 
         ),
     ]
     if todo.approval is not None:
-        rows.append(_row(_("approved"), _approval_words(todo.approval)))
+        rows.append(labelled(_("approved"), _approval_words(todo.approval)))
     if todo.error:
         rows.append(text_row(safe_text(render(todo.error)), "$text-error"))
     rows += [text_row(""), *input_rows(todo.arguments, todo.description, workspace)]
@@ -127,7 +128,7 @@ def event_words(posted: Posted) -> str:
     words = render(str(data.get("reason") or summary or data.get("error") or ""))
     if words and kind != "proposed":
         parts.append(f"“{words}”")
-    return _line(" · ".join(parts))
+    return in_line(" · ".join(parts))
 
 
 def _deed(kind: str, data: Mapping[str, Any]) -> str:
@@ -174,7 +175,7 @@ def _given(decision: Given) -> str:
         who = f"{who} ({decision.channel})".strip()
     why = f"“{render(decision.reason)}”" if decision.reason else ""
     parts = [_verdict(str(decision.verdict), number_of(decision.todo_id)), who, clock_words(decision.at), why]
-    return _line(" · ".join(p for p in parts if p))
+    return in_line(" · ".join(p for p in parts if p))
 
 
 def decision_words(place: Place, here: Difference) -> str:
@@ -193,10 +194,10 @@ def decision_words(place: Place, here: Difference) -> str:
 def place_words(place: Place, *, ours: bool) -> str:
     """Return where a place is in one line."""
     info = place.info
-    said = _line(" ".join(number_of(w) for w in history_said(info).replace(",", " ").split()))
+    said = in_line(" ".join(number_of(w) for w in history_said(info).replace(",", " ").split()))
     parts = [
         _("{number} of {total}").format(number=place.number, total=place.total),
-        _line(info.node),
+        in_line(info.node),
         said,
         clock_words(info.timestamp),
     ]
@@ -215,28 +216,30 @@ def moment_rows(place: Place, state: Mapping[str, Any], here: Difference, *, our
     """
     info = place.info
     decided = [e for e in place.events if is_decision(e)]
-    rows = [_row(_("decided"), event_words(e), "bold") for e in decided]
-    rows += [_row(_("decided"), words, "bold") for words in given_words(place, here)]
+    rows = [labelled(_("decided"), event_words(e), "bold") for e in decided]
+    rows += [labelled(_("decided"), words, "bold") for words in given_words(place, here)]
     if not rows:
-        rows.append(_row(_("decided"), _("nothing at this checkpoint; [ and ] go to decisions"), "$text-muted"))
-    rows += [_row(_("happened"), event_words(e)) for e in place.events if not is_decision(e)]
-    rows += [_row(_("changed"), f"{_glyph(c)} {number_of(c.todo.id)}  {_what(c)}") for c in here.todos[:MOST_ROWS]]
+        rows.append(labelled(_("decided"), _("nothing at this checkpoint; [ and ] go to decisions"), "$text-muted"))
+    rows += [labelled(_("happened"), event_words(e)) for e in place.events if not is_decision(e)]
+    rows += [labelled(_("changed"), f"{_glyph(c)} {number_of(c.todo.id)}  {_what(c)}") for c in here.todos[:MOST_ROWS]]
     rows += _more(len(here.todos))
     if info.waiting:
-        rows.append(_row(_("waited"), _line(info.message), "$text-warning"))
+        rows.append(labelled(_("waited"), in_line(info.message), "$text-warning"))
     answer = state.get("response") or {}
     if answer.get("summary"):
-        rows.append(_row(_("answer"), safe_text(str(answer["summary"]))))
+        rows.append(labelled(_("answer"), safe_text(str(answer["summary"]))))
     rows.append(text_row(""))
     control = state.get("control") or {}
     where = _("{day} · superstep {step} · branch {branch}").format(
         day=day_words(info.timestamp), step=info.step, branch=info.branch
     )
-    rows.append(_row(_("where"), where + (_(" · on the current line") if ours else _(" · left behind by a restore"))))
+    rows.append(
+        labelled(_("where"), where + (_(" · on the current line") if ours else _(" · left behind by a restore")))
+    )
     if info.source == "fork":
         copied = _(" of {time}").format(time=clock_words(place.before.timestamp)) if place.before is not None else ""
         rows.append(
-            _row(
+            labelled(
                 _("origin"),
                 _("a restore: the copy{copied} of checkpoint {parent_id}").format(
                     copied=copied, parent_id=info.parent_id
@@ -244,20 +247,20 @@ def moment_rows(place: Place, state: Mapping[str, Any], here: Difference, *, our
             )
         )
     rows.append(
-        _row(
+        labelled(
             _("stood at"),
-            _("{node} · mode {value}").format(node=_line(info.node), value=_line(str(control.get("mode", "")))),
+            _("{node} · mode {value}").format(node=in_line(info.node), value=in_line(str(control.get("mode", "")))),
         )
     )
-    rows.append(_row("id", info.checkpoint_id))
+    rows.append(labelled("id", info.checkpoint_id))
     return rows
 
 
 def _approval_words(approval: Mapping[str, Any]) -> str:
     who, channel = str(approval.get("by", "")), str(approval.get("channel", ""))
-    said = _("approved by {who}").format(who=who) + (f" ({channel})" if channel and channel != who else "")
+    said = _("by {who}").format(who=who) + (f" ({channel})" if channel and channel != who else "")
     at = clock_words(str(approval.get("at", "")))
-    return _line(f"{said} · {at}" if at else said)
+    return in_line(f"{said} · {at}" if at else said)
 
 
 # Differences ------------------------------------------------------------------------------------------------------
@@ -301,22 +304,23 @@ def _what(change: TodoChange) -> str:
     glyph, word, __ = status_words(change.todo)
     if change.before is None or change.after is None:
         how = _("added") if change.before is None else _("removed")
-        return f"{how}: {_line(change.todo.agent_name)} · {_line(change.todo.name)} · {glyph} {word}"
+        return f"{how}: {in_line(change.todo.agent_name)} · {in_line(change.todo.name)} · {glyph} {word}"
     old, new = status_words(change.before), status_words(change.after)
     parts = [f"{old[0]} {old[1]} → {new[0]} {new[1]}"] if old != new else []
     parts += [_("input edited")] if change.edited else []
     parts += [_("moved in the order") if any(v.path == ("rank",) for v in change.moved) else ""]
     if change.approved is not None:
         approval = change.after.approval
-        parts.append(_("no longer approved") if approval is None else _approval_words(approval))
+        how = "" if new[1] == _("approved") else _("approved") + " "
+        parts.append(_("no longer approved") if approval is None else how + _approval_words(approval))
     if not any(parts):
-        parts = [", ".join(dict.fromkeys(_line(v.path[-1]).replace("_", " ") for v in change.values))]
+        parts = [", ".join(dict.fromkeys(in_line(v.path[-1]).replace("_", " ") for v in change.values))]
     return " · ".join(p for p in parts if p)
 
 
 def _todo_rows(change: TodoChange) -> Iterator[Row]:
     mark, colour = _glyph(change), {"+": "$text-success", "-": "$text-error", "~": ""}[_glyph(change)]
-    yield _row(f"{mark} {number_of(change.todo.id)}", _what(change), colour)
+    yield labelled(f"{mark} {number_of(change.todo.id)}", _what(change), colour)
     shown = [*change.edited, *(v for v in change.moved if v.path != ("rank",))]
     shown += [v for v in change.values if v.path[0] in ("error", "name")]
     for value in shown:
@@ -329,7 +333,7 @@ def value_rows(values: Sequence[ValueChange]) -> list[Row]:
 
 
 def _value_row(value: ValueChange, indent: str) -> Row:
-    name = _line(value.name)
+    name = in_line(value.name)
     if value.before is ABSENT:
         return text_row(f"{indent}+ {name}: {_short(value.after)}", "$text-success")
     if value.after is ABSENT:
@@ -341,17 +345,17 @@ def _result_rows(change: ResultChange, lines: Sequence[str]) -> Iterator[Row]:
     name = number_of(change.todo_id) if change.todo_id else _("answer")
     old, new = ((str(r.get("summary", "")) or _("a result")) if r else "" for r in (change.before, change.after))
     if change.before is None:
-        yield _row(f"+ {name}", _clip(new), "$text-success")
+        yield labelled(f"+ {name}", _clip(new), "$text-success")
     elif change.after is None:
-        yield _row(f"- {name}", _("none any more; it was: {old}").format(old=_clip(old)), "$text-error")
+        yield labelled(f"- {name}", _("none any more; it was: {old}").format(old=_clip(old)), "$text-error")
     else:
-        yield _row(
+        yield labelled(
             f"~ {name}",
             f"{_clip(old)} → {_clip(new)}" if old != new else _("another text: {new}").format(new=_clip(new)),
         )
     colours = {"+": "$text-success", "-": "$text-error"}
     for line in lines[:MOST_ROWS]:
-        yield Row("", Content.styled(f"    {_line(line)}", colours.get(line[:1], "$text-muted")), exact=True)
+        yield Row("", Content.styled(f"    {in_line(line)}", colours.get(line[:1], "$text-muted")), exact=True)
     yield from _more(len(lines))
 
 
@@ -372,7 +376,7 @@ def restore_words(info: CheckpointInfo, number: int, total: int, found: Conseque
     done = [e for e in effects if e.todo_id in ran and e.status != "failed"]
     lines = [
         _("The session would stand at {node} again, checkpoint {number} of {total}.").format(
-            node=_line(info.node), number=number, total=total
+            node=in_line(info.node), number=number, total=total
         )
     ]
     if found.stopped:
@@ -399,7 +403,7 @@ def restore_words(info: CheckpointInfo, number: int, total: int, found: Conseque
     if found.ran:
         lines.append(_("! Ran since: {ran}. What it did to the world is NOT undone:").format(ran=_names(found.ran)))
         lines += [
-            f"    {number_of(e.todo_id)} {_line(e.name)} ({_line(e.status)}): {_short(e.subject)}" for e in done[:8]
+            f"    {number_of(e.todo_id)} {in_line(e.name)} ({in_line(e.status)}): {_short(e.subject)}" for e in done[:8]
         ]
         lines += [_("    … and {n:,} more").format(n=len(done) - 8)] if len(done) > 8 else []
         lines += [] if done else [_("    no effect outside this session is on record")]
@@ -412,7 +416,7 @@ def fork_words(place: Place, session: str) -> str:
     return "\n".join(
         [
             _("Another session begins where {session} stood at {node}, checkpoint {number} of {total}.").format(
-                session=session, node=_line(place.info.node), number=place.number, total=place.total
+                session=session, node=in_line(place.info.node), number=place.number, total=place.total
             ),
             _("+ The same is asked there; {session} itself goes on as it is.").format(session=session),
             _("! What was done to the world up to now is known there, and asked about before it is done again."),
@@ -426,16 +430,8 @@ def _names(todos: Sequence[SupervisorTodo]) -> str:
     return shown + (_(" and {n:,} more").format(n=len(todos) - _NAMED) if len(todos) > _NAMED else "")
 
 
-def _row(label: str, text: str, style: str = "") -> Row:
-    return Row(label, Content.styled(text, style))
-
-
-def _line(text: str) -> str:
-    return safe_text(text, multiline=False)
-
-
 def _clip(text: str) -> str:
-    return one_line(_line(text), _LONGEST)
+    return one_line(in_line(text), _LONGEST)
 
 
 def _short(value: Any) -> str:

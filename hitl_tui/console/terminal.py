@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import selectors
+import signal
 from codecs import getincrementaldecoder
-from codecs import lookup as lookup_codec
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable
 from functools import lru_cache
+from typing import IO, TYPE_CHECKING, Any
 
 from rich.segment import Segment
 from textual import events
@@ -17,61 +19,25 @@ from textual._xterm_parser import XTermParser
 from textual.color import Color
 from textual.driver import Driver
 from textual.filter import LineFilter
+from textual.geometry import Size
 from textual.keys import Keys
 
 from hitl_tui.core.safe_text import cell_width
+from hitl_tui.core.signs import SIGNS, is_utf8
+from hitl_tui.core.signs import ascii_wanted as ascii_wanted
+
+if TYPE_CHECKING:
+    from textual.app import App
 
 _ALTERNATES = re.compile(r"\x1b\[(\d+)(?::[\d:]*)?((?:;\d*)?)((?::\d*)?)((?:;[\d:]*)?)([u~ABCDEFHPQRS])")
 _RELEASED = ":3"
 
-ASCII_VARIABLE = "HITL_ASCII"
+HUNG_UP = 129
+"""Exit code of a console whose terminal is gone, as a shell gives it to what a hang-up ended."""
 
-# As many cells as before, so that nothing moves.
-_SIGNS = str.maketrans(
-    {
-        **dict.fromkeys("─━═╌╍┄┅┈┉╴╶╸╺╼╾▔▁⎯—–−‐‑", "-"),
-        **dict.fromkeys("│┃║╎╏┆┇┊┋╵╷╹╻╽╿▏▎▍▌▐▕", "|"),
-        **dict.fromkeys("█▉▊▋▓■▪▮", "#"),
-        **dict.fromkeys("░▒·․‧▯▫", "."),
-        **dict.fromkeys("▂▃▄▅▆▇▀", " "),
-        **dict.fromkeys("●◉•∙⏺⬤◆", "*"),
-        **dict.fromkeys("○◌◯⭘", "o"),
-        **dict.fromkeys("✓✔", "+"),
-        **dict.fromkeys("✗✘×✕", "x"),
-        **dict.fromkeys("▸▶►›→»⟩❯▹", ">"),
-        **dict.fromkeys("◂◀◄‹←«⟨❮", "<"),
-        **dict.fromkeys("↑▲△▴", "^"),
-        **dict.fromkeys("↓▼▽▾", "v"),
-        **dict.fromkeys("“”„", '"'),
-        **dict.fromkeys("‘’", "'"),
-        **dict.fromkeys((chr(n) for n in (*range(0x2400, 0x2420), 0x2421)), "^"),
-        "…": "~",
-        "\U0001f50e": "? ",
-    }
-)
 _BOX = re.compile("[\u2500-\u257f\u2580-\u259f]")
 _BRAILLE = re.compile("[\u2800-\u28ff]")
 _MOVING = re.compile("[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\U000e0000-\U000e0fff]")
-
-
-def ascii_wanted(environ: Mapping[str, str], encoding: str) -> bool:
-    """Return whether signs and frames are drawn in ASCII: `HITL_ASCII=1`, or a terminal that isn't UTF-8.
-
-    Args:
-        environ: the environment.
-        encoding: of what is written to the terminal.
-    """
-    chosen = environ.get(ASCII_VARIABLE, "").strip().lower()
-    if chosen:
-        return chosen not in ("0", "no", "off", "false")
-    return not _is_utf8(encoding)
-
-
-def _is_utf8(encoding: str) -> bool:
-    try:
-        return lookup_codec(encoding).name == "utf-8"
-    except LookupError:
-        return False
 
 
 class Drawn(LineFilter):
@@ -89,7 +55,7 @@ class Drawn(LineFilter):
     def __init__(self, *, plain: bool, encoding: str = "utf-8") -> None:
         super().__init__()
         self.plain = plain
-        self.encoding = "" if _is_utf8(encoding) else encoding
+        self.encoding = "" if is_utf8(encoding) else encoding
 
     def apply(self, segments: list[Segment], background: Color) -> list[Segment]:
         return [self._segment(segment) for segment in segments]
@@ -111,7 +77,7 @@ def _harmless(text: str) -> str:
 
 @lru_cache(2048)
 def _in_ascii(text: str, encoding: str) -> str:
-    signs = _BRAILLE.sub("*", _BOX.sub("+", text.translate(_SIGNS)))
+    signs = _BRAILLE.sub("*", _BOX.sub("+", text.translate(SIGNS)))
     if not encoding or signs.isascii():
         return signs
     return "".join(c if _has_form(c, encoding) else "?" * cell_width(c) for c in signs)
@@ -153,14 +119,79 @@ class TolerantParser(XTermParser):
             return [events.Key(Keys.Ignore, sequence)]
 
 
+class _Outlet:
+    """The terminal as a file. Once it is gone, what is written goes nowhere: the thread that writes has to live on."""
+
+    def __init__(self, file: IO[str]) -> None:
+        self._file = file
+
+    def write(self, text: str) -> None:
+        self._tried(lambda: self._file.write(text))
+
+    def flush(self) -> None:
+        self._tried(self._file.flush)
+
+    def fileno(self) -> int:
+        return self._file.fileno()
+
+    @staticmethod
+    def _tried(work: Callable[[], object]) -> None:
+        try:
+            work()
+        except OSError as error:
+            if error.errno != errno.EIO:
+                raise
+
+
 def tolerant(base: type[Driver]) -> type[Driver]:
-    """Return a driver class that reads its input through `TolerantParser`; others than Linux's stay as they are."""
+    """Return a driver class for a terminal as it really is; others than Linux's stay as they are.
+
+    It reads its input through `TolerantParser`, the last size always wins, and the app ends when the terminal is gone.
+    """
     from textual.drivers.linux_driver import LinuxDriver
 
     if not issubclass(base, LinuxDriver):
         return base
 
     class TolerantDriver(base):  # type: ignore[misc, valid-type]
+        _asked = False
+        _file: Any
+
+        def __init__(self, app: App[Any], **options: Any) -> None:
+            super().__init__(app, **options)
+            self._file = _Outlet(self._file)
+
+        def start_application_mode(self) -> None:
+            # Textual reads the size within the signal handler. A signal that comes between reading and posting is
+            # handled in between: the newer size is posted first, and the older one stays.
+            before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGWINCH})
+            try:
+                super().start_application_mode()
+                signal.signal(signal.SIGWINCH, self._ask_size)
+            finally:
+                signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+        def _ask_size(self, *__: object) -> None:
+            """A signal says that the size changed; the loop reads it, so that what was read last is posted last."""
+            if not self._asked:
+                self._asked = True
+                self._loop.call_soon_threadsafe(self._read_size)
+
+        def _read_size(self) -> None:
+            self._asked = False  # first: a signal from here on asks again
+            if not self._in_band_window_resize:
+                size = Size(*self._get_terminal_size())
+                self.process_message(events.Resize(size, size))
+
+        def _read(self) -> bytes:
+            """Return what was typed; nothing when the terminal is gone."""
+            try:
+                return os.read(self.fileno, 4096)
+            except OSError as error:
+                if error.errno != errno.EIO:
+                    raise
+                return b""
+
         def run_input_thread(self) -> None:
             parser = TolerantParser(self._debug)
             decode = getincrementaldecoder("utf-8")(errors="replace").decode
@@ -168,8 +199,9 @@ def tolerant(base: type[Driver]) -> type[Driver]:
                 selector.register(self.fileno, selectors.EVENT_READ)
                 while not self.exit_event.is_set():
                     if selector.select(0.1):
-                        data = os.read(self.fileno, 4096)
+                        data = self._read()
                         if not data:
+                            self._app.call_later(self._app.exit, None, HUNG_UP)
                             break
                         for event in parser.feed(decode(data)):
                             self.process_message(event)

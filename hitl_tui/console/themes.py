@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from textual.color import Color, ColorParseError
 from textual.theme import Theme
 
 from hitl_tui.language import _
+
+if TYPE_CHECKING:
+    from textual.app import App
 
 DEFAULT = "dark"
 _MUTED, _DISABLED = 0.68, 0.5
@@ -65,6 +68,35 @@ def load_themes(folders: Iterable[Path], only: Collection[str] = ()) -> Themes:
                 continue
             found[theme.name] = theme
     return Themes(found, tuple(problems))
+
+
+def wear(app: App[Any], folders: Iterable[Path], choices: Sequence[str]) -> bool:
+    """Give an app the first theme that is there; return False when none is. No other one is read.
+
+    Args:
+        app: the app.
+        folders: a later one's themes win.
+        choices: names of themes.
+    """
+    found = load_themes(folders, only=choices).themes
+    choice = next((name for name in choices if name in found), None)
+    if choice is None:
+        return False
+    app.register_theme(found[choice])
+    app.theme = choice
+    return True
+
+
+def offer(app: App[Any], folders: Iterable[Path]) -> tuple[str, ...]:
+    """Let an app's person choose among the themes of some folders, and no others; return one sentence a problem."""
+    found = load_themes(folders)
+    known = app.available_themes
+    for theme in found.themes.values():
+        if known.get(theme.name) != theme:
+            app.register_theme(theme)
+    for name in known.keys() - found.themes.keys() if found.themes else ():
+        app.unregister_theme(name)
+    return found.problems
 
 
 def rich_colour(value: str) -> str:

@@ -26,6 +26,17 @@ _STATUS: Mapping[Status, tuple[str, str, str]] = {
     Status.WAITING_APPROVAL: ("?", mark("asks"), "$text-warning"),
 }
 
+_RISK: Mapping[str, str] = {
+    "high": mark("RISKY: changes things outside this session"),
+    "medium": mark("MEDIUM RISK"),
+    "low": mark("low risk"),
+}
+
+
+def risk_words(risk: str) -> str:
+    """Return a class of risk in words; what comes before a colon is enough where room is scarce."""
+    return _(_RISK[risk]) if risk in _RISK else risk
+
 
 def status_words(todo: SupervisorTodo) -> tuple[str, str, str]:
     """Return glyph, word and colour variable of a TODO's status."""

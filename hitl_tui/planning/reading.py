@@ -20,7 +20,7 @@ _TAIL = re.compile("[가-힣]{0,6}")
 _ALPHABETIC = re.compile(r"[^\W\d_]+")
 _KEYBOARD_ROWS = ("qwertyuiop", "asdfghjkl", "zxcvbnm")
 
-EXAMPLE = 'For example: "강남구 아파트 시세 조회" or "What is the cap on a rent increase?"'
+EXAMPLE = 'For example: "What is the cap on a rent increase?"'
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,14 +12,15 @@ from hitl_tui.planning.grammar import ADDING, OUT, Order, names_step, orders_in
 from hitl_tui.planning.proposals import PlanChange, Proposed, RemoveTodo, SetPriority, SkipTodo
 from hitl_tui.planning.reading import cut, shown
 from hitl_tui.planning.ruleset import Rules
-from hitl_tui.planning.scene import HELP, IDLE, Draft, Scene, named_todos, spoken
+from hitl_tui.planning.scene import HELP, IDLE, Draft, NoChange, Scene, named_todos, spoken
 
 
 def revise_text(scene: Scene) -> Proposed:
     """Return the changes a text asks for.
 
     Raises:
-        BadInput: it asks for none, or for one that isn't possible.
+        NoChange: it asks for none.
+        BadInput: it asks for one that isn't possible.
         PlanError: it needs an agent that is disabled, or a command lacks a parameter.
     """
     text = shown(scene.text[: scene.rules.limits.revise], scene.rules.limits)
@@ -38,7 +39,7 @@ def revise_text(scene: Scene) -> Proposed:
     if not changes:
         if draft.refusals:
             raise draft.refusals[0]
-        raise BadInput(f'No change of the plan was recognised in "{cut(scene.text, 60)}".', help=HELP)
+        raise NoChange(f'No change of the plan was recognised in "{cut(scene.text, 60)}".', help=HELP)
     return Proposed(_reason(changes, draft, scene), tuple(changes))
 
 

@@ -15,11 +15,15 @@ from hitl_tui.planning.ruleset import Need, Rules
 
 HELP = (
     "Understood are adding a search, an analysis, a report or a declared command, and skipping, removing or "
-    'prioritising TODOs, for example "분석도 추가해줘" or "skip the report"; /new starts another session.'
+    'prioritising TODOs, for example "add an analysis" or "skip the report".'
 )
 NAMES = {Need.FIND: "search", Need.COMPUTE: "analysis", Need.WRITE: "report", Need.RUN: "command"}
 
 IDLE = (Status.PENDING, Status.WAITING_APPROVAL, Status.BLOCKED)
+
+
+class NoChange(BadInput):
+    """A text asks for no change of the plan that could be recognised."""
 
 
 @dataclass(frozen=True, slots=True)

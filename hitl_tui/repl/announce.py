@@ -9,8 +9,9 @@ from hitl_tui.commands.asked import open_question
 from hitl_tui.commands.parser import Parsed
 from hitl_tui.core.errors import BadInput, UnknownName
 from hitl_tui.core.todos import Status, SupervisorTodo, resolve_id
-from hitl_tui.language import _, render
+from hitl_tui.language import render
 from hitl_tui.repl.plain import answer_lines, inline, question_lines, standing
+from hitl_tui.repl.signs import _, stepped
 from hitl_tui.supervisor.activity import Activity
 from hitl_tui.supervisor.snapshot import Question, Snapshot
 
@@ -90,7 +91,7 @@ class Announcer:
     def hear(self, entry: Activity) -> None:
         """Say what a team does; progress in numbers is left out, questions are shown whole instead."""
         if entry.kind in _TOLD:
-            said = entry.text if entry.kind == "line" else f"{render(entry.kind)}: {render(entry.text)}"
+            said = stepped(entry.text) if entry.kind == "line" else f"{render(entry.kind)}: {render(entry.text)}"
             self._say([f"[{entry.todo_id or _('session')}] {said}"])
 
     def catch_up(self, entries: Sequence[Activity]) -> None:

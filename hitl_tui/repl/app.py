@@ -9,9 +9,9 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
 
 from hitl_tui.core.errors import StorageError
-from hitl_tui.language import _
 from hitl_tui.repl.announce import Say
 from hitl_tui.repl.options import LineOptions
+from hitl_tui.repl.signs import _, writable
 from hitl_tui.repl.source import PlainLines, Source
 from hitl_tui.repl.talk import Talk
 from hitl_tui.supervisor.workbench import Workbench
@@ -98,7 +98,7 @@ def _is_terminal(stream: object) -> bool:
 
 def _print(lines: Sequence[str]) -> None:
     # patch_stdout puts its own stream there, which keeps the prompt below what is printed
-    sys.stdout.write("".join(f"{line}\n" for line in lines))
+    sys.stdout.write(writable("".join(f"{line}\n" for line in lines)))
     sys.stdout.flush()
 
 

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from hitl_tui.core.safe_text import safe_text, text_lines
 from hitl_tui.core.shapes.model import Shape, ShapeKind
-from hitl_tui.language import _, render
+from hitl_tui.language import render
+from hitl_tui.repl.signs import _, signs
 
 if TYPE_CHECKING:
     from hitl_tui.supervisor.snapshot import Question
@@ -28,7 +29,7 @@ def inner_lines(question: Question, shape: Shape) -> Iterator[str]:
     subject = question.view.request.subject
     path = [str(node) for node in subject.get("path", ()) if node]
     if path:
-        yield _("From: {path}").format(path=safe_text(" › ".join(path), multiline=False))
+        yield _("From: {path}").format(path=signs(" › ").join(safe_text(node, multiline=False) for node in path))
     if shape.kind in _OURS:
         yield render(shape.question)
     else:

@@ -14,8 +14,9 @@ from hitl_tui.commands.results import CommandResult
 from hitl_tui.core.requests import Kind, Verdict
 from hitl_tui.core.safe_text import cell_width, one_line, safe_text
 from hitl_tui.core.todos import Status, SupervisorTodo
-from hitl_tui.language import _, mark, ngettext, render
+from hitl_tui.language import mark, render
 from hitl_tui.repl.inner import inner_lines, meaning_lines
+from hitl_tui.repl.signs import _, clipped, ngettext, signs
 from hitl_tui.supervisor.snapshot import FAILED, FINISHED, RUNNING, WAITING, Question, Snapshot
 
 SHOWN_DIGITS = 12
@@ -93,11 +94,11 @@ def _todo_line(todo: SupervisorTodo) -> str:
     if todo.duration is not None:
         parts.append(f"{todo.duration:.1f} s")
     if todo.dependencies and todo.status in (Status.PENDING, Status.BLOCKED):
-        parts.append(f"← {', '.join(todo.dependencies)}")
+        parts.append(signs("← ") + ", ".join(todo.dependencies))
     if todo.approval is not None and todo.status is Status.PENDING:
         parts.append(_("approved"))
     if todo.error:
-        parts.append(one_line(render(todo.error), 200))
+        parts.append(clipped(render(todo.error), 200))
     return "  ".join(parts)
 
 
@@ -120,7 +121,7 @@ def question_lines(question: Question, place: str, give: Callable[[str], str]) -
     if inner or about.get("risk"):
         risk = inner or str(about["risk"])
         head.append(_(_RISKS[risk]) if risk in _RISKS else inline(risk))
-    lines = [" · ".join(head)]
+    lines = [signs(" · ").join(head)]
     lines += [f"  {text}" for text in _about(about)]
     shape = question.shape
     if shape is not None:
@@ -315,6 +316,8 @@ def result_lines(result: CommandResult, snapshot: Snapshot | None) -> list[str]:
         snapshot: the session that it is about; None for none.
     """
     lines = shown(render(result.message)).split("\n")
+    if "commands" in result.data:
+        lines = [signs(line) for line in lines]
     if result.failed:
         lines = [_("Error: {message}").format(message=lines[0]), *lines[1:]]
         return [*lines, *([f"  {shown(render(str(result.data['help'])))}"] if result.data.get("help") else [])]
@@ -351,7 +354,7 @@ def session_rows(sessions: Sequence[Mapping[str, Any]]) -> list[str]:
         status = render(str(item["session_status"]))
         asks = _("{n} for you").format(n=item["questions"]) if item["questions"] else ""
         state = _("{status}, open").format(status=status) if item["owned"] else status
-        title = one_line(str(item["title"]) or render(str(item["message"])), 100)
+        title = clipped(str(item["title"]) or render(str(item["message"])), 100)
         rows.append((str(item["session_id"]), state, asks, str(item["updated"])[:16].replace("T", " "), title))
     return table(rows)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator
 from pathlib import Path
 
@@ -14,9 +15,12 @@ from prompt_toolkit.document import Document
 from prompt_toolkit.history import FileHistory, History, InMemoryHistory
 
 from hitl_tui.commands.completion import Completion
-from hitl_tui.language import _, mark, render
+from hitl_tui.language import mark, render
+from hitl_tui.repl.signs import _, signs, writable
 
 HISTORY = "line-history"
+_LONGEST_KEPT = 10_000
+_BYTES_KEPT = 1_000_000
 
 _AGAIN = mark("Press Ctrl-D again to leave; leaving decides nothing.")
 
@@ -40,17 +44,21 @@ class CommandCompleter(Completer):
     ) -> AsyncGenerator[Shown, None]:
         cursor = document.cursor_position
         for found in await self._find(document.text, cursor):
-            yield Shown(found.text, found.start - cursor, display=found.display, display_meta=_meta(found.help))
+            yield Shown(
+                found.text, found.start - cursor, display=writable(found.display), display_meta=_meta(found.help)
+            )
 
 
 def _meta(help: str) -> str:
     """Return what stands beside a completion; its first word says how something stands, the rest names it."""
     first, dot, rest = help.partition(" · ")
-    return render(help) if not dot else f"{render(first)}{dot}{rest}"
+    return writable(render(help) if not dot else f"{render(first)}{signs(dot)}{rest}")
 
 
 class _KeptHistory(FileHistory):
     def store_string(self, string: str) -> None:
+        if len(string) > _LONGEST_KEPT:
+            return  # it is there until the program ends
         try:
             super().store_string(string)
         except OSError:  # a full disk costs the history of this line, not the session
@@ -61,9 +69,25 @@ def open_history(path: Path) -> History:
     """Return the history kept in a file that only its owner can read, or one in memory where that can't be."""
     try:
         path.touch(mode=0o600)
+        _shorten(path)
     except OSError:
         return InMemoryHistory()
     return _KeptHistory(str(path))
+
+
+def _shorten(path: Path) -> None:
+    """Keep the last lines of a history that has grown too long; prompt_toolkit reads all of it, and only adds."""
+    size = path.stat().st_size
+    if size <= _BYTES_KEPT:
+        return
+    with path.open("rb") as file:
+        file.seek(size - _BYTES_KEPT // 2)
+        kept = file.read()
+    fresh = path.with_name(f".{path.name}-{os.getpid()}")
+    # An entry begins with an empty line and the comment that says when.
+    fresh.write_bytes(kept[kept.find(b"\n# ") + 1 :])
+    fresh.chmod(0o600)
+    fresh.replace(path)
 
 
 class PromptLines:
@@ -99,7 +123,7 @@ class PromptLines:
             history=open_history(history),
             completer=CommandCompleter(find),
             complete_while_typing=False,
-            bottom_toolbar=lambda: hint(self._session.default_buffer.text) or toolbar(),
+            bottom_toolbar=lambda: writable(hint(self._session.default_buffer.text) or toolbar()),
         )
         self._session.default_buffer.on_text_changed += self._typed
 

@@ -17,11 +17,12 @@ from hitl_tui.config.graphs import GraphDeclaration, graph_in
 from hitl_tui.config.load import load_config
 from hitl_tui.core.errors import BadInput, ConfigError, HitlError
 from hitl_tui.core.policy import Mode
-from hitl_tui.core.safe_text import one_line
-from hitl_tui.language import _, language, ngettext, render
+from hitl_tui.language import language, render
+from hitl_tui.planning.replies import calls_for_help
 from hitl_tui.repl.announce import Announcer, Say
 from hitl_tui.repl.options import LineOptions
 from hitl_tui.repl.plain import mode_words, plan_lines, result_lines, shown, standing
+from hitl_tui.repl.signs import _, clipped, ngettext, signs
 from hitl_tui.repl.source import Source
 from hitl_tui.resources import Starter, materialise, starters
 from hitl_tui.supervisor.follower import Follower
@@ -84,7 +85,7 @@ class Talk:
         count = len(seen.questions)
         needs = ngettext("{n} needs you", "{n} need you", count).format(n=count) if count else render(seen.status)
         followed = "" if self._session.owned else _(" · followed: another process has it open")
-        return f"{seen.session_id} · {mode_words(seen.mode)} · {needs}{followed} · /help"
+        return signs(" · ").join([seen.session_id, mode_words(seen.mode), f"{needs}{followed}", "/help"])
 
     def hint(self, line: str) -> str:
         """Return what an answer that is being typed would send, and as what type; empty for any other line."""
@@ -231,7 +232,7 @@ class Talk:
         if open_ones:
             lines.append(_("Or write the id of a session that isn't finished:"))
             lines += [
-                f"  {s.id}  {render(s.status)}  {one_line(s.title or render(s.message), 100)}" for s in open_ones[-9:]
+                f"  {s.id}  {render(s.status)}  {clipped(s.title or render(s.message), 100)}" for s in open_ones[-9:]
             ]
         self._say([*lines, "/help lists all commands, /quit leaves."])
 
@@ -242,6 +243,8 @@ class Talk:
             await self._start(offered[int(text) - 1])
         elif text in self._bench.data.ids():
             await self._enter(self._bench.setup(text), "")
+        elif self._options.attached is None and calls_for_help(text):
+            await self._without_session(parse("/help"))
         else:
             await self._new(text)
 
@@ -258,7 +261,7 @@ class Talk:
         if parsed.spec.name != "help":
             raise BadInput("No session is open; write a question to begin one.", help="/help lists all commands.")
         for usage, summary in help_table():
-            self._say([usage, f"    {_(summary)}"])
+            self._say([signs(usage), f"    {_(summary)}"])
 
     async def _new(self, query: str, session_id: str = "", graph: GraphDeclaration | None = None) -> None:
         mode = Mode(self._options.mode) if self._options.mode else None
@@ -283,7 +286,7 @@ class Talk:
         self._say(
             [
                 _("Session {id}: {title}{followed}").format(
-                    id=setup.info.id, title=one_line(setup.info.title, 200), followed=followed
+                    id=setup.info.id, title=clipped(setup.info.title, 200), followed=followed
                 )
             ]
         )

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from hitl_tui.config.standing import (
     StandingRule,
     change_rules,
+    changed,
     decisions,
     exact_input,
     load_rules,
@@ -172,6 +173,7 @@ BASE = '[[policy]]\nteam = "command_team"\nrisk = "medium"\ndecision = "allow"\n
         (BASE + 'tem = "x"\n', "tem"),
         (BASE.replace("command_team", "comand_team"), "command_team"),
         (BASE + "by = 3\n", "must be texts"),
+        (BASE + 'until = "2030-01-31T12:00"\n', "with its zone"),
         ("[defaults]\nmode = 'risk'\n", "nothing but"),
         ("policy = 3\n", "nothing but"),
         ("x = [", "TOML"),
@@ -187,9 +189,9 @@ def test_a_file_that_cannot_be_used_says_why_in_one_sentence(text: str, said: st
 def test_a_rule_for_any_input_is_for_less_than_high_risk_alone() -> None:
     (rule,) = parse_rules(BASE)
     assert rule.risk is Risk.MEDIUM
-    assert rule.allows(asked(risk="medium"), "/w")
-    assert not rule.allows(asked(risk="high"), "/w")
-    assert not replace(rule, risk=Risk.HIGH).allows(asked(risk="high"), "/w")
+    assert rule.allows(asked(risk="medium"), "/w", NOW)
+    assert not rule.allows(asked(risk="high"), "/w", NOW)
+    assert not replace(rule, risk=Risk.HIGH).allows(asked(risk="high"), "/w", NOW)
 
 
 def test_a_file_that_cannot_be_used_is_not_written_over(tmp_path: Path) -> None:
@@ -203,3 +205,44 @@ def test_a_file_that_cannot_be_used_is_not_written_over(tmp_path: Path) -> None:
 def test_a_folder_that_is_gone_is_said(tmp_path: Path) -> None:
     with pytest.raises(StorageError):
         change_rules(tmp_path / "gone" / "rules.toml", lambda rules: rules)
+
+
+def medium() -> StandingRule:
+    return replace(made(asked(risk="medium")), by="ann")
+
+
+@pytest.mark.parametrize(
+    ("written", "until"),
+    [
+        ("8h", "2026-03-01T18:00:00+00:00"),
+        ("1d", "2026-03-02T10:00:00+00:00"),
+        ("2030-01-31T12:00:00+09:00", "2030-01-31T03:00:00+00:00"),
+        ("never", ""),
+        ("", ""),
+    ],
+)
+def test_a_rule_holds_until_its_end(written: str, until: str) -> None:
+    fresh = changed(replace(medium(), until="2027-01-01T00:00:00+00:00"), {"until": written}, by="bob", at=NOW)
+    assert (fresh.until, fresh.by, fresh.input) == (until, "bob", medium().input)
+    assert parse_rules(fresh.to_toml()) == (fresh,)
+    question = asked(risk="medium")
+    assert decisions([question], Mode.RISK, WORKSPACE, [fresh], NOW)
+    late = decisions([question], Mode.RISK, WORKSPACE, [fresh], "2031-01-01T00:00:00+00:00")
+    assert bool(late) is (until == "")
+
+
+@pytest.mark.parametrize("written", ["soon", "-1h", "2026-03-01", "2026-02-30", "9" * 400 + "d"])
+def test_an_end_that_is_none_or_over_is_refused(written: str) -> None:
+    with pytest.raises(BadInput):
+        changed(medium(), {"until": written}, by="bob", at=NOW)
+
+
+def test_any_input_is_for_less_than_high_risk_and_never_narrowed_again() -> None:
+    wide = changed(medium(), {"input": "any"}, by="bob", at=NOW)
+    assert (wide.input, wide.shown, wide.by) == ("", "clean: any input", "bob")
+    assert wide.allows(asked(risk="medium", argv=["rm", "other"]), WORKSPACE, NOW)
+    assert not medium().allows(asked(risk="medium", argv=["rm", "other"]), WORKSPACE, NOW)
+    for rule, wanted in ((made(asked()), "any"), (wide, "exact"), (medium(), "some")):
+        with pytest.raises(BadInput):
+            changed(rule, {"input": wanted}, by="bob", at=NOW)
+    assert changed(wide, {"input": "any"}, by="bob", at=NOW) is wide

@@ -10,7 +10,7 @@ from textual.app import App, ComposeResult
 from textual.containers import VerticalScroll
 from textual.content import Content
 
-from hitl_tui.console.asking import Row
+from hitl_tui.console.rows import Row
 from hitl_tui.console.widgets.plan import PlanTable
 from hitl_tui.console.widgets.rows import Rows
 from hitl_tui.console.words import PlanLines, PlanRow, plan_rows, running_rows

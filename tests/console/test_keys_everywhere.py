@@ -2,40 +2,118 @@
 
 from __future__ import annotations
 
+import importlib
+import inspect
+import pkgutil
 import re
 from pathlib import Path
 
 import polib
 import pytest
 from console_support import EXAMPLE, RISE, command_workspace, console
+from textual.app import App
 from textual.binding import BindingsMap
-from textual.widgets import Button
+from textual.command import CommandPalette
+from textual.content import Content
+from textual.dom import DOMNode
+from textual.widgets import Button, Input, TextArea
 
+import hitl_tui.console
+from hitl_tui.console.app import HitlApp
 from hitl_tui.console.help import help_rows
 from hitl_tui.console.keymap import load_keymap
-from hitl_tui.console.keys import KEYS
-from hitl_tui.console.screens.answering import Gathered, Part
-from hitl_tui.console.screens.choosing import Choosing
-from hitl_tui.console.screens.dialogs import Confirm, Reading, Words
+from hitl_tui.console.keys import FINDING, KEYS, PROMPT, SAY
+from hitl_tui.console.screens.dialogs import Words
 from hitl_tui.console.screens.edit import Edit
-from hitl_tui.console.screens.filling import Filling
-from hitl_tui.console.screens.review import Review
-from hitl_tui.console.screens.rules import Always, Rules
-from hitl_tui.console.screens.saying import Saying
-from hitl_tui.console.screens.viewer import Viewer
+from hitl_tui.console.screens.inbox import Inbox
+from hitl_tui.console.widgets.plan import PlanTable
 from hitl_tui.console.widgets.question import QuestionPanel
 from hitl_tui.core.todos import Status
 from hitl_tui.language.catalogue import catalogue_path
 
 KNOWN = {spec.id for spec in KEYS}
 NAMED = re.compile(r"\{([a-z_]+\.[a-z0-9_]+)\}")
-DIALOGS = [Gathered, Part, Choosing, Confirm, Reading, Words, Edit, Filling, Review, Always, Rules, Saying, Viewer]
+# Textual's, everywhere alike: moving cursor, view or focus, copying what is selected, Enter on a button with the focus.
+MOVES = re.compile(r"(app\.focus_(next|previous)|(cursor|scroll|page)_\w+|first|last|screen\.copy_text|press)(\(.*\))?")
+WRITTEN = (Input, TextArea, CommandPalette)
+"""Text fields: their editing keys are Textual's."""
+LITERAL = re.compile(r"\b(Esc|Enter|Tab|Space|PgUp|PgDn|Del|F\d{1,2})(?![a-z])|(?:Ctrl|Shift)[+-]")
 
 
-@pytest.mark.parametrize("screen", DIALOGS, ids=lambda screen: screen.__name__)
-def test_dialogs_bind_only_what_the_map_has(screen: type[object]) -> None:
-    bound = {binding.id for __, binding in BindingsMap(screen.BINDINGS)}  # type: ignore[attr-defined]
-    assert bound and bound <= KNOWN
+def our_widgets() -> list[type[DOMNode]]:
+    """Return the app, all screens and all widgets of the console."""
+    found: dict[type[DOMNode], None] = {}
+    for entry in pkgutil.walk_packages(hitl_tui.console.__path__, "hitl_tui.console."):
+        for kind in vars(importlib.import_module(entry.name)).values():
+            if inspect.isclass(kind) and issubclass(kind, DOMNode) and kind.__module__ == entry.name:
+                found[kind] = None
+    assert len(found) > 40
+    return [kind for kind in found if not issubclass(kind, App) or issubclass(kind, HitlApp)]  # no base of the app
+
+
+def test_every_binding_is_from_the_map() -> None:
+    bound = set()
+    for kind in our_widgets():
+        own = BindingsMap(kind.__dict__.get("BINDINGS", ())) if issubclass(kind, WRITTEN) else kind._merge_bindings()
+        for key, binding in own:
+            assert binding.id in KNOWN or MOVES.fullmatch(binding.action), (kind.__name__, key, binding.action)
+            bound.add(binding.id)
+    # The prompt's, a text's and a search's keys come before what is typed, so these ask the map themselves.
+    asked = {spec.id for spec in KEYS if spec.where in (PROMPT, SAY, FINDING)}
+    assert bound - {None} | asked == KNOWN
+
+
+def test_nothing_is_bound_or_listed_past_the_map() -> None:
+    for path in Path(hitl_tui.console.__file__).parent.rglob("*.py"):
+        made = re.findall(r"(?<![\w.])(Binding|DataTable|OptionList|Tree)\(", path.read_text(encoding="utf-8"))
+        assert made == (["Binding"] if path.name == "keys.py" else []), path
+
+
+def test_no_text_of_the_console_names_a_key_but_by_its_id() -> None:
+    checked = 0
+    for entry in polib.pofile(str(catalogue_path("ko").with_suffix(".po"))):
+        if "console/" not in entry.comment or entry.msgctxt:
+            continue
+        checked += 1
+        for text in (entry.msgid, entry.msgstr, *entry.msgstr_plural.values()):
+            assert not LITERAL.search(text), text
+    assert checked > 500
+
+
+def sought(plan: PlanTable) -> str:
+    return Content.from_markup(plan.border_subtitle or "").plain
+
+
+async def test_remapped_keys_of_a_search_keep_and_forget_the_words(tmp_path: Path) -> None:
+    (tmp_path / "keys.toml").write_text('"finding.keep" = "f9"\n"finding.forget" = "f8"\n', encoding="utf-8")
+    async with console(tmp_path, EXAMPLE, query=RISE) as c:
+        await c.asked()
+        plan = c.session.query_one(PlanTable)
+        plan.focus()
+        await c.press("slash", "0", "0", "2")
+        assert plan.row_count == 1 and sought(plan).startswith("/002▏")
+        await c.press("enter", "escape")  # by habit: neither keeps, forgets, opens nor leaves
+        assert plan.has_focus and sought(plan).startswith("/002▏") and c.app.screen is c.session
+        await c.press("f9")
+        assert sought(plan).startswith("/002 ") and plan.row_count == 1
+        await c.press("slash", "1", "f8")
+        assert not sought(plan) and plan.row_count == 2
+        helped = [row.text.plain for row in help_rows(c.app.keymap)]
+        assert "Show only what has these words; F8 shows all again" in helped
+
+
+async def test_a_remapped_key_chooses_in_lists_without_keys_of_their_own(tmp_path: Path) -> None:
+    (tmp_path / "keys.toml").write_text('"list.choose" = "o"\n"inbox.close" = "x"\n', encoding="utf-8")
+    async with console(tmp_path, EXAMPLE, query=RISE) as c:
+        await c.asked()
+        await c.press("f3")
+        await c.until(lambda: isinstance(c.app.screen, Inbox), "the inbox")
+        said = str(c.app.screen.query(".dialog-keys").first().render())
+        assert said == "o goes to the question · x closes; nothing is decided here"
+        await c.press("enter", "escape", "q")
+        assert isinstance(c.app.screen, Inbox)
+        await c.press("o")
+        await c.until(lambda: c.app.screen is c.session and c.panel.has_focus, "the question")
 
 
 def test_texts_name_only_keys_that_there_are_in_both_languages() -> None:
@@ -84,7 +162,7 @@ async def test_a_remapped_key_of_the_edit_dialog_works_and_is_named(tmp_path: Pa
             "F12 Ask anew",
             "F9 Approve it",
             "Ctrl+E Editor",
-            "F8 Cancel",
+            "F8 Back",
         ]
         old = c.panel.question
         await c.press("ctrl+s", "escape")

@@ -146,7 +146,7 @@ async def test_the_console_calls_and_entitles(tmp_path: Path) -> None:
         await c.asked()
         c.app.notices.asked("s1", [q.id for q in c.snapshot.questions])
         await c.until(lambda: any("1 question waits" in w for w in written), "the call")
-        c.app.seen_last("s1", finished=False)
+        c.app.sessions.seen(c.snapshot)
         assert "\x1b]2;(1) hitl-tui s1\x07" in written
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from console_support import RISE, Console, command_workspace, console
 from textual.widgets import DataTable
 
-from hitl_tui.console.asking import layout
+from hitl_tui.console.rows import layout
 from hitl_tui.console.screens.dialogs import Confirm
 from hitl_tui.console.screens.replay import ReplayScreen
 from hitl_tui.console.screens.review import Review

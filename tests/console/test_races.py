@@ -12,7 +12,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from benchmarks.races import inside
 from benchmarks.races_judge import Decided, Pressed, wrong
-from benchmarks.races_seen import Emulator, Sight
+from benchmarks.races_seen import Emulator, Ends, Sight, Text, squeezed
 from hitl_tui.console.arming import Arming
 
 SHOWN = Sight(digest="0123abcd", focused=True)
@@ -54,6 +54,17 @@ def test_the_emulator_finds_the_question_on_the_screen() -> None:
     sight = emulator.look()
     assert (sight.digest, sight.focused, sight.more) == ("0123abcd", True, True)
     assert sight.places == ((1, 3, 3), (3, 14, 3))
+
+
+def test_an_end_was_read_only_once_it_stood_on_the_screen() -> None:
+    ends, lines = Ends(), ["runs  touch a", "in    /tmp/b c ▂"]
+    text = Text("0123abcd", squeezed(lines), squeezed(lines[-1:]))
+    ends.saw(Sight(digest="0123abcd", rows=("runs  touch a", "more")), text)
+    ends.saw(Sight(digest="ffffffff", rows=tuple(lines)), text)
+    assert not ends.has(text)
+    ends.saw(Sight(digest="0123abcd", rows=("in    /tmp/b c │",)), text)
+    assert ends.has(text)
+    assert not ends.has(Text("0123abcd", text.whole + "x", text.end))  # it says something else since
 
 
 def test_a_key_counts_from_when_it_was_pressed_not_from_when_the_console_came_to_it() -> None:

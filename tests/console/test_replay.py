@@ -143,7 +143,7 @@ async def test_differences_of_a_moment_a_mark_and_two_marks(tmp_path: Path) -> N
         await r.press("home", "2")
         assert "none before it" in r.console.message
         await r.press("end", "left_square_bracket", "left_square_bracket", "2")
-        assert "? asks → ○ approved · approved by ops (console)" in r.text
+        assert "? asks → ○ approved · by ops (console)" in r.text
         assert "Results · the same" in r.text
         await r.press("m", "end")
         assert "~ 001 ○ approved → ✓ done" in r.text

@@ -8,7 +8,8 @@ import pytest
 from console_support import RISE, Console, console
 from textual import events
 
-from hitl_tui.console.asking import body, layout
+from hitl_tui.console.asking import body
+from hitl_tui.console.rows import layout
 from hitl_tui.console.screens.dialogs import Words
 from hitl_tui.console.screens.edit import Edit
 from hitl_tui.console.screens.form import FieldInput
@@ -222,7 +223,7 @@ async def test_padding_hides_nothing_and_has_to_be_read_to_its_end(tmp_path: Pat
         await begun(c, f'note file="{padded}"')
         question = c.panel.question
         assert question is not None
-        (runs, *_) = body(question, str(workspace))
+        (runs, *_) = body(question, str(workspace), "6")
         assert runs.text.plain == f"touch '{padded}-14'"
         shown = layout([runs], 60).plain
         assert shown.replace("\n", "").count(" ") >= 900

@@ -13,11 +13,12 @@ from textual.widgets import DataTable
 
 from hitl_tui.config.parameters import Parameter
 from hitl_tui.config.standing import load_rules
-from hitl_tui.console.asking import layout
 from hitl_tui.console.fields import Field, declared_fields, schema_fields
+from hitl_tui.console.rows import layout
+from hitl_tui.console.screens.always import Always, Changing
 from hitl_tui.console.screens.edit import Edit
 from hitl_tui.console.screens.form import FieldInput, text_from_editor
-from hitl_tui.console.screens.rules import Always, Rules
+from hitl_tui.console.screens.rules import Rules
 from hitl_tui.console.widgets.rows import Rows
 from hitl_tui.core.errors import BadInput
 from hitl_tui.core.todos import Status
@@ -26,6 +27,11 @@ from hitl_tui.core.todos import Status
 async def always(c: Console, key: str = "7") -> Always:
     """Open the rule of the question on the screen and read it to its end."""
     await c.press(key)
+    return await reading(c)
+
+
+async def reading(c: Console) -> Always:
+    """Wait for what would be written, and read it to its end."""
     await c.until(lambda: isinstance(c.app.screen, Always), "the rule")
     screen = c.app.screen
     assert isinstance(screen, Always)
@@ -102,17 +108,55 @@ async def test_rules_are_listed_and_taken_back_on_one_screen(tmp_path: Path) -> 
         await c.send("/rules")
         await c.until(lambda: isinstance(c.app.screen, Rules), "the list")
         table = c.app.screen.query_one(DataTable)
-        assert table.row_count == 1
+        assert table.row_count == 2
         assert "touch one-14" in str(table.get_row_at(0)[2])
         await c.press("enter", "1", "space")
         assert len(load_rules(path)) == 1
         await c.press("x")
         await c.until(lambda: load_rules(path) == (), "taken back")
-        assert table.row_count == 0
+        assert table.row_count == 1, "what hitl.toml says is left"
         await c.press("escape")
         await c.send("/todo add command_team note file=one")
         await c.asked(1)
         assert c.status("todo_003") == Status.WAITING_APPROVAL
+
+
+async def test_a_rule_is_changed_in_a_form_shown_and_written_when_it_is_confirmed(tmp_path: Path) -> None:
+    workspace, path = place(tmp_path / "w"), tmp_path / "d" / "rules.toml"
+    async with console(tmp_path / "d", workspace, query="The cap", mode="risk") as c:
+        await begun(c, "note file=one")
+        await c.to_question()
+        await always(c)
+        await c.press("1")
+        await c.until(lambda: c.status("todo_002") == Status.COMPLETED, "allowed")
+        (before,) = load_rules(path)
+        await c.send("/rules")
+        await c.until(lambda: isinstance(c.app.screen, Rules), "the list")
+        await c.press("e")
+        await c.until(lambda: isinstance(c.app.screen, Changing), "the form")
+        await c.press(*"8 days", "ctrl+s")
+        assert isinstance(c.app.screen, Changing), "what can't be read isn't taken"
+        await c.press(*["backspace"] * 5, "h", "tab")
+        await c.press(*["backspace"] * len("exact"), *"any", "ctrl+s")
+        await c.until(lambda: isinstance(c.app.screen, Always), "what would be written")
+        screen = c.app.screen
+        assert isinstance(screen, Always)
+        shown = layout(screen.query_one(Rows).rows, 300).plain
+        await c.press("enter")
+        await c.until(lambda: isinstance(c.app.screen, Rules), "Enter writes nothing")
+        assert load_rules(path) == (before,)
+        await c.press("e")
+        await c.until(lambda: isinstance(c.app.screen, Changing), "the form again")
+        await c.press(*"8h", "tab", *["backspace"] * len("exact"), *"any", "ctrl+s")
+        screen = await reading(c)
+        await c.press("1")
+        await c.until(lambda: load_rules(path) != (before,), "written")
+        (after,) = load_rules(path)
+        assert (after.input, bool(after.until), after.by) == ("", True, "ops")
+        assert 'shown = "note: any input"' in shown and before.to_toml().splitlines()[-1] in shown
+        await c.press("escape")
+        await c.send("/todo add command_team note file=other")
+        await c.until(lambda: c.status("todo_003") == Status.COMPLETED, "another input passes, too")
 
 
 # The form ----------------------------------------------------------------------------------------------------------

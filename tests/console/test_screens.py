@@ -14,14 +14,15 @@ from textual.events import Key
 from textual.widgets import DataTable, OptionList
 
 from hitl_tui.console.app import HitlApp
-from hitl_tui.console.asking import command_line, layout, text_row
 from hitl_tui.console.help import help_rows
 from hitl_tui.console.keys import KEYS, with_jamo
 from hitl_tui.console.memory import Remembered, recall, recall_lines, remember, remember_lines
 from hitl_tui.console.options import ConsoleOptions
+from hitl_tui.console.rows import layout, text_row
 from hitl_tui.console.screens.home import HomeScreen
 from hitl_tui.console.screens.session import SessionScreen
 from hitl_tui.console.screens.viewer import Viewer
+from hitl_tui.console.subject import command_line
 from hitl_tui.console.themes import load_themes
 from hitl_tui.console.widgets.answer import AnswerPane
 from hitl_tui.console.widgets.history import HistoryTable

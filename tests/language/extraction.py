@@ -46,7 +46,7 @@ _COLUMNS = re.compile(
 )
 """Parts of statements of SQL."""
 _TAKEN_APART = frozenset(
-    {"_", "ngettext", "mark", "KeySpec", "CommandSpec", "Argument", "_base", "Binding", "create_task"}
+    {"_", "ngettext", "mark", "KeySpec", "CommandSpec", "Argument", "parser_of", "Binding", "create_task"}
     | {"StarterWords"}
 )
 """Calls whose texts are a face's own, aren't shown, or speak several languages by themselves."""
@@ -185,7 +185,7 @@ def _of_call(node: ast.Call) -> Iterator[str | tuple[str, str]]:
         yield from filter(None, map(_text, node.args[1:2]))
     elif name == "add_argument":
         yield from filter(None, (_text(k.value) for k in node.keywords if k.arg == "help"))
-    elif name == "_base":
+    elif name == "parser_of":
         yield from filter(None, map(_text, node.args[2:3]))
         for epilog in node.args[3:4]:
             yield from parts_of(_text(epilog) or "")

@@ -19,13 +19,13 @@ from textual.pilot import Pilot
 
 from hitl_tui.config.graphs import Attachment, GraphDeclaration
 from hitl_tui.console.app import HitlApp
-from hitl_tui.console.asking import command_line
 from hitl_tui.console.options import ConsoleOptions
 from hitl_tui.console.screens.dialogs import ReadingText
 from hitl_tui.console.screens.home import HomeScreen
 from hitl_tui.console.screens.replay import ReplayScreen
 from hitl_tui.console.screens.store import StoreApp, StoreScreen
 from hitl_tui.console.screens.storethread import ThreadScreen
+from hitl_tui.console.subject import command_line
 from hitl_tui.core.todos import Status
 from hitl_tui.sandbox import make_sandbox
 from hitl_tui.supervisor.foreign.store import open_store

@@ -30,9 +30,12 @@ class Terminal:
         data: the data folder.
         size: columns and rows.
         arguments: of the command line.
+        before: is called in the new process first.
     """
 
-    def __init__(self, data: Path, size: tuple[int, int], *arguments: str) -> None:
+    def __init__(
+        self, data: Path, size: tuple[int, int], *arguments: str, before: Callable[[], None] | None = None
+    ) -> None:
         columns, rows = size
         self.screen = pyte.Screen(columns, rows)
         self._stream = pyte.Stream(self.screen)
@@ -48,13 +51,18 @@ class Terminal:
             encoding="utf-8",
             codec_errors="replace",
             timeout=PATIENCE,
+            preexec_fn=before,
         )
         self._rest = ""
+        self.written = ""
+        """All that the console wrote so far."""
 
     def __enter__(self) -> Terminal:
         return self
 
     def __exit__(self, *_: object) -> None:
+        if self._child.isalive():
+            self.kill()
         self._child.close(force=True)
 
     @property
@@ -80,11 +88,13 @@ class Terminal:
     def _read(self) -> bool:
         """Take in what the console writes; return whether it pauses."""
         try:
-            data = self._rest + self._child.read_nonblocking(65_536, timeout=0.1)
+            data = self._child.read_nonblocking(65_536, timeout=0.1)
         except pexpect.TIMEOUT:
             self._stream.feed(_UNKNOWN.sub("", self._rest))
             self._rest = ""
             return True
+        self.written += data
+        data = self._rest + data
         cut = data.rfind("\x1b")
         whole, self._rest = (data[:cut], data[cut:]) if cut >= 0 and len(data) - cut < 16 else (data, "")
         self._stream.feed(_UNKNOWN.sub("", whole))
@@ -116,10 +126,21 @@ class Terminal:
             self.keys(PAGE_DOWN)
             self.see(without="more below")
 
+    def scribble(self, text: str) -> None:
+        """Write to the terminal as another program would."""
+        self._stream.feed(text)
+
     def kill(self) -> None:
         """kill -9."""
         self._child.kill(signal.SIGKILL)
         self._child.wait()
+
+    def hang_up(self) -> int:
+        """Take the terminal away; return how the console ended."""
+        os.close(self._child.child_fd)
+        self._child.ptyproc.closed = self._child.closed = True
+        self._child.wait()
+        return int(-self._child.signalstatus if self._child.exitstatus is None else self._child.exitstatus)
 
     def leave(self) -> int:
         """Leave with Ctrl+Q; return the exit code."""

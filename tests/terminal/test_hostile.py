@@ -186,8 +186,6 @@ def test_a_narrow_terminal_can_be_worked_in(tmp_path: Path, size: tuple[int, int
         assert terminal.leave() == 0
 
 
-@pytest.mark.long
-@pytest.mark.slow
 def test_a_storm_of_sizes_is_survived(tmp_path: Path) -> None:
     with Watched(tmp_path, (120, 40), "--workspace", str(EXAMPLE), "How high may the deposit rise be?") as terminal:
         terminal.see("QUESTION · 001")

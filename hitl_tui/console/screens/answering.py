@@ -12,13 +12,14 @@ from textual.content import Content
 
 from hitl_tui.console import keys
 from hitl_tui.console.arming import Arming
-from hitl_tui.console.asking import Row, text_row
 from hitl_tui.console.inner import asked, detail_rows, label_of, payload_rows
+from hitl_tui.console.rows import Row, text_row
 from hitl_tui.console.screens.choosing import Choosing
 from hitl_tui.console.screens.dialogs import Reading
 from hitl_tui.console.screens.filling import Filling
 from hitl_tui.console.screens.form import NOTHING_SAID
 from hitl_tui.console.screens.saying import Saying, says
+from hitl_tui.console.words import number_of
 from hitl_tui.core.safe_text import safe_text
 from hitl_tui.core.shapes.model import IGNORE, REJECT, Action, Form, Shape
 from hitl_tui.core.shapes.tools import BatchShape
@@ -44,8 +45,8 @@ async def answer_of(app: App[Any], arming: Arming, question: Question, name: str
     if shape is None:
         return NOTHING_SAID
     if isinstance(shape, BatchShape) and shape.possible(name).wants.form is Form.PARTS:
-        return await _one_by_one(app, arming, shape, question.name)
-    return await _asked_for(app, arming, shape, shape.possible(name), question.name)
+        return await _one_by_one(app, arming, shape, number_of(question.name))
+    return await _asked_for(app, arming, shape, shape.possible(name), number_of(question.name))
 
 
 async def _asked_for(app: App[Any], arming: Arming, shape: Shape, action: Action, name: str) -> Any:

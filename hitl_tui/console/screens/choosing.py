@@ -7,17 +7,18 @@ from typing import Any, ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import BindingType
-from textual.containers import Horizontal, Vertical
 from textual.content import Content
-from textual.screen import ModalScreen
 from textual.widgets import Button, OptionList, Static
 
 from hitl_tui.console import keys
 from hitl_tui.console.arming import Arming
 from hitl_tui.console.inner import said_words
 from hitl_tui.console.keymap import keymap_of
+from hitl_tui.console.screens.dialogs import KeyButton, Unhurried
 from hitl_tui.console.screens.form import NOTHING_SAID
 from hitl_tui.console.screens.saying import Made
+from hitl_tui.console.widgets.frame import Dialog, Flow
+from hitl_tui.console.widgets.lists import Choices
 from hitl_tui.core.errors import HitlError
 from hitl_tui.core.safe_text import safe_text
 from hitl_tui.core.shapes.model import Option
@@ -26,7 +27,7 @@ from hitl_tui.language import _, render
 _DIGITS = 9
 
 
-class Choosing(ModalScreen[Any]):
+class Choosing(Unhurried[Any]):
     """Lists options; dismissed with the answer, or with `NOTHING_SAID`. Enter, Esc and a click decide nothing.
 
     Args:
@@ -50,16 +51,16 @@ class Choosing(ModalScreen[Any]):
         self._arming = arming
 
     def compose(self) -> ComposeResult:
-        with Vertical(classes="dialog", id="choosing") as box:
+        with Dialog(classes="dialog", id="choosing") as box:
             box.border_title = Content(self._heading)
             yield Static(self._content, markup=False, classes="dialog-text")
             rows = [Content(f"{self._digit(n)} {option.text}") for n, option in enumerate(self._options, start=1)]
-            yield OptionList(*rows, id="choosing-list", compact=True)
+            yield Choices(*rows, id="choosing-list", compact=True)
             yield Static(id="choosing-sends", markup=False)
-            with Horizontal(classes="dialog-row"):
-                shown = keymap_of(self.app).shown
-                yield Button(Content(f"{shown('choosing.send')} {_('Send')}"), id="send", compact=True)
-                yield Button(Content(f"{shown('choosing.cancel')} {_('Back')}"), id="cancel", compact=True)
+            with Flow(classes="dialog-row"):
+                keymap = keymap_of(self.app)
+                yield KeyButton(keymap, "choosing.send", _("Send"), "send")
+                yield KeyButton(keymap, "choosing.cancel", _("Back"), "cancel")
 
     def _digit(self, number: int) -> str:
         return keymap_of(self.app).shown(f"choosing.{number}") or str(number)
@@ -84,7 +85,7 @@ class Choosing(ModalScreen[Any]):
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
         event.stop()
-        self._told(keymap_of(self.app).named(_("Enter decides nothing: {choosing.send} sends it")))
+        self._told(keymap_of(self.app).named(_("{list.choose} decides nothing: {choosing.send} sends it")))
 
     def _told(self, words: str) -> None:
         self.query_one("#choosing").border_subtitle = Content(words)
@@ -102,7 +103,7 @@ class Choosing(ModalScreen[Any]):
 
     def action_send(self) -> None:
         highlighted = self.query_one(OptionList).highlighted
-        if highlighted is not None:
+        if highlighted is not None and not self.hurried():
             self._send(highlighted + 1)
 
     def _send(self, number: int) -> None:

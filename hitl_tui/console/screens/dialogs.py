@@ -2,26 +2,54 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from pathlib import PurePath
 from typing import ClassVar, Generic, TypeVar
 
 from textual.app import ComposeResult
 from textual.binding import BindingType
-from textual.containers import Horizontal, Vertical, VerticalScroll
+from textual.containers import VerticalScroll
 from textual.content import Content
-from textual.events import Key
+from textual.events import Key, Paste
 from textual.screen import ModalScreen
 from textual.widgets import Button, Input, Static
 
 from hitl_tui.console import keys
-from hitl_tui.console.arming import Arming
-from hitl_tui.console.asking import Row
-from hitl_tui.console.keymap import keymap_of
+from hitl_tui.console.arming import Arming, arming_of
+from hitl_tui.console.keymap import Keymap, keymap_of
+from hitl_tui.console.rows import Row
+from hitl_tui.console.widgets.frame import Dialog, Flow
+from hitl_tui.console.widgets.prompt import typed_line
 from hitl_tui.console.widgets.rows import Rows
 from hitl_tui.language import _
 
 Answered = TypeVar("Answered")
+
+_NAMED = re.compile(r"(\{[a-z_]+\.[a-z0-9_]+\})")
+
+
+class KeyButton(Button):
+    """A button that says its key, then what it does; both safe.
+
+    Args:
+        keymap: the keys as they are mapped now.
+        binding: id of the key that does the same.
+        label: what it does.
+        name: the button's id.
+    """
+
+    def __init__(self, keymap: Keymap, binding: str, label: str, name: str) -> None:
+        said = Content.assemble((keymap.shown(binding), "bold $text-primary"), " ", label)
+        super().__init__(said, id=name, compact=True)
+
+
+def named_keys(keymap: Keymap, text: str) -> Content:
+    """Return a line that says what keys do, with those that it names by id (`Keymap.named`) standing out."""
+    parts = _NAMED.split(text)
+    return Content.assemble(
+        *((keymap.named(part), "bold $text-primary" if n % 2 else "$text-muted") for n, part in enumerate(parts))
+    )
 
 
 class Confirm(ModalScreen[bool]):
@@ -46,14 +74,14 @@ class Confirm(ModalScreen[bool]):
         self._arming = arming
 
     def compose(self) -> ComposeResult:
-        with Vertical(classes="dialog", id="confirm") as box:
+        with Dialog(classes="dialog", id="confirm") as box:
             box.border_title = Content(self._heading)
             with VerticalScroll(classes="dialog-text", can_focus=False):
                 yield Static(self._content, markup=False)
-            with Horizontal(classes="dialog-row"):
-                shown = keymap_of(self.app).shown
+            with Flow(classes="dialog-row"):
+                keymap = keymap_of(self.app)
                 for name, label in (("yes", self._yes), ("no", _("No"))):
-                    button = Button(Content(f"{shown(f'confirm.{name}')} {label}"), id=name, compact=True)
+                    button = KeyButton(keymap, f"confirm.{name}", label, name)
                     button.can_focus = False  # else Enter on it would say yes
                     yield button
 
@@ -85,6 +113,36 @@ class Confirm(ModalScreen[bool]):
             self.dismiss(True)
 
 
+class Unhurried(ModalScreen[Answered], Generic[Answered]):
+    """A dialog that a key of the question opens: what is typed on and on, unawares, sends nothing in it (C3).
+
+    What sends counts once the keyboard rested at some moment since the dialog was there.
+    """
+
+    _opened = float("inf")
+
+    def on_mount(self) -> None:
+        self._opened = arming_of(self.app).now
+
+    def hurried(self) -> bool:
+        """Return whether nothing may be sent yet; then that is said, and what was typed stays."""
+        if arming_of(self.app).rested_since(self._opened):
+            return False
+        self._say_below(_("Too soon after the last key; nothing was decided"))
+        self._rest_ends()
+        return True
+
+    def _say_below(self, words: str) -> None:
+        self.query(".dialog").first().border_subtitle = Content(words)
+
+    def _rest_ends(self) -> None:
+        remaining = arming_of(self.app).remaining
+        if remaining > 0:
+            self.set_timer(remaining + 0.02, self._rest_ends)
+        else:
+            self._say_below(_("ready"))
+
+
 class WordsInput(Input):
     """The field; its dialog's keys act when they arrive, in the order of what is typed."""
 
@@ -96,8 +154,14 @@ class WordsInput(Input):
         if wanted:
             await self.screen.run_action(wanted.rpartition(".")[2])
 
+    def on_paste(self, event: Paste) -> None:
+        """What is pasted is kept whole, in one line."""
+        event.stop()
+        event.prevent_default()
+        self.replace(typed_line(event.text), *sorted(self.selection))
 
-class Words(ModalScreen[str | None]):
+
+class Words(Unhurried[str | None]):
     """Asks for words: a reason, feedback, an answer. None when nothing is to happen.
 
     Args:
@@ -118,23 +182,17 @@ class Words(ModalScreen[str | None]):
         self._required = required
 
     def compose(self) -> ComposeResult:
-        with Vertical(classes="dialog") as box:
+        with Dialog(classes="dialog") as box:
             box.border_title = Content(self._heading)
             with VerticalScroll(classes="dialog-text", can_focus=False):
                 yield Static(self._content, markup=False)
             yield WordsInput(id="words", compact=True)
-            yield Static(
-                Content(
-                    keymap_of(self.app)
-                    .named(_("{words.send} {send} · {words.cancel} back, nothing happens"))
-                    .replace("{send}", self._send)
-                ),
-                classes="dialog-keys",
-            )
+            said = _("{words.send} {send} · {words.cancel} back, nothing happens").replace("{send}", self._send)
+            yield Static(named_keys(keymap_of(self.app), said), classes="dialog-keys")
 
     def action_send(self) -> None:
         words = self.query_one(WordsInput).value.strip()
-        if words or not self._required:
+        if (words or not self._required) and not self.hurried():
             self.dismiss(words)
 
     def action_cancel(self) -> None:
@@ -162,7 +220,7 @@ class Reading(ModalScreen[Answered], Generic[Answered]):
     """
 
     CSS_PATH: ClassVar[list[str | PurePath]] = ["dialogs.tcss", "../widgets/rows.tcss"]
-    DEFAULT_CSS = "Reading { align: center middle; background: $background 60%; } #reading-text { height: 1fr; }"
+    DEFAULT_CSS = "Reading { align: center middle; background: $background 60%; } #reading-text { height: auto; }"
     BINDINGS: ClassVar[list[BindingType]] = [*keys.bindings(keys.READING)]
     AUTO_FOCUS = "#reading-text"
 
@@ -176,7 +234,7 @@ class Reading(ModalScreen[Answered], Generic[Answered]):
         self._told = ""
 
     def compose(self) -> ComposeResult:
-        with Vertical(classes="dialog -large", id="reading") as box:
+        with Dialog(classes="dialog -large", id="reading") as box:
             box.border_title = Content(self._heading)
             with ReadingText(id="reading-text"):
                 yield Rows(self._text)
@@ -188,7 +246,7 @@ class Reading(ModalScreen[Answered], Generic[Answered]):
         self._show_state()
 
     def _key_line(self) -> Content:
-        return Content(keymap_of(self.app).named(self._keys))
+        return named_keys(keymap_of(self.app), self._keys)
 
     @property
     def read(self) -> bool:

@@ -9,14 +9,16 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual.app import ComposeResult
-from textual.containers import Horizontal, Vertical, VerticalScroll
+from textual.containers import VerticalScroll
 from textual.content import Content
 from textual.widgets import Static
 
-from hitl_tui.console.asking import input_rows, text_row
 from hitl_tui.console.fields import declared_fields, editable, field_text, schema_fields
 from hitl_tui.console.keymap import keymap_of
+from hitl_tui.console.rows import text_row
 from hitl_tui.console.screens.form import EditArea, FieldInput, Form, problem
+from hitl_tui.console.subject import input_rows
+from hitl_tui.console.widgets.frame import Dialog, Flow
 from hitl_tui.console.widgets.rows import Rows
 from hitl_tui.core.errors import HitlError
 from hitl_tui.core.safe_text import one_line, safe_text, unsafe_text
@@ -61,13 +63,7 @@ class Edit(Form[Edited | None]):
 
     CSS_PATH: ClassVar[list[str | PurePath]] = ["dialogs.tcss", "../widgets/rows.tcss"]
     DEFAULT_CSS = """
-    #edit-fields { height: auto; max-height: 50%; }
-    .edit-field { height: auto; }
-    .edit-name { width: auto; min-width: 10; max-width: 24; padding: 0 1 0 0; }
-    .edit-field FieldInput { width: 1fr; min-width: 16; background: $background; height: 1; }
-    .edit-field FieldInput.-wrong { background: $error 30%; }
-    #edit .dialog-row Button { min-width: 0; margin: 0 1 0 0; }
-    .edit-hint { width: auto; max-width: 50%; height: auto; padding: 0 0 0 1; color: $text-muted; }
+    #edit-task { height: auto; max-height: 5; min-height: 1; margin: 0 0 1 0; }
     """
     FRAME = "edit"
     LEFT = None
@@ -98,25 +94,22 @@ class Edit(Form[Edited | None]):
         """What came back from the editor and couldn't be read."""
 
     def compose(self) -> ComposeResult:
-        with Vertical(classes="dialog -large", id="edit") as box:
+        with Dialog(classes="dialog -large", id="edit") as box:
             box.border_title = Content(self._heading)
             if not self._command:
                 yield Static(Content(_("Task in words")), classes="dialog-label")
                 yield EditArea(safe_text(self._wanted), id="edit-task", compact=True, tab_behavior="focus")
-            with VerticalScroll(id="edit-fields", can_focus=False):
-                for number, field in enumerate(self._fields):
-                    with Horizontal(classes="edit-field"):
-                        yield Static(Content(safe_text(field.name, multiline=False)), classes="edit-name")
-                        yield FieldInput(field, field_text(field, self._present), number)
-                        yield Static(Content(field.hint), classes="edit-hint")
+            yield from self.field_rows(
+                FieldInput(field, field_text(field, self._present), number) for number, field in enumerate(self._fields)
+            )
             yield Static(Content(_("Will run")), classes="dialog-label")
-            with VerticalScroll(id="edit-shown", can_focus=False):
+            with VerticalScroll(id="edit-shown", classes="dialog-shown", can_focus=False):
                 yield Rows(id="edit-result")
-            with Horizontal(classes="dialog-row"):
+            with Flow(classes="dialog-row"):
                 yield self.button("form.send", _("Ask anew"))
                 yield self.button("form.approve", _("Approve it"))
                 yield self.button("form.editor", _("Editor"))
-                yield self.button("form.cancel", _("Cancel"))
+                yield self.button("form.cancel", _("Back"))
 
     def on_mount(self) -> None:
         fields = self.query(FieldInput)

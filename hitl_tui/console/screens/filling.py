@@ -8,21 +8,22 @@ from pathlib import PurePath
 from typing import Any, ClassVar
 
 from textual.app import ComposeResult
-from textual.containers import Horizontal, Vertical, VerticalScroll
+from textual.containers import VerticalScroll
 from textual.content import Content
 from textual.widgets import Static
 
-from hitl_tui.console.asking import text_row
 from hitl_tui.console.fields import Field, field_text, schema_fields
 from hitl_tui.console.inner import payload_rows
 from hitl_tui.console.keymap import keymap_of
+from hitl_tui.console.rows import Row, text_row
 from hitl_tui.console.screens.form import FieldArea, FieldInput, Form, problem, written
+from hitl_tui.console.widgets.frame import Dialog, Flow
 from hitl_tui.console.widgets.rows import Rows
 from hitl_tui.core.errors import HitlError
 from hitl_tui.core.safe_text import cell_width, one_line, safe_text
 from hitl_tui.core.shapes.forms import inferred
 from hitl_tui.core.shapes.model import Wants
-from hitl_tui.language import _, render
+from hitl_tui.language import _, mark, render
 
 _LONG = 60
 _INDENT = 2
@@ -42,6 +43,7 @@ class Filling(Form[Any]):
 
     CSS_PATH: ClassVar[list[str | PurePath]] = ["dialogs.tcss", "answering.tcss", "../widgets/rows.tcss"]
     FRAME = "filling"
+    LABEL = mark("Will be sent")
 
     def __init__(self, title: str, wants: Wants, made: Filled) -> None:
         super().__init__()
@@ -56,18 +58,13 @@ class Filling(Form[Any]):
         self._unread = ""
 
     def compose(self) -> ComposeResult:
-        with Vertical(classes="dialog -large", id="filling") as box:
+        with Dialog(classes="dialog -large", id="filling") as box:
             box.border_title = Content(self._heading)
-            with VerticalScroll(id="filling-fields", can_focus=False):
-                for number, field in enumerate(self._fields):
-                    with Horizontal(classes="fill-field"):
-                        yield Static(Content(safe_text(field.name, multiline=False)), classes="fill-name")
-                        yield self._box(field, number)
-                        yield Static(Content(field.hint), classes="fill-hint")
-            yield Static(Content(_("Will be sent")), classes="dialog-label")
-            with VerticalScroll(id="filling-shown", can_focus=False):
+            yield from self.field_rows(self._box(field, number) for number, field in enumerate(self._fields))
+            yield Static(Content(_(self.LABEL)), classes="dialog-label")
+            with VerticalScroll(id="filling-shown", classes="dialog-shown", can_focus=False):
                 yield Rows(id="filling-result")
-            with Horizontal(classes="dialog-row"):
+            with Flow(classes="dialog-row"):
                 yield self.button("form.send", _("Send"))
                 yield self.button("form.editor", _("Editor"))
                 yield self.button("form.cancel", _("Back"))
@@ -105,12 +102,16 @@ class Filling(Form[Any]):
         result = self.query_one("#filling-result", Rows)
         try:
             values = self._values()
-            self._made(values)
+            made = self._made(values)
         except HitlError as error:
             said = safe_text(render(error.message), multiline=False)
             result.show([text_row(_("error: {message}").format(message=said), "bold $text-error")])
             return
-        result.show(payload_rows(values, self._before))
+        result.show(self.made_rows(values, made))
+
+    def made_rows(self, values: Mapping[str, Any], made: Any) -> list[Row]:
+        """Return what is shown of the answer that the fields make."""
+        return payload_rows(values, self._before)
 
     def action_send(self) -> None:
         try:
@@ -118,7 +119,8 @@ class Filling(Form[Any]):
         except HitlError:
             self.look()
             return
-        self.dismiss(value)
+        if not self.hurried():
+            self.dismiss(value)
 
     # The editor ------------------------------------------------------------------------------------------------
 

@@ -8,28 +8,32 @@ import shlex
 import sys
 import tempfile
 from abc import abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, ClassVar, Generic, TypeVar
 
 from textual.actions import SkipAction
-from textual.app import SuspendNotSupported
+from textual.app import ComposeResult, SuspendNotSupported
 from textual.binding import BindingType
+from textual.containers import Horizontal, VerticalScroll
 from textual.content import Content
-from textual.events import Key
-from textual.screen import ModalScreen
+from textual.events import DescendantFocus, Key, Paste
 from textual.widget import Widget
-from textual.widgets import Button, Input, TextArea
+from textual.widgets import Button, Input, Static, TextArea
 
 from hitl_tui.console import keys
 from hitl_tui.console.fields import Field
 from hitl_tui.console.keymap import keymap_of
-from hitl_tui.console.widgets.prompt import typed_text
+from hitl_tui.console.screens.dialogs import KeyButton, Unhurried
+from hitl_tui.console.widgets.prompt import typed_line, typed_text
 from hitl_tui.core.errors import BadInput, HitlError
-from hitl_tui.core.safe_text import one_line, unsafe_text
+from hitl_tui.core.safe_text import cell_width, one_line, safe_text, unsafe_text
 from hitl_tui.language import _, render
 
 Answered = TypeVar("Answered")
+
+_WIDEST_NAME = 22
+"""Cells of a field's name."""
 
 
 class NothingSaid:
@@ -62,6 +66,10 @@ async def act_in_order(field: Widget, event: Key) -> None:
 class EditArea(TextArea):
     """A text field of a dialog."""
 
+    def on_resize(self) -> None:
+        """Draw it anew: as many lines as before may be broken elsewhere, and Textual would keep the old ones."""
+        self.refresh()
+
     async def on_key(self, event: Key) -> None:
         await act_in_order(self, event)
 
@@ -76,11 +84,18 @@ class FieldInput(Input):
     """One parameter."""
 
     def __init__(self, field: Field, value: str, number: int) -> None:
-        super().__init__(value, placeholder=field.when_empty, id=f"field-{number}", compact=True, select_on_focus=False)
+        said = field.when_empty or field.hint
+        super().__init__(value, placeholder=said, id=f"field-{number}", compact=True, select_on_focus=False)
         self.field = field
 
     async def on_key(self, event: Key) -> None:
         await act_in_order(self, event)
+
+    def on_paste(self, event: Paste) -> None:
+        """What is pasted is kept whole, in one line."""
+        event.stop()
+        event.prevent_default()
+        self.replace(typed_line(event.text), *sorted(self.selection))
 
 
 class FieldArea(EditArea):
@@ -106,7 +121,7 @@ def problem(box: FieldInput | FieldArea) -> str:
     return ""
 
 
-class Form(ModalScreen[Answered], Generic[Answered]):
+class Form(Unhurried[Answered], Generic[Answered]):
     """A dialog with fields. What changes the focus acts at once; what uses the fields, after what was typed before it.
 
     Its frame has the id that its class names.
@@ -136,7 +151,30 @@ class Form(ModalScreen[Answered], Generic[Answered]):
     def button(self, binding: str, label: str) -> Button:
         """Return a button that does what a key does, with that key before its label."""
         name = binding.rpartition(".")[2]
-        return Button(Content(f"{keymap_of(self.app).shown(binding)} {label}"), id=name, compact=True)
+        return KeyButton(keymap_of(self.app), binding, label, name)
+
+    def field_rows(self, boxes: Iterable[FieldInput | FieldArea]) -> ComposeResult:
+        """Yield fields under each other, their names before them, and a line that says what the one in use takes."""
+        listed = list(boxes)
+        if not listed:
+            return
+        names = [safe_text(box.field.name, multiline=False) for box in listed]
+        widest = min(_WIDEST_NAME, max(cell_width(name) for name in names))
+        with VerticalScroll(classes="dialog-fields", can_focus=False):
+            for name, box in zip(names, listed, strict=True):
+                with Horizontal(classes="dialog-field"):
+                    label = Static(Content(name), classes="dialog-name")
+                    label.styles.width = widest + 2
+                    yield label
+                    yield box
+        yield Static(Content(listed[0].field.hint), id="field-hint", markup=False)
+
+    def on_descendant_focus(self, event: DescendantFocus) -> None:
+        """Say what the field takes that is written into now."""
+        if isinstance(event.widget, FieldInput | FieldArea):
+            field = event.widget.field
+            said = f"{safe_text(field.name, multiline=False)}: {field.hint}"
+            self.query_one("#field-hint", Static).update(Content(said))
 
     def boxes(self) -> Iterator[FieldInput | FieldArea]:
         """Yield the fields in their order."""

@@ -4,28 +4,29 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, ClassVar, cast
+from typing import TYPE_CHECKING, ClassVar
 
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
-from textual.containers import Horizontal, VerticalScroll
+from textual.binding import BindingType
+from textual.containers import VerticalScroll
 from textual.content import Content
 from textual.events import DescendantFocus, Resize, ScreenResume
-from textual.screen import Screen
 from textual.widgets import DataTable, OptionList, Static
 from textual.widgets.option_list import Option
 
 from hitl_tui.console import keys
+from hitl_tui.console.screens.lasting import LastingScreen
+from hitl_tui.console.screens.room import is_wide
 from hitl_tui.console.terms import MODES, error_words, mode_words, padded
-from hitl_tui.console.widgets.bars import HeaderBar, KeyLine, MessageLine
+from hitl_tui.console.widgets.bars import HeaderBar, KeyLine
+from hitl_tui.console.widgets.lists import Choices
 from hitl_tui.console.widgets.prompt import Prompt
 from hitl_tui.core.errors import HitlError
 from hitl_tui.core.safe_text import safe_text
-from hitl_tui.language import _, mark, ngettext, render
+from hitl_tui.language import _, mark, ngettext
 
 if TYPE_CHECKING:
     from hitl_tui.commands.completion import Completion
-    from hitl_tui.console.app import HitlApp
     from hitl_tui.console.widgets.sessions import SessionTable
     from hitl_tui.supervisor.workbench import SessionSummary
 
@@ -33,15 +34,14 @@ _WHAT = mark(
     "Agents propose the steps; you decide which of them run, see everything they do, and can go back to any moment."
 )
 
+_STARTER_EDGES = 8
+"""Cells beside a starter's title: its number, the margins and a scroll bar."""
 
-class HomeScreen(Screen[None]):
+
+class HomeScreen(LastingScreen):
     """Starters, sessions and what new sessions begin with."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("f6", "next_part", "Next part", show=False, id="home.part", priority=True),
-        Binding("escape", "back", "Back", show=False, id="home.back"),
-    ]
-    AUTO_FOCUS = "#prompt"
+    BINDINGS: ClassVar[list[BindingType]] = [*keys.bindings(keys.HOME)]
 
     def __init__(self) -> None:
         super().__init__()
@@ -49,11 +49,6 @@ class HomeScreen(Screen[None]):
         self._table: SessionTable | None = None
         self._width = 0
         self._seen = False
-
-    @property
-    def hitl(self) -> HitlApp:
-        """The app."""
-        return cast("HitlApp", self.app)
 
     def compose(self) -> ComposeResult:
         # Known before the first layout, so that the first frame is the one that stays.
@@ -63,50 +58,45 @@ class HomeScreen(Screen[None]):
         with VerticalScroll(id="home", can_focus=False):
             yield Static(Content(_(_WHAT)), id="home-what", markup=False)
             yield Static(Content(_("Begin with")), classes="home-title")
-            yield OptionList(*self._options(), id="starters", markup=False, compact=True)
+            yield Choices(*self._options(), id="starters", markup=False, compact=True)
             yield Static(Content(_("Sessions")), classes="home-title", id="sessions-title")
             yield Static("", id="home-facts", markup=False)
-        yield MessageLine(id="message")
-        with Horizontal(id="prompt-row"):
-            yield Static(Content(" › "), id="prompt-mark")
-            wanted = _("your question or job, or the number of a starter")
-            yield Prompt(_("the graph's input: JSON or words") if self.hitl.options.attached else wanted, id="prompt")
-        yield KeyLine(id="keys")
+        wanted = _("your question or job, or the number of a starter")
+        yield from self.foot(_("the graph's input: JSON or words") if self.hitl.options.attached else wanted)
 
     def _options(self) -> list[Option]:
         """Return the starters, each with what it does beneath where there is room."""
         rows = []
         for number, starter in enumerate(self.hitl.starters, start=1):
             said = f"\n   {safe_text(starter.description, multiline=False)}" if self._wide else ""
-            title = f"{number}  {safe_text(starter.title, multiline=False)}"
+            title = self._hanging(f"{number}  {safe_text(starter.title, multiline=False)}")
             rows.append(Content.assemble(title, (said, "$text-muted")))
         own = _("{n}  Ask about your own folder: {folder}").format(n=len(rows) + 1, folder=self._folder())
         if self.hitl.options.attached is not None:
             name = safe_text(self.hitl.options.attached.graph.name, multiline=False)
             own = _("{n}  Give {graph} its input, in the line below").format(n=len(rows) + 1, graph=name)
-        rows.append(Content(own))
+        rows.append(Content(self._hanging(own)))
         return [Option(row) for row in rows]
+
+    def _hanging(self, text: str) -> str:
+        """Return a numbered line, what has no room in it under its own beginning."""
+        room = max(12, self.app.size.width - _STARTER_EDGES)
+        return "\n   ".join(line.plain for line in Content(text).wrap(room, overflow="fold"))
 
     @property
     def _wide(self) -> bool:
-        width, height = self.app.size
-        return width >= 100 and height >= 30
+        return is_wide(self.app.size)
 
     def _folder(self) -> str:
         return safe_text(str(self.hitl.workspace), multiline=False)
 
     def on_mount(self) -> None:
-        self.query_one(Prompt).past = self.hitl.lines
-        self.query_one(Prompt).completer = self._complete
         self.query_one("#sessions-title", Static).display = False
         self._facts()
         self._show_keys()
-        self.hitl.say_now(self)
-        self.set_focus(self.query_one(Prompt))
-        self.hitl.take_keys()
 
     def on_resize(self, event: Resize) -> None:
-        if self.has_class("-wide") is not self._wide:
+        if self.has_class("-wide") is not self._wide or self._width != self.app.size.width:
             self.set_class(self._wide, "-wide")
             starters = self.query_one("#starters", OptionList)
             chosen = starters.highlighted
@@ -124,7 +114,7 @@ class HomeScreen(Screen[None]):
             # What was typed already is to stand in the first frame: the app hands it on, then the prompt takes it.
             for __ in range(2):
                 await asyncio.sleep(0)
-        self.hitl.list_sessions()
+        self.hitl.sessions.list_all()
 
     def _facts(self) -> None:
         rows = [
@@ -181,7 +171,7 @@ class HomeScreen(Screen[None]):
         self._table.show(sessions[::-1], at)
         self._table.display = self.query_one("#sessions-title", Static).display = bool(sessions)
         if not sessions and self.focused is None:
-            self.set_focus(self.query_one(Prompt))
+            self.to_prompt()
         waiting = sum(s.questions for s in sessions)
         needs = ngettext("● {n} needs you", "● {n} need you", waiting).format(n=waiting)
         self.query_one(HeaderBar).status = needs if waiting else ""
@@ -193,7 +183,7 @@ class HomeScreen(Screen[None]):
         if self._table is None or not self._table.known:
             self.say(_("There is no session yet."))
             return
-        self._table.seek(words)
+        self._table.look_for(words)
         self.set_focus(self._table)
 
     def _show_found(self) -> None:
@@ -212,9 +202,9 @@ class HomeScreen(Screen[None]):
     def on_session_table_wanted(self, event: SessionTable.Wanted) -> None:
         event.stop()
         if event.what == "leave":
-            self.set_focus(self.query_one(Prompt))
+            self.to_prompt()
         else:
-            self.hitl.keep(event.what, event.session_id)
+            self.hitl.sessions.keep(event.what, event.session_id)
 
     def on_descendant_focus(self, event: DescendantFocus) -> None:
         self._show_keys()
@@ -229,18 +219,6 @@ class HomeScreen(Screen[None]):
             own = [*own[:1], *keys.of(keys.HOME, line=True)[:1], *own[1:]]
         self.query_one(KeyLine).show([*own, *keys.of(keys.ANYWHERE, line=True)])
 
-    def say(self, text: str, *, error: bool = False) -> None:
-        """Show one safe line above the prompt."""
-        self.query_one(MessageLine).say(text, error=error)
-
-    def draft(self, text: str) -> None:
-        """Put a text back that couldn't be used, unless something else was typed meanwhile."""
-        prompt = self.query_one(Prompt)
-        if not prompt.text:
-            prompt.text = text
-            prompt.move_cursor(prompt.document.end)
-        self.set_focus(prompt)
-
     def on_prompt_sent(self, event: Prompt.Sent) -> None:
         event.stop()
         text = event.text
@@ -249,11 +227,13 @@ class HomeScreen(Screen[None]):
             self._begin_with(int(text) - 1)
             return
         prompt.sent(text)
-        self.hitl.keep_lines()
+        self.hitl.memory.keep_lines()
         if text.startswith("/"):
             self._command(text)
+        elif self.hitl.options.attached is None and _calls_for_help(text):
+            self.hitl.action_help()
         else:
-            self.hitl.begin(text)
+            self.hitl.sessions.begin(text)
 
     def _command(self, text: str) -> None:
         """Carry out a command that needs no session."""
@@ -273,25 +253,19 @@ class HomeScreen(Screen[None]):
             said = _("Open or begin a session first; commands work there. {console.help} lists them.")
             self.say(self.hitl.keymap.named(said), error=True)
 
-    def _complete(self, line: str, cursor: int) -> Sequence[Completion]:
+    def completions(self, line: str, cursor: int) -> Sequence[Completion]:
         from hitl_tui.commands.completion import complete
         from hitl_tui.console.screens.lines import OWN
 
         found = complete(line, cursor, sessions=self.known[::-1])
         return [c for c in found if not c.text.startswith("/") or c.text[1:] in {*OWN, "help"}]
 
-    def on_prompt_choices(self, event: Prompt.Choices) -> None:
-        from hitl_tui.console.screens.lines import choices_shown
+    def usage(self, text: str) -> str:
+        if not text.startswith("/"):
+            return ""
+        from hitl_tui.commands.completion import usage_hint
 
-        self.query_one(MessageLine).hint(choices_shown(event.found))
-
-    def on_text_area_changed(self, event: Prompt.Changed) -> None:
-        hint = ""
-        if event.text_area.text.startswith("/"):
-            from hitl_tui.commands.completion import usage_hint
-
-            hint = render(usage_hint(event.text_area.text))
-        self.query_one(MessageLine).hint(safe_text(hint, multiline=False))
+        return usage_hint(text)
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
         event.stop()
@@ -299,16 +273,16 @@ class HomeScreen(Screen[None]):
 
     def _begin_with(self, index: int) -> None:
         if index < len(self.hitl.starters):
-            self.hitl.begin_starter(self.hitl.starters[index])
+            self.hitl.sessions.begin_starter(self.hitl.starters[index])
         else:
-            self.set_focus(self.query_one(Prompt))
+            self.to_prompt()
             if self.hitl.options.attached is None:
                 self.say(_("Type what you want to know or have done in {folder}.").format(folder=self._folder()))
 
     def on_data_table_row_selected(self, event: DataTable.RowSelected) -> None:
         event.stop()
         if self.chosen:
-            self.hitl.open(self.chosen)
+            self.hitl.sessions.open(self.chosen)
 
     def action_next_part(self) -> None:
         table = ["#sessions"] if self._table is not None and self._table.display else []
@@ -319,6 +293,12 @@ class HomeScreen(Screen[None]):
 
     def action_back(self) -> None:
         if self.focused is not None and self.focused.id == "prompt":
-            self.hitl.back_to_session()
+            self.hitl.sessions.back()
         else:
-            self.set_focus(self.query_one(Prompt))
+            self.to_prompt()
+
+
+def _calls_for_help(text: str) -> bool:
+    from hitl_tui.planning.replies import calls_for_help
+
+    return calls_for_help(text)

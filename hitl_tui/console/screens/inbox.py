@@ -9,16 +9,18 @@ from typing import TYPE_CHECKING, ClassVar
 
 from rich.text import Text
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
-from textual.containers import Vertical
+from textual.binding import BindingType
 from textual.content import Content
 from textual.events import Resize
 from textual.screen import ModalScreen
 from textual.widgets import DataTable, Static
 
+from hitl_tui.console import keys
 from hitl_tui.console.keymap import keymap_of
-from hitl_tui.console.keys import with_jamo
+from hitl_tui.console.screens.dialogs import named_keys
 from hitl_tui.console.terms import left_words
+from hitl_tui.console.widgets.frame import Dialog
+from hitl_tui.console.widgets.lists import Listing
 from hitl_tui.console.words import number_of
 from hitl_tui.core.requests import Kind
 from hitl_tui.core.safe_text import one_line, safe_text
@@ -44,9 +46,7 @@ class Inbox(ModalScreen[tuple[str, str] | None]):
     """
 
     CSS_PATH: ClassVar[list[str | PurePath]] = ["dialogs.tcss", "../widgets/rows.tcss"]
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding(with_jamo("escape,q,f3"), "close", "Close", id="inbox.close", priority=True)
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = [*keys.bindings(keys.INBOX)]
 
     def __init__(self, views: Sequence[RequestView], here: str) -> None:
         super().__init__()
@@ -54,17 +54,16 @@ class Inbox(ModalScreen[tuple[str, str] | None]):
         self._here = here
 
     def compose(self) -> ComposeResult:
-        with Vertical(classes="dialog -large") as box:
+        with Dialog(classes="dialog -large") as box:
             box.border_title = Content(_("Inbox · {n} open").format(n=len(self._views)))
             if self._views:
-                yield DataTable(id="inbox-table", cursor_type="row", show_header=False)
+                yield Listing(id="inbox-table")
             else:
                 yield Static(Content(_("Nothing waits for you.")))
             yield Static(
-                Content(
-                    keymap_of(self.app).named(
-                        _("Enter goes to the question · {inbox.close} closes; nothing is decided here")
-                    )
+                named_keys(
+                    keymap_of(self.app),
+                    _("{list.choose} goes to the question · {inbox.close} closes; nothing is decided here"),
                 ),
                 classes="dialog-keys",
             )

@@ -55,7 +55,7 @@ async def _rename(app: HitlApp, session_id: str, given: str) -> None:
     if title is None or title == before:
         return
     info = await app.engine.rename(session_id, title)
-    app.renamed(session_id, info.title)
+    app.sessions.renamed(session_id, info.title)
     await _tell(app, f'{info.id} is called "{info.title}" now.', info.id)
 
 
@@ -122,7 +122,7 @@ async def _delete(app: HitlApp, session_id: str, again: str) -> None:
     if (again or await _asked(app, dialog)) != session_id:
         app.say(_("Nothing was deleted."))
         return
-    await app.engine.delete(session_id, app.forget)
+    await app.engine.delete(session_id, app.sessions.forget)
     await _tell(app, f"{session_id} is gone; the record of its decisions stays.", "")
 
 
@@ -138,7 +138,7 @@ async def _title(app: HitlApp, session_id: str) -> str:
 
 async def _tell(app: HitlApp, message: str, at: str) -> None:
     app.say(one_line(render(message), _LONGEST))
-    app.list_sessions(at)
+    app.sessions.list_all(at)
 
 
 def path_of(text: str) -> Path:

@@ -39,15 +39,15 @@ def carry_out(app: HitlApp, parsed: Parsed) -> None:
         case "quit":
             app.run_worker(app.action_quit())
         case "new":
-            app.begin(str(values["query"]))
+            app.sessions.begin(str(values["query"]))
         case "open":
-            app.open(str(values["session"]))
+            app.sessions.open(str(values["session"]))
         case "sessions":
-            app.seek_sessions(str(values.get("words", "")))
+            app.sessions.seek(str(values.get("words", "")))
         case "import":
-            app.keep("import", given=str(values["file"]))
+            app.sessions.keep("import", given=str(values["file"]))
         case "delete":
-            app.keep("delete", str(values["session"]), str(values.get("again", "")))
+            app.sessions.keep("delete", str(values["session"]), str(values.get("again", "")))
 
 
 def choices_shown(found: Sequence[Completion]) -> str:

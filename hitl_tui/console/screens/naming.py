@@ -31,6 +31,10 @@ class Line(Words):
         field.value = self._value
         field.cursor_position = len(self._value)
 
+    def hurried(self) -> bool:
+        """No: it is asked for from a list or the prompt, and decides nothing about a question."""
+        return False
+
 
 class Typed(Words):
     """Does something that can't be taken back, once its name was typed; Enter alone does nothing.

@@ -7,19 +7,22 @@ from typing import TYPE_CHECKING, Any
 
 from textual.content import Content
 
-from hitl_tui.console.asking import body, details, text_row, title_of
+from hitl_tui.console.asking import body, details, title_of
 from hitl_tui.console.drafts import document_path, draft_of
 from hitl_tui.console.engine import Link
 from hitl_tui.console.past import todo_rows
 from hitl_tui.console.places import Answer
+from hitl_tui.console.rows import text_row
+from hitl_tui.console.screens.always import allow_always
 from hitl_tui.console.screens.dialogs import Confirm, Words
 from hitl_tui.console.screens.edit import Edit, Edited
 from hitl_tui.console.screens.lines import carry_out, own_command
 from hitl_tui.console.screens.ordering import Ordering
 from hitl_tui.console.screens.returning import go_back, show_checkpoint, show_steps
 from hitl_tui.console.screens.review import Outcome, Review
-from hitl_tui.console.screens.rules import allow_always, list_rules
+from hitl_tui.console.screens.rules import list_rules
 from hitl_tui.console.screens.several import Several
+from hitl_tui.console.screens.typed import noted, way
 from hitl_tui.console.screens.viewer import Viewer
 from hitl_tui.console.terms import error_words, mode_words, next_mode
 from hitl_tui.console.words import number_of, status_words
@@ -81,15 +84,21 @@ class Operator:
         if not screen.linked.is_set():
             screen.say(_("The session is still opening; what you sent is carried out as soon as it is open."))
         link = await self._linked()
-        screen.note(line)
+        screen.note(noted(line))
         result = await link.handler.handle(line)
+        if "commands" in result.data and not line.lstrip().startswith("/"):
+            screen.hitl.action_help()
+            return
         self._report(result)
         await self._show_result(result)
 
     def _report(self, result: CommandResult) -> None:
-        message = render(result.message)
-        first, __, rest = message.partition("\n")
+        from hitl_tui.console.widgets.question import QuestionPanel
+
         screen = self._screen
+        asked = screen.query_one(QuestionPanel).question
+        message = way(str(result.data.get("reason", "")), screen.hitl.keymap, asked) or render(result.message)
+        first, __, rest = message.partition("\n")
         help_text = render(str(result.data.get("help", ""))) if result.failed else ""
         text = f"{message}  {help_text}".strip() if help_text else (f"{first} …" if rest else first)
         screen.say(safe_text(text, multiline=False), error=result.failed)
@@ -139,7 +148,16 @@ class Operator:
 
     def answer(self, question: Question, answer: Answer) -> None:
         """Give the chosen answer to a question, as it was shown."""
-        self._start(self._answer(question, answer))
+        self._start(self._answered(question, answer))
+
+    async def _answered(self, question: Question, answer: Answer) -> None:
+        from hitl_tui.console.widgets.question import QuestionPanel
+
+        try:
+            await self._answer(question, answer)
+        finally:
+            for panel in self._screen.query(QuestionPanel):
+                panel.answered()
 
     async def _answer(self, question: Question, answer: Answer) -> None:
         if answer.ask == "details":
@@ -182,11 +200,11 @@ class Operator:
         if question.kind is Kind.PLAN:
             said = Content(_("With feedback the planner makes another plan; with none the plan is dropped."))
             return await self._screen.app.push_screen_wait(
-                Words(_("Reject the plan"), said, _("reject"), required=False)
+                Words(_("Reject · plan"), said, _("reject it"), required=False)
             )
         said = Content(_("{title}\nWhy? The reason goes into the record; it may stay empty.").format(title=title))
         return await self._screen.app.push_screen_wait(
-            Words(_("Reject {name}").format(name=name), said, _("reject it"), required=False)
+            Words(_("Reject · {name}").format(name=name), said, _("reject it"), required=False)
         )
 
     async def _confirm(self, title: str, content: Content, yes: str) -> bool:
@@ -227,7 +245,8 @@ class Operator:
     async def _review(self, marked: Sequence[Question]) -> None:
         snapshot, app = self._screen.snapshot, self._screen.hitl
         workspace, link = snapshot.workspace if snapshot is not None else "", await self._linked()
-        items = [(question, body(question, workspace, await draft_of(link, question, None))) for question in marked]
+        key = app.keymap.shown("question.6")
+        items = [(q, body(q, workspace, key, await draft_of(link, q, None))) for q in marked]
         await app.push_screen_wait(Review(items, app.arming, self._approve_marked))
 
     async def _approve_marked(self, question: Question) -> Outcome:
@@ -247,7 +266,8 @@ class Operator:
         return Outcome(not result.failed, safe_text(render(result.message), multiline=False))
 
     async def _rules(self) -> None:
-        await list_rules(self._screen.app, await self._linked(), self._report)
+        app = self._screen.hitl
+        await list_rules(app, await self._linked(), self._report, app.arming, app.options.by)
 
     async def _always(self, question: Question) -> None:
         """Show the rule that would always allow exactly this; write it when that is confirmed."""
@@ -289,7 +309,7 @@ class Operator:
         team = link.setup.team(facts.team)
         declared = getattr(team, "commands", {}).get(todo.command)
         dialog = Edit(
-            _("Edit {id}").format(id=number_of(todo.id)),
+            _("Edit · {id}").format(id=number_of(todo.id)),
             todo.description,
             todo.arguments,
             team.input_schema,

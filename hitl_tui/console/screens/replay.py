@@ -13,7 +13,6 @@ from textual.content import Content
 from textual.widgets import DataTable, Static
 
 from hitl_tui.console import keys
-from hitl_tui.console.asking import Row, text_row
 from hitl_tui.console.engine import Link
 from hitl_tui.console.past import (
     decision_words,
@@ -23,6 +22,7 @@ from hitl_tui.console.past import (
     todos_at,
 )
 from hitl_tui.console.reel import Place, Reel, current_line, on_line
+from hitl_tui.console.rows import Row, text_row
 from hitl_tui.console.screens.returning import difference_between, fork, restore, show_steps, show_todo
 from hitl_tui.console.screens.stepping import SteppingScreen
 from hitl_tui.console.terms import clock_words
@@ -53,7 +53,9 @@ PANES = (
 BANNER = mark("VIEWING THE PAST · nothing runs from here")
 _PLACES = {1: mark("View"), 2: mark("Diff"), 3: mark("Fork"), 4: mark("Restore")}
 _STATES_KEPT = 12
-_PAST = mark("This is the past: nothing can be changed in it. 4 goes back to it, 3 begins a session from it.")
+_PAST = mark(
+    "This is the past: nothing can be changed in it. {replay.4} goes back to it, {replay.3} begins a session from it."
+)
 
 
 class ReplayScreen(SteppingScreen):
@@ -189,7 +191,7 @@ class ReplayScreen(SteppingScreen):
             action = self.query_one(f"#replay-{number}", ReplayAction)
             action.show(self._why_not(number), chosen=number == self._mode)
         marks = [f"{letter} {_short_name(self._marked[m])}" for m, letter in zip(self._marks, "AB", strict=False)]
-        said = _("marks: ") + ", ".join(marks) if marks else _("m marks")
+        said = _("marks: ") + ", ".join(marks) if marks else ""
         self.query_one("#replay-marks", Static).update(Content(said))
 
     def _ours(self, info: CheckpointInfo) -> bool:
@@ -233,7 +235,8 @@ class ReplayScreen(SteppingScreen):
         rows = await difference_between(self._link, before, await self._state_of(newer))
         what = _("between the two marks") if len(self._marks) == 2 else _("mark and this moment")
         said = what if older is not None and older is not place.before else _("this moment and the one before it")
-        return [text_row(_("{said}; m marks another to compare").format(said=said), "$text-muted"), *rows]
+        how = self.hitl.keymap.named(_("{said}; {replay.mark} marks another to compare")).replace("{said}", said)
+        return [text_row(how, "$text-muted"), *rows]
 
     # Keys --------------------------------------------------------------------------------------------------------
 
@@ -242,10 +245,11 @@ class ReplayScreen(SteppingScreen):
 
     async def _step(self, by: int) -> None:
         moved = await self._reel.step(by)
-        end = (
-            _("This is the newest checkpoint; Esc goes back to live.") if by > 0 else _("This is the first checkpoint.")
+        newest, first = (
+            _("This is the newest checkpoint; {replay.leave} goes back to live."),
+            _("This is the first checkpoint."),
         )
-        self.say("" if moved else end)
+        self.say("" if moved else self.hitl.keymap.named(newest if by > 0 else first))
 
     def action_decision(self, by: int) -> None:
         self._errands.do(partial(self._decision, by))
@@ -287,7 +291,8 @@ class ReplayScreen(SteppingScreen):
         if self._place is None:
             return _("There is no checkpoint yet.")
         if number == 2 and self._pair(self._place)[0] is None:
-            return _("The first checkpoint has none before it; mark another one with m to compare.")
+            said = _("The first checkpoint has none before it; mark another one with {replay.mark} to compare.")
+            return self.hitl.keymap.named(said)
         if number == 4 and self._reel.at_head:
             return _("The session stands here already.")
         return ""
@@ -303,7 +308,7 @@ class ReplayScreen(SteppingScreen):
         if event.what == "steps" and event.todo_id:
             self.run_worker(self._guarded(partial(self._steps, event.todo_id)), group="going")
         else:
-            self.say(_(_PAST))
+            self.say(self.hitl.keymap.named(_(_PAST)))
 
     async def _steps(self, todo_id: str) -> None:
         """Show the team's own steps of the run that the TODO had then; back there means back to the session."""
@@ -312,7 +317,7 @@ class ReplayScreen(SteppingScreen):
 
     def on_plan_table_held(self, event: PlanTable.Held) -> None:
         event.stop()
-        self.say(_(event.why))
+        self.say(self.hitl.keymap.named(_(event.why)))
 
     # Going back, going elsewhere ---------------------------------------------------------------------------------
 

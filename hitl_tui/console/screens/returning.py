@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from textual.content import Content
 
-from hitl_tui.console.asking import Row, text_row
 from hitl_tui.console.engine import Link
 from hitl_tui.console.past import difference_rows, fork_words, restore_words, todo_rows, todos_at
 from hitl_tui.console.reel import Place
+from hitl_tui.console.rows import Row, text_row
 from hitl_tui.console.screens.dialogs import Confirm
 from hitl_tui.console.screens.viewer import Viewer
 from hitl_tui.console.terms import clock_words, day_words
@@ -153,6 +153,7 @@ async def fork(screen: ReplayScreen, link: Link, place: Place) -> None:
     pauses = _(" What runs in {name} pauses until that is opened again.").format(name=name) if link.face.owned else ""
     said = _("{fresh} was made and nothing runs in it.\nOpen it now?{pauses}").format(fresh=fresh, pauses=pauses)
     if await _confirm(screen.hitl, _("Open {fresh}").format(fresh=fresh), said, _("Open it")):
-        screen.hitl.open(info.id)
+        screen.hitl.sessions.open(info.id)
     else:
-        screen.say(_("{fresh} begins at this moment; Ctrl+O on the session's screen lists it.").format(fresh=fresh))
+        said = _("{fresh} begins at this moment; {console.home} on the session's screen lists it.")
+        screen.say(screen.hitl.keymap.named(said).replace("{fresh}", fresh))

@@ -11,10 +11,10 @@ from textual.content import Content
 
 from hitl_tui.console import keys
 from hitl_tui.console.arming import Arming
-from hitl_tui.console.asking import Row, risk_words, text_row
 from hitl_tui.console.keymap import keymap_of
+from hitl_tui.console.rows import Row, labelled, text_row
 from hitl_tui.console.screens.dialogs import Reading
-from hitl_tui.console.words import number_of
+from hitl_tui.console.words import number_of, risk_words
 from hitl_tui.language import _, ngettext
 
 if TYPE_CHECKING:
@@ -110,9 +110,7 @@ class Review(Reading[None]):
         yield Row(
             "",
             Content.styled(
-                _("◆ {name} · {risk} · digest {digest}").format(
-                    name=name, risk=risk_words(risk), digest=request.digest[:12]
-                ),
+                _("◆ {name} · {risk}").format(name=name, risk=risk_words(risk)),
                 style,
             ),
         )
@@ -122,6 +120,7 @@ class Review(Reading[None]):
             yield Row("", Content.styled(f"{glyph} {outcome.words}", f"bold {colour}"))
         elif not self._begun:
             yield from self._bodies[question.id]
+            yield labelled(_("digest"), request.digest[:12], "$text-muted")
             yield text_row("")
 
     def confirmed(self) -> None:

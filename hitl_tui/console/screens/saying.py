@@ -7,7 +7,7 @@ from pathlib import PurePath
 from typing import Any, ClassVar
 
 from textual.app import ComposeResult
-from textual.containers import Horizontal, Vertical, VerticalScroll
+from textual.containers import VerticalScroll
 from textual.content import Content
 from textual.events import Key
 from textual.widgets import Static, TextArea
@@ -16,6 +16,7 @@ from hitl_tui.console import keys
 from hitl_tui.console.inner import said_words
 from hitl_tui.console.keymap import keymap_of
 from hitl_tui.console.screens.form import EditArea, Form
+from hitl_tui.console.widgets.frame import Dialog, Flow
 from hitl_tui.core.errors import HitlError
 from hitl_tui.core.safe_text import safe_text, unsafe_text
 from hitl_tui.core.shapes.model import Form as Wanted
@@ -77,14 +78,14 @@ class Saying(Form[Any]):
         self._lines = lines
 
     def compose(self) -> ComposeResult:
-        with Vertical(classes="dialog -large" if self._lines else "dialog", id="saying") as box:
+        with Dialog(classes="dialog -large" if self._lines else "dialog", id="saying") as box:
             box.border_title = Content(self._heading)
             with VerticalScroll(classes="dialog-text", can_focus=False):
                 yield Static(self._content, markup=False)
             area = EditArea if self._lines else SayArea
             yield area(safe_text(self._text), id="say", compact=True, tab_behavior="focus", soft_wrap=True)
             yield Static(id="say-sends", markup=False)
-            with Horizontal(classes="dialog-row"):
+            with Flow(classes="dialog-row"):
                 yield self.button("form.send" if self._lines else "say.send", _("Send"))
                 yield self.button("form.editor", _("Editor"))
                 yield self.button("form.cancel", _("Back"))
@@ -118,7 +119,8 @@ class Saying(Form[Any]):
         except HitlError:
             self.look()
             return
-        self.dismiss(value)
+        if not self.hurried():
+            self.dismiss(value)
 
     def editor_text(self) -> str:
         return self.written

@@ -6,52 +6,44 @@ import asyncio
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import PurePath
-from typing import TYPE_CHECKING, ClassVar, cast
+from typing import TYPE_CHECKING, ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import BindingType
-from textual.containers import Container, Horizontal
-from textual.content import Content
 from textual.events import DescendantFocus, Resize
 from textual.message import Message
-from textual.screen import Screen
 from textual.widget import Widget
-from textual.widgets import DataTable, Static
 
 from hitl_tui.console import keys
 from hitl_tui.console.engine import Link
-from hitl_tui.console.screens.lines import choices_shown
 from hitl_tui.console.screens.operate import Operator
+from hitl_tui.console.screens.operated import OperatedScreen
+from hitl_tui.console.screens.room import fold
 from hitl_tui.console.terms import mode_words
 from hitl_tui.console.widgets.answer import AnswerPane
-from hitl_tui.console.widgets.bars import HeaderBar, KeyLine, MessageLine
+from hitl_tui.console.widgets.bars import HeaderBar, KeyLine
 from hitl_tui.console.widgets.history import HistoryTable
+from hitl_tui.console.widgets.panes import Panes
 from hitl_tui.console.widgets.plan import PlanTable
 from hitl_tui.console.widgets.prompt import Prompt
 from hitl_tui.console.widgets.question import QuestionPanel
-from hitl_tui.console.widgets.stream import Line, Stream, stream_line
-from hitl_tui.console.widgets.tabs import Tab, TabStrip
-from hitl_tui.console.words import PlanLines, number_of, running_rows, status_of_session
+from hitl_tui.console.widgets.stream import Stream
+from hitl_tui.console.widgets.tabs import Tab
+from hitl_tui.console.words import PlanLines, running_rows, status_of_session
 from hitl_tui.core.safe_text import safe_text, unsafe_text
-from hitl_tui.language import _, mark, render
+from hitl_tui.language import _, render
 
 if TYPE_CHECKING:
     from hitl_tui.commands.completion import Completion
-    from hitl_tui.console.app import HitlApp
     from hitl_tui.supervisor.activity import Activity
     from hitl_tui.supervisor.snapshot import Snapshot
 
-PANES = (("plan", mark("Plan")), ("history", mark("History")), ("stream", mark("Stream")), ("answer", mark("Answer")))
-WIDE = (100, 30)
-"""Columns and rows from which all panes are seen at once."""
-SHORT = 20
-"""Below so many rows the panes lose their frames."""
 _PAGE = 50
 _LARGE = 1_000
 """TODOs from which a plan is worth a look for garbage of its own."""
 
 
-class SessionScreen(Screen[None]):
+class SessionScreen(OperatedScreen):
     """Shows one session and gives commands on it; also its `Watcher`."""
 
     CSS_PATH: ClassVar[list[str | PurePath]] = [
@@ -61,7 +53,6 @@ class SessionScreen(Screen[None]):
         "../widgets/rows.tcss",
     ]
     BINDINGS: ClassVar[list[BindingType]] = [*keys.bindings(keys.SESSION)]
-    AUTO_FOCUS = "#prompt"
 
     class Seen(Message):
         """The session looks otherwise."""
@@ -90,49 +81,23 @@ class SessionScreen(Screen[None]):
         self.linked = asyncio.Event()
         self.snapshot: Snapshot | None = None
         self.operator = Operator(self)
-        self._pane = "plan"
-        self._lower = "stream"
         self._back: Widget | None = None
         self._places: dict[str, tuple[str, str]] = {}
         self._called: dict[str, str] = {}
         self._inbox = 0
-        self._percent: dict[str, float] = {}
         self._followed: list[Activity] = []
         self._head = ""
         self._lines = PlanLines()
 
-    @property
-    def hitl(self) -> HitlApp:
-        """The app."""
-        return cast("HitlApp", self.app)
-
     def compose(self) -> ComposeResult:
         yield HeaderBar(id="header")
-        with Container(id="panes"):
-            yield PlanTable(id="plan")
-            yield HistoryTable(id="history")
-            yield TabStrip(PANES, id="tabs")
-            yield Stream(id="stream")
-            yield AnswerPane(id="answer")
+        yield Panes(id="panes")
         yield QuestionPanel(self.hitl.arming, id="question")
-        yield MessageLine(id="message")
-        with Horizontal(id="prompt-row"):
-            yield Static(Content(" › "), id="prompt-mark")
-            yield Prompt(_("a command (/help), or words that change the plan"), id="prompt")
-        yield KeyLine(id="keys")
+        yield from self.foot(_("a command (/help), or words that change the plan"))
 
     def on_mount(self) -> None:
-        for pane, label in PANES:
-            self.query_one(f"#{pane}").border_title = Content(_(label))
-        prompt = self.query_one(Prompt)
-        prompt.past = self.hitl.lines
-        prompt.completer = self._complete
         self._arrange()
-        self.show_pane("plan")
         self.set_interval(1.0, self._tick)
-        self.hitl.say_now(self)
-        self.set_focus(self.query_one(Prompt))
-        self.hitl.take_keys()
 
     def on_screen_resume(self) -> None:
         """What lay over the question is gone: it is seen anew."""
@@ -145,18 +110,16 @@ class SessionScreen(Screen[None]):
         """Show that a session is on its way; what was typed for another one comes back with that one."""
         prompt = self.query_one(Prompt)
         if self.link is not None:
-            self._places[self.link.face.id] = (prompt.text, self._pane)
+            self._places[self.link.face.id] = (prompt.text, self.query_one(Panes).chosen)
             prompt.text = ""
         self.link, self.snapshot = None, None
         self.linked.clear()
         header = self.query_one(HeaderBar)
         header.session, header.title_text, header.mode, header.status = what, "", "", _("opening…")
         header.followed = False
-        self.query_one(PlanTable).update_rows([])
-        self.query_one(HistoryTable).reset()
-        self.query_one(Stream).reset()
+        self.query_one(Panes).reset()
         self.query_one(QuestionPanel).update_questions((), "")
-        self._percent, self._followed, self._head, self._lower = {}, [], "", "stream"
+        self._followed, self._head = [], ""
         self.say("")
         self.show_pane("plan")
 
@@ -176,7 +139,7 @@ class SessionScreen(Screen[None]):
         self.link = link
         lines = link.lines()
         self._followed = lines
-        self.query_one(Stream).add(line for entry in lines if (line := stream_line(entry)))
+        self.query_one(Panes).recall(lines)
         self.linked.set()
         draft, pane = self._places.pop(link.face.id, ("", ""))
         prompt = self.query_one(Prompt)
@@ -226,13 +189,7 @@ class SessionScreen(Screen[None]):
         self.say(safe_text(render(event.why), multiline=False), error=True)
 
     def on_session_screen_said(self, event: Said) -> None:
-        for entry in event.lines:
-            if entry.kind == "progress" and entry.fraction >= 0:
-                self._percent[entry.todo_id] = entry.fraction
-            elif entry.kind in ("finished", "failed", "started"):
-                self._percent.pop(entry.todo_id, None)
-        self.query_one(Stream).add(line for entry in event.lines if (line := stream_line(entry)))
-        self._titles()
+        self.query_one(Panes).said(event.lines)
 
     def _render_snapshot(self, snapshot: Snapshot) -> None:
         link = self.link
@@ -247,9 +204,8 @@ class SessionScreen(Screen[None]):
         header.followed = not link.face.owned
         self.query_one(PlanTable).update_rows(self._lines.rows(snapshot, datetime.now(UTC)))
         self._ask(snapshot)
-        self._titles()
-        self.hitl.seen_last(snapshot.session_id, finished=snapshot.status in ("finished", "failed"))
-        self.hitl.count_inbox()
+        self.query_one(Panes).entitle()
+        self.hitl.sessions.seen(snapshot)
         if snapshot.checkpoint_id != self._head:
             self._head = snapshot.checkpoint_id
             self.run_worker(self._load_history(link), group="history", exclusive=True)
@@ -259,9 +215,9 @@ class SessionScreen(Screen[None]):
         had = self.focused is panel
         panel.update_questions(snapshot.questions, snapshot.workspace)
         self.operator.prepare(panel)
-        self._show_marks()
+        self.show_marks()
         if had and not panel.display:
-            self.set_focus(self.query_one(Prompt))
+            self.to_prompt()
         self._show_keys()
 
     async def _show_answer(self, snapshot: Snapshot) -> None:
@@ -270,7 +226,7 @@ class SessionScreen(Screen[None]):
                 self.show_pane("answer")
             said = _("The answer is there. {session.pane} goes to it: {answer.export} exports, {answer.copy} copies.")
             self.say(self.hitl.keymap.named(said))
-        elif not snapshot.concluded and self._pane == "answer" and not snapshot.response:
+        elif not snapshot.concluded and self.query_one(Panes).chosen == "answer" and not snapshot.response:
             self.show_pane("stream" if self.has_class("-wide") else "plan")
 
     async def _load_history(self, link: Link) -> None:
@@ -306,41 +262,25 @@ class SessionScreen(Screen[None]):
         self._arrange()
 
     def _arrange(self) -> None:
-        width, height = self.app.size
-        self.set_class(width >= WIDE[0] and height >= WIDE[1], "-wide")
-        self.set_class(height < SHORT, "-short")
-        self.show_pane(self._pane)
+        fold(self)
+        self.show_pane(self.query_one(Panes).chosen)
 
     def show_pane(self, pane: str, *, focus: bool = False) -> None:
         """Bring a pane to the front."""
-        self._pane = pane
-        if pane in ("stream", "answer"):
-            self._lower = pane
-        wide = self.has_class("-wide")
-        for name, __ in PANES:
-            seen = name == pane if not wide else name in ("plan", "history", self._lower)
-            self.query_one(f"#{name}").set_class(seen, "-seen")
-            if not seen and not focus and self.focused is not None and self.focused.id == name:
-                self.set_focus(self.query_one(Prompt))  # what is typed mustn't get lost with the pane
-        self.query_one(TabStrip).mark(self._lower if wide else pane)
+        panes = self.query_one(Panes)
+        panes.show(pane)
         if focus:
-            self.set_focus(self.query_one(f"#{pane}"))
+            self.set_focus(panes.query_one(f"#{pane}"))
+        elif (here := panes.pane(self.focused)) and not panes.seen(here):
+            self.to_prompt()  # what is typed mustn't get lost with the pane
 
     def on_tab_chosen(self, event: Tab.Chosen) -> None:
         event.stop()
         self.show_pane(event.pane)
 
-    def _titles(self) -> None:
-        stream = self.query_one(Stream)
-        title = _("Stream · {only}").format(only=number_of(stream.only)) if stream.only else _("Stream")
-        running = [f"{number_of(t)} {share:.0%}" for t, share in self._percent.items() if 0 <= share < 1]
-        stream.border_title = Content(" · ".join([title, *running]))
-
     def action_next_pane(self) -> None:
-        names = [name for name, __ in PANES]
-        here = self.focused.id if self.focused is not None else ""
-        following = names[(names.index(here) + 1) % len(names)] if here in names else self._pane
-        self.show_pane(following, focus=True)
+        panes = self.query_one(Panes)
+        self.show_pane(panes.following(panes.pane(self.focused)), focus=True)
 
     def action_replay(self) -> None:
         """Step through the past (C5), from the checkpoint at the cursor when the history has the focus."""
@@ -365,24 +305,16 @@ class SessionScreen(Screen[None]):
 
     # Messages --------------------------------------------------------------------------------------------------
 
-    def say(self, text: str, *, error: bool = False) -> None:
-        """Show one safe line above the prompt."""
-        self.query_one(MessageLine).say(text, error=error)
-
     def note(self, text: str) -> None:
         """Add a command, or what it answered, to the stream."""
-        head = f"{datetime.now().astimezone():%H:%M:%S}     › "
-        for row in safe_text(text).split("\n"):
-            self.query_one(Stream).add([Line("", head, row)])
-            head = " " * len(head)
+        self.query_one(Panes).note(f"{datetime.now().astimezone():%H:%M:%S}", text)
 
     def typed(self) -> None:
         """A key was pressed: the question shows whether the next one decides."""
         self.query_one(QuestionPanel).typed()
 
     def on_descendant_focus(self, event: DescendantFocus) -> None:
-        pane = event.widget.id or ""
-        if pane in dict(PANES):
+        if pane := self.query_one(Panes).pane(event.widget):
             self.show_pane(pane)
         self._show_keys()
 
@@ -397,34 +329,22 @@ class SessionScreen(Screen[None]):
 
     # Prompt ----------------------------------------------------------------------------------------------------
 
-    def _complete(self, line: str, cursor: int) -> Sequence[Completion]:
+    def completions(self, line: str, cursor: int) -> Sequence[Completion]:
         from hitl_tui.commands.completion import complete
 
         agents = self.link.setup.planner.agents if self.link else {}
         checkpoints = self.query_one(HistoryTable).checkpoints
-        return complete(line, cursor, self.snapshot, agents, checkpoints, sessions=self.hitl.known_sessions)
+        return complete(line, cursor, self.snapshot, agents, checkpoints, sessions=self.hitl.sessions.known)
 
-    def draft(self, text: str) -> None:
-        """Put the beginning of a command into the prompt, unless something is typed there."""
-        prompt = self.query_one(Prompt)
-        if not prompt.text:
-            prompt.text = text
-            prompt.move_cursor(prompt.document.end)
-        self.set_focus(prompt)
-
-    def on_prompt_choices(self, event: Prompt.Choices) -> None:
-        self.query_one(MessageLine).hint(choices_shown(event.found))
-
-    def on_text_area_changed(self, event: Prompt.Changed) -> None:
+    def usage(self, text: str) -> str:
         from hitl_tui.commands.completion import usage_hint
 
-        hint = render(usage_hint(event.text_area.text, self.snapshot))
-        self.query_one(MessageLine).hint(safe_text(hint, multiline=False))
+        return usage_hint(text, self.snapshot)
 
     def on_prompt_sent(self, event: Prompt.Sent) -> None:
         event.stop()
         self.query_one(Prompt).sent(event.text)
-        self.hitl.keep_lines()
+        self.hitl.memory.keep_lines()
         self.operator.send(event.text)
 
     def go_to_question(self, request_id: str) -> None:
@@ -444,87 +364,3 @@ class SessionScreen(Screen[None]):
         if self.snapshot is not None and self.link is not None:
             self._ask(self.link.face.snapshot)
         self.query_one(QuestionPanel).select(question_id)
-
-    # What panes and the question want --------------------------------------------------------------------------
-
-    def on_question_panel_chosen(self, event: QuestionPanel.Chosen) -> None:
-        event.stop()
-        self.operator.answer(event.question, event.answer)
-
-    def on_question_panel_held(self, event: QuestionPanel.Held) -> None:
-        event.stop()
-        self.say(event.why)
-
-    def on_question_panel_marked(self, event: QuestionPanel.Marked) -> None:
-        event.stop()
-        self._show_marks()
-
-    def _show_marks(self) -> None:
-        marked = self.query_one(QuestionPanel).marked
-        self.query_one(PlanTable).show_marks([q.todo_id for q in marked if q.todo_id])
-
-    def on_question_panel_wanted(self, event: QuestionPanel.Wanted) -> None:
-        event.stop()
-        if event.what == "review":
-            self.operator.review(self.query_one(QuestionPanel).marked)
-        else:
-            self.operator.undo("")
-
-    def on_question_panel_left(self, event: QuestionPanel.Left) -> None:
-        event.stop()
-        self.set_focus(self.query_one(Prompt))
-
-    def on_plan_table_moved(self, event: PlanTable.Moved) -> None:
-        event.stop()
-        self.operator.order.move(event.drop.ids, event.drop.where, event.drop.anchor)
-
-    def on_plan_table_stepped(self, event: PlanTable.Stepped) -> None:
-        event.stop()
-        self.operator.order.step(event.ids, event.by, event.shown)
-
-    def on_plan_table_held(self, event: PlanTable.Held) -> None:
-        event.stop()
-        self.say(event.why)
-
-    def on_plan_table_wanted(self, event: PlanTable.Wanted) -> None:
-        event.stop()
-        if event.what == "leave":
-            self.set_focus(self.query_one(Prompt))
-        elif event.what == "filter":
-            stream = self.query_one(Stream)
-            stream.limit("" if stream.only == event.todo_id else event.todo_id)
-            self._titles()
-        elif event.what == "undo":
-            self.operator.undo(event.todo_id)
-        elif event.what == "steps" and event.todo_id:
-            self.operator.show_steps(event.todo_id)
-
-    def on_answer_pane_wanted(self, event: AnswerPane.Wanted) -> None:
-        event.stop()
-        if event.what == "leave":
-            self.set_focus(self.query_one(Prompt))
-        elif event.what == "export":
-            self.hitl.keep("export")
-        elif text := self.query_one(AnswerPane).text:
-            self.app.copy_to_clipboard(safe_text(text))
-            self.say(_("The answer was copied."))
-
-    def on_plan_table_acted(self, event: PlanTable.Acted) -> None:
-        event.stop()
-        self.operator.several.act(event.what, event.ids)
-
-    def on_data_table_row_selected(self, event: DataTable.RowSelected) -> None:
-        event.stop()
-        plan, history = self.query_one(PlanTable), self.query_one(HistoryTable)
-        if event.data_table is plan and plan.selected:
-            self.operator.show_todo(plan.selected)
-        elif event.data_table is history and history.selected is not None:
-            self.operator.show_checkpoint(history.selected)
-
-    def on_history_table_restore(self, event: HistoryTable.Restore) -> None:
-        event.stop()
-        self.operator.restore(event.info)
-
-    def on_history_table_left(self, event: HistoryTable.Left) -> None:
-        event.stop()
-        self.set_focus(self.query_one(Prompt))

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from textual.content import Content
 
-from hitl_tui.console.asking import text_row
 from hitl_tui.console.engine import Link
+from hitl_tui.console.rows import text_row
 from hitl_tui.console.screens.choosing import Choosing
 from hitl_tui.console.screens.dialogs import Confirm
 from hitl_tui.console.screens.viewer import Viewer

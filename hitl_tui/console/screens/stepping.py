@@ -14,6 +14,7 @@ from textual.widgets import DataTable
 
 from hitl_tui.console.engine import sentence
 from hitl_tui.console.reel import Reel
+from hitl_tui.console.screens.room import fold
 from hitl_tui.console.terms import error_words
 from hitl_tui.console.widgets.actions import ReplayAction
 from hitl_tui.console.widgets.bars import MessageLine
@@ -23,10 +24,6 @@ from hitl_tui.core.errors import HitlError
 from hitl_tui.core.safe_text import safe_text
 
 log = logging.getLogger(__name__)
-
-WIDE = (100, 30)
-"""Columns and rows from which on all panes are seen at once."""
-SHORT = 20
 
 Work = Callable[[], Awaitable[None]]
 
@@ -124,6 +121,11 @@ class SteppingScreen(Screen[None]):
     def action_leave(self) -> None:
         self.dismiss(None)
 
+    async def action_select_cursor(self) -> None:
+        """Choose the line at the cursor of the pane that has the focus."""
+        if self.focused is not None:
+            await self.focused.run_action("select_cursor")
+
     def on_replay_action_clicked(self, event: ReplayAction.Clicked) -> None:
         event.stop()
         self.action_act(event.number)
@@ -159,9 +161,7 @@ class SteppingScreen(Screen[None]):
         self._arrange()
 
     def _arrange(self) -> None:
-        width, height = self.app.size
-        self.set_class(width >= WIDE[0] and height >= WIDE[1], "-wide")
-        self.set_class(height < SHORT, "-short")
+        fold(self)
         self.show_pane(self._pane)
 
     def show_pane(self, pane: str, *, focus: bool = False) -> None:

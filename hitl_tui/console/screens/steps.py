@@ -16,12 +16,13 @@ from textual.screen import Screen
 from textual.widgets import DataTable, Static
 
 from hitl_tui.console import keys
-from hitl_tui.console.asking import Row, text_row
 from hitl_tui.console.engine import Link
 from hitl_tui.console.past import value_rows
+from hitl_tui.console.rows import Row, text_row
 from hitl_tui.console.screens.dialogs import Confirm
 from hitl_tui.console.terms import clock_words
 from hitl_tui.console.widgets.bars import HeaderBar, KeyLine, MessageLine
+from hitl_tui.console.widgets.lists import Listing
 from hitl_tui.console.widgets.rows import Rows
 from hitl_tui.console.widgets.statetree import StateTree
 from hitl_tui.console.words import number_of
@@ -79,7 +80,7 @@ class StepsScreen(Screen[bool]):
     def compose(self) -> ComposeResult:
         yield HeaderBar(id="header")
         yield Static(Content(f" {_(BANNER)}"), id="steps-banner")
-        yield DataTable(id="steps-list", cursor_type="row", show_header=False)
+        yield Listing(id="steps-list")
         with Horizontal(id="steps-panes"):
             yield StateTree(id="steps-state")
             with VerticalScroll(id="steps-difference", can_focus=True):

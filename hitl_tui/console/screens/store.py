@@ -12,16 +12,17 @@ from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual.app import ComposeResult, SystemCommand
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.containers import Container
 from textual.content import Content
 from textual.screen import Screen
 from textual.widgets import DataTable, Static
 
 from hitl_tui.console import keys
-from hitl_tui.console.app import HitlApp
-from hitl_tui.console.asking import Row, text_row
+from hitl_tui.console.base import ConsoleApp
 from hitl_tui.console.engine import sentence
+from hitl_tui.console.keymap import Keymap, keymap_of
+from hitl_tui.console.rows import Row, text_row
 from hitl_tui.console.screens.storelist import ThreadTable
 from hitl_tui.console.terms import error_words, padded
 from hitl_tui.console.widgets.bars import HeaderBar, KeyLine, MessageLine
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 PAGE = 100
-_SHOWN = (keys.STORE, keys.REPLAY, keys.VIEWER)
+_SHOWN = (keys.STORE, keys.FINDING, keys.REPLAY, keys.LIST, keys.TREE, keys.VIEWER)
 
 
 class StoreScreen(Screen[None]):
@@ -79,7 +80,7 @@ class StoreScreen(Screen[None]):
         header, info = self.query_one(HeaderBar), self._store.info
         header.title_text = f"{info.kind} · {info.name}"
         header.mode = _("READ-ONLY")
-        self.query_one(KeyLine).show([*keys.of(keys.STORE, line=True), *_anywhere()])
+        self.query_one(KeyLine).show([*keys.of(keys.STORE, line=True), *_anywhere(keymap_of(self.app))])
         self._banner()
         self._read(fresh=True)
         if isinstance(self.app, StoreApp):
@@ -169,7 +170,7 @@ class StoreScreen(Screen[None]):
         self.app.push_screen(ThreadScreen(self._store, thread, title, self._graph))
 
 
-class StoreApp(HitlApp):
+class StoreApp(ConsoleApp):
     """The console with a store instead of sessions.
 
     Args:
@@ -179,13 +180,13 @@ class StoreApp(HitlApp):
         graph: the graph that can go on in a copy; empty for none.
     """
 
-    # The styles of the first screen belong to the app; both are looked for beside this file.
+    # The app's own styles are looked for beside this file, too.
     CSS_PATH: ClassVar[list[str | PurePath]] = [
-        *(Path("..") / path for path in HitlApp.CSS_PATH),
+        *(Path("..") / path for path in ConsoleApp.CSS_PATH),
         *StoreScreen.CSS_PATH,
     ]
 
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("question_mark", "help", "Help", show=False, id="store.help")]
+    BINDINGS: ClassVar[list[BindingType]] = [b for b in keys.bindings(keys.STORE) if b.id == "store.help"]
 
     def __init__(self, options: ConsoleOptions, store: Store, thread: str = "", graph: str = "") -> None:
         super().__init__(options)
@@ -193,24 +194,8 @@ class StoreApp(HitlApp):
         self.wanted: tuple[str, str] | None = None
         """Thread and checkpoint that a session shall begin with, once the store was left for it."""
 
-    def _wanted(self) -> str:
-        """Return no session to open at the start: a store is shown, not what was left open last."""
-        return ""
-
     def get_default_screen(self) -> Screen[Any]:
         return self._threads
-
-    def on_mount(self) -> None:
-        """Read the other themes once there is something to see; there is nothing else to begin."""
-        self.theme_changed_signal.subscribe(self, lambda theme: self._keep(theme=theme.name))
-        self.call_after_refresh(self._load_themes)
-
-    def say(self, text: str, *, error: bool = False) -> None:
-        """Show one safe line on the screen that is seen, or lies under a dialog."""
-        for screen in reversed(self.screen_stack):
-            if screen.is_mounted and (found := screen.query(MessageLine)):
-                found.first().say(text, error=error)
-                return
 
     def on_thread_screen_forked(self, event: ThreadScreen.Forked) -> None:
         self.wanted = (event.thread, event.checkpoint_id)
@@ -226,30 +211,26 @@ class StoreApp(HitlApp):
     def action_inbox(self) -> None:
         self.say(_("A store is only read: its questions are answered where its graph runs."))
 
-    def action_help(self) -> None:
-        from hitl_tui.console.screens.viewer import Viewer
-
-        if not isinstance(self.screen, Viewer):
-            self.push_screen(Viewer(_("Help"), self._help()))
-
-    def _help(self) -> list[Row]:
-        rows = [text_row(safe_text(problem, multiline=False), "$text-warning") for problem in self._problems]
+    def help(self) -> list[Row]:
+        rows = [text_row(safe_text(problem, multiline=False), "$text-warning") for problem in self.problems]
         for where in _SHOWN:
             title = _("In a thread") if where == keys.REPLAY else _(keys.TITLES[where])
-            rows.append(text_row(title, "bold $text-primary"))
+            rows.append(text_row(self.keymap.named(title), "bold $text-primary"))
             specs = [s for s in self.keymap.of(where) if s.id != "replay.4"]
-            rows += [Row(padded(f"  {s.shown}", 14), Content(_in_store(s))) for s in specs]
+            rows += [Row(padded(f"  {s.shown}", 14), Content(self.keymap.named(_in_store(s)))) for s in specs]
             rows.append(text_row(""))
         rows.append(text_row(_(keys.TITLES[keys.ANYWHERE]), "bold $text-primary"))
-        rows += [Row(padded(f"  {s.shown}", 14), Content(_(s.help))) for s in _anywhere()]
+        rows += [Row(padded(f"  {s.shown}", 14), Content(_(s.help))) for s in _anywhere(self.keymap)]
         return rows
 
     def get_system_commands(self, screen: Screen[Any]) -> Iterable[SystemCommand]:
-        for spec in _anywhere():
+        for spec in _anywhere(self.keymap):
             if spec.action not in ("command_palette", "quit"):
                 yield SystemCommand(f"{_(spec.label).capitalize()} ({spec.shown})", _(spec.help), self._caller(spec))
         yield SystemCommand(_("Theme"), _("Another theme; now {theme}").format(theme=self.theme), self.search_themes)
-        yield SystemCommand(_("Quit ({shown})").format(shown="Ctrl+Q"), _("Leave"), self.action_quit)
+        yield SystemCommand(
+            _("Quit ({shown})").format(shown=self.keymap.shown("console.quit")), _("Leave"), self.action_quit
+        )
 
     def _caller(self, spec: keys.KeySpec) -> Any:
         return lambda: self.call(spec.action)
@@ -269,7 +250,7 @@ def _in_store(spec: keys.KeySpec) -> str:
     return instead.get(spec.id, _(spec.help))
 
 
-def _anywhere() -> list[keys.KeySpec]:
+def _anywhere(keymap: Keymap) -> list[keys.KeySpec]:
     """Return the keys of the whole console that do something here, with what they do here."""
     words = {
         "console.help": (mark("help"), mark("All keys")),
@@ -277,7 +258,7 @@ def _anywhere() -> list[keys.KeySpec]:
         "console.palette": (mark("palette"), mark("Themes and commands")),
         "console.home": (mark("threads"), mark("To the list of threads")),
     }
-    found = {spec.id: spec for spec in keys.of(keys.ANYWHERE)}
+    found = {spec.id: spec for spec in keymap.of(keys.ANYWHERE)}
     return [found[name]._replace(label=label, help=what) for name, (label, what) in words.items()]
 
 

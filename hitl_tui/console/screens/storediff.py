@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from hitl_tui.console.asking import Row, text_row
+from hitl_tui.console.rows import Row, text_row
 from hitl_tui.console.screens import storewords
 from hitl_tui.console.screens.storepast import StoredPast
 from hitl_tui.language import _
@@ -39,7 +39,7 @@ class Marks:
     def words(self) -> str:
         """Which ones are marked, in a line."""
         named = [f"{letter} {storewords.name_of(c)}" for c, letter in zip(self.infos, "AB", strict=False)]
-        return _("marks: ") + ", ".join(named) if named else _("m marks")
+        return _("marks: ") + ", ".join(named) if named else ""
 
     async def pair(self, past: StoredPast, info: CheckpointInfo) -> tuple[CheckpointInfo | None, CheckpointInfo]:
         """Return what is compared, the older one first: two marks, mark and this one, or this one and its parent."""

@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING, ClassVar
 from rich.text import Text
 from textual.binding import BindingType
 from textual.content import Content
-from textual.events import Key, Paste, Resize
+from textual.events import Resize
 from textual.message import Message
 from textual.widgets import DataTable
 
 from hitl_tui.console import keys
-from hitl_tui.console.keymap import Keymap
 from hitl_tui.console.terms import day_words
-from hitl_tui.console.widgets.finding import Finding
+from hitl_tui.console.widgets.finding import Finding, Seeking
 from hitl_tui.core.safe_text import one_line, safe_text
 from hitl_tui.language import _
 
@@ -26,13 +25,14 @@ _ASKS, _COUNT, _TIME, _NAME = 6, 8, 16, 36
 _NARROW = 100
 
 
-class ThreadTable(DataTable[Text]):
+class ThreadTable(DataTable[Text], Seeking):
     """Threads, those first that were written last.
 
     Args:
         id: widget id.
     """
 
+    PART = keys.STORE
     BINDINGS: ClassVar[list[BindingType]] = [*keys.bindings(keys.STORE)]
 
     class Sought(Message):
@@ -49,6 +49,7 @@ class ThreadTable(DataTable[Text]):
         self._threads: list[ThreadInfo] = []
         self._widths: tuple[int, ...] = ()
         self.finding = Finding()
+        self._sought = ""
 
     def on_mount(self) -> None:
         self._fit()
@@ -125,35 +126,15 @@ class ThreadTable(DataTable[Text]):
         """Show in the frame what is looked for and how much was found, safe."""
         self.border_subtitle = self.finding.shown(found) if self.finding.active else Content("")
 
-    def action_find(self) -> None:
-        self.finding.begin()
+    def seek(self) -> None:
+        """Let the store be searched, when other words are looked for."""
         self.say_found("")
-
-    def on_key(self, event: Key) -> None:
-        keymap: Keymap = getattr(self.app, "keymap", None) or Keymap()
-        before = self.finding.text
-        if self.finding.key(event, keymap.at(keys.STORE, event.key)):
-            event.stop()
-            event.prevent_default()
-            self._seek(before)
-
-    def on_paste(self, event: Paste) -> None:
-        if self.finding.typing:
-            event.stop()
-            before = self.finding.text
-            self.finding.paste(event.text)
-            self._seek(before)
-
-    def _seek(self, before: str) -> None:
-        self.say_found("")
-        if self.finding.text != before:
+        if self.finding.text != self._sought:
+            self._sought = self.finding.text
             self.post_message(self.Sought())
 
     def action_refresh(self) -> None:
         self.post_message(self.Refreshed())
 
     def action_leave(self) -> None:
-        if self.finding.active:
-            before = self.finding.text
-            self.finding.forget()
-            self._seek(before)
+        self.stop_finding()

@@ -16,8 +16,9 @@ from textual.message import Message
 from textual.widgets import DataTable, Static, Tree
 
 from hitl_tui.console import keys
-from hitl_tui.console.asking import Row
+from hitl_tui.console.keymap import keymap_of
 from hitl_tui.console.reel import PAGE, Reel, current_line, on_line
+from hitl_tui.console.rows import Row
 from hitl_tui.console.screens import storewords
 from hitl_tui.console.screens.dialogs import Confirm
 from hitl_tui.console.screens.stepping import SteppingScreen
@@ -28,6 +29,7 @@ from hitl_tui.console.terms import clock_words, error_words
 from hitl_tui.console.widgets.actions import ReplayAction
 from hitl_tui.console.widgets.bars import HeaderBar, KeyLine, MessageLine
 from hitl_tui.console.widgets.history import GraphTable
+from hitl_tui.console.widgets.lists import Listing
 from hitl_tui.console.widgets.rows import Rows
 from hitl_tui.console.widgets.statetree import StateTree
 from hitl_tui.console.widgets.tabs import TabStrip
@@ -38,7 +40,7 @@ from hitl_tui.supervisor.comparing import ABSENT
 from hitl_tui.supervisor.foreign.model import Moment
 
 if TYPE_CHECKING:
-    from hitl_tui.console.app import HitlApp
+    from hitl_tui.console.base import ConsoleApp
     from hitl_tui.supervisor.foreign.model import Namespace
     from hitl_tui.supervisor.foreign.store import Store
     from hitl_tui.supervisor.moments import CheckpointInfo
@@ -52,7 +54,7 @@ PANES = (
 )
 _PLACES = {1: mark("View"), 2: mark("Diff"), 3: mark("Fork"), 4: mark("Restore")}
 _READ_ONLY = mark("A store is only read here; open it with --graph module:attribute and a copy of it can go on.")
-_FORK_INSTEAD = mark("A store is only read here: 3 begins a session with a copy instead.")
+_FORK_INSTEAD = mark("A store is only read here: {replay.3} begins a session with a copy instead.")
 _AROUND = mark("A subgraph goes on with the graph around it: choose a checkpoint of that.")
 _LABELS = {
     "replay.decision_before": mark("asked"),
@@ -110,7 +112,7 @@ class ThreadScreen(SteppingScreen):
             yield GraphTable(id="store-graph")
             with VerticalScroll(id="store-moment", can_focus=True):
                 yield Rows(id="store-text")
-            yield DataTable(id="store-spaces", cursor_type="row", show_header=False)
+            yield Listing(id="store-spaces")
             yield StateTree(id="store-state")
         with Horizontal(id="store-actions"):
             for number in _PLACES:
@@ -284,11 +286,12 @@ class ThreadScreen(SteppingScreen):
         if info is None:
             return _("There is no checkpoint here.")
         if number == 2 and not info.parent_id and not self._marks.infos:
-            return _("The first checkpoint has none before it; mark another one with m to compare.")
+            said = _("The first checkpoint has none before it; mark another one with {replay.mark} to compare.")
+            return keymap_of(self.app).named(said)
         if number == 3 and self._graph and self._past.ns:
             return _(_AROUND)
         if number == 4 and self._graph:
-            return _(_FORK_INSTEAD)
+            return keymap_of(self.app).named(_(_FORK_INSTEAD))
         return _(_READ_ONLY) if number > 2 and not self._graph else ""
 
     async def _fork(self) -> None:
@@ -299,7 +302,7 @@ class ThreadScreen(SteppingScreen):
         at_end = self._reel.at_head
         text = storewords.fork_words(info, storewords.line(self._graph), at_end=at_end)
         title = _("Go on in a copy from {name}").format(name=storewords.name_of(info))
-        arming = cast("HitlApp", self.app).arming
+        arming = cast("ConsoleApp", self.app).arming
         if await self.app.push_screen_wait(Confirm(title, Content(text), _("Copy and begin"), arming)):
             self.post_message(self.Forked(self._past.thread, info.checkpoint_id))
         else:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from textual.content import Content
 
-from hitl_tui.console.asking import Row, text_row
+from hitl_tui.console.rows import Row, labelled, text_row
 from hitl_tui.console.terms import clock_words, day_words
 from hitl_tui.core.safe_text import SafeText, one_line, safe_text
 from hitl_tui.language import _, ngettext, render
@@ -86,20 +86,20 @@ def moment_rows(
     rows += [note_row(note) for note in moment.notes]
     rows += list(_task_rows(_("led here"), led))
     rows += list(_task_rows(_("then ran"), moment.tasks))
-    rows += [_row(_("subgraph"), " › ".join(map(line, n.nodes)) + _steps(n)) for n in spaces[:MOST_ROWS]]
+    rows += [labelled(_("subgraph"), " › ".join(map(line, n.nodes)) + _steps(n)) for n in spaces[:MOST_ROWS]]
     rows.append(text_row(""))
     following = ", ".join(line(n) for n in moment.next) or _("nothing: the graph had ended")
-    rows.append(_row(_("next"), following))
+    rows.append(labelled(_("next"), following))
     how = {"input": _("input came in"), "loop": _("a step of the graph"), "update": _("the state was edited")}
     how["fork"] = _("a copy of an earlier checkpoint")
-    rows.append(_row(_("origin"), how.get(info.source, line(info.source))))
+    rows.append(labelled(_("origin"), how.get(info.source, line(info.source))))
     line_words = _("on the current line") if ours else _("on a branch that was left")
     superstep = _("superstep {step}").format(step=info.step)
-    rows.append(_row(_("where"), f"{day_words(moment.at)} · {superstep} · {line_words}"))
-    rows.append(_row(_("id"), line(info.checkpoint_id)))
+    rows.append(labelled(_("where"), f"{day_words(moment.at)} · {superstep} · {line_words}"))
+    rows.append(labelled(_("id"), line(info.checkpoint_id)))
     if info.parent_id:
-        rows.append(_row(_("from"), line(info.parent_id)))
-    rows += [_row(line(str(k)), short(v)) for k, v in moment.metadata.items() if k not in _KNOWN]
+        rows.append(labelled(_("from"), line(info.parent_id)))
+    rows += [labelled(line(str(k)), short(v)) for k, v in moment.metadata.items() if k not in _KNOWN]
     return rows
 
 
@@ -117,17 +117,17 @@ def _question_rows(question: Question) -> Iterator[Row]:
     asks = _("? asks") if question.pending else _("asked")
     who = line(question.node)
     what = short(asked_words(question.value))
-    yield _row(asks, f"{who}: {what}" if who else what, "bold $text-warning")
+    yield labelled(asks, f"{who}: {what}" if who else what, "bold $text-warning")
     if isinstance(question.value, (Mapping, list)):
         text = json.dumps(question.value, ensure_ascii=False, indent=2)
         yield Row("", Content(safe_text(text, limit=_TREE_TEXT)), exact=True)
     own = () if question.pending else question.answers[-1:]
     for answer in question.answers[: len(question.answers) - len(own)]:
-        yield _row(_("before"), _("it was answered {answer}").format(answer=short(answer)), "$text-muted")
+        yield labelled(_("before"), _("it was answered {answer}").format(answer=short(answer)), "$text-muted")
     for answer in own:
-        yield _row(_("answer"), short(answer))
+        yield labelled(_("answer"), short(answer))
     if question.id:
-        yield _row(_("interrupt"), line(question.id), "$text-muted")
+        yield labelled(_("interrupt"), line(question.id), "$text-muted")
 
 
 def _task_rows(label: str, tasks: Sequence[TaskInfo]) -> Iterator[Row]:
@@ -140,7 +140,7 @@ def _task_rows(label: str, tasks: Sequence[TaskInfo]) -> Iterator[Row]:
         if count > MOST_ROWS:
             yield text_row(_("… and {n:,} more").format(n=len(tasks) - MOST_ROWS), "$text-muted")
             return
-        yield _row(label, line(task.node) or _("from outside"), "bold")
+        yield labelled(label, line(task.node) or _("from outside"), "bold")
         if task.error:
             yield text_row("  " + _("✗ failed: {why}").format(why=short(task.error)), "$text-error")
         for channel, value in shown[:MOST_ROWS]:
@@ -223,7 +223,3 @@ def value_rows(value: Any) -> list[Row]:
     """Return a value whole, as it is read on a screen of its own."""
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, indent=2)
     return [Row("", Content(safe_text(text, limit=_WHOLE_TEXT)), exact=True)]
-
-
-def _row(label: str, text: str, style: str = "") -> Row:
-    return Row(label, Content.styled(text, style))

@@ -13,8 +13,8 @@ from textual.content import Content
 from textual.screen import ModalScreen
 
 from hitl_tui.console import keys
-from hitl_tui.console.asking import Row
 from hitl_tui.console.keymap import keymap_of
+from hitl_tui.console.rows import Row
 from hitl_tui.console.widgets.rows import Rows
 from hitl_tui.language import _
 

@@ -7,6 +7,8 @@ from textual.events import Click
 from textual.message import Message
 from textual.widgets import Static
 
+from hitl_tui.console.keymap import keymap_of
+
 
 class ReplayAction(Static):
     """One of the things to do; a click does it, too.
@@ -27,11 +29,16 @@ class ReplayAction(Static):
         super().__init__(id=f"replay-{number}")
         self._number = number
         self._label = label
-        self.show("", chosen=False)
+        self._why_not = ""
+
+    def on_mount(self) -> None:
+        self.show(self._why_not, chosen=self.has_class("-on"))
 
     def show(self, why_not: str, *, chosen: bool) -> None:
         """Draw it: in parentheses and dim when it isn't possible, with the reason under the pointer."""
-        self.update(Content(f"({self._number} {self._label})" if why_not else f"{self._number} {self._label}"))
+        self._why_not = why_not
+        said = f"{keymap_of(self.app).shown(f'replay.{self._number}')} {self._label}"
+        self.update(Content(f"({said})" if why_not else said))
         self.tooltip = Content(why_not) if why_not else None
         self.set_class(bool(why_not), "-off")
         self.set_class(chosen, "-on")

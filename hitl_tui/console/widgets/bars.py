@@ -16,12 +16,18 @@ from hitl_tui.core.safe_text import cell_width, one_line
 from hitl_tui.language import _
 
 _HELP = "console.help"
+_NAME = " hitl-tui "
+_ROOMY = 60
+"""Cells of a header with room for the program's name."""
 _LONGEST = 1000
 """Characters of a message on the screen; the stream has all of it."""
 
 
 class HeaderBar(Widget):
-    """Name, session and title on the left; mode; what needs a person on the right."""
+    """Name, session and title on the left; mode; what needs a person on the right.
+
+    In a narrow terminal the program's name goes first, then the title: the mode is always there (C4).
+    """
 
     session: reactive[str] = reactive("")
     title_text: reactive[str] = reactive("")
@@ -36,13 +42,19 @@ class HeaderBar(Widget):
             if self.status
             else []
         )
-        middle = [(f" {self.mode} ", "$foreground on $panel")] if self.mode and width >= 60 else []
-        if self.followed:
-            shown = _("followed: another process has it open") if width >= 110 else _("followed")
-            middle.insert(0, (f" {shown} ", "bold $text-warning"))
-        used = sum(cell_width(t) for t, __ in [*right, *middle])
-        name = " hitl-tui "
         session = f" {self.session} " if self.session else ""
+        followed = ""
+        if self.followed:
+            said = _("followed: another process has it open") if width >= 110 else _("followed")
+            followed = f" {said} "
+        left_for_mode = width - sum(cell_width(t) for t in (session, followed, *(t for t, __ in right))) - 2
+        mode = one_line(self.mode, max(1, left_for_mode))
+        fits = cell_width(_NAME) + cell_width(mode) <= left_for_mode
+        name = _NAME if fits and (width >= _ROOMY or not session) else ""
+        middle = [(f" {mode} ", "$foreground on $panel")] if mode else []
+        if followed:
+            middle.insert(0, (followed, "bold $text-warning"))
+        used = sum(cell_width(t) for t, __ in [*right, *middle])
         room = width - used - cell_width(name) - cell_width(session) - 1
         title = one_line(self.title_text, max(0, room))
         gap = " " * max(0, room - cell_width(title) + 1)

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
-from textual.content import Content
-from textual.events import Key
+from abc import abstractmethod
+from typing import ClassVar
 
+from textual.content import Content
+from textual.events import Key, Paste
+from textual.widget import Widget
+
+from hitl_tui.console.keymap import Keymap, keymap_of
+from hitl_tui.console.keys import FINDING
 from hitl_tui.core.safe_text import one_line, safe_text
 
 _LONGEST = 200
 _SHOWN = 40
+_ENDS = frozenset({"enter", "escape"})
 
 
 class Finding:
@@ -36,23 +43,27 @@ class Finding:
         """Look for nothing."""
         self.text, self.typing = "", False
 
-    def key(self, event: Key, binding: str) -> bool:
+    def key(self, event: Key, keymap: Keymap, part: str) -> bool:
         """Take a key while words are typed, or the one that begins it; return whether it was taken.
 
         It begins here and not by its binding: bindings are looked up last, and what is typed fast comes before them.
 
         Args:
             event: the key.
-            binding: id of what the key does in this pane; empty for nothing.
+            keymap: the keys as they work now.
+            part: of the map, what the keys do in this pane.
         """
         if not self.typing:
-            if binding.endswith(".find"):
+            if keymap.at(part, event.key).endswith(".find"):
                 self.begin()
             return self.typing
-        if event.key == "enter":
+        wanted = keymap.at(FINDING, event.key)
+        if wanted == "finding.keep":
             self.typing = False
-        elif event.key == "escape":
+        elif wanted == "finding.forget":
             self.forget()
+        elif event.key in _ENDS:
+            pass  # by habit, where the map has another key: the pane must not take it for its own
         elif event.key in ("backspace", "ctrl+h"):
             self.text = self.text[:-1]
         elif event.key == "ctrl+u":
@@ -76,6 +87,45 @@ class Finding:
             (f"{one_line(self.text, _SHOWN)}{cursor}", "bold $foreground"),
             (f" · {found}" if found else "", "$text-muted"),
         )
+
+
+class Seeking(Widget):
+    """A pane that words are looked for in; another kind of widget comes first among its bases, and gives the looks."""
+
+    PART: ClassVar[str]
+    """Of the key map: its key that ends in `.find` begins."""
+    finding: Finding
+
+    @abstractmethod
+    def seek(self) -> None:
+        """Show what has the words, and what is looked for."""
+
+    def action_find(self) -> None:
+        """Begin to look for other words."""
+        self.finding.begin()
+        self.seek()
+
+    def on_key(self, event: Key) -> None:
+        """Take what is typed while words are looked for."""
+        if self.finding.key(event, keymap_of(self.app), self.PART):
+            event.stop()
+            event.prevent_default()
+            self.seek()
+
+    def on_paste(self, event: Paste) -> None:
+        """Take what is pasted while words are looked for."""
+        if self.finding.typing:
+            event.stop()
+            self.finding.paste(event.text)
+            self.seek()
+
+    def stop_finding(self) -> bool:
+        """Look for nothing any more; return whether anything was looked for."""
+        if not self.finding.active:
+            return False
+        self.finding.forget()
+        self.seek()
+        return True
 
 
 def lowered(text: str) -> str:

@@ -23,7 +23,8 @@ from hitl_tui.language import _, mark
 if TYPE_CHECKING:
     from hitl_tui.supervisor.history import CheckpointInfo
 
-_NODE = 13
+_NODE, _LONG_NODE = 13, 17
+"""Cells of a node's name, and of the longest of ours where there is room."""
 _CLOCK, _MINUTES = 8, 5
 _ROOMY = 56
 _LANES = 5
@@ -146,12 +147,19 @@ def said_of(info: CheckpointInfo, row: GraphRow, room: int) -> str:
     return one_line(said[0] if row.tip and cell_width(text) > room else text, room)
 
 
+def _step(info: CheckpointInfo) -> str:
+    """Return the superstep's number; what came before the first one has none."""
+    return str(info.step) if info.step >= 0 else ""
+
+
 class GraphTable(DataTable[Text]):
     """Checkpoints with the lines between them, one a row.
 
     Args:
         id: widget id.
     """
+
+    BINDINGS: ClassVar[list[BindingType]] = [*keys.bindings(keys.LIST)]
 
     def __init__(self, id: str | None = None) -> None:
         super().__init__(id=id, cursor_type="row", show_header=False, zebra_stripes=False)
@@ -160,7 +168,7 @@ class GraphTable(DataTable[Text]):
         self._head = ""
         self._turns: Sequence[tuple[str, str]] = ()
         self._marks: Mapping[str, str] = {}
-        self._lanes, self._digits = 3, 1
+        self._lanes, self._digits, self._node = 3, 1, _NODE
         self._room = 0
 
     def on_mount(self) -> None:
@@ -220,7 +228,8 @@ class GraphTable(DataTable[Text]):
         here = self.selected.checkpoint_id if self.selected and self.cursor_row else ""
         self._graph = branch_graph(self._checkpoints, self._head, self._turns)
         self._lanes = max([3, *(len(row.drawn) for row in self._graph)])
-        self._digits = max((len(str(info.step)) for info in self._checkpoints), default=1)
+        self._digits = max((len(_step(info)) for info in self._checkpoints), default=1)
+        self._node = max([_NODE, *(min(_LONG_NODE, cell_width(info.node)) for info in self._checkpoints)])
         self.clear()
         for number, info in enumerate(self._checkpoints):
             self.add_row(self._text(number), key=info.checkpoint_id)
@@ -237,9 +246,10 @@ class GraphTable(DataTable[Text]):
         # Beside several branches the seconds have no room.
         exact = _CLOCK if self._lanes <= 3 or self._room >= _ROOMY else _MINUTES
         clock = clock_words(info.timestamp)[:exact] if self._room >= 34 else ""
-        node = one_line(safe_text(info.node, multiline=False), _NODE)
-        step = f"{info.step:>{self._digits}} " if self._room >= _ROOMY else ""
-        head = f"{mark}{row.drawn:<{self._lanes}} {step}{node:<{_NODE}} "
+        wide = self._node if self._room >= _ROOMY else _NODE
+        node = one_line(safe_text(info.node, multiline=False), wide)
+        step = f"{_step(info):>{self._digits}} " if self._room >= _ROOMY else ""
+        head = f"{mark}{row.drawn:<{self._lanes}} {step}{node}{' ' * (wide - cell_width(node))} "
         room = max(0, self._room - cell_width(head) - (exact + 1 if clock else 0))
         said = said_of(info, row, room)
         gap = " " * (room - cell_width(said) + 1)

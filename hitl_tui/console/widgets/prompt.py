@@ -16,6 +16,10 @@ from hitl_tui.console.keys import PROMPT
 if TYPE_CHECKING:
     from hitl_tui.commands.completion import Completion
 
+LONGEST_TEXT = 10_000
+LONGEST_COMMAND = 100_000
+"""Characters that the prompt takes, of plain text and of a command; no more than those can be used."""
+
 Completer = Callable[[str, int], "Sequence[Completion]"]
 """A line and the cursor's place in it → how it could go on."""
 
@@ -24,6 +28,11 @@ def typed_text(text: str) -> str:
     """Return pasted text without what can't be typed: control and reordering characters; tabs become spaces."""
     plain = text.replace("\r\n", "\n").replace("\r", "\n").replace("\t", "    ")
     return "".join(c for c in plain if c == "\n" or unicodedata.category(c) not in ("Cc", "Cs", "Co", "Cn", "Cf"))
+
+
+def typed_line(text: str) -> str:
+    """Return the same for a field of one line: nothing of it is lost, the ends of its lines become spaces."""
+    return typed_text(text).strip("\n").replace("\n", " ")
 
 
 def common_start(texts: Sequence[str]) -> str:
@@ -35,8 +44,28 @@ def common_start(texts: Sequence[str]) -> str:
     return first
 
 
+def longest_of(text: str) -> int:
+    """Return how many characters of a text can be used, by what it is: a command or plain text."""
+    return LONGEST_COMMAND if text.lstrip().startswith("/") else LONGEST_TEXT
+
+
 class Prompt(TextArea):
     """Where commands and words are typed."""
+
+    class TooLong(Message):
+        """A text is longer than can be used; it wasn't taken.
+
+        Args:
+            length: characters it has.
+            most: characters it may have.
+            pasted: it came by a paste, and what stood in the prompt stands there still.
+        """
+
+        def __init__(self, length: int, most: int, *, pasted: bool) -> None:
+            super().__init__()
+            self.length = length
+            self.most = most
+            self.pasted = pasted
 
     class Sent(Message):
         """A line was sent."""
@@ -87,14 +116,26 @@ class Prompt(TextArea):
         event.prevent_default()
 
     async def on_paste(self, event: Paste) -> None:
-        """What is pasted becomes text and is never sent by itself."""
+        """What is pasted becomes text and is never sent by itself; more than can be used is not taken at all."""
         event.stop()
         event.prevent_default()
+        length = len(self.text) - len(self.selected_text) + len(event.text)
+        most = longest_of(self.text or event.text[:100])
+        if length > most:  # before anything else is done with it: each line would be measured and drawn
+            self.post_message(self.TooLong(length, most, pasted=True))
+            return
         self.insert(typed_text(event.text))
+
+    def on_resize(self) -> None:
+        """Draw it anew: as many lines as before may be broken elsewhere, and Textual would keep the old ones."""
+        self.refresh()
 
     def action_send(self) -> None:
         text = self.text.strip()
-        if text:
+        most = longest_of(text)
+        if len(text) > most:
+            self.post_message(self.TooLong(len(text), most, pasted=False))
+        elif text:
             self.text = ""  # at once: what is typed before somebody took the line is the next one
             self.post_message(self.Sent(text))
 

@@ -11,16 +11,18 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Container, Vertical, VerticalScroll
 from textual.content import Content
-from textual.events import Click, Resize
+from textual.events import Click, Key, Paste, Resize
 from textual.geometry import Region
 from textual.message import Message
 from textual.widgets import Static
 
 from hitl_tui.console import keys
+from hitl_tui.console.ahead import Ahead, opens
 from hitl_tui.console.arming import Arming
-from hitl_tui.console.asking import Row, body, headline, risk_of
+from hitl_tui.console.asking import body, headline, risk_of
 from hitl_tui.console.keymap import keymap_of
 from hitl_tui.console.places import Answer, answers, spots
+from hitl_tui.console.rows import Row
 from hitl_tui.console.widgets.rows import Rows
 from hitl_tui.core.requests import Verdict
 from hitl_tui.language import _, mark
@@ -113,6 +115,9 @@ class QuestionPanel(Vertical, can_focus=True):
     def __init__(self, arming: Arming, now: Callable[[], datetime] | None = None, id: str | None = None) -> None:
         super().__init__(id=id)
         self.arming = arming
+        self._ahead = Ahead(arming)
+        self._rested = False
+        self._flowing = False
         self._now = now or (lambda: datetime.now(UTC))
         self._questions: list[Question] = []
         self._shown = ""
@@ -134,6 +139,7 @@ class QuestionPanel(Vertical, can_focus=True):
 
     def on_mount(self) -> None:
         self.set_interval(1.0, self._tick)
+        self.watch(self.screen, "stack_updates", self._hand_on, init=False)
         self.display = False
 
     # What is asked ---------------------------------------------------------------------------------------------
@@ -182,7 +188,7 @@ class QuestionPanel(Vertical, can_focus=True):
                 self.query_one(Rows).show(())  # a long plan doesn't stay in memory behind what is shown
             return
         key = keymap_of(self.app).shown("question.6")
-        rows = tuple(body(question, self._workspace, self._drafts.get(question.id, ()), key))
+        rows = tuple(body(question, self._workspace, key, self._drafts.get(question.id, ())))
         self._titles()
         if self._drawn == (question.id, rows):
             return
@@ -314,27 +320,73 @@ class QuestionPanel(Vertical, can_focus=True):
             self._swallow_click = False
             self.focus()
             return
-        self._choose(number, ready=self.arming.click_decides)
+        self._choose(number, ready=self.arming.click_decides, may_look=True)
+
+    def post_message(self, message: Message) -> bool:
+        if isinstance(message, Key):
+            self._ahead.arrived(message)
+        return super().post_message(message)
+
+    async def on_key(self, event: Key) -> None:
+        """Let keys act when they arrive, in the order in which they were pressed: bindings are looked up later."""
+        self._rested = self._ahead.rested(event)
+        keymap = keymap_of(self.app)
+        wanted = keymap.at(keys.QUESTION, event.key)
+        if self._rested:
+            self._flowing = False
+        if covered := self.screen is not self.app.screen:
+            self._ahead.begin()  # a dialog came while this was on its way here
+        kept = self._ahead.keep(event)
+        self._flowing = self._flowing or not (wanted or kept)
+        if kept or wanted:
+            event.stop()
+            event.prevent_default()
+        if wanted and not kept:
+            await self.run_action(next(s.action for s in keymap.of(keys.QUESTION) if s.id == wanted))
+        if covered:
+            await self._hand_on()
+
+    def on_paste(self, event: Paste) -> None:
+        if self._ahead.keep(event):
+            event.stop()
+
+    async def _hand_on(self) -> None:
+        """Hand what was typed meanwhile to the dialog, now that it is on its way to the screen."""
+        if self.screen is not self.app.screen:
+            for event in self._ahead.take(keymap_of(self.app)):
+                await self.app.on_event(event)
+
+    def answered(self) -> None:
+        """An answer was given, or not: no dialog is on its way any more; what was typed for it goes with it."""
+        self._ahead.take(keymap_of(self.app))
 
     def action_act(self, number: int) -> None:
         self._swallow_click = False
-        self._choose(number, ready=self.arming.decides)
+        ready = self.arming.decides
+        self._choose(number, ready=ready, may_look=ready or not self._flowing)
 
-    def _choose(self, number: int, *, ready: bool) -> None:
+    def _choose(self, number: int, *, ready: bool, may_look: bool) -> None:
         question = self.question
         if question is None:
             return
         answer = answers(question)[number - 1]
+        asks_first, looks = opens(question, answer), answer.ask in ("details", "always")
         if answer.why_not:
             self.post_message(self.Held(answer.why_not))
-        elif answer.ask in ("details", "always"):  # neither decides anything by itself
-            self.post_message(self.Chosen(question, answer))
-        elif not ready:
-            self.post_message(self.Held(_(_TOO_SOON)))
-        elif answer.binds and not self.read:
+        elif not ((looks and may_look) or ready or (asks_first and self._rested)):  # to look decides nothing
+            self._hold_back()
+        elif not looks and answer.binds and not self.read:
             self.post_message(self.Held(keymap_of(self.app).named(_(_UNREAD))))
         else:
+            if asks_first:
+                self._flowing = True
+                self._ahead.begin()
             self.post_message(self.Chosen(question, answer))
+
+    def _hold_back(self) -> None:
+        """Say that a key came too soon; if words are typed, what follows in them opens nothing, either."""
+        self._flowing = True
+        self.post_message(self.Held(_(_TOO_SOON)))
 
     # Marks and drafts ------------------------------------------------------------------------------------------
 
@@ -358,7 +410,11 @@ class QuestionPanel(Vertical, can_focus=True):
         self._places()
 
     def action_review(self) -> None:
-        self.post_message(self.Wanted("review"))
+        if self._flowing and not self.arming.decides:
+            self._hold_back()
+        else:
+            self._flowing = True
+            self.post_message(self.Wanted("review"))
 
     def has_draft(self, question_id: str) -> bool:
         """What a file would hold is known, or being found out."""
@@ -400,7 +456,7 @@ class QuestionPanel(Vertical, can_focus=True):
         if self.arming.decides:
             self.post_message(self.Wanted("undo"))
         else:
-            self.post_message(self.Held(_(_TOO_SOON)))
+            self._hold_back()
 
     def action_leave(self) -> None:
         self.post_message(self.Left())

@@ -12,7 +12,7 @@ from textual.style import Style
 from textual.visual import Visual
 from textual.widget import Widget
 
-from hitl_tui.console.asking import Row, layout_lines
+from hitl_tui.console.rows import Row, layout_lines
 
 _WIDTHS_KEPT = 2
 """With and without a scrollbar: while a screen is laid out both are asked for."""

@@ -8,14 +8,12 @@ from typing import TYPE_CHECKING, ClassVar
 from rich.text import Text
 from textual.binding import BindingType
 from textual.content import Content
-from textual.events import Key, Paste
 from textual.message import Message
 from textual.widgets import DataTable
 
 from hitl_tui.console import keys
-from hitl_tui.console.keymap import Keymap
 from hitl_tui.console.terms import day_words
-from hitl_tui.console.widgets.finding import Finding
+from hitl_tui.console.widgets.finding import Finding, Seeking
 from hitl_tui.core.safe_text import one_line, safe_text
 from hitl_tui.language import _, mark, render
 from hitl_tui.supervisor.searching import has_words
@@ -39,13 +37,14 @@ def status_shown(summary: SessionSummary) -> str:
     return _(_STATUS[summary.status]) if summary.status in _STATUS else safe_text(summary.status, multiline=False)
 
 
-class SessionTable(DataTable[Text]):
+class SessionTable(DataTable[Text], Seeking):
     """Sessions, newest first; the cursor stays on its session.
 
     Args:
         id: widget id.
     """
 
+    PART = keys.SESSIONS
     BINDINGS: ClassVar[list[BindingType]] = [*keys.bindings(keys.SESSIONS)]
 
     class Wanted(Message):
@@ -99,13 +98,13 @@ class SessionTable(DataTable[Text]):
         self.columns["title"].width = self._room  # type: ignore[index]
         self._fill(here)
 
-    def seek(self, words: str) -> None:
+    def look_for(self, words: str) -> None:
         """Show those with these words; all with none."""
         self.finding.forget()
         self.finding.paste(words)
-        self._seek()
+        self.seek()
 
-    def _seek(self) -> None:
+    def seek(self) -> None:
         self._fill(self.selected)
         self.post_message(self.Sought())
 
@@ -142,29 +141,9 @@ class SessionTable(DataTable[Text]):
 
     # Keys --------------------------------------------------------------------------------------------------------
 
-    def on_key(self, event: Key) -> None:
-        keymap: Keymap = getattr(self.app, "keymap", None) or Keymap()
-        if self.finding.key(event, keymap.at(keys.SESSIONS, event.key)):
-            event.stop()
-            event.prevent_default()
-            self._seek()
-
-    def on_paste(self, event: Paste) -> None:
-        if self.finding.typing:
-            event.stop()
-            self.finding.paste(event.text)
-            self._seek()
-
-    def action_find(self) -> None:
-        self.finding.begin()
-        self._seek()
-
     def action_want(self, what: str) -> None:
         self.post_message(self.Wanted(what, self.selected))
 
     def action_leave(self) -> None:
-        if self.finding.active:
-            self.finding.forget()
-            self._seek()
-        else:
+        if not self.stop_finding():
             self.post_message(self.Wanted("leave", ""))

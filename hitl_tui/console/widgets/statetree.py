@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 from rich.text import Text
+from textual.binding import BindingType
 from textual.widgets import Tree
 from textual.widgets.tree import TreeNode
 
+from hitl_tui.console import keys
 from hitl_tui.core.safe_text import one_line, safe_text
 from hitl_tui.language import _, ngettext
 
@@ -26,6 +28,8 @@ class StateTree(Tree[tuple[Path, Any]]):
     Args:
         id: widget id.
     """
+
+    BINDINGS: ClassVar[list[BindingType]] = [*keys.bindings(keys.TREE)]
 
     def __init__(self, id: str | None = None) -> None:
         super().__init__(Text("state"), data=((), {}), id=id)

@@ -13,16 +13,15 @@ from rich.style import Style
 from rich.text import Text
 from textual.binding import BindingType
 from textual.content import Content
-from textual.events import Key, Paste, Resize
+from textual.events import Resize
 from textual.geometry import Size
 from textual.scroll_view import ScrollView
 from textual.selection import Selection
 from textual.strip import Strip
 
 from hitl_tui.console import keys
-from hitl_tui.console.keymap import Keymap
 from hitl_tui.console.terms import clock_words
-from hitl_tui.console.widgets.finding import Finding, lowered
+from hitl_tui.console.widgets.finding import Finding, Seeking, lowered
 from hitl_tui.console.words import number_of, progress_bar
 from hitl_tui.core.safe_text import cell_width, clip
 from hitl_tui.language import _, ngettext, render
@@ -95,9 +94,10 @@ def wrapped(line: Line, width: int) -> list[str]:
     return [*rows, current.rstrip()]
 
 
-class Stream(ScrollView, can_focus=True):
+class Stream(ScrollView, Seeking, can_focus=True):
     """The stream of one session, of all TODOs or of one."""
 
+    PART = keys.STREAM
     ALLOW_SELECT = True
     BINDINGS: ClassVar[list[BindingType]] = [*keys.bindings(keys.STREAM)]
     COMPONENT_CLASSES: ClassVar[set[str]] = {"stream--head", "stream--found", "stream--here"}
@@ -138,7 +138,7 @@ class Stream(ScrollView, can_focus=True):
         """Show one TODO's lines; all with an empty id."""
         self._only = todo_id
         self._again()
-        self._seek()
+        self.seek()
 
     def reset(self) -> None:
         """Forget everything: another session comes."""
@@ -148,7 +148,7 @@ class Stream(ScrollView, can_focus=True):
         self._only = ""
         self.finding.forget()
         self._again()
-        self._seek()
+        self.seek()
 
     def add(self, lines: Iterable[Line]) -> None:
         """Add lines at the end."""
@@ -250,24 +250,7 @@ class Stream(ScrollView, can_focus=True):
 
     # Looking for words -----------------------------------------------------------------------------------------
 
-    def action_find(self) -> None:
-        self.finding.begin()
-        self._seek()
-
-    def on_key(self, event: Key) -> None:
-        keymap: Keymap = getattr(self.app, "keymap", None) or Keymap()
-        if self.finding.key(event, keymap.at(keys.STREAM, event.key)):
-            event.stop()
-            event.prevent_default()
-            self._seek()
-
-    def on_paste(self, event: Paste) -> None:
-        if self.finding.typing:
-            event.stop()
-            self.finding.paste(event.text)
-            self._seek()
-
-    def _seek(self) -> None:
+    def seek(self) -> None:
         """Find all lines that have the words, and go to the last one at or before what is seen."""
         needle = self.finding.needle
         self._matches = [
@@ -306,10 +289,7 @@ class Stream(ScrollView, can_focus=True):
         self.refresh()
 
     def action_leave(self) -> None:
-        if self.finding.active:
-            self.finding.forget()
-            self._seek()
-        else:
+        if not self.stop_finding():
             self.screen.query_one("#prompt").focus()
 
     # Its frame -------------------------------------------------------------------------------------------------

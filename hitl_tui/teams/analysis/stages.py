@@ -80,6 +80,11 @@ def collect(task: TeamTask) -> list[Passage]:
     return list(found.values())[:MAX_PASSAGES]
 
 
+def _count(n: int, thing: str) -> str:
+    """Return `1 table`, `2 tables`."""
+    return f"{n} {thing}" if n == 1 else f"{n} {thing}s"
+
+
 async def prepare(state: AnalysisState, runtime: Runtime[TeamContext]) -> dict[str, Any]:
     """Collect the question and the passages of earlier results."""
     task = runtime.context.task
@@ -90,7 +95,7 @@ async def prepare(state: AnalysisState, runtime: Runtime[TeamContext]) -> dict[s
         say(
             language,
             f"앞선 결과 {len(task.inputs)}건의 구절 {len(passages)}개",
-            f"{len(passages)} passages from {len(task.inputs)} earlier results",
+            f"{_count(len(passages), 'passage')} from {_count(len(task.inputs), 'earlier result')}",
         )
     )
     return {
@@ -109,7 +114,7 @@ async def preprocess(state: AnalysisState, runtime: Runtime[TeamContext]) -> dic
         say(
             state["language"],
             f"표 {len(tables)}개, 제한을 말하는 줄 {len(nearby)}개 더",
-            f"{len(tables)} tables, {len(nearby)} further lines that state limits",
+            f"{_count(len(tables), 'table')}, {_count(len(nearby), 'further line')} near a limit",
         )
     )
     return {
@@ -143,7 +148,7 @@ async def analyse(state: AnalysisState, runtime: Runtime[TeamContext]) -> dict[s
         say(
             state["language"],
             f"계산 {len(analysis.steps)}건, 적용한 제한 {len(analysis.applied)}개",
-            f"{len(analysis.steps)} computations, {len(analysis.applied)} limits applied",
+            f"{_count(len(analysis.steps), 'computation')}, {_count(len(analysis.applied), 'limit')} applied",
         )
     )
     return {"analysis": analysis.to_dict()}
@@ -154,7 +159,7 @@ async def generate_insights(state: AnalysisState, runtime: Runtime[TeamContext])
     analysis = Analysis.from_dict(state["analysis"])
     noticed = await asyncio.to_thread(with_insights, analysis, _passages(state), _tables(state), state["notes"])
     count = len(noticed.insights)
-    runtime.context.progress(say(state["language"], f"참고할 점 {count}개", f"{count} points worth noticing"))
+    runtime.context.progress(say(state["language"], f"참고할 점 {count}개", f"{_count(count, 'point')} worth noticing"))
     return {"analysis": noticed.to_dict()}
 
 

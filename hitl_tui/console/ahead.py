@@ -1,0 +1,81 @@
+"""What is typed after a key that opens a dialog, and before that is there: it belongs into the dialog (C3)."""
+
+from __future__ import annotations
+
+from collections import deque
+
+from textual.events import Key, Paste
+
+from hitl_tui.console import keys
+from hitl_tui.console.arming import Arming
+from hitl_tui.console.keymap import Keymap
+from hitl_tui.console.places import Answer
+from hitl_tui.core.shapes.model import Form
+from hitl_tui.supervisor.snapshot import Question
+
+_SENDS = ((keys.WORDS, "words.send"), (keys.SAY, "say.send"), (keys.FORM, "form.send"), (keys.FORM, "form.approve"))
+
+Typed = Key | Paste
+
+
+def opens(question: Question, answer: Answer) -> bool:
+    """Return whether an answer shows a dialog first; any other counts at once."""
+    if answer.ask == "inner" and question.shape is not None:
+        return question.shape.possible(answer.action).wants.form is not Form.NONE
+    return bool(answer.ask)
+
+
+class Ahead:
+    """Keeps what is typed while a dialog is on its way.
+
+    Args:
+        arming: when keys decide.
+    """
+
+    def __init__(self, arming: Arming) -> None:
+        self._arming = arming
+        self._arrived: deque[tuple[Key, bool, int]] = deque()
+        self._kept: list[Typed] | None = None
+
+    def arrived(self, key: Key) -> None:
+        """A key is on its way to the question: others may be pressed before it gets there."""
+        self._arrived.append((key, self._arming.decides, self._arming.pictures))
+
+    def rested(self, key: Key) -> bool:
+        """Return whether a key that got there came after a pause, and the question is as it was when it was pressed."""
+        while self._arrived:
+            arrived, decides, pictures = self._arrived.popleft()
+            if arrived is key:
+                return decides and pictures == self._arming.pictures
+        return False
+
+    def begin(self) -> None:
+        """A dialog is on its way."""
+        if self._kept is None:
+            self._kept = []
+
+    def keep(self, event: Typed) -> bool:
+        """Return whether an event is kept for the dialog."""
+        if self._kept is None:
+            return False
+        self._kept.append(event)
+        return True
+
+    def take(self, keymap: Keymap) -> list[Typed]:
+        """Return what is to be handed on, and keep nothing more.
+
+        What sends or approves in a dialog is left out: it was pressed before there was anything to be seen.
+        """
+        kept, self._kept = self._kept or [], None
+        return [_again(e) for e in kept if isinstance(e, Paste) or not _sends(e, keymap)]
+
+
+def _sends(key: Key, keymap: Keymap) -> bool:
+    return any(keymap.at(where, key.key) == name for where, name in _SENDS)
+
+
+def _again(event: Typed) -> Typed:
+    """Return an event as it was before it was handed to the question."""
+    fresh = Paste(event.text) if isinstance(event, Paste) else Key(event.key, event.character)
+    fresh.time = event.time
+    return fresh

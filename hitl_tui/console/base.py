@@ -1,0 +1,290 @@
+"""What every console does, whatever it shows: keys, colours, the terminal, help, the palette, the last word."""
+
+from __future__ import annotations
+
+import logging
+import os
+import sys
+import time
+from collections.abc import Callable, Coroutine, Sequence
+from pathlib import Path, PurePath
+from typing import TYPE_CHECKING, Any, ClassVar, cast
+
+from textual import events
+from textual.binding import BindingType
+from textual.command import CommandPalette
+from textual.driver import Driver
+from textual.filter import LineFilter
+from textual.theme import ThemeProvider
+
+from hitl_tui.console import keys
+from hitl_tui.console.arming import Arming
+from hitl_tui.console.early import Early
+from hitl_tui.console.engine import sentence
+from hitl_tui.console.keymap import FILE, load_keymap
+from hitl_tui.console.leisure import Leisure
+from hitl_tui.console.memory import Memory
+from hitl_tui.console.notices import Notices, clipboard, how_chosen, through
+from hitl_tui.console.options import ConsoleOptions
+from hitl_tui.console.painting import PaintedApp
+from hitl_tui.console.terminal import Drawn, ascii_wanted, tolerant
+from hitl_tui.console.terms import error_words
+from hitl_tui.console.themes import DEFAULT, offer, wear
+from hitl_tui.console.widgets.bars import MessageLine
+from hitl_tui.core.errors import HitlError, StorageError
+from hitl_tui.core.safe_text import safe_text
+from hitl_tui.language import _
+from hitl_tui.resources import themes_folder
+
+if TYPE_CHECKING:
+    from textual.app import App
+
+    from hitl_tui.console.rows import Row
+    from hitl_tui.supervisor.snapshot import Snapshot
+
+log = logging.getLogger(__name__)
+
+THEME_VARIABLE = "HITL_THEME"
+LOG_FILE = "hitl-tui.log"
+
+
+class ConsoleApp(PaintedApp):
+    """A console, without anything to show yet.
+
+    Args:
+        options: how it begins; the data folder has keys and themes.
+        clock: monotonic seconds, for the arming of keys.
+    """
+
+    TITLE = "hitl-tui"
+    CSS_PATH: ClassVar[list[str | PurePath]] = ["app.tcss", "widgets/bars.tcss"]
+    BINDINGS: ClassVar[list[BindingType]] = [*keys.bindings(keys.ANYWHERE)]
+    ENABLE_COMMAND_PALETTE = True
+    COMMAND_PALETTE_BINDING = "ctrl+p"
+    _themed = False
+
+    def __init__(self, options: ConsoleOptions, clock: Callable[[], float] = time.monotonic) -> None:
+        super().__init__()
+        self.options = options
+        self.VERTICAL_BREAKPOINTS = [(0, "-tiny"), (8, "-usual")]
+        self.arming = Arming(clock)
+        self.leisure = Leisure(clock)
+        self.memory = Memory(options.data)
+        self.early = Early(self.on_event)
+        self.keymap = load_keymap(options.data / FILE)
+        self.set_keymap(self.keymap.changed)
+        self.problems: tuple[str, ...] = self.keymap.problems
+        """What was left out at the start, one sentence each."""
+        how = how_chosen(os.environ, self.memory.known.notices)
+        self.notices = Notices(self._to_terminal, clock, os.environ, how)
+        encoding = getattr(sys.__stderr__, "encoding", None) or "utf-8"
+        self._drawn = Drawn(plain=ascii_wanted(os.environ, encoding), encoding=encoding)
+        self.failure = ""
+        """What ended the console unexpectedly, in one sentence."""
+        # Before the stylesheets are read for the first time, for another theme means reading them again.
+        self._choose_theme()
+
+    def on_mount(self) -> None:
+        self.theme_changed_signal.subscribe(
+            self, lambda theme: self.memory.keep(self.memory.known._replace(theme=theme.name))
+        )
+        self.notices.begin()
+        self.set_interval(1.0, self._each_second)
+        self.call_after_refresh(self.seen_first)
+
+    def _each_second(self) -> None:
+        self.notices.look(focused=self.app_focus)
+        self.leisure.look()
+
+    def seen_first(self) -> None:
+        """There is something to see: do what that hasn't waited for."""
+        self.problems += offer(self, self._theme_folders())
+        for problem in self.problems:
+            log.warning("%s", problem)
+        if self.problems:
+            more, key = len(self.problems) - 1, self.keymap.shown("console.help")
+            rest = _(" ({n} more: {key})").format(n=more, key=key) if more else ""
+            self.say(safe_text(self.problems[0], multiline=False) + rest, error=True)
+
+    # Themes ----------------------------------------------------------------------------------------------------
+
+    def get_css_variables(self) -> dict[str, str]:
+        """Return the theme's colours; none before there is a theme: working them out takes a while."""
+        return super().get_css_variables() if self._themed else {}
+
+    def refresh_css(self, animate: bool = True) -> None:
+        """Read the stylesheets again; before anything is shown they haven't been read at all."""
+        if self.screen_stack:
+            super().refresh_css(animate)
+        else:
+            self.stylesheet.set_variables(self.get_css_variables())
+
+    def _choose_theme(self) -> None:
+        """Take the theme that is wanted, or the usual one; the others are read once there is something to see."""
+        choices = (os.environ.get(THEME_VARIABLE, ""), self.memory.known.theme, DEFAULT)
+        folders = self._theme_folders()
+        self._themed = True
+        if not wear(self, folders, [choice for choice in choices if choice]):
+            self.call_next(self.refresh_css)
+
+    def _theme_folders(self) -> list[Path]:
+        own = self.options.data / "themes"
+        try:
+            return [themes_folder(), own]
+        except StorageError as error:
+            if error.message not in self.problems:
+                self.problems += (error.message,)
+            return [own]
+
+    # The terminal ----------------------------------------------------------------------------------------------
+
+    def get_driver_class(self) -> type[Driver]:
+        return tolerant(super().get_driver_class())
+
+    def get_line_filters(self) -> Sequence[LineFilter]:
+        """See `Drawn`: the last look at each line that is drawn."""
+        return [*super().get_line_filters(), self._drawn]
+
+    def copy_to_clipboard(self, text: str) -> None:
+        """Copy; within a multiplexer also past it, to the terminal around it."""
+        super().copy_to_clipboard(text)
+        if passed := through(clipboard(text), os.environ):
+            self._to_terminal(passed)
+
+    def _to_terminal(self, sequence: str) -> None:
+        if self._driver is not None and not self.is_web:
+            self._driver.write(sequence)
+
+    def action_notices(self) -> None:
+        self.notices.how = self.notices.how.following
+        self.memory.keep(self.memory.known._replace(notices=self.notices.how.value))
+        self.say(_("Notices: {words}.").format(words=self.notices.how.words))
+
+    # Keys ------------------------------------------------------------------------------------------------------
+
+    async def on_event(self, event: events.Event) -> None:
+        if isinstance(event, (events.Key, events.Paste)) and not event.is_forwarded:
+            self.arming.key(time.monotonic() - event.time)
+            self.notices.typed()
+            self.leisure.typed()
+            if not self.app_focus:  # Textual does so for keys; text may be dropped into a window without the focus, too
+                self.app_focus = True
+            if self._held(event):
+                return
+            if self.screen.focused is None:
+                self._focus_field()
+            self.typed()
+        elif isinstance(event, events.Key) and not self.screen.is_mounted:  # what had the focus had no use for it
+            again = events.Key(event.key, event.character)
+            again.time = event.time
+            self._held(again)
+            return
+        elif isinstance(event, events.MouseDown):
+            self.arming.click(time.monotonic() - event.time)
+        await super().on_event(event)
+
+    def typed(self) -> None:
+        """Something was typed that the screen takes now."""
+
+    def _held(self, event: events.Event) -> bool:
+        """Keep what is typed while nothing can take it: at the start, and while a dialog is being built."""
+        if not self.screen.is_mounted and self.early.begin() and not self.screen.call_later(self.take_keys):
+            self.take_keys()
+        return self.early.keep(event)
+
+    def take_keys(self) -> None:
+        """Hand on what was typed before a screen could take it; called by the first one, once it has a prompt."""
+        self.call_later(self.early.hand_on)  # there what arrives until then is already among it, in its order
+
+    def watch_app_focus(self, focus: bool) -> None:
+        """Give what is typed a place when the window has the focus again, and what had it before is gone."""
+        if focus and self.screen_stack and self.screen.focused not in self.screen.focus_chain:
+            self._focus_field()
+
+    def _focus_field(self) -> None:
+        """Give the focus to the screen's first text field, if it has one."""
+        found = self.screen.query("Prompt, Input, TextArea")
+        if (field := next((w for w in self.screen.focus_chain if w in found), None)) is not None:
+            self.screen.set_focus(field, scroll_visible=False)
+
+    # Words -----------------------------------------------------------------------------------------------------
+
+    def say(self, text: str, *, error: bool = False) -> None:
+        """Show one safe line on the screen that is seen, or lies under a dialog."""
+        for screen in reversed(self.screen_stack):
+            if screen.is_mounted and (found := screen.query(MessageLine)):
+                found.first().say(text, error=error)
+                return
+
+    async def guarded(self, work: Coroutine[Any, Any, None]) -> None:
+        """Run something; an error becomes a sentence."""
+        try:
+            await work
+        except HitlError as error:
+            self.say(safe_text(error_words(error.message, error.help), multiline=False), error=True)
+        except Exception as error:
+            log.exception("a command failed")
+            self.say(sentence(error), error=True)
+
+    def start(self, work: Coroutine[Any, Any, None], group: str) -> None:
+        """Begin something, as `guarded`; it ends with the app.
+
+        Args:
+            work: what is done.
+            group: what kind of work it is, in a word.
+        """
+        self.run_worker(self.guarded(work), group=group)
+
+    def help(self) -> list[Row]:
+        """Return what the help shows."""
+        from hitl_tui.console.help import help_rows
+
+        return help_rows(self.keymap, self.problems)
+
+    def action_help(self) -> None:
+        from hitl_tui.console.screens.viewer import Viewer
+
+        if not isinstance(self.screen, Viewer):
+            self.push_screen(Viewer(_("Help"), self.help()))
+
+    @property
+    def snapshot(self) -> Snapshot | None:
+        """The session on the screen; None while there is none."""
+        return None
+
+    def action_where(self) -> None:
+        """Say in one line where the person is."""
+        from hitl_tui.console.where import where_words
+
+        self.say(where_words(self.screen.focused, self.snapshot))
+
+    # The palette -----------------------------------------------------------------------------------------------
+
+    def action_command_palette(self) -> None:
+        from hitl_tui.console.palette import Palette
+
+        if not CommandPalette.is_open(cast("App[object]", self)):
+            self.push_screen(Palette(placeholder=_("Search for commands…"), id="--command-palette"))
+
+    def search_themes(self) -> None:
+        from hitl_tui.console.palette import Palette
+
+        self.push_screen(Palette(providers=[ThemeProvider], placeholder=_("Search for themes…")))
+
+    async def call(self, action: str) -> None:
+        """Run one of the app's actions by name."""
+        await self.run_action(action)
+
+    # The end ---------------------------------------------------------------------------------------------------
+
+    async def action_quit(self) -> None:
+        self.notices.end()
+        self.exit(0)
+
+    def fatal_error(self) -> None:
+        """An error nobody expected: one sentence, and the traceback into the log file."""
+        log.critical("the console stopped", exc_info=True)
+        self.notices.end()
+        path = self.options.data / LOG_FILE
+        self.failure = f"The console stopped because of something unexpected; {path} has the details."
+        self.exit(1, return_code=1)

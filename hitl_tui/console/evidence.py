@@ -1,0 +1,68 @@
+"""What was found out before a decision, as rows: a command's preview, or what is unsafe in a graph (I6). Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from hitl_tui.console.rows import Row, in_line, labelled, text_row
+from hitl_tui.core.safe_text import text_lines
+from hitl_tui.language import _, ngettext, render
+
+if TYPE_CHECKING:
+    from hitl_tui.supervisor.snapshot import Question
+
+
+def evidence_rows(question: Question, most: int | None, key: str) -> Iterable[Row]:
+    """Return what was found out about a question; nothing when nothing was looked for.
+
+    Args:
+        question: the question.
+        most: lines of a preview, or findings; None for all.
+        key: how the key for the details reads.
+    """
+    evidence = question.view.evidence
+    if not evidence:
+        if (question.view.request.subject.get("arguments") or {}).get("preview"):
+            yield labelled(_("preview"), _("not there yet"), "$text-warning")
+        return
+    if evidence.get("findings"):
+        yield from _findings(evidence, most, key)
+        return
+    if evidence.get("error"):
+        yield labelled(
+            _("preview"), _("failed: {error}").format(error=in_line(render(str(evidence["error"])))), "$text-warning"
+        )
+        return
+    text = str(evidence.get("text", ""))
+    lines = text_lines(text) if text else []
+    code = evidence.get("exit_code")
+    counted = int(evidence.get("lines", len(lines)) or 0)
+    state = _("timed out") if evidence.get("timed_out") else _("exit code {code}").format(code=code)
+    yield labelled(
+        _("preview"),
+        ngettext("{n:,} line, {state}", "{n:,} lines, {state}", counted).format(n=counted, state=state),
+        "bold",
+    )
+    for line in lines[:most]:
+        yield text_row(f"  │ {in_line(line)}", "$text-muted")
+    if most is not None and len(lines) > most:
+        yield text_row(_("  │ … {n:,} more lines: {key} Details").format(n=len(lines) - most, key=key), "$text-muted")
+    elif evidence.get("truncated"):
+        yield text_row(_("  │ … the rest was not kept"), "$text-muted")
+
+
+def _findings(found: Mapping[str, Any], most: int | None, key: str) -> Iterable[Row]:
+    """What the rules of safe interrupts found in a graph that is to run (I6)."""
+    findings = found["findings"]
+    head = ngettext("{n} finding: {command}", "{n} findings: {command}", len(findings))
+    yield labelled(
+        _("check"), head.format(n=len(findings), command=in_line(str(found["command"]))), "bold $text-warning"
+    )
+    for one in findings[:most]:
+        place = f"{in_line(str(one['file']))}:{one['line']} {one['rule']}"
+        yield text_row(f"  │ {place} {in_line(render(str(one['message'])))}", "$text-muted")
+    if most is not None and len(findings) > most:
+        yield text_row(
+            _("  │ … {n:,} more lines: {key} Details").format(n=len(findings) - most, key=key), "$text-muted"
+        )

@@ -1,0 +1,148 @@
+"""What the terminal shows: only what differs from that is written, so that nothing flickers over a slow link."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from itertools import takewhile
+from typing import Any
+
+from rich.console import Console
+from rich.control import Control
+from rich.segment import Segment
+from textual import events
+from textual._cells import cell_len
+from textual._compositor import ChopsUpdate, CompositorUpdate, LayoutUpdate
+from textual.app import App
+from textual.screen import Screen
+from textual.strip import Strip
+
+_UNSURE = re.compile("[\u200b-\u200f\u20d0-\u20ff\u2600-\u27bf\ufe00-\ufe0f\U0001f000-\U000fffff]")
+"""Terminals differ on how wide these are: where one stands, what comes after it is written anew, too."""
+
+
+class Painting:
+    """The rows of the terminal, as they were written last."""
+
+    def __init__(self) -> None:
+        self._rows: dict[int, Strip] = {}
+
+    def forget(self) -> None:
+        """Write everything anew: something else may have written to the terminal, or it has another size."""
+        self._rows.clear()
+
+    def changes(self, update: CompositorUpdate, console: Console) -> str:
+        """Return what has to be written for an update, and take it for written.
+
+        Args:
+            update: what Textual would write.
+            console: knows the terminal's colours.
+        """
+        if isinstance(update, LayoutUpdate):
+            x, top = update.region.offset
+            pieces = [(y, x, Strip.join(line)) for y, line in enumerate(update.strips, top)]
+            if x == 0:
+                return "".join(self._row(y, strip, console) for y, __, strip in pieces)
+        elif isinstance(update, ChopsUpdate):
+            pieces = list(_pieces(update))
+        else:
+            self.forget()
+            return update.render_segments(console)
+        return "".join(self._piece(y, x, strip, console) for y, x, strip in pieces)
+
+    def _row(self, y: int, strip: Strip, console: Console) -> str:
+        before, self._rows[y] = self._rows.get(y), strip
+        if before is None or before.cell_length != strip.cell_length:
+            return _at(0, y) + strip.render(console)
+        return _differing(y, 0, before, strip, console)
+
+    def _piece(self, y: int, x: int, strip: Strip, console: Console) -> str:
+        row, end = self._rows.get(y), x + strip.cell_length
+        if row is None or row.cell_length < end:
+            self._rows.pop(y, None)
+            return _at(x, y) + strip.render(console)
+        before, left, right = row.crop(x, end), row.crop(0, x), row.crop(end, row.cell_length)
+        if not (row.text.startswith(left.text) and row.text.endswith(right.text)):
+            # It goes through the middle of a wide character: terminals differ on what is left of that.
+            del self._rows[y]
+            return _at(x, y) + strip.render(console)
+        if before == strip:
+            return ""
+        self._rows[y] = Strip.join([left, strip, right])
+        return _differing(y, x, before, strip, console)
+
+
+def _pieces(update: ChopsUpdate) -> Iterator[tuple[int, int, Strip]]:
+    """Yield row, column and content of all that a partial update writes."""
+    for y, x1, x2 in update.spans:
+        for end, (x, strip) in zip(update.chop_ends[y], update.chops[y].items(), strict=False):
+            if strip is not None and x <= x2 and end > x1:
+                yield y, x, strip if x1 <= x < x2 and end <= x2 else strip.crop(0, min(end, x2) - x)
+
+
+def _differing(y: int, x: int, before: Strip, strip: Strip, console: Console) -> str:
+    """Return what writes a piece of a row over another of the same width, without the ends that they share."""
+    old, new = list(before), list(strip)
+    head = sum(1 for __ in takewhile(_same, zip(old, new, strict=False)))
+    tail = sum(1 for __ in takewhile(_same, zip(reversed(old[head:]), reversed(new[head:]), strict=False)))
+    fresh = new[head : len(new) - tail]
+    if not any(segment.text for segment in fresh):
+        return ""
+    if _UNSURE.search(before.text) or _UNSURE.search(strip.text):
+        return _at(x, y) + strip.render(console)
+    x += sum(cell_len(segment.text) for segment in new[:head])
+    return _at(x, y) + Strip(fresh).render(console)
+
+
+def _same(pair: tuple[Segment, Segment]) -> bool:
+    return pair[0] == pair[1]
+
+
+def _at(x: int, y: int) -> str:
+    return Control.move_to(x, y).segment.text
+
+
+class Changes(CompositorUpdate):
+    """An update of which only the changes are written, once it is.
+
+    Args:
+        update: what Textual would write.
+        painting: what is there.
+    """
+
+    def __init__(self, update: CompositorUpdate, painting: Painting) -> None:
+        self._update = update
+        self._painting = painting
+
+    def render_segments(self, console: Console) -> str:
+        try:
+            return self._painting.changes(self._update, console)
+        except Exception:
+            self._painting.forget()
+            raise
+
+
+class PaintedApp(App[int]):
+    """An app that writes only what changes."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._painting = Painting()
+
+    def on_mount(self) -> None:
+        self.app_resume_signal.subscribe(self, lambda __: self._painting.forget())
+
+    def _display(self, screen: Screen[Any], renderable: Any) -> None:
+        if isinstance(renderable, CompositorUpdate):
+            renderable = Changes(renderable, self._painting)
+        super()._display(screen, renderable)
+
+    async def on_event(self, event: events.Event) -> None:
+        if isinstance(event, events.Resize):
+            self._painting.forget()
+        await super().on_event(event)
+
+    def action_redraw(self) -> None:
+        """Draw the whole screen anew: something else wrote to the terminal."""
+        self._painting.forget()
+        self.refresh(layout=True)

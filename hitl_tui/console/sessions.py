@@ -1,0 +1,249 @@
+"""Which session is on the screen, and how another one gets there (C8)."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Coroutine, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from textual.screen import ModalScreen, Screen
+
+from hitl_tui.console.engine import Link
+from hitl_tui.console.screens.lasting import LastingScreen
+from hitl_tui.console.widgets.prompt import typed_text
+from hitl_tui.core.safe_text import safe_text
+from hitl_tui.language import _
+from hitl_tui.resources import Starter, materialise
+
+if TYPE_CHECKING:
+    from hitl_tui.config.graphs import Attachment
+    from hitl_tui.console.app import HitlApp
+    from hitl_tui.supervisor.snapshot import Snapshot
+    from hitl_tui.supervisor.workbench import SessionSummary
+
+
+class Sessions:
+    """Begins, opens, lists and leaves sessions.
+
+    Args:
+        app: has the two screens that last, the first one and that of a session.
+    """
+
+    def __init__(self, app: HitlApp) -> None:
+        self._app = app
+        self._counting = False
+        self._listing = False
+        self.opened = ""
+        """Id of the session that is open on its screen; empty for none."""
+
+    # Another one -----------------------------------------------------------------------------------------------
+
+    def begin(self, query: str) -> None:
+        """Begin a session in the workspace."""
+        self._app.start(self._begin(query, self._app.workspace, self._app.options.attached), "open")
+
+    def begin_starter(self, starter: Starter) -> None:
+        """Begin a starter's session in its own copy."""
+        self._app.start(self._begin_starter(starter), "open")
+
+    async def _begin_starter(self, starter: Starter) -> None:
+        folder = await asyncio.to_thread(materialise, starter, self._app.options.data)
+        await self._begin(starter.question, folder, _attached_in(starter, folder))
+
+    async def _begin(self, query: str, workspace: Path, attached: Attachment | None = None) -> None:
+        from hitl_tui.core.policy import Mode
+
+        app = self._app
+        app.say(_("Beginning…"))
+        try:
+            mode = Mode(app.mode) if app.mode else None
+            wanted = app.options.session if attached is not None and attached is app.options.attached else ""
+            begun = app.engine.begin(query, workspace, mode, app.session, attached, wanted)
+            await self._show(begun, _("new session"))
+            if app.home.is_mounted:
+                app.home.say("")
+        except Exception:
+            if app.screen is app.home:
+                app.home.draft(typed_text(query))
+            raise
+
+    def open(self, session_id: str) -> None:
+        """Open a session; the one that is open is only shown."""
+        if session_id == self.opened:
+            self.back()
+        else:
+            self._app.start(self._open(session_id), "open")
+
+    async def _open(self, session_id: str) -> None:
+        await self._show(self._app.engine.open(session_id, self._app.session), session_id)
+
+    async def _show(self, opening: Coroutine[Any, Any, Link], what: str) -> None:
+        screen = self._app.session
+        before, link = self.opened, screen.link
+        if screen.is_mounted:
+            screen.opening(safe_text(what, multiline=False))
+        self.opened = ""
+        try:
+            fresh = await opening
+        except Exception:
+            await self._stay(before, link)
+            raise
+        self.opened = fresh.face.id
+        await self._bring(screen)
+        screen.attach(fresh)
+
+    async def _stay(self, before: str, link: Link | None) -> None:
+        """After a failure to open: what was open is open still, or the first screen is shown."""
+        screen = self._app.session
+        if link is not None and self._app.engine.session_open:
+            self.opened = before
+            screen.seen(link.face.snapshot)
+            screen.attach(link)
+            return
+        self._remember("")
+        await self._bring(self._app.home)
+
+    async def _bring(self, screen: Screen[Any]) -> None:
+        """Make one of the two lasting screens the one that is seen; dialogs over it end without an answer."""
+        app = self._app
+        bottom = screen if screen in app.screen_stack else app.home
+        while app.screen is not bottom:
+            if isinstance(app.screen, ModalScreen):
+                await app.screen.dismiss(None)
+            else:
+                await app.pop_screen()
+        if screen is not bottom:
+            await app.push_screen(screen)
+
+    def back(self) -> None:
+        """Show the session that is open."""
+        if self.opened and self._app.screen is self._app.home:
+            self._app.push_screen(self._app.session)
+
+    def inbox(self) -> None:
+        """Show the questions of all sessions, and go to the one that is chosen."""
+        if isinstance(self._app.screen, LastingScreen):
+            self._app.start(self._inbox(), "inbox")
+
+    async def _inbox(self) -> None:
+        from hitl_tui.console.screens.inbox import Inbox
+
+        app = self._app
+        views = await app.engine.requests()
+        if not isinstance(app.screen, LastingScreen):
+            return
+        chosen = await app.push_screen_wait(Inbox(views, self.opened))
+        if chosen is None:
+            return
+        session, request = chosen
+        if session != self.opened:
+            await self._open(session)
+        else:
+            await self._bring(app.session)
+        app.session.go_to_question(request)
+
+    # What goes on ----------------------------------------------------------------------------------------------
+
+    def seen(self, snapshot: Snapshot) -> None:
+        """The session on the screen looks like this: it is remembered, and what it asks calls for somebody."""
+        self._remember(snapshot.session_id, finished=snapshot.status in ("finished", "failed"))
+        self._app.notices.asked(snapshot.session_id, [q.id for q in snapshot.questions])
+        self._app.notices.entitle(snapshot.session_id, len(snapshot.questions))
+        self.count_inbox()
+
+    def elsewhere(self, session: str, snapshot: Snapshot) -> None:
+        """A session that is open and not on the screen looks like this: it may call for somebody."""
+        self._app.notices.asked(session, [q.id for q in snapshot.questions])
+        self.count_inbox()
+        if self._app.screen is self._app.home:
+            self.list_all()
+
+    def count_inbox(self) -> None:
+        """Count what waits for a person in all sessions, for the header."""
+        if not self._counting:
+            self._counting = True
+            self._app.set_timer(0.2, lambda: self._app.start(self._count_inbox(), "count"))
+
+    async def _count_inbox(self) -> None:
+        self._counting = False
+        waiting = await self._app.engine.requests()
+        if self._app.session_mounted:
+            self._app.session.inbox(len(waiting))
+
+    def _remember(self, session_id: str, *, finished: bool | None = None) -> None:
+        memory = self._app.memory
+        known = memory.known
+        memory.keep(known._replace(session=session_id, finished=known.finished if finished is None else finished))
+
+    # All of them -----------------------------------------------------------------------------------------------
+
+    def begin_listing(self) -> None:
+        """From now on they can be listed: the engine that knows them is imported once there is something to see."""
+        self._listing = True
+
+    def list_all(self, at: str = "") -> None:
+        """Load the list of sessions for the first screen.
+
+        Args:
+            at: the session to put the cursor on; empty to leave it.
+        """
+        if self._listing:
+            self._app.start(self._list(at), "list")
+
+    async def _list(self, at: str) -> None:
+        found: list[SessionSummary] = await self._app.engine.sessions()
+        if self._app.home.is_mounted:
+            await self._app.home.show_sessions(found, at)
+        await self._app.engine.prepare()
+
+    def seek(self, words: str) -> None:
+        """Show the first screen with the sessions that have these words."""
+        self._app.start(self._seek(words), "list")
+
+    async def _seek(self, words: str) -> None:
+        await self._bring(self._app.home)
+        await self._list("")
+        self._app.home.seek(words)
+
+    @property
+    def known(self) -> Sequence[SessionSummary]:
+        """The sessions there are, newest last, as they were listed last."""
+        return self._app.home.known[::-1]
+
+    @property
+    def chosen(self) -> str:
+        """Id of the session that is on the screen, or at the cursor of the first screen; empty for none."""
+        return self.opened if self._app.session_shown else self._app.home.chosen
+
+    # In order --------------------------------------------------------------------------------------------------
+
+    def keep(self, what: str, session_id: str = "", given: str = "") -> None:
+        """Rename, fork, export, import or delete a session: see `screens.keeping.keep`; the chosen one with no id."""
+        from hitl_tui.console.screens.keeping import keep
+
+        self._app.start(keep(self._app, what, session_id or self.chosen, given), "keep")
+
+    def renamed(self, session_id: str, title: str) -> None:
+        """Show a session under its new title, where it is on the screen."""
+        if session_id == self.opened and self._app.session_mounted:
+            self._app.session.renamed(title)
+
+    async def forget(self, session_id: str) -> None:
+        """Leave a session for good: it is about to be deleted."""
+        self._app.notices.asked(session_id, ())
+        if session_id == self._app.memory.known.session:
+            self._remember("")
+        if session_id == self.opened:
+            self.opened = ""
+            await self._bring(self._app.home)
+            self._app.session.gone()
+
+
+def _attached_in(starter: Starter, folder: Path) -> Attachment | None:
+    """Return the graph that a starter attaches; None for one with the built-in teams."""
+    if not starter.graph:
+        return None
+    from hitl_tui.config.graphs import Attachment, graph_in
+
+    return Attachment(graph_in(folder, starter.graph), starter.question)

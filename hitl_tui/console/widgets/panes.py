@@ -1,0 +1,121 @@
+"""The panes of a session: plan, history, stream and answer; as many of them as there is room for are seen."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from textual.app import ComposeResult
+from textual.containers import Container
+from textual.content import Content
+from textual.widget import Widget
+
+from hitl_tui.console.widgets.answer import AnswerPane
+from hitl_tui.console.widgets.history import HistoryTable
+from hitl_tui.console.widgets.plan import PlanTable
+from hitl_tui.console.widgets.stream import Line, Stream, stream_line
+from hitl_tui.console.widgets.tabs import TabStrip
+from hitl_tui.console.words import number_of
+from hitl_tui.core.safe_text import safe_text
+from hitl_tui.language import _, mark
+
+if TYPE_CHECKING:
+    from hitl_tui.supervisor.activity import Activity
+
+_TITLES = {"plan": mark("Plan"), "history": mark("History"), "stream": mark("Stream"), "answer": mark("Answer")}
+_UPPER, _LOWER = ("plan", "history"), ("stream", "answer")
+"""Where all have room the upper ones are seen side by side, and one of the lower ones beneath them."""
+
+
+class Panes(Container):
+    """Shows one pane, or with the class `-wide` on the screen all; which one is kept when there is less room again."""
+
+    def __init__(self, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self._lower = _LOWER[0]
+        self._shares: dict[str, float] = {}
+        self.chosen = _UPPER[0]
+        """The pane that was brought to the front last."""
+
+    def compose(self) -> ComposeResult:
+        yield PlanTable(id="plan")
+        yield HistoryTable(id="history")
+        yield TabStrip(tuple(_TITLES.items()), id="tabs")
+        yield Stream(id="stream")
+        yield AnswerPane(id="answer")
+
+    def on_mount(self) -> None:
+        for pane, title in _TITLES.items():
+            self.query_one(f"#{pane}").border_title = Content(_(title))
+
+    def reset(self) -> None:
+        """Show nothing: another session is on its way."""
+        self.query_one(PlanTable).update_rows([])
+        self.query_one(HistoryTable).reset()
+        self.query_one(Stream).reset()
+        self._shares, self._lower = {}, _LOWER[0]
+
+    # Which are seen --------------------------------------------------------------------------------------------
+
+    def pane(self, widget: Widget | None) -> str:
+        """Return the name of the pane that a widget is; empty for any other widget."""
+        name = (widget.id if widget is not None else "") or ""
+        return name if name in _TITLES else ""
+
+    def show(self, pane: str) -> None:
+        """Bring a pane to the front; one that isn't seen any more may still have the focus."""
+        self.chosen = pane
+        if pane in _LOWER:
+            self._lower = pane
+        for name in _TITLES:
+            self.query_one(f"#{name}").set_class(self.seen(name), "-seen")
+        self.query_one(TabStrip).mark(self._lower if self._all else pane)
+
+    @property
+    def _all(self) -> bool:
+        return self.screen.has_class("-wide")
+
+    def seen(self, pane: str) -> bool:
+        """Return whether a pane can be seen."""
+        return pane in (*_UPPER, self._lower) if self._all else pane == self.chosen
+
+    def following(self, pane: str) -> str:
+        """Return the pane after another one, in a circle; after none the one that was chosen last."""
+        names = list(_TITLES)
+        return names[(names.index(pane) + 1) % len(names)] if pane else self.chosen
+
+    # The stream ------------------------------------------------------------------------------------------------
+
+    def said(self, entries: Sequence[Activity]) -> None:
+        """Add to the stream what teams say, and show how far they are."""
+        for entry in entries:
+            if entry.kind == "progress" and entry.fraction >= 0:
+                self._shares[entry.todo_id] = entry.fraction
+            elif entry.kind in ("finished", "failed", "started"):
+                self._shares.pop(entry.todo_id, None)
+        self.recall(entries)
+        self.entitle()
+
+    def recall(self, entries: Iterable[Activity]) -> None:
+        """Add to the stream what teams said before."""
+        self.query_one(Stream).add(line for entry in entries if (line := stream_line(entry)))
+
+    def note(self, when: str, text: str) -> None:
+        """Add to the stream a command, or what it answered, at a time of day."""
+        head = f"{when}     › "
+        for row in safe_text(text).split("\n"):
+            self.query_one(Stream).add([Line("", head, row)])
+            head = " " * len(head)
+
+    def filter(self, todo_id: str) -> None:
+        """Show only the lines of one TODO in the stream, or all again."""
+        stream = self.query_one(Stream)
+        stream.limit("" if stream.only == todo_id else todo_id)
+        self.entitle()
+
+    def entitle(self) -> None:
+        """Say above the stream whose lines it shows, and how far teams are."""
+        stream = self.query_one(Stream)
+        title = _("Stream · {only}").format(only=number_of(stream.only)) if stream.only else _("Stream")
+        running = [f"{number_of(t)} {share:.0%}" for t, share in self._shares.items() if 0 <= share < 1]
+        stream.border_title = Content(" · ".join([title, *running]))

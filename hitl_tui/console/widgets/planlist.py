@@ -1,0 +1,203 @@
+"""The lines of the plan: as many columns as there is room for, kept up to date cell by cell, or those with words."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+from typing import ClassVar
+
+from rich.segment import Segment
+from rich.text import Text
+from textual.binding import BindingType
+from textual.events import Resize
+from textual.strip import Strip
+from textual.widgets import DataTable
+
+from hitl_tui.console import keys
+from hitl_tui.console.themes import rich_colour
+from hitl_tui.console.widgets.columns import fitting, shown_number
+from hitl_tui.console.widgets.finding import Finding, Seeking, lowered
+from hitl_tui.console.words import PlanRow
+from hitl_tui.core.safe_text import cell_width, one_line
+
+_PATCHED = 20
+"""So many rows come or go one by one; for more the table is filled anew."""
+
+
+class PlanList(DataTable[Text], Seeking):
+    """TODOs in plan order, one line each; the cursor stays on its TODO.
+
+    Args:
+        id: of the widget.
+    """
+
+    PART = keys.PLAN
+    BINDINGS: ClassVar[list[BindingType]] = [*keys.bindings(keys.LIST)]
+
+    def __init__(self, id: str | None = None) -> None:
+        super().__init__(id=id, cursor_type="row", show_header=False, zebra_stripes=False)
+        self._all: list[PlanRow] = []
+        self._places: dict[str, int] = {}
+        self._times: dict[str, str] = {}  # that went on since the cell was filled: drawn over it, row by row
+        self._rows: list[PlanRow] = []
+        self._widths: dict[str, int] = {}
+        self._ids: list[str] = []
+        self.finding = Finding()
+
+    def on_mount(self) -> None:
+        self._fit()
+        self.app.theme_changed_signal.subscribe(self, lambda theme: self._fill())
+
+    def on_resize(self, event: Resize) -> None:
+        self._fit()
+
+    def _fit(self) -> bool:
+        """Lay the columns out for the width there is; return whether that filled the table anew."""
+        widths = fitting(self.size.width or 80, self._all)
+        if widths == self._widths:
+            return False
+        here, self._widths = self.selected, widths
+        self.clear(columns=True)
+        for name, width in widths.items():
+            self.add_column("", key=name, width=width)
+        self._fill(here)
+        return True
+
+    @property
+    def selected(self) -> str:
+        """Id of the TODO at the cursor; empty when there is none."""
+        return self._rows[self.cursor_row].todo_id if 0 <= self.cursor_row < len(self._rows) else ""
+
+    def update_rows(self, rows: Sequence[PlanRow]) -> None:
+        """Show these lines; the cursor stays on its TODO."""
+        self._all = list(rows)
+        self._places = {r.todo_id: place for place, r in enumerate(self._all)}
+        here, old = self.selected, {r.todo_id: r for r in self._rows}
+        self._rows = self._found()
+        ids = [r.todo_id for r in self._rows]
+        same = ids == self._ids
+        if self._fit():
+            return
+        if not same and not self._patch(old, here):
+            self._fill(here)
+            return
+        for now in self._rows:
+            self._redraw(old.get(now.todo_id, now), now)
+
+    def update_some(self, rows: Sequence[PlanRow]) -> None:
+        """Show these lines in place of those of the same TODOs; whatever has no line yet is left out."""
+        known = [r for r in rows if r.todo_id in self._places]
+        fresh = {self._places[r.todo_id]: r for r in known if r != self._all[self._places[r.todo_id]]}
+        room = self._widths.get("time", 0)
+        if self.finding.needle or any(cell_width(r.time) > room for r in fresh.values()):
+            self.update_rows([fresh.get(place, r) for place, r in enumerate(self._all)])
+            return
+        for place, now in fresh.items():
+            before, self._all[place], self._rows[place] = self._all[place], now, now
+            if before.time and replace(before, time=now.time) == now:
+                self._times[now.todo_id] = now.time
+                self.refresh_row(place)
+            else:
+                self._redraw(before, now)
+
+    def _redraw(self, before: PlanRow, now: PlanRow) -> None:
+        """Draw the cells of a line that changed; each that is touched means drawing the table anew."""
+        if before is now or before == now:
+            return
+        old = self._cells(before)
+        for key, cell in self._cells(now).items():
+            if (cell.plain, cell.style) != (old[key].plain, old[key].style):
+                self.update_cell(now.todo_id, key, cell)
+                if key == "time":
+                    self._times.pop(now.todo_id, None)
+
+    def _patch(self, old: Collection[str], here: str) -> bool:
+        """Take out and put in single rows, and order them anew, with the view where it is.
+
+        Returns:
+            Whether that could be done; when not, nothing is changed.
+        """
+        places = {r.todo_id: place for place, r in enumerate(self._rows)}
+        gone, fresh = [i for i in self._ids if i not in places], [r for r in self._rows if r.todo_id not in old]
+        by_number = {shown_number(r, self._widths["number"]): place for place, r in enumerate(self._rows)}
+        if not self._rows or len(gone) + len(fresh) > _PATCHED or len(by_number) < len(self._rows):
+            return False
+        row, top = self.cursor_row, int(self.scroll_y)
+        seen = top <= row < top + self.scrollable_content_region.height
+        for todo_id in gone:
+            self.remove_row(todo_id)
+        for added in fresh:
+            self._times.pop(added.todo_id, None)
+            self.add_row(*self._cells(added).values(), key=added.todo_id)
+        self.sort("number", key=lambda cell: by_number[cell.plain])
+        self._ids = [r.todo_id for r in self._rows]
+        self.move_cursor(row=places.get(here, min(row, len(self._ids) - 1)), animate=False, scroll=seen)
+        self.rearranged()
+        return True
+
+    def _found(self) -> list[PlanRow]:
+        needle = self.finding.needle
+        return [r for r in self._all if not needle or needle in lowered(_words(r))]
+
+    def _fill(self, here: str = "") -> None:
+        here = here or self.selected
+        self._times.clear()
+        self.clear()
+        for row in self._rows:
+            self.add_row(*self._cells(row).values(), key=row.todo_id)
+        self._ids = [r.todo_id for r in self._rows]
+        if self._rows:
+            self.move_cursor(row=self._ids.index(here) if here in self._ids else 0, animate=False)
+        self.rearranged()
+
+    def _cells(self, row: PlanRow) -> dict[str, Text]:
+        time = row.time if row.time or "needs" in self._widths else row.needs
+        texts = {
+            "status": f"{row.glyph} {row.word}",
+            "number": row.number,
+            "team": row.team,
+            "title": row.title,
+            "needs": row.needs,
+            "attempts": row.attempts,
+            "time": time,
+        }
+        variables = self.app.theme_variables
+        styles = {
+            "status": rich_colour(variables.get(row.colour.removeprefix("$"), "")),
+            "needs": "dim",
+            "time": "" if row.time else "dim",
+        }
+        return {
+            name: Text(one_line(texts[name], width), style=styles.get(name, "")) for name, width in self._widths.items()
+        }
+
+    def rearranged(self) -> None:
+        """Other rows stand where these stood."""
+
+    def seek(self) -> None:
+        """Show the lines that have the words."""
+        here = self.selected
+        self._rows = self._found()
+        self._fill(here)
+
+    def render_line(self, y: int) -> Strip:
+        strip = super().render_line(y)
+        row = y + int(self.scroll_y)
+        if self._times and row < len(self._ids) and (time := self._times.get(self._ids[row])):
+            return self._with_time(strip, time)
+        return strip
+
+    def _with_time(self, strip: Strip, time: str) -> Strip:
+        before = [width for name, width in self._widths.items() if name != "time"][: list(self._widths).index("time")]
+        at = sum(before) + (2 * len(before) + 1) * self.cell_padding - int(self.scroll_x)
+        end = at + self._widths["time"]
+        if at < 0 or end > strip.cell_length:
+            return strip
+        cell = strip.crop(at, end)
+        style = next((segment.style for segment in cell), None)
+        shown = Strip([Segment(time + " " * (end - at - cell_width(time)), style)], end - at)
+        return Strip.join([strip.crop(0, at), shown, strip.crop(end, strip.cell_length)])
+
+
+def _words(row: PlanRow) -> str:
+    return f"{row.word} {row.number} {row.todo_id} {row.team} {row.title}"

@@ -1,0 +1,51 @@
+"""Our own signs in lines: in ASCII where the output has no form for them (C9). What others wrote stays as it is."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from hitl_tui.core.safe_text import one_line
+from hitl_tui.core.signs import SIGNS, ascii_wanted
+from hitl_tui.language import _ as translated
+from hitl_tui.language import ngettext as counted
+
+
+def _written_in() -> str:
+    return getattr(sys.stdout, "encoding", None) or "utf-8"
+
+
+def signs(text: str) -> str:
+    """Return text of ours with its signs as they can be written: `done` after `✓` or `+`.
+
+    Nothing of anybody else's may be in it: what can't be written of that is escaped, not replaced.
+    """
+    return text if text.isascii() or not ascii_wanted(os.environ, _written_in()) else text.translate(SIGNS)
+
+
+def _(text: str) -> str:
+    """Return a text in the person's language, its signs as they can be written."""
+    return signs(translated(text))
+
+
+def ngettext(one: str, many: str, n: int) -> str:
+    """Return a text for a number of things in the person's language, its signs as they can be written."""
+    return signs(counted(one, many, n))
+
+
+def clipped(text: str, width: int) -> str:
+    """Return text of anybody's in one harmless line of so many cells; the sign that it was cut is ours."""
+    shown = one_line(text, width)
+    cut = shown.endswith("…") and not text.startswith(shown)
+    return shown.removesuffix("…") + signs("…") if cut else shown
+
+
+def stepped(text: str) -> str:
+    """Return a line of a team: the point before the name of a step that it came to is ours."""
+    return signs(text[:2]) + text[2:] if text.startswith("· ") else text
+
+
+def writable(text: str) -> str:
+    """Return text with what can't be written escaped: a terminal's own library would show `?` instead."""
+    encoding = _written_in()
+    return text.encode(encoding, "backslashreplace").decode(encoding)

@@ -1,0 +1,95 @@
+"""What is typed right after a key that opens a dialog belongs into the dialog: nothing of it is lost or decides (C3)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from console_support import EXAMPLE, RISE, Console, command_workspace, console
+from test_shapes_console import asking
+from textual.events import Key, Paste
+from textual.keys import _character_to_key
+from textual.widgets import TextArea
+
+from hitl_tui.console.screens.dialogs import Words, WordsInput
+from hitl_tui.console.screens.edit import Edit
+from hitl_tui.console.screens.form import FieldInput
+from hitl_tui.console.screens.saying import Saying
+from hitl_tui.core.todos import Status
+
+REASON = "1 bad idea: 6 of 9 jokes, 7 well-known; u do x"  # most of these do something in the panel
+
+
+def burst(c: Console, text: str) -> None:
+    """Let characters arrive at once, as one write to a terminal does."""
+    for character in text:
+        key = "enter" if character == "\r" else "space" if character == " " else _character_to_key(character)
+        c.app.post_message(Key(key, character))
+
+
+async def ready(c: Console) -> None:
+    await c.to_question()
+    await c.read_on()
+
+
+@pytest.mark.parametrize("key", ["3", "r", "ㄱ"])
+async def test_a_reason_typed_at_once_is_the_reason(tmp_path: Path, key: str) -> None:
+    async with console(tmp_path, EXAMPLE, query=RISE) as c:
+        await c.asked()
+        await ready(c)
+        burst(c, key + REASON)
+        await c.until(lambda: isinstance(c.app.screen, Words), "the reason")
+        await c.until(lambda: c.app.screen.query_one(WordsInput).value == REASON, "all of it")
+        assert c.status("todo_001") == Status.WAITING_APPROVAL
+        burst(c, " and more\r")
+        await c.until(lambda: c.status("todo_001") == Status.FAILED, "rejected")
+        todo = c.snapshot.todo("todo_001")
+        assert todo is not None and REASON + " and more" in str(todo.to_dict())
+
+
+async def test_a_paste_after_the_key_is_the_reason_too(tmp_path: Path) -> None:
+    async with console(tmp_path, EXAMPLE, query=RISE) as c:
+        await c.asked()
+        await ready(c)
+        burst(c, "3a1 ")
+        c.app.post_message(Paste("pasted 1"))
+        burst(c, " z")
+        await c.until(lambda: isinstance(c.app.screen, Words), "the reason")
+        await c.until(lambda: c.app.screen.query_one(WordsInput).value == "a1 pasted 1 z", "all of it")
+
+
+async def test_what_is_typed_at_once_after_edit_stands_in_the_first_field(tmp_path: Path) -> None:
+    (tmp_path / "d").mkdir()
+    workspace = command_workspace(tmp_path / "w")
+    async with console(tmp_path / "d", workspace, query="The cap", mode="risk") as c:
+        await c.until(lambda: c.shown() and c.status("todo_001") == Status.COMPLETED, "the search")
+        await c.send("/todo add command_team keep file=before")
+        await c.asked()
+        await ready(c)
+        c.app.post_message(Key("2", "2"))
+        c.app.post_message(Key("f9", None))  # pressed before there was a dialog to approve in
+        burst(c, "1s6 j")
+        await c.until(lambda: isinstance(c.app.screen, Edit), "the dialog")
+        first: Callable[[], FieldInput] = lambda: c.app.screen.query(FieldInput).first()  # noqa: E731
+        await c.until(lambda: "1s6 j" in first().value, "all of it")
+        assert isinstance(c.app.screen, Edit) and not (workspace / "before").exists()
+
+
+async def test_what_is_typed_at_once_after_respond_is_the_answer(tmp_path: Path) -> None:
+    async with asking(tmp_path, "approval") as c:
+        await ready(c)
+        burst(c, "5" + REASON)
+        await c.until(lambda: isinstance(c.app.screen, Saying), "the dialog")
+        await c.until(lambda: c.app.screen.query_one("#say", TextArea).text == REASON, "all of it")
+        assert c.panel.question is not None and not c.panel.question.view.decisions
+
+
+async def test_where_no_dialog_comes_the_keys_go_where_they_would_have_gone(tmp_path: Path) -> None:
+    async with asking(tmp_path, "approval") as c:
+        await ready(c)
+        await c.press("1")  # answers at once: no dialog
+        c.app.post_message(Key("f2", None))
+        burst(c, "/to")
+        await c.until(lambda: c.status("todo_001") == Status.COMPLETED, "the graph's end")
+        await c.until(lambda: c.prompt.text == "/to", "the prompt")
