@@ -73,6 +73,10 @@ class Link:
     def setup(self) -> SessionSetup:
         return self.face.setup
 
+    def become(self, other: Link) -> None:
+        """Stand for another link of the same session from now on: it was followed, and is owned now."""
+        self.face, self.handler = other.face, other.handler
+
     def lines(self) -> list[Activity]:
         """Return the stream so far."""
         activity = self.face.activity

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from hitl_tui.console.engine import Link, Watcher, sentence
-from hitl_tui.core.errors import HitlError
+from hitl_tui.core.errors import HitlError, OwnerGone
 
 if TYPE_CHECKING:
     from hitl_tui.supervisor.activity import Activity
@@ -101,22 +101,36 @@ class Served:
 
     async def _serve(self, bench: Workbench, query: str, link: Callable[[Session | Follower], Link]) -> None:
         try:
-            async with bench.session(self._setup, query) as face:
-                unsubscribe = self._listen(face)
-                self._ready.set_result(link(face))
-                watching = asyncio.create_task(self._watch(face), name=f"watch {self.id}")
-                try:
-                    await self._leave.wait()
-                finally:
-                    unsubscribe()
-                    watching.cancel()
-                    await asyncio.wait({watching})
+            while await self._open(bench, query, link):
+                query = ""
         except Exception as error:
             log.exception("session %s", self.id)
             if self._ready.done():
                 self._stop(sentence(error))
             else:
                 self._ready.set_exception(error)
+
+    async def _open(self, bench: Workbench, query: str, link: Callable[[Session | Follower], Link]) -> bool:
+        """Hold it open until it is left, or until its owner is gone; return whether to open it again."""
+        async with bench.session(self._setup, query) as face:
+            unsubscribe = self._listen(face)
+            if self._ready.done():
+                self._ready.result().become(link(face))
+            else:
+                self._ready.set_result(link(face))
+            watching = asyncio.create_task(self._watch(face), name=f"watch {self.id}")
+            leaving = asyncio.create_task(self._leave.wait(), name=f"leave {self.id}")
+            try:
+                await asyncio.wait({watching, leaving}, return_when=asyncio.FIRST_COMPLETED)
+                if watching.done() and watching.result():
+                    return True
+                await leaving
+                return False
+            finally:
+                unsubscribe()
+                watching.cancel()
+                leaving.cancel()
+                await asyncio.wait({watching, leaving})
 
     def _listen(self, face: Session | Follower) -> Callable[[], None]:
         activity = face.activity
@@ -135,18 +149,22 @@ class Served:
         heard, self._heard = self._heard, []
         self._said(heard)
 
-    async def _watch(self, face: Session | Follower) -> None:
+    async def _watch(self, face: Session | Follower) -> bool:
+        """Tell how it stands; return True once its owner is gone, False when it can't be watched any more."""
         seen = face.snapshot
         self._seen(seen)
         try:
             while True:
                 seen = await face.changed(seen)
                 self._seen(seen)
+        except OwnerGone:
+            return True
         except HitlError as error:
             self._stop(error.message)
         except Exception as error:
             log.exception("watching %s", self.id)
             self._stop(sentence(error))
+        return False
 
     def _seen(self, snapshot: Snapshot) -> None:
         if self.shown:

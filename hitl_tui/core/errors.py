@@ -69,6 +69,12 @@ class SessionBusy(HitlError):
     kind = "busy"
 
 
+class OwnerGone(HitlError):
+    """The process that owned a session is gone: whoever follows it can open it again and own it."""
+
+    kind = "owner_gone"
+
+
 class StorageError(HitlError):
     """A file that holds a session or the ledger can't be read or written."""
 

@@ -15,7 +15,7 @@ from hitl_tui.commands.parser import Parsed, is_command, parse
 from hitl_tui.commands.spec import help_table
 from hitl_tui.config.graphs import GraphDeclaration, graph_in
 from hitl_tui.config.load import load_config
-from hitl_tui.core.errors import BadInput, ConfigError, HitlError
+from hitl_tui.core.errors import BadInput, ConfigError, HitlError, OwnerGone
 from hitl_tui.core.policy import Mode
 from hitl_tui.language import language, render
 from hitl_tui.planning.replies import calls_for_help
@@ -147,10 +147,11 @@ class Talk:
         try:
             if source.waits:
                 return await self._next_once_settled(asking)
-            watched = {self._watching} if self._watching else set()
-            await asyncio.wait({asking, *watched}, return_when=asyncio.FIRST_COMPLETED)
-            if self._watching is not None and self._watching.done():
-                self._watching.result()
+            while not asking.done():
+                watched = {self._watching} if self._watching else set()
+                await asyncio.wait({asking, *watched}, return_when=asyncio.FIRST_COMPLETED)
+                if self._watching is not None and self._watching.done():
+                    await self._watched(self._watching)
             return await asking
         finally:
             asking.cancel()
@@ -303,7 +304,25 @@ class Talk:
             self._watching = asyncio.create_task(self._watch(self._session), name="watch")
         self._changed()
 
+    async def _watched(self, watching: asyncio.Task[None]) -> None:
+        """Watching came to an end: it can't go on, or the session's owner is gone and this process owns it now."""
+        try:
+            watching.result()
+        except OwnerGone:
+            await self._take_over()
+            if self._session is not None:
+                self._watching = asyncio.create_task(self._watch(self._session), name="watch")
+
+    async def _take_over(self) -> None:
+        setup = self._setup
+        assert setup is not None
+        await self._close()
+        self._say([_("The process that had {id} open is gone.").format(id=setup.info.id)])
+        await self._enter(setup, "")
+
     async def _settle(self) -> None:
+        if isinstance(self._session, Follower) and self._session.alone:
+            await self._take_over()
         if isinstance(self._session, Session):
             self._look(await self._session.settled())
         elif self._session is not None:

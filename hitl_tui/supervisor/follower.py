@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from typing import Any
@@ -10,7 +11,7 @@ from typing import Any
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
 from hitl_tui.core.board import Board, Rules
-from hitl_tui.core.errors import BadInput
+from hitl_tui.core.errors import BadInput, OwnerGone
 from hitl_tui.supervisor.activity import Activity, read_activity
 from hitl_tui.supervisor.attached.schemas import ready_for
 from hitl_tui.supervisor.attached.view import GraphView
@@ -20,8 +21,13 @@ from hitl_tui.supervisor.graph import TeamSupervisor, config_of
 from hitl_tui.supervisor.history import CheckpointInfo, History
 from hitl_tui.supervisor.session import SessionSetup
 from hitl_tui.supervisor.snapshot import Snapshot, numbered
+from hitl_tui.supervisor.storage import LEDGER
 
 _POLL = 0.3
+_EVERY = 10.0
+"""Seconds after which it is read anew though no file changed: deadlines pass."""
+_GRAIN = 0.05
+"""Seconds; of what was written less than that before it was read, a part may have been written after."""
 
 
 class Follower:
@@ -35,6 +41,8 @@ class Follower:
         self.setup = setup
         self.desk = Desk(setup.ledger, setup.info.id, setup.secrets, setup.now)
         self._snapshot: Snapshot | None = None
+        self._files: tuple[tuple[int, int], ...] = ()
+        self._read_at = float("-inf")
 
     @classmethod
     @asynccontextmanager
@@ -70,8 +78,36 @@ class Follower:
         """The stream's last lines, as the owner wrote them."""
         return read_activity(self.setup.folder.activity)
 
+    @property
+    def alone(self) -> bool:
+        """No process owns the session any more."""
+        return not self.setup.folder.is_owned()
+
+    def _written(self) -> tuple[tuple[int, int], ...]:
+        """Return when its files were written last, and how long they are."""
+        base = self.setup.folder.path.parent.parent / LEDGER
+        files = (self.setup.folder.checkpoints, base)
+        found = []
+        for path in (p.with_name(p.name + end) for p in files for end in ("", "-wal")):
+            try:
+                stat = path.stat()
+            except FileNotFoundError:
+                found.append((0, 0))
+            else:
+                found.append((stat.st_mtime_ns, stat.st_size))
+        return tuple(found)
+
     async def refresh(self) -> Snapshot:
-        """Read the session anew."""
+        """Return how the session stands; it is read anew only when its files changed."""
+        files, now = await asyncio.to_thread(self._written), time.time()
+        if self._snapshot is not None and files == self._files and now - self._read_at < _EVERY:
+            return self._snapshot
+        snapshot = await self._read()
+        settled = now - max(at for at, __ in files) / 1e9 > _GRAIN
+        self._files, self._read_at = (files, now) if settled else ((), now)
+        return snapshot
+
+    async def _read(self) -> Snapshot:
         async with open_read_only(self.setup.folder.checkpoints) as saver:
             values = await self._values(saver, "")
             head = await History(saver, self.id).head()
@@ -123,10 +159,16 @@ class Follower:
             yield History(saver, self.id)
 
     async def changed(self, since: Snapshot | None) -> Snapshot:
-        """Wait until the session looks otherwise than in `since`."""
+        """Wait until the session looks otherwise than in `since`.
+
+        Raises:
+            OwnerGone: nobody owns it any more, so that nothing in it will change.
+        """
         loop = asyncio.get_running_loop()
         seen = await self.refresh()
         while seen == since:
+            if await asyncio.to_thread(lambda: self.alone):
+                raise OwnerGone(f"No process has {self.id} open any more.")
             tick: asyncio.Future[None] = loop.create_future()
             loop.call_later(_POLL, tick.set_result, None)
             await tick

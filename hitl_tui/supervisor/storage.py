@@ -15,6 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, fields
 from pathlib import Path
+from time import sleep
 from typing import Any
 
 from hitl_tui.config.files import sync_folder, write_atomically
@@ -23,6 +24,10 @@ from hitl_tui.core.digest import canonical
 from hitl_tui.core.errors import BadInput, SessionBusy, StorageError, UnknownName
 from hitl_tui.core.safe_text import mask_json
 from hitl_tui.core.todos import clip
+
+LEDGER = "ledger.db"
+_PROBED = (0.001, 0.01, 0.03)
+"""Seconds to wait before a lock counts as held: whoever only asks whether it is holds it for a moment."""
 
 _SESSION_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 _NETWORK_FILE_SYSTEMS = frozenset(
@@ -242,6 +247,10 @@ class SessionFolder:
             StorageError: the folder can't be locked.
         """
         handle = self._lock("lock")
+        for wait in _PROBED:
+            if handle is None:
+                sleep(wait)
+                handle = self._lock("lock")
         if handle is None:
             raise SessionBusy(f"Another process has session {self.path.name} open.")
         try:
@@ -290,7 +299,7 @@ class DataFolder:
 
     @property
     def ledger(self) -> Path:
-        return self.root / "ledger.db"
+        return self.root / LEDGER
 
     @property
     def sessions(self) -> Path:
