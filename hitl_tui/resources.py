@@ -13,6 +13,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple
 
+from hitl_tui.config.files import make_private
 from hitl_tui.core.errors import StorageError
 
 ENGLISH, KOREAN = "en", "ko"
@@ -196,7 +197,7 @@ def materialise(starter: Starter, data: Path) -> Path:
     if target.is_dir():
         return target
     try:
-        target.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        make_private(target.parent)
         scratch = Path(tempfile.mkdtemp(dir=target.parent, prefix=".new-"))
         try:
             _copy(starter.folder, scratch / "whole")

@@ -8,6 +8,7 @@ from io import TextIOWrapper
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
 
+from hitl_tui.config.files import make_private
 from hitl_tui.core.safe_text import mask
 
 _LARGEST = 1_000_000
@@ -29,7 +30,7 @@ class RotatingFile(RotatingFileHandler):
         self.setFormatter(logging.Formatter("%(asctime)s %(process)d %(levelname)s %(name)s: %(message)s"))
 
     def _open(self) -> TextIOWrapper:
-        Path(self.baseFilename).parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        make_private(Path(self.baseFilename).parent)
         return super()._open()
 
     def format(self, record: logging.LogRecord) -> str:

@@ -22,6 +22,17 @@ def write_atomically(path: Path, data: bytes) -> None:
     sync_folder(path.parent)
 
 
+def make_private(folder: Path) -> None:
+    """Make a folder for its owner alone, and likewise those above it that are missing; what there is stays as it is.
+
+    Raises:
+        OSError: it can't be made.
+    """
+    for path in reversed((folder, *folder.parents)):
+        if not path.exists():
+            path.mkdir(mode=0o700, exist_ok=True)
+
+
 def sync_folder(path: Path) -> None:
     """Make a folder's entries durable."""
     handle = os.open(path, os.O_RDONLY)

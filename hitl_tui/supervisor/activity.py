@@ -24,7 +24,7 @@ class Activity:
     """One line of the stream; its text is safe to show.
 
     Args:
-        n: counts up within a process.
+        n: counts up within a process; lines of earlier ones come first.
         at: ISO 8601, UTC.
         todo_id: the TODO it belongs to, empty for the session.
         kind: `line`, `progress`, `started`, `finished`, `failed`, `asked`, `note`.
@@ -62,6 +62,11 @@ class ActivityStream:
     @property
     def lines(self) -> list[Activity]:
         return list(self._lines)
+
+    def recall(self) -> None:
+        """Take up the last lines of earlier processes."""
+        self._lines.extend(read_activity(self._path))
+        self._n = self._lines[-1].n if self._lines else 0
 
     def subscribe(self, subscriber: Callable[[Activity], None]) -> Callable[[], None]:
         """Call `subscriber` with each new line; return what ends that."""

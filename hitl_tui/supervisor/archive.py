@@ -25,7 +25,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
-from hitl_tui.config.files import sync_folder
+from hitl_tui.config.files import make_private, sync_folder
 from hitl_tui.core.errors import BadInput, StorageError
 from hitl_tui.supervisor.staging import room_for
 from hitl_tui.supervisor.storage import is_digest
@@ -186,7 +186,7 @@ class Archive:
             StorageError: it can't be written.
         """
         with room_for(str(target.parent)):
-            target.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            make_private(target.parent)
             with target.open("xb") as file:
                 for chunk in self._chunks(name):
                     file.write(chunk)

@@ -31,6 +31,7 @@ log = logging.getLogger(__name__)
 _IDLE_WAIT = 2.0
 _DEADLINE_WAIT = 0.2
 _MANY = 100_000
+_SHOWN_FINDINGS = 5
 
 
 class OpenQuestions:
@@ -172,6 +173,9 @@ class OpenQuestions:
             found = await findings_in(team.declaration)
             if not found:
                 return
+            for finding in found["findings"][:_SHOWN_FINDINGS]:
+                said = f"{finding['file']}:{finding['line']} {finding['rule']} {finding['message']}"
+                self._activity.write(request.todo_id, "note", said)
             try:
                 await self._ledger.attach(request.id, mask_json(found, setup.secrets), setup.now())
             except HitlError as error:  # it was decided or replaced meanwhile

@@ -21,6 +21,7 @@ from typing import Any
 
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
+from hitl_tui.config.files import make_private
 from hitl_tui.core.board import Board
 from hitl_tui.core.errors import BadInput, HitlError, StorageError
 from hitl_tui.core.events import Event, EventKind
@@ -126,7 +127,7 @@ def _copy_files(source: SessionFolder, folder: Path) -> None:
 
 
 def _copy_file(source: Path, target: Path) -> None:
-    target.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    make_private(target.parent)
     with source.open("rb") as read, target.open("xb") as write:
         shutil.copyfileobj(read, write)
         write.flush()

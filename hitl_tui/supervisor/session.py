@@ -137,6 +137,7 @@ class Session:
             saver = await stack.enter_async_context(create_checkpointer(setup.folder.checkpoints))
             assert isinstance(saver, AsyncSqliteSaver)
             activity = ActivityStream(setup.folder.activity, setup.now, setup.secrets)
+            await asyncio.to_thread(activity.recall)
             session = cls(setup, saver, activity)
             stack.push_async_callback(session._close)
             try:

@@ -18,7 +18,7 @@ from pathlib import Path
 from time import sleep
 from typing import Any
 
-from hitl_tui.config.files import sync_folder, write_atomically
+from hitl_tui.config.files import make_private, sync_folder, write_atomically
 from hitl_tui.config.graphs import GraphDeclaration
 from hitl_tui.core.digest import canonical
 from hitl_tui.core.errors import BadInput, SessionBusy, StorageError, UnknownName
@@ -312,7 +312,7 @@ class DataFolder:
             StorageError: it can't be made or written, or lies on a network file system, whose locks don't hold.
         """
         try:
-            self.sessions.mkdir(parents=True, exist_ok=True, mode=0o700)
+            make_private(self.sessions)
         except OSError as error:
             raise StorageError(f"The data folder {self.root} can't be made: {error.strerror}.") from error
         if not os.access(self.sessions, os.W_OK | os.X_OK):

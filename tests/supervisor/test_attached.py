@@ -96,6 +96,8 @@ async def test_what_the_rules_find_stands_beside_the_first_question(tmp_path: Pa
         evidence = op.questions[0].view.evidence
         assert evidence["command"].endswith("attached_graphs.py:nested")
         assert {f["rule"] for f in evidence["findings"]} == {"HT006"}
+        noted = [line.text for line in op.session.activity.lines if line.kind == "note"]
+        assert any("attached_graphs.py:" in text and " HT006 " in text for text in noted)
         await op.ok("/todo approve")
         assert not op.questions[0].view.evidence
 

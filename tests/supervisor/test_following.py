@@ -80,3 +80,15 @@ async def test_asking_whether_it_is_owned_keeps_nobody_from_owning_it(place: Pla
     finally:
         over.set()
         asking.join()
+
+
+async def test_what_was_said_before_is_there_when_it_is_opened_again(place: Place) -> None:
+    async with place.open() as op:
+        await op.finish()
+        said = [(line.todo_id, line.kind, line.text) for line in op.session.activity.lines]
+    assert said
+    async with place.open() as op:
+        lines = op.session.activity.lines
+        assert [(line.todo_id, line.kind, line.text) for line in lines][: len(said)] == said
+        op.session.activity.write("", "note", "more")
+        assert op.session.activity.lines[-1].n > lines[-1].n

@@ -15,6 +15,7 @@ from typing import Any
 
 import ormsgpack
 
+from hitl_tui.config.files import make_private
 from hitl_tui.core.errors import StorageError, UnknownName
 from hitl_tui.core.safe_text import one_line, safe_text
 from hitl_tui.supervisor.foreign.database import Database, Row, Stored
@@ -204,7 +205,7 @@ def _bytes(data: Any) -> bytes | None:
 
 
 def _created(target: Path) -> sqlite3.Connection:
-    target.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    make_private(target.parent)
     with target.open("xb"):  # never over a file that is there
         pass
     target.chmod(0o600)

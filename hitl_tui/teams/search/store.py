@@ -9,9 +9,10 @@ import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
 
+from hitl_tui.config.files import make_private
 from hitl_tui.core.errors import StorageError
 
-VERSION = 5
+VERSION = 6
 WAIT_SECONDS = 60.0
 _CORRUPT = (11, 26)  # SQLITE_CORRUPT, SQLITE_NOTADB: primary result codes
 _TABLES = {"meta", "files", "blocks", "words"}
@@ -54,7 +55,7 @@ def open_store(path: Path, wait: float = WAIT_SECONDS) -> sqlite3.Connection:
         StorageError: the file or its folder can't be used.
     """
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        make_private(path.parent)
         with _guard(path):
             try:
                 return _connect(path, wait)
