@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import logging
 import os
+import re
 import shlex
 import sys
 from collections.abc import Callable, Coroutine, Sequence
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
     from hitl_tui.config.graphs import Attachment
 
 OK, FAILED, INTERRUPTED = 0, 1, 130
+_FEW = 3
+_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
 log = logging.getLogger(__name__)
 
@@ -47,6 +50,7 @@ def _understood(argv: Sequence[str], wants_json: bool, out: Output, err: Output)
         if arguments.help:
             out.lines([arguments.help.rstrip("\n")])
             return OK
+        _check_names_session(arguments, argv)
         return _prepared(arguments, out, err)
     except SystemExit as done:  # --version
         return done.code if isinstance(done.code, int) else OK
@@ -60,6 +64,24 @@ def _read(argv: Sequence[str]) -> Arguments:
     from hitl_tui.cli.arguments import parse
 
     return parse(argv)
+
+
+def _check_names_session(arguments: Arguments, argv: Sequence[str]) -> None:
+    """Refuse a word that is no subcommand before the id of a session: nobody asks that (see `nearly`).
+
+    Raises:
+        BadInput: it is so; how to ask these words all the same is in `help`.
+    """
+    words = arguments.text.split()
+    if arguments.command != CONSOLE or not 2 <= len(words) <= _FEW or "--" in argv or not set(words) <= set(argv):
+        return
+    from hitl_tui.cli.settings import data_folder
+
+    folder = data_folder(arguments.data, os.environ) / "sessions"
+    if _ID.fullmatch(words[1]) and (folder / words[1]).is_dir():
+        from hitl_tui.cli.arguments import no_command
+
+        raise no_command(words)
 
 
 def _prepared(arguments: Arguments, out: Output, err: Output) -> int:
@@ -184,7 +206,8 @@ def _faced(arguments: Arguments, data: Path, journal: LogFile, out: Output, atta
     from hitl_tui.console.options import ConsoleOptions
 
     with out.alone(journal.path):
-        return run_console(ConsoleOptions(data, workspace, session, mode, by, query, attached, journal.hide))
+        named = workspace if arguments.workspace is not None else None
+        return run_console(ConsoleOptions(data, named, session, mode, by, query, attached, journal.hide))
 
 
 def _again(arguments: Arguments, session: str) -> str:

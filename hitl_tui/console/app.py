@@ -108,7 +108,9 @@ class HitlApp(ConsoleApp):
         if self.options.attached:
             return ""
         known = self.memory.known
-        return self.options.session or ("" if known.finished or self.options.query else known.session)
+        other = self.options.workspace is not None and known.workspace != str(self.workspace.resolve())
+        left = "" if known.finished or self.options.query or other else known.session
+        return self.options.session or left
 
     # Messages --------------------------------------------------------------------------------------------------
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import signal
 import sys
 import time
 from collections.abc import Callable, Coroutine, Sequence
@@ -101,6 +102,10 @@ class ConsoleApp(PaintedApp):
         self.problems += offer(self, self._theme_folders())
         for problem in self.problems:
             log.warning("%s", problem)
+        self.say_problems()
+
+    def say_problems(self) -> None:
+        """Say what was left out at the start."""
         if self.problems:
             more, key = len(self.problems) - 1, self.keymap.shown("console.help")
             rest = _(" ({n} more: {key})").format(n=more, key=key) if more else ""
@@ -274,6 +279,16 @@ class ConsoleApp(PaintedApp):
     async def call(self, action: str) -> None:
         """Run one of the app's actions by name."""
         await self.run_action(action)
+
+    def action_help_quit(self) -> None:
+        self.say(self.keymap.named(_("{console.quit} leaves; what is under way goes on when it is opened again.")))
+
+    def action_suspend_process(self) -> None:
+        """Stop like any program of the terminal's, with whatever started this one; `fg` comes back."""
+        if self._driver is not None and self._driver.can_suspend:
+            os.kill(0, signal.SIGTSTP)
+        else:
+            self.say(_("The console can't be suspended here."))
 
     # The end ---------------------------------------------------------------------------------------------------
 

@@ -89,6 +89,17 @@ KEYS: tuple[KeySpec, ...] = (
         True,
         False,
     ),
+    KeySpec(
+        "console.suspend",
+        ANYWHERE,
+        "ctrl+z",
+        "suspend_process",
+        "suspend",
+        "Stop the console and go back to the shell, whose fg comes back",
+        "Ctrl+Z",
+        True,
+        False,
+    ),
     KeySpec("console.redraw", ANYWHERE, "ctrl+l", "redraw", "redraw", "Draw the screen anew", "Ctrl+L", line=False),
     KeySpec(
         "console.stop",

@@ -33,12 +33,14 @@ class Remembered(NamedTuple):
         finished: it was finished when it was last seen.
         theme: name of the chosen theme.
         notices: how a person is called (`notices.How`); empty for what is usual.
+        workspace: where that session works.
     """
 
     session: str = ""
     finished: bool = False
     theme: str = ""
     notices: str = ""
+    workspace: str = ""
 
 
 def recall(data: Path) -> Remembered:

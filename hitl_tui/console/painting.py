@@ -130,7 +130,7 @@ class PaintedApp(App[int]):
         self._painting = Painting()
 
     def on_mount(self) -> None:
-        self.app_resume_signal.subscribe(self, lambda __: self._painting.forget())
+        self.app_resume_signal.subscribe(self, lambda __: self.action_redraw())
 
     def _display(self, screen: Screen[Any], renderable: Any) -> None:
         if isinstance(renderable, CompositorUpdate):

@@ -34,6 +34,7 @@ class Sessions:
         self._app = app
         self._counting = False
         self._listing = False
+        self._shown = False
         self.opened = ""
         """Id of the session that is open on its screen; empty for none."""
 
@@ -92,6 +93,9 @@ class Sessions:
         self.opened = fresh.face.id
         await self._bring(screen)
         screen.attach(fresh)
+        if not self._shown:  # it took the place of what was said at the start
+            self._shown = True
+            self._app.say_problems()
 
     async def _stay(self, before: str, link: Link | None) -> None:
         """After a failure to open: what was open is open still, or the first screen is shown."""
@@ -147,7 +151,7 @@ class Sessions:
 
     def seen(self, snapshot: Snapshot) -> None:
         """The session on the screen looks like this: it is remembered, and what it asks calls for somebody."""
-        self._remember(snapshot.session_id, finished=snapshot.status in ("finished", "failed"))
+        self._remember(snapshot.session_id, snapshot.workspace, finished=snapshot.status in ("finished", "failed"))
         self._app.notices.asked(snapshot.session_id, [q.id for q in snapshot.questions])
         self._app.notices.entitle(snapshot.session_id, len(snapshot.questions))
         self.count_inbox()
@@ -171,10 +175,9 @@ class Sessions:
         if self._app.session_mounted:
             self._app.session.inbox(len(waiting))
 
-    def _remember(self, session_id: str, *, finished: bool | None = None) -> None:
+    def _remember(self, session_id: str, workspace: str = "", *, finished: bool = False) -> None:
         memory = self._app.memory
-        known = memory.known
-        memory.keep(known._replace(session=session_id, finished=known.finished if finished is None else finished))
+        memory.keep(memory.known._replace(session=session_id, finished=finished, workspace=workspace))
 
     # All of them -----------------------------------------------------------------------------------------------
 

@@ -135,6 +135,14 @@ class Terminal:
         self._child.kill(signal.SIGKILL)
         self._child.wait()
 
+    def wait_until_stopped(self) -> None:
+        """Wait until it has suspended itself, as a shell does."""
+        self.until(lambda: os.WIFSTOPPED(os.waitpid(self._child.pid, os.WUNTRACED | os.WNOHANG)[1]), "it is stopped")
+
+    def go_on(self) -> None:
+        """Let it go on, as `fg` does."""
+        os.kill(self._child.pid, signal.SIGCONT)
+
     def hang_up(self) -> int:
         """Take the terminal away; return how the console ended."""
         os.close(self._child.child_fd)
