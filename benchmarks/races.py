@@ -6,6 +6,12 @@ expire, several at once. `inside` runs the real app on the real engine in this p
 with a clock for the pause before a key decides; `terminal` runs the program in a pseudo-terminal, in real time, while
 another process answers. An independent judge (`races_judge`) says which key may have decided what.
 
+Of what is known to go wrong in such consoles, races meet: words and digits typed as a question opens, changes or goes;
+the key before it is drawn; the hasty and the late key; a question that changed under the finger; another one in its
+place; a text whose end is off the screen; one of several refused; comment fields with Shift+Tab; Esc, Ctrl+D, Enter,
+pastes; clicks that only focus; a window that is left; other sizes. The end of input has tests of its own
+(tests/terminal/test_end_of_input.py, tests/repl/test_line_pipe.py).
+
     python -m benchmarks.races [--races 1000] [--terminal 100] [--seed 1] [--only K]
 """
 

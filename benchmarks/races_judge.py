@@ -21,6 +21,8 @@ PLACES = {
     5: ("5wㅈ", {"do_again", "respond"}),
 }
 CONFIRMS = {"Confirm": "1yㅛ", "Review": "1", "Always": "1"}
+_SENT_FROM = {(3, "reject"): "Words", (2, "approve"): "Edit"}
+"""Dialogs whose own keys send what a key of the question began."""
 _REFUSES = {"reject", "stop", "skip"}
 
 
@@ -105,11 +107,18 @@ def place_of(key: str) -> int:
     return next((number for number, (keys, __) in PLACES.items() if key in keys), 0)
 
 
+def _hurried(key: Pressed, one: Decided, pressed: Sequence[Pressed]) -> bool:
+    """Return whether the dialog that a key opened was sent though the keyboard never rested in it."""
+    dialog = _SENT_FROM.get((key.place, one.verdict), "")
+    within = [p for p in pressed if dialog and not key.dialog and p.dialog == dialog and p.at >= key.at]
+    return bool(within) and not any(p.at - p.before >= PAUSE for p in within)
+
+
 def wrong(decided: Sequence[Decided], pressed: Sequence[Pressed]) -> list[str]:
     """Return what nobody decided: each decision needs a key of its own."""
     free, found = list(pressed), []
     for one in decided:
-        own = next((p for p in free if not p.may(one.verdict, one.digest)), None)
+        own = next((p for p in free if not p.may(one.verdict, one.digest) and not _hurried(p, one, pressed)), None)
         if own is not None:
             if not own.dialog:  # a dialog may stand for several
                 free.remove(own)

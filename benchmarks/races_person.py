@@ -114,7 +114,7 @@ class Race:
         self._steps: list[tuple[Callable[[], Awaitable[None]], int]] = [
             (self._types, 22), (self._answers, 20), (self._moves, 10), (self._elsewhere, 22), (self._rests, 10),
             (self._pastes, 4), (self._sends, 4), (self._clicks, 8), (self._leaves_window, 4), (self._resizes, 2),
-            (self._attentive, 14), (self._hasty, 12),
+            (self._attentive, 14), (self._hasty, 12), (self._talks, 6),
         ]  # fmt: skip
 
     async def run(self) -> Outcome:
@@ -197,6 +197,16 @@ class Race:
         for __ in range(self.dice.randint(1, 2)):
             await self._wait(self.dice.choice((0.0, 0.02, 0.1, 0.3, 0.45, 0.49)))
             self._press(self.dice.choice("111aㅁ4ㄴ9"))
+
+    async def _talks(self) -> None:
+        """Somebody who takes the question for the prompt and types words, eight keys a second or all at once."""
+        await self._goes_and_reads()
+        await self._wait(self.dice.choice((0.1, 0.5, 1.0)))
+        pause = self.dice.choice((0.0, 0.125))
+        for character in self.dice.choice("rewdl3257") + "eally good":
+            self._press(character, "space" if character == " " else character)
+            await self._wait(pause)
+        self._press(*self.dice.choice((("\r", "enter"), ("\x13", "ctrl+s"), ("\x1b[20~", "f9"))))
 
     async def _goes_and_reads(self) -> None:
         world = self.world

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Sequence
 
 from hitl_tui.cli.given import CONSOLE, Arguments
 from hitl_tui.cli.grammar import HelpAskedError
+from hitl_tui.cli.nearly import is_sentence, near_alone, near_first
 from hitl_tui.cli.subcommands import PARSERS, TAKE_VALUES
 from hitl_tui.core.errors import BadInput
 from hitl_tui.core.safe_text import one_line
@@ -30,8 +30,8 @@ def parse(argv: Sequence[str]) -> Arguments:
         return Arguments(command, help=signs(parser.format_help()))
     words = known.pop("words", [])
     found = Arguments(command, text=" ".join(words), **known)
-    if command == CONSOLE and len(words) == 1:
-        _check_typing_mistake(words[0], argv)
+    if command == CONSOLE and words:
+        _check_typing_mistake(words, argv)
     return found
 
 
@@ -46,16 +46,38 @@ def _command(argv: Sequence[str]) -> tuple[str, list[str]]:
         elif word in TAKE_VALUES:
             skip = True
         elif not word.startswith("-") or word == "-":
-            if word in COMMANDS:
+            if word in COMMANDS and not is_sentence(word, _words(argv[place + 1 :])):
                 return word, [*argv[:place], *argv[place + 1 :]]
             break
     return CONSOLE, list(argv)
 
 
-def _check_typing_mistake(word: str, argv: Sequence[str]) -> None:
-    near = difflib.get_close_matches(word.lower(), COMMANDS, n=1, cutoff=0.75)
+def _words(argv: Sequence[str]) -> list[str]:
+    """Return the words of a command line that are neither options nor values of options."""
+    values = {place + 1 for place, word in enumerate(argv) if word in TAKE_VALUES}
+    return [word for place, word in enumerate(argv) if place not in values and not word.startswith("-")]
+
+
+def _check_typing_mistake(words: Sequence[str], argv: Sequence[str]) -> None:
+    """Refuse what was meant for a subcommand; `nearly` says what that is.
+
+    Raises:
+        BadInput: the nearest is named, and how to ask these words all the same.
+    """
+    near = near_first(words, COMMANDS) if len(words) > 1 else near_alone(words[0], COMMANDS)
     if near and "--" not in argv:
         raise BadInput(
-            f'There is no command "{one_line(word, 40)}"; did you mean hitl-tui {near[0]}?',
-            help=f"To ask just this word: hitl-tui -- {one_line(word, 40)}",
+            f'There is no command "{one_line(words[0], 40)}"; did you mean hitl-tui {near}?', help=_asking(words)
         )
+
+
+def no_command(words: Sequence[str]) -> BadInput:
+    """Return what is said about words that were meant for a subcommand, which isn't near any."""
+    return BadInput(f'There is no command "{one_line(words[0], 40)}"; hitl-tui --help lists all.', help=_asking(words))
+
+
+def _asking(words: Sequence[str]) -> str:
+    said = one_line(" ".join(words), 40)
+    if len(words) == 1:
+        return f"To ask just this word: hitl-tui -- {said}"
+    return f"To ask just these words: hitl-tui -- {said}"

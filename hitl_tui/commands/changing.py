@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 from hitl_tui.commands.graphs import step_back
@@ -160,10 +159,13 @@ async def checkpoint_restore(hand: Hand, values: Mapping[str, Any]) -> CommandRe
     if thread:
         return await _rewind(hand, thread, step)
     checkpoint_id = await hand.face.find_checkpoint(values["id"])
+    async with hand.face.reading() as history:
+        number, total = await history.place(checkpoint_id), await history.count()
     branch = await hand.face.desk.restore(checkpoint_id, hand.by)
     await hand.face.on_branch(branch)
-    data = {"checkpoint_id": checkpoint_id, "branch": branch}
-    return hand.done_with("restored", f"The session stands at {checkpoint_id} again; nothing was executed.", data)
+    data = {"checkpoint_id": checkpoint_id, "number": number, "branch": branch}
+    message = f"The session stands at checkpoint {number} of {total} again; nothing was executed."
+    return hand.done_with("restored", message, data)
 
 
 async def _rewind(hand: Hand, thread: str, step: str) -> CommandResult:
@@ -197,8 +199,10 @@ async def propose(hand: Hand, text: str) -> CommandResult:
     except NoChange as error:
         if reply is not None:
             return await _replied(reply, hand, words)
-        begin = "Give it to hitl-tui run" if hand.channel == "cli" else "Write /new before it"
-        known = f'{begin} to begin another session: no change of the plan was recognised in "{one_line(words, _SAID)}".'
+        said = one_line(words, _SAID)
+        known = f'Write /new before it to begin another session: no change of the plan was recognised in "{said}".'
+        if hand.channel == "cli":
+            known = f'Give it to hitl-tui run to begin another session: no change of the plan was found in "{said}".'
         return failure(known, error.help, reason=NO_CHANGE)
     event = {"proposal": proposal.to_dict()}
     data = {"proposal": proposal.to_dict(), "proposal_id": proposal.id}
@@ -215,9 +219,7 @@ async def _replied(reply: Reply, hand: Hand, words: str) -> CommandResult:
         return failure(f'"{said}" decides nothing: no question waits for you now.', reason=NO_DECISION)
     question = hand.snapshot.questions[0]
     commands = [command.partition(" [")[0] for command in question.commands.values()]
-    told = failure(
-        f'"{said}" decides nothing; a question is answered by a command.',
-        f"What {question.name} asks is answered by {' or '.join(commands[:2])}." if commands else "",
-        reason=NO_DECISION,
-    )
-    return replace(told, data={**told.data, "commands_that_answer": commands})
+    way = f"What {question.name} asks is answered by {commands[0]}." if commands else ""
+    if len(commands) > 1:
+        way = f"What {question.name} asks is answered by {commands[0]} or {commands[1]}."
+    return failure(f'"{said}" decides nothing; a question is answered by a command.', way, reason=NO_DECISION)

@@ -11,16 +11,29 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from hitl_tui.core.errors import BadInput, StorageError
-from hitl_tui.core.safe_text import safe_text
+from hitl_tui.core.safe_text import one_line, safe_text
 from hitl_tui.core.todos import SupervisorTodo
 from hitl_tui.supervisor.snapshot import Snapshot
 
 MARKDOWN, JSON = ".md", ".json"
+SESSION = ".hitl"
 
 
 def is_for_reading(path: Path) -> bool:
-    """Return whether a file's name asks for Markdown or JSON, and not for the whole session."""
-    return path.suffix.lower() in (MARKDOWN, JSON)
+    """Return whether a file's name asks for Markdown or JSON, and not for the whole session.
+
+    Raises:
+        BadInput: it asks for neither: a session in a file called `x.pdf` would be opened as what it isn't.
+    """
+    suffix = path.suffix.lower()
+    if suffix in (MARKDOWN, JSON):
+        return True
+    if suffix not in (SESSION, ""):
+        raise BadInput(
+            f'"{one_line(path.name, 60)}" isn\'t written: a name ends with .hitl, or has no ending, for the whole '
+            "session, and with .md or .json for its answer and plan."
+        )
+    return False
 
 
 def write_for_reading(snapshot: Snapshot, path: Path) -> Path:

@@ -50,7 +50,10 @@ async def checkpoint_list(hand: Hand, values: Mapping[str, Any]) -> CommandResul
     before = await hand.face.find_checkpoint(values["before"]) if "before" in values else ""
     found = await hand.face.checkpoints(limit, before)
     message = f"{len(found)} checkpoints, newest first." if found else "There are no checkpoints before that."
-    return CommandResult("ok", message, {"checkpoints": [c.to_dict() for c in found]})
+    async with hand.face.reading() as history:
+        newest = await history.place(found[0].checkpoint_id) if found else 0
+    listed = [{"number": newest - n, **c.to_dict()} for n, c in enumerate(found)]
+    return CommandResult("ok", message, {"checkpoints": listed})
 
 
 async def help_(hand: Hand, values: Mapping[str, Any]) -> CommandResult:

@@ -8,11 +8,13 @@ import time
 from collections.abc import Callable, Iterable
 from functools import cached_property
 from pathlib import Path, PurePath
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
+from textual import events
 from textual.app import SystemCommand
 from textual.screen import Screen
 
+from hitl_tui.console.alone import Alone
 from hitl_tui.console.base import ConsoleApp
 from hitl_tui.console.engine import Engine
 from hitl_tui.console.leisure import put_off
@@ -22,7 +24,7 @@ from hitl_tui.console.screens.lasting import LastingScreen
 from hitl_tui.console.sessions import Sessions
 from hitl_tui.console.terms import MODES, next_mode
 from hitl_tui.core.errors import BadInput, HitlError, StorageError
-from hitl_tui.language import language
+from hitl_tui.language import _, language
 from hitl_tui.resources import Starter, starters
 
 if TYPE_CHECKING:
@@ -52,6 +54,7 @@ class HitlApp(ConsoleApp):
         self.home = HomeScreen()
         self.install_screen(self.home, "home")
         self._unsaid: tuple[str, bool] | None = None
+        self._alone = Alone(self._decides_alone, self._words_begin, self._letter_dropped, self._hand_on, self.set_timer)
 
     # Screens ---------------------------------------------------------------------------------------------------
 
@@ -140,6 +143,24 @@ class HitlApp(ConsoleApp):
         return self.session.snapshot if self._session_on_top else None
 
     # Keys ------------------------------------------------------------------------------------------------------
+
+    async def on_event(self, event: events.Event) -> None:
+        typed = isinstance(event, (events.Key, events.Paste)) and not event.is_forwarded
+        if not typed or await self._alone.passes(cast("events.Key | events.Paste", event)):
+            await super().on_event(event)
+
+    async def _hand_on(self, event: events.Key | events.Paste) -> None:
+        await super().on_event(event)
+
+    def _decides_alone(self, key: events.Key) -> bool:
+        return self._session_on_top and self.session.decides_alone(key)
+
+    def _words_begin(self) -> None:
+        self.session.to_prompt()
+        self.say(_("Those are words, so they are in the prompt; nothing was decided."))
+
+    def _letter_dropped(self) -> None:
+        self.say(_("Another key came right after it; nothing was decided."))
 
     def typed(self) -> None:
         """The question shows whether the next key decides."""

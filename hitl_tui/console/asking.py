@@ -12,7 +12,16 @@ from textual.content import Content
 from hitl_tui.console.evidence import evidence_rows
 from hitl_tui.console.inner import answer_rows, inner_rows
 from hitl_tui.console.rows import Row, in_line, labelled, text_row
-from hitl_tui.console.subject import change_rows, effect_rows, inputs, limits, runs, step_rows, value_text
+from hitl_tui.console.subject import (
+    change_rows,
+    effect_marks,
+    effect_rows,
+    inputs,
+    limits,
+    runs,
+    step_rows,
+    value_text,
+)
 from hitl_tui.console.terms import left_words
 from hitl_tui.console.words import number_of, risk_words
 from hitl_tui.core.requests import Kind
@@ -148,6 +157,9 @@ def _rows(question: Question, workspace: str, draft: Sequence[Row], most: int | 
         yield from _of_other(question)
         yield from _warnings(question)
         yield from evidence
+        if question.kind is Kind.EFFECT:
+            yield _title_row(question)
+            yield from effect_marks(question.view.request.subject.get("effect"))
     yield from _said(question)
 
 

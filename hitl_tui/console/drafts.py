@@ -1,4 +1,4 @@
-"""What a step would write, before it does: the document as a diff, made the way its team makes it."""
+"""What a step would write or touch, before it does: its document as a diff, its command's preview; edited, too."""
 
 from __future__ import annotations
 
@@ -6,10 +6,14 @@ import asyncio
 import difflib
 import os
 import posixpath
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from hitl_tui.console.evidence import evidence_rows, preview_rows
 from hitl_tui.console.rows import Row, in_line, labelled, text_row
+from hitl_tui.core.errors import BadInput
+from hitl_tui.core.safe_text import mask_json
 from hitl_tui.language import _
 
 if TYPE_CHECKING:
@@ -21,7 +25,10 @@ _DOCUMENTS = "document_team"
 
 def document_path(question: Question) -> str:
     """Return the path that a question's step would write a document to; empty when it writes none."""
-    arguments = question.view.request.subject.get("arguments") or {}
+    return _path(question.view.request.subject.get("arguments") or {})
+
+
+def _path(arguments: Mapping[str, Any]) -> str:
     return str(arguments["path"]) if "if_exists" in arguments and arguments.get("path") else ""
 
 
@@ -37,8 +44,13 @@ async def draft_of(link: Link, question: Question, most: int | None, key: str = 
     Raises:
         HitlError: a result that the document is made of can't be read.
     """
-    path, subject = document_path(question), question.view.request.subject
-    facts = link.setup.planner.agents.get(question.view.request.source)
+    request = question.view.request
+    return await _draft(link, request.source, request.subject, most, key)
+
+
+async def _draft(link: Link, source: str, subject: Mapping[str, Any], most: int | None, key: str) -> list[Row]:
+    path = _path(subject.get("arguments") or {})
+    facts = link.setup.planner.agents.get(source)
     if not path or facts is None or facts.team != _DOCUMENTS:
         return []
     from hitl_tui.teams.contract import TeamResult
@@ -53,6 +65,53 @@ async def draft_of(link: Link, question: Question, most: int | None, key: str = 
     content = await asyncio.to_thread(lambda: compose(title, snapshot.query, gather(found), folder))
     exists = await asyncio.to_thread(os.path.lexists, Path(snapshot.workspace) / path)
     return _draft_rows(path, content, exists=exists, most=most, key=key)
+
+
+class Foresight:
+    """Finds out what a step would do with another input, in the way in which its question does.
+
+    Args:
+        link: the session.
+        question: the question about the step.
+    """
+
+    def __init__(self, link: Link, question: Question) -> None:
+        self._link = link
+        self._question = question
+
+    def needed(self, arguments: Mapping[str, Any]) -> bool:
+        """Return whether an input has a preview."""
+        return bool(arguments.get("preview") or _path(arguments) or self._question.view.evidence.get("findings"))
+
+    async def rows(self, arguments: Mapping[str, Any]) -> list[Row]:
+        """Return what exact arguments would touch or write; no rows when that can't be known before.
+
+        Raises:
+            HitlError: it can't be found out.
+        """
+        link, request = self._link, self._question.view.request
+        if arguments.get("preview"):
+            setup = link.setup
+            team = setup.team(setup.planner.agents[request.source].team)
+            if (preview := getattr(team, "preview", None)) is None:
+                return []
+            found = mask_json(await preview(arguments, Path(setup.info.workspace), setup.secrets), setup.secrets)
+            if found.get("timed_out"):
+                raise BadInput("The preview took too long and was stopped.")
+            return list(preview_rows(found, None, ""))
+        if self._question.view.evidence.get("findings"):
+            return list(evidence_rows(self._question, None, ""))
+        return await _draft(link, request.source, {**request.subject, "arguments": arguments}, None, "")
+
+
+def foresight_of(link: Link, task: str, arguments: Mapping[str, Any]) -> Foresight | None:
+    """Return what looks ahead for a step with this task and these arguments; None when it isn't clear which that is."""
+    found = {}
+    for question in link.face.snapshot.questions:
+        request = question.view.request
+        if (request.subject.get("task"), request.subject.get("arguments")) == (task, arguments):
+            found[request.source, str(request.subject.get("inputs"))] = question
+    return Foresight(link, next(iter(found.values()))) if len(found) == 1 else None
 
 
 def _draft_rows(path: str, content: str, *, exists: bool, most: int | None, key: str) -> list[Row]:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from hitl_tui.console.rows import Row, in_line, labelled, text_row
+from hitl_tui.console.terms import clock_words, day_words
 from hitl_tui.core.safe_text import text_lines
 from hitl_tui.language import _, ngettext, render
 
@@ -29,6 +30,34 @@ def evidence_rows(question: Question, most: int | None, key: str) -> Iterable[Ro
     if evidence.get("findings"):
         yield from _findings(evidence, most, key)
         return
+    if evidence.get("before"):
+        yield from _before(evidence["before"], most, key)
+        return
+    yield from preview_rows(evidence, most, key)
+
+
+def _before(run: Mapping[str, Any], most: int | None, key: str) -> Iterable[Row]:
+    """The run of which nobody knows how it ended: when it began, what it had put out, how it ended if that is known."""
+    yield labelled(_("began"), f"{day_words(str(run['began']))}:{clock_words(str(run['began']))[-2:]}")
+    if run.get("ended"):
+        yield labelled(_("ended"), in_line(render(str(run["ended"]))), "bold")
+    lines, count = list(run["lines"]), int(run["count"])
+    if not lines:
+        yield labelled(_("put out"), _("nothing until then"), "$text-muted")
+        return
+    shown = lines if most is None else lines[-most:]
+    said = ngettext("{n:,} line until then", "{n:,} lines until then", count).format(n=count)
+    yield labelled(_("put out"), said + (_(", the last of them:") if len(shown) < count else ":"))
+    for line in shown:
+        yield text_row(f"  │ {in_line(str(line))}", "$text-muted")
+    if len(shown) < len(lines):
+        yield text_row(
+            _("  │ … {n:,} more lines: {key} Details").format(n=len(lines) - len(shown), key=key), "$text-muted"
+        )
+
+
+def preview_rows(evidence: Mapping[str, Any], most: int | None, key: str) -> Iterable[Row]:
+    """Return what a command's preview showed, or why it couldn't; see `evidence_rows`."""
     if evidence.get("error"):
         yield labelled(
             _("preview"), _("failed: {error}").format(error=in_line(render(str(evidence["error"])))), "$text-warning"

@@ -146,7 +146,7 @@ def _deed(kind: str, data: Mapping[str, Any]) -> str:
         "update": render(str(data.get("status", ""))),
         "priority": render(str(data.get("priority", ""))),
         "mode": str(data.get("mode", "")),
-        "restored": str(data.get("checkpoint_id") or _("an earlier checkpoint")),
+        "restored": _("an earlier checkpoint"),
         "proposed": render(str((data.get("proposal") or {}).get("reason", ""))),
     }
     said = _(_ORDERED[kind]).format(
@@ -230,9 +230,7 @@ def moment_rows(place: Place, state: Mapping[str, Any], here: Difference, *, our
         rows.append(labelled(_("answer"), safe_text(str(answer["summary"]))))
     rows.append(text_row(""))
     control = state.get("control") or {}
-    where = _("{day} · superstep {step} · branch {branch}").format(
-        day=day_words(info.timestamp), step=info.step, branch=info.branch
-    )
+    where = _("{day} · branch {branch}").format(day=day_words(info.timestamp), branch=info.branch)
     rows.append(
         labelled(_("where"), where + (_(" · on the current line") if ours else _(" · left behind by a restore")))
     )

@@ -73,7 +73,7 @@ _ANSWERS: Mapping[Kind, Mapping[int, tuple[str, Verdict | None, str]]] = {
     },
     Kind.EFFECT: {
         1: (mark("Use as done"), Verdict.USE_AS_DONE, ""),
-        3: (mark("Stop"), Verdict.STOP, "reason"),
+        3: (mark("Reject"), Verdict.STOP, "reason"),
         5: (mark("Do again"), Verdict.DO_AGAIN, _DO_AGAIN),
     },
     Kind.INTERRUPT: {},
@@ -86,7 +86,7 @@ _WHY_NOT: Mapping[tuple[Kind, int], str] = {
     (Kind.TODO, 5): mark("There is nothing to respond to: this asks whether a step may run."),
     (Kind.FAILURE, 5): mark("There is nothing to respond to: this asks what to do about a failure."),
     (Kind.EFFECT, 2): mark("What may have happened already can't be edited."),
-    (Kind.EFFECT, 4): mark("An effect in doubt is used as done, done again or stopped."),
+    (Kind.EFFECT, 4): mark("An effect in doubt is used as done, done again or rejected."),
     (Kind.PLAN, 2): mark("Reject the plan with feedback to have it changed, or edit its steps once it is approved."),
     (Kind.PLAN, 4): mark("A plan is approved, or rejected with feedback."),
     (Kind.PLAN, 5): mark("Reject the plan with feedback: what you write goes to the planner."),
@@ -129,18 +129,19 @@ class Spot:
 def spots(found: Sequence[Answer], room: int, most: int = 1) -> list[Spot]:
     """Return where the places stand: what is possible with its whole label, in as many rows as that takes.
 
-    Where there is little room, what isn't possible shrinks to its number; where there isn't even room for that in all
-    rows, the last labels shrink, too. Only the first is cut, where it is wider than a row by itself.
+    What isn't possible stands in parentheses. Where there is little room, it shrinks to its number; where there isn't
+    even room for that in all rows, the last labels shrink, too. Only the first is cut, where it is wider than a row by
+    itself.
 
     Args:
         found: the places.
         room: cells in a row; 0 for as many as it takes.
         most: rows there may be.
     """
-    whole = [f"{a.name} {a.label}" for a in found]
+    whole = [f"({a.name} {a.label})" if a.why_not else f"{a.name} {a.label}" for a in found]
     if not room or _width(whole, _GAP) <= room:
         return _laid(whole, room, _GAP)
-    numbers = [a.name for a in found]
+    numbers = [f"({a.name})" if a.why_not else a.name for a in found]
     short = [n if a.why_not or cell_width(w) > room else w for a, n, w in zip(found, numbers, whole, strict=True)]
     short[0] = clip(whole[0], room)
     for kept in range(len(short), 0, -1):

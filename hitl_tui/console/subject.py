@@ -73,13 +73,21 @@ def inputs(subject: Mapping[str, Any]) -> Iterable[Row]:
 
 
 def effect_rows(effect: Any) -> Iterable[Row]:
-    """What may have happened: what ran, and the name that it is on record under; why it is in doubt stands above."""
+    """What may have happened; why it is in doubt stands above."""
     if not isinstance(effect, Mapping) or not isinstance(effect.get("subject"), Mapping):
         yield labelled(_("effect"), value_text(effect), exact=True)
+    elif isinstance(argv := effect["subject"].get("argv"), list):
+        yield labelled(_("ran"), command_line(argv), "bold", exact=True)
+    else:
+        yield from runs(effect["subject"], "")
+
+
+def effect_marks(effect: Any) -> Iterable[Row]:
+    """What is on record of it besides: where and how it ran, its name and key. It helps nobody decide."""
+    if not isinstance(effect, Mapping) or not isinstance(effect.get("subject"), Mapping):
         return
-    yield from runs(effect["subject"], "")
-    rest = {k: v for k, v in effect["subject"].items() if k in _DERIVED[1:]} if "argv" in effect["subject"] else {}
-    for key, value in (*rest.items(), *((k, v) for k, v in effect.items() if k not in ("subject", "why"))):
+    rest = {k: v for k, v in effect["subject"].items() if k != "argv"} if "argv" in effect["subject"] else {}
+    for key, value in (*rest.items(), *((k, v) for k, v in effect.items() if k not in ("subject", "why", "options"))):
         yield labelled(in_line(str(key)), value_text(value), "$text-muted", exact=True)
 
 

@@ -5,16 +5,21 @@ from __future__ import annotations
 import json
 import logging
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from io import FileIO
 from pathlib import Path
+from typing import Any
 
 from hitl_tui.core.safe_text import mask, safe_text, text_lines
 
 _LARGEST_FILE = 4 * 1024 * 1024
 _LONGEST_LINE = 4_000
 _KEPT_LINES = 5_000
+_TOLD = 200
+"""Lines of an earlier run that are told of at most."""
+_NODE = "· "
+"""Before the name of a node that a team's graph came to."""
 
 log = logging.getLogger(__name__)
 
@@ -103,6 +108,26 @@ class ActivityStream:
         if self._file is not None:
             self._file.close()
             self._file = None
+
+
+def run_before(lines: Sequence[Activity], todo_id: str) -> dict[str, Any]:
+    """Return what the stream knows of a TODO's run before the one that goes on now; empty when it knows nothing.
+
+    Args:
+        lines: the stream.
+        todo_id: the TODO.
+
+    Returns:
+        `began` (ISO 8601), `lines` (what it put out, the last of it), `count` of all of them, `ended` (how, if known).
+    """
+    own = [entry for entry in lines if entry.todo_id == todo_id]
+    starts = [n for n, entry in enumerate(own) if entry.kind == "started"]
+    if not starts:
+        return {}
+    begun, end = (starts[-2], starts[-1]) if len(starts) > 1 else (starts[-1], len(own))
+    said = [e.text for e in own[begun:end] if e.kind in ("line", "progress") and not e.text.startswith(_NODE)]
+    ended = next((e.text for e in own[begun:end] if e.kind in ("finished", "failed")), "")
+    return {"began": own[begun].at, "lines": said[-_TOLD:], "count": len(said), "ended": ended}
 
 
 def read_activity(path: Path, limit: int = _KEPT_LINES) -> list[Activity]:

@@ -16,7 +16,7 @@ from hitl_tui.core.requests import Kind, Request
 from hitl_tui.core.safe_text import mask_json
 from hitl_tui.core.shapes.recognise import title_of
 from hitl_tui.ledger.contract import RequestView, decided_event
-from hitl_tui.supervisor.activity import ActivityStream
+from hitl_tui.supervisor.activity import ActivityStream, run_before
 from hitl_tui.supervisor.attached.checked import findings_in
 from hitl_tui.supervisor.attached.schemas import ready_for
 from hitl_tui.supervisor.face import opened
@@ -123,6 +123,7 @@ class OpenQuestions:
             for request in fresh:
                 self._preview(request)
                 self._check(request)
+                self._recall(request)
                 self._activity.write(request.todo_id, "asked", title_of(request))
         if not self._tidied or self._asked.keys() - asked.keys() - self._decided:
             keep = [*asked, *await self._asked_ahead(draft)]
@@ -184,6 +185,24 @@ class OpenQuestions:
             await self._tell(request.id)
 
         task = asyncio.create_task(show(), name=f"check {request.id}")
+        self._checks.add(task)
+        task.add_done_callback(self._checks.discard)
+
+    def _recall(self, request: Request) -> None:
+        """Say beside the question whether something happened what is known of the run that may have done it."""
+        found = run_before(self._activity.lines, request.todo_id) if request.kind is Kind.EFFECT else {}
+        if not found:
+            return
+
+        async def show() -> None:
+            try:
+                await self._ledger.attach(request.id, {"before": found}, self._setup.now())
+            except HitlError as error:  # it was decided or replaced meanwhile
+                log.info("nothing stands beside %s: %s", request.id, error.message)
+                return
+            await self._tell(request.id)
+
+        task = asyncio.create_task(show(), name=f"recall {request.id}")
         self._checks.add(task)
         task.add_done_callback(self._checks.discard)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Callable, Mapping
+from contextlib import AbstractAsyncContextManager
 from dataclasses import replace
 from itertools import count
 from typing import Any, Protocol
@@ -20,7 +21,7 @@ from hitl_tui.core.storable import check_storable
 from hitl_tui.ledger.contract import Ledger, RequestView
 from hitl_tui.supervisor.attached.view import GraphView
 from hitl_tui.supervisor.clock import after_seconds
-from hitl_tui.supervisor.history import CheckpointInfo
+from hitl_tui.supervisor.history import CheckpointInfo, History
 from hitl_tui.supervisor.snapshot import Snapshot
 
 
@@ -48,6 +49,10 @@ class SessionFace(Protocol):
 
     async def on_branch(self, number: int) -> Snapshot:
         """Wait until the session is on this branch; a follower doesn't wait."""
+        ...
+
+    def reading(self) -> AbstractAsyncContextManager[History]:
+        """Read the session's checkpoints while the context lasts."""
         ...
 
     async def checkpoints(self, limit: int, before: str = "") -> list[CheckpointInfo]:

@@ -10,6 +10,7 @@ from typing import Any
 from hitl_tui.core.reactions.operators import DEFAULT_SKIP_REASON
 from hitl_tui.core.todos import Status, SupervisorTodo, clip
 from hitl_tui.teams.brief import Block, Brief, brief_of
+from hitl_tui.teams.contract import place_label
 
 _SHORT_CHARS = 600
 _SHORT_LINES = 12
@@ -228,8 +229,7 @@ def _citations(results: Sequence[Mapping[str, Any]]) -> tuple[Mapping[str, Any],
 
 
 def _place(citation: Mapping[str, Any]) -> str:
-    page = f" p.{citation['page']}" if citation.get("page") else ""
-    return f"{citation['path']}{page}:{citation['line']}"
+    return place_label(str(citation["path"]), int(citation["line"]), int(citation.get("page") or 0))
 
 
 def _label(citation: Mapping[str, Any]) -> str:

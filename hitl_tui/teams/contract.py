@@ -18,6 +18,22 @@ if TYPE_CHECKING:
     from langgraph.graph import StateGraph
 
 
+def shown_name(path: str) -> str:
+    """Return a path in one line: a line feed in a file's name is seen as such (C10); faces show what else is there."""
+    return path.replace("\n", "␊")
+
+
+def place_label(path: str, line: int, page: int = 0) -> str:
+    """Return a place of a document in one line.
+
+    Args:
+        path: relative to the workspace.
+        line: counted from 1.
+        page: of a PDF, counted from 1; 0 for other files.
+    """
+    return f"{shown_name(path)} p.{page}:{line}" if page else f"{shown_name(path)}:{line}"
+
+
 @dataclass(frozen=True, slots=True)
 class Citation:
     """Where a statement stands.
@@ -58,7 +74,7 @@ class Citation:
     @property
     def label(self) -> str:
         """`path:line`, or `path p.N:line` for a PDF."""
-        return f"{self.path} p.{self.page}:{self.line}" if self.page else f"{self.path}:{self.line}"
+        return place_label(self.path, self.line, self.page)
 
 
 @dataclass(frozen=True, slots=True)

@@ -100,6 +100,7 @@ class Keyboard:
                 terminal.keys(CTRL_END + CTRL_U + changes[name])
                 terminal.see(changes[name])
             terminal.keys("\t")
+        self._rested()
         terminal.keys(CTRL_S)
 
     def _say(self, text: str) -> None:
@@ -109,7 +110,12 @@ class Keyboard:
         if f'Sends: the text "{text}"' not in terminal.text:
             terminal.keys(CTRL_END + CTRL_U + text)
         terminal.see(text)
+        self._rested()
         terminal.keys(CTRL_S if "Ctrl+S" in terminal.text else "\r")
+
+    def _rested(self) -> None:
+        """Wait until the dialog says that what sends counts."""
+        self._terminal.see_one(" ready ─╯", "a digit sends its option ─╯", "Ctrl+S sends ─╯")
 
     def _one_by_one(self, words: str) -> None:
         """Decide the calls of a batch one after the other; `1 reject why 2 edit a=b`."""
@@ -123,6 +129,7 @@ class Keyboard:
                 terminal.see("Esc Back")
                 terminal.keys(rest)
                 terminal.see(rest)
+                self._rested()
                 terminal.keys("\r")
             elif action == "edit":
                 self._fill(dict(pair.split("=", 1) for pair in rest.split()))

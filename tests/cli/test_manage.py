@@ -73,7 +73,7 @@ def test_a_fork_at_a_checkpoint(begun: Shell) -> None:
 
 @pytest.mark.long
 def test_export_and_import_in_processes_of_their_own(begun: Shell, tmp_path: Path) -> None:
-    file = tmp_path / "보관 s1.zip"
+    file = tmp_path / "보관 s1.hitl"
     exported = begun.process("export", "s1", str(file), "--json")
     assert exported.code == 0, exported.err
     assert {**exported.json, "message": ""} == {
@@ -104,7 +104,7 @@ def test_an_export_of_a_session_that_another_process_has_open(begun: Shell, tmp_
     owner = begun.start("--line", "--session", "s1")
     try:
         read_until(owner, "todo_002")
-        exported = begun.process("export", "s1", str(tmp_path / "s1.zip"))
+        exported = begun.process("export", "s1", str(tmp_path / "s1.hitl"))
         assert exported.code == 0, exported.err
         assert begun.process("fork", "s1").code == 0
         assert begun.process("rename", "s1", "renamed meanwhile").code == 0
@@ -114,7 +114,7 @@ def test_an_export_of_a_session_that_another_process_has_open(begun: Shell, tmp_
         owner.send_signal(signal.SIGKILL)
         owner.communicate()
     assert zipfile.is_zipfile(tmp_path / "s1.zip")
-    assert begun.process("import", str(tmp_path / "s1.zip")).code == 0
+    assert begun.process("import", str(tmp_path / "s1.hitl")).code == 0
     assert listed(begun) == ["s1", "s2", "s3"]
     assert listed(begun, "--search", "MEANWHILE renamed") == ["s1"]
 
@@ -213,3 +213,14 @@ def test_help_names_the_exit_codes_and_options(shell: Shell, name: str) -> None:
     assert said.code == 0
     assert said.out.startswith(f"usage: hitl-tui {name}")
     assert "--json" in said.out
+
+
+@pytest.mark.parametrize(("language", "said"), [("en", "isn't written: a name ends with"), ("ko", "쓰지 않습니다")])
+def test_an_export_into_a_file_of_another_kind_is_refused(begun: Shell, language: str, said: str) -> None:
+    refused = begun.run("export", "s1", "x.pdf", "--lang", language)
+    assert (refused.code, refused.out) == (2, "")
+    assert all(part in refused.err for part in ('"x.pdf"', said, ".hitl", ".md", ".json"))
+    assert len(refused.err.splitlines()) == 1
+    told = begun.run("do", "s1", "/export x.pdf", "--lang", language)
+    assert told.code == 2 and said in told.err
+    assert not (begun.workspace / "x.pdf").exists()

@@ -59,3 +59,11 @@ def test_no_file_is_written_over_and_a_missing_folder_is_said(tmp_path: Path) ->
     with pytest.raises(BadInput, match="doesn't exist"):
         write_for_reading(snapshot(None), tmp_path / "none" / "a.json")
     assert [is_for_reading(Path(p)) for p in ("a.MD", "a.json", "a.hitl", "a")] == [True, True, False, False]
+
+
+@pytest.mark.parametrize("name", ["a.pdf", "a.hitl.zip", "a.MD5", "\x1b[2J.docx"])
+def test_a_name_that_promises_another_kind_of_file_is_refused(name: str) -> None:
+    with pytest.raises(BadInput) as caught:
+        is_for_reading(Path(name))
+    assert all(kind in caught.value.message for kind in (".hitl", ".md", ".json"))
+    assert "\x1b" not in caught.value.message

@@ -142,12 +142,15 @@ async def test_checkpoint_list_and_restore(place: Place) -> None:
             assert point.keys() >= {"checkpoint_id", "timestamp", "node", "todos_completed"}
             assert point["node"] in NODES
         assert answer["checkpoints"][0]["todos_completed"] == 1
+        numbers = {point["checkpoint_id"]: point["number"] for point in answer["checkpoints"]}
+        assert list(numbers.values()) == list(range(len(numbers), 0, -1))
         page = await op.say("/checkpoint list --limit 2")
         assert len(page["checkpoints"]) == 2
         older = await op.say(f"/checkpoint list --limit 2 --before {page['checkpoints'][1]['checkpoint_id']}")
         assert older["checkpoints"] == answer["checkpoints"][2:4]
         restored = await op.say(f"/checkpoint restore {first.checkpoint_id[:-2]}")
         assert (restored["status"], restored["checkpoint_id"]) == ("restored", first.checkpoint_id)
+        assert restored["number"] == numbers[first.checkpoint_id]
 
 
 async def test_an_ambiguous_checkpoint_is_named(place: Place) -> None:

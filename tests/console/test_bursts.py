@@ -1,27 +1,114 @@
-"""Text typed while the question has the focus: none of it decides, none of it piles dialogs up (C3)."""
+"""Text typed while the question has the focus: none of it decides, and no dialog opens on another (C3)."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 import pytest
-from console_support import RISE, console
-from test_known_failures import burst
+from console_support import RISE, Console, console
+from test_known_failures import burst, undecided
+from test_shapes_console import asking
+from textual.widgets import TextArea
+
+from hitl_tui.console.screens.dialogs import Words, WordsInput
+from hitl_tui.console.screens.saying import Saying
+from hitl_tui.core.todos import Status
+
+KEYS = ["r", "3", "ㄱ", "e", "2", "d", "6", "l", "7", "w", "j", "k", "u", "0", "9", "space", "z"]
+SOON = "Too soon after the last key; nothing was decided"
 
 
-@pytest.mark.parametrize("text", ["/rules", "really good idea\r", "dl", "ldldld", "well done\r", "led\r", "sell it\r", "all good\r"])
-async def test_show(text: str, tmp_path: Path) -> None:
+async def typed(c: Console, *names: str) -> None:
+    """Type eight keys a second."""
+    for name in names:
+        c.clock.rest(0.125)
+        await c.press(name)
+
+
+def dialogs(c: Console) -> list[str]:
+    return [type(s).__name__ for s in c.app.screen_stack if s is not c.session and s is not c.app.home]
+
+
+async def closed(c: Console) -> None:
+    while c.app.screen is not c.session:
+        c.clock.rest()
+        await c.press("escape")
+    c.clock.rest()
+
+
+@pytest.mark.long
+async def test_words_typed_over_a_question_decide_nothing_whatever_they_begin_with(tmp_path: Path) -> None:
     async with console(tmp_path, query=RISE) as c:
         await c.asked()
-        for rest in (True, False):
-            await c.press("ctrl+g")
-            if rest:
+        for key in KEYS:
+            await c.to_question()
+            await c.read_on()
+            await typed(c, key, *"eally", "space", *"good", "enter", "ctrl+s", "f9")
+            assert undecided(c), key
+            assert len(dialogs(c)) <= 1, key
+            await closed(c)
+
+
+async def test_a_reason_that_was_typed_without_a_pause_waits_for_one(tmp_path: Path) -> None:
+    async with console(tmp_path, query=RISE) as c:
+        await c.asked()
+        await c.to_question()
+        await c.press("r")
+        await c.until(lambda: isinstance(c.app.screen, Words), "the reason")
+        await typed(c, *"eally", "enter")
+        assert str(c.app.screen.query(".dialog").first().border_subtitle) == SOON
+        assert c.app.screen.query_one(WordsInput).value == "eally" and undecided(c)
+        c.clock.rest(0.5)
+        await typed(c, "enter")
+        await c.until(lambda: c.status("todo_001") == Status.FAILED, "rejected")
+        assert c.snapshot.todos[0].error == "rejected by ops: eally"
+
+
+async def test_a_pause_anywhere_since_the_dialog_opened_is_enough(tmp_path: Path) -> None:
+    async with console(tmp_path, query=RISE) as c:
+        await c.asked()
+        await c.to_question()
+        await c.press("3")
+        await c.until(lambda: isinstance(c.app.screen, Words), "the reason")
+        c.clock.rest(0.5)
+        await typed(c, *"no", "enter")
+        await c.until(lambda: c.status("todo_001") == Status.FAILED, "rejected")
+
+
+async def test_an_answer_in_words_waits_for_a_pause_too(tmp_path: Path) -> None:
+    async with asking(tmp_path, "approval") as c:
+        await c.to_question()
+        await c.read_on()
+        await c.press("w")
+        await c.until(lambda: isinstance(c.app.screen, Saying), "the answer")
+        await typed(c, *"ell", "enter")
+        assert isinstance(c.app.screen, Saying) and c.app.screen.query_one(TextArea).text == "ell"
+        assert str(c.app.screen.query(".dialog").first().border_subtitle) == SOON
+
+
+@pytest.mark.parametrize("rested", [True, False])
+async def test_of_what_is_typed_at_once_at_most_the_first_key_opens_a_dialog(tmp_path: Path, rested: bool) -> None:
+    async with console(tmp_path, query=RISE) as c:
+        await c.asked()
+        for text in ("/rules", "really good idea\r", "well done\r", "ldldld", "d l9", "all good 6\r"):
+            await c.press("escape", "ctrl+g")
+            if rested:
                 c.clock.rest()
             burst(c, text)
-            for _ in range(30):
-                await c.pilot.pause(0.02)
-            print(repr(text), rest, [type(s).__name__ for s in c.app.screen_stack], c.message, c.status("todo_001"))
-            while len(c.app.screen_stack) > 1 and c.app.screen is not c.session:
-                await c.app.screen.dismiss(None)
-                await c.pilot.pause(0.1)
-            await c.press("escape")
+            for __ in range(12):
+                await c.pilot.pause(0.01)
+                assert len(dialogs(c)) <= 1, text
+            assert undecided(c), text
+            await closed(c)
+
+
+async def test_a_rule_that_isnt_confirmed_says_that_nothing_was_written(tmp_path: Path) -> None:
+    async with console(tmp_path, query=RISE) as c:
+        await c.asked()
+        for key in ("enter", "escape", "2"):
+            await c.to_question()
+            await c.press("7")
+            await c.until(lambda: dialogs(c) == ["Always"], "the rule")
+            await c.press(key)
+            await c.until(lambda: c.message == "Nothing was written.", "what became of it")
+            c.session.say("")

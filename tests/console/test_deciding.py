@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from console_support import EXAMPLE, RISE, command_workspace, console
+from console_support import EXAMPLE, RISE, Console, command_workspace, console
 
 from hitl_tui.console.screens.dialogs import Confirm
 from hitl_tui.console.screens.edit import Edit
@@ -15,6 +15,7 @@ from hitl_tui.console.widgets.answer import AnswerPane
 from hitl_tui.console.widgets.bars import HeaderBar
 from hitl_tui.console.widgets.history import HistoryTable
 from hitl_tui.console.widgets.plan import PlanTable
+from hitl_tui.console.widgets.rows import Rows
 from hitl_tui.core.todos import Status
 
 
@@ -33,10 +34,80 @@ async def test_edit_and_approve_runs_exactly_what_the_dialog_showed(tmp_path: Pa
         await c.press(*["backspace"] * 6, *"after", "space", *"words")
         shown = [row.text.plain for row in c.app.screen.query_one("#edit-result").rows]  # type: ignore[attr-defined]
         assert shown[0] == "touch 'after words'"
+        await previewed(c)
         await c.press("f9")
         await c.until(lambda: c.status("todo_002") == Status.COMPLETED, "the edited command")
         assert (workspace / "after words").exists()
         assert not (workspace / "before").exists()
+
+
+async def previewed(c: Console) -> None:
+    """Wait for the preview of what was typed, read it to its end and let the keyboard rest."""
+    screen = c.app.screen
+    assert isinstance(screen, Edit)
+    result = screen.query_one("#edit-result", Rows)
+    await c.until(lambda: [r for r in result.rows if r.label == "preview" and r.text.plain != "…"], "the preview")
+    while not screen.read:
+        await c.press("pagedown")
+    c.clock.rest()
+
+
+async def test_the_edited_input_is_approved_with_its_own_preview_only(tmp_path: Path) -> None:
+    workspace = command_workspace(tmp_path / "w")
+    text = (
+        (workspace / "hitl.toml")
+        .read_text(encoding="utf-8")
+        .replace('"ls", "-a", "."', '"find", ".", "-name", "{file}*"')
+    )
+    (workspace / "hitl.toml").write_text(text, encoding="utf-8")
+    for number in range(60):
+        (workspace / f"many{number}").touch()
+    async with console(tmp_path / "d", workspace, query="The cap", mode="risk", size=(80, 24)) as c:
+        await c.until(lambda: c.shown() and c.status("todo_001") == Status.COMPLETED, "the search")
+        await c.send("/todo add command_team keep file=cap1")
+        await c.asked()
+        await c.to_question()
+        await c.press("2")
+        await c.until(lambda: isinstance(c.app.screen, Edit), "the dialog")
+        await previewed(c)
+        result = c.app.screen.query_one("#edit-result", Rows)
+        shown = lambda: "\n".join(r.text.plain for r in result.rows)  # noqa: E731
+        assert "./cap1.md" in shown() and "many" not in shown()
+        await c.press(*["backspace"] * 4, *"many")
+        await c.until(lambda: "./many59" in shown(), "what the edited input would touch")
+        c.clock.rest()
+        await c.press("f9")
+        dialog = c.app.screen.query(".dialog").first()
+        assert "Read to the end first (PgDn); nothing was decided" in str(dialog.border_subtitle)
+        await previewed(c)
+        await c.press("x", "backspace", "f9")
+        assert isinstance(c.app.screen, Edit) and not (workspace / "many").exists(), "nothing rested"
+        await c.until(lambda: "./many59" in shown(), "its preview again")
+        await previewed(c)
+        await c.press("f9")
+        await c.until(lambda: (workspace / "many").exists(), "the edited command")
+
+
+async def test_what_cant_be_previewed_isnt_approved_in_the_dialog(tmp_path: Path) -> None:
+    workspace = command_workspace(tmp_path / "w")
+    text = (workspace / "hitl.toml").read_text(encoding="utf-8").replace('"ls", "-a", "."', '"./look", "{file}"')
+    (workspace / "hitl.toml").write_text(text, encoding="utf-8")
+    async with console(tmp_path / "d", workspace, query="The cap", mode="risk") as c:
+        await c.until(lambda: c.shown() and c.status("todo_001") == Status.COMPLETED, "the search")
+        await c.send("/todo add command_team keep file=one")
+        await c.asked()
+        await c.to_question()
+        await c.read_on()
+        old = c.panel.question
+        await c.press("2")
+        await c.until(lambda: isinstance(c.app.screen, Edit), "the dialog")
+        await previewed(c)
+        await c.press("f9")
+        said = str(c.app.screen.query(".dialog").first().border_subtitle)
+        assert "It can't be approved here, for its preview can't be made; Ctrl+S asks anew" in said
+        await c.press("!", "ctrl+s")
+        await c.until(lambda: old and c.panel.question and c.panel.question.id != old.id, "asked anew")
+        assert not (workspace / "one").exists() and not (workspace / "one!").exists()
 
 
 async def test_an_edit_alone_is_asked_anew(tmp_path: Path) -> None:
@@ -53,6 +124,7 @@ async def test_an_edit_alone_is_asked_anew(tmp_path: Path) -> None:
         assert isinstance(c.app.screen, Edit), "what the team can't use doesn't leave the dialog"
         assert fields["limit"].has_class("-wrong")
         fields["query"].value, fields["limit"].value = "증액 상한", "3"
+        c.clock.rest()
         await c.press("ctrl+s")
         await c.until(
             lambda: old and c.panel.question and c.panel.question.digest != old.digest, "the question asked anew"

@@ -209,6 +209,7 @@ async def test_a_rejection_asks_for_the_reason(tmp_path: Path) -> None:
         c.clock.rest()
         await c.press("r")
         await c.until(lambda: c.app.screen is not c.session, "the reason's dialog")
+        c.clock.rest()
         await c.press(*"no", "space", *"need", "enter")
         await c.until(lambda: c.status("todo_001") == Status.FAILED, "rejected")
         assert c.snapshot.todos[0].error == "rejected by ops: no need"

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from console_support import EXAMPLE, RISE, Console, console
+from textual.events import Paste
 from textual.widgets import Input
 
 from hitl_tui.console.screens.home import HomeScreen
@@ -200,7 +201,12 @@ async def test_the_answer_is_copied_and_exported_from_its_own_pane(tmp_path: Pat
         await c.press("y")
         assert c.app.clipboard and "5%" in c.app.clipboard
         await c.press("e")
-        await fill(c, str(file))
+        await c.until(lambda: c.app.screen.query(Input), "the file's name")
+        line = c.app.screen.query_one(Input)
+        assert line.value.endswith("/s1.md") and line.selection == (0, len(line.value))
+        c.app.post_message(Paste(str(file)))
+        await c.until(lambda: line.value == str(file), "another name in its place")
+        await c.press("enter")
         await c.until(file.exists, "the file")
         text = file.read_text(encoding="utf-8")
         assert text.startswith(f"# {CAP}\n") and c.app.clipboard.strip() in text and "**todo_001**" in text

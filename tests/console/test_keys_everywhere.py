@@ -167,6 +167,7 @@ async def test_a_remapped_key_of_the_edit_dialog_works_and_is_named(tmp_path: Pa
         old = c.panel.question
         await c.press("ctrl+s", "escape")
         assert isinstance(c.app.screen, Edit)
+        c.clock.rest()
         await c.press("x", "f12")
         await c.until(lambda: old and c.panel.question and c.panel.question.digest != old.digest, "asked anew")
 

@@ -134,6 +134,7 @@ async def test_rejecting_one_of_several_in_parallel_leaves_the_others_asking(tmp
         shown = c.panel.question
         await c.press("3")
         await c.until(lambda: isinstance(c.app.screen, Words), "the reason")
+        c.clock.rest()
         await c.press("enter")
         await c.asked(2)
         assert shown is not None and c.status(shown.todo_id) == Status.FAILED
@@ -154,6 +155,7 @@ async def test_keys_that_come_before_a_dialog_is_built_wait_for_it(tmp_path: Pat
         await c.asked()
         await c.to_question()
         for __ in range(3):
+            c.clock.rest()
             burst(c, "6  j k")
             await c.until(lambda: isinstance(c.app.screen, Viewer), "the details")
             await c.press("escape")

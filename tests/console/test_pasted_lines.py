@@ -24,6 +24,7 @@ async def test_several_lines_pasted_as_a_reason_are_the_reason(tmp_path: Path) -
         await c.until(lambda: line.value != "no", "what was pasted")
         assert line.value == "no: too much and    too late"
         assert c.status("todo_001") == Status.WAITING_APPROVAL
+        c.clock.rest()
         await c.press("!", "enter")
         await c.until(lambda: c.status("todo_001") == Status.FAILED, "rejected")
         assert c.snapshot.todos[0].error == "rejected by ops: no: too much and    too late!"

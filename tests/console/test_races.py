@@ -43,6 +43,13 @@ def test_the_judge_refuses_every_other_key(not_enough: Pressed) -> None:
     assert len(wrong([APPROVED], [not_enough])) == 1
 
 
+@pytest.mark.parametrize(("rest", "found"), [(0.125, 1), (0.5, 0)])
+def test_what_a_dialog_sends_needs_a_pause_since_it_was_there(rest: float, found: int) -> None:
+    key = Pressed("r", 3, 10.0, 0.0, SHOWN, 0.0)
+    enter = Pressed("enter", 0, 10.2 + rest, 10.2, SHOWN, 0.0, "Words", 10.0)
+    assert len(wrong([Decided("q", "reject", APPROVED.digest)], [key, enter])) == found
+
+
 def test_one_key_decides_one_question() -> None:
     assert len(wrong([APPROVED, APPROVED], [pressed()])) == 1
 

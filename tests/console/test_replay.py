@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
@@ -145,6 +146,7 @@ async def test_differences_of_a_moment_a_mark_and_two_marks(tmp_path: Path) -> N
         await r.press("end", "left_square_bracket", "left_square_bracket", "2")
         assert "? asks → ○ approved · by ops (console)" in r.text
         assert "Results · the same" in r.text
+        marked = r.where.split()[0]
         await r.press("m", "end")
         assert "~ 001 ○ approved → ✓ done" in r.text
         assert "~ 002 · waits → ✓ done" in r.text
@@ -153,7 +155,13 @@ async def test_differences_of_a_moment_a_mark_and_two_marks(tmp_path: Path) -> N
         await r.press("m", "home")
         assert "between the two marks" in r.text
         assert "~ 001 ○ approved → ✓ done" in r.text
-        assert "marks: A " in str(r.screen.query_one("#replay-marks", Static).content)
+        shape = r.screen._reel.shape
+        assert shape is not None
+        last = f"{shape.total} approval"
+        marks = str(r.screen.query_one("#replay-marks", Static).content)
+        assert f"A {marked} " in marks and f"B {last}" in marks
+        title = str(r.screen.query_one("#past-moment").border_title)
+        assert title.startswith(f"Diff · {marked} ") and f"→ {last}" in title
         await r.press("right", "right", "right", "m")
         assert "~ 002" in r.text
         await r.press("1")
@@ -197,12 +205,13 @@ async def test_going_back_says_what_it_means_and_asks_first(tmp_path: Path) -> N
         c.clock.rest()
         await c.press("1")
         await c.until(lambda: c.app.screen is c.session and c.snapshot.branch == 1, "restored")
+        assert re.match(r"The session stands at checkpoint \d+ of \d+ again \(\d\d:\d\d:\d\d, approval\)", c.message)
         await c.asked()
         assert c.status("todo_002") == Status.WAITING_APPROVAL
         await c.press("f5")
         await c.until(lambda: isinstance(c.app.screen, ReplayScreen), "replay")
         await r.settle()
-        assert "went back to" in r.where
+        assert "went back to an earlier checkpoint" in r.where
         await r.press("left_square_bracket")
         assert "LEFT BEHIND" in r.where
         drawn = [str(r.screen.query_one(GraphTable).get_row_at(n)[0]) for n in range(8)]

@@ -134,6 +134,7 @@ async def test_a_rule_is_changed_in_a_form_shown_and_written_when_it_is_confirme
         await c.until(lambda: isinstance(c.app.screen, Rules), "the list")
         await c.press("e")
         await c.until(lambda: isinstance(c.app.screen, Changing), "the form")
+        c.clock.rest()
         await c.press(*"8 days", "ctrl+s")
         assert isinstance(c.app.screen, Changing), "what can't be read isn't taken"
         await c.press(*["backspace"] * 5, "h", "tab")
@@ -147,6 +148,7 @@ async def test_a_rule_is_changed_in_a_form_shown_and_written_when_it_is_confirme
         assert load_rules(path) == (before,)
         await c.press("e")
         await c.until(lambda: isinstance(c.app.screen, Changing), "the form again")
+        c.clock.rest()
         await c.press(*"8h", "tab", *["backspace"] * len("exact"), *"any", "ctrl+s")
         screen = await reading(c)
         await c.press("1")

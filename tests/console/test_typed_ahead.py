@@ -1,4 +1,4 @@
-"""What is typed right after a key that opens a dialog belongs into the dialog: nothing of it is lost or decides (C3)."""
+"""What is typed right after a key that opens a dialog belongs into the dialog; none of it is lost or decides (C3)."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ async def ready(c: Console) -> None:
     await c.read_on()
 
 
-@pytest.mark.parametrize("key", ["3", "r", "ㄱ"])
+@pytest.mark.parametrize("key", ["3", pytest.param("ㄱ", marks=pytest.mark.long)])
 async def test_a_reason_typed_at_once_is_the_reason(tmp_path: Path, key: str) -> None:
     async with console(tmp_path, EXAMPLE, query=RISE) as c:
         await c.asked()
@@ -42,12 +42,14 @@ async def test_a_reason_typed_at_once_is_the_reason(tmp_path: Path, key: str) ->
         await c.until(lambda: isinstance(c.app.screen, Words), "the reason")
         await c.until(lambda: c.app.screen.query_one(WordsInput).value == REASON, "all of it")
         assert c.status("todo_001") == Status.WAITING_APPROVAL
+        c.clock.rest()
         burst(c, " and more\r")
         await c.until(lambda: c.status("todo_001") == Status.FAILED, "rejected")
         todo = c.snapshot.todo("todo_001")
         assert todo is not None and REASON + " and more" in str(todo.to_dict())
 
 
+@pytest.mark.long
 async def test_a_paste_after_the_key_is_the_reason_too(tmp_path: Path) -> None:
     async with console(tmp_path, EXAMPLE, query=RISE) as c:
         await c.asked()
@@ -59,6 +61,7 @@ async def test_a_paste_after_the_key_is_the_reason_too(tmp_path: Path) -> None:
         await c.until(lambda: c.app.screen.query_one(WordsInput).value == "a1 pasted 1 z", "all of it")
 
 
+@pytest.mark.long
 async def test_what_is_typed_at_once_after_edit_stands_in_the_first_field(tmp_path: Path) -> None:
     (tmp_path / "d").mkdir()
     workspace = command_workspace(tmp_path / "w")
@@ -85,6 +88,7 @@ async def test_what_is_typed_at_once_after_respond_is_the_answer(tmp_path: Path)
         assert c.panel.question is not None and not c.panel.question.view.decisions
 
 
+@pytest.mark.long
 async def test_where_no_dialog_comes_the_keys_go_where_they_would_have_gone(tmp_path: Path) -> None:
     async with asking(tmp_path, "approval") as c:
         await ready(c)

@@ -59,7 +59,7 @@ def _labels(seen: Shown) -> Iterator[tuple[Widget, str]]:
     for button in screen.query(Button):
         yield button, str(button.label).strip()
     for line in screen.query(Static):
-        if {"dialog-keys", "dialog-label", "edit-hint", "fill-hint"} & line.classes:
+        if {"dialog-keys", "dialog-label"} & line.classes or line.id == "field-hint":
             yield line, str(line.render()).strip()
     for bar in screen.query(MessageLine):
         if bar.text:

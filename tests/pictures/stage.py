@@ -47,6 +47,7 @@ _CHANGING: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], str]], ...] = 
     (re.compile(r"\b20\d{6}\b"), _day),
     (re.compile(r"\b\d\d:\d\d:\d\d\b"), lambda found: "09:41:07"),
     (re.compile(r"\b20\d\d-\d\d-\d\d \d\d:\d\d\b"), lambda found: "2026-03-02 09:41"),
+    (re.compile(r"\bfor (?:\d+\.\d s|\d+:\d\d)(?![:\d])"), lambda found: "for 0.2 s".ljust(len(found[0]))),
     (re.compile(r"(?<![\d.])\d\.\d s\b"), lambda found: "0.2 s"),
     (re.compile(r"(?<![:\d])\d:\d\d(?![:\d])"), lambda found: "9:12"),
     (re.compile(r"\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b"), lambda found: _uuid()),

@@ -206,8 +206,13 @@ async def test_skip_says_why() -> None:
 async def test_text_that_asks_for_no_change_is_refused_with_an_example(text: str) -> None:
     with pytest.raises(BadInput) as caught:
         await revised(text)
-    assert "/new" in caught.value.help
-    assert "분석도 추가해줘" in caught.value.help
+    examples = caught.value.help.split('"')[1::2]
+    assert examples == ["add an analysis", "skip the report"], "English, and the catalogue has Korean ones"
+
+
+@pytest.mark.parametrize("text", ["add an analysis", "skip the report", "분석도 추가해줘", "보고서는 건너뛰어"])
+async def test_the_examples_are_understood(text: str) -> None:
+    assert brief(await revised(text, "전세금 인상 상한을 찾아 보고서로 작성해줘"))
 
 
 @pytest.mark.parametrize(

@@ -63,6 +63,15 @@ def test_a_line_that_never_ends_is_left_out(line: Line) -> None:
     assert "todo_001 is skipped." in out
 
 
+def test_words_that_answer_or_call_for_help_say_how_it_is_done(line: Line) -> None:
+    code, out, _ = line.pipe(f"help\n{SEARCH}\nyes\nWhat is the hotel limit?\n?\n")
+    assert code == 2, "two of the lines came to nothing"
+    assert out.count("Show commands") == 2, "with a session and without"
+    assert 'Error: "yes" decides nothing' in out and "is answered by /todo approve todo_001" in out
+    assert "Error: Write /new before it to begin another session" in out
+    assert "todo_001 is approved" not in out
+
+
 def test_new_leaves_one_session_for_another(line: Line) -> None:
     code, out, _ = line.pipe(f"{SEARCH}\n/new 표본 파일 목록\n/todos\n")
     assert code == 3

@@ -222,3 +222,46 @@ def test_words_that_ask_for_arithmetic_need_not_stand_in_a_document(tmp_path: Pa
         index.refresh(tmp_path, ["*.csv"])
         hits = index.query("강남구 평균 시세는 얼마야?", 4)
     assert hits.passages and hits.missing == ()
+
+
+TRAVEL = """Travel rules
+
+Hotels are reimbursed up to 180 USD per night.
+
+Boxes of samples are sent by the office, which keeps the list of addresses up to date.
+"""
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "What is the hotel limit?",
+        "What is the hotel limit for the whole night?",
+        "Is there a maximum for hotels?",
+        "How much does a hotel reimburse?",
+    ],
+)
+def test_a_limit_given_by_its_amount_answers_who_asks_for_a_limit(folder: Path, question: str) -> None:
+    (folder / "travel.txt").write_text(TRAVEL, encoding="utf-8")
+    assert [(p.path, p.line) for p in ask(folder, question)][:1] == [("travel.txt", 3)]
+
+
+def test_up_to_date_is_no_limit(folder: Path) -> None:
+    (folder / "travel.txt").write_text(TRAVEL.replace("up to 180 USD", "in full"), encoding="utf-8")
+    assert ask(folder, "What is the limit for boxes?") == ()
+
+
+def test_words_that_carry_no_content_are_not_reported_missing(folder: Path) -> None:
+    (folder / "travel.txt").write_text(TRAVEL, encoding="utf-8")
+    with SearchIndex(folder.parent / "cache.db") as index:
+        index.refresh(folder)
+        assert index.query("What is the entire hotel limit for a whole night, roughly?").missing == ()
+        assert index.query("What is the hotel limit in Paris for the whole night?").missing == ("Paris",)
+
+
+@pytest.mark.parametrize(("question", "first"), [("shipping container", "b.md"), ("shipping containers", "a.md")])
+def test_the_word_as_written_stands_before_another_form_of_it(folder: Path, question: str, first: str) -> None:
+    (folder / "a.md").write_text("Our shipping containers are blue and stand in the yard.\n", encoding="utf-8")
+    (folder / "b.md").write_text("Our shipping container is blue and stands in the yard, too.\n", encoding="utf-8")
+    found = ask(folder, question)
+    assert next(p.path for p in found) == first

@@ -80,10 +80,36 @@ def test_the_same_tokens_come_of_every_spelling_of_a_name() -> None:
         "terminate terminated termination",
         "policy policies",
         "run running runs",
+        "hotel hotels",
+        "box boxes",
+        "tax taxes taxed taxing",
+        "day days",
+        "key keys",
+        "try tries tried trying",
+        "file files filed filing",
+        "move moves moved moving",
+        "cap caps capped",
+        "reimburse reimburses reimbursed",
+        "child children",
+        "person people",
+        "pay pays paid paying",
+        "analysis analyses",
     ],
 )
 def test_inflections_share_a_stem(words: str) -> None:
     assert len({stem(word) for word in words.split()}) == 1
+
+
+@pytest.mark.parametrize(
+    "words", ["hop hope", "fill file", "plan plane", "status state", "bus business", "thing think", "won win one"]
+)
+def test_other_words_keep_stems_of_their_own(words: str) -> None:
+    assert len({stem(word) for word in words.split()}) == len(words.split())
+
+
+@pytest.mark.parametrize("word", ["x86", "v2", "aws", "css", "dns", "os", "utf8", "café", "전세", "r", "pi", "gas"])
+def test_what_is_short_or_no_english_word_isn_t_bent(word: str) -> None:
+    assert stem(word) == word
 
 
 def test_a_question_keeps_what_it_is_about() -> None:

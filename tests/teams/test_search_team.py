@@ -131,10 +131,10 @@ async def test_nothing_found_is_said_plainly(tmp_path: Path) -> None:
 
 
 async def test_an_empty_workspace_is_said_plainly(tmp_path: Path) -> None:
-    result = await search(tmp_path, "anything")
+    result = await search(tmp_path, "overtime")
     assert (result.found, result.text) == (
         False,
-        "Nothing found: there is no document to search.\n\nNot in these documents: anything.",
+        "Nothing found: there is no document to search.\n\nNot in these documents: overtime.",
     )
 
 
@@ -199,3 +199,14 @@ async def test_cancelling_stops_the_reading(tmp_path: Path) -> None:
     # A second run has the cache for itself: the first one's thread gave up.
     result = await search(tmp_path, "badger")
     assert result.found
+
+
+async def test_a_line_feed_in_a_file_s_name_is_seen_as_such(tmp_path: Path) -> None:
+    (tmp_path / "cap\nfor 2026.md").write_text("The cap is 5 percent a year.\n", encoding="utf-8")
+    (tmp_path / "un\nread.pdf").write_bytes(b"%PDF-1.4 broken")
+    result = await search(tmp_path, "cap")
+    assert [c.path for c in result.citations] == ["cap\nfor 2026.md"], "the path itself is the file's"
+    assert result.citations[0].label == "cap␊for 2026.md:1"
+    assert "cap␊for 2026.md:1" in result.summary
+    assert "`cap␊for 2026.md:1`" in result.text and "un␊read.pdf (" in result.text
+    assert "cap\nfor" not in result.text

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from textual.app import App
 from textual.binding import BindingType
 from textual.content import Content
 
@@ -27,6 +26,7 @@ from hitl_tui.language import _, mark
 
 if TYPE_CHECKING:
     from hitl_tui.commands.results import CommandResult
+    from hitl_tui.console.base import ConsoleApp
     from hitl_tui.console.engine import Link
     from hitl_tui.supervisor.snapshot import Question
 
@@ -80,7 +80,7 @@ class Changing(Filling):
         return [toml_row(made)]
 
 
-async def allow_always(app: App[int], link: Link, question: Question, arming: Arming) -> CommandResult | None:
+async def allow_always(app: ConsoleApp, link: Link, question: Question, arming: Arming) -> CommandResult | None:
     """Show the rule that would always allow exactly what a question asks, and write it when that is confirmed.
 
     Returns:
@@ -105,11 +105,12 @@ async def allow_always(app: App[int], link: Link, question: Question, arming: Ar
     else:
         rows.append(text_row(_("This question is answered by it at once."), "bold $text-warning"))
     if not await app.push_screen_wait(Always(_("Always allow"), rule, rows, arming)):
+        app.say(_("Nothing was written."))
         return None
     return await link.handler.handle(f"{command} --digest {question.digest}")
 
 
-async def change_rule(app: App[int], link: Link, rule: StandingRule, arming: Arming, by: str) -> CommandResult | None:
+async def change_rule(app: ConsoleApp, link: Link, rule: StandingRule, arming: Arming, by: str) -> CommandResult | None:
     """Let a person change a rule in a form, show what comes of it, and write that when it is confirmed.
 
     Returns:
@@ -120,6 +121,7 @@ async def change_rule(app: App[int], link: Link, rule: StandingRule, arming: Arm
         return None
     rows = [text_row(_("It was:"), "$text-muted"), toml_row(rule), text_row("")]
     if not await app.push_screen_wait(Always(_("Change a rule"), fresh, rows, arming)):
+        app.say(_("Nothing was written."))
         return None
     wider = f" --input {ANY}" if rule.input and not fresh.input else ""
     return await link.handler.handle(f"/rules edit {rule.id} --until {fresh.until or NEVER}{wider}")

@@ -68,7 +68,6 @@ class Choosing(Unhurried[Any]):
     def on_mount(self) -> None:
         self._arming.drawn()
         self.query_one(OptionList).highlighted = 0
-        self._show_state()
 
     def _show_state(self) -> None:
         remaining = self._arming.remaining
@@ -77,6 +76,12 @@ class Choosing(Unhurried[Any]):
         self.query_one("#choosing").border_subtitle = Content("…" if remaining > 0 else ready)
         if remaining > 0:
             self.set_timer(remaining + 0.02, self._show_state)
+
+    def _rest_ends(self) -> None:
+        if self._hurry:
+            super()._rest_ends()
+        else:
+            self._show_state()
 
     def on_option_list_option_highlighted(self, event: OptionList.OptionHighlighted) -> None:
         event.stop()

@@ -120,15 +120,22 @@ class Unhurried(ModalScreen[Answered], Generic[Answered]):
     """
 
     _opened = float("inf")
+    _hurry = ""
+    """What was said when something was sent too soon."""
 
     def on_mount(self) -> None:
-        self._opened = arming_of(self.app).now
+        arming = arming_of(self.app)
+        self._opened = arming.now
+        arming.drawn()
+        self._say_below("…")
+        self._rest_ends()
 
     def hurried(self) -> bool:
         """Return whether nothing may be sent yet; then that is said, and what was typed stays."""
         if arming_of(self.app).rested_since(self._opened):
             return False
-        self._say_below(_("Too soon after the last key; nothing was decided"))
+        self._hurry = _("Too soon after the last key; nothing was decided")
+        self._say_below(self._hurry)
         self._rest_ends()
         return True
 
@@ -140,7 +147,7 @@ class Unhurried(ModalScreen[Answered], Generic[Answered]):
         if remaining > 0:
             self.set_timer(remaining + 0.02, self._rest_ends)
         else:
-            self._say_below(_("ready"))
+            self._say_below(f"{self._hurry} · {_('ready')}" if self._hurry else _("ready"))
 
 
 class WordsInput(Input):

@@ -1,9 +1,9 @@
-"""Edit, then approve: another exact input for a step in a form or an editor, and what would run with it."""
+"""Edit, then approve: another exact input for a step, in a form or an editor, with its preview."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -11,24 +11,39 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from textual.app import ComposeResult
 from textual.containers import VerticalScroll
 from textual.content import Content
+from textual.events import Key, Resize
+from textual.timer import Timer
 from textual.widgets import Static
 
+from hitl_tui.console import keys
+from hitl_tui.console.arming import arming_of
+from hitl_tui.console.drafts import Foresight, foresight_of
 from hitl_tui.console.fields import declared_fields, editable, field_text, schema_fields
-from hitl_tui.console.keymap import keymap_of
-from hitl_tui.console.rows import text_row
-from hitl_tui.console.screens.form import EditArea, FieldInput, Form, problem
-from hitl_tui.console.subject import input_rows
+from hitl_tui.console.keymap import keymap_of, shown_keys
+from hitl_tui.console.rows import Row, labelled, text_row
+from hitl_tui.console.screens.form import PAGES, EditArea, FieldInput, Form, problem
+from hitl_tui.console.subject import limits, runs
 from hitl_tui.console.widgets.frame import Dialog, Flow
 from hitl_tui.console.widgets.rows import Rows
 from hitl_tui.core.errors import HitlError
 from hitl_tui.core.safe_text import one_line, safe_text, unsafe_text
-from hitl_tui.language import _
+from hitl_tui.language import _, mark, render
 
 if TYPE_CHECKING:
     from hitl_tui.config.parameters import Parameter
+    from hitl_tui.console.app import HitlApp
 
 Bind = Callable[[str, Mapping[str, Any]], dict[str, Any]]
 """Task text and parameters → the exact arguments; raises BadInput."""
+
+
+_RESTED = 0.4
+"""Seconds after which what was typed is looked ahead for."""
+_ON = "reading.page_down"
+_PENDING = mark("Its preview is still being made; nothing was decided")
+_UNKNOWN = mark("It can't be approved here, for its preview can't be made; {form.send} asks anew")
+_UNREAD = mark("Read to the end first ({reading.page_down}); nothing was decided")
+_SOON = mark("Too soon after the last key; nothing was decided")
 
 
 @dataclass(frozen=True)
@@ -48,8 +63,23 @@ class Edited:
     approve: bool
 
 
+class Shown(VerticalScroll, can_focus=False):
+    """What would run; its dialog looks where its end is."""
+
+    def on_resize(self, event: Resize) -> None:
+        self._look()
+
+    def watch_scroll_y(self, old_value: float, new_value: float) -> None:
+        super().watch_scroll_y(old_value, new_value)
+        self._look()
+
+    def _look(self) -> None:
+        if self.is_attached and isinstance(self.screen, Edit):
+            self.call_after_refresh(self.screen.look_for_end)
+
+
 class Edit(Form[Edited | None]):
-    """The dialog.
+    """The dialog. Approving counts for exactly what is shown, once that and its preview were read to the end.
 
     Args:
         title: one line, safe.
@@ -92,6 +122,11 @@ class Edit(Form[Edited | None]):
             self._fields = schema_fields(schema, self._present)
         self._unread = ""
         """What came back from the editor and couldn't be read."""
+        self._foresight: Foresight | None = None
+        self._waiting: Timer | None = None
+        self._wished: tuple[str, dict[str, Any]] | None = None
+        """The task and the exact arguments that are shown."""
+        self._pending, self._failed, self._end, self._told = False, False, False, ""
 
     def compose(self) -> ComposeResult:
         with Dialog(classes="dialog -large", id="edit") as box:
@@ -103,7 +138,7 @@ class Edit(Form[Edited | None]):
                 FieldInput(field, field_text(field, self._present), number) for number, field in enumerate(self._fields)
             )
             yield Static(Content(_("Will run")), classes="dialog-label")
-            with VerticalScroll(id="edit-shown", classes="dialog-shown", can_focus=False):
+            with Shown(id="edit-shown", classes="dialog-shown"):
                 yield Rows(id="edit-result")
             with Flow(classes="dialog-row"):
                 yield self.button("form.send", _("Ask anew"))
@@ -117,6 +152,9 @@ class Edit(Form[Edited | None]):
             fields.first().focus()
         elif not self._command:
             self.query_one("#edit-task", EditArea).focus()
+        app: HitlApp = self.app  # type: ignore[assignment]
+        if (link := app.session.link) is not None:
+            self._foresight = foresight_of(link, self._wanted, self._arguments)
         self.look()
 
     # What is written -------------------------------------------------------------------------------------------
@@ -154,15 +192,131 @@ class Edit(Form[Edited | None]):
         try:
             task, __, bound = self._read()
         except HitlError as error:
+            self._wished = None
             result.show([text_row(_("error: {message}").format(message=safe_text(error.message)), "bold $text-error")])
             return
-        result.show(input_rows(bound, task, self._workspace))
+        if (task, bound) == self._wished:
+            return
+        first, self._wished = self._wished is None, (task, bound)
+        self._look_ahead(task, bound, 0.0 if first else _RESTED)
+
+    # What it would do ------------------------------------------------------------------------------------------
+
+    def _look_ahead(self, task: str, bound: dict[str, Any], after: float) -> None:
+        """Show an input, and its preview a moment after typing rests."""
+        if self._waiting is not None:
+            self._waiting.stop()
+        self.workers.cancel_group(self, "foresight")
+        ahead = self._foresight
+        self._pending = ahead is not None and ahead.needed(bound)
+        self._failed = ahead is None
+        self._show(task, bound, [labelled(_("preview"), "…", "$text-warning")] if self._pending else [])
+        if ahead is not None and self._pending:
+            work = self._foresee(ahead, task, bound)
+            if after:
+                self._waiting = self.set_timer(after, lambda: self._begin_looking(work))
+            else:
+                self._begin_looking(work)
+
+    def _begin_looking(self, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
+        self.run_worker(work(), group="foresight", exclusive=True)
+
+    def _foresee(self, ahead: Foresight, task: str, bound: dict[str, Any]) -> Callable[[], Coroutine[Any, Any, None]]:
+        async def foresee() -> None:
+            failed = False
+            try:
+                rows = await ahead.rows(bound)
+            except (HitlError, OSError) as error:
+                said = safe_text(render(getattr(error, "message", str(error))), multiline=False)
+                rows, failed = [labelled(_("preview"), _("failed: {error}").format(error=said), "$text-warning")], True
+            if (task, bound) == self._wished:
+                self._pending, self._failed = False, failed
+                self._show(task, bound, rows)
+
+        return foresee
+
+    def _show(self, task: str, bound: Mapping[str, Any], found: Sequence[Row]) -> None:
+        self.query_one("#edit-result", Rows).show([*runs(bound, task), *found, *limits(bound, self._workspace)])
+        self.query_one(Shown).scroll_home(animate=False, force=True, immediate=True)
+        self._end, self._told = False, ""
+        arming_of(self.app).drawn()
+        self.call_after_refresh(self.look_for_end)
+
+    def look_for_end(self) -> None:
+        """See whether the end of what would run is on the screen."""
+        region, rows = self.query_one(Shown), self.query_one("#edit-result", Rows)
+        seen = region.scroll_offset.y + region.scrollable_content_region.height
+        if (
+            not self._pending
+            and not self._end
+            and rows.size.width > 0
+            and region.size.height > 0
+            and seen >= rows.needed
+        ):
+            self._end = True
+            arming_of(self.app).drawn()  # a key that was pressed before the end could be seen decides nothing
+        self._show_state()
+
+    def _rest_ends(self) -> None:
+        self._told = self._hurry
+        self._show_state()
+
+    def _show_state(self) -> None:
+        remaining = arming_of(self.app).remaining
+        more = self._named(_("more below: {reading.page_down}"))
+        state = "…" if self._pending or (self._end and remaining > 0) else _("ready") if self._end else more
+        self._say_below(self._told if self._told and not self._end else f"{self._told} · {state}".removeprefix(" · "))
+        if remaining > 0 and self._end:
+            self.set_timer(remaining + 0.02, self._show_state)
+
+    def _named(self, text: str) -> str:
+        """Return a text with the keys that it names; of those that read on, one that isn't typed into a field."""
+        keymap = keymap_of(self.app)
+        found = [k for spec in keymap.specs if spec.id == _ON for k in spec.keys.split(",")]
+        free = [k for k in found if len(k) > 1 and k != "space" and not keymap.at(keys.FORM, k)]
+        return keymap.named(text.replace(f"{{{_ON}}}", shown_keys(free[0])) if free else text)
+
+    @property
+    def read(self) -> bool:
+        """The end of what would run, its preview included, was on the screen."""
+        return self._end
+
+    def read_on(self, by: int) -> bool:
+        region = self.query_one(Shown)
+        region.scroll_relative(y=by * max(1, region.size.height - 1), animate=False)
+        return True
+
+    def on_key(self, event: Key) -> None:
+        """Read on from a button, too."""
+        page = 0 if event.is_printable else PAGES.get(keymap_of(self.app).at(keys.READING, event.key), 0)
+        if page:
+            event.stop()
+            event.prevent_default()
+            self.read_on(page)
+
+    def _holds(self) -> str:
+        """Return why what is shown can't be approved yet, or at all; empty when it can."""
+        if self._failed:
+            return _(_UNKNOWN)
+        if self._pending:
+            return _(_PENDING)
+        if not self._end:
+            return _(_UNREAD)
+        return "" if arming_of(self.app).decides else _(_SOON)
 
     def action_send(self) -> None:
-        self._save(approve=False)
+        if not self.hurried():
+            self._save(approve=False)
 
     def action_approve(self) -> None:
-        self._save(approve=True)
+        self.look()
+        if self._wished is None or self.hurried():
+            return
+        if why := self._holds():
+            self._told = self._named(why)
+            self._show_state()
+        else:
+            self._save(approve=True)
 
     def _save(self, *, approve: bool) -> None:
         try:
@@ -213,7 +367,7 @@ class Edit(Form[Edited | None]):
         return ""
 
     def told(self, said: str) -> None:
-        super().told(said)
         if said:
+            self._wished = None
             rows = [text_row(safe_text(_("error: {said}").format(said=said), multiline=False), "bold $text-error")]
             self.query_one("#edit-result", Rows).show(rows)

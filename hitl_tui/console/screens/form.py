@@ -32,6 +32,8 @@ from hitl_tui.language import _, render
 
 Answered = TypeVar("Answered")
 
+PAGES = {"reading.page_down": 1, "reading.page_up": -1}
+"""Keys that read on or back, and by how many pages."""
 _WIDEST_NAME = 22
 """Cells of a field's name."""
 
@@ -51,10 +53,13 @@ async def act_in_order(field: Widget, event: Key) -> None:
     """
     keymap = keymap_of(field.app)
     wanted = keymap.at(keys.FORM, event.key)
+    page = 0 if wanted or event.is_printable else PAGES.get(keymap.at(keys.READING, event.key), 0)
     action = next((s.action for s in keymap.of(keys.FORM) if s.id == wanted and not s.priority), "")
     bound = field._bindings.key_to_bindings.get(event.key, ())
     if action:
         await field.screen.run_action(action)
+    elif page and isinstance(field.screen, Form) and field.screen.read_on(page):
+        pass  # it was read on
     elif bound:
         await field.run_action(bound[0].action)
     else:
@@ -131,6 +136,8 @@ class Form(Unhurried[Answered], Generic[Answered]):
     FRAME: ClassVar[str]
     LEFT: ClassVar[Any] = NOTHING_SAID
     """What comes of it when it is left."""
+    _outside = False
+    """An editor has the terminal: the dialog stays until it is closed, whatever was typed before it opened."""
 
     @abstractmethod
     def look(self) -> None:
@@ -197,11 +204,19 @@ class Form(Unhurried[Answered], Generic[Answered]):
         found = list(self.boxes())
         self.set_focus(found[(found.index(self.focused) + by) % len(found)])
 
+    def read_on(self, by: int) -> bool:
+        """Scroll what has to be read by so many pages; return whether there is such a thing."""
+        return False
+
     def action_approve(self) -> None:
         self.action_send()
 
     def action_cancel(self) -> None:
-        self.dismiss(self.LEFT)
+        if not self._outside:
+            self.dismiss(self.LEFT)
+
+    def hurried(self) -> bool:
+        return self._outside or super().hurried()
 
     async def on_button_pressed(self, event: Button.Pressed) -> None:
         event.stop()
@@ -210,7 +225,9 @@ class Form(Unhurried[Answered], Generic[Answered]):
     # The editor ------------------------------------------------------------------------------------------------
 
     def action_editor(self) -> None:
-        self.run_worker(self._edit_outside(), group="editor", exclusive=True)
+        if not self._outside:
+            self._outside = True
+            self.run_worker(self._edit_outside(), group="editor")
 
     async def _edit_outside(self) -> None:
         try:
@@ -222,6 +239,8 @@ class Form(Unhurried[Answered], Generic[Answered]):
             said = render(error.message)
         else:
             said = self.take_editor_text(text)
+        finally:
+            self._outside = False
         self.app.refresh(layout=True)
         self.told(said)
 

@@ -18,23 +18,27 @@ from textual.widgets import DataTable, Static
 from hitl_tui.console import keys
 from hitl_tui.console.keymap import keymap_of
 from hitl_tui.console.screens.dialogs import named_keys
-from hitl_tui.console.terms import left_words
+from hitl_tui.console.terms import duration_words, left_words, moment
 from hitl_tui.console.widgets.frame import Dialog
 from hitl_tui.console.widgets.lists import Listing
 from hitl_tui.console.words import number_of
 from hitl_tui.core.requests import Kind
-from hitl_tui.core.safe_text import one_line, safe_text
+from hitl_tui.core.safe_text import cell_width, one_line, safe_text
 from hitl_tui.language import _, mark, render
 
 if TYPE_CHECKING:
+    from hitl_tui.console.app import HitlApp
     from hitl_tui.ledger.contract import RequestView
 
 _RISKS = {"high": mark("RISKY"), "medium": mark("medium"), "low": mark("low")}
-_LEFT = 18
+_RISK, _WHEN = 6, 18
 _WIDEST = 120
 """Cells of the dialog at most, as its stylesheet says."""
-_TAKEN = 10 + 8 + 6 + _LEFT + 5 * 2 + 5
-"""Cells of the other columns, of all their padding, and of the dialog's edges with its scroll bar."""
+_TAKEN = _RISK + 4 * 2 + 5
+"""Cells of the risk, of the padding of all columns, and of the dialog's edges with its scroll bar."""
+_SESSIONS = 0.35
+"""Share of the room that is left that the sessions' titles take."""
+_HEADS = {"session": mark("session"), "asks": mark("what it asks"), "risk": mark("risk"), "when": mark("waits")}
 
 
 class Inbox(ModalScreen[tuple[str, str] | None]):
@@ -52,6 +56,7 @@ class Inbox(ModalScreen[tuple[str, str] | None]):
         super().__init__()
         self._views = views
         self._here = here
+        self._titles: dict[str, str] = {}
 
     def compose(self) -> ComposeResult:
         with Dialog(classes="dialog -large") as box:
@@ -72,40 +77,48 @@ class Inbox(ModalScreen[tuple[str, str] | None]):
         if not self._views:
             return
         table = self.query_one("#inbox-table", DataTable)
-        for column, size in (("session", 10), ("todo", 8), ("risk", 6), ("title", self._room), ("left", _LEFT)):
-            table.add_column("", key=column, width=size)
+        table.show_header = True
+        for column, size in zip(_HEADS, (10, 10, _RISK, _WHEN), strict=True):
+            table.add_column(Text(_(_HEADS[column])), key=column, width=size)
         self._fill()
         table.focus()
+        self.run_worker(self._name_sessions())
+
+    async def _name_sessions(self) -> None:
+        """Show the sessions' titles once they are read."""
+        app: HitlApp = self.app  # type: ignore[assignment]
+        self._titles = {summary.id: summary.title for summary in await app.engine.sessions()}
+        self._fill()
 
     def on_resize(self, event: Resize) -> None:
         if self._views and self.query_one(DataTable).columns:
             self._fill()
 
-    @property
-    def _room(self) -> int:
-        """Cells that are left for titles."""
-        return max(10, min(self.app.size.width * 9 // 10, _WIDEST) - _TAKEN)
+    def _room(self, when: int) -> int:
+        """Return how many cells are left for what is asked, and where."""
+        return max(20, min(self.app.size.width * 9 // 10, _WIDEST) - _TAKEN - when)
 
     def _fill(self) -> None:
-        from hitl_tui.core.shapes.recognise import title_of
-
-        table, now, width = self.query_one("#inbox-table", DataTable), datetime.now(UTC), self._room
+        table, now = self.query_one("#inbox-table", DataTable), datetime.now(UTC)
+        waits = [
+            one_line(left_words(v.request.deadline, now) or _age(v.request.opened_at, now), _WHEN) for v in self._views
+        ]
+        when = max(map(cell_width, (_(_HEADS["when"]), *waits)))
+        sessions = int(self._room(when) * _SESSIONS)
+        asks = self._room(when) - sessions
         here = table.cursor_row
         table.clear()
-        table.columns["title"].width = width  # type: ignore[index]
-        for view in self._views:
+        for column, size in zip(_HEADS, (sessions, asks, _RISK, when), strict=True):
+            table.columns[column].width = size  # type: ignore[index]
+        for view, waiting in zip(self._views, waits, strict=True):
             request = view.request
-            asked = title_of(request)
-            ours = request.kind in (Kind.PLAN, Kind.PROPOSAL)
-            title = safe_text(render(asked) if ours else asked, multiline=False)
-            name = number_of(request.todo_id) if request.todo_id else render(request.kind.value)
             arrow = "→ " if request.session == self._here else "  "
+            named = f"{arrow}{request.session} {self._titles.get(request.session, '')}"
             table.add_row(
-                Text(one_line(arrow + safe_text(request.session, multiline=False), 10)),
-                Text(one_line(name, 8)),
+                Text(one_line(safe_text(named, multiline=False), sessions)),
+                Text(one_line(asked_words(view), asks)),
                 Text(_(_RISKS.get(str(request.about.get("risk", "")), ""))),
-                Text(one_line(title, width)),
-                Text(one_line(left_words(request.deadline, now), _LEFT)),
+                Text(waiting),
             )
         table.move_cursor(row=here, animate=False)
 
@@ -116,3 +129,28 @@ class Inbox(ModalScreen[tuple[str, str] | None]):
 
     def action_close(self) -> None:
         self.dismiss(None)
+
+
+def asked_words(view: RequestView) -> str:
+    """Return what a request asks in one safe line: of which step, what, and about what."""
+    from hitl_tui.console.asking import what
+    from hitl_tui.core.shapes.recognise import title_of
+    from hitl_tui.supervisor.snapshot import Question
+
+    request = view.request
+    about = title_of(request)
+    if request.kind is Kind.PLAN:
+        about = str(request.subject.get("query", ""))
+    elif request.kind is Kind.PROPOSAL:
+        about = str(request.about.get("text") or render(str(request.about.get("reason", ""))))
+    number = f"{number_of(request.todo_id)} " if request.todo_id else ""
+    return safe_text(f"{number}{what(Question(view))} {about}", multiline=False)
+
+
+def _age(opened: str, now: datetime) -> str:
+    """Return how long something waits already."""
+    begun = moment(opened)
+    if begun is None:
+        return ""
+    seconds = max(0, int((now - begun).total_seconds()))
+    return _("for {time}").format(time=duration_words(seconds) if seconds >= 60 else f"0:{seconds:02d}")

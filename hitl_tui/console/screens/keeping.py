@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from textual.content import Content
 
 from hitl_tui.console.screens.naming import Line, Typed
+from hitl_tui.console.widgets.answer import AnswerPane
 from hitl_tui.core.errors import BadInput
 from hitl_tui.core.safe_text import one_line, safe_text
 from hitl_tui.language import _, render
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from hitl_tui.console.app import HitlApp
 
 SUFFIX = ".hitl"
+_TO_READ = ".md"
 _MOST_NAMES = 1000
 _LONGEST = 2_000
 
@@ -84,9 +86,9 @@ async def _export(app: HitlApp, session_id: str, given: str) -> None:
             _("No file is written over."),
         ]
     )
-    text = given or await _asked(
-        app, Line(_("Export {name}").format(name=name), Content(said), _("writes it"), str(_free_name(session_id)))
-    )
+    suffix = _TO_READ if isinstance(app.screen.focused, AnswerPane) else SUFFIX
+    free = str(_free_name(session_id, suffix))
+    text = given or await _asked(app, Line(_("Export {name}").format(name=name), Content(said), _("writes it"), free))
     if text is None:
         return
     written = await app.engine.export(session_id, path_of(text))
@@ -146,8 +148,8 @@ def path_of(text: str) -> Path:
     return Path(text.strip().strip("\"'")).expanduser()
 
 
-def _free_name(session_id: str) -> Path:
+def _free_name(session_id: str, suffix: str) -> Path:
     """Return the name of a file that isn't there, in the folder the console was started in."""
     folder = Path.cwd()
-    names = [f"{session_id}{SUFFIX}", *(f"{session_id}-{n}{SUFFIX}" for n in range(2, _MOST_NAMES))]
+    names = [f"{session_id}{suffix}", *(f"{session_id}-{n}{suffix}" for n in range(2, _MOST_NAMES))]
     return next((folder / name for name in names if not (folder / name).exists()), folder / names[0])

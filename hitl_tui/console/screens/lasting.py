@@ -12,7 +12,7 @@ from textual.screen import Screen
 from textual.widgets import Static
 
 from hitl_tui.console.widgets.bars import KeyLine, MessageLine
-from hitl_tui.console.widgets.prompt import Prompt
+from hitl_tui.console.widgets.prompt import Prompt, longest_of
 from hitl_tui.core.safe_text import safe_text
 from hitl_tui.language import _, render
 
@@ -64,9 +64,9 @@ class LastingScreen(Screen[None]):
         self.query_one(MessageLine).say(text, error=error)
 
     def draft(self, text: str) -> None:
-        """Put a text into the prompt, unless something is typed there, and go there."""
+        """Put a text into the prompt, unless something is typed there, or it is longer than it takes; go there."""
         prompt = self.query_one(Prompt)
-        if not prompt.text:
+        if not prompt.text and len(text) <= longest_of(text):
             prompt.text = text
             prompt.move_cursor(prompt.document.end)
         self.set_focus(prompt)
@@ -76,9 +76,11 @@ class LastingScreen(Screen[None]):
         self.set_focus(self.query_one(Prompt))
 
     def on_prompt_too_long(self, event: Prompt.TooLong) -> None:
-        said = _("It has {length:,} characters; at most {most:,} can be used.")
+        said = _("That is {length:,} characters; at most {most:,} can be used.")
+        if event.lines:
+            said = _("That is {length:,} lines; at most {most:,} can be used.")
         if event.pasted:
-            said = _("That would be {length:,} characters; at most {most:,} can be used. Nothing was pasted.")
+            said = f"{said} {_('Nothing was pasted.')}"
         self.say(said.format(length=event.length, most=event.most), error=True)
 
     def on_prompt_choices(self, event: Prompt.Choices) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from textual.content import Content
 from textual.widgets import Input
+from textual.widgets.input import Selection
 
 from hitl_tui.console.keys import JAMO
 from hitl_tui.console.screens.dialogs import Words
@@ -12,7 +13,20 @@ from hitl_tui.language import _
 _LETTERS = str.maketrans({jamo: letter for letter, jamo in JAMO.items()})
 
 
-class Line(Words):
+class Plain(Words):
+    """Asks for words from a list or the prompt: they decide nothing about a question, so nothing has to rest."""
+
+    def hurried(self) -> bool:
+        return False
+
+    def _say_below(self, words: str) -> None:
+        pass
+
+    def _rest_ends(self) -> None:
+        pass
+
+
+class Line(Plain):
     """Asks for a line. None when nothing is to happen.
 
     Args:
@@ -29,14 +43,10 @@ class Line(Words):
     def on_mount(self) -> None:
         field = self.query_one(Input)
         field.value = self._value
-        field.cursor_position = len(self._value)
-
-    def hurried(self) -> bool:
-        """No: it is asked for from a list or the prompt, and decides nothing about a question."""
-        return False
+        field.selection = Selection(0, len(self._value))  # what is typed takes its place
 
 
-class Typed(Words):
+class Typed(Plain):
     """Does something that can't be taken back, once its name was typed; Enter alone does nothing.
 
     Args:

@@ -112,7 +112,8 @@ class Operator:
             for row in data["checkpoints"][:_LISTED]:
                 waits = f" {render(str(row['message']))}" if row["waiting"] else ""
                 screen.note(
-                    _("{checkpoint_id}  {node}, {todos_completed} completed{waits}").format(
+                    _("{number}  {checkpoint_id}  {node}, {todos_completed} completed{waits}").format(
+                        number=row.get("number", row["step"]),
                         checkpoint_id=row["checkpoint_id"],
                         node=row["node"],
                         todos_completed=row["todos_completed"],

@@ -83,6 +83,7 @@ class ReplayScreen(SteppingScreen):
         self._states: dict[str, dict[str, Any]] = {}
         self._marks: tuple[str, ...] = ()
         self._marked: dict[str, CheckpointInfo] = {}
+        self._numbers: dict[str, int] = {}
 
     @property
     def hitl(self) -> HitlApp:
@@ -159,9 +160,8 @@ class ReplayScreen(SteppingScreen):
         self.query_one(PlanTable).update_rows(plan)
         self.query_one(StateTree).show_value(self._state)
         self.query_one("#past-text", Rows).show(rows)
-        self.query_one("#past-moment").border_title = Content(
-            self._diff_title(place) if self._mode == 2 else _("Moment")
-        )
+        title = await self._diff_title(place) if self._mode == 2 else _("Moment")
+        self.query_one("#past-moment").border_title = Content(title)
         self.query_one("#past-plan").border_title = Content(
             _("Plan at {time}").format(time=clock_words(place.info.timestamp))
         )
@@ -183,14 +183,18 @@ class ReplayScreen(SteppingScreen):
         here = place.info.checkpoint_id
         marks[here] = "▸" + letters.get(here, "")
         table = self.query_one(GraphTable)
-        table.show(self._reel.infos, self._reel.index, head=shape.head, turns=shape.turns, marks=marks)
+        infos, first = self._reel.infos, place.number + self._reel.index
+        table.show(infos, self._reel.index, head=shape.head, turns=shape.turns, marks=marks, first=first)
         table.border_title = Content(_("Graph · {number} of {total}").format(number=place.number, total=place.total))
 
     def _draw_actions(self) -> None:
         for number in _PLACES:
             action = self.query_one(f"#replay-{number}", ReplayAction)
             action.show(self._why_not(number), chosen=number == self._mode)
-        marks = [f"{letter} {_short_name(self._marked[m])}" for m, letter in zip(self._marks, "AB", strict=False)]
+        marks = [
+            f"{letter} {_short_name(self._marked[m], self._numbers[m])}"
+            for m, letter in zip(self._marks, "AB", strict=False)
+        ]
         said = _("marks: ") + ", ".join(marks) if marks else ""
         self.query_one("#replay-marks", Static).update(Content(said))
 
@@ -223,11 +227,19 @@ class ReplayScreen(SteppingScreen):
             return older, newer
         return place.before, place.info
 
-    def _diff_title(self, place: Place) -> str:
+    async def _diff_title(self, place: Place) -> str:
         older, newer = self._pair(place)
         return _("Diff · {which} → {newer}").format(
-            which=_short_name(older) if older else _("nothing"), newer=_short_name(newer)
+            which=_short_name(older, await self._number(older)) if older else _("nothing"),
+            newer=_short_name(newer, await self._number(newer)),
         )
+
+    async def _number(self, info: CheckpointInfo) -> int:
+        """Return which of all checkpoints one is, from 1: what is added later leaves that as it is."""
+        key = info.checkpoint_id
+        if key not in self._numbers:
+            self._numbers[key] = await self._link.place(key)
+        return self._numbers[key]
 
     async def _diff_rows(self, place: Place) -> list[Row]:
         older, newer = self._pair(place)
@@ -266,6 +278,7 @@ class ReplayScreen(SteppingScreen):
     async def _mark(self) -> None:
         info = self._reel.current
         if info is not None:
+            await self._number(info)
             known = {**self._marked, info.checkpoint_id: info}
             self._marks = last_two(self._marks, info.checkpoint_id)
             self._marked = {m: known[m] for m in self._marks}
@@ -334,5 +347,5 @@ class ReplayScreen(SteppingScreen):
             await fork(self, self._link, self._place)
 
 
-def _short_name(info: CheckpointInfo) -> str:
-    return f"{info.step} {safe_text(info.node, multiline=False)} {clock_words(info.timestamp)}"
+def _short_name(info: CheckpointInfo, number: int) -> str:
+    return f"{number} {safe_text(info.node, multiline=False)} {clock_words(info.timestamp)}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from textual.content import Content
@@ -70,14 +71,16 @@ async def show_todo(screen: ReplayScreen, link: Link, place: Place, state: Mappi
 async def show_checkpoint(app: HitlApp, link: Link, info: CheckpointInfo) -> None:
     """Show what is known of a checkpoint, and how each TODO stood at it."""
     state = await link.state_at(info.checkpoint_id)
+    number, shape = await link.place(info.checkpoint_id), await link.shape()
     rows = [
-        _("checkpoint  {checkpoint_id}").format(checkpoint_id=info.checkpoint_id),
+        _("checkpoint  {number} of {total}").format(number=number, total=shape.total),
         _("from        {parent_id}").format(parent_id=info.parent_id or "-"),
         _("time        {day} {time}").format(day=day_words(info.timestamp), time=clock_words(info.timestamp)),
         _("node        {node}").format(node=safe_text(info.node)),
-        _("branch      {branch}, superstep {step}").format(branch=info.branch, step=info.step),
+        _("branch      {branch}").format(branch=info.branch),
         _("completed   {todos_completed}").format(todos_completed=info.todos_completed),
         _("said        {history_said}").format(history_said=safe_text(history_said(info), multiline=False) or "-"),
+        _("id          {checkpoint_id}").format(checkpoint_id=info.checkpoint_id),
     ]
     then = todos_at(state).values()
     rows += [f"\n{number_of(t.id)}  {render(t.status.value)}  {safe_text(t.name)}" for t in then]
@@ -121,7 +124,12 @@ async def go_back(app: HitlApp, link: Link, info: CheckpointInfo) -> CommandResu
     title = _("Restore the checkpoint of {time}").format(time=clock_words(info.timestamp))
     if not await _confirm(app, title, said, _("Restore")):
         return None
-    return await link.handler.handle(f"/checkpoint restore {info.checkpoint_id}")
+    result = await link.handler.handle(f"/checkpoint restore {info.checkpoint_id}")
+    if result.status != "restored":
+        return result
+    told = _("The session stands at checkpoint {number} of {total} again ({time}, {node}); nothing was executed.")
+    when, node = clock_words(info.timestamp), safe_text(info.node, multiline=False)
+    return replace(result, message=told.format(number=number, total=shape.total, time=when, node=node))
 
 
 async def restore(screen: ReplayScreen, session: SessionScreen, link: Link, place: Place) -> None:

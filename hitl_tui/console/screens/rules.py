@@ -7,7 +7,7 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from rich.text import Text
-from textual.app import App, ComposeResult
+from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.content import Content
 from textual.events import Resize
@@ -28,6 +28,7 @@ from hitl_tui.language import _, render
 
 if TYPE_CHECKING:
     from hitl_tui.commands.results import CommandResult
+    from hitl_tui.console.base import ConsoleApp
     from hitl_tui.console.engine import Link
 
 POLICY_FILE = "hitl.toml"
@@ -167,7 +168,7 @@ class Rules(ModalScreen[None]):
 
 
 async def list_rules(
-    app: App[int], link: Link, report: Callable[[CommandResult], None], arming: Arming, by: str
+    app: ConsoleApp, link: Link, report: Callable[[CommandResult], None], arming: Arming, by: str
 ) -> None:
     """Show the rules; there they can be changed and taken back."""
 

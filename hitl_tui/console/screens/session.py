@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import BindingType
-from textual.events import DescendantFocus, Resize
+from textual.events import DescendantFocus, Key, Resize
 from textual.message import Message
 from textual.widget import Widget
 
@@ -101,8 +101,7 @@ class SessionScreen(OperatedScreen):
 
     def on_screen_resume(self) -> None:
         """What lay over the question is gone: it is seen anew."""
-        self.hitl.arming.drawn()
-        self.typed()
+        self.query_one(QuestionPanel).uncovered()
 
     # Sessions --------------------------------------------------------------------------------------------------
 
@@ -231,8 +230,9 @@ class SessionScreen(OperatedScreen):
 
     async def _load_history(self, link: Link) -> None:
         page = await link.face.checkpoints(_PAGE)
+        count = await link.place(page[0].checkpoint_id) if page else 0
         if link is self.link:
-            self.query_one(HistoryTable).newest(page)
+            self.query_one(HistoryTable).newest(page, count)
 
     async def on_history_table_older(self, event: HistoryTable.Older) -> None:
         table = self.query_one(HistoryTable)
@@ -308,6 +308,11 @@ class SessionScreen(OperatedScreen):
     def note(self, text: str) -> None:
         """Add a command, or what it answered, to the stream."""
         self.query_one(Panes).note(f"{datetime.now().astimezone():%H:%M:%S}", text)
+
+    def decides_alone(self, key: Key) -> bool:
+        """Return whether a key is a letter that would decide at once where the focus is."""
+        panel = self.query_one(QuestionPanel)
+        return self.focused is panel and panel.at_once(key)
 
     def typed(self) -> None:
         """A key was pressed: the question shows whether the next one decides."""

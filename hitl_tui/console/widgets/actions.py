@@ -8,6 +8,7 @@ from textual.message import Message
 from textual.widgets import Static
 
 from hitl_tui.console.keymap import keymap_of
+from hitl_tui.core.safe_text import safe_text
 
 
 class ReplayAction(Static):
@@ -39,7 +40,7 @@ class ReplayAction(Static):
         self._why_not = why_not
         said = f"{keymap_of(self.app).shown(f'replay.{self._number}')} {self._label}"
         self.update(Content(f"({said})" if why_not else said))
-        self.tooltip = Content(why_not) if why_not else None
+        self.tooltip = Content(safe_text(why_not)) if why_not else None
         self.set_class(bool(why_not), "-off")
         self.set_class(chosen, "-on")
 

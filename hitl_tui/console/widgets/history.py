@@ -169,6 +169,7 @@ class GraphTable(DataTable[Text]):
         self._turns: Sequence[tuple[str, str]] = ()
         self._marks: Mapping[str, str] = {}
         self._lanes, self._digits, self._node = 3, 1, _NODE
+        self._first = 0
         self._room = 0
 
     def on_mount(self) -> None:
@@ -203,6 +204,7 @@ class GraphTable(DataTable[Text]):
         head: str,
         turns: Sequence[tuple[str, str]],
         marks: Mapping[str, str],
+        first: int = 0,
     ) -> None:
         """Show a part of the history.
 
@@ -211,8 +213,14 @@ class GraphTable(DataTable[Text]):
             index: where the cursor stands.
             head, turns: see `branch_graph`.
             marks: at most two cells put before a checkpoint, by id; with none at all there is no room for them.
+            first: which of all checkpoints the first of these is, from 1; 0 to show supersteps.
         """
-        fresh = list(checkpoints) != self._checkpoints or (head, tuple(turns)) != (self._head, tuple(self._turns))
+        first, self._first = self._first, first
+        fresh = (
+            first != self._first
+            or list(checkpoints) != self._checkpoints
+            or (head, tuple(turns)) != (self._head, tuple(self._turns))
+        )
         old, self._marks = self._marks, dict(marks)
         self._head, self._turns = head, tuple(turns)
         if fresh or bool(old) != bool(marks):
@@ -228,7 +236,7 @@ class GraphTable(DataTable[Text]):
         here = self.selected.checkpoint_id if self.selected and self.cursor_row else ""
         self._graph = branch_graph(self._checkpoints, self._head, self._turns)
         self._lanes = max([3, *(len(row.drawn) for row in self._graph)])
-        self._digits = max((len(_step(info)) for info in self._checkpoints), default=1)
+        self._digits = max((len(self._number(n)) for n in range(len(self._checkpoints))), default=1)
         self._node = max([_NODE, *(min(_LONG_NODE, cell_width(info.node)) for info in self._checkpoints)])
         self.clear()
         for number, info in enumerate(self._checkpoints):
@@ -239,8 +247,12 @@ class GraphTable(DataTable[Text]):
             index = next((n for n, c in enumerate(self._checkpoints) if c.checkpoint_id == here), 0)
         self.move_cursor(row=index, animate=False)
 
+    def _number(self, row: int) -> str:
+        """Return which of all checkpoints a row is, or its superstep."""
+        return str(self._first - row) if self._first else _step(self._checkpoints[row])
+
     def _text(self, number: int) -> Text:
-        """Return one row: mark, graph, superstep and node, what happened, time; what happened is cut to the room."""
+        """Return one row: mark, graph, number and node, what happened, time; what happened is cut to the room."""
         info, row = self._checkpoints[number], self._graph[number]
         mark = f"{self._marks.get(info.checkpoint_id, ''):<3}" if self._marks else ""
         # Beside several branches the seconds have no room.
@@ -248,7 +260,7 @@ class GraphTable(DataTable[Text]):
         clock = clock_words(info.timestamp)[:exact] if self._room >= 34 else ""
         wide = self._node if self._room >= _ROOMY else _NODE
         node = one_line(safe_text(info.node, multiline=False), wide)
-        step = f"{_step(info):>{self._digits}} " if self._room >= _ROOMY else ""
+        step = f"{self._number(number):>{self._digits}} " if self._room >= _ROOMY else ""
         head = f"{mark}{row.drawn:<{self._lanes}} {step}{node}{' ' * (wide - cell_width(node))} "
         room = max(0, self._room - cell_width(head) - (exact + 1 if clock else 0))
         said = said_of(info, row, room)
@@ -280,10 +292,16 @@ class HistoryTable(GraphTable):
         self._checkpoints = []
         self._fill()
 
-    def newest(self, page: Sequence[CheckpointInfo]) -> None:
-        """Take over the newest page; the cursor stays at the top, or on its checkpoint."""
+    def newest(self, page: Sequence[CheckpointInfo], count: int = 0) -> None:
+        """Take over the newest page; the cursor stays at the top, or on its checkpoint.
+
+        Args:
+            page: newest first.
+            count: how many checkpoints there are; 0 to show supersteps.
+        """
         if list(page) == self._checkpoints[: len(page)]:
             return
+        self._first = count
         last = page[-1].checkpoint_id if page else ""
         older = [c for c in self._checkpoints if c.checkpoint_id < last] if page else []
         overlaps = bool({c.checkpoint_id for c in page} & {c.checkpoint_id for c in self._checkpoints})

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 LONGEST_TEXT = 10_000
 LONGEST_COMMAND = 100_000
 """Characters that the prompt takes, of plain text and of a command; no more than those can be used."""
+MOST_LINES = 5_000
+"""Each is measured and drawn by itself, so that many of them take long whatever they hold."""
 
 Completer = Callable[[str, int], "Sequence[Completion]"]
 """A line and the cursor's place in it → how it could go on."""
@@ -53,18 +55,20 @@ class Prompt(TextArea):
     """Where commands and words are typed."""
 
     class TooLong(Message):
-        """A text is longer than can be used; it wasn't taken.
+        """A text is longer than can be used; it was neither taken nor sent.
 
         Args:
-            length: characters it has.
-            most: characters it may have.
+            length: characters it has; lines, when those are too many.
+            most: how many it may have.
+            lines: it has too many lines.
             pasted: it came by a paste, and what stood in the prompt stands there still.
         """
 
-        def __init__(self, length: int, most: int, *, pasted: bool) -> None:
+        def __init__(self, length: int, most: int, *, lines: bool, pasted: bool) -> None:
             super().__init__()
             self.length = length
             self.most = most
+            self.lines = lines
             self.pasted = pasted
 
     class Sent(Message):
@@ -120,11 +124,14 @@ class Prompt(TextArea):
         event.stop()
         event.prevent_default()
         length = len(self.text) - len(self.selected_text) + len(event.text)
+        lines = self.text.count("\n") - self.selected_text.count("\n") + len(event.text.splitlines())
         most = longest_of(self.text or event.text[:100])
-        if length > most:  # before anything else is done with it: each line would be measured and drawn
-            self.post_message(self.TooLong(length, most, pasted=True))
-            return
-        self.insert(typed_text(event.text))
+        if length > most:  # before anything else is done with it
+            self.post_message(self.TooLong(length, most, lines=False, pasted=True))
+        elif lines > MOST_LINES:
+            self.post_message(self.TooLong(lines, MOST_LINES, lines=True, pasted=True))
+        else:
+            self.insert(typed_text(event.text))
 
     def on_resize(self) -> None:
         """Draw it anew: as many lines as before may be broken elsewhere, and Textual would keep the old ones."""
@@ -134,7 +141,7 @@ class Prompt(TextArea):
         text = self.text.strip()
         most = longest_of(text)
         if len(text) > most:
-            self.post_message(self.TooLong(len(text), most, pasted=False))
+            self.post_message(self.TooLong(len(text), most, lines=False, pasted=False))
         elif text:
             self.text = ""  # at once: what is typed before somebody took the line is the next one
             self.post_message(self.Sent(text))

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 _TOO_SOON = mark("Too soon after the last key: wait half a second, then press it again; nothing was decided.")
 _UNMARKABLE = mark("This question can't be approved, so it can't be marked.")
+_UNDO = "question.undo"
 _TITLE_EDGE = 4
 _TALL, _MOST_ROWS, _FEW_ROWS = 20, 3, 2
 """Rows of a tall terminal, and how many of them the actions may take there and elsewhere."""
@@ -118,6 +119,7 @@ class QuestionPanel(Vertical, can_focus=True):
         self._ahead = Ahead(arming)
         self._rested = False
         self._flowing = False
+        """Keys come without a pause after one that meant nothing, came too soon or opened a dialog: words, it seems."""
         self._now = now or (lambda: datetime.now(UTC))
         self._questions: list[Question] = []
         self._shown = ""
@@ -197,6 +199,12 @@ class QuestionPanel(Vertical, can_focus=True):
         self.query_one(Body).scroll_home(animate=False, force=True, immediate=True)
         self.set_class(risk_of(question) == "high", "-risky")
         self._read.discard(question.id)
+        self.arming.drawn()
+        self._places()
+        self.call_after_refresh(self._on_screen, self._drawn)
+
+    def uncovered(self) -> None:
+        """What lay over it is gone; it is seen once the screen was drawn."""
         self.arming.drawn()
         self._places()
         self.call_after_refresh(self._on_screen, self._drawn)
@@ -359,6 +367,15 @@ class QuestionPanel(Vertical, can_focus=True):
     def answered(self) -> None:
         """An answer was given, or not: no dialog is on its way any more; what was typed for it goes with it."""
         self._ahead.take(keymap_of(self.app))
+
+    def at_once(self, key: Key) -> bool:
+        """Return whether a key is a letter that would decide the question on the screen, or undo, without a dialog."""
+        name, question = keymap_of(self.app).at(keys.QUESTION, key.key), self.question
+        if not (name and question is not None and key.character and key.character.isalpha()):
+            return False
+        found = next((a for a in answers(question) if name == f"question.{a.number}"), None)
+        looks = found is not None and (found.why_not or found.ask in ("details", "always"))
+        return name == _UNDO or (found is not None and not looks and not opens(question, found))
 
     def action_act(self, number: int) -> None:
         self._swallow_click = False

@@ -17,7 +17,9 @@ _HAS_FIGURE = 1.15
 _CODE = 0.85  # who asks in words wants to read words, unless there are none
 _QUESTION = 0.8  # a list of questions has all the words and none of the answers
 _DEFINITION = 1.35
+_AS_WRITTEN = 0.04  # decides between passages alike: the word itself before another form of it
 _HANGUL = re.compile("[가-힣]")
+_ENGLISH = re.compile(r"[a-z]+", re.IGNORECASE)
 _HOW_MUCH = re.compile(
     r"몇|얼마|퍼센트|비율|\bhow (?:many|much|long|often|large|big|far|old|fast|soon)\b|\bpercent|\bnumber of\b"
     r"|\bby when\b|\bwhat (?:is|are) the (?:maximum|minimum|default|limit)\b",
@@ -78,7 +80,16 @@ def prior(question: str, terms: Sequence[Term], stop: frozenset[str], heading: s
         factor *= _CODE
     if defines(text, subject_of(question)):
         factor *= _DEFINITION
-    return factor
+    return factor * (1 + _AS_WRITTEN * as_written(text, terms))
+
+
+def as_written(text: str, terms: Sequence[Term]) -> float:
+    """Return which share of the English terms stands in a text exactly as in the question, 0 to 1."""
+    wanted = [t.surface.casefold() for t in terms if t.weight is not Weight.WEAK and _ENGLISH.fullmatch(t.surface)]
+    if not wanted:
+        return 0.0
+    words = {word.casefold() for word in _ENGLISH.findall(normalise(text))}
+    return sum(word in words for word in wanted) / len(wanted)
 
 
 def heading_likeness(heading: str, terms: Sequence[Term], stop: frozenset[str]) -> float:

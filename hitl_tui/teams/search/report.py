@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from hitl_tui.teams.brief import BRIEF, Block, Brief, language_of, quoted
-from hitl_tui.teams.contract import Citation, TeamResult
+from hitl_tui.teams.contract import Citation, TeamResult, shown_name
 
 _NAMED = 5
 _ANSWER = 600
@@ -128,7 +128,7 @@ def make_report(found: Found) -> TeamResult:
 
 
 def _names(words: Mapping[str, str], items: Sequence[dict[str, str]], count: int) -> str:
-    names = [f"{item['path']} ({item['reason']})" for item in items[:_NAMED]]
+    names = [f"{shown_name(item['path'])} ({item['reason']})" for item in items[:_NAMED]]
     if count > len(names):
         names.append(words["more"].format(count=count - len(names)))
     return "; ".join(names)

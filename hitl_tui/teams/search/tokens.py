@@ -25,6 +25,10 @@ _SHORT = re.compile(r"(?<![가-힣])[가-힣]{2}(?![가-힣])")
 _CLITIC = re.compile(r"(?<=[A-Za-z])['’](?:s|t|re|ve|ll|d|m)\b", re.IGNORECASE)
 _CAMEL = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 _MARKS = re.compile(r"[\u0300-\u036f]")
+_UP_TO = re.compile(
+    r"\bup\sto\s(?:an?\s)?(?:(?:about|maximum|max|total|of)\s){0,3}(?:[A-Z]{2,4}\s?)?[$€£₩¥]?\s?\d", re.IGNORECASE
+)
+_LIMIT = "upto"
 _ONE_SYLLABLE_PARTICLES = frozenset("은는이가을를의에도로와과만")
 _MAX_WORD = 64
 _TARGET = re.compile(
@@ -85,12 +89,14 @@ def _kind(match: re.Match[str]) -> str:
 def index_tokens(text: str) -> str:
     """Return the tokens of a text, joined by spaces, as they are indexed.
 
-    Single syllables before a particle (`법은`) follow at the end, so that they don't part what stands side by side.
+    Single syllables before a particle (`법은`) follow at the end, so that they don't part what stands side by side;
+    so does one token for a limit that is given by its amount (`up to 180 USD`).
     """
     clean = normalise(text)
-    singles = [match.group()[0] for match in _SHORT.finditer(clean) if match.group()[1:] in _ONE_SYLLABLE_PARTICLES]
+    extra = [match.group()[0] for match in _SHORT.finditer(clean) if match.group()[1:] in _ONE_SYLLABLE_PARTICLES]
+    extra += [_LIMIT] if _UP_TO.search(clean) else []
     phrase = phrase_tokens(clean)
-    return f"{phrase} {' '.join(singles)}" if singles else phrase
+    return f"{phrase} {' '.join(extra)}" if extra else phrase
 
 
 def readable(text: str) -> str:
@@ -164,21 +170,35 @@ _STEP4 = (
     "ement", "ance", "ence", "able", "ible", "ment", "ant", "ent", "ism", "ate", "iti", "ous", "ive", "ize", "ise",
     "al", "er", "ic",
 )  # fmt: skip
+_IRREGULAR = {
+    "children": "child", "people": "person", "men": "man", "women": "woman", "feet": "foot", "teeth": "tooth",
+    "mice": "mouse", "analyses": "analysis", "indices": "index", "appendices": "appendix", "matrices": "matrix",
+    "vertices": "vertex", "crises": "crisis", "axes": "axis", "criteria": "criterion", "buses": "bus", "gases": "gas",
+    "lenses": "lens", "quizzes": "quiz", "knives": "knife", "wives": "wife", "shelves": "shelf", "halves": "half",
+    "menus": "menu", "taxis": "taxi", "paid": "pay", "sent": "send", "spent": "spend", "lent": "lend", "lost": "lose",
+    "sold": "sell", "bought": "buy", "brought": "bring", "built": "build", "wrote": "write", "written": "write",
+    "chose": "choose", "chosen": "choose", "broke": "break", "broken": "break", "stolen": "steal", "taught": "teach",
+}  # fmt: skip
 _VOWEL = re.compile(r"[aeiouy]")
+_CLOSED = re.compile(r"[^aeiou][aeiouy][^aeiouwxy]$")
 _MEASURE = re.compile(r"[aeiouy]+[^aeiouy]+")
 
 
 def stem(word: str) -> str:
     """Return the stem of an English word in lower case (Porter's algorithm, somewhat shortened).
 
-    Words with other letters than a to z come back as they are.
+    Two of its rules are those of its successor, Snowball: a `y` after a vowel stays (day, days), one after two
+    letters goes (try, tries). Words with other letters than a to z come back as they are.
     """
-    if len(word) < 4 or not word.isascii() or not word.isalpha():
+    if len(word) < 3 or not word.isascii() or not word.isalpha():
         return word
-    word = _plural(word)
-    word = _past(word)
-    if word.endswith("y") and _VOWEL.search(word[:-1]):
+    word = _IRREGULAR.get(word, word)
+    if len(word) > 3:
+        word = _past(_plural(word))
+    if word.endswith("y") and len(word) > 2 and word[-2] not in "aeiou":
         word = word[:-1] + "i"
+    if len(word) < 4:
+        return word
     for table in (_STEP2, _STEP3):
         for suffix, put in table:
             if word.endswith(suffix):
@@ -186,9 +206,14 @@ def stem(word: str) -> str:
                 word = base + put if _measure(base) > 0 else word
                 break
     word = _residue(word)
-    if word.endswith("e") and _measure(word[:-1]) >= 1 and len(word) > 4:
+    if word.endswith("e") and len(word) > 4 and _measure(word[:-1]) >= 1 and not _closed(word[:-1]):
         word = word[:-1]
     return word[:-1] if word.endswith("ll") and _measure(word) > 1 else word
+
+
+def _closed(base: str) -> bool:
+    """Whether a base has lost an `e`: one syllable that ends with a consonant after a single vowel (fil, mov)."""
+    return _measure(base) == 1 and _CLOSED.search(base) is not None
 
 
 def _measure(base: str) -> int:
@@ -196,7 +221,7 @@ def _measure(base: str) -> int:
 
 
 def _plural(word: str) -> str:
-    if word.endswith("sses") or (word.endswith("ies") and len(word) > 4):
+    if word.endswith(("sses", "xes", "zzes")) or (word.endswith("ies") and len(word) > 4):
         return word[:-2]
     if word.endswith("s") and not word.endswith(("ss", "us", "is")):
         return word[:-1]
@@ -213,7 +238,7 @@ def _past(word: str) -> str:
                 return base + "e"
             if len(base) > 2 and base[-1] == base[-2] and base[-1] not in "aeioulsz":
                 return base[:-1]
-            return base
+            return base + "e" if _closed(base) else base
     return word
 
 

@@ -1,0 +1,40 @@
+"""Whether something happened: what helps to decide that comes first (D12)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from console_support import command_workspace, console
+
+from hitl_tui.console.widgets.question import Place
+from hitl_tui.console.widgets.rows import Rows
+from hitl_tui.core.requests import Kind
+from hitl_tui.core.todos import Status
+
+
+async def test_what_ran_when_and_what_it_put_out_stand_before_the_keys_of_the_record(tmp_path: Path) -> None:
+    workspace = command_workspace(tmp_path / "w")
+    path = workspace / "hitl.toml"
+    path.write_text(path.read_text(encoding="utf-8").replace('"touch", ', '"echo", "made", '), encoding="utf-8")
+    async with console(tmp_path / "d", workspace, query="The cap", mode="risk") as c:
+        await c.until(lambda: c.shown() and c.status("todo_001") == Status.COMPLETED, "the search")
+        await c.send("/todo add command_team keep file=one")
+        await c.asked(1)
+        assert c.session.link is not None
+        before = (await c.session.link.face.checkpoints(1))[0]
+        await c.send("/todo approve 2")
+        await c.until(lambda: c.status("todo_002") == Status.COMPLETED, "the command")
+        await c.send(f"/checkpoint restore {before.checkpoint_id}")
+        await c.until(lambda: c.snapshot.branch == 1, "restored")
+        await c.asked(1)
+        await c.send("/todo approve 2")
+        await c.until(lambda: c.panel.question and c.panel.question.kind is Kind.EFFECT, "the doubt")
+        await c.until(lambda: c.panel.question and c.panel.question.view.evidence, "what is known of the first run")
+        rows = [(r.label, r.text.plain) for r in c.panel.query_one(Rows).rows]
+        labels = [label for label, __ in rows]
+        assert ("ran", "echo made one") in rows and any("made one" in text for label, text in rows if not label)
+        assert labels.index("doubt") < labels.index("ran") < labels.index("began") < labels.index("put out")
+        assert labels.index("put out") < labels.index("key") and "ended" in labels
+        assert [str(p.render()) for p in c.panel.query(Place)][:5] == [
+            "1 Use as done", "(2 Edit)", "3 Reject", "(4 Skip)", "5 Do again",
+        ]  # fmt: skip

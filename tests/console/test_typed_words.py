@@ -1,0 +1,126 @@
+"""What a person types at the prompt that is no command: answers, calls for help, questions, and far too much."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from console_support import RISE, console
+from textual.events import Paste
+
+from hitl_tui.commands.changing import LONGEST_TEXT as LONGEST_PLAIN
+from hitl_tui.commands.parser import LONGEST_LINE
+from hitl_tui.console.memory import recall_lines, remember_lines
+from hitl_tui.console.screens.home import HomeScreen
+from hitl_tui.console.screens.viewer import Viewer
+from hitl_tui.console.widgets.bars import MessageLine
+from hitl_tui.console.widgets.prompt import LONGEST_COMMAND, LONGEST_TEXT, MOST_LINES
+from hitl_tui.core.todos import Status
+from hitl_tui.language import using
+from hitl_tui.supervisor.workbench import LONGEST_QUERY
+
+MANY = "".join(f"line {number:06d}\n" for number in range(20_000))
+
+
+async def test_an_answer_at_the_prompt_decides_nothing_and_says_where_it_would(tmp_path: Path) -> None:
+    (tmp_path / "keys.toml").write_text('"session.question" = "ctrl+t"\n"question.1" = "y"\n', encoding="utf-8")
+    async with console(tmp_path, query=RISE, size=(80, 24)) as c:
+        await c.asked()
+        for words in ("1", "Yes!", "ok", "approve", "승인", "네", "no"):
+            c.session.say("")
+            await c.send(words)
+            await c.until(lambda: c.message, words)
+            assert "Ctrl+T goes to the question, where y approves" in c.message[:78]
+            assert "/todo approve todo_001" in c.message
+        assert c.status("todo_001") == Status.WAITING_APPROVAL
+        assert [q.view.decisions for q in c.snapshot.questions] == [()]
+        await c.send("help")
+        await c.until(lambda: isinstance(c.app.screen, Viewer), "the help")
+        await c.press("escape")
+        assert c.status("todo_001") == Status.WAITING_APPROVAL
+
+
+@pytest.mark.long
+async def test_both_are_said_in_korean(tmp_path: Path) -> None:
+    with using("ko"):
+        async with console(tmp_path, query=RISE, size=(80, 24)) as c:
+            await c.asked()
+            await c.send("승인")
+            await c.until(lambda: "Ctrl+G 키로 질문에 간 뒤 1 키로 승인" in c.message, "where it is decided")
+            assert c.status("todo_001") == Status.WAITING_APPROVAL
+            await c.send("호텔 숙박비 한도가 얼마야?")
+            await c.until(lambda: c.message.startswith("앞에 /new를 붙이면 새 세션이 시작됩니다."), "the way out")
+
+
+async def test_what_is_no_change_of_the_plan_is_told_the_way_out_and_not_lost(tmp_path: Path) -> None:
+    question = "What is the hotel limit per night?"
+    async with console(tmp_path, query=RISE, size=(80, 24)) as c:
+        await c.asked()
+        await c.send(question)
+        await c.until(lambda: c.message, "an answer")
+        line = c.session.query_one(MessageLine)
+        assert str(line.render()).lstrip().startswith("error: Write /new before it to begin another session")
+        assert not any("가" <= letter <= "힣" for letter in c.message)
+        assert c.prompt.text == ""
+        await c.press("up")
+        assert c.prompt.text == question
+        await c.press("home", *"/new ", "enter")
+        await c.until(lambda: c.shown() and c.snapshot.query == question, "another session with it")
+
+
+@pytest.mark.long
+async def test_what_is_far_too_much_is_refused_at_once_and_kept_nowhere(tmp_path: Path) -> None:
+    async with console(tmp_path, query=RISE, size=(80, 24)) as c:
+        await c.asked()
+        c.prompt.focus()
+        await c.press("a")
+        for text, said in (
+            (MANY, f"That is {len(MANY) + 1:,} characters; at most 10,000 can be used. Nothing was pasted."),
+            ("x" * 1_048_576, "That is 1,048,577 characters"),
+        ):
+            c.prompt.post_message(Paste(text))
+            await c.until(lambda said=said: c.message.startswith(said), said)  # type: ignore[misc]
+            assert c.prompt.text == "a"
+        c.prompt.text = "/todo skip 1 "
+        c.prompt.post_message(Paste("x\n" * (MOST_LINES + 1)))
+        await c.until(lambda: f"at most {MOST_LINES:,} can be used" in c.message, "too many lines")
+        c.prompt.text = "what about " + "x" * LONGEST_TEXT
+        await c.press("enter")
+        await c.until(lambda: "at most 10,000 can be used" in c.message, "too long to be sent")
+        assert len(c.prompt.text) > LONGEST_TEXT, "it stays where it was typed"
+        assert recall_lines(tmp_path) == []
+        assert c.status("todo_001") == Status.WAITING_APPROVAL
+
+
+@pytest.mark.long
+async def test_the_first_screen_takes_a_paste_up_to_the_length_of_a_question(tmp_path: Path) -> None:
+    async with console(tmp_path) as c:
+        await c.until(lambda: isinstance(c.app.screen, HomeScreen), "the first screen")
+        c.prompt.post_message(Paste("x" * 1_048_576))
+        await c.until(lambda: "at most 10,000 can be used" in c.message, "too long")
+        assert c.prompt.text == ""
+        c.prompt.post_message(Paste("상한 " * 3_000))
+        await c.until(lambda: c.prompt.text, "what can be used")
+        c.prompt.text = ""
+        await c.send("?")
+        await c.until(lambda: isinstance(c.app.screen, Viewer), "the help")
+        assert not list((tmp_path / "sessions").glob("*")), "no session was begun for it"
+
+
+def test_the_prompt_takes_what_the_rooms_below_take() -> None:
+    assert LONGEST_TEXT == LONGEST_PLAIN == LONGEST_QUERY
+    assert LONGEST_COMMAND == LONGEST_LINE
+
+
+@pytest.mark.parametrize("letter", ["x", "가", "😀"])
+def test_lines_are_kept_up_to_a_length_and_a_size(tmp_path: Path, letter: str) -> None:
+    lines = [f"first {letter}", *(f"{n} {letter * 9_000}" for n in range(200)), letter * 10_001, "last"]
+    remember_lines(tmp_path, lines)
+    path = tmp_path / "prompt-history.jsonl"
+    assert path.stat().st_size <= 500_000
+    kept = recall_lines(tmp_path)
+    assert kept[-1] == "last" and kept[-2].startswith("199 ")
+    assert lines[-len(kept) - 1 : -2] == kept[:-1]
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines * 3), encoding="utf-8")
+    assert set(recall_lines(tmp_path)) <= set(lines) - {letter * 10_001}
