@@ -126,15 +126,17 @@ class Program:
     @property
     def written(self) -> str:
         """What the prompt shows."""
-        rows = self.emulator.rows
+        rows = [row.strip("│").rstrip() for row in self.emulator.rows[:-1]]  # in a large terminal it has a frame
         first = next((y for y, row in enumerate(rows) if row.startswith(PROMPT)), len(rows))
-        text = "\n".join(row[len(PROMPT) :].rstrip() for row in rows[first:-1])
+        last = next((y for y in range(first, len(rows)) if rows[y].startswith("╰")), len(rows))
+        text = "\n".join(row[len(PROMPT) :] for row in rows[first:last])
         return "" if text.startswith(EMPTY[:40]) else text.rstrip()
 
     @property
     def dialog(self) -> bool:
         """Something lies over the session: the prompt's sign is under it, or a frame stands in the middle."""
-        return "Esc back" in self.screen or "Esc closes" in self.screen or "Esc Cancel" in self.screen
+        shown = self.screen.lower()
+        return any(said in shown for said in ("esc back", "esc closes", "esc cancel"))
 
     @property
     def screen(self) -> str:

@@ -153,6 +153,7 @@ class RaceApp(HitlApp):
         self.time = clock
         self.taken: list[Taken] = []
         self.came = 0
+        self._worded = False
         self._known: set[tuple[object, float]] = set()
         self.over = ("", 0.0)
         """What kind of screen the last frame was of, and since when."""
@@ -209,8 +210,18 @@ class RaceApp(HitlApp):
             await super().on_event(event)
             if event in self.early:
                 self.taken.pop()
+            elif self._worded:
+                self._worded = False
+                letter, last = self.taken[-2:]
+                words = [replace(one, field="prompt", focus="prompt") for one in (letter, last)]
+                self.taken[-1:] = words
         else:
             await super().on_event(event)
+
+    def _words_begin(self) -> None:
+        """A letter that the question had and this one are words after all: both have to be in the prompt."""
+        self._worded = True
+        super()._words_begin()
 
     def _taken(self, event: events.Key | events.Paste) -> Taken:
         focused = self.screen.focused
@@ -297,7 +308,7 @@ class World:
             before = (self.app.came, len(self.tasks), id(self.app.stood.sight))
             await asyncio.sleep(0.008)
             busy = self.app._driver is not None and self.app.came < self.driver.sent
-            done = not self.tasks and not busy and not self._snapshot_busy()
+            done = not self.tasks and not busy and not self._snapshot_busy() and not self.app.alone.holding
             quiet = quiet + 1 if done and before == (self.app.came, len(self.tasks), id(self.app.stood.sight)) else 0
 
     def _snapshot_busy(self) -> bool:

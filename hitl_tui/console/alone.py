@@ -40,6 +40,11 @@ class Alone:
         self._letter: Key | None = None
         self._waiting: Timer | None = None
 
+    @property
+    def holding(self) -> bool:
+        """A letter waits for what comes after it."""
+        return self._letter is not None
+
     async def passes(self, event: Typed) -> bool:
         """Return whether an event goes on now; a letter that was held goes before it, or is forgotten."""
         letter = self._take()

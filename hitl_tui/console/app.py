@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Iterable
 from functools import cached_property
 from pathlib import Path, PurePath
-from typing import TYPE_CHECKING, Any, ClassVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual import events
 from textual.app import SystemCommand
@@ -54,7 +54,7 @@ class HitlApp(ConsoleApp):
         self.home = HomeScreen()
         self.install_screen(self.home, "home")
         self._unsaid: tuple[str, bool] | None = None
-        self._alone = Alone(self._decides_alone, self._words_begin, self._letter_dropped, self._hand_on, self.set_timer)
+        self.alone = Alone(self._decides_alone, self._words_begin, self._letter_dropped, self.hand_on, self.set_timer)
 
     # Screens ---------------------------------------------------------------------------------------------------
 
@@ -144,16 +144,11 @@ class HitlApp(ConsoleApp):
 
     # Keys ------------------------------------------------------------------------------------------------------
 
-    async def on_event(self, event: events.Event) -> None:
-        typed = isinstance(event, (events.Key, events.Paste)) and not event.is_forwarded
-        if not typed or await self._alone.passes(cast("events.Key | events.Paste", event)):
-            await super().on_event(event)
-
-    async def _hand_on(self, event: events.Key | events.Paste) -> None:
-        await super().on_event(event)
+    async def passes(self, event: events.Key | events.Paste) -> bool:
+        return await self.alone.passes(event)
 
     def _decides_alone(self, key: events.Key) -> bool:
-        return self._session_on_top and self.session.decides_alone(key)
+        return self._session_on_top and self.arming.decides and self.session.decides_alone(key)
 
     def _words_begin(self) -> None:
         self.session.to_prompt()

@@ -174,18 +174,30 @@ class ConsoleApp(PaintedApp):
             self.leisure.typed()
             if not self.app_focus:  # Textual does so for keys; text may be dropped into a window without the focus, too
                 self.app_focus = True
-            if self._held(event):
-                return
-            if self.screen.focused is None:
-                self._focus_field()
-            self.typed()
-        elif isinstance(event, events.Key) and not self.screen.is_mounted:  # what had the focus had no use for it
+            if await self.passes(event):
+                await self.hand_on(event)
+            return
+        if isinstance(event, events.Key) and not self.screen.is_mounted:  # what had the focus had no use for it
             again = events.Key(event.key, event.character)
             again.time = event.time
             self._held(again)
             return
-        elif isinstance(event, events.MouseDown):
+        if isinstance(event, events.MouseDown):
             self.arming.click(time.monotonic() - event.time)
+        await super().on_event(event)
+
+    async def passes(self, event: events.Key | events.Paste) -> bool:
+        """Return whether what was typed goes on now."""
+        return True
+
+    async def hand_on(self, event: events.Key | events.Paste) -> None:
+        """Hand what was typed to what has the focus, or keep it until something can take it."""
+        if self._held(event):
+            return
+        focused = self.screen.focused
+        if focused is None or not focused.display:  # a click may give it to what is gone by then
+            self._focus_field()
+        self.typed()
         await super().on_event(event)
 
     def typed(self) -> None:

@@ -84,7 +84,8 @@ async def test_the_edited_input_is_approved_with_its_own_preview_only(tmp_path: 
         assert isinstance(c.app.screen, Edit) and not (workspace / "many").exists(), "nothing rested"
         await c.until(lambda: "./many59" in shown(), "its preview again")
         await previewed(c)
-        await c.press("f9")
+        assert not c.app.screen.query_one("#approve").can_focus, "no button approves on Enter"
+        await c.pilot.click("#approve")
         await c.until(lambda: (workspace / "many").exists(), "the edited command")
 
 

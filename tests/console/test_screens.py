@@ -15,6 +15,7 @@ from textual.widgets import DataTable, OptionList
 
 from hitl_tui.console.app import HitlApp
 from hitl_tui.console.help import help_rows
+from hitl_tui.console.keymap import Keymap
 from hitl_tui.console.keys import KEYS, with_jamo
 from hitl_tui.console.memory import Remembered, recall, recall_lines, remember, remember_lines
 from hitl_tui.console.options import ConsoleOptions
@@ -160,7 +161,7 @@ async def test_help_comes_from_the_key_map_and_the_commands(tmp_path: Path) -> N
         await c.press("escape")
         assert isinstance(c.app.screen, HomeScreen)
     said = "\n".join(row.label + row.text.plain for row in help_rows())
-    assert all(spec.help in said for spec in KEYS)
+    assert all(Keymap().named(spec.help) in said for spec in KEYS)
     assert "/checkpoint restore <id>" in said
 
 

@@ -142,7 +142,9 @@ class Edit(Form[Edited | None]):
                 yield Rows(id="edit-result")
             with Flow(classes="dialog-row"):
                 yield self.button("form.send", _("Ask anew"))
-                yield self.button("form.approve", _("Approve it"))
+                approve = self.button("form.approve", _("Approve it"))
+                approve.can_focus = False  # else Enter on it would approve
+                yield approve
                 yield self.button("form.editor", _("Editor"))
                 yield self.button("form.cancel", _("Back"))
 
@@ -302,7 +304,8 @@ class Edit(Form[Edited | None]):
             return _(_PENDING)
         if not self._end:
             return _(_UNREAD)
-        return "" if arming_of(self.app).decides else _(_SOON)
+        arming = arming_of(self.app)
+        return "" if (arming.click_decides if arming.pointer else arming.decides) else _(_SOON)
 
     def action_send(self) -> None:
         if not self.hurried():

@@ -342,16 +342,18 @@ class QuestionPanel(Vertical, can_focus=True):
         wanted = keymap.at(keys.QUESTION, event.key)
         if self._rested:
             self._flowing = False
-        if covered := self.screen is not self.app.screen:
-            self._ahead.begin()  # a dialog came while this was on its way here
         kept = self._ahead.keep(event)
+        late = not kept and self.screen is not self.app.screen  # a dialog came while this was on its way here
+        if late:
+            self._ahead.begin()
+            kept = self._ahead.keep(event)
         self._flowing = self._flowing or not (wanted or kept)
         if kept or wanted:
             event.stop()
             event.prevent_default()
         if wanted and not kept:
             await self.run_action(next(s.action for s in keymap.of(keys.QUESTION) if s.id == wanted))
-        if covered:
+        if late:
             await self._hand_on()
 
     def on_paste(self, event: Paste) -> None:
@@ -430,7 +432,7 @@ class QuestionPanel(Vertical, can_focus=True):
         if self._flowing and not self.arming.decides:
             self._hold_back()
         else:
-            self._flowing = True
+            self._flowing = self._flowing or bool(self._marks)
             self.post_message(self.Wanted("review"))
 
     def has_draft(self, question_id: str) -> bool:
