@@ -14,6 +14,8 @@ from hitl_tui.console.screens.dialogs import Words, WordsInput
 from hitl_tui.console.screens.saying import Saying
 from hitl_tui.core.todos import Status
 
+pytestmark = pytest.mark.long
+
 KEYS = ["r", "3", "ㄱ", "e", "2", "d", "6", "l", "7", "w", "j", "k", "u", "0", "9", "space", "z"]
 SOON = "Too soon after the last key; nothing was decided"
 

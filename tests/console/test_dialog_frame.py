@@ -17,6 +17,8 @@ from hitl_tui.console.widgets.actions import ReplayAction
 from hitl_tui.console.widgets.bars import HeaderBar
 from hitl_tui.console.widgets.frame import shared
 
+pytestmark = pytest.mark.long
+
 LONG = "\n".join(f"What would happen, part {n}." for n in range(40))
 KOREAN = (
     "문서에서 다음 물음에 답이 되는 구절을 찾습니다: 집주인이 전세금 3억을 10억으로 올려달래. 법적으로 해결방법 알려줘"

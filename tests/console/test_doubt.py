@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from console_support import command_workspace, console
 
 from hitl_tui.console.widgets.question import Place
 from hitl_tui.console.widgets.rows import Rows
 from hitl_tui.core.requests import Kind
 from hitl_tui.core.todos import Status
+
+pytestmark = pytest.mark.long
 
 
 async def test_what_ran_when_and_what_it_put_out_stand_before_the_keys_of_the_record(tmp_path: Path) -> None:

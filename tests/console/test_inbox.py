@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from console_support import Console, command_workspace, console
 from textual.widgets import DataTable
 
 from hitl_tui.console.screens.inbox import Inbox
 from hitl_tui.core.todos import Status
+
+pytestmark = pytest.mark.long
 
 
 def lines(c: Console) -> list[list[str]]:

@@ -12,6 +12,8 @@ from console_support import command_workspace, console
 from hitl_tui.console.screens.edit import Edit
 from hitl_tui.core.todos import Status
 
+pytestmark = pytest.mark.long
+
 
 async def test_keys_right_after_the_one_for_the_editor_dont_close_the_dialog(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from console_support import RISE, command_workspace, console
 from textual import events
 
 from hitl_tui.console.screens.dialogs import Words, WordsInput
 from hitl_tui.console.screens.form import FieldInput
 from hitl_tui.core.todos import Status
+
+pytestmark = pytest.mark.long
 
 
 async def test_several_lines_pasted_as_a_reason_are_the_reason(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from console_support import RISE, Console, command_workspace, console
 from textual.widgets import DataTable
 
@@ -63,6 +64,7 @@ async def results(c: Console) -> str:
     return text
 
 
+@pytest.mark.long
 async def test_marked_todos_are_skipped_removed_and_given_a_priority_with_a_result_for_each(tmp_path: Path) -> None:
     workspace = command_workspace(tmp_path / "w")
     async with console(tmp_path / "d", workspace, query="What is the cap?") as c:
@@ -125,6 +127,7 @@ async def test_what_ran_keeps_its_place_by_key_and_by_command_and_says_so_alike(
         assert [t.id for t in c.snapshot.todos] == ["todo_001", "todo_002"]
 
 
+@pytest.mark.long
 async def test_a_teams_own_steps_are_stepped_through_and_gone_back_to(tmp_path: Path) -> None:
     async with console(tmp_path, query=RISE, mode="risk") as c:
         await c.until(lambda: c.shown() and c.snapshot.status == "finished", "the end")

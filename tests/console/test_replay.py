@@ -139,6 +139,7 @@ async def test_decisions_are_found_and_say_who(tmp_path: Path) -> None:
         assert "approve 002" in r.where
 
 
+@pytest.mark.long
 async def test_differences_of_a_moment_a_mark_and_two_marks(tmp_path: Path) -> None:
     async with replayed(tmp_path) as r:
         await r.press("home", "2")
@@ -168,6 +169,7 @@ async def test_differences_of_a_moment_a_mark_and_two_marks(tmp_path: Path) -> N
         assert "decided" in r.text
 
 
+@pytest.mark.long
 async def test_a_result_is_shown_as_it_was(tmp_path: Path) -> None:
     async with replayed(tmp_path) as r:
         for keys, expected in ((("end",), "233.3%"), (("home", "right_square_bracket"), "It had no result")):
@@ -237,6 +239,7 @@ async def test_what_a_command_did_is_named_before_going_back(tmp_path: Path) -> 
         assert "001" in stays and "touch" in stays and "(done)" in stays
 
 
+@pytest.mark.long
 async def test_keys_in_one_burst_act_where_they_led(tmp_path: Path) -> None:
     async with replayed(tmp_path) as r:
         total = r.number
@@ -279,6 +282,7 @@ def _title(c: Console) -> str:
     return str(c.app.screen.query_one("#confirm").border_title)
 
 
+@pytest.mark.long
 async def test_mouse_and_graph_keys_go_to_a_moment(tmp_path: Path) -> None:
     async with replayed(tmp_path) as r:
         total = r.number
@@ -295,6 +299,7 @@ async def test_mouse_and_graph_keys_go_to_a_moment(tmp_path: Path) -> None:
         await r.console.until(lambda: isinstance(r.console.app.screen, Confirm), "the preview")
 
 
+@pytest.mark.long
 async def test_what_is_added_meanwhile_is_counted(tmp_path: Path) -> None:
     async with replayed(tmp_path) as r:
         link = r.console.session.link
@@ -343,6 +348,7 @@ async def test_a_follower_looks_into_the_past_too(tmp_path: Path) -> None:
                 assert r.plan == []
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("size", [(60, 15), (30, 8)])
 async def test_any_size_shows_where_it_is(tmp_path: Path, size: tuple[int, int]) -> None:
     async with replayed(tmp_path) as r:
@@ -361,6 +367,7 @@ async def test_any_size_shows_where_it_is(tmp_path: Path, size: tuple[int, int])
 # The reel ---------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 async def test_small_pages_lead_through_the_whole_history(tmp_path: Path) -> None:
     async with replayed(tmp_path) as r:
         link = r.console.session.link

@@ -121,6 +121,7 @@ async def test_rules_are_listed_and_taken_back_on_one_screen(tmp_path: Path) -> 
         assert c.status("todo_003") == Status.WAITING_APPROVAL
 
 
+@pytest.mark.long
 async def test_a_rule_is_changed_in_a_form_shown_and_written_when_it_is_confirmed(tmp_path: Path) -> None:
     workspace, path = place(tmp_path / "w"), tmp_path / "d" / "rules.toml"
     async with console(tmp_path / "d", workspace, query="The cap", mode="risk") as c:

@@ -20,6 +20,8 @@ from hitl_tui.core.todos import Status
 from hitl_tui.language import using
 from hitl_tui.supervisor.workbench import LONGEST_QUERY
 
+pytestmark = pytest.mark.long
+
 MANY = "".join(f"line {number:06d}\n" for number in range(20_000))
 
 
