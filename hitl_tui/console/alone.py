@@ -21,6 +21,7 @@ class Alone:
         words: is called when it was the beginning of words: from then on what is typed goes where words go.
         dropped: is called when a key that is no character came after it.
         deliver: hands a key on.
+        decide: is called with a letter that stayed alone.
         timer: calls something in so many seconds.
     """
 
@@ -30,12 +31,14 @@ class Alone:
         words: Callable[[], None],
         dropped: Callable[[], None],
         deliver: Callable[[Typed], Awaitable[None]],
+        decide: Callable[[Key], Awaitable[None]],
         timer: Callable[[float, Callable[[], Awaitable[None]]], Timer],
     ) -> None:
         self._decides = decides
         self._words = words
         self._dropped = dropped
         self._deliver = deliver
+        self._decide = decide
         self._timer = timer
         self._letter: Key | None = None
         self._waiting: Timer | None = None
@@ -63,7 +66,7 @@ class Alone:
 
     async def _alone(self) -> None:
         if (letter := self._take()) is not None:
-            await self._deliver(letter)
+            await self._decide(letter)
 
     def _take(self) -> Key | None:
         letter, self._letter = self._letter, None

@@ -54,7 +54,9 @@ class HitlApp(ConsoleApp):
         self.home = HomeScreen()
         self.install_screen(self.home, "home")
         self._unsaid: tuple[str, bool] | None = None
-        self.alone = Alone(self._decides_alone, self._words_begin, self._letter_dropped, self.hand_on, self.set_timer)
+        self.alone = Alone(
+            self._decides_alone, self._words_begin, self._letter_dropped, self.hand_on, self._decide, self.set_timer
+        )
 
     # Screens ---------------------------------------------------------------------------------------------------
 
@@ -153,6 +155,12 @@ class HitlApp(ConsoleApp):
     def _words_begin(self) -> None:
         self.session.to_prompt()
         self.say(_("Those are words, so they are in the prompt; nothing was decided."))
+
+    async def _decide(self, letter: events.Key) -> None:
+        if self._session_on_top and self.session.question_focused:
+            await self.hand_on(letter)
+        else:
+            self.say(_("What it was for is gone; nothing was decided."))
 
     def _letter_dropped(self) -> None:
         self.say(_("Another key came right after it; nothing was decided."))

@@ -64,3 +64,12 @@ async def test_a_letter_that_came_before_the_question_changed_decides_nothing(tm
         c.app.call_later(c.app.arming.drawn)
         await c.until(lambda: "Too soon" in c.message, "why not")
         assert c.status("todo_001") == Status.WAITING_APPROVAL
+
+
+async def test_a_letter_whose_question_went_is_for_nothing_else(tmp_path: Path) -> None:
+    async with console(tmp_path, EXAMPLE, query=RISE) as c:
+        await ready(c)
+        burst(c, "a")
+        c.app.call_later(c.prompt.focus)
+        await c.until(lambda: c.message == "What it was for is gone; nothing was decided.", "what became of it")
+        assert (c.prompt.text, c.status("todo_001")) == ("", Status.WAITING_APPROVAL)

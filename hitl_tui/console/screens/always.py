@@ -119,7 +119,9 @@ async def change_rule(app: ConsoleApp, link: Link, rule: StandingRule, arming: A
     fresh = await app.push_screen_wait(Changing(rule, by, link.face.desk.now()))
     if fresh is NOTHING_SAID or fresh == rule:
         return None
-    rows = [text_row(_("It was:"), "$text-muted"), toml_row(rule), text_row("")]
+    kept = set(fresh.to_toml().splitlines())
+    gone = "\n".join(line for line in rule.to_toml().splitlines() if line not in kept)
+    rows = [text_row(_("It was:"), "$text-muted"), Row("", Content(safe_text(gone)), exact=True), text_row("")]
     if not await app.push_screen_wait(Always(_("Change a rule"), fresh, rows, arming)):
         app.say(_("Nothing was written."))
         return None

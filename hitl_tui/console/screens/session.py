@@ -309,10 +309,14 @@ class SessionScreen(OperatedScreen):
         """Add a command, or what it answered, to the stream."""
         self.query_one(Panes).note(f"{datetime.now().astimezone():%H:%M:%S}", text)
 
+    @property
+    def question_focused(self) -> bool:
+        """What is typed goes to the question."""
+        return isinstance(self.focused, QuestionPanel)
+
     def decides_alone(self, key: Key) -> bool:
         """Return whether a key is a letter that would decide at once where the focus is."""
-        panel = self.query_one(QuestionPanel)
-        return self.focused is panel and panel.at_once(key)
+        return self.question_focused and self.query_one(QuestionPanel).at_once(key)
 
     def typed(self) -> None:
         """A key was pressed: the question shows whether the next one decides."""
