@@ -153,7 +153,6 @@ class RaceApp(HitlApp):
         self.time = clock
         self.taken: list[Taken] = []
         self.came = 0
-        self._worded = False
         self._known: set[tuple[object, float]] = set()
         self.over = ("", 0.0)
         """What kind of screen the last frame was of, and since when."""
@@ -210,17 +209,12 @@ class RaceApp(HitlApp):
             await super().on_event(event)
             if event in self.early:
                 self.taken.pop()
-            elif self._worded:
-                self._worded = False
-                letter, last = self.taken[-2:]
-                words = [replace(one, field="prompt", focus="prompt") for one in (letter, last)]
-                self.taken[-1:] = words
         else:
             await super().on_event(event)
 
     def _words_begin(self) -> None:
         """A letter that the question had and this one are words after all: both have to be in the prompt."""
-        self._worded = True
+        self.taken += [replace(one, field="prompt", focus="prompt") for one in self.taken[-2:]]
         super()._words_begin()
 
     def _taken(self, event: events.Key | events.Paste) -> Taken:
