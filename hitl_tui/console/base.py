@@ -298,7 +298,7 @@ class ConsoleApp(PaintedApp):
     def action_suspend_process(self) -> None:
         """Stop like any program of the terminal's, with whatever started this one; `fg` comes back."""
         if self._driver is not None and self._driver.can_suspend:
-            os.kill(0, signal.SIGTSTP)
+            os.kill(os.getpid(), signal.SIGTSTP)
         else:
             self.say(_("The console can't be suspended here."))
 

@@ -171,6 +171,16 @@ def tolerant(base: type[Driver]) -> type[Driver]:
             finally:
                 signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
+        def _sigtstp_application(self, *__: object) -> None:
+            """Stop with whatever started this one: else a shell would wait for that, which goes on.
+
+            The terminal is given back first; what started it would give it to the shell sooner.
+            """
+            if self._auto_restart:
+                self.suspend_application_mode()
+                self._must_signal_resume = True
+            os.kill(0, signal.SIGSTOP)
+
         def _ask_size(self, *__: object) -> None:
             """A signal says that the size changed; the loop reads it, so that what was read last is posted last."""
             if not self._asked:
