@@ -22,7 +22,7 @@ NAMES = frozenset(
     | {"id", "yes", "no", "en", "ko", "step", "plan", "risk", "low", "medium", "high", "before", "after"}
     | {"approve", "reject", "respond", "edit", "accept", "decline", "cancel", "done", "failed", "verify", "head"}
     | {"export", "run", "preview", "choice", "action", "args", "name", "type", "content", "message", "config"}
-    | {"attribute", "query", "uv", "def", "idempotent", "GRAPH", "fg"}
+    | {"attribute", "query", "uv", "def", "idempotent", "GRAPH"}
     | {"never", "any", "until", "revoke"}
     | {"Python", "SQL", "src", "jupyter", "nbconvert", "script", "numpy", "Decimal", "Path", "deque", "range", "None"}
     | {
