@@ -29,6 +29,7 @@ WRITTEN = frozenset(
     | {"shown", "The", "cap", "Cap", "number", "is", "percent", "approve", "reject", "edit", "y", "priority", "rules"}
     | {"control", "todos", "results", "response", "waiting", "asked", "inputs", "missing", "session", "task", "timeout"}
     | {"todo", "argv", "parameters", "preview", "file", "open", "completed", "true", "false", "qqqq"}
+    | {"never", "any", "until", "ask", "bot", "exact", "quorum", "quo", "comm", "command_team"}
 )
 """Names of keys, commands, nodes and fields, and what the test and its documents say."""
 KNOWN = KEYS_SHOWN | PROGRAM | NODES | FIELDS | WRITTEN | frozenset(w.strip("/<>[]…") for w in TYPED)
@@ -76,7 +77,7 @@ async def test_a_question_and_its_dialogs(tmp_path: Path, size: tuple[int, int])
         async with console(tmp_path / "d", place(tmp_path / "w"), query=QUERY, mode="step", size=size) as c:
             await c.asked(1)
             actions = [line for line in await seen(c, "a question") if "1 승인" in line]
-            assert "1 승인 2 편집 3 거부 4 건너뛰기 5 응답 6 세부 정보" in " ".join(actions[0].split())
+            assert "1 승인 2 편집 3 거부 4 건너뛰기 (5 응답) 6 세부 정보" in " ".join(actions[0].split())
             assert "7 항상 " in actions[0]
             for key, title, whole in (
                 ("6", "질문 · 001", "Esc 닫기 · Space 더 읽기"),
