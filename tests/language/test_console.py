@@ -29,7 +29,7 @@ WRITTEN = frozenset(
     | {"shown", "The", "cap", "Cap", "number", "is", "percent", "approve", "reject", "edit", "y", "priority", "rules"}
     | {"control", "todos", "results", "response", "waiting", "asked", "inputs", "missing", "session", "task", "timeout"}
     | {"todo", "argv", "parameters", "preview", "file", "open", "completed", "true", "false", "qqqq"}
-    | {"never", "any", "until", "ask", "bot", "exact", "quorum", "quo", "comm", "command_team"}
+    | {"never", "any", "until", "ask", "bot", "exact", "quorum", "quo", "comm", "command_team", "deadline", "dark"}
 )
 """Names of keys, commands, nodes and fields, and what the test and its documents say."""
 KNOWN = KEYS_SHOWN | PROGRAM | NODES | FIELDS | WRITTEN | frozenset(w.strip("/<>[]…") for w in TYPED)
@@ -81,8 +81,8 @@ async def test_a_question_and_its_dialogs(tmp_path: Path, size: tuple[int, int])
             assert "7 항상 " in actions[0]
             for key, title, whole in (
                 ("6", "질문 · 001", "Esc 닫기 · Space 더 읽기"),
-                ("2", "편집 001", "Esc 취소 "),
-                ("3", "거부 001", "아무 일도 하지 않음 "),
+                ("2", "편집 · 001", "Esc 취소 "),
+                ("3", "거부 · 001", "아무 일도 하지 않음 "),
                 ("7", "항상 허용", "저장하지 않음 "),
             ):
                 await c.to_question()
