@@ -81,7 +81,7 @@ async def test_a_question_and_its_dialogs(tmp_path: Path, size: tuple[int, int])
             assert "7 항상 " in actions[0]
             for key, title, whole in (
                 ("6", "질문 · 001", "Esc 닫기 · Space 더 읽기"),
-                ("2", "편집 · 001", "Esc 취소 "),
+                ("2", "편집 · 001", "Esc 뒤로"),
                 ("3", "거부 · 001", "아무 일도 하지 않음 "),
                 ("7", "항상 허용", "저장하지 않음 "),
             ):
