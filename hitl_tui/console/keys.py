@@ -100,7 +100,7 @@ KEYS: tuple[KeySpec, ...] = (
         True,
         False,
     ),
-    KeySpec("console.redraw", ANYWHERE, "ctrl+l", "redraw", "redraw", "Draw the screen anew", "Ctrl+L", line=False),
+    KeySpec("console.redraw", ANYWHERE, "ctrl+l", "redraw", "redraw", "Draw the screen anew", "Ctrl+L", True, False),
     KeySpec(
         "console.stop",
         ANYWHERE,

@@ -113,7 +113,7 @@ def test_an_export_of_a_session_that_another_process_has_open(begun: Shell, tmp_
     finally:
         owner.send_signal(signal.SIGKILL)
         owner.communicate()
-    assert zipfile.is_zipfile(tmp_path / "s1.zip")
+    assert zipfile.is_zipfile(tmp_path / "s1.hitl")
     assert begun.process("import", str(tmp_path / "s1.hitl")).code == 0
     assert listed(begun) == ["s1", "s2", "s3"]
     assert listed(begun, "--search", "MEANWHILE renamed") == ["s1"]
