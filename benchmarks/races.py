@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import contextlib
 import os
 import random
 import sys
@@ -43,7 +44,7 @@ async def inside(seed: str, numbers: Iterable[int]) -> list[Outcome]:
         seed: with a race's number, decides what happens in it.
         numbers: the races.
     """
-    with tempfile.TemporaryDirectory(prefix="races-") as folder:
+    with tempfile.TemporaryDirectory(prefix="races-") as folder, contextlib.chdir(folder):  # keys may export files
         async with world(Path(folder)) as there:
             return [await Race(there, random.Random(f"{seed}/{number}"), number).run() for number in numbers]
 

@@ -46,9 +46,10 @@ class Program:
     def __init__(self, data: Path, work: Path) -> None:
         environ = {k: v for k, v in os.environ.items() if k not in ("COLUMNS", "LINES", "NO_COLOR")}
         environ |= {"TERM": "xterm-256color", "COLORTERM": "truecolor", "HITL_USER": PERSON, "HITL_LANG": "en"}
+        environ["PYTHONPATH"] = str(ROOT)
         command = [sys.executable, "-m", "hitl_tui", "--data", str(data), "--workspace", str(work), "--mode", "risk"]
         self.child = ptyprocess.PtyProcess.spawn(
-            [*command, "The cap"], cwd=str(ROOT), env=environ, dimensions=(ROWS, COLUMNS)
+            [*command, "The cap"], cwd=str(work), env=environ, dimensions=(ROWS, COLUMNS)
         )
         self.emulator = Emulator(COLUMNS, ROWS)
         self.stood = Stood()

@@ -14,7 +14,6 @@ from hitl_tui.commands.spec import registry
 from hitl_tui.core.errors import BadInput, UnknownName
 from hitl_tui.core.events import EventKind
 from hitl_tui.core.plan import AgentFacts
-from hitl_tui.core.policy import Mode
 from hitl_tui.core.safe_text import one_line
 from hitl_tui.core.todos import (
     OPERATOR,
@@ -92,7 +91,7 @@ async def edit_todo(hand: Hand, todo: SupervisorTodo, text: str, arguments: Mapp
         "risk": facts.risk_of(bound).value,
         "description": text,
     }
-    message = f"{todo.id} has another input and is asked anew."
+    message = f"{todo.id} has a new input and asks for approval again."
     return await hand.change(EventKind.EDIT, data, "edited", message, {"todo_id": todo.id, "arguments": bound})
 
 
@@ -138,18 +137,6 @@ async def cancel(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
     return await hand.change(EventKind.CANCEL, data, "cancelled", f"{todo.id} is stopped.", data)
 
 
-async def mode(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
-    if "mode" not in values:
-        mode = hand.snapshot.mode
-        return CommandResult("ok", f"The mode is {mode}.", {"mode": mode})
-    try:
-        mode = Mode(values["mode"].lower())
-    except ValueError:
-        raise UnknownName(f'There is no mode "{clip(values["mode"])}"; it is step, plan or risk.') from None
-    data = {"mode": mode.value}
-    return await hand.change(EventKind.MODE, data, "updated", f"The mode is {mode} now.", data)
-
-
 async def stop(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
     return await hand.change(EventKind.STOP, {}, "stopped", "Everything that hadn't ended is stopped.", {})
 
@@ -164,7 +151,7 @@ async def checkpoint_restore(hand: Hand, values: Mapping[str, Any]) -> CommandRe
     branch = await hand.face.desk.restore(checkpoint_id, hand.by)
     await hand.face.on_branch(branch)
     data = {"checkpoint_id": checkpoint_id, "number": number, "branch": branch}
-    message = f"The session stands at checkpoint {number} of {total} again; nothing was executed."
+    message = f"The session is back at checkpoint {number} of {total}; nothing was executed."
     return hand.done_with("restored", message, data)
 
 
@@ -172,7 +159,7 @@ async def _rewind(hand: Hand, thread: str, step: str) -> CommandResult:
     """Let a TODO's team go on from one of its own steps, once it is approved anew (D13)."""
     todo = hand.todo(thread.split("/")[1])
     data = {**await step_back(hand, todo, step), "thread": thread}
-    message = f"{todo.id} will go on from that step of {todo.agent_name}; it is asked first."
+    message = f"{todo.id} will continue from that step of {todo.agent_name}; you are asked first."
     return await hand.change(EventKind.REWIND, data, "restored", message, data)
 
 

@@ -6,11 +6,12 @@ from collections.abc import Awaitable, Callable, Mapping
 from types import MappingProxyType
 from typing import Any
 
-from hitl_tui.commands import answering, changing, deciding, graphs, keeping, looking, rules
+from hitl_tui.commands import answering, changing, deciding, graphs, keeping, looking, modes, rules
 from hitl_tui.commands.hand import Hand
 from hitl_tui.commands.parser import Parsed, is_command, parse
 from hitl_tui.commands.results import CommandResult, failure
 from hitl_tui.core.errors import BadInput, HitlError, Refused
+from hitl_tui.core.policy import Mode
 from hitl_tui.core.requests import Verdict
 from hitl_tui.core.todos import SupervisorTodo
 from hitl_tui.planning.agent import PlanningAgent
@@ -60,7 +61,7 @@ COMMANDS: Mapping[str, Callable[[Hand, Mapping[str, Any]], Awaitable[CommandResu
         "sessions": keeping.sessions,
         "import": keeping.import_,
         "delete": keeping.delete,
-        "mode": changing.mode,
+        "mode": modes.mode,
         "stop": changing.stop,
         "checkpoint restore": changing.checkpoint_restore,
     }
@@ -138,6 +139,10 @@ class CommandHandler:
             Refused: it can't count: late, repeated, stale, superseded, not allowed.
         """
         return await answering.send(self._hand, question, value, action)
+
+    async def freed(self, mode: Mode) -> tuple[str, ...]:
+        """Return the ids of the TODOs that another mode would let run without a question; see `modes.freed` (C4)."""
+        return await modes.freed(self._hand, mode)
 
     async def edit(self, todo: SupervisorTodo, text: str, arguments: Mapping[str, Any]) -> CommandResult:
         """Give a TODO another exact input; it is asked anew.

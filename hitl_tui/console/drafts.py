@@ -104,14 +104,13 @@ class Foresight:
         return await _draft(link, request.source, {**request.subject, "arguments": arguments}, None, "")
 
 
-def foresight_of(link: Link, task: str, arguments: Mapping[str, Any]) -> Foresight | None:
-    """Return what looks ahead for a step with this task and these arguments; None when it isn't clear which that is."""
-    found = {}
-    for question in link.face.snapshot.questions:
-        request = question.view.request
-        if (request.subject.get("task"), request.subject.get("arguments")) == (task, arguments):
-            found[request.source, str(request.subject.get("inputs"))] = question
-    return Foresight(link, next(iter(found.values()))) if len(found) == 1 else None
+async def seen_of(link: Link, question: Question) -> list[Row]:
+    """Return what is known of what a question's step would touch or write, as `Foresight.rows` tells it of its input.
+
+    Raises:
+        HitlError: a result that the document is made of can't be read.
+    """
+    return list(evidence_rows(question, None, "")) or await draft_of(link, question, None)
 
 
 def _draft_rows(path: str, content: str, *, exists: bool, most: int | None, key: str) -> list[Row]:

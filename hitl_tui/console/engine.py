@@ -79,8 +79,14 @@ class Link:
 
     def lines(self) -> list[Activity]:
         """Return the stream so far."""
+        return self.face.activity.lines
+
+    def fresh(self) -> list[Activity]:
+        """Return what another process wrote into the stream since the last time; nothing where this one writes it."""
+        from hitl_tui.supervisor.activity import ActivityTail
+
         activity = self.face.activity
-        return list(activity) if isinstance(activity, list) else activity.lines
+        return activity.take() if isinstance(activity, ActivityTail) else []
 
     async def state_at(self, checkpoint_id: str) -> dict[str, Any]:
         """Return the state at a checkpoint."""

@@ -14,6 +14,11 @@ if TYPE_CHECKING:
     from hitl_tui.supervisor.snapshot import Question
 
 
+def awaits_preview(question: Question) -> bool:
+    """Return whether a question's preview is still being made."""
+    return not question.view.evidence and bool((question.view.request.subject.get("arguments") or {}).get("preview"))
+
+
 def evidence_rows(question: Question, most: int | None, key: str) -> Iterable[Row]:
     """Return what was found out about a question; nothing when nothing was looked for.
 
@@ -24,7 +29,7 @@ def evidence_rows(question: Question, most: int | None, key: str) -> Iterable[Ro
     """
     evidence = question.view.evidence
     if not evidence:
-        if (question.view.request.subject.get("arguments") or {}).get("preview"):
+        if awaits_preview(question):
             yield labelled(_("preview"), _("not there yet"), "$text-warning")
         return
     if evidence.get("findings"):

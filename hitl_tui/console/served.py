@@ -115,6 +115,7 @@ class Served:
         async with bench.session(self._setup, query) as face:
             unsubscribe = self._listen(face)
             if self._ready.done():
+                self._said(self._ready.result().fresh())
                 self._ready.result().become(link(face))
             else:
                 self._ready.set_result(link(face))
@@ -133,8 +134,10 @@ class Served:
                 await asyncio.wait({watching, leaving})
 
     def _listen(self, face: Session | Follower) -> Callable[[], None]:
+        from hitl_tui.supervisor.activity import ActivityStream
+
         activity = face.activity
-        return (lambda: None) if isinstance(activity, list) else activity.subscribe(self._hear)
+        return activity.subscribe(self._hear) if isinstance(activity, ActivityStream) else lambda: None
 
     def _hear(self, line: Activity) -> None:
         """Take one line of the stream; those of a moment are handed on together, or a fast team would hold keys up."""

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from textual.screen import ModalScreen, Screen
 
 from hitl_tui.console.engine import Link
+from hitl_tui.console.opening import Opening
 from hitl_tui.console.screens.lasting import LastingScreen
 from hitl_tui.console.widgets.prompt import typed_text
 from hitl_tui.core.safe_text import safe_text
@@ -82,17 +83,17 @@ class Sessions:
     async def _show(self, opening: Coroutine[Any, Any, Link], what: str) -> None:
         screen = self._app.session
         before, link = self.opened, screen.link
-        if screen.is_mounted:
-            screen.opening(safe_text(what, multiline=False))
+        linked = screen.opening(safe_text(what, multiline=False))
         self.opened = ""
         try:
             fresh = await opening
         except Exception:
+            linked.failed()
             await self._stay(before, link)
             raise
         self.opened = fresh.face.id
         await self._bring(screen)
-        screen.attach(fresh)
+        screen.attach(fresh, linked.came(fresh))
         if not self._shown:  # it took the place of what was said at the start
             self._shown = True
             self._app.say_problems()
@@ -103,7 +104,7 @@ class Sessions:
         if link is not None and self._app.engine.session_open:
             self.opened = before
             screen.seen(link.face.snapshot)
-            screen.attach(link)
+            screen.attach(link, Opening().came(link))
             return
         self._remember("")
         await self._bring(self._app.home)

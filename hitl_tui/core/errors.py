@@ -52,7 +52,7 @@ class Refused(HitlError):
 
     Args:
         message: one sentence.
-        reason: one of `late`, `repeated`, `unknown`, `stale`, `superseded`, `not_allowed`.
+        reason: one of `late`, `repeated`, `unknown`, `stale`, `superseded`, `not_allowed`, `gone`.
     """
 
     exit_code = 2

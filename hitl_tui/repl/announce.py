@@ -53,7 +53,6 @@ class Announcer:
         self._shown: set[str] = set()
         self._before: frozenset[str] | None = None
         self._answer = ""
-        self._heard = ""
         self._seen: Mapping[str, SupervisorTodo] | None = None
 
     def look(self, snapshot: Snapshot) -> None:
@@ -93,14 +92,6 @@ class Announcer:
         if entry.kind in _TOLD:
             said = stepped(entry.text) if entry.kind == "line" else f"{render(entry.kind)}: {render(entry.text)}"
             self._say([f"[{entry.todo_id or _('session')}] {said}"])
-
-    def catch_up(self, entries: Sequence[Activity]) -> None:
-        """Say what the owner of a followed session wrote since the last time; the first time nothing."""
-        if self._heard:
-            for entry in entries:
-                if entry.at > self._heard:
-                    self.hear(entry)
-        self._heard = max((entry.at for entry in entries), default=self._heard or "0")
 
     def typing_began(self) -> None:
         """Remember what had been shown when the line that is being typed was begun."""

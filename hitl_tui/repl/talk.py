@@ -293,6 +293,8 @@ class Talk:
         )
         if isinstance(session, Session):
             self._open.callback(session.activity.subscribe(self._announcer.hear))
+        else:
+            session.activity.take()  # what was said before isn't said again
         self._say(plan_lines(session.snapshot))
         self._changed()
 
@@ -336,7 +338,8 @@ class Talk:
 
     def _look(self, snapshot: Snapshot) -> None:
         if isinstance(self._session, Follower):
-            self._announcer.catch_up(self._session.activity)
+            for entry in self._session.activity.take():
+                self._announcer.hear(entry)
         self._announcer.look(snapshot)
         self._changed()
 

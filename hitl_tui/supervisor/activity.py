@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import json
 import logging
+import os
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from io import FileIO
+from os.path import samestat
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 from hitl_tui.core.safe_text import mask, safe_text, text_lines
@@ -130,18 +134,70 @@ def run_before(lines: Sequence[Activity], todo_id: str) -> dict[str, Any]:
     return {"began": own[begun].at, "lines": said[-_TOLD:], "count": len(said), "ended": ended}
 
 
-def read_activity(path: Path, limit: int = _KEPT_LINES) -> list[Activity]:
-    """Return the last lines that the owner wrote; unreadable ones are left out."""
-    try:
-        with path.open(encoding="utf-8", errors="replace") as file:
-            tail = deque(file, maxlen=limit)
-    except OSError:
-        return []
-    found = []
-    for number, line in enumerate(tail, start=1):
+class ActivityTail:
+    """What another process writes into the stream's file; each read goes on where the last one ended.
+
+    Args:
+        path: the file.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._file: FileIO | None = None
+        self._begun = b""
+        self._lines: deque[Activity] = deque(maxlen=_KEPT_LINES)
+        self._n = 0
+        self._taken = 0
+        self._lock = Lock()
+
+    @property
+    def lines(self) -> list[Activity]:
+        """The last lines that the owner wrote; unreadable ones are left out."""
+        with self._lock:
+            self._read()
+            self._taken = self._n
+            return list(self._lines)
+
+    def take(self) -> list[Activity]:
+        """Return those of them that came since the last time somebody looked."""
+        with self._lock:
+            self._read()
+            taken, self._taken = self._taken, self._n
+            return [entry for entry in self._lines if entry.n > taken]
+
+    def close(self) -> None:
+        with self._lock:
+            self._close()
+
+    def _close(self) -> None:
+        if self._file is not None:
+            self._file.close()
+        self._file, self._begun = None, b""
+
+    def _read(self) -> None:
         try:
-            at, todo_id, kind, text, fraction = json.loads(line)
-            found.append(Activity(number, str(at), str(todo_id), str(kind), str(text), float(fraction)))
-        except (ValueError, TypeError):
-            continue
-    return found
+            self._read_on()
+            if self._file is not None and not samestat(os.fstat(self._file.fileno()), self._path.stat()):
+                self._read_on()  # what was written before the file was put aside
+                self._close()
+                self._read_on()
+        except OSError as error:  # it isn't there yet, or another one isn't yet in its place
+            log.debug("the stream can't be read: %s", error)
+
+    def _read_on(self) -> None:
+        if self._file is None:
+            self._file = FileIO(self._path)
+        *whole, self._begun = (self._begun + self._file.readall()).split(b"\n")
+        for line in whole[-_KEPT_LINES:]:
+            self._n += 1
+            try:
+                at, todo_id, kind, text, fraction = json.loads(line)
+                self._lines.append(Activity(self._n, str(at), str(todo_id), str(kind), str(text), float(fraction)))
+            except (ValueError, TypeError):
+                continue
+
+
+def read_activity(path: Path) -> list[Activity]:
+    """Return the last lines that an owner wrote; unreadable ones are left out."""
+    with closing(ActivityTail(path)) as tail:
+        return tail.lines

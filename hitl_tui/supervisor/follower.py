@@ -5,14 +5,14 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, closing
 from typing import Any
 
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
 from hitl_tui.core.board import Board, Rules
 from hitl_tui.core.errors import BadInput, OwnerGone
-from hitl_tui.supervisor.activity import Activity, read_activity
+from hitl_tui.supervisor.activity import ActivityTail
 from hitl_tui.supervisor.attached.schemas import ready_for
 from hitl_tui.supervisor.attached.view import GraphView
 from hitl_tui.supervisor.checkpointer import open_read_only
@@ -40,6 +40,7 @@ class Follower:
     def __init__(self, setup: SessionSetup) -> None:
         self.setup = setup
         self.desk = Desk(setup.ledger, setup.info.id, setup.secrets, setup.now)
+        self.activity = ActivityTail(setup.folder.activity)
         self._snapshot: Snapshot | None = None
         self._files: tuple[tuple[int, int], ...] = ()
         self._read_at = float("-inf")
@@ -53,8 +54,9 @@ class Follower:
             StorageError: its checkpoints can't be read.
         """
         follower = cls(setup)
-        await follower.refresh()
-        yield follower
+        with closing(follower.activity):
+            await follower.refresh()
+            yield follower
 
     @property
     def id(self) -> str:
@@ -72,11 +74,6 @@ class Follower:
     def snapshot(self) -> Snapshot:
         assert self._snapshot is not None
         return self._snapshot
-
-    @property
-    def activity(self) -> list[Activity]:
-        """The stream's last lines, as the owner wrote them."""
-        return read_activity(self.setup.folder.activity)
 
     @property
     def alone(self) -> bool:

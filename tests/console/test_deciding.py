@@ -6,7 +6,9 @@ import json
 from pathlib import Path
 
 from console_support import EXAMPLE, RISE, Console, command_workspace, console
+from textual.widgets import Static
 
+from hitl_tui.console.screens.choosing import Choosing
 from hitl_tui.console.screens.dialogs import Confirm
 from hitl_tui.console.screens.edit import Edit
 from hitl_tui.console.screens.form import FieldInput
@@ -201,13 +203,37 @@ async def test_words_become_a_proposal(tmp_path: Path) -> None:
         assert c.snapshot.todos[1].agent_name == "analysis_team"
 
 
-async def test_f4_cycles_the_mode(tmp_path: Path) -> None:
+async def test_f4_asks_before_steps_run_that_nobody_said_yes_to(tmp_path: Path) -> None:
     async with console(tmp_path, query=RISE) as c:
         await c.asked()
         header = c.session.query_one(HeaderBar)
         assert header.mode == "ASK EVERY STEP"
+        for key in ("enter", "escape"):
+            await c.press("f4")
+            await c.until(lambda: isinstance(c.app.screen, Choosing), "what would run")
+            said = c.app.screen.query_one(".dialog-text", Static).content
+            assert "001" in str(said) and "002" in str(said)
+            c.clock.rest()
+            await c.press(key)
+            await c.pilot.pause()
+            assert (header.mode, c.status("todo_001")) == ("ASK EVERY STEP", Status.WAITING_APPROVAL)
+        await c.until(lambda: c.app.screen is c.session, "the session")
         await c.press("f4")
-        await c.until(lambda: header.mode == "ASK PLAN, THEN RISKY STEPS", "next mode")
+        await c.until(lambda: isinstance(c.app.screen, Choosing), "what would run")
+        c.clock.rest()
+        await c.press("3")
+        await c.until(lambda: header.mode == "ASK RISKY STEPS ONLY", "the mode")
+        await c.until(lambda: c.status("todo_002") == Status.COMPLETED, "both steps")
+
+
+async def test_f4_changes_at_once_what_lets_nothing_run(tmp_path: Path) -> None:
+    async with console(tmp_path, query=RISE, mode="risk") as c:
+        await c.until(lambda: c.shown() and c.snapshot.concluded, "the answer")
+        header = c.session.query_one(HeaderBar)
+        await c.press("f4")
+        await c.until(lambda: header.mode == "ASK EVERY STEP", "the next mode")
+        await c.press("f4")
+        await c.until(lambda: header.mode == "ASK PLAN, THEN RISKY STEPS", "and the next")
 
 
 async def test_the_inbox_leads_to_a_question_and_decides_nothing(tmp_path: Path) -> None:

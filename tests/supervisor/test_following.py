@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import threading
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 from session_support import Place, step
 
 from hitl_tui.core.errors import OwnerGone
+from hitl_tui.supervisor.activity import ActivityStream, ActivityTail
 from hitl_tui.supervisor.follower import Follower
 
 
@@ -92,3 +94,34 @@ async def test_what_was_said_before_is_there_when_it_is_opened_again(place: Plac
         assert [(line.todo_id, line.kind, line.text) for line in lines][: len(said)] == said
         op.session.activity.write("", "note", "more")
         assert op.session.activity.lines[-1].n > lines[-1].n
+
+
+def test_a_tail_goes_on_where_it_ended(tmp_path: Path) -> None:
+    path = tmp_path / "activity.log"
+    tail, owner = ActivityTail(path), ActivityStream(path, lambda: "2026-01-01T00:00:00Z")
+    assert tail.take() == []
+    with closing(tail), closing(owner):
+        owner.write("", "line", "\n".join(f"line {n}" for n in range(6_000)))
+        assert [entry.text for entry in tail.lines] == [f"line {n}" for n in range(1_000, 6_000)]
+        assert tail.take() == []
+        owner.write("", "line", "one more")
+        assert [entry.text for entry in tail.take()] == ["one more"], "though the oldest of those that are kept went"
+        with path.open("ab") as file:
+            file.write(b'["2026", "", "line", "beg')
+            file.flush()
+            assert tail.take() == []
+            file.write(b'un", -1.0]\nno line\n')
+        assert [entry.text for entry in tail.take()] == ["begun"]
+
+
+def test_a_tail_follows_a_file_that_was_put_aside(tmp_path: Path) -> None:
+    path = tmp_path / "activity.log"
+    tail, owner = ActivityTail(path), ActivityStream(path, lambda: "2026-01-01T00:00:00Z")
+    with closing(tail), closing(owner):
+        owner.write("", "line", "first")
+        assert [entry.text for entry in tail.take()] == ["first"]
+        count = 0
+        while not path.with_suffix(".log.1").exists():
+            owner.write("", "line", f"{count} {'x' * 3_000}")
+            count += 1
+        assert [entry.text.split()[0] for entry in tail.take()] == [str(n) for n in range(count)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from pathlib import PurePath
-from typing import ClassVar, Generic, TypeVar
+from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar
 
 from textual.app import ComposeResult
 from textual.binding import BindingType
@@ -23,6 +23,9 @@ from hitl_tui.console.widgets.frame import Dialog, Flow
 from hitl_tui.console.widgets.prompt import typed_line
 from hitl_tui.console.widgets.rows import Rows
 from hitl_tui.language import _
+
+if TYPE_CHECKING:
+    from hitl_tui.console.base import ConsoleApp
 
 Answered = TypeVar("Answered")
 
@@ -111,6 +114,12 @@ class Confirm(ModalScreen[bool]):
             self.dismiss(False)
         elif self._arming.click_decides:
             self.dismiss(True)
+
+
+async def confirm(app: ConsoleApp, title: str, said: str, yes: str) -> bool:
+    """Ask before something that can't be taken back by a key, and return whether it is wanted; see `Confirm`."""
+    dialog: Confirm = Confirm(title, Content(said), yes, app.arming)
+    return await app.push_screen_wait(dialog)
 
 
 class Unhurried(ModalScreen[Answered], Generic[Answered]):

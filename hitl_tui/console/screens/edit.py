@@ -17,7 +17,7 @@ from textual.widgets import Static
 
 from hitl_tui.console import keys
 from hitl_tui.console.arming import arming_of
-from hitl_tui.console.drafts import Foresight, foresight_of
+from hitl_tui.console.drafts import Foresight
 from hitl_tui.console.fields import declared_fields, editable, field_text, schema_fields
 from hitl_tui.console.keymap import keymap_of, shown_keys
 from hitl_tui.console.rows import Row, labelled, text_row
@@ -31,7 +31,6 @@ from hitl_tui.language import _, mark, render
 
 if TYPE_CHECKING:
     from hitl_tui.config.parameters import Parameter
-    from hitl_tui.console.app import HitlApp
 
 Bind = Callable[[str, Mapping[str, Any]], dict[str, Any]]
 """Task text and parameters → the exact arguments; raises BadInput."""
@@ -54,12 +53,14 @@ class Edited:
         task: the task in words.
         given: parameters as they were written.
         bound: the exact arguments that were shown with them.
+        seen: what was shown of what they would touch or write.
         approve: approve it at once, when exactly this is asked.
     """
 
     task: str
     given: Mapping[str, Any]
     bound: Mapping[str, Any]
+    seen: Sequence[Row]
     approve: bool
 
 
@@ -88,6 +89,7 @@ class Edit(Form[Edited | None]):
         schema: JSON Schema of the team's input.
         bind: makes exact arguments.
         workspace: where it runs.
+        ahead: finds out what it would do with another input.
         parameters: what the declared command takes, where one runs.
     """
 
@@ -106,6 +108,7 @@ class Edit(Form[Edited | None]):
         schema: Mapping[str, Any],
         bind: Bind,
         workspace: str,
+        ahead: Foresight,
         parameters: Mapping[str, Parameter] | None = None,
     ) -> None:
         super().__init__()
@@ -122,7 +125,8 @@ class Edit(Form[Edited | None]):
             self._fields = schema_fields(schema, self._present)
         self._unread = ""
         """What came back from the editor and couldn't be read."""
-        self._foresight: Foresight | None = None
+        self._foresight = ahead
+        self._seen: Sequence[Row] = ()
         self._waiting: Timer | None = None
         self._wished: tuple[str, dict[str, Any]] | None = None
         """The task and the exact arguments that are shown."""
@@ -154,9 +158,6 @@ class Edit(Form[Edited | None]):
             fields.first().focus()
         elif not self._command:
             self.query_one("#edit-task", EditArea).focus()
-        app: HitlApp = self.app  # type: ignore[assignment]
-        if (link := app.session.link) is not None:
-            self._foresight = foresight_of(link, self._wanted, self._arguments)
         self.look()
 
     # What is written -------------------------------------------------------------------------------------------
@@ -209,12 +210,10 @@ class Edit(Form[Edited | None]):
         if self._waiting is not None:
             self._waiting.stop()
         self.workers.cancel_group(self, "foresight")
-        ahead = self._foresight
-        self._pending = ahead is not None and ahead.needed(bound)
-        self._failed = ahead is None
+        self._pending, self._failed = self._foresight.needed(bound), False
         self._show(task, bound, [labelled(_("preview"), "…", "$text-warning")] if self._pending else [])
-        if ahead is not None and self._pending:
-            work = self._foresee(ahead, task, bound)
+        if self._pending:
+            work = self._foresee(task, bound)
             if after:
                 self._waiting = self.set_timer(after, lambda: self._begin_looking(work))
             else:
@@ -223,11 +222,11 @@ class Edit(Form[Edited | None]):
     def _begin_looking(self, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
         self.run_worker(work(), group="foresight", exclusive=True)
 
-    def _foresee(self, ahead: Foresight, task: str, bound: dict[str, Any]) -> Callable[[], Coroutine[Any, Any, None]]:
+    def _foresee(self, task: str, bound: dict[str, Any]) -> Callable[[], Coroutine[Any, Any, None]]:
         async def foresee() -> None:
             failed = False
             try:
-                rows = await ahead.rows(bound)
+                rows = await self._foresight.rows(bound)
             except (HitlError, OSError) as error:
                 said = safe_text(render(getattr(error, "message", str(error))), multiline=False)
                 rows, failed = [labelled(_("preview"), _("failed: {error}").format(error=said), "$text-warning")], True
@@ -238,6 +237,7 @@ class Edit(Form[Edited | None]):
         return foresee
 
     def _show(self, task: str, bound: Mapping[str, Any], found: Sequence[Row]) -> None:
+        self._seen = found
         self.query_one("#edit-result", Rows).show([*runs(bound, task), *found, *limits(bound, self._workspace)])
         self.query_one(Shown).scroll_home(animate=False, force=True, immediate=True)
         self._end, self._told = False, ""
@@ -327,7 +327,7 @@ class Edit(Form[Edited | None]):
         except HitlError:
             self.look()
             return
-        self.dismiss(Edited(task, parameters, bound, approve))
+        self.dismiss(Edited(task, parameters, bound, self._seen, approve))
 
     # The editor ------------------------------------------------------------------------------------------------
 

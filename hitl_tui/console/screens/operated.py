@@ -28,7 +28,7 @@ class OperatedScreen(LastingScreen):
 
     def on_question_panel_chosen(self, event: QuestionPanel.Chosen) -> None:
         event.stop()
-        self.operator.answer(event.question, event.answer)
+        self.operator.deciding.answer(event.question, event.answer)
 
     def on_question_panel_held(self, event: QuestionPanel.Held) -> None:
         event.stop()
@@ -46,7 +46,7 @@ class OperatedScreen(LastingScreen):
     def on_question_panel_wanted(self, event: QuestionPanel.Wanted) -> None:
         event.stop()
         if event.what == "review":
-            self.operator.review(self.query_one(QuestionPanel).marked)
+            self.operator.deciding.review(self.query_one(QuestionPanel).marked)
         else:
             self.operator.undo("")
 

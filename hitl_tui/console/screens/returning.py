@@ -6,13 +6,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from textual.content import Content
-
 from hitl_tui.console.engine import Link
 from hitl_tui.console.past import difference_rows, fork_words, restore_words, todo_rows, todos_at
 from hitl_tui.console.reel import Place
 from hitl_tui.console.rows import Row, text_row
-from hitl_tui.console.screens.dialogs import Confirm
+from hitl_tui.console.screens.dialogs import confirm
 from hitl_tui.console.screens.viewer import Viewer
 from hitl_tui.console.terms import clock_words, day_words
 from hitl_tui.console.words import history_said, number_of
@@ -107,11 +105,6 @@ async def show_steps(app: HitlApp, link: Link, todo: SupervisorTodo | None, say:
     return chosen
 
 
-async def _confirm(app: HitlApp, title: str, said: str, yes: str) -> bool:
-    dialog: Confirm = Confirm(title, Content(said), yes, app.arming)
-    return await app.push_screen_wait(dialog)
-
-
 async def go_back(app: HitlApp, link: Link, info: CheckpointInfo) -> CommandResult | None:
     """Say what going back to a checkpoint would change and what it wouldn't undo; go when that is confirmed (D11).
 
@@ -122,7 +115,7 @@ async def go_back(app: HitlApp, link: Link, info: CheckpointInfo) -> CommandResu
     number, shape = await link.place(info.checkpoint_id), await link.shape()
     said = restore_words(info, number, shape.total, consequences(then, now), await link.effects())
     title = _("Restore the checkpoint of {time}").format(time=clock_words(info.timestamp))
-    if not await _confirm(app, title, said, _("Restore")):
+    if not await confirm(app, title, said, _("Restore")):
         return None
     result = await link.handler.handle(f"/checkpoint restore {info.checkpoint_id}")
     if result.status != "restored":
@@ -151,7 +144,7 @@ async def fork(screen: ReplayScreen, link: Link, place: Place) -> None:
     """Begin another session at a moment when that is confirmed; then offer to open it (C8)."""
     engine, name = screen.hitl.engine, safe_text(link.face.id, multiline=False)
     when = clock_words(place.info.timestamp)
-    if not await _confirm(
+    if not await confirm(
         screen.hitl, _("Fork {name} at {when}").format(name=name, when=when), fork_words(place, name), _("Fork")
     ):
         screen.say(_("Nothing was made."))
@@ -160,7 +153,7 @@ async def fork(screen: ReplayScreen, link: Link, place: Place) -> None:
     fresh = safe_text(info.id, multiline=False)
     pauses = _(" What runs in {name} pauses until that is opened again.").format(name=name) if link.face.owned else ""
     said = _("{fresh} was made and nothing runs in it.\nOpen it now?{pauses}").format(fresh=fresh, pauses=pauses)
-    if await _confirm(screen.hitl, _("Open {fresh}").format(fresh=fresh), said, _("Open it")):
+    if await confirm(screen.hitl, _("Open {fresh}").format(fresh=fresh), said, _("Open it")):
         screen.hitl.sessions.open(info.id)
     else:
         said = _("{fresh} begins at this moment; {console.home} on the session's screen lists it.")

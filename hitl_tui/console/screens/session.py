@@ -16,6 +16,7 @@ from textual.widget import Widget
 
 from hitl_tui.console import keys
 from hitl_tui.console.engine import Link
+from hitl_tui.console.opening import Opening
 from hitl_tui.console.screens.operate import Operator
 from hitl_tui.console.screens.operated import OperatedScreen
 from hitl_tui.console.screens.room import fold
@@ -78,14 +79,13 @@ class SessionScreen(OperatedScreen):
     def __init__(self) -> None:
         super().__init__()
         self.link: Link | None = None
-        self.linked = asyncio.Event()
+        self.linked = Opening()
         self.snapshot: Snapshot | None = None
         self.operator = Operator(self)
         self._back: Widget | None = None
         self._places: dict[str, tuple[str, str]] = {}
         self._called: dict[str, str] = {}
         self._inbox = 0
-        self._followed: list[Activity] = []
         self._head = ""
         self._lines = PlanLines()
 
@@ -105,27 +105,30 @@ class SessionScreen(OperatedScreen):
 
     # Sessions --------------------------------------------------------------------------------------------------
 
-    def opening(self, what: str) -> None:
+    def opening(self, what: str) -> Opening:
         """Show that a session is on its way; what was typed for another one comes back with that one."""
+        self.linked = Opening()
+        if not self.is_mounted:
+            return self.linked
         prompt = self.query_one(Prompt)
         if self.link is not None:
             self._places[self.link.face.id] = (prompt.text, self.query_one(Panes).chosen)
             prompt.text = ""
         self.link, self.snapshot = None, None
-        self.linked.clear()
         header = self.query_one(HeaderBar)
         header.session, header.title_text, header.mode, header.status = what, "", "", _("opening…")
         header.followed = False
         self.query_one(Panes).reset()
         self.query_one(QuestionPanel).update_questions((), "")
-        self._followed, self._head = [], ""
+        self._head = ""
         self.say("")
         self.show_pane("plan")
+        return self.linked
 
     def gone(self) -> None:
         """The session that was open is deleted: nothing of it stays."""
         self.link, self.snapshot = None, None
-        self.linked.clear()
+        self.linked = Opening()
 
     def renamed(self, title: str) -> None:
         """Show the session under another title."""
@@ -133,17 +136,19 @@ class SessionScreen(OperatedScreen):
             self._called[self.snapshot.session_id] = title
             self._render_snapshot(self.snapshot)
 
-    def attach(self, link: Link) -> None:
-        """Show a session that is open."""
-        self.link = link
-        lines = link.lines()
-        self._followed = lines
-        self.query_one(Panes).recall(lines)
-        self.linked.set()
+    def attach(self, link: Link, linked: Opening) -> None:
+        """Show a session that is open.
+
+        Args:
+            link: the session.
+            linked: what opened it.
+        """
+        self.link, self.linked = link, linked
+        self.query_one(Panes).recall(link.lines())
         draft, pane = self._places.pop(link.face.id, ("", ""))
         prompt = self.query_one(Prompt)
-        if draft and not prompt.text:
-            prompt.text = draft
+        if draft:
+            prompt.text = f"{draft}\n{prompt.text}" if prompt.text else draft
             prompt.move_cursor(prompt.document.end)
         if pane:
             self.show_pane(pane)
@@ -213,7 +218,7 @@ class SessionScreen(OperatedScreen):
         panel = self.query_one(QuestionPanel)
         had = self.focused is panel
         panel.update_questions(snapshot.questions, snapshot.workspace)
-        self.operator.prepare(panel)
+        self.operator.deciding.prepare(panel)
         self.show_marks()
         if had and not panel.display:
             self.to_prompt()
@@ -248,13 +253,8 @@ class SessionScreen(OperatedScreen):
             return
         if snapshot.running:
             self.query_one(PlanTable).update_some(running_rows(snapshot, datetime.now(UTC)))
-        if not link.face.owned:
-            lines = await asyncio.to_thread(link.lines)
-            old = len(self._followed)
-            fresh = lines[old:] if lines[:old] == self._followed else lines
-            self._followed = lines
-            if fresh:
-                self.said(fresh)
+        if not link.face.owned and (fresh := await asyncio.to_thread(link.fresh)) and link is self.link:
+            self.said(fresh)
 
     # Panes -----------------------------------------------------------------------------------------------------
 

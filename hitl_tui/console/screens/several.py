@@ -11,7 +11,7 @@ from textual.content import Content
 from hitl_tui.console.engine import Link
 from hitl_tui.console.rows import text_row
 from hitl_tui.console.screens.choosing import Choosing
-from hitl_tui.console.screens.dialogs import Confirm
+from hitl_tui.console.screens.dialogs import confirm
 from hitl_tui.console.screens.viewer import Viewer
 from hitl_tui.console.words import number_of, status_words
 from hitl_tui.core.requests import Verdict
@@ -99,9 +99,7 @@ class Several:
                 return
             command = f"/todo priority {{id}} {level}"
         else:
-            said = Content("\n".join([_(_SAID[what]), *shown]))
-            dialog: Confirm = Confirm(title, said, _(_TITLES[what]), app.arming)
-            if not await app.push_screen_wait(dialog):
+            if not await confirm(app, title, "\n".join([_(_SAID[what]), *shown]), _(_TITLES[what])):
                 return
             command = _COMMANDS[what]
         await self._each(link, title, command, [todo.id for todo in todos])

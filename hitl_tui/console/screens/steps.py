@@ -19,7 +19,7 @@ from hitl_tui.console import keys
 from hitl_tui.console.engine import Link
 from hitl_tui.console.past import value_rows
 from hitl_tui.console.rows import Row, text_row
-from hitl_tui.console.screens.dialogs import Confirm
+from hitl_tui.console.screens.dialogs import confirm
 from hitl_tui.console.terms import clock_words
 from hitl_tui.console.widgets.bars import HeaderBar, KeyLine, MessageLine
 from hitl_tui.console.widgets.lists import Listing
@@ -225,10 +225,8 @@ class StepsScreen(Screen[bool]):
                 _("Nothing is executed by going back, and the steps stay."),
             ]
         )
-        dialog: Confirm = Confirm(
-            _("Go on from a step of {todo}").format(todo=number), Content(said), _("Restore"), self.hitl.arming
-        )
-        if not await self.app.push_screen_wait(dialog):
+        title = _("Go on from a step of {todo}").format(todo=number)
+        if not await confirm(self.hitl, title, said, _("Restore")):
             self.say(_("Nothing was changed."))
             return
         result = await self._link.handler.handle(f"/checkpoint restore {info.checkpoint_id}")

@@ -20,7 +20,7 @@ from hitl_tui.console.keymap import keymap_of
 from hitl_tui.console.reel import PAGE, Reel, current_line, on_line
 from hitl_tui.console.rows import Row
 from hitl_tui.console.screens import storewords
-from hitl_tui.console.screens.dialogs import Confirm
+from hitl_tui.console.screens.dialogs import confirm
 from hitl_tui.console.screens.stepping import SteppingScreen
 from hitl_tui.console.screens.storediff import Marks
 from hitl_tui.console.screens.storepast import StoredPast
@@ -57,7 +57,7 @@ _READ_ONLY = mark("A store is only read here; open it with --graph module:attrib
 _FORK_INSTEAD = mark("A store is only read here: {replay.3} begins a session with a copy instead.")
 _AROUND = mark("A subgraph goes on with the graph around it: choose a checkpoint of that.")
 _LABELS = {
-    "replay.decision_before": mark("asked"),
+    "replay.decision_after": mark("later question"),
     "replay.leave": mark("threads"),
 }
 _LOOKED_AT = 2.0
@@ -302,8 +302,7 @@ class ThreadScreen(SteppingScreen):
         at_end = self._reel.at_head
         text = storewords.fork_words(info, storewords.line(self._graph), at_end=at_end)
         title = _("Go on in a copy from {name}").format(name=storewords.name_of(info))
-        arming = cast("ConsoleApp", self.app).arming
-        if await self.app.push_screen_wait(Confirm(title, Content(text), _("Copy and begin"), arming)):
+        if await confirm(cast("ConsoleApp", self.app), title, text, _("Copy and begin")):
             self.post_message(self.Forked(self._past.thread, info.checkpoint_id))
         else:
             self.say(_("Nothing was made."))

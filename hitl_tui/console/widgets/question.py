@@ -3,26 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, ClassVar, Self
 
 from textual.app import ComposeResult
 from textual.binding import BindingType
-from textual.containers import Container, Vertical, VerticalScroll
+from textual.containers import Vertical, VerticalScroll
 from textual.content import Content
-from textual.events import Click, Key, Paste, Resize
+from textual.events import Key, Paste, Resize
 from textual.geometry import Region
 from textual.message import Message
-from textual.widgets import Static
 
 from hitl_tui.console import keys
 from hitl_tui.console.ahead import Ahead, opens
 from hitl_tui.console.arming import Arming
 from hitl_tui.console.asking import body, headline, risk_of
+from hitl_tui.console.evidence import awaits_preview
 from hitl_tui.console.keymap import keymap_of
-from hitl_tui.console.places import Answer, answers, spots
+from hitl_tui.console.places import Answer, answers
 from hitl_tui.console.rows import Row
+from hitl_tui.console.widgets.choices import MOST_ROWS, Actions
 from hitl_tui.console.widgets.rows import Rows
 from hitl_tui.core.requests import Verdict
 from hitl_tui.language import _, mark
@@ -34,29 +34,8 @@ _TOO_SOON = mark("Too soon after the last key: wait half a second, then press it
 _UNMARKABLE = mark("This question can't be approved, so it can't be marked.")
 _UNDO = "question.undo"
 _TITLE_EDGE = 4
-_TALL, _MOST_ROWS, _FEW_ROWS = 20, 3, 2
-"""Rows of a tall terminal, and how many of them the actions may take there and elsewhere."""
+_PENDING = mark("Its preview is still being made; nothing was decided.")
 _UNREAD = mark("Read to the end first ({question.page_down}); nothing was decided.")
-
-
-class Place(Static):
-    """One place of the row of actions; a click is like its key."""
-
-    def __init__(self, number: int) -> None:
-        super().__init__("", id=f"place-{number}")
-        self.number = number
-        self._label = ""
-
-    def show(self, label: str) -> None:
-        """Show a label; only another one costs a new layout of the screen."""
-        if label != self._label:
-            self._label = label
-            self.update(Content(label))
-
-    def on_click(self, event: Click) -> None:
-        event.stop()
-        panel = next(a for a in self.ancestors if isinstance(a, QuestionPanel))
-        panel.clicked(self.number)
 
 
 class Body(VerticalScroll, can_focus=False):
@@ -135,9 +114,7 @@ class QuestionPanel(Vertical, can_focus=True):
     def compose(self) -> ComposeResult:
         with Body(id="question-body"):
             yield Rows(id="question-text")
-        with Container(id="question-actions"):
-            for number in range(1, 8):
-                yield Place(number)
+        yield Actions(id="question-actions")
 
     def on_mount(self) -> None:
         self.set_interval(1.0, self._tick)
@@ -251,6 +228,12 @@ class QuestionPanel(Vertical, can_focus=True):
         """The end of what is shown was on the screen."""
         return self._shown in self._read
 
+    @property
+    def _incomplete(self) -> bool:
+        """What the step would touch or write is still being found out."""
+        question = self.question
+        return self._shown in self._awaited or (question is not None and awaits_preview(question))
+
     def on_resize(self, event: Resize) -> None:
         self._titles()
         self.call_after_refresh(self._look)
@@ -263,7 +246,7 @@ class QuestionPanel(Vertical, can_focus=True):
         region, rows = self.query_one(Body), self.query_one(Rows)
         seen = region.scroll_offset.y + region.scrollable_content_region.height
         drawn = self.display and rows.size.width > 0 and region.size.height > 0
-        if drawn and seen >= rows.needed and self._shown not in self._awaited and not self.read:
+        if drawn and seen >= rows.needed and not self._incomplete and not self.read:
             self._read.add(self._shown)
             self.arming.drawn()  # a key that was pressed before the end could be seen decides nothing
         self._places()
@@ -282,21 +265,9 @@ class QuestionPanel(Vertical, can_focus=True):
         question = self.question
         if question is None:
             return
-        found = answers(question)
-        actions = self.query_one("#question-actions")
-        keymap = keymap_of(self.app)
-        named = [replace(a, key=keymap.shown(f"question.{a.number}")) for a in found]
-        laid = spots(named, actions.size.width, _MOST_ROWS if self.app.size.height >= _TALL else _FEW_ROWS)
-        rows = 1 + max(spot.y for spot in laid)
-        actions.styles.height = rows
-        for count in range(2, _MOST_ROWS + 1):
+        rows = self.query_one(Actions).show(answers(question), read=self.read)
+        for count in range(2, MOST_ROWS + 1):
             self.set_class(rows == count, f"-rows-{count}")
-        for answer, spot in zip(found, laid, strict=True):
-            place = self.query_one(f"#place-{answer.number}", Place)
-            unread = answer.binds and not self.read
-            place.show(spot.label)
-            place.styles.offset = (spot.x, spot.y)
-            place.set_class(bool(answer.why_not) or unread, "-off")
         remaining = self.arming.remaining if self.has_focus else 0.0
         self.set_class(self.has_focus and remaining > 0, "-unarmed")
         self.border_subtitle = self._state_words(remaining)
@@ -310,9 +281,8 @@ class QuestionPanel(Vertical, can_focus=True):
             keymap.named(_("{question.review} reviews {n} marked · ")).format(n=len(self._marks)) if self._marks else ""
         ) + shown
         if not self.read:
-            return Content.assemble(
-                (shown, "$text-muted"), (keymap.named(_("more below: {question.page_down}")), "bold $text-warning")
-            )
+            waits = _("waits for its preview") if self._incomplete else _("more below: {question.page_down}")
+            return Content.assemble((shown, "$text-muted"), (keymap.named(waits), "bold $text-warning"))
         answer = keymap.named(_("{session.question} to answer"))
         said = answer if not self.has_focus else "…" if remaining > 0 else _("ready")
         return Content.styled(shown + said, "$text-muted")
@@ -322,13 +292,14 @@ class QuestionPanel(Vertical, can_focus=True):
         if self.has_focus:
             self._places()
 
-    def clicked(self, number: int) -> None:
+    def on_actions_clicked(self, event: Actions.Clicked) -> None:
         """A place was clicked: the click that brings the focus here decides nothing."""
+        event.stop()
         if self._swallow_click or not self.has_focus:
             self._swallow_click = False
             self.focus()
             return
-        self._choose(number, ready=self.arming.click_decides, may_look=True)
+        self._choose(event.number, ready=self.arming.click_decides, may_look=True)
 
     def post_message(self, message: Message) -> bool:
         if isinstance(message, Key):
@@ -395,7 +366,7 @@ class QuestionPanel(Vertical, can_focus=True):
         elif not ((looks and may_look) or ready or (asks_first and self._rested)):  # to look decides nothing
             self._hold_back()
         elif not looks and answer.binds and not self.read:
-            self.post_message(self.Held(keymap_of(self.app).named(_(_UNREAD))))
+            self.post_message(self.Held(keymap_of(self.app).named(_(_PENDING if self._incomplete else _UNREAD))))
         else:
             if asks_first:
                 self._flowing = True
@@ -458,7 +429,7 @@ class QuestionPanel(Vertical, can_focus=True):
 
     def seen_whole(self, question_id: str) -> None:
         """Its end was read elsewhere, on the screen of details."""
-        if question_id == self._shown:
+        if question_id == self._shown and not self._incomplete:
             self._read.add(question_id)
             self._places()
 

@@ -1,0 +1,47 @@
+"""A session on its way to the screen: who waits for it gets that one, or none."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+from hitl_tui.core.errors import Refused
+from hitl_tui.language import _
+
+if TYPE_CHECKING:
+    from hitl_tui.console.engine import Link
+
+
+class Opening:
+    """One opening; what was sent meanwhile is for its session and for no other (C8)."""
+
+    def __init__(self) -> None:
+        self._over = asyncio.Event()
+        self._link: Link | None = None
+
+    def is_set(self) -> bool:
+        """Return whether it is over."""
+        return self._over.is_set()
+
+    def came(self, link: Link) -> Opening:
+        """The session is open."""
+        self._link = link
+        self._over.set()
+        return self
+
+    def failed(self) -> None:
+        """It can't be opened."""
+        self._over.set()
+
+    async def link(self) -> Link:
+        """Return the session, once it is open.
+
+        Raises:
+            Refused: it couldn't be opened.
+        """
+        await self._over.wait()
+        if self._link is None:
+            raise Refused(
+                _("The session that this was meant for could not be opened; nothing was done."), reason="gone"
+            )
+        return self._link
