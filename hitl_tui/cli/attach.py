@@ -85,7 +85,7 @@ async def attach(job: Job, found: Attachment) -> int:
         BadInput: there is no input; nothing was made.
     """
     from hitl_tui.cli.documents import run_document
-    from hitl_tui.commands.handler import CommandHandler
+    from hitl_tui.commands.starting import approve_given
     from hitl_tui.repl.plain import findings_lines, plan_lines
     from hitl_tui.supervisor.attached.checked import findings_in
     from hitl_tui.supervisor.workbench import Workbench
@@ -108,7 +108,7 @@ async def attach(job: Job, found: Attachment) -> int:
             with told(job, session):
                 await settled(session)
                 if found.approved and session.snapshot.questions:
-                    await CommandHandler(session, setup.planner, by=by, channel="cli").handle("/todo approve")
+                    await approve_given(session, setup.planner, by)
                 snapshot = await settled(session)
         checked = await checking
     if given.json:

@@ -83,6 +83,10 @@ class Attachment:
     notes: tuple[str, ...] = ()
     takes: str = ""
 
+    def given(self, query: str) -> bool:
+        """Return whether a session of this query is the one that was approved with its input."""
+        return self.approved and query == self.query
+
 
 def holds_password(uri: str) -> bool:
     """Return whether a store's address holds a password, which would be kept and shown with it."""

@@ -29,6 +29,9 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
+_KEPT_OPEN = 8
+"""Sessions that only wait for a person are kept open behind the one that is shown; more of them cost for nothing."""
+
 
 class Watcher(Protocol):
     """Who is told what happens in the open session."""
@@ -36,10 +39,10 @@ class Watcher(Protocol):
     def seen(self, snapshot: Snapshot) -> None:
         """The session looks like this now."""
 
-    def said(self, lines: Sequence[Activity]) -> None:
-        """These lines are new in the stream."""
+    def said(self, session: str, lines: Sequence[Activity]) -> None:
+        """These lines are new in the session's stream."""
 
-    def stopped(self, message: str) -> None:
+    def stopped(self, session: str, message: str) -> None:
         """The session can't go on."""
 
 
@@ -68,6 +71,8 @@ class Link:
     def __init__(self, face: Session | Follower, handler: CommandHandler) -> None:
         self.face = face
         self.handler = handler
+        self.stopped = ""
+        """Why it can't go on; empty while it can."""
 
     @property
     def setup(self) -> SessionSetup:
@@ -230,8 +235,10 @@ class Engine:
         graph = attached.graph if attached else None
         setup = await bench.create(query, workspace, session_id=session_id, mode=mode, graph=graph)
         link = await self._open(bench, setup, query, watcher)
-        if attached and attached.approved and query == attached.query:
-            await link.handler.handle("/todo approve")
+        if attached and attached.given(query):
+            from hitl_tui.commands.starting import approve_given
+
+            await approve_given(link.face, setup.planner, self._by)
         return link
 
     async def open(self, session_id: str, watcher: Watcher) -> Link:
@@ -314,18 +321,24 @@ class Engine:
             if served is None:
                 served = Served(bench, setup, query, watcher, self._elsewhere, link)
             found = await served.link()
-            self._served[name] = served
-            for other in list(self._served.values()):
-                if other is not served:
-                    await self._put_aside(other)
+            self._served.pop(name, None)
+            for other in self._served.values():
+                other.shown = False
+            self._served[name] = served  # the last one is the one that was shown last
             served.show()
+            await self._put_aside(name)
             return found
 
-    async def _put_aside(self, other: Served) -> None:
-        """Let another session go on behind the one that is shown; one that has come to its end is closed."""
-        other.shown = False
-        if other.finished or other.over:
-            await self._let_go(other.id)
+    async def _put_aside(self, shown: str) -> None:
+        """Let other sessions go on behind the one that is shown; those where nothing goes on are closed, but for a few.
+
+        What they ask stands in the ledger: it is counted and listed still, and they are opened again to answer it.
+        """
+        others = {name: served for name, served in self._served.items() if name != shown}
+        over = [name for name, served in others.items() if served.finished or served.over]
+        resting = [name for name, served in others.items() if name not in over and served.rests]
+        for name in (*over, *resting[:-_KEPT_OPEN]):
+            await self._let_go(name)
 
     async def _let_go(self, session_id: str) -> None:
         await self._served.pop(session_id).leave()

@@ -70,14 +70,25 @@ class Served:
     @property
     def finished(self) -> bool:
         """Nothing in it goes on or waits for a person."""
-        opened = self._ready.done() and not self._ready.cancelled() and self._ready.exception() is None
-        return opened and self._ready.result().face.snapshot.status in ("finished", "failed")
+        return self._open_link is not None and self._open_link.face.snapshot.status in ("finished", "failed")
+
+    @property
+    def rests(self) -> bool:
+        """Nothing in it goes on by itself, not even towards a deadline."""
+        link = self._open_link
+        if link is None or not link.face.snapshot.at_rest:
+            return False
+        return not any(question.view.request.deadline for question in link.face.snapshot.questions)
 
     @property
     def owned(self) -> bool:
         """This process drives it; another one doesn't."""
+        return self._open_link is not None and self._open_link.face.owned
+
+    @property
+    def _open_link(self) -> Link | None:
         opened = self._ready.done() and not self._ready.cancelled() and self._ready.exception() is None
-        return opened and self._ready.result().face.owned
+        return self._ready.result() if opened else None
 
     async def link(self) -> Link:
         """Return the link once the session is open.
@@ -90,8 +101,8 @@ class Served:
     def show(self) -> None:
         """Put it on the screen."""
         self.shown = True
-        if self._ready.done() and self._ready.exception() is None:
-            self._watcher.seen(self._ready.result().face.snapshot)
+        if self._open_link is not None:
+            self._watcher.seen(self._open_link.face.snapshot)
 
     async def leave(self) -> None:
         """Close it; what it did is kept, and what ran goes on when it is opened again."""
@@ -177,9 +188,11 @@ class Served:
 
     def _said(self, lines: Sequence[Activity]) -> None:
         if self.shown:
-            self._watcher.said(lines)
+            self._watcher.said(self.id, lines)
 
     def _stop(self, why: str) -> None:
         self._stopped = why
+        if self._open_link is not None:
+            self._open_link.stopped = why
         if self.shown:
-            self._watcher.stopped(why)
+            self._watcher.stopped(self.id, why)

@@ -63,6 +63,8 @@ class Sessions:
             wanted = app.options.session if attached is not None and attached is app.options.attached else ""
             begun = app.engine.begin(query, workspace, mode, app.session, attached, wanted)
             await self._show(begun, _("new session"))
+            if attached is not None and attached.given(query):
+                app.session.note(_("It runs: its input was given on the command line."))
             if app.home.is_mounted:
                 app.home.say("")
         except Exception:
@@ -103,7 +105,6 @@ class Sessions:
         screen = self._app.session
         if link is not None and self._app.engine.session_open:
             self.opened = before
-            screen.seen(link.face.snapshot)
             screen.attach(link, Opening().came(link))
             return
         self._remember("")

@@ -13,6 +13,7 @@ from hitl_tui.commands.handler import CommandHandler
 from hitl_tui.commands.keeping import ALONE
 from hitl_tui.commands.parser import Parsed, is_command, parse
 from hitl_tui.commands.spec import help_table
+from hitl_tui.commands.starting import approve_given
 from hitl_tui.config.graphs import GraphDeclaration, graph_in
 from hitl_tui.config.load import load_config
 from hitl_tui.core.errors import BadInput, ConfigError, HitlError, OwnerGone
@@ -270,9 +271,10 @@ class Talk:
         graph = attached.graph if attached and graph is None else graph
         setup = await self._bench.create(query, self._workspace, session_id=session_id, mode=mode, graph=graph)
         await self._enter(setup, query)
-        if attached and attached.approved and query == attached.query and self._handler is not None:
+        if attached and attached.given(query) and self._session is not None:
             await self._settle()
-            await self._handler.handle("/todo approve")
+            self._say([_("It runs: its input was given on the command line.")])
+            await approve_given(self._session, setup.planner, self._options.by)
 
     async def _enter(self, setup: SessionSetup, query: str) -> None:
         if self._session is not None:

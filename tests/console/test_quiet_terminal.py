@@ -56,9 +56,9 @@ async def said(c: Console, word: str, count: int) -> list[int]:
     together: list[int] = []
     take = SessionScreen.said
 
-    def noted(screen: SessionScreen, lines: Any) -> None:
+    def noted(screen: SessionScreen, session: str, lines: Any) -> None:
         together.append(len(lines))
-        take(screen, lines)
+        take(screen, session, lines)
 
     link = c.session.link
     assert link is not None

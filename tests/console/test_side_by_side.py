@@ -71,3 +71,21 @@ async def test_what_was_approved_goes_on_while_another_session_is_shown(tmp_path
         await choose(c, first)
         await c.asked()
         assert c.panel.questions[0].todo_id == "todo_002"
+
+
+async def test_sessions_that_only_wait_are_closed_but_for_the_last_ones_and_open_again(tmp_path: Path) -> None:
+    async with console(tmp_path, query=CAP) as c:
+        await c.asked()
+        first = c.snapshot.session_id
+        for _ in range(10):
+            shown = c.snapshot.session_id
+            await c.press("ctrl+o")
+            await c.send(CAP)
+            await c.until(lambda shown=shown: c.shown() and c.snapshot.session_id != shown, "another session")  # type: ignore[misc]
+            await c.asked()
+        assert not c.app.engine.holds(first)
+        assert sum(c.app.engine.holds(f"s{n}") for n in range(1, 12)) == 9, "the one that is shown and eight others"
+        assert len(await c.app.engine.requests()) == 11, "all of them ask still"
+        await c.send(f"/open {first}")
+        await c.until(lambda: c.shown() and c.snapshot.session_id == first, "the first one")
+        await c.asked()

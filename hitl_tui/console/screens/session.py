@@ -63,17 +63,19 @@ class SessionScreen(OperatedScreen):
             self.snapshot = snapshot
 
     class Said(Message):
-        """The stream has new lines."""
+        """A session's stream has new lines."""
 
-        def __init__(self, lines: Sequence[Activity]) -> None:
+        def __init__(self, session: str, lines: Sequence[Activity]) -> None:
             super().__init__()
+            self.session = session
             self.lines = lines
 
     class Stopped(Message):
-        """The session can't go on."""
+        """A session can't go on."""
 
-        def __init__(self, why: str) -> None:
+        def __init__(self, session: str, why: str) -> None:
             super().__init__()
+            self.session = session
             self.why = why
 
     def __init__(self) -> None:
@@ -152,8 +154,10 @@ class SessionScreen(OperatedScreen):
             prompt.move_cursor(prompt.document.end)
         if pane:
             self.show_pane(pane)
-        self.snapshot = self.snapshot or link.face.snapshot
+        self.snapshot = link.face.snapshot
         self._render_snapshot(self.snapshot)
+        if link.stopped:
+            self.stopped(link.face.id, link.stopped)
         if len(self.snapshot.raw) >= _LARGE:
             self.call_after_refresh(self.hitl.engine.settle)
 
@@ -171,29 +175,37 @@ class SessionScreen(OperatedScreen):
         )
 
     def seen(self, snapshot: Snapshot) -> None:
-        """See `Watcher`."""
-        self.snapshot = snapshot
-        self.post_message(self.Seen(snapshot))
+        """See `Watcher`; while another session is on its way, what this one says is for nobody."""
+        if self._shows(snapshot.session_id):
+            self.snapshot = snapshot
+            self.post_message(self.Seen(snapshot))
 
-    def said(self, lines: Sequence[Activity]) -> None:
+    def said(self, session: str, lines: Sequence[Activity]) -> None:
         """See `Watcher`."""
-        self.post_message(self.Said(lines))
+        if self._shows(session):
+            self.post_message(self.Said(session, lines))
 
-    def stopped(self, message: str) -> None:
+    def stopped(self, session: str, message: str) -> None:
         """See `Watcher`."""
-        self.post_message(self.Stopped(message))
+        if self._shows(session):
+            self.post_message(self.Stopped(session, message))
+
+    def _shows(self, session: str) -> bool:
+        return self.link is not None and self.link.face.id == session
 
     async def on_session_screen_seen(self, event: Seen) -> None:
-        if event.snapshot is self.snapshot and self.link is not None:
+        if event.snapshot is self.snapshot and self._shows(event.snapshot.session_id):
             self._render_snapshot(event.snapshot)
             await self._show_answer(event.snapshot)
 
     def on_session_screen_stopped(self, event: Stopped) -> None:
-        self.query_one(HeaderBar).status = _("✗ stopped")
-        self.say(safe_text(render(event.why), multiline=False), error=True)
+        if self._shows(event.session):
+            self.query_one(HeaderBar).status = _("✗ stopped")
+            self.say(safe_text(render(event.why), multiline=False), error=True)
 
     def on_session_screen_said(self, event: Said) -> None:
-        self.query_one(Panes).said(event.lines)
+        if self._shows(event.session):
+            self.query_one(Panes).said(event.lines)
 
     def _render_snapshot(self, snapshot: Snapshot) -> None:
         link = self.link
@@ -254,7 +266,7 @@ class SessionScreen(OperatedScreen):
         if snapshot.running:
             self.query_one(PlanTable).update_some(running_rows(snapshot, datetime.now(UTC)))
         if not link.face.owned and (fresh := await asyncio.to_thread(link.fresh)) and link is self.link:
-            self.said(fresh)
+            self.said(link.face.id, fresh)
 
     # Panes -----------------------------------------------------------------------------------------------------
 
