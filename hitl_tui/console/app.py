@@ -147,7 +147,11 @@ class HitlApp(ConsoleApp):
     # Keys ------------------------------------------------------------------------------------------------------
 
     async def passes(self, event: events.Key | events.Paste) -> bool:
-        return await self.alone.passes(event)
+        if not await self.alone.passes(event):
+            return False
+        if isinstance(event, events.Key) and self._session_on_top and self.session.begins_command(event):
+            self.session.to_prompt()
+        return True
 
     def _decides_alone(self, key: events.Key) -> bool:
         return self._session_on_top and self.arming.decides and self.session.decides_alone(key)
@@ -180,7 +184,7 @@ class HitlApp(ConsoleApp):
         if self._session_on_top:
             self.session.operator.cycle_mode()
         elif self.screen is self.home:
-            self.mode = next_mode(self.mode)
+            self.mode = next_mode(self.home.mode)
             self.home.mode_changed()
 
     def action_inbox(self) -> None:

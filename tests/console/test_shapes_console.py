@@ -22,7 +22,7 @@ from hitl_tui.console.screens.dialogs import Words
 from hitl_tui.console.screens.filling import Filling
 from hitl_tui.console.screens.form import FieldArea, FieldInput
 from hitl_tui.console.screens.saying import Saying
-from hitl_tui.console.widgets.question import Place
+from hitl_tui.console.widgets.choices import Place
 from hitl_tui.console.widgets.rows import Rows
 from hitl_tui.core.safe_text import cell_width
 from hitl_tui.core.todos import Status

@@ -97,3 +97,16 @@ async def test_where_no_dialog_comes_the_keys_go_where_they_would_have_gone(tmp_
         burst(c, "/to")
         await c.until(lambda: c.status("todo_001") == Status.COMPLETED, "the graph's end")
         await c.until(lambda: c.prompt.text == "/to", "the prompt")
+
+
+async def test_keys_that_erase_act_before_a_key_that_gives_the_focus_away(tmp_path: Path) -> None:
+    async with console(tmp_path, query=RISE) as c:
+        await c.asked()
+        c.prompt.text = "abc"
+        c.prompt.move_cursor(c.prompt.document.end)
+        for key in ("backspace", "backspace", "ctrl+g"):
+            c.app.post_message(Key(key, None))
+        await c.until(lambda: c.panel.has_focus, "the question")
+        await c.pilot.pause()
+        assert c.prompt.text == "a"
+        assert c.status("todo_001") == "waiting_approval"

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from console_support import RISE, console
-from textual.events import Paste
+from textual.events import Key, Paste
 
 from hitl_tui.commands.changing import LONGEST_TEXT as LONGEST_PLAIN
 from hitl_tui.commands.parser import LONGEST_LINE
@@ -126,3 +126,19 @@ def test_lines_are_kept_up_to_a_length_and_a_size(tmp_path: Path, letter: str) -
     assert lines[-len(kept) - 1 : -2] == kept[:-1]
     path.write_text("".join(json.dumps(line) + "\n" for line in lines * 3), encoding="utf-8")
     assert set(recall_lines(tmp_path)) <= set(lines) - {letter * 10_001}
+
+
+async def test_a_command_begun_in_a_pane_goes_to_the_prompt_whole(tmp_path: Path) -> None:
+    async with console(tmp_path, query=RISE, mode="risk") as c:
+        await c.until(lambda: c.shown() and c.snapshot.concluded, "the answer")
+        for pane in ("answer", "history"):
+            c.session.show_pane(pane, focus=True)
+            await c.pilot.pause()
+            for character in "/export":
+                c.app.post_message(Key("slash" if character == "/" else character, character))
+            await c.until(lambda: c.prompt.text == "/export", f"the command, not {c.prompt.text!r}")
+            assert c.app.screen is c.session
+            c.prompt.text = ""
+        c.session.show_pane("plan", focus=True)
+        await c.press("slash", "x")
+        assert c.prompt.text == "", "there it finds"

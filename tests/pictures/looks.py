@@ -15,7 +15,8 @@ from textual.widgets import Button, OptionList, Static
 from hitl_tui.console.places import answers
 from hitl_tui.console.widgets.actions import ReplayAction
 from hitl_tui.console.widgets.bars import HeaderBar, KeyLine, MessageLine
-from hitl_tui.console.widgets.question import Place, QuestionPanel
+from hitl_tui.console.widgets.choices import Place
+from hitl_tui.console.widgets.question import QuestionPanel
 from hitl_tui.console.widgets.tabs import Tab
 
 _BORDERS = frozenset("│┃")

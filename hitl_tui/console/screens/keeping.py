@@ -79,14 +79,16 @@ async def _fork(app: HitlApp, session_id: str) -> None:
 
 async def _export(app: HitlApp, session_id: str, given: str) -> None:
     name = safe_text(session_id, multiline=False)
-    said = "\n".join(
-        [
-            _("One file with checkpoints, results and decisions, that opens on another machine."),
-            _("A name that ends with .md or .json takes the answer and the plan, to read."),
-            _("No file is written over."),
-        ]
-    )
     suffix = _TO_READ if isinstance(app.screen.focused, AnswerPane) else SUFFIX
+    whole = [
+        _("One file with checkpoints, results and decisions, that opens on another machine."),
+        _("A name that ends with .md or .json takes the answer and the plan, to read."),
+    ]
+    to_read = [
+        _("The answer and the plan, to read; .json has them for a program."),
+        _("A name that ends with .hitl takes the whole session, which opens on another machine."),
+    ]
+    said = "\n".join([*(to_read if suffix == _TO_READ else whole), _("No file is written over.")])
     free = str(_free_name(session_id, suffix))
     text = given or await _asked(app, Line(_("Export {name}").format(name=name), Content(said), _("writes it"), free))
     if text is None:

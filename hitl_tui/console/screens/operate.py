@@ -78,7 +78,7 @@ class Operator:
         screen = self._screen
         screen.note(noted(line))
         result = await link.handler.handle(line)
-        if "commands" in result.data and not line.lstrip().startswith("/"):
+        if "commands" in result.data:
             screen.hitl.action_help()
             return
         self._report(result)
@@ -115,8 +115,6 @@ class Operator:
             screen.show_pane("history")
         elif "todos" in data and "summary" in data:
             screen.show_pane("plan")
-        elif "commands" in data:
-            screen.show_pane("stream")
         elif "rules" in data:
             app = screen.hitl
             await list_rules(app, link, self._report, app.arming, app.options.by)

@@ -11,6 +11,13 @@ _WIDE = Size(100, 30)
 """Columns and rows from which on all panes are seen at once."""
 _SHORT = 20
 """Below so many rows the panes lose their frames."""
+_TALL = 48
+"""From so many rows on a question may be higher."""
+
+_AROUND = 7
+"""Rows of header, tabs, a pane's frame, the line of messages, the prompt and the keys."""
+_LEAST, _MOST = 4, 8
+"""Rows of the plan that stay whatever a question needs."""
 
 
 def is_wide(size: Size) -> bool:
@@ -18,8 +25,23 @@ def is_wide(size: Size) -> bool:
     return size.width >= _WIDE.width and size.height >= _WIDE.height
 
 
+def question_room(size: Size, steps: int) -> int:
+    """Return how many rows a question may take, its frame and actions included; 0 for the usual.
+
+    Where one pane is seen at a time it gets what a short plan leaves.
+
+    Args:
+        size: the terminal, in cells.
+        steps: rows of the plan.
+    """
+    if is_wide(size) or size.height < _SHORT:
+        return 0
+    return size.height - _AROUND - max(_LEAST, min(steps, _MOST))
+
+
 def fold(screen: Screen[Any]) -> None:
-    """Give a screen the classes that its stylesheet folds it by: `-wide` and `-short`."""
+    """Give a screen the classes that its stylesheet folds it by: `-wide`, `-short` and `-tall`."""
     size = screen.app.size
     screen.set_class(is_wide(size), "-wide")
     screen.set_class(size.height < _SHORT, "-short")
+    screen.set_class(size.height >= _TALL, "-tall")

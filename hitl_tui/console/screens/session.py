@@ -15,11 +15,12 @@ from textual.message import Message
 from textual.widget import Widget
 
 from hitl_tui.console import keys
+from hitl_tui.console.deeds import Deeds
 from hitl_tui.console.engine import Link
 from hitl_tui.console.opening import Opening
 from hitl_tui.console.screens.operate import Operator
 from hitl_tui.console.screens.operated import OperatedScreen
-from hitl_tui.console.screens.room import fold
+from hitl_tui.console.screens.room import fold, question_room
 from hitl_tui.console.terms import mode_words
 from hitl_tui.console.widgets.answer import AnswerPane
 from hitl_tui.console.widgets.bars import HeaderBar, KeyLine
@@ -89,6 +90,7 @@ class SessionScreen(OperatedScreen):
         self._called: dict[str, str] = {}
         self._inbox = 0
         self._head = ""
+        self._deeds = Deeds()
         self._lines = PlanLines()
 
     def compose(self) -> ComposeResult:
@@ -122,7 +124,7 @@ class SessionScreen(OperatedScreen):
         header.followed = False
         self.query_one(Panes).reset()
         self.query_one(QuestionPanel).update_questions((), "")
-        self._head = ""
+        self._head, self._deeds = "", Deeds()
         self.say("")
         self.show_pane("plan")
         return self.linked
@@ -235,6 +237,7 @@ class SessionScreen(OperatedScreen):
         if had and not panel.display:
             self.to_prompt()
         self._show_keys()
+        self._make_room()
 
     async def _show_answer(self, snapshot: Snapshot) -> None:
         if await self.query_one(AnswerPane).show(snapshot.response) and snapshot.concluded:
@@ -248,15 +251,17 @@ class SessionScreen(OperatedScreen):
     async def _load_history(self, link: Link) -> None:
         page = await link.face.checkpoints(_PAGE)
         count = await link.place(page[0].checkpoint_id) if page else 0
+        led = await self._deeds.of(link, page)
         if link is self.link:
-            self.query_one(HistoryTable).newest(page, count)
+            self.query_one(HistoryTable).newest(page, count, led)
 
     async def on_history_table_older(self, event: HistoryTable.Older) -> None:
         table = self.query_one(HistoryTable)
         if self.link is not None and table.checkpoints:
-            page = await self.link.face.checkpoints(_PAGE, table.checkpoints[-1].checkpoint_id)
+            last = table.checkpoints[-1]
+            page = await self.link.face.checkpoints(_PAGE, last.checkpoint_id)
             if page:
-                table.older(page)
+                table.older(page, await self._deeds.of(self.link, [last, *page]))
 
     async def _tick(self) -> None:
         """Running times go on, and what another process wrote into its stream arrives."""
@@ -276,6 +281,13 @@ class SessionScreen(OperatedScreen):
     def _arrange(self) -> None:
         fold(self)
         self.show_pane(self.query_one(Panes).chosen)
+        self._make_room()
+
+    def _make_room(self) -> None:
+        """Give the question what the plan leaves, unless somebody looks at a pane."""
+        steps = len(self.snapshot.raw) if self.snapshot is not None else 0
+        looking = bool(self.query_one(Panes).pane(self.focused))
+        self.query_one(QuestionPanel).give_room(0 if looking else question_room(self.app.size, steps))
 
     def show_pane(self, pane: str, *, focus: bool = False) -> None:
         """Bring a pane to the front."""
@@ -330,6 +342,11 @@ class SessionScreen(OperatedScreen):
         """Return whether a key is a letter that would decide at once where the focus is."""
         return self.question_focused and self.query_one(QuestionPanel).at_once(key)
 
+    def begins_command(self, key: Key) -> bool:
+        """Return whether a key is the beginning of a command that is typed in a pane where it means nothing else."""
+        pane = self.query_one(Panes).pane(self.focused)
+        return key.character == "/" and bool(pane) and not self.hitl.keymap.at(pane, key.key)
+
     def typed(self) -> None:
         """A key was pressed: the question shows whether the next one decides."""
         self.query_one(QuestionPanel).typed()
@@ -338,6 +355,7 @@ class SessionScreen(OperatedScreen):
         if pane := self.query_one(Panes).pane(event.widget):
             self.show_pane(pane)
         self._show_keys()
+        self._make_room()
 
     def _show_keys(self) -> None:
         panel = self.query_one(QuestionPanel)

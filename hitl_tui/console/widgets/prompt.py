@@ -51,6 +51,10 @@ def longest_of(text: str) -> int:
     return LONGEST_COMMAND if text.lstrip().startswith("/") else LONGEST_TEXT
 
 
+_STOCK = {key: binding.action for binding in TextArea.BINDINGS for key in binding.key.split(",")}  # type: ignore[union-attr]
+"""What the text area does on keys that are no characters."""
+
+
 class Prompt(TextArea):
     """Where commands and words are typed."""
 
@@ -100,8 +104,12 @@ class Prompt(TextArea):
         self._place = -1
         self._draft = ""
 
-    def on_key(self, event: Key) -> None:
-        """Enter, Tab and the arrows (or what they are mapped to) are the prompt's before they are the text area's."""
+    async def on_key(self, event: Key) -> None:
+        """Enter, Tab and the arrows (or what they are mapped to) are the prompt's before they are the text area's.
+
+        Those of the text area act when they arrive, too: looked up later, as bindings are, they would be lost to a key
+        that came right after them and gave the focus away.
+        """
         keymap: Keymap = getattr(self.app, "keymap", None) or Keymap()
         wanted = keymap.at(PROMPT, event.key)
         if wanted == "prompt.send":
@@ -114,6 +122,8 @@ class Prompt(TextArea):
             self.action_older()
         elif wanted == "prompt.newer" and self.cursor_at_last_line and self._place >= 0:
             self.action_newer()
+        elif event.key in _STOCK:
+            await self.run_action(_STOCK[event.key])
         else:
             return
         event.stop()

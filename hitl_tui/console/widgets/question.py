@@ -34,6 +34,8 @@ _TOO_SOON = mark("Too soon after the last key: wait half a second, then press it
 _UNMARKABLE = mark("This question can't be approved, so it can't be marked.")
 _UNDO = "question.undo"
 _TITLE_EDGE = 4
+_FRAME = 2
+"""Rows of the frame."""
 _PENDING = mark("Its preview is still being made; nothing was decided.")
 _UNREAD = mark("Read to the end first ({question.page_down}); nothing was decided.")
 
@@ -110,6 +112,7 @@ class QuestionPanel(Vertical, can_focus=True):
         self._awaited: set[str] = set()
         self._swallow_click = False
         self._title = Content("")
+        self._room = 0
 
     def compose(self) -> ComposeResult:
         with Body(id="question-body"):
@@ -122,6 +125,16 @@ class QuestionPanel(Vertical, can_focus=True):
         self.display = False
 
     # What is asked ---------------------------------------------------------------------------------------------
+
+    def give_room(self, rows: int) -> None:
+        """Let the panel be so many rows high at most; 0 for what the stylesheet says."""
+        if rows != self._room:
+            self._room = rows
+            self._places()
+
+    def _fit(self, actions: int) -> None:
+        self.styles.max_height = self._room or None
+        self.query_one(Body).styles.max_height = max(1, self._room - _FRAME - actions) if self._room else None
 
     @property
     def question(self) -> Question | None:
@@ -268,6 +281,7 @@ class QuestionPanel(Vertical, can_focus=True):
         rows = self.query_one(Actions).show(answers(question), read=self.read)
         for count in range(2, MOST_ROWS + 1):
             self.set_class(rows == count, f"-rows-{count}")
+        self._fit(rows)
         remaining = self.arming.remaining if self.has_focus else 0.0
         self.set_class(self.has_focus and remaining > 0, "-unarmed")
         self.border_subtitle = self._state_words(remaining)
@@ -384,6 +398,15 @@ class QuestionPanel(Vertical, can_focus=True):
     def marked(self) -> tuple[Question, ...]:
         """The marked questions, in the order they came."""
         return tuple(q for q in self._questions if q.id in self._marks)
+
+    def unmark(self, todo_id: str) -> None:
+        """Take away the marks of a TODO's questions."""
+        for question in self.marked:
+            if question.todo_id == todo_id:
+                del self._marks[question.id]
+        self.post_message(self.Marked())
+        self._titles()
+        self._places()
 
     def action_mark(self) -> None:
         """Mark the question on the screen, or take its mark away; that decides nothing."""
