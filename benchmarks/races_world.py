@@ -22,9 +22,9 @@ from hitl_tui.commands.handler import CommandHandler
 from hitl_tui.console import app as console_app
 from hitl_tui.console.app import HitlApp
 from hitl_tui.console.options import ConsoleOptions
+from hitl_tui.console.reports import TolerantParser
 from hitl_tui.console.screens.session import SessionScreen
 from hitl_tui.console.screens.viewer import Viewer
-from hitl_tui.console.terminal import TolerantParser
 from hitl_tui.console.widgets.prompt import Prompt
 from hitl_tui.console.widgets.question import QuestionPanel
 from hitl_tui.console.widgets.rows import Rows

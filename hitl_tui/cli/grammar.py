@@ -93,12 +93,12 @@ def add_beginning(parser: Parser) -> None:
 def count(text: str) -> int:
     """Return a number from 0 on. Raises ArgumentTypeError for anything else."""
     if not text.isascii() or not text.isdigit() or len(text) > 9:
-        raise argparse.ArgumentTypeError(f"{text!r} is no number from 0 on")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of 0 or more")
     return int(text)
 
 
 def port(text: str) -> int:
     """Return the number of a port. Raises ArgumentTypeError for anything else."""
     if not text.isascii() or not text.isdigit() or len(text) > 5 or int(text) > 65_535:
-        raise argparse.ArgumentTypeError(f"{text!r} is no port, which is a number from 0 to 65535")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a port (a number from 0 to 65535)")
     return int(text)

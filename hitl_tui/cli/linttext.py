@@ -79,7 +79,7 @@ def _finding(finding: Finding) -> Iterator[str]:
 
 
 def _table(report: Report) -> Iterator[str]:
-    yield from _filled(_("What each node does to the world, and where that stands to its interrupt:"))
+    yield from _filled(_("What each node does to the outside world, and whether before or after its interrupt:"))
     yield _row([_(heading) for heading, _width in _COLUMNS])
     yield _row(["-" * width for _heading, width in _COLUMNS])
     for graph, rows in groupby(report.rows, key=lambda row: row.graph):

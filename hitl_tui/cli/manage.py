@@ -82,7 +82,7 @@ async def import_(job: Job) -> int:
     async with Workbench.open(job.data, job.environ) as bench:
         info = await bench.import_(source, workspace=workspace, by=by)
         made = await bench.summary(info.id)
-    message = f"{info.id} was made of {source.name} and works in {info.workspace}; nothing was executed."
+    message = f"{info.id} was created from {source.name} and works in {info.workspace}; nothing was executed."
     _tell_copy(job, "imported", message, made, str(source))
     return DONE
 
@@ -99,7 +99,7 @@ async def delete(job: Job) -> int:
         if not _agreed(job, f"Delete session {given.session}?"):
             return _kept(job)
         await bench.delete(given.session, by=by)
-    message = f"{given.session} is gone; the record of its decisions stays."
+    message = f"{given.session} was deleted; the record of its decisions stays."
     if given.json:
         job.out.document({"status": "deleted", "message": message, "session_id": given.session})
     else:

@@ -27,14 +27,14 @@ commands:
   hitl-tui [QUESTION]            open the console (a plain line mode where there is no screen)
   hitl-tui run QUERY             begin a session; go until something must be decided or it is finished
   hitl-tui do SESSION COMMAND    carry one chat command out, such as "/todo approve"; stop at the next question
-  hitl-tui show SESSION          show where a session stands, without acting
+  hitl-tui show SESSION          show the state of a session, without acting
   hitl-tui sessions              list all sessions; --search TEXT for some
   hitl-tui rename SESSION TITLE  give a session another title
-  hitl-tui fork SESSION          begin another session where this one stands, or stood (--at CHECKPOINT)
+  hitl-tui fork SESSION          start another session from this one's current or past state (--at CHECKPOINT)
   hitl-tui export SESSION FILE   write a session into one file
   hitl-tui import FILE           make a session of such a file
   hitl-tui delete SESSION        remove a session; the record of its decisions stays
-  hitl-tui prune                 remove finished sessions that are old
+  hitl-tui prune                 remove old finished sessions
   hitl-tui starter [NAME]        list the examples to begin with, or make the folder of one
   hitl-tui attach GRAPH          run any LangGraph graph under supervision: agent.py:graph, module:attribute
   hitl-tui open DATABASE         look into any LangGraph checkpoint store, SQLite or PostgreSQL; read-only
@@ -103,7 +103,7 @@ def _do() -> Parser:
 
 def _show() -> Parser:
     parser = parser_of(
-        "show", "hitl-tui show SESSION [--data DIR] [--json]", "Show where a session stands; nothing is opened or run."
+        "show", "hitl-tui show SESSION [--data DIR] [--json]", "Show the state of a session; nothing is opened or run."
     )
     parser.add_argument("session", metavar="SESSION", help="the session's id")
     add_json(parser)
@@ -275,8 +275,8 @@ def _open() -> Parser:
     parser.add_argument("--against", metavar="ID", default="", help="print what differs from this other one instead")
     parser.add_argument("--ns", metavar="NS", default="", help="the checkpoints of a subgraph, as they are listed")
     parser.add_argument("--search", metavar="TEXT", default="", help="only threads with these words in id or title")
-    parser.add_argument("--limit", metavar="N", type=count, help="list so many (100)")
-    parser.add_argument("--skip", metavar="N", type=count, help="leave so many threads out before")
+    parser.add_argument("--limit", metavar="N", type=count, help="list at most this many (100)")
+    parser.add_argument("--skip", metavar="N", type=count, help="skip this many threads first")
     parser.add_argument("--before", metavar="ID", default="", help="list checkpoints older than this one")
     parser.add_argument("--graph", metavar="GRAPH", default="", help="the graph that wrote it, to go on in a copy")
     add_beginning(parser)

@@ -78,7 +78,7 @@ def form_of(question: Question) -> Shape:
     """
     if question.shape is None:
         ways = ", ".join(question.commands.values())
-        raise BadInput(f"{question.name} waits for something else than an answer; answer it with one of {ways}.")
+        raise BadInput(f"{question.name} isn't waiting for an answer; use one of {ways}.")
     return question.shape
 
 

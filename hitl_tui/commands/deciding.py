@@ -79,7 +79,7 @@ async def _question(hand: Hand, todo: SupervisorTodo, kind: Kind, what: str) -> 
         return question
     if question is not None:
         ways = ", ".join(question.commands.values())
-        raise BadInput(f"{todo.id} waits for something else than this; answer it with one of {ways}.")
+        raise BadInput(f"{todo.id} can't take this decision now; use one of {ways}.")
     if kind is not Kind.TODO or todo.status is not Status.PENDING:
         raise BadInput(f"{todo.id} is {todo.status} and doesn't wait for a decision to {what}.")
     if todo.approval is not None:

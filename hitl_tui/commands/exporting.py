@@ -7,16 +7,45 @@ Markdown and escapes in JSON.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from types import MappingProxyType
 
 from hitl_tui.core.errors import BadInput, StorageError
 from hitl_tui.core.safe_text import one_line, safe_text
-from hitl_tui.core.todos import SupervisorTodo
-from hitl_tui.supervisor.snapshot import Snapshot
+from hitl_tui.core.todos import Status, SupervisorTodo
+from hitl_tui.supervisor.snapshot import FINISHED, PLANNING, RUNNING, WAITING, Snapshot
+from hitl_tui.teams.brief import language_of
 
 MARKDOWN, JSON = ".md", ".json"
 SESSION = ".hitl"
+_WORDS: Mapping[str, Mapping[str, str]] = MappingProxyType(
+    {
+        "en": {
+            "plan": "Plan",
+            "unfinished": "Not finished: {status}.",
+            "approved": "approved by {by} at {at}",
+            "place": "Session {session}, checkpoint {checkpoint}.",
+        },
+        "ko": {
+            "plan": "계획",
+            "unfinished": "끝나지 않았습니다: {status}.",
+            "approved": "승인: {by}, {at}",
+            "place": "세션 {session}, 체크포인트 {checkpoint}.",
+            Status.PENDING: "대기",
+            Status.IN_PROGRESS: "실행 중",
+            Status.COMPLETED: "완료",
+            Status.FAILED: "실패",
+            Status.SKIPPED: "건너뜀",
+            Status.BLOCKED: "막힘",
+            Status.WAITING_APPROVAL: "승인 대기",
+            PLANNING: "계획 중",
+            WAITING: "결정 대기",
+            RUNNING: "실행 중",
+            FINISHED: "완료",
+        },
+    }
+)
 
 
 def is_for_reading(path: Path) -> bool:
@@ -63,23 +92,28 @@ def as_json(snapshot: Snapshot) -> str:
 
 
 def as_markdown(snapshot: Snapshot) -> str:
-    """Return question, answer and plan, with who decided, as Markdown."""
+    """Return question, answer and plan, with who decided, as Markdown in the language of the question."""
+    words = _WORDS[language_of(snapshot.query)]
     answer = str((snapshot.response or {}).get("text", "")).strip()
     lines = [f"# {_line(snapshot.query.split(chr(10))[0])}", ""]
     if "\n" in snapshot.query.strip():
         lines += [*(f"> {safe_text(row)}" for row in snapshot.query.strip().split("\n")), ""]
-    lines += [safe_text(answer) if answer else f"*Not finished: {snapshot.status}.*", "", "## Plan", ""]
+    unfinished = words["unfinished"].format(status=words.get(snapshot.status, snapshot.status))
+    lines += [safe_text(answer) if answer else f"*{unfinished}*", "", f"## {words['plan']}", ""]
     for todo in snapshot.todos:
-        lines += _todo(todo)
-    lines += ["", f"Session {_line(snapshot.session_id)}, checkpoint {_line(snapshot.checkpoint_id)}."]
+        lines += _todo(todo, words)
+    session, checkpoint = _line(snapshot.session_id), _line(snapshot.checkpoint_id)
+    lines += ["", words["place"].format(session=session, checkpoint=checkpoint)]
     return "\n".join(lines) + "\n"
 
 
-def _todo(todo: SupervisorTodo) -> Iterator[str]:
-    yield f"- **{todo.id}** {_line(todo.name)} ({_line(todo.agent_name)}): {todo.status}"
+def _todo(todo: SupervisorTodo, words: Mapping[str, str]) -> Iterator[str]:
+    status = words.get(todo.status, str(todo.status))
+    yield f"- **{todo.id}** {_line(todo.name)} ({_line(todo.agent_name)}): {status}"
     approval = todo.approval or {}
     if approval.get("by"):
-        yield f"  - approved by {_line(str(approval['by']))} at {_line(str(approval.get('at', '')))}"
+        by, at = _line(str(approval["by"])), _line(str(approval.get("at", "")))
+        yield "  - " + words["approved"].format(by=by, at=at)
     if todo.error:
         yield f"  - {_line(todo.error)}"
     if todo.result and todo.result.get("summary"):

@@ -60,7 +60,7 @@ def _own(todo: SupervisorTodo, where: str) -> tuple[str, ...]:
 async def stop_nowhere(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
     todo = _todo(hand, values)
     data: dict[str, Any] = {"todo_id": todo.id, "before": [], "after": []}
-    return await hand.change(EventKind.BREAK, data, "updated", f"{todo.id} has no breakpoints any more.", data)
+    return await hand.change(EventKind.BREAK, data, "updated", f"{todo.id} has no more breakpoints.", data)
 
 
 async def step(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
@@ -96,7 +96,7 @@ async def state_show(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
     shown = json.dumps(view.values, ensure_ascii=False, indent=2)
     cut = f"\n… {len(shown) - _LONGEST_STATE:,} characters more; --json has all" if len(shown) > _LONGEST_STATE else ""
     stands = f"before {', '.join(view.next)}" if view.next else "at its end" if view.thread else "not begun"
-    message = f"{view.agent} of {view.todo_id} stands {stands}.\n{safe_text(shown[:_LONGEST_STATE])}{cut}"
+    message = f"{view.agent} of {view.todo_id} is now {stands}.\n{safe_text(shown[:_LONGEST_STATE])}{cut}"
     return CommandResult("ok", message, view.to_dict())
 
 
@@ -111,11 +111,11 @@ async def state_edit(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
     if not isinstance(update, dict) or not update:
         raise BadInput('The change has to be an object of fields, such as {"amount": 82000}.')
     if todo.status is Status.IN_PROGRESS:
-        raise BadInput(f"{todo.id} is running; its state can be changed when it asks something or has ended.")
+        raise BadInput(f"{todo.id} is running; its state can be changed when it asks something or has finished.")
     view = await hand.face.graph(todo.id, update)
     data = {**_place(todo, view), "values": update}
     changed = ", ".join(str(key) for key in update)
-    message = f"{todo.id} will go on with the changed state ({one_line(changed, 100)}); it is asked first."
+    message = f"{todo.id} will continue with the changed state ({one_line(changed, 100)}); you are asked first."
     return await hand.change(EventKind.REWIND, data, "updated", message, data)
 
 
@@ -130,7 +130,7 @@ async def state_diff(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
     else:
         earlier = await hand.face.steps(todo.id, 2)
         if len(earlier) < 2:
-            raise BadInput(f"{todo.id} has one step only; there is nothing to compare.")
+            raise BadInput(f"{todo.id} has only one step, so there is nothing to compare.")
         step = earlier[1].checkpoint_id
     before = await hand.face.graph(todo.id, at=step)
     found = list(values_that_differ(before.values, now.values))
@@ -201,7 +201,7 @@ async def rescue(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
         raise BadInput(f"{todo.id} has no thread to go back in.")
     data = _place(todo, view)
     message = (
-        f"{todo.id} goes back to before its last answer, on a copy of that checkpoint; it is asked first. "
+        f"{todo.id} goes back to before its last answer, on a copy of that checkpoint; you are asked first. "
         "What finished beside the question in the same step runs again."
     )
     return await hand.change(EventKind.REWIND, data, "restored", message, data)

@@ -112,7 +112,7 @@ async def _listed(keeper: Keeper, values: Mapping[str, Any], by: str) -> Command
 async def _imported(keeper: Keeper, values: Mapping[str, Any], by: str) -> CommandResult:
     path = await asyncio.to_thread(_path, str(values["file"]))
     info = await keeper.import_(path, by=by)
-    message = f"{info.id} was made of {path.name} and works in {info.workspace}; nothing was executed."
+    message = f"{info.id} was created from {path.name} and works in {info.workspace}; nothing was executed."
     return CommandResult("imported", message, {"session_id": info.id, "from": str(path), "title": info.title})
 
 
@@ -127,7 +127,9 @@ async def _deleted(keeper: Keeper, values: Mapping[str, Any], by: str) -> Comman
     if again != name:
         raise BadInput(f"Nothing was deleted: the id given again isn't {name}.")
     await keeper.delete(name, by=by)
-    return CommandResult("deleted", f"{name} is gone; the record of its decisions stays.", {**data, "session_id": name})
+    return CommandResult(
+        "deleted", f"{name} was deleted; the record of its decisions stays.", {**data, "session_id": name}
+    )
 
 
 ALONE: Mapping[str, Callable[[Keeper, Mapping[str, Any], str], Awaitable[CommandResult]]] = MappingProxyType(
@@ -140,7 +142,7 @@ def what_goes(summary: SessionSummary, copies: Sequence[Path]) -> str:
     """Return what deleting a session removes and what stays, in plain sentences."""
     with_them = ""
     if copies:
-        with_them = f" With it go {len(copies)} copies of threads in {copies[0].parent}."
+        with_them = f" It also removes {len(copies)} copies of threads in {copies[0].parent}."
     return (
         f'Deleting {summary.id} ("{summary.title}") removes its checkpoints and results.{with_them} '
         "Exported files, the workspace and the record of its decisions stay."

@@ -48,7 +48,7 @@ async def listed(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
         "rules": [{"n": n, "id": rule.id, **rule.to_dict()} for n, rule in enumerate(found, start=1)],
         "policy": [{"n": n, "said": _said(rule), **rule.to_dict()} for n, rule in enumerate(policy, start=1)],
     }
-    count = f"{len(found)} thing{' is' if len(found) == 1 else 's are'} always allowed outside mode step."
+    count = f"{len(found)} thing{' is' if len(found) == 1 else 's are'} always allowed, except in mode step."
     lines = [count if found else "Nothing is always allowed."]
     lines += [_line(n, rule, here, now) for n, rule in enumerate(found, start=1)]
     if policy:
@@ -91,8 +91,8 @@ async def allow(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
     rule, given = _proposed(hand, question), values.get("digest")
     if given is None:
         data = {"rule": rule.to_dict(), "toml": rule.to_toml(), "digest": question.digest}
-        how = f"Nothing was written; /rules allow {todo.id} --digest {question.digest[:12]} writes it."
-        return CommandResult("ok", f"This rule would be written:\n{rule.to_toml()}{how}", data)
+        how = f"Nothing was saved; /rules allow {todo.id} --digest {question.digest[:12]} saves it."
+        return CommandResult("ok", f"This rule would be saved:\n{rule.to_toml()}{how}", data)
     if not names_digest(given, question.digest):
         raise Refused("What was shown isn't what is asked any more; look again and decide anew.", reason="stale")
     return await _allow_always(hand, question, rule)
@@ -119,7 +119,7 @@ async def _allow_always(hand: Hand, question: Question, rule: StandingRule) -> C
     said = f"Rule {number} allows exactly this from now on"
     mode = Mode(hand.snapshot.mode)
     if mode is Mode.STEP:
-        told = f"{said}, but in mode step everything asks still: {question.name} waits for you."
+        told = f"{said}, but in mode step everything still asks: {question.name} waits for you."
         return CommandResult("allowed", told, data)
     for decision in standing.decisions([request], mode, rule.workspace, written, desk.now()):
         with suppress(Refused):  # whoever watches over the rules may have been faster
@@ -163,7 +163,7 @@ async def revoke(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
     desk, rule = hand.face.desk, gone[0]
     entry = {"id": rule.id, "revoked_by": hand.by, **rule.to_dict()}
     await desk.ledger.record(hand.face.id, "rule_revoked", entry, desk.now())
-    message = f"Rule {name} is taken back; {rule.shown} asks again."
+    message = f"Rule {name} is revoked; {rule.shown} asks again."
     return CommandResult("revoked", message, {"rule": rule.to_dict()})
 
 

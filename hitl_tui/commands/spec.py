@@ -94,12 +94,12 @@ SPECS: tuple[CommandSpec, ...] = (
     CommandSpec("todos", "Show the plan: every TODO, counts, the current one", changes=False, aliases=("todo list",)),
     CommandSpec(
         "todo approve",
-        "Let TODOs run; with no id the current one alone",
+        "Approve TODOs so that they run; without an id, only the current one",
         (Argument("id", Takes.TODO, required=False, many=True),),
         (_DIGEST,),
     ),
-    CommandSpec("todo reject", "Refuse a TODO; what depends on it is blocked", (_ID, _REASON)),
-    CommandSpec("todo skip", "Go on without a TODO", (_ID, _REASON)),
+    CommandSpec("todo reject", "Reject a TODO; what depends on it is blocked", (_ID, _REASON)),
+    CommandSpec("todo skip", "Skip a TODO and go on without it", (_ID, _REASON)),
     CommandSpec(
         "todo add",
         "Add a TODO for an agent",
@@ -111,7 +111,7 @@ SPECS: tuple[CommandSpec, ...] = (
     ),
     CommandSpec(
         "todo edit",
-        "Change a TODO's exact input (text, name=value or JSON); it is asked anew",
+        "Change a TODO's exact input (text, name=value or JSON); it asks for approval again",
         (_ID, Argument("input", Takes.TEXT, many=True)),
     ),
     CommandSpec("todo update", "Set a TODO's status", (_ID, Argument("status", Takes.STATUS))),
@@ -124,28 +124,28 @@ SPECS: tuple[CommandSpec, ...] = (
     ),
     CommandSpec("todo retry", "Run a failed TODO again", (_ID,)),
     CommandSpec("todo cancel", "Stop a running TODO", (_ID,)),
-    CommandSpec("todo done", "Say that an effect in doubt has happened", (_ID,)),
-    CommandSpec("todo again", "Let an effect in doubt be done (again)", (_ID,)),
-    CommandSpec("todo show", "Show a TODO whole, with its result", (_ID,), changes=False),
+    CommandSpec("todo done", "Confirm that an effect in doubt did happen", (_ID,)),
+    CommandSpec("todo again", "Do an effect in doubt again", (_ID,)),
+    CommandSpec("todo show", "Show a TODO in full, with its result", (_ID,), changes=False),
     CommandSpec(
         "answer",
-        "Answer what a team asks from inside: approve, reject WHY, edit NAME=VALUE, an option, JSON or text",
+        "Answer what a team asks while it runs: approve, reject WHY, edit NAME=VALUE, an option, JSON or text",
         (Argument("id", Takes.QUESTION), Argument("value", Takes.TEXT, many=True)),
         (_DIGEST,),
         verbatim=True,
     ),
-    CommandSpec("plan approve", "Let the plan begin (mode plan)"),
+    CommandSpec("plan approve", "Approve the plan so that it starts (mode plan)"),
     CommandSpec(
         "plan reject",
-        "Send the plan back with feedback; without any, drop it",
+        "Send the plan back with feedback; without feedback, drop it",
         (Argument("feedback", Takes.TEXT, required=False, many=True),),
     ),
     CommandSpec(
-        "proposal accept", "Take a proposed change of the plan", (Argument("id", Takes.PROPOSAL, required=False),)
+        "proposal accept", "Accept a proposed change to the plan", (Argument("id", Takes.PROPOSAL, required=False),)
     ),
     CommandSpec(
         "proposal reject",
-        "Refuse a proposed change of the plan",
+        "Reject a proposed change to the plan",
         (Argument("id", Takes.PROPOSAL, required=False), _REASON),
     ),
     CommandSpec(
@@ -161,66 +161,66 @@ SPECS: tuple[CommandSpec, ...] = (
     ),
     CommandSpec(
         "checkpoint restore",
-        "Go back to a checkpoint, or let a team go on from one of its steps: nothing is executed before you approve",
+        "Go back to a checkpoint, or have a team continue from one of its steps; nothing runs before you approve",
         (Argument("id", Takes.CHECKPOINT),),
     ),
-    CommandSpec("graph", "Draw an attached graph, and where it stands", (_ANY,), changes=False),
+    CommandSpec("graph", "Draw an attached graph and show where it is now", (_ANY,), changes=False),
     CommandSpec("state show", "Show the state of an attached graph", (_ANY,), changes=False),
     CommandSpec(
         "state edit",
-        "Change fields of its state where it stands (JSON); checked, and asked before it goes on",
+        "Change fields of its current state (JSON); checked first, and you are asked before it continues",
         (_ID, Argument("update", Takes.TEXT, many=True)),
     ),
     CommandSpec(
         "state diff",
-        "Show what differs in its state from the step before, or from another one",
+        "Show how its state differs from the step before, or from another step",
         (_ANY,),
         (Argument("checkpoint", Takes.CHECKPOINT, required=False),),
         changes=False,
     ),
     CommandSpec(
         "break",
-        "Stop an attached graph before or after nodes; * is every node",
+        "Stop an attached graph before or after nodes; * means every node",
         (Argument("where", Takes.WHERE), Argument("nodes", Takes.NODE, many=True)),
         (Argument("todo", Takes.TODO, required=False),),
     ),
-    CommandSpec("unbreak", "Take its breakpoints away", (_ANY,)),
-    CommandSpec("step", "Go on from a breakpoint to the next node", (_ANY,)),
-    CommandSpec("continue", "Go on from a breakpoint to the next question", (_ANY,)),
-    CommandSpec("rescue", "Go back to before an answer that made a graph fail", (_ANY,)),
+    CommandSpec("unbreak", "Remove its breakpoints", (_ANY,)),
+    CommandSpec("step", "Continue from a breakpoint to the next node", (_ANY,)),
+    CommandSpec("continue", "Continue from a breakpoint to the next question", (_ANY,)),
+    CommandSpec("rescue", "Go back to before the answer that made a graph fail", (_ANY,)),
     CommandSpec("mode", "Show or set when you are asked", (Argument("mode", Takes.MODE, required=False),)),
     CommandSpec(
         "rules list",
-        "Show what is always allowed, and what hitl.toml says; `/rules` is enough",
+        "Show what is always allowed, and what hitl.toml says; `/rules` does the same",
         changes=False,
         aliases=("rules",),
     ),
     CommandSpec(
         "rules allow",
-        "Always allow exactly what a TODO asks: shows the rule, and with its question's digest writes it",
+        "Always allow exactly what a TODO asks for: shows the rule, and saves it when given the question's digest",
         (_ID,),
         (_DIGEST,),
     ),
     CommandSpec(
         "rules edit",
-        "Change a rule: until when it holds (8h, 2030-01-31, never), or for any input",
+        "Change how long a rule applies (8h, 2030-01-31, never), or make it apply to any input",
         (Argument("n", Takes.NUMBER),),
         (
             Argument("until", Takes.TEXT, required=False),
             Argument("input", Takes.TEXT, required=False),
         ),
     ),
-    CommandSpec("rules revoke", "Take a rule back; it asks again", (Argument("n", Takes.NUMBER),)),
+    CommandSpec("rules revoke", "Revoke a rule; what it allowed asks again", (Argument("n", Takes.NUMBER),)),
     CommandSpec("rename", "Give the session another title", (Argument("title", Takes.TEXT, many=True),)),
     CommandSpec(
         "export",
-        "Write the session into one file; the answer and plan into .md or .json",
+        "Export the session to one file; to .md or .json, only the answer and the plan",
         (Argument("file", Takes.TEXT, many=True),),
         changes=False,
     ),
     CommandSpec(
         "fork",
-        "Begin another session where this one stands, or stood; nothing is executed",
+        "Start another session from this one's current or past state; nothing is executed",
         (Argument("checkpoint", Takes.CHECKPOINT, required=False),),
     ),
     CommandSpec(
@@ -229,23 +229,23 @@ SPECS: tuple[CommandSpec, ...] = (
         (Argument("words", Takes.TEXT, required=False, many=True),),
         changes=False,
     ),
-    CommandSpec("open", "Go to another session", (Argument("session", Takes.SESSION),), local=True),
+    CommandSpec("open", "Switch to another session", (Argument("session", Takes.SESSION),), local=True),
     CommandSpec(
-        "import", "Make a session of an exported file", (Argument("file", Takes.TEXT, many=True),), changes=False
+        "import", "Create a session from an exported file", (Argument("file", Takes.TEXT, many=True),), changes=False
     ),
     CommandSpec(
         "delete",
-        "Say what would go with a session; with its id given twice, delete it",
+        "Show what deleting a session would remove; delete it when its id is given twice",
         (Argument("session", Takes.SESSION), Argument("again", Takes.SESSION, required=False)),
         changes=False,
     ),
-    CommandSpec("stop", "Stop everything that hasn't ended"),
+    CommandSpec("stop", "Stop everything that is still in progress"),
     CommandSpec(
         "help", "Show commands", (Argument("command", Takes.COMMAND, required=False, many=True),), changes=False
     ),
-    CommandSpec("new", "Begin another session", (Argument("query", Takes.TEXT, many=True),), local=True),
+    CommandSpec("new", "Start another session", (Argument("query", Takes.TEXT, many=True),), local=True),
     CommandSpec(
-        "quit", "Leave; sessions go on when they are opened again", aliases=("exit",), local=True, changes=False
+        "quit", "Leave; sessions continue when they are opened again", aliases=("exit",), local=True, changes=False
     ),
 )
 

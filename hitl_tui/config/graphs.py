@@ -124,9 +124,9 @@ def langgraph_file(path: Path) -> tuple[GraphDeclaration, ...]:
     except OSError as error:
         raise ConfigError(f"{name} can't be read: {error.strerror}.") from error
     except json.JSONDecodeError as error:
-        raise ConfigError(f"{name} line {error.lineno}: this is no JSON ({error.msg}).") from error
+        raise ConfigError(f"{name} line {error.lineno}: this is not JSON ({error.msg}).") from error
     except (ValueError, RecursionError) as error:
-        raise ConfigError(f"{name} is no JSON text in UTF-8.") from error
+        raise ConfigError(f"{name} is not JSON text in UTF-8.") from error
     graphs = data.get("graphs") if isinstance(data, dict) else None
     if not isinstance(graphs, dict) or not graphs:
         raise ConfigError(f'{name} names no graphs; expected {{"graphs": {{"agent": "./agent.py:graph"}}}}.')

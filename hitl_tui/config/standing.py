@@ -130,11 +130,11 @@ def objection(request: Request) -> str:
     """Return why no standing rule can answer a request, in one sentence; empty when one can."""
     about, rule = request.about, int(request.about.get("rule") or 0)
     if request.kind is not Kind.TODO:
-        return "Only whether a step may run can be answered once and for all."
+        return "Only the question whether a step may run can be always allowed."
     if rule:
         return f"Rule {rule} of hitl.toml speaks about this and comes first; change it there."
     if request.terms != Terms():
-        return "This takes more than one person's word, so no rule can stand for it."
+        return "This needs more than one person's decision, so no rule can replace it."
     if about.get("missing"):
         return "A part of its input is missing this time, so it is no example for a rule."
     if about.get("ran_before"):
@@ -185,14 +185,14 @@ def changed(rule: StandingRule, changes: Mapping[str, str], *, by: str, at: str)
         raise BadInput("The input of a rule can only be made any; a narrower rule comes from a question.")
     if wanted == ANY and rule.input:
         if rule.risk is Risk.HIGH:
-            raise BadInput("Of high risk only an exact input can be always allowed.")
+            raise BadInput("At high risk, only an exact input can be always allowed.")
         fresh = replace(fresh, input="", shown=f"{rule.command or rule.team.removesuffix('_team')}: any input")
     return rule if fresh == rule else replace(fresh, by=by, at=at)
 
 
 def _end(text: str, now: str) -> str:
     """Return when a rule ends, ISO 8601, UTC; empty for never."""
-    plain, wrong = text.strip(), f'"{one_line(text, 40)}" is no end of a rule; write 8h, 7d, 2030-01-31, or never.'
+    plain, wrong = text.strip(), f'"{one_line(text, 40)}" is not an end for a rule; write 8h, 7d, 2030-01-31, or never.'
     if plain in ("", NEVER):
         return ""
     moment = datetime.fromisoformat(now)
@@ -282,13 +282,13 @@ def _rule(number: int, table: Mapping[str, Any]) -> StandingRule:
         raise ConfigError(f"{FILE_NAME} rule {number}: {', '.join(_OWN)} must be texts.")
     rule = _policy_rule(number, {key: value for key, value in table.items() if key not in _OWN})
     if rule.decision is not Ruling.ALLOW or rule.terms != Terms():
-        raise ConfigError(f"{FILE_NAME} rule {number}: it can only allow; what asks or denies belongs into hitl.toml.")
+        raise ConfigError(f"{FILE_NAME} rule {number}: it can only allow; what asks or denies belongs in hitl.toml.")
     if not (rule.team and rule.risk and Path(own["workspace"]).is_absolute()):
         raise ConfigError(f"{FILE_NAME} rule {number}: it must name a team, a risk and a workspace's absolute path.")
     if own["until"] and not _is_time(own["until"]):
         raise ConfigError(f"{FILE_NAME} rule {number}: until must be a time with its zone, such as 2030-01-31T12:00Z.")
     if Risk(rule.risk) is Risk.HIGH and not own["input"]:
-        raise ConfigError(f"{FILE_NAME} rule {number}: of high risk only an exact input can be always allowed.")
+        raise ConfigError(f"{FILE_NAME} rule {number}: at high risk, only an exact input can be always allowed.")
     return StandingRule(team=rule.team, risk=Risk(rule.risk), command=rule.command, **own)
 
 
@@ -329,7 +329,7 @@ def change_rules(
             parse_rules(text)  # what couldn't be read again isn't written
             write_atomically(path, text.encode("utf-8"))
     except UnicodeEncodeError as error:
-        raise BadInput("The rule holds text that no file can keep.") from error
+        raise BadInput("The rule contains text that can't be stored in a file.") from error
     except OSError as error:
         raise StorageError(f"{path.name} can't be written: {error.strerror or error}.") from error
     return rules

@@ -164,7 +164,7 @@ class HitlApp(ConsoleApp):
         if self._session_on_top and self.session.question_focused:
             await self.hand_on(letter)
         else:
-            self.say(_("What it was for is gone; nothing was decided."))
+            self.say(_("The question it was for is gone; nothing was decided."))
 
     def _letter_dropped(self) -> None:
         self.say(_("Another key came right after it; nothing was decided."))

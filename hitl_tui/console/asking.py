@@ -11,7 +11,7 @@ from textual.content import Content
 
 from hitl_tui.console.evidence import evidence_rows
 from hitl_tui.console.inner import answer_rows, inner_rows
-from hitl_tui.console.rows import Row, in_line, labelled, text_row
+from hitl_tui.console.rows import Row, in_line, labelled, quoted_row, text_row
 from hitl_tui.console.subject import (
     change_rows,
     effect_marks,
@@ -57,7 +57,7 @@ def what(question: Question) -> str:
         Kind.EFFECT: _("did it happen?"),
         Kind.INTERRUPT: _("its team asks"),
         Kind.PLAN: _("may this plan begin?"),
-        Kind.PROPOSAL: _("shall the plan change?"),
+        Kind.PROPOSAL: _("may the plan change?"),
         Kind.EXTERNAL: _("may it go on?"),
     }[question.kind]
 
@@ -96,7 +96,7 @@ def headline(question: Question, index: int, total: int, now: datetime, width: i
 def quorum_words(question: Question) -> str:
     """Return how many have said yes, of how many it takes: `1 of 2 said yes`."""
     takes = question.view.request.terms.quorum
-    return _("{value} of {takes} said yes").format(value=max(0, takes - question.view.resolution.needed), takes=takes)
+    return _("{value} of {takes} approved").format(value=max(0, takes - question.view.resolution.needed), takes=takes)
 
 
 def body(question: Question, workspace: str, key: str, draft: Sequence[Row] = ()) -> list[Row]:
@@ -186,7 +186,8 @@ def _of_step(question: Question, workspace: str, draft: Sequence[Row], evidence:
     yield from limits(arguments, workspace)
     yield from inputs(subject)
     if len(evidence) > _FIRST_LINES:
-        yield text_row(_("the preview goes on:"), "$text-muted")
+        findings = (question.view.evidence or {}).get("findings")
+        yield text_row(_("the findings go on:") if findings else _("the preview goes on:"), "$text-muted")
         yield from evidence[_FIRST_LINES:]
 
 
@@ -247,4 +248,4 @@ def _said(question: Question) -> Iterable[Row]:
         origin = str(about.get("origin") or question.view.request.source)
         origin = _("operator") if origin == "operator" else origin
         yield text_row(_("── {origin} says; nobody has checked it ──").format(origin=in_line(origin)), "$text-muted")
-        yield text_row(f"“{safe_text(str(said))}”", "italic $text-muted")
+        yield quoted_row(safe_text(str(said)), "italic $text-muted")

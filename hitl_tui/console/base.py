@@ -30,7 +30,7 @@ from hitl_tui.console.options import ConsoleOptions
 from hitl_tui.console.painting import PaintedApp
 from hitl_tui.console.terminal import Drawn, ascii_wanted, tolerant
 from hitl_tui.console.terms import error_words
-from hitl_tui.console.themes import DEFAULT, offer, wear
+from hitl_tui.console.themes import DEFAULT, colourless, offer, wear
 from hitl_tui.console.widgets.bars import MessageLine
 from hitl_tui.core.errors import HitlError, StorageError
 from hitl_tui.core.safe_text import safe_text
@@ -148,7 +148,7 @@ class ConsoleApp(PaintedApp):
 
     def get_line_filters(self) -> Sequence[LineFilter]:
         """See `Drawn`: the last look at each line that is drawn."""
-        return [*super().get_line_filters(), self._drawn]
+        return [*colourless(super().get_line_filters(), ansi=self.native_ansi_color), self._drawn]
 
     def copy_to_clipboard(self, text: str) -> None:
         """Copy; within a multiplexer also past it, to the terminal around it."""
@@ -254,15 +254,18 @@ class ConsoleApp(PaintedApp):
 
     def help(self) -> list[Row]:
         """Return what the help shows."""
-        from hitl_tui.console.help import help_rows
+        from hitl_tui.console.help import help_rows, parts_here
 
-        return help_rows(self.keymap, self.problems)
+        return help_rows(self.keymap, self.problems, parts_here(self.screen))
 
     def action_help(self) -> None:
-        from hitl_tui.console.screens.viewer import Viewer
+        """Show the help, beginning where the person is; the key that opened it closes it, as any text."""
+        from hitl_tui.console.screens.helping import HelpScreen, Viewer
 
-        if not isinstance(self.screen, Viewer):
-            self.push_screen(Viewer(_("Help"), self.help()))
+        if isinstance(self.screen, Viewer):
+            self.screen.action_close()
+        else:
+            self.push_screen(HelpScreen(self.help()))
 
     @property
     def snapshot(self) -> Snapshot | None:
@@ -293,7 +296,7 @@ class ConsoleApp(PaintedApp):
         await self.run_action(action)
 
     def action_help_quit(self) -> None:
-        self.say(self.keymap.named(_("{console.quit} leaves; what is under way goes on when it is opened again.")))
+        self.say(self.keymap.named(_("{console.quit} leaves; what is in progress continues when it is opened again.")))
 
     def action_suspend_process(self) -> None:
         """Stop like any program of the terminal's, with whatever started this one; `fg` comes back."""

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING
+from itertools import groupby
+from typing import TYPE_CHECKING, Any
 
 from textual.app import SystemCommand
 from textual.content import Content
@@ -14,48 +16,155 @@ from hitl_tui.console import keys
 from hitl_tui.console.keymap import FILE, Keymap
 from hitl_tui.console.rows import Row, text_row
 from hitl_tui.console.screens.lines import OWN
+from hitl_tui.console.terms import padded
+from hitl_tui.console.widgets.dragging import MARKED
+from hitl_tui.console.widgets.finding import Seeking, lowered
+from hitl_tui.console.words import PRIORITIES, SIGNS
 from hitl_tui.core.safe_text import cell_width, safe_text
-from hitl_tui.language import _, mark
+from hitl_tui.language import _, mark, render
 
 if TYPE_CHECKING:
+    from textual.screen import Screen
+
     from hitl_tui.console.app import HitlApp
 
 _NEEDS_SESSION = mark("needs an open session: begin or open one first")
 _NO_SESSION = mark("there is no session yet")
 _COLUMN = 14
+_GENERAL = (keys.LIST, keys.TREE)
+"""Parts that belong to what another part says more about."""
 
 
-def help_rows(keymap: Keymap | None = None, problems: Iterable[str] = ()) -> list[Row]:
-    """Return what went wrong at the start, all keys as they are mapped now, and all commands."""
+@dataclass(frozen=True, slots=True)
+class KeyRow(Row):
+    """A key with what it does.
+
+    Args:
+        binding: the ids under which `keys.toml` gives it another key.
+    """
+
+    binding: str = ""
+
+
+def parts_here(screen: Screen[Any]) -> list[str]:
+    """Return the parts of the key map that apply where the focus is, the nearest first."""
+    where = {spec.id: spec.where for spec in keys.KEYS}
+    found = [where.get(active.binding.id or "", "") for active in screen.active_bindings.values()]
+    parts = [part for part in dict.fromkeys(found) if part]
+    if isinstance(screen.focused, Seeking):
+        parts.insert(1, keys.FINDING)
+    general = [part for part in parts if part in _GENERAL]
+    near = [part for part in parts if part not in (*_GENERAL, keys.ANYWHERE)]
+    return [*near, *general]
+
+
+def help_rows(keymap: Keymap | None = None, problems: Iterable[str] = (), first: Sequence[str] = ()) -> list[Row]:
+    """Return what went wrong at the start, all keys as they are mapped now, all signs and all commands.
+
+    An empty line is between any two sections, and each has its title in its first line.
+
+    Args:
+        keymap: the keys; the built-in ones without.
+        problems: a sentence each, of what was left out at the start.
+        first: parts of the map that come first, in this order; after them what works anywhere, then all others.
+    """
     keymap = keymap or Keymap()
-    rows: list[Row] = []
-    for number, problem in enumerate(problems):
-        if not number:
-            rows.append(text_row(_("Left out at the start"), "bold $text-warning"))
-        rows.append(text_row(f"  {safe_text(problem, multiline=False)}"))
-    if rows:
-        rows.append(text_row(""))
-    for where, title in keys.TITLES.items():
-        rows.append(text_row(keymap.named(_(title)), "bold $text-primary"))
-        rows += [_key_row(keymap, spec) for spec in keymap.of(where)]
-        rows.append(text_row(""))
-    rows.append(
-        text_row(
-            _('Other keys: lines such as "question.1" = "y" in {file} in the data folder; ids:').format(file=FILE),
-            "bold",
-        )
+    sections: list[list[Row]] = []
+    if told := [text_row(f"  {safe_text(problem, multiline=False)}") for problem in problems]:
+        sections.append([text_row(_("Left out at the start"), "bold $text-warning"), *told])
+    for where in dict.fromkeys([*first, keys.ANYWHERE, *keys.TITLES]):
+        title = text_row(keymap.named(_(keys.TITLES[where])), "bold $text-primary")
+        sections.append([title, *key_rows(keymap, keymap.of(where))])
+        if where == keys.PLAN:
+            sections.append(_sign_rows())
+    sections.append(
+        [
+            text_row(_("Other keys"), "bold $text-primary"),
+            text_row(
+                _(
+                    '  Lines such as "question.1" = "y" in {file} in the data folder give other keys, by the names '
+                    "on the right."
+                ).format(file=FILE)
+            ),
+        ]
     )
-    rows.append(text_row("  " + "  ".join(spec.id for spec in keymap.specs), "$text-muted"))
-    rows.append(text_row(""))
-    rows.append(text_row(_("Commands"), "bold $text-primary"))
-    for usage, summary in help_table():
-        rows += [text_row(f"  {usage}", "bold"), text_row(f"      {_(summary)}", "$text-muted")]
+    usages = [
+        Row("", Content.assemble((f"  {usage}", "bold"), (f"\n      {_(summary)}", "$text-muted")))
+        for usage, summary in help_table()
+    ]
+    sections.append([text_row(_("Commands"), "bold $text-primary"), *usages])
+    return [row for section in sections for row in [*section, text_row("")]][:-1]
+
+
+def key_rows(keymap: Keymap, specs: Iterable[keys.KeySpec]) -> list[Row]:
+    """Return a line for each key; numbers in a row that do the same share one, as long as none has another key."""
+    rows: list[Row] = []
+    for (what, __), group in groupby(specs, key=lambda spec: (spec.help, _numbered(spec) or spec.id)):
+        alike = list(group)
+        shown, binding = alike[0].shown, alike[0].id
+        if len(alike) > 1:
+            between = " … " if len(alike) > 2 else " "
+            shown = f"{shown}{between}{alike[-1].shown}"
+            binding = f"{binding}{between}{alike[-1].id.rpartition('.')[2]}"
+        rows.append(KeyRow(padded(f"  {shown}", _COLUMN), Content(keymap.named(_(what))), binding=binding))
     return rows
 
 
-def _key_row(keymap: Keymap, spec: keys.KeySpec) -> Row:
-    label = f"  {spec.shown}"
-    return Row(label + " " * max(0, _COLUMN - cell_width(label)), Content(keymap.named(_(spec.help))))
+def _numbered(spec: keys.KeySpec) -> bool:
+    return spec.shown == spec.id.rpartition(".")[2]
+
+
+def _sign_rows() -> list[Row]:
+    """Return what the signs in the plan mean."""
+    signs = [(glyph, _(word)) for glyph, word in SIGNS]
+    signs += [(sign, _("{level} priority").format(level=render(p.value))) for p, sign in PRIORITIES.items()]
+    signs += [(MARKED, _("marked, in the plan or as a question"))]
+    signs += [("←", _("waits for the TODOs of these numbers")), ("×2", _("so many attempts"))]
+    rows = [Row(padded(f"  {sign}", _COLUMN), Content(said)) for sign, said in signs]
+    return [text_row(_("Signs in the plan"), "bold $text-primary"), *rows]
+
+
+def sections_of(rows: Sequence[Row]) -> list[list[Row]]:
+    """Return rows in sections: an empty line ends one."""
+    return [list(group) for empty, group in groupby(rows, key=_empty) if not empty]
+
+
+def having(rows: Sequence[Row], needle: str) -> list[Row]:
+    """Return the rows that have words, each with the title of its section, or a whole section whose title has them.
+
+    Args:
+        rows: the help.
+        needle: as `lowered` gives it; everything is returned for an empty one.
+    """
+    if not needle:
+        return list(rows)
+    found: list[Row] = []
+    for title, *lines in sections_of(rows):
+        kept = lines if needle in _said(title) else [line for line in lines if needle in _said(line)]
+        if kept:
+            found += [title, *kept, text_row("")]
+    return found[:-1]
+
+
+def _empty(row: Row) -> bool:
+    return not row.label and not row.text.plain
+
+
+def _said(row: Row) -> str:
+    binding = row.binding if isinstance(row, KeyRow) else ""
+    return lowered(f"{row.label.strip()} {row.text.plain} {binding}")
+
+
+def placed(rows: Iterable[Row], width: int) -> list[Row]:
+    """Return rows for a width in cells: names of bindings stand on the right, or behind where there is no room."""
+    return [_placed(row, width) if isinstance(row, KeyRow) else row for row in rows]
+
+
+def _placed(row: KeyRow, width: int) -> Row:
+    begins = max(_COLUMN, cell_width(row.label)) + 1
+    gap = width - begins - row.text.cell_length - cell_width(row.binding)
+    name = (" " * max(2, gap) + row.binding, "$text-muted")
+    return Row(row.label, Content.assemble(row.text, name))
 
 
 def palette(app: HitlApp) -> Iterable[SystemCommand]:

@@ -6,9 +6,10 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from hitl_tui.console.rows import Row, labelled, text_row
+from hitl_tui.console.rows import Row, labelled, quoted_row, text_row
+from hitl_tui.console.subject import value_text
 from hitl_tui.core.safe_text import safe_text
-from hitl_tui.core.shapes.model import Action, Shape, ShapeKind, json_line, same
+from hitl_tui.core.shapes.model import Action, Shape, ShapeKind, json_line, label_line, same
 from hitl_tui.language import _, mark, render
 
 if TYPE_CHECKING:
@@ -51,7 +52,8 @@ _ALL: Mapping[str, str] = {
     "Take ": mark("Take {n}"),
 }
 """Labels with something of the question in them, by how they begin."""
-_SHORT = 60
+_OWN = (mark("asks"), mark("from"), mark("note"), mark("again"))
+"""What our own rows of a question are called: a name in it that reads the same stands in quotation marks."""
 _MOST = 200_000
 """Characters of one value on the screen; the rest is in the details and in the record."""
 
@@ -96,7 +98,7 @@ def detail_rows(shape: Shape) -> list[Row]:
     for detail in shape.details:
         if detail.claim:
             rows.append(text_row(_("── the agent says; nobody has checked it ──"), "$text-muted"))
-            rows.append(labelled("", f"“{shown_value(detail.value)}”", "italic $text-muted"))
+            rows.append(quoted_row(shown_value(detail.value), "italic $text-muted"))
         else:
             rows.append(labelled(_label(shape, detail.label), shown_value(detail.value), exact=True))
     return rows
@@ -109,7 +111,7 @@ def _label(shape: Shape, label: str) -> str:
         return _("{number} tool").format(number=number) if number.isdigit() else _("tool") if not number else label
     if number == "option" and name.isdigit():
         return _("option {number}").format(number=name)
-    return label
+    return f'"{label}"' if label in {_(own) for own in _OWN} else label
 
 
 def answer_rows(shape: Shape) -> list[Row]:
@@ -124,19 +126,27 @@ def answer_rows(shape: Shape) -> list[Row]:
 
 
 def shown_value(value: Any) -> str:
-    """Return a JSON value whole: a text with its line breaks when nothing about it is in doubt, else as JSON."""
-    if isinstance(value, str) and value.strip() == value and value:
-        return _cut(safe_text(value))
+    """Return a JSON value whole, as `value_text` does; beyond 200,000 characters it says how much more there is."""
     try:
-        short = json.dumps(value, ensure_ascii=False)
-        return _cut(safe_text(short if len(short) <= _SHORT else json.dumps(value, ensure_ascii=False, indent=2)))
+        return _cut(value_text(value))
     except (ValueError, TypeError, RecursionError):
         return _("(a value that can't be shown)")
 
 
 def said_words(value: Any) -> str:
     """Return what is sent and as what type: `the number 30`, `the text "30"`; one safe line."""
-    shown = json_line(value)
+    return _typed(value, json_line(value))
+
+
+def said_whole(value: Any) -> str:
+    """Return what is sent and as what type, whole: as `said_words` does, of whatever length."""
+    try:
+        return _typed(value, _cut(safe_text(json.dumps(value, ensure_ascii=False), multiline=False)))
+    except (ValueError, TypeError, RecursionError):
+        return said_words(value)
+
+
+def _typed(value: Any, shown: str) -> str:
     if isinstance(value, str):
         return _("the text {value}").format(value=shown)
     if isinstance(value, bool) or value is None:
@@ -160,9 +170,9 @@ def payload_rows(values: Mapping[str, Any], before: Mapping[str, Any] | None = N
     changed = [n for n in values if before is not None and not (n in known and same(known[n], values[n]))]
     rows = []
     for name in sorted(values, key=lambda n: n not in changed):
-        label = safe_text(name, multiline=False, limit=40)
+        label = label_line(name)
         style, shown = ("bold", f"* {label}") if name in changed else ("", label)
         rows.append(labelled(shown, shown_value(values[name]), style, exact=True))
     gone = [name for name in before or {} if name not in values]
-    rows += [labelled(safe_text(name, multiline=False, limit=40), _("left out"), "$text-warning") for name in gone]
+    rows += [labelled(label_line(name), _("left out"), "$text-warning") for name in gone]
     return rows or [text_row(_("nothing"), "$text-muted")]

@@ -17,6 +17,8 @@ from hitl_tui.console.keys import ANYWHERE, KEYS, PROMPT, SESSION, TYPED, WITHIN
 from hitl_tui.language import _
 
 FILE = "keys.toml"
+_NEAR = 0.7
+"""How alike an unknown id and one that there is have to be, from 0 to 1, for that one to be what was meant."""
 
 _MODIFIERS = ("ctrl", "alt", "shift", "super", "hyper", "meta")
 _DECIDES = frozenset(
@@ -195,10 +197,11 @@ def _entries(table: Mapping[str, object], before: str = "") -> Iterator[tuple[st
 def _checked(name: str, value: object, known: Mapping[str, KeySpec]) -> tuple[str, str]:
     """Return what is wrong with an entry (empty for nothing), and its keys."""
     if name not in known:
-        near = difflib.get_close_matches(name, list(known), n=1, cutoff=0.0)
-        return _('there is no binding "{name}"; the nearest is "{nearest}", and the help shows them all.').format(
-            name=name, nearest=near[0]
-        ), ""
+        near = difflib.get_close_matches(name, list(known), n=1, cutoff=_NEAR)
+        said = _('there is no binding "{name}"; the help shows them all.')
+        if near:
+            said = _('there is no binding "{name}"; the nearest is "{nearest}", and the help shows them all.')
+        return said.format(name=name, nearest="".join(near)), ""
     written = ",".join(str(v) for v in value) if isinstance(value, list) else str(value)
     keys = normal_keys(written)
     if keys is None or not written.strip():

@@ -65,7 +65,7 @@ HOME, INBOX, VIEWER, CONFIRM, WORDS = "home", "inbox", "viewer", "confirm", "wor
 SESSIONS = "sessions"
 READING, REVIEW, ALWAYS, PART = "reading", "review", "always", "part"
 FORM, SAY, CHOOSING, RULES, FINDING = "form", "say", "choosing", "rules", "finding"
-REPLAY = "replay"
+REPLAY, HELP = "replay", "help"
 STEPS = "steps"
 STORE = "store"
 LIST, TREE = "list", "tree"
@@ -100,7 +100,7 @@ KEYS: tuple[KeySpec, ...] = (
         True,
         False,
     ),
-    KeySpec("console.redraw", ANYWHERE, "ctrl+l", "redraw", "redraw", "Draw the screen anew", "Ctrl+L", True, False),
+    KeySpec("console.redraw", ANYWHERE, "ctrl+l", "redraw", "redraw", "Redraw the screen", "Ctrl+L", True, False),
     KeySpec(
         "console.stop",
         ANYWHERE,
@@ -155,15 +155,7 @@ KEYS: tuple[KeySpec, ...] = (
     KeySpec("question.leave", QUESTION, "escape", "leave", "prompt", "Back to the prompt; decides nothing", "Esc"),
     KeySpec("plan.show", PLAN, "enter", "select_cursor", "show", "Show the TODO whole, with its result", "Enter"),
     KeySpec("plan.approve", PLAN, "a", "act('approve')", "approve", "Review the marked, or it: then approve", "a"),
-    KeySpec(
-        "plan.choose", PLAN, "x,space", "choose", "mark", "Mark it, to act on several; {plan.leave} forgets", "x Space"
-    ),
     KeySpec("plan.skip", PLAN, "s", "act('skip')", "skip", "Skip the marked, or it, once confirmed", "s"),
-    KeySpec("plan.cancel", PLAN, "c", "act('cancel')", "cancel", "Stop the marked, or it, while they run", "c"),
-    KeySpec("plan.remove", PLAN, "d,delete", "act('remove')", "remove", "Remove what never started", "d Del"),
-    KeySpec("plan.priority", PLAN, "p", "act('priority')", "priority", "Give the marked, or it, a priority", "p"),
-    KeySpec("plan.steps", PLAN, "t", "steps", "steps", "Its team's own steps: states, differences, restore", "t"),
-    KeySpec("plan.filter", PLAN, "f", "filter", "stream", "Show only its lines in the stream, or all again", "f"),
     KeySpec(
         "plan.find",
         PLAN,
@@ -173,21 +165,32 @@ KEYS: tuple[KeySpec, ...] = (
         "Show only what has these words; {finding.forget} shows all again",
         "/",
     ),
-    KeySpec("plan.undo", PLAN, "u", "undo", "undo", "Take back its approval, skip or rejection", "u"),
-    KeySpec("plan.move_up", PLAN, "shift+up,K", "move(-1)", "move up", "Move it up in the order", "Shift+↑ K"),
+    KeySpec("plan.move_up", PLAN, "K,shift+up", "move(-1)", "move", "Move it up in the order", "K Shift+↑"),
     KeySpec(
         "plan.move_down",
         PLAN,
-        "shift+down,J",
+        "J,shift+down",
         "move(1)",
-        "move down",
+        "move",
         "Move it down in the order; rows can be dragged, too",
-        "Shift+↓ J",
-        line=False,
+        "J Shift+↓",
     ),
+    KeySpec("plan.priority", PLAN, "p", "act('priority')", "priority", "Give the marked, or it, a priority", "p"),
+    KeySpec(
+        "plan.choose", PLAN, "x,space", "choose", "mark", "Mark it, to act on several; {plan.leave} forgets", "x Space"
+    ),
+    KeySpec("plan.remove", PLAN, "d,delete", "act('remove')", "remove", "Remove what never started", "d Del"),
+    KeySpec("plan.cancel", PLAN, "c", "act('cancel')", "cancel", "Stop the marked, or it, while they run", "c"),
+    KeySpec("plan.steps", PLAN, "t", "steps", "steps", "Its team's own steps: states, differences, restore", "t"),
+    KeySpec("plan.filter", PLAN, "f", "filter", "stream", "Show only its lines in the stream, or all again", "f"),
+    KeySpec("plan.undo", PLAN, "u", "undo", "undo", "Take back its approval, skip or rejection", "u"),
+    KeySpec("plan.first", PLAN, "home,g", "scroll_top", "first", "To the first line", "Home g", line=False),
+    KeySpec("plan.last", PLAN, "end,G", "scroll_bottom", "last", "To the last line", "End G", line=False),
     KeySpec("plan.leave", PLAN, "escape", "leave", "prompt", "Back to the prompt", "Esc"),
     KeySpec("history.show", HISTORY, "enter", "select_cursor", "show", "Show the checkpoint", "Enter"),
     KeySpec("history.restore", HISTORY, "r", "restore", "restore", "Go back to it, after a preview", "r"),
+    KeySpec("history.first", HISTORY, "home,g", "scroll_top", "first", "To the newest", "Home g", line=False),
+    KeySpec("history.last", HISTORY, "end,G", "scroll_bottom", "last", "To the oldest shown", "End G", line=False),
     KeySpec("history.leave", HISTORY, "escape", "leave", "prompt", "Back to the prompt", "Esc"),
     KeySpec(
         "stream.find",
@@ -198,9 +201,11 @@ KEYS: tuple[KeySpec, ...] = (
         "Look for words; {finding.keep} keeps them, {finding.forget} forgets them",
         "/",
     ),
-    KeySpec("stream.next", STREAM, "n", "match(1)", "next", "Next place where they stand", "n"),
+    KeySpec("stream.next", STREAM, "n", "match(1)", "next", "Next place where it was found", "n"),
     KeySpec("stream.previous", STREAM, "p", "match(-1)", "before", "The place before", "p"),
     KeySpec("stream.copy", STREAM, "y", "copy", "copy", "Copy what is selected, or else what is seen", "y"),
+    KeySpec("stream.first", STREAM, "home,g", "scroll_home", "first", "To the first line", "Home g", line=False),
+    KeySpec("stream.last", STREAM, "end,G", "scroll_end", "last", "To the newest line", "End G", line=False),
     KeySpec("stream.leave", STREAM, "escape", "leave", "prompt", "Back to the prompt", "Esc"),
     KeySpec(
         "answer.export", ANSWER, "e", "want('export')", "export", "Write the session or the answer into a file", "e"
@@ -214,7 +219,7 @@ KEYS: tuple[KeySpec, ...] = (
         REPLAY,
         "left_square_bracket",
         "decision(-1)",
-        "decision",
+        "earlier",
         "Back to where something was decided",
         "[",
     ),
@@ -223,13 +228,13 @@ KEYS: tuple[KeySpec, ...] = (
         REPLAY,
         "right_square_bracket",
         "decision(1)",
-        "next",
+        "later decision",
         "Forward to where something was decided",
         "]",
     ),
-    KeySpec("replay.mark", REPLAY, "m", "mark", "mark", "Mark this checkpoint, or take its mark away", "m"),
     KeySpec("replay.leave", REPLAY, "escape,f5", "leave", "live", "Back to the session as it is now", "Esc", True),
     KeySpec("replay.pane", REPLAY, "f6", "next_pane", "pane", "Next pane: Plan, Graph, Moment, State", "F6", True),
+    KeySpec("replay.mark", REPLAY, "m", "mark", "mark", "Mark this checkpoint, or take its mark away", "m"),
     KeySpec("replay.first", REPLAY, "home", "first", "first", "To the first checkpoint", "Home", True),
     KeySpec("replay.last", REPLAY, "end", "last", "last", "To the newest checkpoint", "End", True),
     KeySpec("replay.1", REPLAY, "1", "act(1)", "view", "View the moment: what was, what happened", "1", line=False),
@@ -278,7 +283,13 @@ KEYS: tuple[KeySpec, ...] = (
     ),
     KeySpec("sessions.rename", SESSIONS, "r", "want('rename')", "rename", "Give it another title", "r"),
     KeySpec(
-        "sessions.fork", SESSIONS, "f", "want('fork')", "fork", "Begin another one where it stands; nothing runs", "f"
+        "sessions.fork",
+        SESSIONS,
+        "f",
+        "want('fork')",
+        "fork",
+        "Start another session from where it is; nothing runs",
+        "f",
     ),
     KeySpec("sessions.export", SESSIONS, "e", "want('export')", "export", "Write it into one file", "e"),
     KeySpec("sessions.import", SESSIONS, "i", "want('import')", "import", "Make a session of an exported file", "i"),
@@ -292,6 +303,11 @@ KEYS: tuple[KeySpec, ...] = (
     KeySpec("viewer.up", VIEWER, "k,up", "move(-1)", "up", "One line up", "k ↑"),
     KeySpec("viewer.page_down", VIEWER, "space,pagedown", "page(1)", "read on", "Read on", "Space PgDn"),
     KeySpec("viewer.page_up", VIEWER, "pageup", "page(-1)", "back", "Read back", "PgUp"),
+    KeySpec("viewer.first", VIEWER, "home,g", "end(False)", "first", "To the first line", "Home g"),
+    KeySpec("viewer.last", VIEWER, "end,G", "end(True)", "last", "To the last line", "End G"),
+    KeySpec(
+        "help.find", HELP, "slash", "find", "find", "Show only what has these words; {finding.forget} shows all", "/"
+    ),
     KeySpec("confirm.yes", CONFIRM, "1,y", "yes", "yes", "Do it", "1 y"),
     KeySpec("confirm.no", CONFIRM, "escape,2,n,enter", "no", "no", "Nothing happens", "Esc 2 n Enter"),
     KeySpec("words.cancel", WORDS, "escape", "cancel", "back", "Back; nothing happens", "Esc"),
@@ -300,7 +316,7 @@ KEYS: tuple[KeySpec, ...] = (
     KeySpec("form.previous", FORM, "shift+tab", "app.focus_previous", "previous", "Previous field", "Shift+Tab", True),
     KeySpec("form.down", FORM, "down,enter", "field(1)", "next", "Next field, from one of a single line", "↓", True),
     KeySpec("form.up", FORM, "up", "field(-1)", "previous", "Previous field, from one of a single line", "↑", True),
-    KeySpec("form.send", FORM, "ctrl+s", "send", "send", "Send what is shown; an edited step asks anew", "Ctrl+S"),
+    KeySpec("form.send", FORM, "ctrl+s", "send", "send", "Send what is shown; an edited step asks again", "Ctrl+S"),
     KeySpec("form.approve", FORM, "f9", "approve", "approve", "Approve the edited step, exactly as it is shown", "F9"),
     KeySpec("form.editor", FORM, "ctrl+e", "editor", "editor", "Into your own editor", "Ctrl+E"),
     KeySpec("form.cancel", FORM, "escape", "cancel", "back", "Back; nothing happens", "Esc"),
@@ -314,10 +330,10 @@ KEYS: tuple[KeySpec, ...] = (
     KeySpec("reading.close", READING, "escape,q", "close", "close", "Close; nothing is decided", "Esc q"),
     KeySpec("review.first", REVIEW, "2", "first", "keep", "Keep only the class of risk that is to be taken first", "2"),
     KeySpec("always.no", ALWAYS, "2,n,enter", "close", "no", "Nothing is written", "2 n Enter", True),
-    KeySpec("part.2", PART, "2", "choose(2)", "edit", "The second thing that can be said to a call", "2"),
-    KeySpec("part.3", PART, "3", "choose(3)", "reject", "The third thing that can be said to a call", "3"),
-    KeySpec("part.4", PART, "4", "choose(4)", "skip", "The fourth thing that can be said to a call", "4"),
-    KeySpec("part.5", PART, "5", "choose(5)", "respond", "The fifth thing that can be said to a call", "5"),
+    *(
+        KeySpec(f"part.{n}", PART, str(n), f"choose({n})", label, "Give the call the answer of this number", str(n))
+        for n, label in ((2, "edit"), (3, "reject"), (4, "skip"), (5, "respond"))
+    ),
     KeySpec("part.back", PART, "left,b", "back", "back", "Back to the call before", "← b"),
     *(
         KeySpec(f"choosing.{n}", CHOOSING, str(n), f"digit({n})", "choose", "Choose the option of this number", str(n))
@@ -325,14 +341,16 @@ KEYS: tuple[KeySpec, ...] = (
     ),
     KeySpec("choosing.send", CHOOSING, "ctrl+s", "send", "send", "Send the option at the cursor", "Ctrl+S"),
     KeySpec("choosing.cancel", CHOOSING, "escape", "cancel", "back", "Back; nothing is sent", "Esc"),
-    KeySpec("rules.edit", RULES, "e", "edit", "edit", "Change until when it holds, or what for; shown first", "e"),
+    KeySpec("rules.edit", RULES, "e", "edit", "edit", "Change how long it applies, or to what; shown first", "e"),
     KeySpec("rules.revoke", RULES, "x,delete", "revoke", "revoke", "Take the rule back: it asks again", "x Del"),
     KeySpec("rules.close", RULES, "escape,q", "close", "close", "Close", "Esc q"),
     KeySpec("list.choose", LIST, "enter", "select_cursor", "choose", "Choose the line at the cursor", "Enter"),
     KeySpec("tree.choose", TREE, "enter", "select_cursor", "choose", "Choose the part at the cursor", "Enter"),
     KeySpec("tree.fold", TREE, "space", "toggle_node", "open", "Open or close the part at the cursor", "Space"),
     KeySpec("tree.fold_all", TREE, "shift+space", "toggle_expand_all", "all", "Open or close all parts", "Shift+Space"),
-    KeySpec("finding.keep", FINDING, "enter", "keep", "keep", "Keep what is looked for, and go through it", "Enter"),
+    KeySpec(
+        "finding.keep", FINDING, "enter", "keep", "keep", "Keep the search, and go through what was found", "Enter"
+    ),
     KeySpec("finding.forget", FINDING, "escape", "forget", "forget", "Look for nothing", "Esc"),
 )
 
@@ -352,8 +370,9 @@ TITLES = {
     SESSIONS: mark("Sessions on the first screen"),
     INBOX: mark("Inbox ({console.inbox})"),
     VIEWER: mark("Text on the whole screen"),
+    HELP: mark("This help"),
     CONFIRM: mark("A question to confirm"),
-    WORDS: mark("Words to give"),
+    WORDS: mark("Text to enter"),
     FORM: mark("Fields to fill in, texts to edit"),
     SAY: mark("An answer in words"),
     READING: mark("What is read to its end before it counts"),
@@ -364,7 +383,7 @@ TITLES = {
     RULES: mark("Rules"),
     LIST: mark("Lists"),
     TREE: mark("A state, part by part"),
-    FINDING: mark("Words that are looked for"),
+    FINDING: mark("Search words"),
 }
 
 # Where a text field may have the focus: there no key may be a character that is typed.
@@ -374,6 +393,7 @@ WITHIN = {
     REVIEW: {READING},
     ALWAYS: {READING},
     PART: {READING},
+    HELP: {VIEWER},
     SAY: {FORM},
     LIST: {HOME, INBOX, REPLAY, STEPS, RULES, CHOOSING},
     TREE: {REPLAY, STEPS},

@@ -7,10 +7,14 @@ from typing import Any, ClassVar
 from rich.align import Align
 from rich.text import Text
 from textual.app import SystemCommand
+from textual.await_complete import AwaitComplete
 from textual.command import CommandList, CommandPalette, DiscoveryHit, Hits, SearchIcon
+from textual.message import Message
 from textual.system_commands import SystemCommandsProvider
+from textual.widgets import Button, Input, OptionList
 from textual.widgets.option_list import Option
 
+from hitl_tui.console.screens.once import on_top
 from hitl_tui.language import _
 
 
@@ -37,16 +41,30 @@ class Palette(CommandPalette):
     Palette #--input, Palette #--input.--list-visible { height: 3; border: round $primary; background: $surface; }
     Palette #--input SearchIcon { margin: 0 0 0 1; color: $text-primary; text-style: bold; }
     Palette #--input CommandInput { border: none; height: 1; }
+    Palette > .command-palette--help-text { text-style: not bold; }
+    Palette #--input CommandInput > .input--placeholder { color: $text-muted; }
     Palette CommandList { border: none; background: $surface; padding: 0; scrollbar-size-vertical: 1; }
     Palette CommandList > .option-list--option { padding: 0 2; }
     Palette CommandList > .option-list--option-highlighted {
         color: $block-cursor-foreground;
         background: $block-cursor-background;
+        text-style: $block-cursor-text-style;
     }
     """
 
     def __init__(self, **given: Any) -> None:
         super().__init__(**{"providers": [Offered], **given})
+
+    def dismiss(self, result: None = None) -> AwaitComplete:
+        """Leave it once; see `screens.once.Once`."""
+        if not on_top(self):
+            return AwaitComplete()
+        return super().dismiss(result)
+
+    async def _on_message(self, message: Message) -> None:
+        """Take nothing once it is left: what is chosen twice would be done twice."""
+        if on_top(self) or not isinstance(message, OptionList.OptionSelected | Input.Submitted | Button.Pressed):
+            await super()._on_message(message)
 
     def on_mount(self) -> None:
         self.query_one(SearchIcon).icon = "›"

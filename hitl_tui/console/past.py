@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 from textual.content import Content
 
 from hitl_tui.console.reel import Place, is_decision
-from hitl_tui.console.rows import Row, in_line, labelled, text_row
+from hitl_tui.console.rows import Row, in_line, labelled, markdown_row, text_row
 from hitl_tui.console.subject import input_rows
 from hitl_tui.console.terms import clock_words, day_words, moment
-from hitl_tui.console.words import PlanRow, history_said, number_of, plan_rows, status_words
+from hitl_tui.console.words import PlanLines, PlanRow, history_said, number_of, status_words
 from hitl_tui.core.safe_text import one_line, safe_text
 from hitl_tui.core.todos import SupervisorTodo
 from hitl_tui.language import _, mark, render
@@ -71,13 +71,19 @@ _ORDERED = {
 }
 
 
-def plan_at(state: Mapping[str, Any], timestamp: str) -> list[PlanRow]:
-    """Return the plan as it was, as lines of the plan pane; times run up to `timestamp`, ISO 8601."""
+def plan_at(state: Mapping[str, Any], timestamp: str, lines: PlanLines) -> list[PlanRow]:
+    """Return the plan as it was, as lines of the plan pane; times run up to `timestamp`, ISO 8601.
+
+    Args:
+        state: as a checkpoint holds it.
+        timestamp: when that was.
+        lines: made the lines of the moment before; it makes only those that differ.
+    """
     from hitl_tui.supervisor.snapshot import Snapshot
 
     raw = state.get("todos") or {}
     then = Snapshot("", "", "", "", "", 0, 0, "", raw)
-    return plan_rows(then, moment(timestamp) or datetime.now(UTC))
+    return lines.rows(then, moment(timestamp) or datetime.now(UTC))
 
 
 def todos_at(state: Mapping[str, Any]) -> dict[str, SupervisorTodo]:
@@ -104,7 +110,8 @@ def todo_rows(todo: SupervisorTodo, workspace: str, result: Mapping[str, Any] | 
         rows.append(text_row(safe_text(render(todo.error)), "$text-error"))
     rows += [text_row(""), *input_rows(todo.arguments, todo.description, workspace)]
     if result is not None:
-        rows += [text_row(""), text_row(_("Result"), "bold"), text_row(safe_text(str(result.get("text", ""))))]
+        rows += [text_row(""), text_row(_("Result"), "bold"), text_row("")]
+        rows.append(markdown_row(safe_text(str(result.get("text", "")))))
     return rows
 
 
@@ -117,7 +124,7 @@ def event_words(posted: Posted) -> str:
     kind = str(event.get("kind", ""))
     inner = event.get("data")
     data: Mapping[str, Any] = inner if isinstance(inner, Mapping) else event
-    parts = [_deed(kind, data)]
+    parts = [deed(kind, data)]
     who, channel = str(data.get("by") or event.get("by") or ""), str(data.get("channel") or "")
     if who and who not in ("run", "supervisor"):
         parts.append(_("by {who}").format(who=who) + (f" ({channel})" if channel and channel != who else ""))
@@ -131,8 +138,13 @@ def event_words(posted: Posted) -> str:
     return in_line(" · ".join(parts))
 
 
-def _deed(kind: str, data: Mapping[str, Any]) -> str:
-    """Return what was done, in words: `approve 001`."""
+def deed(kind: str, data: Mapping[str, Any]) -> str:
+    """Return what an event was, in words that aren't safe yet: `approve 001`.
+
+    Args:
+        kind: of the event.
+        data: what it carries.
+    """
     todo = number_of(str(data.get("todo_id", ""))) if data.get("todo_id") else ""
     if kind == "decided":
         asked, verdict = str(data.get("asked", "")), str(data.get("verdict", ""))
@@ -345,7 +357,7 @@ def _result_rows(change: ResultChange, lines: Sequence[str]) -> Iterator[Row]:
     if change.before is None:
         yield labelled(f"+ {name}", _clip(new), "$text-success")
     elif change.after is None:
-        yield labelled(f"- {name}", _("none any more; it was: {old}").format(old=_clip(old)), "$text-error")
+        yield labelled(f"- {name}", _("none now; it was: {old}").format(old=_clip(old)), "$text-error")
     else:
         yield labelled(
             f"~ {name}",
@@ -373,7 +385,7 @@ def restore_words(info: CheckpointInfo, number: int, total: int, found: Conseque
     ran = {t.id for t in found.ran}
     done = [e for e in effects if e.todo_id in ran and e.status != "failed"]
     lines = [
-        _("The session would stand at {node} again, checkpoint {number} of {total}.").format(
+        _("The session would go back to {node}, checkpoint {number} of {total}.").format(
             node=in_line(info.node), number=number, total=total
         )
     ]
@@ -413,7 +425,7 @@ def fork_words(place: Place, session: str) -> str:
     """Return what forking at a place means, for the dialog that asks."""
     return "\n".join(
         [
-            _("Another session begins where {session} stood at {node}, checkpoint {number} of {total}.").format(
+            _("Another session starts from {session} at {node}, checkpoint {number} of {total}.").format(
                 session=session, node=in_line(place.info.node), number=place.number, total=place.total
             ),
             _("+ The same is asked there; {session} itself goes on as it is.").format(session=session),

@@ -107,7 +107,7 @@ def answers(question: Question) -> tuple[Answer, ...]:
             found.append(Answer(number, _(name), why_not=why_not))
         else:
             found.append(Answer(number, _(label), verdict, ask))
-    why_not = "" if question.kind is Kind.TODO else _("Only whether a step may run can be answered once and for all.")
+    why_not = "" if question.kind is Kind.TODO else _("Only the question whether a step may run can be always allowed.")
     return (*found, Answer(6, _("Details"), ask="details"), Answer(7, _("Always"), ask="always", why_not=why_not))
 
 
@@ -188,7 +188,7 @@ def _inner(shape: Shape) -> tuple[Answer, ...]:
             found.append(Answer(number, _(name)))
     ways = ", ".join(f"{a.number} {a.label}" for a in found if a.ask and not a.why_not)
     unfit = _("That doesn't fit this question: it takes {ways}.").format(ways=ways)
-    always = _("Only whether a step may run can be answered once and for all.")
+    always = _("Only the question whether a step may run can be always allowed.")
     return (
         *(a if a.ask else replace(a, why_not=unfit) for a in found),
         Answer(6, _("Details"), ask="details"),

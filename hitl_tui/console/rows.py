@@ -12,6 +12,12 @@ from hitl_tui.core.safe_text import cell_width, safe_text
 _LABEL = 9
 _WIDEST_LABEL = 14
 _ROOMY = 60
+_BAR = "  │ "
+"""What text that is quoted begins with, in each line that it takes."""
+_HEADING = "── "
+"""What a heading begins with; it goes on behind that."""
+_LONGEST_LABEL = 40
+"""Cells of a label up to which its text stands beside it; under a longer one, which is shown whole."""
 _NEAR = 0.7
 """Share of a line that is filled at least before a space breaks it."""
 _LONGEST_LINE = 10_000
@@ -22,17 +28,34 @@ _LONGEST_LINE = 10_000
 class Row:
     """One line of what is shown: a label (empty for text that stands alone) and safe text.
 
-    `exact` text keeps every space where it is broken; other text loses those at the end of a line.
+    `exact` text keeps every space where it is broken; other text loses those at the end of a line. A viewer renders
+    what is `markdown`.
     """
 
     label: str
     text: Content
     exact: bool = False
+    markdown: bool = False
 
 
 def text_row(text: str, style: str = "") -> Row:
     """Return a line without a label; `text` has to be safe."""
     return Row("", Content.styled(text, style))
+
+
+def quoted_row(text: str, style: str = "") -> Row:
+    """Return what somebody says, with a bar before each line: no line of it can pass for a row of ours.
+
+    Args:
+        text: safe, of any number of lines.
+        style: of it.
+    """
+    return Row("", Content.assemble((_BAR, "$text-muted"), (text, style)), exact=True)
+
+
+def markdown_row(text: str) -> Row:
+    """Return a text that is rendered where there is room for that; it has to be safe."""
+    return Row("", Content(text), markdown=True)
 
 
 def labelled(label: str, text: str, style: str = "", *, exact: bool = False) -> Row:
@@ -57,14 +80,35 @@ def layout_lines(rows: Iterable[Row], width: int) -> list[Content]:
     widest = _WIDEST_LABEL if width >= _ROOMY else _LABEL
     column = min(widest, max([_LABEL, *(cell_width(r.label) for r in rows)]))
     for row in rows:
-        size = cell_width(row.label)
-        indent = max(column, size) + 1 if row.label else 0
-        label = Content.styled(row.label + " " * (indent - size), "$text-muted")
-        room = max(8, width - indent)
-        wrapped = [part for line in row.text.split("\n", allow_blank=True) for part in _broken(line, room, row.exact)]
+        first, after, text = _begun(row, column)
+        if row.label and first.cell_length > max(column, min(_LONGEST_LABEL, width // 2)) + 1:
+            lines += _named(row.label, width)
+            first = after = Content(" " * (column + 1))
+        room = max(8, width - first.cell_length)
+        wrapped = [part for line in text.split("\n", allow_blank=True) for part in _broken(line, room, row.exact)]
         for number, part in enumerate(wrapped or [Content("")]):
-            lines.append((label if number == 0 else Content(" " * indent)) + part)
+            lines.append((after if number else first) + part)
     return lines
+
+
+def _begun(row: Row, column: int) -> tuple[Content, Content, Content]:
+    """Return what a row's first line begins with, what its others begin with, and its text without that."""
+    if row.label:
+        size = cell_width(row.label)
+        indent = max(column, size) + 1
+        return Content.styled(row.label + " " * (indent - size), "$text-muted"), Content(" " * indent), row.text
+    if row.text.plain.startswith(_BAR):
+        bar = row.text[: len(_BAR)]
+        return bar, bar, row.text[len(_BAR) :]
+    if row.text.plain.startswith(_HEADING):
+        return row.text[: len(_HEADING)], Content(" " * len(_HEADING)), row.text[len(_HEADING) :]
+    return Content(""), Content(""), row.text
+
+
+def _named(label: str, width: int) -> list[Content]:
+    """Return a long label on lines of its own, only the first of which begins at the edge."""
+    first, *others = _folded(Content.styled(label, "$text-muted"), max(8, width - 1))
+    return [first, *(Content(" ") + part for part in others)]
 
 
 def _broken(line: Content, width: int, exact: bool) -> list[Content]:

@@ -116,7 +116,7 @@ class Sessions:
         bottom = screen if screen in app.screen_stack else app.home
         while app.screen is not bottom:
             if isinstance(app.screen, ModalScreen):
-                await app.screen.dismiss(None)
+                await app.screen.dismiss(getattr(app.screen, "LEFT", None))
             else:
                 await app.pop_screen()
         if screen is not bottom:
@@ -162,7 +162,7 @@ class Sessions:
         """A session that is open and not on the screen looks like this: it may call for somebody."""
         self._app.notices.asked(session, [q.id for q in snapshot.questions])
         self.count_inbox()
-        if self._app.screen is self._app.home:
+        if self._app.screen_stack and self._app.screen is self._app.home:
             self.list_all()
 
     def count_inbox(self) -> None:

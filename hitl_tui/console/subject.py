@@ -10,11 +10,12 @@ from typing import Any
 from hitl_tui.console.rows import Row, in_line, labelled
 from hitl_tui.console.words import number_of, risk_words
 from hitl_tui.core.safe_text import safe_text
+from hitl_tui.core.shapes.model import label_line
 from hitl_tui.language import _
 
 _DERIVED = ("argv", "preview", "exit_codes", "timeout", "command", "parameters")
-_LONG = 40
-"""Characters from which on a value that stands in the task already isn't written there again."""
+_RELATIVE = ("documents", "path")
+"""Arguments that name files relative to the workspace."""
 
 
 def command_line(argv: Iterable[object]) -> str:
@@ -33,28 +34,22 @@ def runs(arguments: Mapping[str, Any], task: str) -> Iterable[Row]:
         yield labelled(_("runs"), command_line(arguments["argv"]), "bold", exact=True)
         arguments = {k: v for k, v in arguments.items() if k not in _DERIVED}
     elif task and task not in arguments.values():
-        yield labelled(_("task"), safe_text(_without_repeats(task, arguments)), "bold")
+        yield labelled(_("task"), safe_text(task), "bold")
     for key, value in arguments.items():
-        yield labelled(in_line(str(key)), value_text(value), "bold" if value == task else "", exact=True)
-
-
-def _without_repeats(task: str, arguments: Mapping[str, Any]) -> str:
-    """Return a task in which the name of an argument stands for its value, which is shown whole by itself."""
-    for key, value in arguments.items():
-        if isinstance(value, str) and len(value) >= _LONG and value in task:
-            task = task.replace(value, f"«{in_line(str(key))}»")
-    return task
+        yield labelled(label_line(str(key)), value_text(value), "bold" if value == task else "", exact=True)
 
 
 def limits(arguments: Mapping[str, Any], workspace: str) -> Iterable[Row]:
-    """Where and within which limits a command would run."""
-    if not isinstance(arguments.get("argv"), list):
+    """In which folder a step would work, and within which limits a command would run."""
+    command = isinstance(arguments.get("argv"), list)
+    if workspace and (command or any(name in arguments for name in _RELATIVE)):
+        yield labelled(_("in"), in_line(workspace))
+    if not command:
         return
-    yield labelled(_("in"), in_line(workspace))
     parameters = arguments.get("parameters") or {}
     if parameters:
         yield labelled(
-            _("with"), in_line(" ".join(f"{k}={json.dumps(v, ensure_ascii=False)}" for k, v in parameters.items()))
+            _("with"), " ".join(f"{label_line(str(k))}={_json(v)}" for k, v in parameters.items()), exact=True
         )
     limit = arguments.get("timeout")
     yield labelled(
@@ -76,10 +71,22 @@ def effect_rows(effect: Any) -> Iterable[Row]:
     """What may have happened; why it is in doubt stands above."""
     if not isinstance(effect, Mapping) or not isinstance(effect.get("subject"), Mapping):
         yield labelled(_("effect"), value_text(effect), exact=True)
+    elif "stretch" in effect["subject"]:
+        yield from _stretch_rows(effect["subject"])
     elif isinstance(argv := effect["subject"].get("argv"), list):
         yield labelled(_("ran"), command_line(argv), "bold", exact=True)
     else:
         yield from runs(effect["subject"], "")
+
+
+def _stretch_rows(subject: Mapping[str, Any]) -> Iterable[Row]:
+    """A run of an attached graph, from its start or from the questions that were answered."""
+    yield labelled(_("ran"), in_line(str(subject.get("graph", ""))), "bold")
+    if answers := subject.get("answers"):
+        yield labelled(_("with"), value_text(answers), exact=True)
+    else:
+        began = str(subject["stretch"]).startswith("start ")
+        yield labelled(_("from"), _("its start") if began else _("where it stood"))
 
 
 def effect_marks(effect: Any) -> Iterable[Row]:
@@ -88,7 +95,7 @@ def effect_marks(effect: Any) -> Iterable[Row]:
         return
     rest = {k: v for k, v in effect["subject"].items() if k != "argv"} if "argv" in effect["subject"] else {}
     for key, value in (*rest.items(), *((k, v) for k, v in effect.items() if k not in ("subject", "why", "options"))):
-        yield labelled(in_line(str(key)), value_text(value), "$text-muted", exact=True)
+        yield labelled(label_line(str(key)), value_text(value), "$text-muted", exact=True)
 
 
 def step_rows(steps: Iterable[Mapping[str, Any]]) -> Iterable[Row]:
@@ -97,17 +104,15 @@ def step_rows(steps: Iterable[Mapping[str, Any]]) -> Iterable[Row]:
         needs = " ".join(number_of(str(d)) for d in step.get("dependencies", ()))
         risk = str(step.get("risk", ""))
         arguments = step.get("arguments") or {}
-        task = _without_repeats(str(step.get("task", "")), arguments)
-        head = f"{in_line(str(step.get('team', '')).removesuffix('_team'))}  {safe_text(task)}"
-        yield labelled(number_of(str(step.get("todo", ""))), head + (f"  ← {needs}" if needs else ""), "bold")
+        team = in_line(str(step.get("team", "")).removesuffix("_team")) + (f" ← {needs}" if needs else "")
+        said = f"{team}  {safe_text(str(step.get('task', '')))}"
+        yield labelled(number_of(str(step.get("todo", ""))), said, "bold")
         if risk and risk != "low":
             yield labelled(" ", risk_words(risk), "bold $text-error")
         if isinstance(arguments.get("argv"), list):
-            yield labelled(" ", command_line(arguments["argv"]), exact=True)
+            yield labelled("  " + _("runs"), command_line(arguments["argv"]), exact=True)
         elif arguments:
-            yield labelled(
-                " ", "  ".join(f"{in_line(str(k))}: {_plain(v)}" for k, v in arguments.items()), "$text-muted"
-            )
+            yield labelled("  " + _("with"), _json(arguments), "$text-muted", exact=True)
 
 
 def change_rows(proposal: Mapping[str, Any]) -> Iterable[Row]:
@@ -123,21 +128,29 @@ def change_rows(proposal: Mapping[str, Any]) -> Iterable[Row]:
             yield from input_rows(todo.get("arguments") or {}, str(todo.get("description", "")), "")
         else:
             rest = {k: v for k, v in change.items() if k != "kind"}
-            yield labelled(in_line(kind), in_line(" ".join(f"{k}={v}" for k, v in rest.items())), "bold")
+            said = " ".join(f"{label_line(str(k))}={_json(v)}" for k, v in rest.items())
+            yield labelled(in_line(kind), said, "bold", exact=True)
     if proposal.get("text"):
         yield labelled(_("asked for"), safe_text(str(proposal["text"])))
 
 
 def value_text(value: Any) -> str:
-    """Return a JSON value: text as it is when nothing about it is in doubt, else as JSON."""
-    if isinstance(value, str) and value.strip() == value and value:
+    """Return a JSON value: text as it is, with its line breaks, when it can't pass for another value; else as JSON."""
+    if isinstance(value, str) and value.strip() == value and value and not _is_json(value):
         return safe_text(value)
     short = json.dumps(value, ensure_ascii=False)
     return safe_text(short if len(short) <= 60 else json.dumps(value, ensure_ascii=False, indent=2))
 
 
-def _plain(value: Any) -> str:
-    """Return a JSON value in one line; text without quotes when nothing about it is in doubt."""
-    return in_line(
-        value if isinstance(value, str) and value.strip() == value else json.dumps(value, ensure_ascii=False)
-    )
+def _is_json(text: str) -> bool:
+    """Return whether a text is JSON itself: `30` is a number, and the text of the same looks is `"30"`."""
+    try:
+        json.loads(text)
+    except (ValueError, RecursionError):
+        return False
+    return True
+
+
+def _json(value: Any) -> str:
+    """Return a JSON value in one safe line, every text in it in quotation marks."""
+    return in_line(json.dumps(value, ensure_ascii=False))

@@ -1,4 +1,4 @@
-"""The terminal: key reports that Textual's parser can't take must not end the console, and what is drawn fits it."""
+"""The terminal as it really is: what is drawn fits it, its last size wins, and it may be gone at any moment."""
 
 from __future__ import annotations
 
@@ -8,29 +8,25 @@ import re
 import selectors
 import signal
 from codecs import getincrementaldecoder
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from functools import lru_cache
 from typing import IO, TYPE_CHECKING, Any
 
 from rich.segment import Segment
 from textual import events
 from textual._parser import ParseError
-from textual._xterm_parser import XTermParser
 from textual.color import Color
 from textual.driver import Driver
 from textual.filter import LineFilter
 from textual.geometry import Size
-from textual.keys import Keys
 
+from hitl_tui.console.reports import TolerantParser
 from hitl_tui.core.safe_text import cell_width
 from hitl_tui.core.signs import SIGNS, is_utf8
 from hitl_tui.core.signs import ascii_wanted as ascii_wanted
 
 if TYPE_CHECKING:
     from textual.app import App
-
-_ALTERNATES = re.compile(r"\x1b\[(\d+)(?::[\d:]*)?((?:;\d*)?)((?::\d*)?)((?:;[\d:]*)?)([u~ABCDEFHPQRS])")
-_RELEASED = ":3"
 
 HUNG_UP = 129
 """Exit code of a console whose terminal is gone, as a shell gives it to what a hang-up ended."""
@@ -90,33 +86,6 @@ def _has_form(character: str, encoding: str) -> bool:
     except (UnicodeEncodeError, LookupError):
         return False
     return True
-
-
-def plain_report(sequence: str) -> str:
-    """Return a key report without alternate keys and event types; empty for the release of a key.
-
-    `ESC[12609::97u` says that ㅁ was pressed where `a` is; what counts is the ㅁ that was typed.
-    """
-    match = _ALTERNATES.fullmatch(sequence)
-    if match is None:
-        return sequence
-    code, modifiers, event_type, text, end = match.groups()
-    if event_type == _RELEASED:
-        return ""
-    return f"\x1b[{code}{modifiers}{text}{end}"
-
-
-class TolerantParser(XTermParser):
-    """The parser of terminal input, without raising for key reports that it doesn't know."""
-
-    def _sequence_to_key_events(self, sequence: str, alt: bool = False) -> Iterable[events.Key]:
-        plain = plain_report(sequence)
-        if not plain:
-            return [events.Key(Keys.Ignore, sequence)]
-        try:
-            return list(super()._sequence_to_key_events(plain, alt))
-        except (ValueError, OverflowError):
-            return [events.Key(Keys.Ignore, sequence)]
 
 
 class _Outlet:

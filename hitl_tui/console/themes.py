@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from textual.color import Color, ColorParseError
+from textual.filter import LineFilter, Monochrome, NoColor
 from textual.theme import Theme
 
 from hitl_tui.language import _
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from textual.app import App
 
 DEFAULT = "dark"
-_MUTED, _DISABLED = 0.68, 0.5
+_MUTED, _DISABLED = 0.68, 0.56
 _COLOURS = (
     "primary",
     "secondary",
@@ -97,6 +98,15 @@ def offer(app: App[Any], folders: Iterable[Path]) -> tuple[str, ...]:
     for name in known.keys() - found.themes.keys() if found.themes else ():
         app.unregister_theme(name)
     return found.problems
+
+
+def colourless(filters: Iterable[LineFilter], *, ansi: bool) -> list[LineFilter]:
+    """Return an app's filters; with `NO_COLOR` the one that fits its theme, which Textual chooses before there is one.
+
+    Greys made of the terminal's own colours would be black on black.
+    """
+    fits: type[LineFilter] = NoColor if ansi else Monochrome
+    return [fits() if isinstance(one, (NoColor, Monochrome)) else one for one in filters]
 
 
 def rich_colour(value: str) -> str:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from hitl_tui.console.terms import duration_words, moment
 from hitl_tui.core.safe_text import safe_text
-from hitl_tui.core.todos import Status, SupervisorTodo
+from hitl_tui.core.todos import Priority, Status, SupervisorTodo
 from hitl_tui.language import _, mark, ngettext, render
 
 if TYPE_CHECKING:
@@ -25,6 +25,21 @@ _STATUS: Mapping[Status, tuple[str, str, str]] = {
     Status.BLOCKED: ("■", mark("blocked"), "$text-warning"),
     Status.WAITING_APPROVAL: ("?", mark("asks"), "$text-warning"),
 }
+
+SIGNS: tuple[tuple[str, str], ...] = tuple(
+    dict.fromkeys(
+        (glyph, word)
+        for glyph, word, __ in (
+            *_STATUS.values(),
+            ("○", mark("approved"), ""),
+            ("✗", mark("rejected"), ""),
+        )
+    )
+)
+"""Glyph and word of each status, for who wants to know what they mean."""
+
+PRIORITIES: Mapping[Priority, str] = {Priority.CRITICAL: "!!", Priority.HIGH: "!", Priority.LOW: "↓"}
+"""The sign of each priority; what is as usual, medium, has none."""
 
 _RISK: Mapping[str, str] = {
     "high": mark("RISKY: changes things outside this session"),
@@ -77,6 +92,10 @@ class PlanRow:
     attempts: str = ""
     fixed: str = ""
     """Why it can't have another place in the order; empty where it can."""
+    priority: str = ""
+    """Sign of its priority; empty for medium."""
+    level: str = ""
+    """Its priority in a word; empty for medium."""
 
 
 def plan_rows(snapshot: Snapshot, now: datetime) -> list[PlanRow]:
@@ -129,6 +148,8 @@ def _plan_row(todo: SupervisorTodo, now: datetime) -> PlanRow:
         needs=f"← {needs}" if needs else "",
         attempts=f"×{todo.attempt}" if todo.attempt > 1 else "",
         fixed=why_fixed(todo),
+        priority=PRIORITIES.get(todo.priority, ""),
+        level=render(todo.priority.value) if todo.priority in PRIORITIES else "",
     )
 
 

@@ -166,7 +166,7 @@ def _run_question(draft: Draft, todo: SupervisorTodo, *, ahead: bool) -> Request
     nodes = todo.metadata.get("rewind", {}).get("next")
     if nodes:
         about["again"] = [
-            f"{', '.join(nodes)}: from the start, and on",
+            f"{', '.join(nodes)}: from the start and beyond",
             "what had finished within that step (nodes beside, tasks, nodes of subgraphs) runs again, too",
         ]
     return _request(draft, Kind.TODO, todo, subject_of(draft, todo, ahead=ahead), about)

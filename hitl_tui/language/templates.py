@@ -73,6 +73,26 @@ class Template:
         return values is not None and not any(" " in value for value in values.values())
 
     @cached_property
+    def leads(self) -> bool:
+        """It says where something is, and a sentence of ours follows: `hitl.toml line 3: …`."""
+        last = self.names[-1]
+        return not self.literals[0] and not self.literals[-1] and any(n == last and ours for _, n, ours in self._pieces)
+
+    def led(self, text: str) -> dict[str, str] | None:
+        """Return the values where all but the last are single words, and so known for certain; else None."""
+        match = self._led.fullmatch(text)
+        if match is None:
+            return None
+        found: dict[str, str] = {}
+        same = all(found.setdefault(n, part) == part for n, part in zip(self.names, match.groups(), strict=True))
+        return found if same else None
+
+    @cached_property
+    def _led(self) -> re.Pattern[str]:
+        words = r"(\S+)".join(re.escape(part) for part in self.literals[:-1])
+        return re.compile(rf"{words}(.+){re.escape(self.literals[-1])}", re.DOTALL)
+
+    @cached_property
     def weight(self) -> int:
         """Characters that have to be there literally."""
         return sum(map(len, self.literals))
@@ -85,11 +105,13 @@ class Template:
         """Return the values in a text that this template made; None when it didn't, or when that is uncertain.
 
         It is certain when the literals can stand nowhere else: looked for from the left and from the right, they are
-        found at the same places.
+        found at the same places; or all values but one after a colon are single words.
         """
         left = self._places(text)
-        if left is None or left != self._places_from_right(text):
+        if left is None:
             return None
+        if left != self._places_from_right(text):
+            return self.led(text) if self.literals[-2].endswith(": ") else None
         parts = [text[a:b] for (_, a), (b, _) in pairwise(left)]
         found: dict[str, str] = {}
         same = all(found.setdefault(name, part) == part for name, part in zip(self.names, parts, strict=True))
@@ -148,12 +170,15 @@ class Templates:
         self._first: dict[str, list[Template]] = {}
         self._last: dict[str, list[Template]] = {}
         self._loose: list[Template] = []
+        self._leads: list[Template] = []
         self._known: dict[str, str] = {}
         for source, target in sorted(entries.items()):
             if is_template(source):
                 self._take(Template(source, target))
 
     def _take(self, template: Template) -> None:
+        if template.leads:
+            self._leads.append(template)
         if len(template.literals[0]) >= 3:
             self._first.setdefault(template.literals[0][:3], []).append(template)
         elif len(template.literals[-1]) >= 3:
@@ -180,9 +205,24 @@ class Templates:
             return text
         if text in self._texts:
             return self._texts[text]
-        if matching := self._matching(text, depth):
-            return self._translated(text, matching, depth)
-        return self._in_parts(text, depth)
+        matching = self._matching(text, depth)
+        if matching and (found := self._translated(text, matching, depth)) != text:
+            return found
+        led = self._led(text, depth)
+        return self._in_parts(text, depth) if led == text and not matching else led
+
+    def _led(self, text: str, depth: int) -> str:
+        """Return a text that says first where something is, once the sentence after that is one of ours."""
+        for template in self._leads:
+            values = template.led(text)
+            if values is None:
+                continue
+            last = template.names[-1]
+            for said in dict.fromkeys((values[last].removesuffix("."), values[last])):
+                if self.rendered(said, depth + 1) != said:
+                    stop = values[last].removeprefix(said)
+                    return template.filled({**values, last: said}, self, depth) + stop
+        return text
 
     def _matching(self, text: str, depth: int) -> list[Template]:
         """Return the templates that can have made a text, the one with the most literal characters first."""

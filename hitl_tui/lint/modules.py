@@ -99,7 +99,7 @@ def find_target(text: str, folder: Path, search: Sequence[str]) -> Target:
         if attribute.endswith(".py") or "/" in attribute:
             head, attribute = text, ""
         else:
-            raise _wrong(f'"{_shown(attribute)}" in "{_shown(text)}" is no name of an attribute.')
+            raise _wrong(f'"{_shown(attribute)}" in "{_shown(text)}" is not the name of an attribute.')
     if not head:
         raise _wrong("A module or a file is needed, and before the colon where there is one.")
     if head.endswith(".ipynb"):
@@ -141,7 +141,7 @@ def _check_file(path: Path, said: str) -> None:
     if folder:
         raise _wrong(f'"{_shown(said)}" is a folder; name a file in it.')
     if there:
-        raise _wrong(f'"{_shown(said)}" is no file that can be read.')
+        raise _wrong(f'"{_shown(said)}" is not a readable file.')
     raise _wrong(f'The file "{_shown(said)}" does not exist.')
 
 

@@ -14,7 +14,7 @@ from hitl_tui.planning.grammar import ADDING, OUT, Order
 from hitl_tui.planning.proposals import AddStep
 from hitl_tui.planning.ruleset import Need
 from hitl_tui.planning.scene import HELP, IDLE, NAMES, Added, Draft, Scene, fed_by, named_todos
-from hitl_tui.planning.steps import compute_step, find_step, run_step, write_step
+from hitl_tui.planning.steps import compute_step, find_step, of_commands, run_step, write_step
 from hitl_tui.planning.titles import title_of
 
 _LOST = (Status.SKIPPED, Status.FAILED)
@@ -79,8 +79,8 @@ def _add(order: Order, need: Need, anchors: Sequence[str], scene: Scene, draft: 
         return
     try:
         _check_agent(need, scene)
-        dependencies = [*anchors] if anchors or need in (Need.FIND, Need.RUN) else _sources(need, scene, draft)
-        dependencies += [] if need in (Need.FIND, Need.RUN) else _fresh(need, draft)
+        dependencies = [*anchors] if anchors or need in (Need.FIND, Need.RUN) else _sources(need, order, scene, draft)
+        dependencies += [] if need in (Need.FIND, Need.RUN) else _fresh(need, order, scene, draft)
         _refuse_repeated(order, need, dependencies, scene, draft)
         step = _step(order, need, scene, draft)
     except BadInput as refusal:
@@ -99,24 +99,36 @@ def _check_agent(need: Need, scene: Scene) -> None:
         raise PlanError(f"No {NAMES[need]} can be added, because {agent} is disabled.")
 
 
-def _sources(need: Need, scene: Scene, draft: Draft) -> list[str | int]:
-    """Return the TODOs a new one draws on: an analysis on the searches, a report on everything but reports."""
-    reports = {t.id for t in scene.of(Need.WRITE)}
-    sources = scene.of(Need.FIND) if need is Need.COMPUTE else [t for t in scene.todos if t.id not in reports]
+def _sources(need: Need, order: Order, scene: Scene, draft: Draft) -> list[str | int]:
+    """Return the TODOs a new one draws on: a report on everything but reports, an analysis on the searches.
+
+    An analysis draws on commands, too, that ran already; on those that wait only where it is about what they do, for
+    a rejected command would block it.
+    """
+    if need is Need.COMPUTE:
+        drawn = {t.id for t in scene.of(Need.FIND)}
+        about = of_commands(order.subject, scene.rules)
+        drawn |= {t.id for t in scene.of(Need.RUN) if about or t.status is Status.COMPLETED}
+    else:
+        drawn = {t.id for t in scene.todos} - {t.id for t in scene.of(Need.WRITE)}
+    sources = [t for t in scene.todos if t.id in drawn]
     return [t.id for t in sources if t.status not in _LOST and t.id not in draft.gone]
 
 
-def _fresh(need: Need, draft: Draft) -> list[int]:
-    drawn = (Need.FIND,) if need is Need.COMPUTE else (Need.FIND, Need.COMPUTE, Need.RUN)
+def _fresh(need: Need, order: Order, scene: Scene, draft: Draft) -> list[int]:
+    drawn: tuple[Need, ...] = (Need.FIND, Need.COMPUTE, Need.RUN)
+    if need is Need.COMPUTE:
+        drawn = (Need.FIND, Need.RUN) if of_commands(order.subject, scene.rules) else (Need.FIND,)
     return [index for index, added in enumerate(draft.added) if added.need in drawn]
 
 
 def _refuse_repeated(order: Order, need: Need, dependencies: Sequence[str | int], scene: Scene, draft: Draft) -> None:
     if order.subject or order.again or need in (Need.FIND, Need.RUN):
         return
+    drawn = set(dependencies)
     for todo in scene.of(need):
         waiting = todo.status in (*IDLE, Status.IN_PROGRESS) and todo.id not in draft.gone
-        if waiting and set(dependencies) <= set(todo.dependencies):
+        if waiting and drawn <= set(todo.dependencies):
             raise BadInput(f"{todo.id} plans this {NAMES[need]} already.")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, Protocol
@@ -123,7 +124,8 @@ class PlanningAgent:
         now = self._now()
         proposed = await self._planner.revise(text, query, todos, self._agents)
         # The same words said again are another proposal: the first one may have been rejected.
-        return build_proposal(
+        return await asyncio.to_thread(
+            build_proposal,
             proposed,
             todos,
             ExecutionPlanConverter(self._agents, now),

@@ -11,6 +11,8 @@ from hitl_tui.core.plan import AgentFacts, ExecutionPlan, ExecutionStep, Intent
 from hitl_tui.core.safe_text import one_line
 from hitl_tui.core.todos import Status, SupervisorTodo
 from hitl_tui.planning.proposals import AddStep, Planned, Proposed
+from hitl_tui.planning.reading import language_of
+from hitl_tui.planning.ruleset import load_rules
 
 _LONGEST_NAME = 80
 
@@ -35,7 +37,7 @@ class AttachedPlanner:
         if feedback:
             raise BadInput(f"The plan is to run {self.agent}; there is nothing else to plan.")
         step = self._step(query, agents, {})
-        return Planned(Intent("graph", 1.0), ExecutionPlan((step,)))
+        return Planned(Intent("graph", 1.0, language=language_of(query, load_rules().words)), ExecutionPlan((step,)))
 
     def _step(self, text: str, agents: Mapping[str, AgentFacts], more: Mapping[str, Any]) -> ExecutionStep:
         facts = agents.get(self.agent)

@@ -11,7 +11,8 @@ from hitl_tui.planning.ruleset import Rules
 def broader_query(query: str, rules: Rules, missing: Iterable[str] = ()) -> str:
     """Return a query of fewer words, and words that mean the same; empty when there is nothing broader.
 
-    Amounts, dates and numbered articles go first: they are what documents word differently. Words with synonyms
+    What only asks for a measure ("how high") says nothing a document would, and what every document has tells nothing
+    apart. Amounts, dates and numbered articles go first: they are what documents word differently. Words with synonyms
     stay, because they are the ones documents are likely to use.
 
     Args:
@@ -19,16 +20,24 @@ def broader_query(query: str, rules: Rules, missing: Iterable[str] = ()) -> str:
         rules: what means the same, and how long the result may be.
         missing: words of the query that no document has; only their synonyms stay.
     """
-    text = shown(query, rules.limits)
     absent = {word.lower() for word in missing}
-    terms = [t for t in terms_of(text, rules.words, entities_of(text, rules)[1]) if not any(c.isdigit() for c in t)]
+    said = _content(query, rules)
+    terms = [t for t in said if not any(c.isdigit() for c in t)]
     terms = [t for t in terms if t.lower() not in absent or synonyms_of(t, rules)]
+    terms = [t for t in terms if t.lower() not in rules.broader.frequent] or terms
     common = [t for t in terms if synonyms_of(t, rules)]
     kept = (common + [t for t in terms if t not in common])[: max(1, rules.limits.broader_words // 2)]
     words = [t for t in kept if t.lower() not in absent]
     words += [w for t in kept for w in synonyms_of(t, rules) if w.lower() not in absent]
     broader = list(dict.fromkeys(words))[: rules.limits.broader_words]
-    return "" if {w.lower() for w in broader} == {w.lower() for w in text.split()} else " ".join(broader)
+    # The same words in another order would find the same again.
+    return "" if {w.lower() for w in broader} == {t.lower() for t in said} else " ".join(broader)
+
+
+def _content(query: str, rules: Rules) -> list[str]:
+    """Return the words of a query that a document may have, each once, without its figures."""
+    text = rules.broader.asking.sub(" ", shown(query, rules.limits))
+    return list(terms_of(text, rules.words, entities_of(text, rules)[1]))
 
 
 def lacks_the_point(query: str, missing: Sequence[str], rules: Rules) -> bool:
@@ -39,8 +48,7 @@ def lacks_the_point(query: str, missing: Sequence[str], rules: Rules) -> bool:
         missing: words of the query that no document has.
         rules: what carries no content, and what means the same.
     """
-    text = shown(query, rules.limits)
-    terms = [t.lower() for t in terms_of(text, rules.words, entities_of(text, rules)[1])]
+    terms = [t.lower() for t in _content(query, rules)]
     # Search and planning cut Korean endings differently, so one of the two may be the longer.
     absent = [t for t in terms if any(t.startswith(w) or w.startswith(t) for w in map(str.lower, missing) if w)]
     return any(not synonyms_of(t, rules) for t in absent)
@@ -54,8 +62,7 @@ def has_it_all(query: str, passages: Iterable[str], rules: Rules) -> bool:
         passages: the passages found.
         rules: what carries no content, and what means the same.
     """
-    text = shown(query, rules.limits)
-    terms = terms_of(text, rules.words, entities_of(text, rules)[1])
+    terms = _content(query, rules)
     wanted = [[_stem(word) for word in (term, *synonyms_of(term, rules))] for term in terms]
     if not wanted:
         return False
@@ -71,4 +78,4 @@ def _stem(word: str) -> str:
 def synonyms_of(term: str, rules: Rules) -> list[str]:
     """Return the words that mean the same, without the term."""
     lower = term.lower()
-    return [word for group in rules.synonyms if lower in group for word in group if word != lower]
+    return [word for group in rules.broader.synonyms if lower in group for word in group if word != lower]

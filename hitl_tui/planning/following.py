@@ -66,7 +66,8 @@ def follow_up_search(scene: Scene, todo: SupervisorTodo, result: Mapping[str, An
         feeds=fed_by(Need.FIND, (), scene),
         metadata={FOLLOW_UP_OF: todo.id},
     )
-    reason = scene.rules.sentences[language]["few"].format(id=todo.id, hits=hits)
+    few = {0: "none", 1: "one"}.get(hits, "few")
+    reason = scene.rules.sentences[language][few].format(id=todo.id, hits=hits)
     return Proposed(reason=f"{reason}.", changes=(addition,))
 
 

@@ -223,11 +223,16 @@ def _subject(sentence: str, mention: _Mention, borders: Sequence[tuple[int, int]
     start = max((e for s, e in borders if e <= mention.start), default=0)
     particle = rules.revise.particle.match(sentence[start : mention.start])
     start += particle.end() if particle and start else 0
-    words = [bare(w.strip(",.;:!?\"'"), rules.words) for w in sentence[start : mention.start].split()]
-    kept = [w for w in words if w in rules.words.requests or terms_of(w, rules.words)]
-    if not any(not w.isascii() for w in kept):
+    words = [w.strip(",.;:!?\"'") for w in sentence[start : mention.start].split()]
+    kept = [w for w in words if bare(w, rules.words) in rules.words.requests or _says(w, rules)]
+    if not any(not w.isascii() and terms_of(w, rules.words) for w in kept):
         return ""
-    return " ".join(kept)[: rules.limits.task]
+    return " ".join([*kept[:-1], bare(kept[-1], rules.words)])[: rules.limits.task]
+
+
+def _says(word: str, rules: Rules) -> bool:
+    """Whether a word belongs to what something is about: it has content, or asks for a figure ("얼마나")."""
+    return bool(terms_of(word, rules.words)) or rules.revise.figure.match(word) is not None
 
 
 def _subject_en(sentence: str, mention: _Mention, rules: Rules) -> tuple[str, int]:

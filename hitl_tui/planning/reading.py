@@ -72,16 +72,16 @@ def check_query(query: str, rules: Rules) -> str:
     """
     text = shown(query, rules.limits)
     if not text.strip():
-        raise BadInput("The query is empty; write a question or a job.", help=EXAMPLE)
+        raise BadInput("The query is empty; write a question or a task.", help=EXAMPLE)
     words = _ALPHABETIC.findall(text)
     mixed = any(any(map(str.isalpha, w)) and any(map(str.isdigit, w)) for w in _WORD.findall(text))
     if not mixed and not any(_plausible(word) for word in words):
         raise BadInput(
-            f'"{cut(query, 40)}" holds no word that could be looked for; write a question or a job.',
+            f'"{cut(query, 40)}" has no word to search for; write a question or a task.',
             help=EXAMPLE,
         )
     if all(word.lower() in rules.words.chatter for word in words):
-        raise BadInput(f'"{cut(query, 40)}" asks for nothing; write a question or a job.', help=EXAMPLE)
+        raise BadInput(f'"{cut(query, 40)}" asks for nothing; write a question or a task.', help=EXAMPLE)
     return text
 
 

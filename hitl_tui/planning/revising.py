@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
 
 from hitl_tui.core.errors import BadInput
 from hitl_tui.core.todos import OPERATOR, TRANSITIONS, Priority, Status, SupervisorTodo
@@ -64,7 +65,7 @@ def _take_out(orders: Sequence[Order], scene: Scene, draft: Draft) -> None:
             draft.refusals.append(_cannot_leave(order, scene))
             continue
         for todo in able:
-            draft.gone.append(todo.id)
+            draft.gone.add(todo.id)
             # Only what never started can be removed; anything else can at most be skipped.
             removable = "remove" in order.kinds and todo.status in IDLE and not todo.attempt
             (draft.removed if removable else draft.skipped).append(todo.id)
@@ -94,8 +95,10 @@ def _prioritise(orders: Sequence[Order], scene: Scene, draft: Draft) -> None:
             if not order.kinds & ADDING:
                 draft.refusals.append(BadInput(f"The plan has no {spoken(order)} TODO that still waits.", help=HELP))
             continue
+        ours = {t.id for t in named}
+        others = [t for t in scene.todos if t.status in IDLE and t.id not in ours]
+        level = _level(order.level, others)
         for todo in named:
-            level = _level(order.level, [t for t in scene.todos if t.status in IDLE and t not in named])
             if todo.priority is level:
                 draft.refusals.append(BadInput(f"{todo.id} has the priority {level} already."))
             else:
@@ -113,23 +116,50 @@ def _level(said: str, others: Sequence[SupervisorTodo]) -> Priority:
 
 
 def _changes(scene: Scene, draft: Draft) -> list[PlanChange]:
-    users = {t.id: [u.id for u in scene.todos if t.id in u.dependencies] for t in scene.todos}
-    removed = list(draft.removed)
-    while True:
-        kept = [r for r in removed if any(u not in removed for u in users[r])]
-        if not kept:
-            break
-        draft.kept.extend(kept)
-        removed = [r for r in removed if r not in kept]
-    skipped = [t.id for t in scene.todos if t.id in draft.skipped or t.id in draft.kept]
-    changes: list[PlanChange] = [SkipTodo(s, reason=cut(scene.text, 200)) for s in skipped]
-    while removed:
-        # What uses a TODO goes first: one that others depend on can't be removed.
-        free = [r for r in removed if not any(u in removed for u in users[r])] or removed
-        changes += [RemoveTodo(r) for r in free]
-        removed = [r for r in removed if r not in free]
+    used = {t.id: t.dependencies for t in scene.todos}
+    draft.kept |= _needed(draft.removed, used)
+    left = {*draft.skipped, *draft.kept}
+    changes: list[PlanChange] = [SkipTodo(t.id, reason=cut(scene.text, 200)) for t in scene.todos if t.id in left]
+    changes += [RemoveTodo(r) for r in _users_first([r for r in draft.removed if r not in draft.kept], used)]
     changes += [SetPriority(t, p) for t, p in draft.priorities.items() if t not in draft.gone]
     return [*changes, *additions(draft.added, scene)]
+
+
+def _needed(removed: Iterable[str], used: Mapping[str, Sequence[str]]) -> set[str]:
+    """Return which of these TODOs something that stays depends on, itself or through others of them.
+
+    Args:
+        removed: ids of those that are to leave the plan.
+        used: what each TODO depends on.
+    """
+    leaving, found = set(removed), set[str]()
+    stays = [i for i in used if i not in leaving]
+    while stays:
+        kept = [d for d in used[stays.pop()] if d in leaving]
+        leaving.difference_update(kept)
+        found.update(kept)
+        stays += kept
+    return found
+
+
+def _users_first(removed: Sequence[str], used: Mapping[str, Sequence[str]]) -> list[str]:
+    """Return these TODOs so that what uses one goes before it: one that others depend on can't be removed."""
+    waits = dict.fromkeys(removed, 0)
+    own = {r: [d for d in dict.fromkeys(used[r]) if d in waits] for r in removed}
+    for dependency in chain.from_iterable(own.values()):
+        waits[dependency] += 1
+    place = {r: n for n, r in enumerate(removed)}
+    found: list[str] = []
+    free = [r for r in removed if not waits[r]]
+    while free:
+        found += free
+        freed = []
+        for dependency in chain.from_iterable(own[r] for r in free):
+            waits[dependency] -= 1
+            if not waits[dependency]:
+                freed.append(dependency)
+        free = sorted(freed, key=place.__getitem__)
+    return [*found, *(r for r in removed if waits[r])]
 
 
 def _reason(changes: Sequence[PlanChange], draft: Draft, scene: Scene) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -67,7 +68,9 @@ class RulePlanner:
             BadInput: it asks for no change, or for an impossible one.
             PlanError: it needs a disabled agent, or a command lacks a parameter.
         """
-        return revise_text(Scene(text, query, todos, agents, self.commands, self.rules))
+        # In a thread: a plan of ten thousand takes a while, and whoever waits has keys to answer meanwhile. What it
+        # is made from is never changed.
+        return await asyncio.to_thread(revise_text, Scene(text, query, todos, agents, self.commands, self.rules))
 
     async def follow_up(
         self,

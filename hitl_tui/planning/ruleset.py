@@ -95,6 +95,7 @@ class Titles:
 
     Args:
         sentence: where an English sentence ends.
+        question: how an English question begins that isn't about a thing it names.
         opening: English words at a start that only ask.
         dangling: English words that nothing may end with.
         clause: where an English sentence goes on to something else.
@@ -103,6 +104,7 @@ class Titles:
     """
 
     sentence: Expression
+    question: Expression
     opening: Expression
     dangling: Expression
     clause: Expression
@@ -182,12 +184,29 @@ class ReviseRules:
     subject_end: Expression
     subject_and: Expression
     polite: Expression
+    measured: Expression
+    figure: Expression
     actions: tuple[Action, ...]
 
 
 @dataclass(frozen=True, slots=True)
+class Broader:
+    """How a search is said in fewer and more common words.
+
+    Args:
+        asking: words that only ask for a measure, or join others.
+        frequent: words that most documents have.
+        synonyms: groups of words that mean the same.
+    """
+
+    asking: Expression
+    frequent: frozenset[str]
+    synonyms: tuple[tuple[str, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Wording:
-    """A step's texts in one language; `{query}` in `task` stands for the query."""
+    """A step's texts in one language; `{query}` in `task` stands for the query where its input doesn't hold it."""
 
     name: str
     task: str
@@ -229,7 +248,7 @@ class Rules:
     titles: Titles
     commands: CommandRules
     revise: ReviseRules
-    synonyms: tuple[tuple[str, ...], ...]
+    broader: Broader
     steps: Mapping[Need, StepRule]
     sentences: Mapping[str, Mapping[str, str]]
 
@@ -274,7 +293,7 @@ def _rules(data: Mapping[str, Any]) -> Rules:
         compare=Compare(**{k: _raw(v) for k, v in data["compare"].items()}),
         commands=_commands(data["commands"]),
         revise=_revise(data["revise"]),
-        synonyms=tuple(tuple(group) for group in data["broader"]["synonyms"]),
+        broader=_broader(data["broader"]),
         steps={Need(k): _step(v) for k, v in data["steps"].items()},
         sentences={k: dict(data["sentences"][k]) for k in LANGUAGES},
     )
@@ -315,6 +334,14 @@ def _words(data: Mapping[str, Any]) -> Words:
     )
 
 
+def _broader(data: Mapping[str, Any]) -> Broader:
+    return Broader(
+        asking=_raw(data["asking"]),
+        frequent=frozenset(data["frequent"]),
+        synonyms=tuple(tuple(group) for group in data["synonyms"]),
+    )
+
+
 def _commands(data: Mapping[str, Any]) -> CommandRules:
     return CommandRules(
         run_before=_raw(data["run_before"]),
@@ -351,6 +378,8 @@ def _revise(data: Mapping[str, Any]) -> ReviseRules:
         "subject_end",
         "subject_and",
         "polite",
+        "measured",
+        "figure",
     )
     expressions = {name: _raw(data[name]) for name in names}
     return ReviseRules(

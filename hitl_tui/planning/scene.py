@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from hitl_tui.core.errors import BadInput
@@ -80,10 +80,10 @@ class Draft:
         refusals: why parts of the text could not be done.
     """
 
-    gone: list[str] = field(default_factory=list)
+    gone: set[str] = field(default_factory=set)
     removed: list[str] = field(default_factory=list)
     skipped: list[str] = field(default_factory=list)
-    kept: list[str] = field(default_factory=list)
+    kept: set[str] = field(default_factory=set)
     priorities: dict[str, Priority] = field(default_factory=dict)
     added: list[Added] = field(default_factory=list)
     refusals: list[BadInput] = field(default_factory=list)
@@ -115,7 +115,7 @@ def spoken(order: Order) -> str:
     return NAMES[order.need] if order.need else f"todo_{order.number:03d}"
 
 
-def fed_by(need: Need, dependencies: Iterable[str], scene: Scene, gone: Sequence[str] = ()) -> tuple[str, ...]:
+def fed_by(need: Need, dependencies: Iterable[str], scene: Scene, gone: Collection[str] = ()) -> tuple[str, ...]:
     """Return the TODOs not begun that would use what a new one finds: the analyses, or else the reports.
 
     Args:

@@ -11,7 +11,10 @@ from hitl_tui.core.plan import AgentFacts, ExecutionPlan, ExecutionStep, Intent,
 from hitl_tui.planning.commands import Call, clauses
 from hitl_tui.planning.reading import Reading, cut, entities_of, score_of, terms_of
 from hitl_tui.planning.ruleset import Need, Rules
-from hitl_tui.planning.titles import title_of
+from hitl_tui.planning.titles import subject_of, title_of
+
+_STOPS = ".!?"
+"""Ends of sentences that are kept where the sentence after them is taken out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,23 +50,40 @@ def decide(query: str, reading: Reading, calls: Sequence[Call], rules: Rules) ->
 
 
 def _beside(text: str, calls: Sequence[Call], rules: Rules) -> str:
-    """Return what a text says besides the commands it calls for."""
+    """Return what a text says besides the commands it calls for, its sentences as they were written."""
     rest, at = [], 0
     for call in calls:
         rest.append(text[at : call.start])
         at = call.end
     rest.append(text[at:])
-    return "\n".join(clause.strip() for part in rest for _, clause in clauses(f"{part} ", rules))
+    *before, last = [said for part in rest if (said := _said(part, rules))] or [""]
+    return " ".join([*(said if said[-1] in _STOPS else f"{said}." for said in before), last])
+
+
+def _said(part: str, rules: Rules) -> str:
+    """Return what lies between two commands, without the words that led over to them."""
+    found = clauses(f"{part} ", rules)
+    if not found:
+        return ""
+    end = found[-1][0] + len(found[-1][1])
+    stop = part[end : end + 1]
+    return part[found[0][0] : end].strip() + (stop if stop in _STOPS else "")
 
 
 def _needs_beside(text: str, rest: str, calls: Sequence[Call], rules: Rules) -> set[Need]:
     """Return what is needed besides the commands; words that merely ask are about the commands themselves."""
     needs = {n for n in (Need.COMPUTE, Need.WRITE) if score_of(rest, n, rules) >= rules.threshold[n]}
-    if Need.COMPUTE in needs or score_of(rest, Need.FIND, rules) > rules.threshold[Need.FIND]:
+    in_documents = Need.COMPUTE in needs and not of_commands(rest, rules)
+    if in_documents or score_of(rest, Need.FIND, rules) > rules.threshold[Need.FIND]:
         needs.add(Need.FIND)
     if any(score_of(text[c.start : c.end], Need.WRITE, rules) >= rules.threshold[Need.WRITE] for c in calls):
         needs.add(Need.WRITE)
     return needs
+
+
+def of_commands(text: str, rules: Rules) -> bool:
+    """Whether a computation is about what commands change: "how much space was freed"."""
+    return rules.revise.measured.search(text) is not None
 
 
 def _self_contained(reading: Reading, rules: Rules) -> bool:
@@ -135,18 +155,20 @@ def build_plan(wanted: Wanted, needs: set[Need], rules: Rules) -> ExecutionPlan:
     write = [_write(wanted, rules)] if Need.WRITE in needs else []
     find, compute, run, write = _numbered([find, compute, run, write])
     compute = [_after(step, find) for step in compute]
+    measured = bool(run) and of_commands(wanted.query, rules)
     order = rules.words.order_cue.search(wanted.reading.text)
     if run and wanted.reading.strategy is not Strategy.PARALLEL:
         # What changes things goes in the order it was said in, for the next may rest on what the one before did.
         run = [run[0], *(_after(step, [before]) for before, step in pairwise(run))]
     if order and run and order.start() > wanted.calls[0].start and order.start() >= wanted.calls[-1].end - 1:
         find = [_after(step, run[-1:]) for step in find]
-        compute = [step if find else _after(step, run[-1:]) for step in compute]
+        compute = [step if find and not measured else _after(step, run if measured else run[-1:]) for step in compute]
         before = [*run, *find, *compute]
     else:
         if order and run:
-            run[0] = _after(run[0], compute or find)
-        before = [*find, *compute, *run]
+            run[0] = _after(run[0], find if measured else compute or find)
+        compute = [_after(step, run) for step in compute] if measured else compute
+        before = [*find, *run, *compute] if measured else [*find, *compute, *run]
     steps = (*before, *(_after(step, before) for step in write))
     return finished(steps, wanted.reading.strategy, rules)
 
@@ -243,7 +265,7 @@ def compute_step(query: str, language: str, rules: Rules, title: str = "") -> Ex
 
 def write_step(query: str, language: str, rules: Rules, title: str = "") -> ExecutionStep:
     """Return the report on a query."""
-    title = title or title_of(query, rules)
+    title = title or subject_of(query, rules)
     return _step(Need.WRITE, query, language, rules, title, {"title": title})
 
 

@@ -1,10 +1,11 @@
-"""Titles of steps: a few words of a question that read as a phrase, without what only asks."""
+"""Titles: of steps the words of a question as they were asked, of reports what it is about."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
 
+from hitl_tui.core.safe_text import ELLIPSIS, cell_width, clip
 from hitl_tui.planning.reading import cut, entities_of, language_of, shown, term_of
 from hitl_tui.planning.ruleset import Rules
 
@@ -14,27 +15,60 @@ _BRACKETS = re.compile(r"[()\[\]{}]")
 _PIECE = re.compile(r"(?:[^\s,;:?!]|(?<=\d),(?=\d)|:(?=[^\s]))+|[,;:?!]")
 _LATIN = re.compile(r"^(?P<stem>[A-Za-z][\w.-]*?)(?P<tail>[가-힣]{1,4})$")
 _EDGE = " .,;:?!-–—/…·"
+_ENDS = " .,;:-–—/…·"
 _KOREAN_WORD = re.compile(r"\w+(?:[-'.]\w+)*")
+_PAIRS = (("(", ")"), ("[", "]"), ("{", "}"), ("“", "”"), ("«", "»"), ("‘", "’"))
 _CLITIC = re.compile(r"['’](?:s|re|m|d|ll|ve)$", re.IGNORECASE)
 
 
 def title_of(text: str, rules: Rules) -> str:
-    """Return a title for a step about a text, on one line; never empty for a text that isn't.
+    """Return a title for a step about a text: its words as they were asked, on one line, cut at the end.
 
     Args:
-        text: a question or a subject; its first sentences count.
+        text: a question or a subject.
+        rules: how wide a title may be, in terminal cells.
+    """
+    line = " ".join(shown(text, rules.limits).split())
+    width = rules.limits.title
+    if cell_width(line) <= width:
+        return line.strip(_ENDS) or line
+    head = clip(line, width).removesuffix(ELLIPSIS)
+    if not line[len(head)].isspace():
+        whole = head.rpartition(" ")[0]
+        # A word as long as half the title is cut rather than left out.
+        head = whole if cell_width(whole) * 2 >= width else head
+    return f"{_closed(head).strip(_ENDS) or head}{ELLIPSIS}"
+
+
+def _closed(head: str) -> str:
+    """Return a text that was cut without what it opens and doesn't close any more."""
+    for left, right in _PAIRS:
+        opened = head.rfind(left)
+        if opened > 0 and right not in head[opened:]:
+            head = head[:opened]
+    return head
+
+
+def subject_of(text: str, rules: Rules) -> str:
+    """Return what a text is about, as a report is called; never empty for a text that isn't.
+
+    Args:
+        text: a question or a task; its first sentences count.
         rules: what carries no content, and how long a title may be.
     """
     text = shown(text, rules.limits)
     plain = _BRACKETS.sub(" ", _QUOTES.sub("", _ASIDE.sub("", text)))
     said = _korean(plain, rules) if language_of(plain, rules.words) == "ko" else _english(plain, rules)
-    fallback = (piece.strip(_EDGE) for piece in (plain, _BRACKETS.sub(" ", text), text))
+    fallback = (" ".join(piece.split()).strip(_EDGE) for piece in (plain, _BRACKETS.sub(" ", text), text))
     return said or cut(next((piece for piece in (*fallback, text.strip()) if piece), ""), rules.limits.title)
 
 
 def _english(text: str, rules: Rules) -> str:
     """Return the first run of words with something in it, small words inside it kept, none at its ends."""
     for sentence in rules.titles.sentence.split(text):
+        if rules.titles.question.match(sentence):
+            # Without its question word a question is no phrase: "high is the penalty".
+            return title_of(sentence, rules)
         kept = _run(sentence, rules)
         while kept and (len(" ".join(kept)) > rules.limits.title or _dangling(kept[-1], rules)):
             kept.pop()

@@ -13,6 +13,7 @@ from typing import Any
 from hitl_tui.commands.results import CommandResult
 from hitl_tui.core.requests import Kind, Verdict
 from hitl_tui.core.safe_text import cell_width, one_line, safe_text
+from hitl_tui.core.shapes.model import label_line
 from hitl_tui.core.todos import Status, SupervisorTodo
 from hitl_tui.language import mark, render
 from hitl_tui.repl.inner import inner_lines, meaning_lines
@@ -49,10 +50,10 @@ def mode_words(mode: str) -> str:
 _ASKS: Mapping[Kind, str] = {
     Kind.TODO: mark("may it run?"),
     Kind.FAILURE: mark("it failed: try again, skip or stop?"),
-    Kind.EFFECT: mark("it may have happened already: use as done, do again or stop?"),
+    Kind.EFFECT: mark("it may have happened already: use as done, do again or reject?"),
     Kind.INTERRUPT: mark("its team asks"),
     Kind.PLAN: mark("may this plan begin?"),
-    Kind.PROPOSAL: mark("shall the plan change like this?"),
+    Kind.PROPOSAL: mark("may the plan change like this?"),
     Kind.EXTERNAL: mark("may this go on?"),
 }
 
@@ -92,7 +93,7 @@ def _todo_line(todo: SupervisorTodo) -> str:
         f"{_padded(_(STATUS_WORDS[todo.status]), 10)} {todo.id}  {inline(todo.agent_name):<14} {inline(todo.name)}"
     ]
     if todo.duration is not None:
-        parts.append(f"{todo.duration:.1f} s")
+        parts.append(_("{seconds:.1f} s").format(seconds=todo.duration))
     if todo.dependencies and todo.status in (Status.PENDING, Status.BLOCKED):
         parts.append(signs("← ") + ", ".join(todo.dependencies))
     if todo.approval is not None and todo.status is Status.PENDING:
@@ -210,7 +211,7 @@ def _empty(value: Any) -> bool:
 def _fields(value: Mapping[str, Any]) -> Iterator[str]:
     """Yield a JSON object as indented lines; every text is quoted, so that its spaces and ends can be seen."""
     for key, item in value.items():
-        name = inline(str(key))
+        name = label_line(str(key))
         if isinstance(item, Mapping) and item:
             yield f"{name}:"
             yield from (f"  {line}" for line in _fields(item))
@@ -242,7 +243,7 @@ def _evidence(evidence: Mapping[str, Any]) -> Iterator[str]:
     for key, value in evidence.items():
         if isinstance(value, str) and "\n" in value.rstrip("\n"):
             yield f"    {inline(str(key))}:"
-            yield from (f"      {line}" for line in shown(value.rstrip("\n")).split("\n"))
+            yield from (f"      | {line}" for line in shown(value.rstrip("\n")).split("\n"))
         else:
             text = value.rstrip("\n") if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
             yield f"    {inline(str(key))}: {inline(text)}"

@@ -67,6 +67,7 @@ class ActivityStream:
         self._n = 0
         self._file: FileIO | None = None
         self._size = 0
+        self._lock = Lock()
 
     @property
     def lines(self) -> list[Activity]:
@@ -86,10 +87,11 @@ class ActivityStream:
         """Add one entry; a text of several lines becomes several. Never raises for what a team says."""
         for line in text_lines(str(text)):
             clean = safe_text(mask(line, self._secrets), multiline=False, limit=_LONGEST_LINE)
-            self._n += 1
-            entry = Activity(self._n, self._now(), todo_id, kind, clean, fraction)
-            self._lines.append(entry)
-            self._append(entry)
+            with self._lock:  # teams write from threads of their own
+                self._n += 1
+                entry = Activity(self._n, self._now(), todo_id, kind, clean, fraction)
+                self._lines.append(entry)
+                self._append(entry)
             for subscriber in list(self._subscribers):
                 subscriber(entry)
 
@@ -98,7 +100,7 @@ class ActivityStream:
         line = (json.dumps(record, ensure_ascii=False) + "\n").encode("utf-8", "replace")
         try:
             if self._file is not None and self._size > _LARGEST_FILE:
-                self.close()
+                self._close()
                 self._path.replace(self._path.with_suffix(".log.1"))
             if self._file is None:
                 self._file = self._path.open("ab", buffering=0)
@@ -109,6 +111,10 @@ class ActivityStream:
 
     def close(self) -> None:
         """Close the file; what is written later opens it again."""
+        with self._lock:
+            self._close()
+
+    def _close(self) -> None:
         if self._file is not None:
             self._file.close()
             self._file = None

@@ -278,7 +278,7 @@ def _check_entries(path: Path, archive: zipfile.ZipFile, manifest: Manifest, siz
     if strange is not None:
         raise BadInput(f'{path} holds "{strange[:80]}", which no export of a session does; it was not used.')
     if len(set(names)) != len(names) or len(names) > _MOST_MEMBERS:
-        raise BadInput(f"{path} holds the same file twice, or far too many; it was not used.")
+        raise BadInput(f"{path} contains the same file twice, or far too many; it was not used.")
     if set(names) - {MANIFEST} != manifest.members.keys() or not manifest.members.keys() >= {LEDGER, EFFECTS}:
         raise BadInput(f"{path} is damaged or was changed: it doesn't hold what its manifest says.")
     for entry in entries:

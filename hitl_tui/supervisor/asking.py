@@ -13,7 +13,7 @@ from hitl_tui.core.errors import HitlError
 from hitl_tui.core.events import seconds_between
 from hitl_tui.core.questions import question_keys, question_named, question_of
 from hitl_tui.core.requests import Kind, Request
-from hitl_tui.core.safe_text import mask_json
+from hitl_tui.core.safe_text import mask_json, unsafe_text
 from hitl_tui.core.shapes.recognise import title_of
 from hitl_tui.ledger.contract import RequestView, decided_event
 from hitl_tui.supervisor.activity import ActivityStream, run_before
@@ -124,7 +124,10 @@ class OpenQuestions:
                 self._preview(request)
                 self._check(request)
                 self._recall(request)
-                self._activity.write(request.todo_id, "asked", title_of(request))
+                title = title_of(request)
+                # what is asked from inside was made safe already; the stream does that with what it is given
+                said = unsafe_text(title) if request.kind is Kind.INTERRUPT else title
+                self._activity.write(request.todo_id, "asked", said)
         if not self._tidied or self._asked.keys() - asked.keys() - self._decided:
             keep = [*asked, *await self._asked_ahead(draft)]
             await self._ledger.supersede(self._setup.info.id, keep, "the plan went on", self._setup.now())
@@ -153,7 +156,13 @@ class OpenQuestions:
                 found = await preview(request.subject["arguments"], Path(setup.info.workspace), setup.secrets)
             except HitlError as error:
                 found = {"error": error.message}
-            await self._ledger.attach(request.id, mask_json(found, setup.secrets), setup.now())
+            except Exception as error:
+                log.exception("the preview of %s failed", request.id)
+                found = {"error": f"The preview stopped with {type(error).__name__}; the log says more."}
+            try:
+                await self._ledger.attach(request.id, mask_json(found, setup.secrets), setup.now())
+            except HitlError as error:
+                log.warning("no preview beside %s: %s", request.id, error.message)
             await self._tell(request.id)
 
         self._previews[request.id] = asyncio.create_task(show(), name=f"preview {request.id}")

@@ -51,7 +51,7 @@ async def create_checkpointer(
     path = Path(db_path)
     await asyncio.to_thread(_prepare, path)
     try:
-        connection = await aiosqlite.connect(path, timeout=10, isolation_level=None, cached_statements=256)
+        connection = await aiosqlite.connect(path, timeout=10, isolation_level=None, cached_statements=32)
     except sqlite3.Error as error:
         raise StorageError(f"{path} can't be opened: {error}.") from error
     try:

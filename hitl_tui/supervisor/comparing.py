@@ -6,7 +6,7 @@ A moment is the supervisor's state as a checkpoint holds it: `todos` are TODO di
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any
@@ -125,7 +125,7 @@ class Difference:
 
 def compare(before: Mapping[str, Any], after: Mapping[str, Any]) -> Difference:
     """Return what differs between two states; the same state twice gives a difference that is false."""
-    old, new = _todos(before), _todos(after)
+    old, new = _differing(before, after)
     changes = [TodoChange(old.get(i), todo, _todo_values(old[i], todo) if i in old else ()) for i, todo in new.items()]
     found = [c for c in changes if c.before is None or c.values]
     found += [TodoChange(todo, None) for i, todo in old.items() if i not in new]
@@ -174,8 +174,21 @@ def decided_in(found: Difference) -> list[Given]:
 
 
 def _todos(state: Mapping[str, Any]) -> dict[str, SupervisorTodo]:
-    todos = sorted((SupervisorTodo.from_state(t) for t in (state.get("todos") or {}).values()), key=lambda t: t.rank)
-    return {todo.id: todo for todo in todos}
+    return _parsed(state.get("todos") or {})
+
+
+def _parsed(raws: Mapping[str, Any], without: Collection[str] = ()) -> dict[str, SupervisorTodo]:
+    todos = (SupervisorTodo.from_state(raw) for i, raw in raws.items() if i not in without)
+    return {todo.id: todo for todo in sorted(todos, key=lambda t: t.rank)}
+
+
+def _differing(
+    before: Mapping[str, Any], after: Mapping[str, Any]
+) -> tuple[dict[str, SupervisorTodo], dict[str, SupervisorTodo]]:
+    """Return the TODOs of both plans without those that are the same in either: few differ in ten thousand."""
+    old, new = before.get("todos") or {}, after.get("todos") or {}
+    same = {i for i, raw in new.items() if i in old and (old[i] is raw or old[i] == raw)}
+    return _parsed(old, same), _parsed(new, same)
 
 
 def _todo_values(before: SupervisorTodo, after: SupervisorTodo) -> tuple[ValueChange, ...]:

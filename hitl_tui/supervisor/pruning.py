@@ -24,7 +24,7 @@ def age(text: str) -> timedelta:
     """
     found = _AGE.fullmatch(text.strip().lower())
     if found is None:
-        raise BadInput(f'"{text[:40]}" is no age; write a number and m, h, d or w, such as 30d.')
+        raise BadInput(f'"{text[:40]}" is not an age; write a number and m, h, d or w, such as 30d.')
     return timedelta(**{_UNITS[found[2]]: int(found[1])})
 
 
@@ -71,7 +71,7 @@ async def prune(bench: Workbench, chosen: Sequence[SessionSummary], by: str) -> 
 async def _changed(bench: Workbench, chosen: SessionSummary) -> str:
     now = await bench.summary(chosen.id)
     if now.status not in ENDED or now.owned or now.updated != chosen.updated:
-        return f"Session {chosen.id} has gone on meanwhile."
+        return f"Session {chosen.id} has continued in the meantime."
     cursor = cursor_of(bench.data.session(chosen.id).checkpoints, chosen.id)
     if await bench.ledger.wait(chosen.id, cursor, 0):
         return f"Session {chosen.id} has a command that wasn't carried out yet."

@@ -9,6 +9,8 @@ from typing import Any
 
 from hitl_tui.core.reactions.operators import DEFAULT_SKIP_REASON
 from hitl_tui.core.todos import Status, SupervisorTodo, clip
+from hitl_tui.supervisor.deeds import in_short, told, worth_telling
+from hitl_tui.teams.analysis.measured import Run, run_of
 from hitl_tui.teams.brief import Block, Brief, brief_of
 from hitl_tui.teams.contract import place_label
 
@@ -90,6 +92,8 @@ def compose(
 ) -> Response:
     """Return the answer: a short one first, then what it rests on, what isn't there, and what was not done.
 
+    Where several commands ran, or one deleted something, the answer says first what they did and measured.
+
     Args:
         query: what was asked.
         language: `ko` or `en`; others get English headings.
@@ -101,18 +105,21 @@ def compose(
     if errors:
         return Response(text=" ".join(errors), summary=errors[0], outcome=FAILED)
     done = [t for t in todos if t.status is Status.COMPLETED]
-    used = {d for t in done for d in t.dependencies}
-    leaves = [t for t in done if t.id not in used]
-    behind = [t for t in reversed(done) if t.id in used]
-    told = [_Told(t, _brief(results.get(t.id), words)) for t in [*leaves, *behind]]
-    answering = _answering(told, len(leaves))
-    sections = [(words["answer"], _answer(answering, words) if done else words["nothing"])]
+    runs = _runs(done, results)
+    deeds = told(list(runs.values()), language) if runs else ""
+    used = {d for t in done if t.id not in runs and _draws(results.get(t.id), runs) for d in t.dependencies}
+    leaves = [t for t in done if t.id not in used and t.id not in runs]
+    behind = [t for t in reversed(done) if t not in leaves]
+    said = [_Told(t, _brief(results.get(t.id), words, deed=t.id in runs)) for t in [*leaves, *behind]]
+    answering = _answering(said, len(leaves))
+    answer = _answer(answering, words, deeds) if done else words["nothing"]
+    sections = [(words["answer"], answer)]
     undone = [t for t in todos if t.status in (Status.SKIPPED, Status.FAILED, Status.BLOCKED)]
     sections.append((words["open"], "\n".join(_undone(t, words) for t in undone)))
-    sections.append((words["evidence"], _evidence(told, answering, words)))
-    in_order = sorted(told, key=lambda one: done.index(one.todo))
-    absent = list(dict.fromkeys(said for one in in_order for said in one.brief.absent))
-    sections.append((words["absent"], "\n".join(f"- {said}" for said in absent)))
+    sections.append((words["evidence"], _evidence(said, answering, words)))
+    in_order = sorted(said, key=lambda one: done.index(one.todo))
+    absent = list(dict.fromkeys(text for one in in_order for text in one.brief.absent))
+    sections.append((words["absent"], "\n".join(f"- {text}" for text in absent)))
     ordered = [results[t.id] for t in [*leaves, *behind] if t.id in results]
     citations = _citations(ordered)
     files = tuple(dict.fromkeys(f for r in results.values() for f in r.get("files", ())))
@@ -120,7 +127,7 @@ def compose(
     sections.append((words["sources"], _sources(citations, "\n".join(text for _, text in sections))))
     return Response(
         text="\n\n".join(f"## {title}\n\n{text}" for title, text in sections if text) + "\n",
-        summary=_summary(leaves, results, words),
+        summary=_summary(in_short(list(runs.values()), language) if runs else [], leaves, results, words),
         citations=citations,
         files=files,
         outcome=_outcome(todos),
@@ -135,10 +142,29 @@ class _Told:
     brief: Brief
 
 
-def _brief(result: Mapping[str, Any] | None, words: Mapping[str, str]) -> Brief:
-    """Return a result's brief; of a team that gives none its text, or its summary where the text is long."""
+def _draws(result: Mapping[str, Any] | None, runs: Mapping[str, Run]) -> bool:
+    """Whether a step's answer stands for what it depends on: beside commands only where it cites or keeps it."""
+    return not runs or result is None or bool(result.get("citations") or result.get("files"))
+
+
+def _runs(done: Sequence[SupervisorTodo], results: Mapping[str, Mapping[str, Any]]) -> dict[str, Run]:
+    """Return the commands that ran, by TODO id; empty where what one command printed says it all."""
+    found = [run for t in done if t.id in results and (run := run_of(t.id, results[t.id]))]
+    return {run.todo_id: run for run in found} if worth_telling(found) else {}
+
+
+def _brief(result: Mapping[str, Any] | None, words: Mapping[str, str], *, deed: bool = False) -> Brief:
+    """Return a result's brief; of a team that gives none its text, or its summary where the text is long.
+
+    Args:
+        result: a `TeamResult` dict; None for what a person did.
+        words: in the answer's language.
+        deed: what it did is told already, so that its text is evidence only.
+    """
     if result is None:
         return Brief(answer=words["by_hand"])
+    if deed:
+        return Brief(evidence=(Block(str(result.get("text", "")).strip()),))
     brief = brief_of(result)
     if brief is not None:
         return brief
@@ -157,10 +183,11 @@ def _answering(told: Sequence[_Told], leaves: int) -> list[_Told]:
     return found or [one for one in told[leaves:] if one.brief.answer][:1]
 
 
-def _answer(answering: Sequence[_Told], words: Mapping[str, str]) -> str:
-    if len(answering) == 1:
+def _answer(answering: Sequence[_Told], words: Mapping[str, str], deeds: str) -> str:
+    if len(answering) == 1 and not deeds:
         return answering[0].brief.answer
     parts = [f"**{one.todo.name}**\n\n{one.brief.answer}" for one in answering]
+    parts = [deeds, *parts] if deeds else parts
     return "\n\n".join(parts) or words["none_found"]
 
 
@@ -247,8 +274,11 @@ def _undone(todo: SupervisorTodo, words: Mapping[str, str]) -> str:
 
 
 def _summary(
-    leaves: Sequence[SupervisorTodo], results: Mapping[str, Mapping[str, Any]], words: Mapping[str, str]
+    deeds: Sequence[str],
+    leaves: Sequence[SupervisorTodo],
+    results: Mapping[str, Mapping[str, Any]],
+    words: Mapping[str, str],
 ) -> str:
-    said = [str(results[t.id].get("summary", "")) for t in leaves if t.id in results]
+    said = list(deeds) or [str(results[t.id].get("summary", "")) for t in leaves if t.id in results]
     said = [text for text in said if text]
     return clip(" · ".join(said), 300) if said else words["nothing"]

@@ -447,6 +447,8 @@ class Session:
         raise Refused(f"Session {self.id} has no checkpoint to leave.", reason="unknown")
 
     async def _close(self) -> None:
+        said = f"Session {self.id} was closed; what was recorded takes effect when it is opened again."
+        await self._watched.fail(HitlError(said))
         self._questions.close()
         await self._dispatcher.close()
         self.activity.close()

@@ -309,7 +309,7 @@ class DataFolder:
         """Make the folder.
 
         Raises:
-            StorageError: it can't be made or written, or lies on a network file system, whose locks don't hold.
+            StorageError: it can't be made or written, or is on a network file system, whose locks don't hold.
         """
         try:
             make_private(self.sessions)
@@ -320,7 +320,7 @@ class DataFolder:
         kind = file_system(self.root)
         if kind in _NETWORK_FILE_SYSTEMS:
             raise StorageError(
-                f"The data folder {self.root} lies on a network file system ({kind}), where locks don't hold; "
+                f"The data folder {self.root} is on a network file system ({kind}), where locks don't hold; "
                 "choose a local one with --data."
             )
 

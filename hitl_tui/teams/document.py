@@ -107,7 +107,7 @@ class DocumentTeam:
     def _checked(self, path: str) -> str:
         folder, name = posixpath.split(path)
         if posixpath.normpath(folder or ".") != posixpath.normpath(self.folder):
-            raise BadInput(f'A report has to lie in {self.folder}/, which "{one(path)}" doesn\'t.')
+            raise BadInput(f'A report has to be in {self.folder}/; "{one(path)}" isn\'t.')
         stem = name.removesuffix(".md")
         if stem == name or not stem or stem.startswith(".") or not _writable(stem):
             raise BadInput(f'A report\'s file name ends in ".md" and has no dot before it, unlike "{one(name)}".')
@@ -192,7 +192,7 @@ def written_result(
     written = str(done["path"])
     said = f"{written} 작성 ({done['bytes']:,}바이트)." if korean else f"Wrote {written} ({done['bytes']:,} bytes)."
     if written != path:
-        said += f" {path}이(가) 이미 있어 번호를 붙였습니다." if korean else f" {path} existed, so a number was added."
+        said += f" {path} 파일이 이미 있어 번호를 붙였습니다." if korean else f" {path} existed, so a number was added."
     return TeamResult(
         text=said + "\n",
         # The report isn't the answer: what it puts together is, and its path stands under the files written.
@@ -211,7 +211,7 @@ def checked_folder(folder: str) -> str:
     """
     plain = posixpath.normpath(folder.strip() or ".")
     if plain == ".." or plain.startswith(("/", "~", "../")) or not _writable(plain):
-        raise BadInput(f'The folder for reports has to lie in the workspace, unlike "{one(folder)}".')
+        raise BadInput(f'The folder for reports has to be in the workspace, unlike "{one(folder)}".')
     return plain
 
 

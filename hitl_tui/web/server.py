@@ -70,7 +70,7 @@ def listening(address: str, port: int) -> socket.socket:
                 f"Port {port} of {address} is in use by another program; --port 0 takes one that is free."
             ) from error
         why = error.strerror or error
-        raise BadInput(f"Port {port} of {address} can't be had ({why}); --port 0 takes one that is free.") from error
+        raise BadInput(f"Port {port} of {address} can't be used ({why}); --port 0 takes one that is free.") from error
     return found
 
 

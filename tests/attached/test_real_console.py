@@ -188,9 +188,9 @@ def test_a_graph_is_answered_by_keyboard_killed_within_a_node_restored_and_finis
         terminal.see("QUESTION", "nothing says how far it got")
         assert ready.done() == killed
         terminal.send(f"/checkpoint restore {step}")
-        terminal.see("QUESTION", "from the start, and on")
+        terminal.see("QUESTION", "from the start and beyond")
         assert ready.done() == killed
-        terminal.decide("1", "from the start, and on")
+        terminal.decide("1", "from the start and beyond")
         keyboard = Keyboard(terminal, case)
         keyboard.asked()
         # What was finished before that step isn't done again; what was within it is.

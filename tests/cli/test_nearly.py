@@ -93,7 +93,7 @@ def test_an_unknown_word_before_a_session_plans_nothing(shell: Shell) -> None:
         assert refused.err.startswith(f'hitl-tui: There is no command "{words[0]}"')
         assert f"To ask just these words: hitl-tui -- {' '.join(words)}" in refused.err
     korean = shell.run("bogus", "s1", "--lang", "ko")
-    assert '명령 "bogus" 없음' in korean.err and "이 말을 그대로 질문하려면" in korean.err
+    assert '"bogus" 명령이 없습니다' in korean.err and "이 말을 그대로 질문하려면" in korean.err
     assert [s["session_id"] for s in shell.run("sessions", "--json").json["sessions"]] == ["s1"]
 
 

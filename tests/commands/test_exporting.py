@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -41,6 +42,14 @@ def test_markdown_has_question_answer_and_plan_and_nothing_that_moves() -> None:
         assert said in text
     assert not {"\x1b", "\x9b", "\u202e"} & set(text)
     assert "Not finished" in as_markdown(snapshot(None))
+
+
+def test_markdown_is_in_the_language_of_the_question() -> None:
+    asked = replace(snapshot({"text": "## 답변\n\n5%"}), query="상한은 얼마인가?")
+    text = as_markdown(asked)
+    assert "## 계획\n" in text and "(search_team): 완료\n" in text
+    assert "  - 승인: anna␛" in text and "세션 s1, 체크포인트 c1." in text
+    assert "끝나지 않았습니다" in as_markdown(replace(asked, response=None))
 
 
 def test_json_is_exact_and_in_ascii() -> None:

@@ -122,7 +122,7 @@ async def test_in_mode_step_everything_asks_still_and_it_says_so(tmp_path: Path)
         todo = await d.add("make file=a")
         question = await d.asked(todo)
         said = await d.handler.handle(f"/rules allow {todo} --digest {question.digest}")
-        assert "in mode step everything asks still" in said.message
+        assert "in mode step everything still asks" in said.message
         assert d.session.snapshot.raw[todo]["status"] == "waiting_approval"
         assert not (tmp_path / "w" / "a").exists()
         await d.handler.handle("/mode risk")

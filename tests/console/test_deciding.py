@@ -107,7 +107,7 @@ async def test_what_cant_be_previewed_isnt_approved_in_the_dialog(tmp_path: Path
         await previewed(c)
         await c.press("f9")
         said = str(c.app.screen.query(".dialog").first().border_subtitle)
-        assert "It can't be approved here, for its preview can't be made; Ctrl+S asks anew" in said
+        assert "It can't be approved here because its preview can't be made; Ctrl+S asks again" in said
         await c.press("!", "ctrl+s")
         await c.until(lambda: old and c.panel.question and c.panel.question.id != old.id, "asked anew")
         assert not (workspace / "one").exists() and not (workspace / "one!").exists()

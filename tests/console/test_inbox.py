@@ -34,5 +34,5 @@ async def test_each_line_has_session_question_risk_and_age(tmp_path: Path) -> No
         assert [str(column.label) for column in table.ordered_columns] == ["session", "what it asks", "risk", "waits"]
         step, proposal = lines(c)
         assert step[0].startswith("→ s1 The cap") and step[1].startswith("002 may it run? ") and step[2] == "RISKY"
-        assert proposal[1].startswith("shall the plan change? also comp")
+        assert proposal[1].startswith("may the plan change? also comp")
         assert step[3].startswith("for ")

@@ -10,7 +10,7 @@ from console_support import EXAMPLE, RISE, console
 from textual.binding import BindingsMap
 from textual.screen import Screen
 
-from hitl_tui.console.help import help_rows, palette
+from hitl_tui.console.help import KeyRow, help_rows, palette
 from hitl_tui.console.keymap import Keymap, load_keymap, normal_keys, shown_keys
 from hitl_tui.console.keys import CONFIRM, HOME, INBOX, KEYS, PROMPT, QUESTION, TITLES, VIEWER, WORDS, with_jamo
 from hitl_tui.console.screens.dialogs import Confirm, Words
@@ -67,6 +67,7 @@ def test_names_may_stand_without_quotes(tmp_path: Path) -> None:
     ("text", "said"),
     [
         ('"queston.1" = "y"', 'keys.toml: there is no binding "queston.1"; the nearest is "question.1"'),
+        ('"nosuch.id" = "y"', 'keys.toml: there is no binding "nosuch.id"; the help shows them all.'),
         ('"question.1" = "banana"', '"banana" is no key'),
         ('"question.1" = ""', "is no key"),
         ('"question.1" = "hyperctrl+x"', "is no key"),
@@ -176,7 +177,22 @@ def test_the_help_follows_the_map(tmp_path: Path) -> None:
     text = "\n".join(f"{r.label}{r.text.plain}" for r in help_rows(keymap(tmp_path, '"plan.undo" = "z"')))
     assert re.search(r"^  z +Take back its approval", text, re.MULTILINE)
     for spec in KEYS:
-        assert Keymap().named(spec.help) in text and spec.id in text
+        assert Keymap().named(spec.help) in text
+    names = "\n".join(row.binding for row in help_rows() if isinstance(row, KeyRow))
+    merged = {"choosing.1 … 9", "part.2 … 5"}
+    told = {name for name in names.split("\n") if name not in merged}
+    assert {s.id for s in KEYS} - told == {
+        *(f"choosing.{n}" for n in range(1, 10)),
+        *(f"part.{n}" for n in range(2, 6)),
+    }
+    assert merged <= set(names.split("\n"))
+
+
+def test_numbers_share_a_line_of_the_help_only_while_they_are_what_they_were(tmp_path: Path) -> None:
+    rows = help_rows(keymap(tmp_path, '"choosing.3" = "z"'))
+    found = [(row.label.strip(), row.binding) for row in rows if isinstance(row, KeyRow) and "choosing." in row.binding]
+    numbers = [f for f in found if f[1][-1].isdigit()]
+    assert numbers == [("1 2", "choosing.1 2"), ("z", "choosing.3"), ("4 … 9", "choosing.4 … 9")]
 
 
 async def test_the_palette_says_why_something_isnt_possible(tmp_path: Path) -> None:

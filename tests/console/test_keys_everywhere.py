@@ -159,7 +159,7 @@ async def test_a_remapped_key_of_the_edit_dialog_works_and_is_named(tmp_path: Pa
         await c.press("2")
         await c.until(lambda: isinstance(c.app.screen, Edit), "the dialog")
         assert [str(b.label) for b in c.app.screen.query(Button)] == [
-            "F12 Ask anew",
+            "F12 Ask again",
             "F9 Approve it",
             "Ctrl+E Editor",
             "F8 Back",

@@ -21,7 +21,7 @@ from textual.message import Message
 from textual.pilot import Pilot
 from textual.widgets import DataTable, Static
 
-from hitl_tui.console.widgets.dragging import AFTER, BEFORE, CHOSEN, DRAGGED, MARKED, Drag, Drop
+from hitl_tui.console.widgets.dragging import AFTER, BEFORE, DRAGGED, MARKED, Drag, Drop
 from hitl_tui.console.widgets.plan import PlanTable
 from hitl_tui.console.words import PlanRow
 
@@ -269,7 +269,7 @@ async def test_marked_rows_move_together() -> None:
     async with plan([a_row(1, fixed="had its turn"), *rows(2, 3, 4, 5, 6)]) as p:
         p.table.focus()
         await p.pilot.press("x", "down", "down", "x", "down", "down", "x")
-        assert [n for n, line in enumerate(p.lines) if line.startswith(CHOSEN)] == [0, 2, 4]
+        assert [n for n, line in enumerate(p.lines) if line.startswith(MARKED)] == [0, 2, 4]
         assert "3 marked" in str(p.table.border_subtitle)
         await p.mouse.down(20, p.y(5))
         await p.mouse.to(20, p.y(3))
@@ -283,10 +283,58 @@ async def test_marked_rows_move_together() -> None:
         assert p.drops == [Drop(marked, "before", "todo_002"), Drop(("todo_004",), "after", "todo_006")]
         p.table.update_rows([a_row(5, fixed="runs"), *rows(3, 2, 4, 6)])
         await p.pilot.pause()
-        assert [line.split()[2] for line in p.lines if line.startswith(CHOSEN)] == ["005", "003"]
+        assert [line.split()[2] for line in p.lines if line.startswith(MARKED)] == ["005", "003"]
         await p.pilot.press("escape")
-        assert not any(line.startswith(CHOSEN) for line in p.lines)
+        assert not any(line.startswith(MARKED) for line in p.lines)
         assert not [m for m in p.app.said if isinstance(m, PlanTable.Wanted)]
+
+
+async def test_the_first_and_the_last_line_are_a_key_away() -> None:
+    async with plan(rows(*range(1, 60))) as p:
+        p.table.focus()
+        for last, first in (("end", "home"), ("G", "g"), ("G", "ㅎ")):
+            await p.pilot.press(last)
+            assert p.table.selected == "todo_059"
+            await p.pilot.press(first)
+            assert p.table.selected == "todo_001"
+
+
+def urgent(number: int, sign: str, level: str) -> PlanRow:
+    return a_row(number, title=f"a step whose title is long {number}", priority=sign, level=level)
+
+
+async def test_a_priority_shows_as_a_sign_and_where_there_is_room_as_a_word() -> None:
+    async with plan(
+        [urgent(1, "!!", "critical"), urgent(2, "!", "high"), urgent(3, "", ""), urgent(4, "↓", "low")]
+    ) as p:
+        assert [line.split()[3:5] for line in p.lines[:4]] == [
+            ["!!", "critical"],
+            ["!", "high"],
+            ["search", "a"],
+            ["↓", "low"],
+        ]
+        await p.pilot.resize_terminal(50, 20)
+        await p.pilot.pause()
+        assert [line.split()[3] for line in p.lines[:4]] == ["!!", "!", "a", "↓"]
+        p.table.update_rows([replace(urgent(n, "", ""), todo_id=f"todo_{n:03}") for n in range(1, 5)])
+        await p.pilot.pause()
+        assert p.lines[0].split()[3] != "!!", "all as usual: no column for it"
+        p.table.update_rows([urgent(1, "", ""), urgent(2, "!!", "critical")])
+        p.table.focus()
+        await p.pilot.press("slash", *"critical", "enter")
+        assert p.table.selected == "todo_002" and p.table.row_count == 1
+
+
+async def test_what_is_marked_as_a_question_counts_in_the_plan_and_can_be_unmarked_there() -> None:
+    async with plan(rows(1, 2, 3)) as p:
+        p.table.focus()
+        p.table.show_marks(["todo_001"])
+        await p.pilot.press("down", "x")
+        assert [line.startswith(MARKED) for line in p.lines[:3]] == [True, True, False]
+        assert "2 marked" in str(p.table.border_subtitle)
+        await p.pilot.press("home", "x")
+        wanted = [(m.what, m.todo_id) for m in p.app.said if isinstance(m, PlanTable.Wanted)]
+        assert wanted == [("unmark", "todo_001")]
 
 
 async def test_the_plan_changes_under_the_pointer() -> None:
@@ -411,3 +459,8 @@ async def test_a_marked_question_shows_in_its_row(tmp_path: Path) -> None:
         await c.until(lambda: first() == MARKED, "the mark")
         await c.press("space")
         await c.until(lambda: first() == " ", "no mark")
+        await c.press("space")
+        await c.until(lambda: first() == MARKED, "the mark again")
+        table.focus()
+        await c.press("x")
+        await c.until(lambda: first() == " " and not c.panel.marked, "unmarked from the plan")

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from console_support import EXAMPLE, RISE, Console, command_workspace, console
-from textual.widgets import Static
+from textual.widgets import Markdown, Static
 
 from hitl_tui.console.engine import Shape
 from hitl_tui.console.past import event_words
@@ -178,8 +178,10 @@ async def test_a_result_is_shown_as_it_was(tmp_path: Path) -> None:
             r.screen.query_one(PlanTable).move_cursor(row=1)
             await r.console.press("enter")
             await r.console.until(lambda: isinstance(r.console.app.screen, Viewer), "the TODO")
-            rows = r.console.app.screen.query_one(Rows).rows
-            assert expected in "\n".join(row.text.plain for row in rows)
+            viewer = r.console.app.screen
+            shown = [row.text.plain for rows in viewer.query(Rows) for row in rows.rows]
+            shown += [part.source for part in viewer.query(Markdown)]  # a result is rendered
+            assert expected in "\n".join(shown)
             await r.console.press("escape")
 
 
@@ -187,7 +189,7 @@ async def test_going_back_says_what_it_means_and_asks_first(tmp_path: Path) -> N
     async with replayed(tmp_path) as r:
         c = r.console
         await r.press("4")
-        assert c.message == "The session stands here already."
+        assert c.message == "The session is already here."
         await r.press("left_square_bracket", "left")
         assert r.plan == ["✓ done", "? asks"]
         await c.press("4")
@@ -207,7 +209,7 @@ async def test_going_back_says_what_it_means_and_asks_first(tmp_path: Path) -> N
         c.clock.rest()
         await c.press("1")
         await c.until(lambda: c.app.screen is c.session and c.snapshot.branch == 1, "restored")
-        assert re.match(r"The session stands at checkpoint \d+ of \d+ again \(\d\d:\d\d:\d\d, approval\)", c.message)
+        assert re.match(r"The session is back at checkpoint \d+ of \d+ \(\d\d:\d\d:\d\d, approval\)", c.message)
         await c.asked()
         assert c.status("todo_002") == Status.WAITING_APPROVAL
         await c.press("f5")

@@ -83,7 +83,7 @@ async def test_in_mode_step_the_rule_says_that_everything_asks_still(tmp_path: P
         screen = await always(c)
         assert "ASK EVERY STEP" in layout(screen.query_one(Rows).rows, 300).plain
         await c.press("1")
-        await c.until(lambda: "asks still" in c.message, "what it means now")
+        await c.until(lambda: "still asks" in c.message, "what it means now")
         assert c.status("todo_001") == Status.WAITING_APPROVAL
 
 

@@ -195,7 +195,7 @@ async def test_a_broken_theme_is_reported_and_left_out(tmp_path: Path) -> None:
     (tmp_path / "themes" / "broken.toml").write_text('primary = "no colour"\n')
     async with console(tmp_path) as c:
         await c.until(lambda: "broken.toml" in c.message, "the report")
-        assert set(c.app.available_themes) == {"dark", "light", "contrast", "colourblind", "terminal"}
+        assert set(c.app.available_themes) == {"dark", "light", "contrast", "colourblind", "terminal", "terminal-light"}
 
 
 @pytest.mark.parametrize("name", ["dark", "light", "contrast"])

@@ -153,7 +153,7 @@ async def test_a_search_says_what_it_did_not_look_at(store_file: Path, monkeypat
         said = o.screen.query_one(MessageLine)
         await o.press("slash", *"ask")
         await o.until(lambda: o.threads == ["asks"], "the oldest, by its id")
-        await o.until(lambda: "Titles were looked at in the 2 newest threads, ids in all 3." in said.text, "the note")
+        await o.until(lambda: "Titles were searched in the 2 newest threads, ids in all 3." in said.text, "the note")
         await o.press("enter", "escape")
         await o.until(lambda: len(o.threads) == 3 and not said.text, "all again")
 
@@ -318,7 +318,7 @@ async def test_help_knows_the_keys_of_a_store(store_file: Path) -> None:
             await o.until(lambda: isinstance(o.screen, StoreScreen), "the list")
         await o.open("asks")
         labels = [label for _, _, label in o.screen.query_one(KeyLine).keys]
-        assert {"threads", "asked", "help"} <= set(labels)
+        assert {"threads", "earlier", "later question", "help"} <= set(labels)
         await o.press("ctrl+o")
         assert isinstance(o.screen, StoreScreen)
 

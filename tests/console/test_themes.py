@@ -18,7 +18,8 @@ from hitl_tui.console.themes import load_themes, rich_colour
 from hitl_tui.core.safe_text import cell_width
 from hitl_tui.resources import themes_folder
 
-LEAST = 4.5
+LEAST, MUCH, MARK = 4.5, 7.0, 3.0
+"""What WCAG 2 wants of text, of text for eyes that need more, and of marks that aren't text."""
 TEXTS = ("foreground", "text-muted", "text-primary", "text-success", "text-warning", "text-error")
 GROUNDS = ("background", "surface", "panel")
 PAIRS = (
@@ -28,6 +29,13 @@ PAIRS = (
     ("text-warning", "block-cursor-blurred-background"),
     ("footer-key-foreground", "surface"),
     ("foreground", "input-selection-background"),
+)
+MARKS = (
+    *(("block-cursor-background", ground) for ground in ("background", "surface")),
+    *((frame, ground) for frame in ("primary", "warning", "error") for ground in ("background", "surface")),
+    *(("text-disabled", ground) for ground in ("background", "surface")),
+    ("scrollbar", "scrollbar-background"),
+    ("input-cursor-background", "background"),
 )
 THEMES = dict(load_themes([themes_folder()]).themes)
 PAINTED = sorted(name for name, theme in THEMES.items() if not theme.ansi)
@@ -58,7 +66,20 @@ def drawn(value: str, ground: Color) -> Color:
 def test_text_can_be_read(name: str, text: str, ground: str) -> None:
     variables = THEMES[name].to_color_system().generate()
     below = Color.parse(variables[ground])
-    assert contrast(drawn(variables[text], below), below) >= LEAST
+    assert contrast(drawn(variables[text], below), below) >= least(name)
+
+
+def least(name: str) -> float:
+    """Return the contrast that a theme promises."""
+    return MUCH if name == "contrast" else LEAST
+
+
+@pytest.mark.parametrize("name", PAINTED)
+@pytest.mark.parametrize(("mark", "ground"), MARKS, ids=lambda value: str(value))
+def test_marks_can_be_seen(name: str, mark: str, ground: str) -> None:
+    variables = THEMES[name].to_color_system().generate()
+    below = Color.parse(variables[ground])
+    assert contrast(drawn(variables[mark], below), below) >= MARK
 
 
 def seen(colour: Color) -> tuple[float, float]:
@@ -76,8 +97,8 @@ def test_red_and_green_are_not_needed_in_the_colour_blind_theme(one: str, other:
 
 def test_the_packaged_themes_are_whole() -> None:
     assert load_themes([themes_folder()]).problems == ()
-    assert set(THEMES) == {"dark", "light", "contrast", "colourblind", "terminal"}
-    assert THEMES["terminal"].ansi
+    assert set(THEMES) == {"dark", "light", "contrast", "colourblind", "terminal", "terminal-light"}
+    assert {name for name, theme in THEMES.items() if theme.ansi} == {"terminal", "terminal-light"}
 
 
 def test_ones_own_folder_adds_and_replaces(tmp_path: Path) -> None:
@@ -213,6 +234,17 @@ async def test_states_are_words_without_colour(tmp_path: Path, monkeypatch: pyte
                     if colour is not None and colour.triplet is not None:
                         red, green, blue = colour.triplet
                         assert red == green == blue
+
+
+async def test_without_colour_the_terminals_own_stay(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NO_COLOR", "1")
+    monkeypatch.setenv("HITL_THEME", "terminal")
+    async with console(tmp_path) as c:
+        await c.pilot.pause()
+        for strip in c.app.screen._compositor.render_strips():
+            for segment in strip:
+                for colour in (segment.style.color, segment.style.bgcolor) if segment.style else ():
+                    assert colour is None or colour.is_default, segment
 
 
 def test_an_ansi_theme_needs_no_variables_of_textual(tmp_path: Path) -> None:

@@ -72,7 +72,7 @@ EXTRA = (
     "uses {0}, which is no declared parameter; did you mean {1}?",
     'There is no command "/{0}"; did you mean /{1}?',
     'There is no command "/{0}"; /help lists all commands.',
-    "This rule would be written:",
+    "This rule would be saved:",
     # what an attached graph is for
     "The graph {0}",
     # numbers of things
@@ -90,6 +90,22 @@ EXTRA = (
     "{0} in [{1}] {2}",
     "{0} in [[{1}]] {2}",
     "{0} at the top {1}",
+    "unknown key {0} at the top; known are {1}",
+    "unknown key {0} in [{1}]; known are {2}",
+    "unknown key {0} in [[{1}]]; known are {2}",
+    "{0} line {1}: unknown key {2} at the top; did you mean {3}?",
+    "{0} line {1}: unknown key {2} in [{3}]; did you mean {4}?",
+    "{0} line {1}: unknown key {2} in [[{3}]]; did you mean {4}?",
+    "item {0} of {1} in [{2}] {3}",
+    "item {0} of {1} in [[{2}]] {3}",
+    'must be {0} or "{1}", but it is {2}',
+    'must be a duration such as "90s", "10m", "2h" or "1d", but it is {0}',
+    # what the parser of TOML says
+    *("invalid value", "invalid statement", "unclosed array", "unclosed inline table", "unterminated string"),
+    *("expected '=' after a key in a key/value pair", "expected ']' at the end of a table declaration"),
+    "expected newline or end of document after a statement",
+    *("invalid initial character for a key part", "illegal character {0}", "invalid date or datetime"),
+    "TODOs",
     # what a session stands at, in lists
     *("waiting", "running", "finished", "failed", "interrupted", "unreadable", "planning"),
     # kinds of lines of the stream, and what an activity began with
@@ -247,6 +263,8 @@ def _silent(tree: ast.AST) -> Iterator[ast.AST]:
                 yield from (k.value for k in node.keywords)
             elif isinstance(node.func, ast.Attribute) and node.func.attr in _NOT_TOLD:
                 yield from node.args
+        elif isinstance(node, ast.Dict) and {"en", "ko"} <= {k.value for k in node.keys if isinstance(k, ast.Constant)}:
+            yield node  # what goes into results, in both languages already
         elif isinstance(node, ast.AnnAssign | ast.arg) and node.annotation is not None:
             yield node.annotation
         elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.returns is not None:

@@ -121,8 +121,8 @@ def test_line_mode_is_korean(shell: Shell) -> None:
     lines = f"{S1_KO}\n/todo approve\n/nothing\n/help todo skip\n"
     ran = shell.process("--line", "--lang", "ko", input=lines)
     assert "todo_001: 승인했습니다." in ran.out
-    assert '오류: 명령 "/nothing" 없음.' in ran.out
-    assert "TODO 없이 계속" in ran.out
+    assert '오류: "/nothing" 명령이 없습니다.' in ran.out
+    assert "TODO를 건너뛰고 계속" in ran.out
     told = [line for line in ran.out.split("\n") if re.match(r"\[todo_001\] (시작|완료):", line)]
     assert told
     assert english(told, NAMES) == []

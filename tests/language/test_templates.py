@@ -47,9 +47,8 @@ def possible(text: str) -> set[str]:
     """Return what may be shown for a text: itself, or what a template that can have made it says with its values."""
     found = {text}
     for template in TEMPLATES:
-        values = template.values(text)
-        if values is not None:
-            found.add(template.filled(values, KOREAN, 0))
+        led = template.led(text) if template.leads else None
+        found |= {template.filled(v, KOREAN, 0) for v in (template.values(text), led) if v is not None}
     if text in SAID_IN_KOREAN:
         found.add(SAID_IN_KOREAN[text])
     return found
@@ -103,6 +102,21 @@ def test_the_narrower_of_two_templates_is_meant() -> None:
     templates = Templates({'There is no {0} "{1}".': "{0} {1}", 'There is no TODO "{0}".': "TODO {0}!"})
     assert templates.render('There is no TODO "x".') == "TODO x!"
     assert templates.render('There is no agent "x".') == "agent x"
+
+
+def test_what_follows_a_colon_may_hold_more_of_them() -> None:
+    templates = Templates({'The command "{0}" ended with {1}: {2}.': "{0}, {1}, {2}"})
+    assert templates.render('The command "a" ended with 2: ls: b: gone.') == "a, 2, ls: b: gone"
+    unsure = 'The command "a b: c" ended with 2 3: ls: gone.'
+    assert templates.render(unsure) == unsure
+
+
+def test_a_sentence_of_ours_is_known_after_the_place_it_is_about() -> None:
+    said = {"{0} line {1}: {2}": "{0} {1}행: {2!t}", "must be {0}, but it is {1}": "{0}이 아니라 {1}"}
+    templates = Templates(said)
+    assert templates.render("a.toml line 3: must be 1, but it is 2.") == "a.toml 3행: 1이 아니라 2."
+    assert templates.render("a.toml line 3: nobody knows.") == "a.toml line 3: nobody knows."
+    assert templates.render("in a b line 3: must be 1, but it is 2.") == "in a b line 3: must be 1, but it is 2."
 
 
 def test_templates_that_only_happen_to_overlap_say_nothing() -> None:

@@ -41,13 +41,18 @@ def _day(found: re.Match[str]) -> str:
     return (_DAY - passed).strftime("%Y%m%d") if abs(passed.days) < 400 else found[0]
 
 
+def _waited(found: re.Match[str]) -> str:
+    """Return how long something waits or runs, as wide as it is."""
+    return ("for 0:07" if ":" in found[0] else "for 0.2 s").ljust(len(found[0]))
+
+
 # What differs from run to run; each stands in as many cells as what it replaces.
 _CHANGING: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], str]], ...] = (
     (re.compile(r"/tmp/hitl-[a-z0-9_]{8}"), lambda found: "/home/ops/projects"),
     (re.compile(r"\b20\d{6}\b"), _day),
     (re.compile(r"\b\d\d:\d\d:\d\d\b"), lambda found: "09:41:07"),
     (re.compile(r"\b20\d\d-\d\d-\d\d \d\d:\d\d\b"), lambda found: "2026-03-02 09:41"),
-    (re.compile(r"\bfor (?:\d+\.\d s|\d+:\d\d)(?![:\d])"), lambda found: "for 0.2 s".ljust(len(found[0]))),
+    (re.compile(r"\bfor (?:\d+\.\d s|\d+:\d\d)(?![:\d])"), _waited),
     (re.compile(r"(?<![\d.])\d\.\d s\b"), lambda found: "0.2 s"),
     (re.compile(r"(?<![:\d])\d:\d\d(?![:\d])"), lambda found: "9:12"),
     (re.compile(r"\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b"), lambda found: _uuid()),

@@ -27,13 +27,13 @@ def result(hits: int, **data: Any) -> dict[str, Any]:
     return {"text": "", "found": hits > 0, "data": {"hits": hits, "searched": 7, **data}}
 
 
-@pytest.mark.parametrize("hits", [0, 1])
-async def test_too_few_hits_propose_a_broader_search(hits: int) -> None:
+@pytest.mark.parametrize(("hits", "said"), [(0, "검색 결과가 없어서"), (1, "1건뿐이어서")])
+async def test_too_few_hits_propose_a_broader_search(hits: int, said: str) -> None:
     todos = await plan_of()
     proposal = await agent().follow_up(QUERY, todos[0], result(hits), todos)
     assert proposal is not None
     assert proposal.origin == "todo_001"
-    assert f"{hits}건" in proposal.reason
+    assert said in proposal.reason
     (change,) = proposal.changes
     todo = change["todo"]
     assert (change["kind"], todo["id"], todo["agent_name"]) == ("add", "todo_003", "search_team")
@@ -50,6 +50,46 @@ async def test_words_that_are_there_but_not_together_are_searched_more_broadly()
     proposal = await agent().follow_up(query, todos[0], result(0, missing=[]), todos)
     assert proposal is not None
     assert proposal.changes[0]["todo"]["arguments"]["query"] == "retry policy payment retries backoff"
+
+
+@pytest.mark.parametrize(
+    ("query", "hits", "broader", "said"),
+    [
+        (
+            "How high is the penalty per day?",
+            1,
+            "penalty fine surcharge",
+            "todo_001 found only one passage, so another search with broader terms is proposed.",
+        ),
+        (
+            "How long may the oven repair take until the warranty ends?",
+            0,
+            "oven repair take",
+            "todo_001 found no passage, so another search with broader terms is proposed.",
+        ),
+        (
+            "연체료는 하루에 얼마나 높아?",
+            1,
+            "연체료 위약금 지연손해금",
+            "todo_001의 검색 결과가 1건뿐이어서 더 넓은 말로 다시 찾기를 제안합니다.",
+        ),
+    ],
+)
+async def test_a_broader_search_says_what_documents_say_and_counts_in_words(
+    query: str, hits: int, broader: str, said: str
+) -> None:
+    todos = await plan_of(query)
+    proposal = await agent().follow_up(query, todos[0], result(hits, missing=[]), todos)
+    assert proposal is not None
+    assert proposal.changes[0]["todo"]["arguments"]["query"] == broader
+    assert proposal.reason == said
+
+
+async def test_the_measure_that_is_asked_for_need_not_stand_in_the_passage_that_answers() -> None:
+    query = "How high is the penalty per day?"
+    todos = await plan_of(query)
+    found = [{"path": "terms.md", "heading": "", "text": "A penalty of 0.5 % is due for each day of delay."}]
+    assert await agent().follow_up(query, todos[0], result(1, missing=["high"], passages=found), todos) is None
 
 
 async def test_an_absent_word_that_others_stand_for_is_replaced_by_them() -> None:
@@ -134,9 +174,10 @@ async def test_disabled_search_leads_to_nothing() -> None:
     assert await agent("search_team").follow_up(QUERY, todos[0], result(0), todos) is None
 
 
-async def test_query_that_can_t_be_broader_leads_to_nothing() -> None:
-    todos = await plan_of("zygote")
-    assert await agent().follow_up("zygote", todos[0], result(0), todos) is None
+@pytest.mark.parametrize("query", ["zygote", "What is a zygote?", "How big is the zygote?"])
+async def test_query_that_can_t_be_broader_leads_to_nothing(query: str) -> None:
+    todos = await plan_of(query)
+    assert await agent().follow_up(query, todos[0], result(0), todos) is None
 
 
 async def test_asking_again_gives_the_same_proposal_and_another_attempt_another() -> None:

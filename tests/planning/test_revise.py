@@ -144,7 +144,7 @@ async def test_scenario_2_proposal_holds_the_whole_todo() -> None:
     assert (read.risk, read.created_at) == ("low", "2026-03-01T09:00:00+00:00")
     assert proposal.origin == "operator"
     assert proposal.text == "검색만으로 부족할 것 같아. 분석도 추가해줘."
-    assert proposal.reason == '"분석: 강남구 아파트 시세" 단계를 추가합니다.'
+    assert proposal.reason == '"분석: 강남구 아파트 시세 조회" 단계를 추가합니다.'
     manager = TodoManager(await plan_of(SEARCH_QUERY))
     manager.add(read)
     assert [t.id for t in manager.todos] == ["todo_001", "todo_002"]
@@ -170,6 +170,37 @@ async def test_added_analysis_keeps_the_question_and_the_new_subject() -> None:
     (todo,) = added(await revised("전세가율 분석도 추가해줘", FULL_QUERY))
     assert todo["arguments"]["query"] == f"{FULL_QUERY}\n전세가율"
     assert todo["name"] == "분석: 전세가율"
+
+
+OPS = "Find in the runbook which logs may go, then run clean-logs dir=logs, then run list-files."
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "dependencies"),
+    [
+        (
+            "also compute how much space was freed",
+            "Analyse: how much space was freed",
+            ["todo_001", "todo_002", "todo_003"],
+        ),
+        (
+            "calculate how many files were deleted",
+            "Analyse: how many files were deleted",
+            ["todo_001", "todo_002", "todo_003"],
+        ),
+        ("용량이 얼마나 확보됐는지도 계산해줘", "분석: 용량이 얼마나 확보됐는지", ["todo_001", "todo_002", "todo_003"]),
+        ("also compute the penalty", "Analyse: penalty", ["todo_001"]),
+    ],
+)
+async def test_an_analysis_of_what_commands_change_draws_on_them(text: str, name: str, dependencies: list[str]) -> None:
+    (todo,) = added(await revised(text, OPS))
+    assert (todo["name"], todo["dependencies"]) == (name, dependencies)
+
+
+async def test_an_analysis_draws_on_commands_that_ran() -> None:
+    todos = ended(await plan_of(OPS), todo_001=Status.COMPLETED, todo_002=Status.COMPLETED)
+    (todo,) = added(await agent().revise("add an analysis", OPS, todos))
+    assert todo["dependencies"] == ["todo_001", "todo_002"]
 
 
 async def test_new_steps_say_what_had_better_wait_for_them() -> None:

@@ -190,10 +190,11 @@ async def test_an_article_number_is_no_amount() -> None:
 async def test_names_are_short_titles_in_the_query_s_language() -> None:
     korean = (await agent().plan(S1_KO)).plan.steps[0]
     english = (await agent().plan(S1_EN)).plan.steps[0]
-    assert korean.name == "자료 검색: 집주인 전세금 증액"
-    assert english.name == "Search the documents: landlord wants to raise my jeonse deposit"
+    assert korean.name == "자료 검색: 집주인이 전세금 3억을 10억으로 올려달래. 법적으로…"
+    assert english.name == "Search the documents: The landlord wants to raise my jeonse deposit from 300…"
     for step in (korean, english):
         assert step.task and step.purpose and step.expected_output and step.timeout > 0
+        assert str(step.input_mapping["query"]) not in step.task, "the words stand in the input, once"
 
 
 async def test_compared_things_are_searched_at_the_same_time() -> None:
@@ -344,6 +345,29 @@ async def test_agent_that_does_not_exist_counts_as_disabled() -> None:
 
 
 @pytest.mark.parametrize(
+    ("query", "looked_for"),
+    [
+        (
+            "web-1's disk is full. Find in the runbook which logs may go, then run clean-logs dir=logs.",
+            "web-1's disk is full. Find in the runbook which logs may go",
+        ),
+        (
+            "디스크가 가득 찼어. 런북에서 보관 기간을 찾아줘. 그다음 clean-logs를 실행해줘.",
+            "디스크가 가득 찼어. 런북에서 보관 기간을 찾아줘.",
+        ),
+        (
+            "Search the runbook for retention. Run clean-logs. Then search the policy for backups",
+            "Search the runbook for retention. search the policy for backups",
+        ),
+    ],
+)
+async def test_what_is_said_beside_a_command_keeps_its_sentences(query: str, looked_for: str) -> None:
+    planned = await agent().plan(query)
+    search = next(step for step in planned.plan.steps if step.agent == "search_team")
+    assert search.input_mapping["query"] == looked_for
+
+
+@pytest.mark.parametrize(
     "query",
     [
         "",
@@ -395,6 +419,23 @@ def test_a_list_of_deeds_becomes_commands_in_the_order_they_were_said(query: str
     }
     found = calls_in(query, declared, load_rules())
     assert [call.command for call in found] == commands
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "Run list-files, run clean-logs and compute how much space was freed.",
+        "run list-files, then run clean-logs, then calculate how much space was freed",
+        "list-files 실행해줘. 그다음 clean-logs 실행해줘. 그다음 용량이 얼마나 줄었는지 계산해줘.",
+    ],
+)
+async def test_what_commands_change_is_computed_after_them_and_not_looked_for_in_documents(query: str) -> None:
+    todos = agent().convert((await agent().plan(query)).plan)
+    assert [(t.agent_name, t.dependencies) for t in todos] == [
+        ("command_team", ()),
+        ("command_team", ("todo_001",)),
+        ("analysis_team", ("todo_001", "todo_002")),
+    ]
 
 
 async def test_commands_wait_for_the_one_said_before() -> None:

@@ -21,7 +21,7 @@ def test_a_session_from_question_to_answer_each_line_waiting_for_the_last(line: 
     text = f"{SEARCH}\n검색만으로 부족할 것 같아. 분석도 추가해줘.\n/proposal accept\n/todo approve\n/todo approve\n"
     code, out, err = line.pipe(text)
     assert (code, err) == (0, "")
-    asked = [out.index("QUESTION 1 of 1 · todo_001"), out.index("shall the plan change like this?")]
+    asked = [out.index("QUESTION 1 of 1 · todo_001"), out.index("may the plan change like this?")]
     asked.append(out.index("QUESTION 1 of 1 · todo_002"))
     assert asked == sorted(asked)
     assert "sample-apartment-prices.csv" in out
@@ -104,4 +104,4 @@ def test_sessions_are_listed_deleted_and_opened_by_command(line: Line) -> None:
     assert "s2 is the session you are in" in out
     assert "Session s1: 강남구" in out
     code, out, _ = line.pipe("/delete s1 s1\n/sessions\n", "--line")
-    assert "s1 is gone; the record of its decisions stays." in out and "1 session." in out
+    assert "s1 was deleted; the record of its decisions stays." in out and "1 session." in out

@@ -66,7 +66,7 @@ def test_a_command_is_shown_argument_by_argument_with_its_preview() -> None:
     assert 'empty: ""' in shown, "an empty argument is an argument"
     assert "HIGH RISK" in shown
     assert "INPUT MISSING: todo_009" in shown
-    assert "      two␛[2J" in shown
+    assert "      | two␛[2J" in shown
     assert "do /todo approve todo_001" in shown
     assert asked.digest[:12] in shown
 

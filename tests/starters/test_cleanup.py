@@ -50,6 +50,9 @@ def test_a_person_approves_and_ten_thousand_records_go(tmp_path: Path) -> None:
     assert (done.code, done.document["session_status"]) == (0, "finished")
     assert done.statuses == ["completed"] * 4
     assert (trial.rows(), _lost(trial)) == (12_000, 0)
+    answer = done.document["response"].split("## Evidence")[0]
+    assert "- `delete-duplicates`: `10,000 records deleted, 12,000 left in shop.db." in answer
+    assert "- `backup-database`: `22,000 records backed up to backups/shop-1.db;" in answer
     report = (trial.folder / "reports/cleanup-shop-1.md").read_text()
     for said in (done.document["response"], report):
         assert "12,000 records are left" in said

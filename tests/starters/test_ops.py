@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -38,8 +39,42 @@ def test_approving_everything_deletes_what_the_preview_named(tmp_path: Path) -> 
     done = trial.do("/todo approve")
     assert (done.code, done.document["session_status"]) == (0, "finished")
     assert done.statuses == ["completed"] * 4
-    assert "runbook.md:" in done.document["response"]
+    answer, evidence = done.document["response"].split("## Evidence")
+    assert "- `clean-logs`: deleted 14 files in `web-1/var/log/nginx`\n" in answer
+    # Sizes are the file system's own, so only what holds everywhere is said of them.
+    assert re.search(
+        r"- `verify`: compared with `measure`\n  - `web-1/var/log/nginx`: \S+ before, \S+ now: .+ less\n", answer
+    )
+    assert re.search(r"unchanged: .*`web-1/var/log/audit` \(\S+\).*`web-1/srv/data` \(\S+\)", answer)
+    assert "runbook.md:3" in answer and "never touch audit logs" in answer, "the rules that were asked for"
+    assert all(path in evidence for path in named)
+    assert "exit code" not in answer.lower()
     assert trial.audited() == 0
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "name", "said"),
+    [
+        ("en", "also compute how much space was freed", "Analyse: how much space was freed", " less ("),
+        ("ko", "공간이 얼마나 확보됐는지도 계산해줘", "분석: 공간이 얼마나 확보됐는지", " 감소 ("),
+    ],
+)
+def test_the_space_that_was_freed_is_computed_from_what_was_measured(
+    tmp_path: Path, language: str, text: str, name: str, said: str
+) -> None:
+    trial = Trial(tmp_path, "ops", language)
+    trial.begin()
+    trial.do("/todo approve")
+    trial.do(text)
+    added = trial.do("/proposal accept").document["todos"][-1]
+    assert (added["name"], added["dependencies"]) == (name, [f"todo_00{n}" for n in range(1, 5)])
+    for _ in range(4):
+        done = trial.do("/todo approve")
+    assert done.statuses == ["completed"] * 5
+    result = done.document["todos"][-1]["result"]
+    assert result["summary"].startswith("web-1/var/log/nginx, ") and said in result["summary"]
+    answer = done.document["response"]
+    assert said in answer and "[todo_002, todo_004]" in answer and "runbook" in answer.split("## ")[1]
 
 
 @pytest.mark.long

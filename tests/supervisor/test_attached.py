@@ -240,7 +240,7 @@ async def test_a_step_of_the_graph_is_restored_without_running_what_came_before(
         steps = await op.session.steps("todo_001", 20)
         before_send = next(s for s in steps if s.node == "write" or "send" in str(s.to_dict()))
         await op.ok(f"/checkpoint restore {before_send.checkpoint_id}")
-        assert op.questions[0].view.request.about["again"][0] == "send: from the start, and on"
+        assert op.questions[0].view.request.about["again"][0] == "send: from the start and beyond"
         await op.ok("/todo approve")
         await op.ok('/answer 1 {"action": "no"}') if op.asked and "action" in (op.asked[0] or {}) else None
     assert world(tmp_path)["write"] == 1

@@ -162,7 +162,7 @@ async def test_what_runs_again_is_right_at_each_moment(tmp_path: Path) -> None:
         await op.ok("/answer todo_001.2 three")
         assert beside(op) == []
         (line,) = op.questions[0].to_dict()["about"]["again"]
-        assert line == "ask_one: runs again from its start, up to this question and on"
+        assert line == "ask_one: runs again from its start, through this question and beyond"
 
 
 async def test_an_answer_with_a_digest_counts_for_exactly_that_question(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from hitl_tui.supervisor.response import DONE, FAILED, compose
 from hitl_tui.teams.analysis.analyse import analyse
 from hitl_tui.teams.analysis.report import brief, citations, render
 from hitl_tui.teams.brief import BRIEF
+from hitl_tui.teams.command.team import report
 from hitl_tui.teams.contract import TeamResult
 from hitl_tui.teams.search.report import Found, make_report
 
@@ -43,6 +44,24 @@ def headings(text: str) -> list[str]:
     return [line for line in text.split("\n") if line.startswith("## ")]
 
 
+def ran(command: str, argv: str, *lines: str, language: str = "en") -> dict[str, Any]:
+    printed = "".join(f"{line}\n" for line in lines)
+    outcome = {"exit_code": 0, "stdout": printed, "stderr": "", "duration": 0.1, "stdout_lines": len(lines)}
+    return report({"command": command, "argv": argv.split()}, outcome, {}, language).to_dict()
+
+
+def cleaned(language: str = "en") -> dict[str, dict[str, Any]]:
+    """A search for the rules, then sizes, a deletion, and the sizes again."""
+    gone = [f"srv/log/{day}.gz" for day in range(14)]
+    return {
+        "todo_001": searched("What may be deleted?", RULE, OTHERS[0]),
+        "todo_002": ran("measure", "du -h srv", "4.0M\tsrv/log", "300K\tsrv/app", "4.4M\tsrv", language=language),
+        "todo_003": ran("clean", "find srv/log -type f -name *.gz -print -delete", *gone, language=language),
+        "todo_004": ran("verify", "du -sch srv/log srv/app", "780K\tsrv/log", "300K\tsrv/app", "1.1M\ttotal"),
+    }
+
+
+CLEANED = [todo(1), todo(2, 1), todo(3, 2), todo(4, 3)]
 RULE = passage(3, "Storage is limited to at most 100 GB per user.")
 OTHERS = [passage(10 * n, f"Storage rule number {n} says something of its own.") for n in range(1, 8)]
 
@@ -129,3 +148,58 @@ def test_what_was_not_done_is_said_with_its_reason() -> None:
     assert response.outcome == FAILED
     assert response.text.startswith("## Answer\n\nNothing was carried out")
     assert "- todo_001 Step 1: failed (no luck)" in response.text
+
+
+def test_what_commands_did_and_measured_comes_first_with_the_rules_that_were_asked_for() -> None:
+    response = compose("q", "en", CLEANED, cleaned())
+    answer, evidence = response.text.split("## Evidence")
+    assert answer.startswith("## Answer\n\n**What was done**\n\n- `measure`: 3 lines of output\n")
+    assert "- `clean`: deleted 14 files in `srv/log`\n" in answer
+    assert "- `verify`: compared with `measure`\n  - `srv/log`: 4.0M before, 780K now: about 3.2M less\n" in answer
+    assert "  - unchanged: `srv/app` (300K)\n" in answer
+    assert "total" not in answer, "a total of other folders is no earlier size of this one"
+    assert "`rules.md:3`\n\n> Storage is limited to at most 100 GB" in answer
+    assert "Exit code" not in answer
+    for command in ("du -h srv", "find srv/log", "du -sch srv/log", "srv/log/13.gz"):
+        assert command in evidence
+    assert response.summary == ("clean: deleted 14 files in srv/log · srv/log: 4.0M before, 780K now: about 3.2M less")
+
+
+def test_what_commands_did_is_told_in_korean() -> None:
+    answer = compose("q", "ko", CLEANED, cleaned("ko")).text.split("## 근거")[0]
+    assert answer.startswith("## 답변\n\n**실행한 일**\n\n- `measure`: 출력 3줄\n")
+    assert "- `clean`: `srv/log`에서 파일 14개 삭제\n" in answer
+    assert "- `verify`: `measure` 때와 비교\n  - `srv/log`: 전 4.0M, 후 780K, 약 3.2M 감소\n" in answer
+    assert "  - 변화 없음: `srv/app` (300K)\n" in answer
+
+
+def test_a_deletion_that_was_rejected_is_no_deed() -> None:
+    rejected = todo(3, 2, status=Status.FAILED, error="not today", metadata={"rejected": True})
+    results = {k: v for k, v in cleaned().items() if k in ("todo_001", "todo_002")}
+    text = compose("q", "en", [*CLEANED[:2], rejected, todo(4, 3, status=Status.BLOCKED)], results).text
+    assert "deleted" not in text and "What was done" not in text
+    assert "- todo_003 Step 3: not today" in text
+
+
+def test_commands_that_measure_nothing_alike_are_told_in_their_own_lines() -> None:
+    results = {
+        "todo_001": ran(
+            "count", "tool count", "10 doubled of 22; 12 would stay.", *(f"  for example {n}" for n in "abcd")
+        ),
+        "todo_002": ran("delete", "tool delete", "10 records deleted, 12 left. `shop`"),
+        "todo_003": ran("quiet", "tool quiet"),
+        "todo_004": ran("verify", "tool verify", "All is well.", "Left: 12."),
+    }
+    text = compose("q", "en", [todo(1), todo(2, 1), todo(3, 2), todo(4, 3)], results).text.split("## Evidence")[0]
+    assert text == (
+        "## Answer\n\n**What was done**\n\n"
+        "- `count`: `10 doubled of 22; 12 would stay.`\n  - and 4 more lines\n"
+        "- `delete`: `` 10 records deleted, 12 left. `shop` ``\n"
+        "- `quiet`: printed nothing\n"
+        "- `verify`: 2 lines of output\n  - `All is well.`\n  - `Left: 12.`\n\n"
+    )
+
+
+def test_one_command_that_changed_nothing_answers_with_what_it_printed() -> None:
+    text = compose("q", "en", [todo(1)], {"todo_001": ran("list", "ls -l", "a", "b")}).text
+    assert text.startswith("## Answer\n\n```text\nls -l\n```\n\nExit code 0")

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hitl_tui.core.safe_text import mask
-from hitl_tui.teams.command.output import Bounded, Lines, Masker
+from hitl_tui.teams.command.output import NOTES, Bounded, Lines, Masker
 
 SECRETS = {"DB_PASSWORD": "hunter2!", "TOKEN": "hunter2!extra", "SHORT": "abc"}
 
@@ -101,6 +101,17 @@ def test_lines_beyond_the_rate_are_counted_and_told() -> None:
     lines.feed(b"ght")
     lines.close()
     assert said == ["1", "2", "… 2 more lines not shown here", "five", "six", "… 2 more lines not shown here"]
+
+
+def test_what_was_left_out_is_said_in_the_language_asked_for() -> None:
+    said: list[str] = []
+    lines = Lines(said.append, Clock(), per_second=1, notes=NOTES["ko"])
+    lines.feed(b"1\n2\n3\n")
+    lines.close()
+    assert said == ["1", "… 여기에 표시하지 않은 줄 2개"]
+    kept = Bounded(4, notes=NOTES["ko"])
+    kept.feed(b"0123456789")
+    assert kept.text() == "01\n… 6바이트 생략됨 …\n89"
 
 
 def test_a_line_without_end_is_cut_and_the_next_begins_anew() -> None:

@@ -67,7 +67,7 @@ def test_s3_after_a_kill_only_the_analysis_runs(tmp_path: Path, size: tuple[int,
         terminal.keys("r")
         terminal.see("Asked again: 002", "Nothing is executed", "─ ready ─")
         terminal.keys("1")
-        terminal.see("The session stands at")
+        terminal.see("The session is back at")
         terminal.keys("\x1b")
         terminal.decide("1", "QUESTION · 002")
         terminal.see("✓ finished", "233.3%")

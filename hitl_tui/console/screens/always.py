@@ -101,7 +101,7 @@ async def allow_always(app: ConsoleApp, link: Link, question: Question, arming: 
     rule = StandingRule.from_dict(proposed.data["rule"])
     rows = [text_row(_("From now on exactly this runs in this workspace without asking:"), "bold"), *shown]
     if seen.mode == Mode.STEP:
-        rows.append(text_row(_("In mode ASK EVERY STEP everything asks still: the rule counts in the other modes.")))
+        rows.append(text_row(_("In mode ASK EVERY STEP everything still asks; the rule applies in the other modes.")))
     else:
         rows.append(text_row(_("This question is answered by it at once."), "bold $text-warning"))
     if not await app.push_screen_wait(Always(_("Always allow"), rule, rows, arming)):

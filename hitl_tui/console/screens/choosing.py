@@ -7,12 +7,13 @@ from typing import Any, ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import BindingType
+from textual.containers import VerticalScroll
 from textual.content import Content
 from textual.widgets import Button, OptionList, Static
 
 from hitl_tui.console import keys
 from hitl_tui.console.arming import Arming
-from hitl_tui.console.inner import said_words
+from hitl_tui.console.inner import said_whole
 from hitl_tui.console.keymap import keymap_of
 from hitl_tui.console.screens.dialogs import KeyButton, Unhurried
 from hitl_tui.console.screens.form import NOTHING_SAID
@@ -20,7 +21,7 @@ from hitl_tui.console.screens.saying import Made
 from hitl_tui.console.widgets.frame import Dialog, Flow
 from hitl_tui.console.widgets.lists import Choices
 from hitl_tui.core.errors import HitlError
-from hitl_tui.core.safe_text import safe_text
+from hitl_tui.core.safe_text import ELLIPSIS, safe_text
 from hitl_tui.core.shapes.model import Option
 from hitl_tui.language import _, render
 
@@ -41,6 +42,7 @@ class Choosing(Unhurried[Any]):
     CSS_PATH: ClassVar[list[str | PurePath]] = ["dialogs.tcss", "answering.tcss", "../widgets/rows.tcss"]
     BINDINGS: ClassVar[list[BindingType]] = [*keys.bindings(keys.CHOOSING)]
     AUTO_FOCUS = "#choosing-list"
+    LEFT = NOTHING_SAID
 
     def __init__(self, title: str, content: Content, options: tuple[Option, ...], made: Made, arming: Arming) -> None:
         super().__init__()
@@ -56,7 +58,8 @@ class Choosing(Unhurried[Any]):
             yield Static(self._content, markup=False, classes="dialog-text")
             rows = [Content(f"{self._digit(n)} {option.text}") for n, option in enumerate(self._options, start=1)]
             yield Choices(*rows, id="choosing-list", compact=True)
-            yield Static(id="choosing-sends", markup=False)
+            with VerticalScroll(id="choosing-whole"):
+                yield Static(id="choosing-sends", markup=False)
             with Flow(classes="dialog-row"):
                 keymap = keymap_of(self.app)
                 yield KeyButton(keymap, "choosing.send", _("Send"), "send")
@@ -85,8 +88,9 @@ class Choosing(Unhurried[Any]):
 
     def on_option_list_option_highlighted(self, event: OptionList.OptionHighlighted) -> None:
         event.stop()
-        shown = said_words(self._options[event.option_index].value)
+        shown = said_whole(self._options[event.option_index].value)
         self.query_one("#choosing-sends", Static).update(_styled(_("Sends: {value}").format(value=shown)))
+        self.query_one("#choosing-whole").scroll_home(animate=False, force=True, immediate=True)
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
         event.stop()
@@ -98,10 +102,14 @@ class Choosing(Unhurried[Any]):
     def action_digit(self, number: int) -> None:
         if number > len(self._options):
             return
+        known = self.query_one(OptionList).highlighted == number - 1 or not _cut(self._options[number - 1])
         self.query_one(OptionList).highlighted = number - 1
         if len(self._options) > _DIGITS:
             return  # 1 may be the beginning of 12: a digit only shows it
-        if self._arming.decides:
+        if not known:
+            self._arming.drawn()
+            self._told(keymap_of(self.app).named(_("shown whole below; {choosing.send} or the same digit sends it")))
+        elif self._arming.decides:
             self._send(number)
         else:
             self._show_state()
@@ -132,3 +140,8 @@ class Choosing(Unhurried[Any]):
 
 def _styled(text: str) -> Content:
     return Content.styled(text, "$text-success")
+
+
+def _cut(option: Option) -> bool:
+    """Return whether an option's line may not say all of what is sent, so that this has to be shown first."""
+    return option.text.endswith(ELLIPSIS)

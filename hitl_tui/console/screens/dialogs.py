@@ -5,20 +5,20 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from pathlib import PurePath
-from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar
+from typing import TYPE_CHECKING, ClassVar, Generic
 
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import VerticalScroll
 from textual.content import Content
 from textual.events import Key, Paste
-from textual.screen import ModalScreen
 from textual.widgets import Button, Input, Static
 
 from hitl_tui.console import keys
 from hitl_tui.console.arming import Arming, arming_of
 from hitl_tui.console.keymap import Keymap, keymap_of
 from hitl_tui.console.rows import Row
+from hitl_tui.console.screens.once import Answered, Modal
 from hitl_tui.console.widgets.frame import Dialog, Flow
 from hitl_tui.console.widgets.prompt import typed_line
 from hitl_tui.console.widgets.rows import Rows
@@ -26,8 +26,6 @@ from hitl_tui.language import _
 
 if TYPE_CHECKING:
     from hitl_tui.console.base import ConsoleApp
-
-Answered = TypeVar("Answered")
 
 _NAMED = re.compile(r"(\{[a-z_]+\.[a-z0-9_]+\})")
 
@@ -55,7 +53,7 @@ def named_keys(keymap: Keymap, text: str) -> Content:
     )
 
 
-class Confirm(ModalScreen[bool]):
+class Confirm(Modal[bool]):
     """Asks before something that can't be taken back by a key. Enter and Esc mean no.
 
     Args:
@@ -122,7 +120,7 @@ async def confirm(app: ConsoleApp, title: str, said: str, yes: str) -> bool:
     return await app.push_screen_wait(dialog)
 
 
-class Unhurried(ModalScreen[Answered], Generic[Answered]):
+class Unhurried(Modal[Answered], Generic[Answered]):
     """A dialog that a key of the question opens: what is typed on and on, unawares, sends nothing in it (C3).
 
     What sends counts once the keyboard rested at some moment since the dialog was there.
@@ -225,7 +223,7 @@ class ReadingText(VerticalScroll):
             dialog.look()
 
 
-class Reading(ModalScreen[Answered], Generic[Answered]):
+class Reading(Modal[Answered], Generic[Answered]):
     """A dialog with a text: `1` counts once that was read to its end and the keyboard rested; Enter decides nothing.
 
     Args:

@@ -40,7 +40,7 @@ _RESTED = 0.4
 """Seconds after which what was typed is looked ahead for."""
 _ON = "reading.page_down"
 _PENDING = mark("Its preview is still being made; nothing was decided")
-_UNKNOWN = mark("It can't be approved here, for its preview can't be made; {form.send} asks anew")
+_UNKNOWN = mark("It can't be approved here because its preview can't be made; {form.send} asks again")
 _UNREAD = mark("Read to the end first ({reading.page_down}); nothing was decided")
 _SOON = mark("Too soon after the last key; nothing was decided")
 
@@ -145,7 +145,7 @@ class Edit(Form[Edited | None]):
             with Shown(id="edit-shown", classes="dialog-shown"):
                 yield Rows(id="edit-result")
             with Flow(classes="dialog-row"):
-                yield self.button("form.send", _("Ask anew"))
+                yield self.button("form.send", _("Ask again"))
                 approve = self.button("form.approve", _("Approve it"))
                 approve.can_focus = False  # else Enter on it would approve
                 yield approve

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from textual.app import ComposeResult
@@ -17,7 +18,7 @@ from textual.widgets.option_list import Option
 from hitl_tui.console import keys
 from hitl_tui.console.screens.lasting import LastingScreen
 from hitl_tui.console.screens.room import is_wide
-from hitl_tui.console.terms import MODES, error_words, mode_words, padded
+from hitl_tui.console.terms import MODE_ORDER, MODES, error_words, mode_words, padded
 from hitl_tui.console.widgets.bars import HeaderBar, KeyLine
 from hitl_tui.console.widgets.lists import Choices
 from hitl_tui.console.widgets.prompt import Prompt
@@ -34,8 +35,12 @@ _WHAT = mark(
     "Agents propose the steps; you decide which of them run, see everything they do, and can go back to any moment."
 )
 
+_LARGEST = 1_000_000
+"""Bytes of a file up to which it is looked at for its mode."""
 _STARTER_EDGES = 8
 """Cells beside a starter's title: its number, the margins and a scroll bar."""
+_LABEL, _FACT_EDGES = 11, 5
+"""Cells of what a new session begins with: its labels, and beside its words."""
 
 
 class HomeScreen(LastingScreen):
@@ -49,6 +54,8 @@ class HomeScreen(LastingScreen):
         self._table: SessionTable | None = None
         self._width = 0
         self._seen = False
+        self._declared = ""
+        self._declares = False
 
     def compose(self) -> ComposeResult:
         # Known before the first layout, so that the first frame is the one that stays.
@@ -92,6 +99,7 @@ class HomeScreen(LastingScreen):
 
     def on_mount(self) -> None:
         self.query_one("#sessions-title", Static).display = False
+        self._look_for_file()
         self._facts()
         self._show_keys()
 
@@ -104,6 +112,7 @@ class HomeScreen(LastingScreen):
             starters.highlighted = chosen
         if self._width != self.app.size.width:
             self._width = self.app.size.width
+            self._facts()
             if self._table is not None:
                 self._table.show(self._table.known)
 
@@ -120,12 +129,7 @@ class HomeScreen(LastingScreen):
         rows = [
             (_("workspace"), self._folder()),
             (_("model"), _("none: finds and computes")),
-            (
-                _("mode"),
-                self.hitl.keymap.named(_("{mode}  ({console.mode} changes it)")).format(mode=mode_words(self.hitl.mode))
-                if self.hitl.mode in MODES
-                else _("as the workspace says"),
-            ),
+            (_("mode"), self._mode_said()),
             (_("safety"), _("nothing runs until you say so")),
         ]
         attached = self.hitl.options.attached
@@ -134,9 +138,43 @@ class HomeScreen(LastingScreen):
             about = [(_("graph"), f"{attached.graph.name}  ({attached.graph.target})"), (_("input"), takes)]
             rows = [*about, *((_("note"), note) for note in attached.notes), *rows]
             rows = [(label, safe_text(text, multiline=False)) for label, text in rows]
-        parts = [part for label, text in rows for part in ((padded(label, 11), "$text-muted"), (f"{text}\n", ""))]
+        room = max(12, self.app.size.width - _FACT_EDGES - _LABEL)
+        below = "\n" + " " * _LABEL
+        wrapped = [
+            (label, below.join(x.plain for x in Content(text).wrap(room, overflow="fold"))) for label, text in rows
+        ]
+        parts = [p for label, text in wrapped for p in ((padded(label, _LABEL), "$text-muted"), (f"{text}\n", ""))]
         self.query_one("#home-facts", Static).update(Content.assemble(*parts))
-        self.query_one(HeaderBar).mode = mode_words(self.hitl.mode)
+        self.query_one(HeaderBar).mode = mode_words(self.mode)
+
+    @property
+    def mode(self) -> str:
+        """The mode that new sessions get; empty where only the workspace's file tells, and can't be read."""
+        return self.hitl.mode or self._declared
+
+    def _mode_said(self) -> str:
+        if self.mode not in MODES:
+            return _("as the workspace says")
+        said = _("{mode}  ({console.mode} changes it)")
+        if not self.hitl.mode and self._declares:
+            said = _("{mode}  (as hitl.toml says; {console.mode} changes it)")
+        return self.hitl.keymap.named(said).format(mode=mode_words(self.mode))
+
+    def _look_for_file(self) -> None:
+        """See whether the workspace has a file that declares a mode; it is read once there is something to see."""
+        file = self.hitl.workspace / "hitl.toml"
+        try:
+            self._declares = file.exists()
+        except OSError:
+            self._declares = True  # whoever opens it will say why it can't be read
+        if self._declares:
+            self.call_after_refresh(self._read_mode, file)
+        else:
+            self._declared = MODE_ORDER[0]
+
+    def _read_mode(self, file: Path) -> None:
+        self._declared = declared_mode(file)
+        self._facts()
 
     def mode_changed(self) -> None:
         """Show the mode that new sessions get."""
@@ -296,6 +334,23 @@ class HomeScreen(LastingScreen):
             self.hitl.sessions.back()
         else:
             self.to_prompt()
+
+
+def declared_mode(path: Path) -> str:
+    """Return the mode that a `hitl.toml` gives to new sessions; empty where it can't be read, or is in error.
+
+    The engine reads the whole file and says what is wrong with it; here nothing heavy is imported.
+    """
+    import tomllib
+
+    try:
+        if not path.is_file() or path.stat().st_size > _LARGEST:
+            return ""
+        declared = tomllib.loads(path.read_text(encoding="utf-8")).get("defaults", {})
+    except (OSError, ValueError):
+        return ""
+    mode = declared.get("mode", MODE_ORDER[0]) if isinstance(declared, dict) else ""
+    return mode if mode in MODE_ORDER else ""
 
 
 def _calls_for_help(text: str) -> bool:

@@ -12,12 +12,12 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.content import Content
 from textual.events import Resize
-from textual.screen import ModalScreen
 from textual.widgets import DataTable, Static
 
 from hitl_tui.console import keys
 from hitl_tui.console.keymap import keymap_of
 from hitl_tui.console.screens.dialogs import named_keys
+from hitl_tui.console.screens.once import Modal
 from hitl_tui.console.terms import duration_words, left_words, moment
 from hitl_tui.console.widgets.frame import Dialog
 from hitl_tui.console.widgets.lists import Listing
@@ -38,10 +38,15 @@ _TAKEN = _RISK + 4 * 2 + 5
 """Cells of the risk, of the padding of all columns, and of the dialog's edges with its scroll bar."""
 _SESSIONS = 0.35
 """Share of the room that is left that the sessions' titles take."""
+_NAMED = 36
+"""Cells of that room from which on the sessions' titles are shown beside their ids."""
+_ID = 12
+_LONGEST = 300
+"""Characters of a session's title below the list."""
 _HEADS = {"session": mark("session"), "asks": mark("what it asks"), "risk": mark("risk"), "when": mark("waits")}
 
 
-class Inbox(ModalScreen[tuple[str, str] | None]):
+class Inbox(Modal[tuple[str, str] | None]):
     """Lists open questions; its result is session and request id of the chosen one.
 
     Args:
@@ -63,15 +68,13 @@ class Inbox(ModalScreen[tuple[str, str] | None]):
             box.border_title = Content(_("Inbox · {n} open").format(n=len(self._views)))
             if self._views:
                 yield Listing(id="inbox-table")
+                yield Static("", id="inbox-one", markup=False)
             else:
                 yield Static(Content(_("Nothing waits for you.")))
-            yield Static(
-                named_keys(
-                    keymap_of(self.app),
-                    _("{list.choose} goes to the question · {inbox.close} closes; nothing is decided here"),
-                ),
-                classes="dialog-keys",
-            )
+            said = _("{list.choose} goes to the question · {inbox.close} closes; nothing is decided here")
+            if not self._views:
+                said = _("{inbox.close} closes")
+            yield Static(named_keys(keymap_of(self.app), said), classes="dialog-keys")
 
     def on_mount(self) -> None:
         if not self._views:
@@ -104,8 +107,11 @@ class Inbox(ModalScreen[tuple[str, str] | None]):
             one_line(left_words(v.request.deadline, now) or _age(v.request.opened_at, now), _WHEN) for v in self._views
         ]
         when = max(map(cell_width, (_(_HEADS["when"]), *waits)))
-        sessions = int(self._room(when) * _SESSIONS)
-        asks = self._room(when) - sessions
+        room = self._room(when)
+        named = room >= _NAMED
+        ids = max((cell_width(one_line(v.request.session, _ID)) for v in self._views), default=0)
+        sessions = int(room * _SESSIONS) if named else max(ids + 2, cell_width(_(_HEADS["session"])))
+        asks = room - sessions
         here = table.cursor_row
         table.clear()
         for column, size in zip(_HEADS, (sessions, asks, _RISK, when), strict=True):
@@ -113,14 +119,23 @@ class Inbox(ModalScreen[tuple[str, str] | None]):
         for view, waiting in zip(self._views, waits, strict=True):
             request = view.request
             arrow = "→ " if request.session == self._here else "  "
-            named = f"{arrow}{request.session} {self._titles.get(request.session, '')}"
+            title = f" {self._titles.get(request.session, '')}" if named else ""
             table.add_row(
-                Text(one_line(safe_text(named, multiline=False), sessions)),
+                Text(one_line(safe_text(f"{arrow}{request.session}{title}", multiline=False), sessions)),
                 Text(one_line(asked_words(view), asks)),
                 Text(_(_RISKS.get(str(request.about.get("risk", "")), ""))),
                 Text(waiting),
             )
         table.move_cursor(row=here, animate=False)
+
+    def on_data_table_row_highlighted(self, event: DataTable.RowHighlighted) -> None:
+        """Say whole what the list has no room for."""
+        event.stop()
+        if 0 <= event.cursor_row < len(self._views):
+            view = self._views[event.cursor_row]
+            where = f"{view.request.session} {self._titles.get(view.request.session, '')}"
+            rows = (asked_words(view), safe_text(where, multiline=False, limit=_LONGEST))
+            self.query_one("#inbox-one", Static).update(Content("\n".join(rows)))
 
     def on_data_table_row_selected(self, event: DataTable.RowSelected) -> None:
         event.stop()

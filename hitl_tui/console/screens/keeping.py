@@ -65,7 +65,7 @@ async def _fork(app: HitlApp, session_id: str) -> None:
     name = safe_text(session_id, multiline=False)
     said = "\n".join(
         [
-            _("Another session begins where {session} stands now; the same is asked there.").format(session=name),
+            _("Another session starts from where {session} is now; it asks the same questions.").format(session=name),
             _("What was done to the world is known there, and asked about before it is done again."),
             _("Nothing is executed by forking.") + " " + _("Its title:"),
         ]
@@ -107,7 +107,9 @@ async def _import(app: HitlApp, given: str) -> None:
         return
     path = path_of(text)
     info = await app.engine.import_(path)
-    await _tell(app, f"{info.id} was made of {path.name} and works in {info.workspace}; nothing was executed.", info.id)
+    await _tell(
+        app, f"{info.id} was created from {path.name} and works in {info.workspace}; nothing was executed.", info.id
+    )
 
 
 async def _delete(app: HitlApp, session_id: str, again: str) -> None:
@@ -127,7 +129,7 @@ async def _delete(app: HitlApp, session_id: str, again: str) -> None:
         app.say(_("Nothing was deleted."))
         return
     await app.engine.delete(session_id, app.sessions.forget)
-    await _tell(app, f"{session_id} is gone; the record of its decisions stays.", "")
+    await _tell(app, f"{session_id} was deleted; the record of its decisions stays.", "")
 
 
 async def _asked(app: HitlApp, dialog: Line | Typed) -> str | None:

@@ -76,6 +76,8 @@ class OperatedScreen(LastingScreen):
             self.query_one(Panes).filter(event.todo_id)
         elif event.what == "undo":
             self.operator.undo(event.todo_id)
+        elif event.what == "unmark":
+            self.query_one(QuestionPanel).unmark(event.todo_id)
         elif event.what == "steps" and event.todo_id:
             self.operator.show_steps(event.todo_id)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from functools import partial
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, ClassVar, cast
@@ -33,7 +34,7 @@ from hitl_tui.console.widgets.plan import PlanTable
 from hitl_tui.console.widgets.rows import Rows
 from hitl_tui.console.widgets.statetree import StateTree
 from hitl_tui.console.widgets.tabs import TabStrip
-from hitl_tui.console.words import status_of_session
+from hitl_tui.console.words import PlanLines, status_of_session
 from hitl_tui.core.safe_text import safe_text
 from hitl_tui.language import _, mark
 from hitl_tui.supervisor.comparing import compare, last_two
@@ -84,6 +85,7 @@ class ReplayScreen(SteppingScreen):
         self._marks: tuple[str, ...] = ()
         self._marked: dict[str, CheckpointInfo] = {}
         self._numbers: dict[str, int] = {}
+        self._lines = PlanLines()
 
     @property
     def hitl(self) -> HitlApp:
@@ -147,20 +149,23 @@ class ReplayScreen(SteppingScreen):
 
     async def _load(self) -> None:
         place = await self._reel.look()
-        self._place = place
         if place is None:
+            self._place = None
             self.say(_("This session has no checkpoint yet."))
             return
-        self._state = await self._state_of(place.info)
-        plan = plan_at(self._state, place.info.timestamp)
-        ours = self._ours(place.info)
-        here = compare(await self._state_of(place.before) if place.before is not None else {}, self._state)
-        view = self._mode == 1
-        rows = moment_rows(place, self._state, here, ours=ours) if view else await self._diff_rows(place)
+        state = await self._state_of(place.info)
+        before = await self._state_of(place.before) if place.before is not None else {}
+        # In a thread: with ten thousand TODOs keys and countdowns would stand still meanwhile.
+        plan = await asyncio.to_thread(plan_at, state, place.info.timestamp, self._lines)
+        here = await asyncio.to_thread(compare, before, state)
+        ours, view = self._ours(place.info), self._mode == 1
+        rows = moment_rows(place, state, here, ours=ours) if view else await self._diff_rows(place)
+        title = _("Moment") if view else await self._diff_title(place)
+        # From here on nothing is waited for: what is shown is of one moment.
+        self._place, self._state = place, state
         self.query_one(PlanTable).update_rows(plan)
-        self.query_one(StateTree).show_value(self._state)
+        self.query_one(StateTree).show_value(state)
         self.query_one("#past-text", Rows).show(rows)
-        title = await self._diff_title(place) if self._mode == 2 else _("Moment")
         self.query_one("#past-moment").border_title = Content(title)
         self.query_one("#past-plan").border_title = Content(
             _("Plan at {time}").format(time=clock_words(place.info.timestamp))
@@ -307,7 +312,7 @@ class ReplayScreen(SteppingScreen):
             said = _("The first checkpoint has none before it; mark another one with {replay.mark} to compare.")
             return self.hitl.keymap.named(said)
         if number == 4 and self._reel.at_head:
-            return _("The session stands here already.")
+            return _("The session is already here.")
         return ""
 
     def on_data_table_row_selected(self, event: DataTable.RowSelected) -> None:

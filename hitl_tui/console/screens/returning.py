@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from hitl_tui.console.engine import Link
 from hitl_tui.console.past import difference_rows, fork_words, restore_words, todo_rows, todos_at
 from hitl_tui.console.reel import Place
-from hitl_tui.console.rows import Row, text_row
+from hitl_tui.console.rows import Row, in_line, labelled, text_row
 from hitl_tui.console.screens.dialogs import confirm
 from hitl_tui.console.screens.viewer import Viewer
 from hitl_tui.console.terms import clock_words, day_words
@@ -73,7 +73,7 @@ async def show_checkpoint(app: HitlApp, link: Link, info: CheckpointInfo) -> Non
     rows = [
         _("checkpoint  {number} of {total}").format(number=number, total=shape.total),
         _("from        {parent_id}").format(parent_id=info.parent_id or "-"),
-        _("time        {day} {time}").format(day=day_words(info.timestamp), time=clock_words(info.timestamp)),
+        _("time        {day} {time}").format(day=day_words(info.timestamp)[:10], time=clock_words(info.timestamp)),
         _("node        {node}").format(node=safe_text(info.node)),
         _("branch      {branch}").format(branch=info.branch),
         _("completed   {todos_completed}").format(todos_completed=info.todos_completed),
@@ -81,9 +81,10 @@ async def show_checkpoint(app: HitlApp, link: Link, info: CheckpointInfo) -> Non
         _("id          {checkpoint_id}").format(checkpoint_id=info.checkpoint_id),
     ]
     then = todos_at(state).values()
-    rows += [f"\n{number_of(t.id)}  {render(t.status.value)}  {safe_text(t.name)}" for t in then]
-    rows.append(app.keymap.named(_("\n{viewer.close} closes; {history.restore} in the history restores it.")))
-    await app.push_screen_wait(Viewer(_("Checkpoint"), [text_row(row) for row in rows]))
+    todos = [labelled(number_of(t.id), f"{render(t.status.value)}  {in_line(t.name)}") for t in then]
+    said = app.keymap.named(_("\n{viewer.close} closes; {history.restore} in the history restores it."))
+    shown = [*map(text_row, rows), text_row(""), *todos, text_row(said)]
+    await app.push_screen_wait(Viewer(_("Checkpoint"), shown))
 
 
 async def show_steps(app: HitlApp, link: Link, todo: SupervisorTodo | None, say: Callable[[str], None]) -> bool:
@@ -120,7 +121,7 @@ async def go_back(app: HitlApp, link: Link, info: CheckpointInfo) -> CommandResu
     result = await link.handler.handle(f"/checkpoint restore {info.checkpoint_id}")
     if result.status != "restored":
         return result
-    told = _("The session stands at checkpoint {number} of {total} again ({time}, {node}); nothing was executed.")
+    told = _("The session is back at checkpoint {number} of {total} ({time}, {node}); nothing was executed.")
     when, node = clock_words(info.timestamp), safe_text(info.node, multiline=False)
     return replace(result, message=told.format(number=number, total=shape.total, time=when, node=node))
 
@@ -152,7 +153,7 @@ async def fork(screen: ReplayScreen, link: Link, place: Place) -> None:
     info = await engine.fork(link.face.id, place.info.checkpoint_id)
     fresh = safe_text(info.id, multiline=False)
     pauses = _(" What runs in {name} pauses until that is opened again.").format(name=name) if link.face.owned else ""
-    said = _("{fresh} was made and nothing runs in it.\nOpen it now?{pauses}").format(fresh=fresh, pauses=pauses)
+    said = _("{fresh} was created and nothing runs in it.\nOpen it now?{pauses}").format(fresh=fresh, pauses=pauses)
     if await confirm(screen.hitl, _("Open {fresh}").format(fresh=fresh), said, _("Open it")):
         screen.hitl.sessions.open(info.id)
     else:

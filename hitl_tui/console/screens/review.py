@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, cast
 
 from textual.binding import BindingType
 from textual.content import Content
@@ -18,6 +18,7 @@ from hitl_tui.console.words import number_of, risk_words
 from hitl_tui.language import _, ngettext
 
 if TYPE_CHECKING:
+    from hitl_tui.console.base import ConsoleApp
     from hitl_tui.supervisor.snapshot import Question
 
 _ORDER = ("low", "medium", "high")
@@ -80,6 +81,8 @@ class Review(Reading[None]):
         return _("Marked · {n}").format(n=len(self._questions))
 
     def _key_words(self) -> str:
+        if self._begun and len(self._outcomes) < len(self._questions):
+            return _("{reading.close} closes; the rest is approved all the same")
         if self._begun:
             return _("{reading.close} closes")
         found = classes(self._questions)
@@ -104,7 +107,7 @@ class Review(Reading[None]):
 
     def _item(self, question: Question) -> Iterable[Row]:
         request = question.view.request
-        name = number_of(question.todo_id) if question.todo_id else question.kind.value
+        name = _name(question)
         risk = risk_class(question)
         style = "bold $text-error" if risk == "high" else "bold"
         yield Row(
@@ -132,12 +135,18 @@ class Review(Reading[None]):
             self.say(said.format(risk=class_words(found[0])))
             return
         self._begun = True
-        self.run_worker(self._approve_all(), group="review")
+        self.redraw(self._rows(), self._key_words())
+        app = cast("ConsoleApp", self.app)
+        app.run_worker(self._approve_all(app), group="review")  # one of the dialog's own would end with it
 
-    async def _approve_all(self) -> None:
+    async def _approve_all(self, app: ConsoleApp) -> None:
         for question in self._questions:
             self._outcomes[question.id] = await self._approve(question)
-            self.redraw(self._rows(), self._key_words())
+            if self in app.screen_stack:
+                self.redraw(self._rows(), self._key_words())
+        if self not in app.screen_stack:
+            outcomes = [(question, self._outcomes[question.id]) for question in self._questions]
+            app.say(outcome_words(outcomes), error=not all(outcome.approved for __, outcome in outcomes))
 
     def action_first(self) -> None:
         """Leave only the class that is to be taken first; the others stay marked."""
@@ -147,6 +156,18 @@ class Review(Reading[None]):
         self._questions = tuple(q for q in self._questions if risk_class(q) == found[0])
         self.query_one("#reading").border_title = Content(self._title_words())
         self.redraw(self._rows(), self._key_words())
+
+
+def outcome_words(outcomes: Sequence[tuple[Question, Outcome]]) -> str:
+    """Return what became of approvals whose dialog was closed meanwhile: how many took effect, and why one didn't."""
+    done = sum(outcome.approved for __, outcome in outcomes)
+    said = _("{done} of {n} approved.").format(done=done, n=len(outcomes))
+    failed = [f"{_name(question)}: {outcome.words}" for question, outcome in outcomes if not outcome.approved]
+    return " ".join([said, *failed])
+
+
+def _name(question: Question) -> str:
+    return number_of(question.todo_id) if question.todo_id else question.kind.value
 
 
 def mixed_words(questions: Sequence[Question]) -> str:

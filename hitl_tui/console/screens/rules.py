@@ -11,7 +11,6 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.content import Content
 from textual.events import Resize
-from textual.screen import ModalScreen
 from textual.widgets import DataTable, Static
 
 from hitl_tui.config.standing import StandingRule
@@ -20,6 +19,7 @@ from hitl_tui.console.arming import Arming
 from hitl_tui.console.keymap import keymap_of
 from hitl_tui.console.screens.always import change_rule
 from hitl_tui.console.screens.dialogs import named_keys
+from hitl_tui.console.screens.once import Modal
 from hitl_tui.console.terms import day_words
 from hitl_tui.console.widgets.frame import Dialog
 from hitl_tui.console.widgets.lists import Listing
@@ -32,8 +32,13 @@ if TYPE_CHECKING:
     from hitl_tui.console.engine import Link
 
 POLICY_FILE = "hitl.toml"
-_TAKEN = 52
-"""Cells of the list's other columns, their padding and the dialog's edges."""
+_WIDTHS = {"n": 3, "risk": 6, "what": 0, "by": 10, "at": 16}
+"""Cells of the columns; what a rule allows gets what is left."""
+_DAY = 10
+"""Cells of a day: in a narrow terminal the time of it and who made a rule are in the line below alone."""
+_NARROW = 80
+_PADDING, _EDGES = 2, 7
+"""Cells beside the words of a column, and beside the list."""
 
 
 class Known(NamedTuple):
@@ -59,7 +64,7 @@ class Acts(NamedTuple):
     edit: Act
 
 
-class Rules(ModalScreen[None]):
+class Rules(Modal[None]):
     """Lists the rules, newest last, and then those of hitl.toml, which is changed as a file.
 
     Args:
@@ -90,11 +95,8 @@ class Rules(ModalScreen[None]):
             yield Static(named_keys(keymap_of(self.app), said), classes="dialog-keys")
 
     def on_mount(self) -> None:
-        table = self.query_one(DataTable)
-        for key, size in (("n", 3), ("risk", 6), ("what", self._room), ("by", 10), ("at", 16)):
-            table.add_column("", key=key, width=size)
         self._fill()
-        table.focus()
+        self.query_one(DataTable).focus()
 
     def on_resize(self, event: Resize) -> None:
         table = self.query_one(DataTable)
@@ -103,10 +105,14 @@ class Rules(ModalScreen[None]):
             self._fill()
             table.move_cursor(row=here, animate=False)
 
-    @property
-    def _room(self) -> int:
-        """Cells that are left for what a rule allows."""
-        return max(10, min(self.app.size.width * 9 // 10, 120) - _TAKEN)
+    def _columns(self) -> dict[str, int]:
+        """Return the columns that find room, with their cells."""
+        found = dict(_WIDTHS)
+        if self.app.size.width < _NARROW:
+            del found["by"]
+            found["at"] = _DAY
+        room = min(self.app.size.width * 9 // 10, 120) - _EDGES - sum(found.values()) - _PADDING * len(found)
+        return {**found, "what": max(10, room)}
 
     def _fill(self) -> None:
         count = len(self._known.rules)
@@ -114,15 +120,19 @@ class Rules(ModalScreen[None]):
             _("Always allowed · {count}").format(count=count) if count else _("Nothing is always allowed")
         )
         table = self.query_one(DataTable)
-        table.clear()
-        table.columns["what"].width = width = self._room  # type: ignore[index]
+        table.clear(columns=True)
+        columns = self._columns()
+        for key, size in columns.items():
+            table.add_column("", key=key, width=size)
         for number, rule in enumerate(self._known.rules, start=1):
-            made = day_words(rule.at)
-            cells = (str(number), render(rule.risk.value), one_line(rule.shown, width), one_line(rule.by, 10), made)
-            table.add_row(*(Text(cell) for cell in cells))
+            words = {"risk": render(rule.risk.value), "what": rule.shown, "by": rule.by, "at": day_words(rule.at)}
+            if "by" not in columns:
+                words["at"] = words["at"][:_DAY]
+            cells = {"n": str(number), **words}
+            table.add_row(*(Text(one_line(cells[key], size)) for key, size in columns.items()))
         for number, said in self._known.policy:
-            row = (str(number), "", one_line(said, width), POLICY_FILE, "")
-            table.add_row(*(Text(cell, "dim") for cell in row))
+            cells = {"n": str(number), "what": said, "by" if "by" in columns else "at": POLICY_FILE}
+            table.add_row(*(Text(one_line(cells.get(key, ""), size), "dim") for key, size in columns.items()))
         self._show_one(table.cursor_row)
 
     def on_data_table_row_highlighted(self, event: DataTable.RowHighlighted) -> None:
@@ -136,7 +146,9 @@ class Rules(ModalScreen[None]):
             exact = _("input {digest}…").format(digest=rule.input[:16]) if rule.input else _("any input")
             until = _("until {time}").format(time=day_words(rule.until)) if rule.until else _("no end")
             where = safe_text(where, multiline=False)
-            text = "\n".join((rule.shown, " · ".join((where, exact, until, f"id {rule.id}"))))
+            who = _("by {who}").format(who=safe_text(rule.by, multiline=False))
+            made = f"{who} {day_words(rule.at)}"
+            text = "\n".join((rule.shown, " · ".join((where, exact, until, made, f"id {rule.id}"))))
         elif 0 <= row - len(self._known.rules) < len(self._known.policy):
             said = self._known.policy[row - len(self._known.rules)][1]
             text = "\n".join((safe_text(said, multiline=False), _("hitl.toml comes first; it is changed as a file.")))

@@ -39,6 +39,15 @@ _SAID = MappingProxyType(
         "remove": mark("Remove these from the plan? Only what never started can go, and what nothing depends on."),
     }
 )
+_DONE = MappingProxyType(
+    {
+        "skip": mark("{n} TODOs are skipped now."),
+        "cancel": mark("{n} TODOs are being stopped."),
+        "remove": mark("{n} TODOs are removed."),
+        "priority": mark("{n} TODOs are {level} now."),
+    }
+)
+"""What is said when each of several was done; what failed is listed instead."""
 
 
 class Several:
@@ -93,16 +102,18 @@ class Several:
         if len(todos) > _LISTED:
             shown.append(_("… and {n:,} more").format(n=len(todos) - _LISTED))
         title = _("{what} · {n}").format(what=_(_TITLES[what]), n=len(todos))
+        said = _(_DONE[what])
         if what == "priority":
             level = await self._level(title, shown)
             if level is None:
                 return
             command = f"/todo priority {{id}} {level}"
+            said = said.format(n=len(todos), level=render(level.value))
         else:
             if not await confirm(app, title, "\n".join([_(_SAID[what]), *shown]), _(_TITLES[what])):
                 return
-            command = _COMMANDS[what]
-        await self._each(link, title, command, [todo.id for todo in todos])
+            command, said = _COMMANDS[what], said.format(n=len(todos))
+        await self._each(link, title, command, [todo.id for todo in todos], said)
 
     async def _level(self, title: str, shown: Sequence[str]) -> Priority | None:
         app, levels = self._screen.hitl, list(Priority)
@@ -111,18 +122,22 @@ class Several:
         chosen = await app.push_screen_wait(Choosing(title, content, options, lambda n: levels[int(n) - 1], app.arming))
         return chosen if isinstance(chosen, Priority) else None
 
-    async def _each(self, link: Link, title: str, command: str, ids: Sequence[str]) -> None:
+    async def _each(self, link: Link, title: str, command: str, ids: Sequence[str], said: str) -> None:
+        """Carry a command out for each; `said` is what is said when all went well, else each has a line."""
         results = [(i, await link.handler.handle(command.format(id=i))) for i in ids]
         if len(results) == 1:
             self._report(results[0][1])
             return
         rows = []
         for todo_id, result in results:
-            said = safe_text(render(result.message), multiline=False)
+            answer = safe_text(render(result.message), multiline=False)
             colour, glyph = ("$text-error", "✗") if result.failed else ("$text-success", "✓")
-            rows.append(text_row(f"{glyph} {number_of(todo_id)}  {said}", colour))
+            rows.append(text_row(f"{glyph} {number_of(todo_id)}  {answer}", colour))
             self._screen.note(render(result.message))
         done = sum(not result.failed for __, result in results)
+        if done == len(results):
+            self._screen.say(said)
+            return
         self._screen.say(_("{title}: {done} of {n} done.").format(title=title, done=done, n=len(results)))
         await self._screen.app.push_screen_wait(Viewer(title, rows))
 

@@ -9,11 +9,11 @@ from functools import partial
 from typing import ClassVar
 
 from textual.events import Resize
-from textual.screen import Screen
 from textual.widgets import DataTable
 
 from hitl_tui.console.engine import sentence
 from hitl_tui.console.reel import Reel
+from hitl_tui.console.screens.once import Once
 from hitl_tui.console.screens.room import fold
 from hitl_tui.console.terms import error_words
 from hitl_tui.console.widgets.actions import ReplayAction
@@ -67,7 +67,7 @@ class Errands:
             self._running = False
 
 
-class SteppingScreen(Screen[None]):
+class SteppingScreen(Once[None]):
     """Steps through checkpoints.
 
     Args:

@@ -12,7 +12,6 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Horizontal, VerticalScroll
 from textual.content import Content
-from textual.screen import Screen
 from textual.widgets import DataTable, Static
 
 from hitl_tui.console import keys
@@ -20,6 +19,7 @@ from hitl_tui.console.engine import Link
 from hitl_tui.console.past import value_rows
 from hitl_tui.console.rows import Row, text_row
 from hitl_tui.console.screens.dialogs import confirm
+from hitl_tui.console.screens.once import Once
 from hitl_tui.console.terms import clock_words
 from hitl_tui.console.widgets.bars import HeaderBar, KeyLine, MessageLine
 from hitl_tui.console.widgets.lists import Listing
@@ -41,7 +41,7 @@ _NODE = 28
 _STATES_KEPT = 12
 
 
-class StepsScreen(Screen[bool]):
+class StepsScreen(Once[bool]):
     """Steps through the checkpoints of one run of a TODO's team. Its result says whether the team is to go on from one.
 
     Args:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from itertools import groupby
 from pathlib import PurePath
 from typing import ClassVar
 
@@ -10,11 +11,12 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import VerticalScroll
 from textual.content import Content
-from textual.screen import ModalScreen
+from textual.widget import Widget
 
 from hitl_tui.console import keys
 from hitl_tui.console.keymap import keymap_of
 from hitl_tui.console.rows import Row
+from hitl_tui.console.screens.once import Modal
 from hitl_tui.console.widgets.rows import Rows
 from hitl_tui.language import _
 
@@ -29,7 +31,7 @@ class ViewerText(VerticalScroll):
             viewer.look()
 
 
-class Viewer(ModalScreen[bool]):
+class Viewer(Modal[bool]):
     """Shows one text whole. Its result says whether the end was read.
 
     Args:
@@ -52,7 +54,17 @@ class Viewer(ModalScreen[bool]):
             region.border_subtitle = Content(
                 keymap_of(self.app).named(_("{viewer.close} closes · {viewer.page_down} reads on"))
             )
-            yield Rows(self._shown)
+            yield from self._parts()
+
+    def _parts(self) -> Iterable[Widget]:
+        """Yield the text: what is Markdown rendered, as the answer is."""
+        for markdown, rows in groupby(self._shown, key=lambda row: row.markdown):
+            if not markdown:
+                yield Rows(tuple(rows))
+                continue
+            from hitl_tui.console.widgets.answer import rendered  # the help needs none of it
+
+            yield from (rendered(row.text.plain) for row in rows)
 
     def on_mount(self) -> None:
         self.query_one(ViewerText).focus()
@@ -60,9 +72,11 @@ class Viewer(ModalScreen[bool]):
 
     def look(self) -> None:
         """See whether the end is on the screen."""
-        region, rows = self.query_one(ViewerText), self.query_one(Rows)
+        region = self.query_one(ViewerText)
+        parts = list(region.children)
         seen = region.scroll_offset.y + region.scrollable_content_region.height
-        if rows.size.width > 0 and region.size.height > 0 and seen >= rows.needed:
+        laid = region.size.height > 0 and all(part.size.width > 0 for part in parts)
+        if laid and seen >= sum(part.needed if isinstance(part, Rows) else part.size.height for part in parts):
             self._end = True
 
     def action_move(self, by: int) -> None:
@@ -71,6 +85,10 @@ class Viewer(ModalScreen[bool]):
     def action_page(self, by: int) -> None:
         region = self.query_one(ViewerText)
         region.scroll_relative(y=by * max(1, region.size.height - 1), animate=False)
+
+    def action_end(self, last: bool) -> None:
+        region = self.query_one(ViewerText)
+        region.scroll_to(y=region.max_scroll_y if last else 0, animate=False)
 
     def action_close(self) -> None:
         self.dismiss(self._end)

@@ -30,6 +30,11 @@ def parser() -> MarkdownIt:
     return MarkdownIt("commonmark").enable(["table", "strikethrough"]).disable(list(_AS_WRITTEN))
 
 
+def rendered(text: str, id: str | None = None) -> Markdown:
+    """Return safe Markdown as it is shown; its links are text."""
+    return Markdown(text, id=id, open_links=False, parser_factory=parser)
+
+
 class AnswerPane(VerticalScroll):
     """The answer as rendered Markdown; its links are text."""
 
@@ -47,7 +52,7 @@ class AnswerPane(VerticalScroll):
         self._text = ""
 
     def compose(self) -> ComposeResult:
-        yield Markdown(_(_NOT_YET), id="answer-text", open_links=False, parser_factory=parser)
+        yield rendered(_(_NOT_YET), id="answer-text")
 
     @property
     def text(self) -> str:

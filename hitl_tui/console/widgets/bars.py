@@ -10,7 +10,7 @@ from textual.geometry import Size
 from textual.reactive import reactive
 from textual.widget import Widget
 
-from hitl_tui.console.keymap import Keymap
+from hitl_tui.console.keymap import Keymap, shown_keys
 from hitl_tui.console.keys import KeySpec
 from hitl_tui.core.safe_text import cell_width, one_line
 from hitl_tui.language import _
@@ -68,9 +68,16 @@ class KeyLine(Widget):
     keys: reactive[tuple[tuple[str, str, str], ...]] = reactive(())
 
     def show(self, specs: Sequence[KeySpec]) -> None:
-        """Show these keys as they are mapped now, the most important first."""
+        """Show the first key of each of these as it is mapped now, the most important first."""
         keymap: Keymap = getattr(self.app, "keymap", None) or Keymap()
-        self.keys = tuple((spec.id, keymap.now(spec).shown, _(spec.label)) for spec in specs)
+        found: list[tuple[str, str, str]] = []
+        for spec in specs:
+            shown, label = shown_keys(keymap.now(spec).keys.split(",")[0]), _(spec.label)
+            if found and found[-1][2] == label:  # two ways of one thing, as up and down
+                found[-1] = (found[-1][0], f"{found[-1][1]} {shown}", label)
+            else:
+                found.append((spec.id, shown, label))
+        self.keys = tuple(found)
 
     def render(self) -> RenderResult:
         needed = [cell_width(shown) + cell_width(label) + 3 for __, shown, label in self.keys]

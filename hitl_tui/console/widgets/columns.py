@@ -7,11 +7,13 @@ from collections.abc import Collection, Mapping, Sequence
 from hitl_tui.console.words import PlanRow
 from hitl_tui.core.safe_text import cell_width, one_line
 
-_WIDTHS = {"status": 10, "number": 3, "team": 8, "needs": 9, "attempts": 3, "time": 8}
+_WIDTHS = {"status": 10, "number": 3, "priority": 2, "team": 8, "needs": 9, "attempts": 3, "time": 8}
 """The widest that a column gets; of the number the least, and of status and team what they always have."""
-_COLUMNS = ("status", "number", "team", "title", "needs", "attempts", "time")
+_COLUMNS = ("status", "number", "priority", "team", "title", "needs", "attempts", "time")
 _PADDING = 2
 _NARROWEST_TITLE = 24
+_ROOMY_TITLE = 32
+"""What is left to the title at least where a priority stands there in a word besides its sign."""
 _NARROWEST_TIME = 6
 """Room for less than a minute; a longer time makes the column wider once."""
 # What goes first where there is no room: the time column says what a step waits for, when it has no time yet.
@@ -22,6 +24,7 @@ _WIDEST_NUMBER = 8
 def fitting(width: int, rows: Sequence[PlanRow]) -> dict[str, int]:
     """Return the columns that find room in a width in cells, with their widths; the title takes what is left."""
     empty = {
+        "priority": not any(r.priority for r in rows),
         "needs": not any(r.needs for r in rows),
         "attempts": not any(r.attempts for r in rows),
         "time": not any(r.time or r.needs for r in rows),
@@ -39,7 +42,18 @@ def fitting(width: int, rows: Sequence[PlanRow]) -> dict[str, int]:
             shown.remove(name)
     time = _widest({r.time or ("" if "needs" in shown else r.needs) for r in rows})
     widths["time"] = _NARROWEST_TIME if time <= _NARROWEST_TIME else _WIDTHS["time"]
+    if "priority" in shown:
+        word = _widest({priority_words(r) for r in {(r.priority, r.level): r for r in rows}.values()})
+        if _title_room(width, shown, {**widths, "priority": word}) >= _ROOMY_TITLE:
+            widths["priority"] = word
+        else:
+            widths["priority"] = _widest({r.priority for r in rows})
     return {name: widths.get(name, max(4, _title_room(width, shown, widths))) for name in shown}
+
+
+def priority_words(row: PlanRow) -> str:
+    """Return a TODO's priority as a sign and a word; empty for medium."""
+    return f"{row.priority:<2} {row.level}".rstrip()
 
 
 def _widest(texts: Collection[str]) -> int:

@@ -9,7 +9,7 @@ from rich.segment import Segment
 from rich.style import Style
 from textual.strip import Strip
 
-DRAGGED, BEFORE, AFTER, MARKED, CHOSEN = "»", "▲", "▼", "◆", "+"
+DRAGGED, BEFORE, AFTER, MARKED = "»", "▲", "▼", "◆"
 
 
 @dataclass(frozen=True, slots=True)

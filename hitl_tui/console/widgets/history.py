@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from types import MappingProxyType
 from typing import TYPE_CHECKING, ClassVar
 
 from rich.text import Text
@@ -21,6 +22,7 @@ from hitl_tui.core.safe_text import cell_width, one_line, safe_text
 from hitl_tui.language import _, mark
 
 if TYPE_CHECKING:
+    from hitl_tui.console.deeds import Deed
     from hitl_tui.supervisor.history import CheckpointInfo
 
 _NODE, _LONG_NODE = 13, 17
@@ -132,14 +134,25 @@ def _glyph(info: CheckpointInfo, ours: bool, end: bool) -> str:
     return "○" if not info.parent_id else "│"
 
 
-def said_of(info: CheckpointInfo, row: GraphRow, room: int) -> str:
+def said_of(info: CheckpointInfo, row: GraphRow, room: int, led: Deed | None = None) -> str:
     """Return what happened at a checkpoint, safe: whether it was left behind, who was asked, how much was done.
 
     It takes at most `room` cells; where it has too little, `2 done` becomes `✓2`, and what was left says that alone.
+
+    Args:
+        info: the checkpoint.
+        row: its place in the graph.
+        room: cells.
+        led: what led to it: a change of the plan comes before what was asked, all else goes first where room is scarce.
     """
     words = " ".join(number_of(word) for word in history_said(info).replace(",", " ").split())
     said = [f"({_(LEFT_BEHIND)})"] if row.tip else []
-    said += [words] if words else []
+    parts = [words] if words else []
+    if led is not None:
+        parts = [led.words, *parts] if led.order else [*parts, led.words]
+    while len(parts) > 1 and cell_width(" · ".join([*said, *parts])) > room:
+        parts.pop()
+    said += parts
     count = info.todos_completed if not info.outcome else 0
     text = safe_text(" · ".join([*said, _("{count} done").format(count=count)] if count else said), multiline=False)
     if count and cell_width(text) > room:
@@ -168,6 +181,8 @@ class GraphTable(DataTable[Text]):
         self._head = ""
         self._turns: Sequence[tuple[str, str]] = ()
         self._marks: Mapping[str, str] = {}
+        self.deeds: Mapping[str, Deed] = {}
+        """What led to checkpoints, by id, as far as that is known."""
         self._lanes, self._digits, self._node = 3, 1, _NODE
         self._first = 0
         self._room = 0
@@ -263,7 +278,7 @@ class GraphTable(DataTable[Text]):
         step = f"{self._number(number):>{self._digits}} " if self._room >= _ROOMY else ""
         head = f"{mark}{row.drawn:<{self._lanes}} {step}{node}{' ' * (wide - cell_width(node))} "
         room = max(0, self._room - cell_width(head) - (exact + 1 if clock else 0))
-        said = said_of(info, row, room)
+        said = said_of(info, row, room, self.deeds.get(info.checkpoint_id))
         gap = " " * (room - cell_width(said) + 1)
         style = "" if row.ours else "dim"
         return Text.assemble((head + said, style), (f"{gap}{clock}" if clock else "", "dim"))
@@ -289,16 +304,20 @@ class HistoryTable(GraphTable):
 
     def reset(self) -> None:
         """Show nothing: another session comes."""
-        self._checkpoints = []
+        self._checkpoints, self.deeds = [], {}
         self._fill()
 
-    def newest(self, page: Sequence[CheckpointInfo], count: int = 0) -> None:
+    def newest(
+        self, page: Sequence[CheckpointInfo], count: int = 0, deeds: Mapping[str, Deed] = MappingProxyType({})
+    ) -> None:
         """Take over the newest page; the cursor stays at the top, or on its checkpoint.
 
         Args:
             page: newest first.
             count: how many checkpoints there are; 0 to show supersteps.
+            deeds: what led to these, by id.
         """
+        self.deeds = {**self.deeds, **deeds}
         if list(page) == self._checkpoints[: len(page)]:
             return
         self._first = count
@@ -307,8 +326,9 @@ class HistoryTable(GraphTable):
         overlaps = bool({c.checkpoint_id for c in page} & {c.checkpoint_id for c in self._checkpoints})
         self._keep([*page, *(older if overlaps else [])])
 
-    def older(self, page: Sequence[CheckpointInfo]) -> None:
-        """Add the page that comes before what is shown."""
+    def older(self, page: Sequence[CheckpointInfo], deeds: Mapping[str, Deed] = MappingProxyType({})) -> None:
+        """Add the page that comes before what is shown, with what led to its checkpoints."""
+        self.deeds = {**self.deeds, **deeds}
         known = {c.checkpoint_id for c in self._checkpoints}
         self._keep([*self._checkpoints, *(c for c in page if c.checkpoint_id not in known)])
 

@@ -47,6 +47,7 @@ class Panes(Container):
     def on_mount(self) -> None:
         for pane, title in _TITLES.items():
             self.query_one(f"#{pane}").border_title = Content(_(title))
+        self.query_one(PlanTable).heading = _(_TITLES["plan"])
 
     def reset(self) -> None:
         """Show nothing: another session is on its way."""

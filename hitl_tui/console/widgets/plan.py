@@ -16,7 +16,7 @@ from textual.timer import Timer
 from hitl_tui.console import keys
 from hitl_tui.console.keymap import keymap_of
 from hitl_tui.console.themes import rich_colour
-from hitl_tui.console.widgets.dragging import CHOSEN, MARKED, Drag, Drop, with_place, with_sign
+from hitl_tui.console.widgets.dragging import MARKED, Drag, Drop, with_place, with_sign
 from hitl_tui.console.widgets.planlist import PlanList
 from hitl_tui.console.words import PlanRow
 from hitl_tui.core.safe_text import one_line
@@ -36,7 +36,7 @@ class PlanTable(PlanList):
     BINDINGS: ClassVar[list[BindingType]] = [*keys.bindings(keys.PLAN)]
 
     class Wanted(Message):
-        """Something shall happen to a TODO: `undo`, `filter`, `steps` or `leave`."""
+        """Something shall happen to a TODO: `undo`, `filter`, `steps` or `leave`; `unmark` is about its question."""
 
         def __init__(self, what: str, todo_id: str) -> None:
             super().__init__()
@@ -79,6 +79,8 @@ class PlanTable(PlanList):
         self.fixed = fixed
         self._marks: frozenset[str] = frozenset()
         self._chosen: frozenset[str] = frozenset()
+        self.heading = ""
+        """What its title begins with; empty to leave the title to the screen."""
         self._drag: Drag | None = None
         self._drop: Drop | None = None
         self._edge: Timer | None = None
@@ -87,6 +89,7 @@ class PlanTable(PlanList):
     def update_rows(self, rows: Sequence[PlanRow]) -> None:
         """Show these lines; the cursor stays on its TODO, and marks on those that are still there."""
         super().update_rows(rows)
+        self._entitle()
         if self._chosen:
             self._mark(self._chosen & {r.todo_id for r in rows})
 
@@ -95,7 +98,21 @@ class PlanTable(PlanList):
 
     def seek(self) -> None:
         super().seek()
+        self._entitle()
         self._say()
+
+    def _entitle(self) -> None:
+        """Say above the rows how many there are, where the pane has a title that says so."""
+        if not self.heading:
+            return
+        n, total = len(self._rows), len(self._all)
+        title = self.heading
+        if self.finding.needle:
+            title = _("{pane} · {n:,} of {total:,}").format(pane=title, n=n, total=total)
+        elif total:
+            title = _("{pane} · {n:,}").format(pane=title, n=total)
+        if str(self.border_title or "") != title:
+            self.border_title = Content(title)
 
     def _say(self) -> None:
         """Show below the rows what letting go would do, or what is looked for."""
@@ -118,12 +135,12 @@ class PlanTable(PlanList):
             self.border_subtitle = self.finding.shown(found) if self.finding.active else self._marked_words()
 
     def _marked_words(self) -> Content:
-        if not self._chosen:
+        if not self._marked:
             return Content("")
         keymap = keymap_of(self.app)
         acts = [k for k in keymap.of(keys.PLAN) if k.action.startswith("act(")]
         listed = " · ".join(f"{keymap.shown(k.id)} {_(k.label)}" for k in acts)
-        said = _("{n} marked · {keys}").format(n=len(self._chosen), keys=listed)
+        said = _("{n} marked · {keys}").format(n=len(self._marked), keys=listed)
         return Content.styled(one_line(said, max(10, self.size.width - 4)), "bold $text-warning")
 
     # Another order ---------------------------------------------------------------------------------------------
@@ -134,10 +151,16 @@ class PlanTable(PlanList):
         return self._drag is not None and self._drag.begun
 
     def show_marks(self, marked: Collection[str]) -> None:
-        """Show which TODOs' questions are marked."""
+        """Show which TODOs' questions are marked; they count as marked here, too."""
         if self._marks != frozenset(marked):
             self._marks = frozenset(marked)
+            self._say()
             self.refresh()
+
+    @property
+    def _marked(self) -> frozenset[str]:
+        """Ids of what is marked, here or as a question."""
+        return self._chosen | self._marks
 
     def action_move(self, by: int) -> None:
         """Let the TODO at the cursor go up or down."""
@@ -151,17 +174,24 @@ class PlanTable(PlanList):
         """Mark the TODO at the cursor, or take its mark away: marked ones are acted on together."""
         if self.fixed:
             self.post_message(self.Held(self.fixed))
+        elif self.selected in self._marked:
+            self._unmark({self.selected})
         elif self.selected:
-            self._mark(self._chosen ^ {self.selected})
+            self._mark(self._chosen | {self.selected})
 
     def action_act(self, what: str) -> None:
         """Do something to the marked TODOs that are shown; with none to the one at the cursor."""
-        marked = tuple(r.todo_id for r in self._rows if r.todo_id in self._chosen)
+        marked = tuple(r.todo_id for r in self._rows if r.todo_id in self._marked)
         ids = marked or ((self.selected,) if self.selected else ())
         if self.fixed:
             self.post_message(self.Held(self.fixed))
         elif ids:
             self.post_message(self.Acted(what, ids))
+
+    def _unmark(self, ids: Collection[str]) -> None:
+        self._mark(self._chosen.difference(ids))
+        for todo_id in self._marks.intersection(ids):
+            self.post_message(self.Wanted("unmark", todo_id))
 
     def _mark(self, chosen: frozenset[str]) -> None:
         if chosen != self._chosen:
@@ -171,9 +201,9 @@ class PlanTable(PlanList):
 
     def _together(self, todo_id: str) -> tuple[str, ...]:
         """Return what moves with a TODO: if it is marked, all marked ones that have a place in the order."""
-        if todo_id not in self._chosen:
+        if todo_id not in self._marked:
             return (todo_id,)
-        moving = tuple(r.todo_id for r in self._rows if r.todo_id in self._chosen and not r.fixed)
+        moving = tuple(r.todo_id for r in self._rows if r.todo_id in self._marked and not r.fixed)
         return moving or (todo_id,)
 
     def on_mouse_down(self, event: MouseDown) -> None:
@@ -259,13 +289,11 @@ class PlanTable(PlanList):
     def render_line(self, y: int) -> Strip:
         strip = super().render_line(y)
         row = y + int(self.scroll_y)
-        if (self._drag is None and not self._marks and not self._chosen) or row >= len(self._ids):
+        if (self._drag is None and not self._marked) or row >= len(self._ids):
             return strip
         accent = Style(color=rich_colour(self.app.theme_variables.get("text-warning", "")), bold=True)
-        if self._ids[row] in self._marks:
+        if self._ids[row] in self._marked:
             strip = with_sign(strip, MARKED, accent)
-        if self._ids[row] in self._chosen:
-            strip = with_sign(strip, CHOSEN, accent)
         if self._drag is not None and self._drag.begun:
             strip = with_place(strip, self._ids, row, self._drag, self._drop, accent, top=y == 0)
         return strip
@@ -286,7 +314,7 @@ class PlanTable(PlanList):
             self._let_go()
         elif self.stop_finding():
             pass
-        elif self._chosen:
-            self._mark(frozenset())
+        elif self._marked:
+            self._unmark(self._marked)
         else:
             self.post_message(self.Wanted("leave", ""))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from typing import ClassVar
 
@@ -12,19 +12,43 @@ from textual.binding import BindingType
 from textual.events import Resize
 from textual.strip import Strip
 from textual.widgets import DataTable
+from textual.widgets.data_table import ColumnKey, RowKey
 
 from hitl_tui.console import keys
 from hitl_tui.console.themes import rich_colour
-from hitl_tui.console.widgets.columns import fitting, shown_number
+from hitl_tui.console.widgets.columns import fitting, priority_words, shown_number
 from hitl_tui.console.widgets.finding import Finding, Seeking, lowered
 from hitl_tui.console.words import PlanRow
 from hitl_tui.core.safe_text import cell_width, one_line
 
+_SIGN = 2
+"""Cells of the longest sign of a priority."""
 _PATCHED = 20
 """So many rows come or go one by one; for more the table is filled anew."""
 
 
-class PlanList(DataTable[Text], Seeking):
+class Cell:
+    """A cell of a line: its text is made when it is drawn, for a screen shows few of ten thousand lines.
+
+    Args:
+        row: the line.
+        name: of the column.
+        table: knows the widths and colours of the moment.
+    """
+
+    __slots__ = ("_name", "_row", "_table")
+
+    def __init__(self, row: PlanRow, name: str, table: PlanList) -> None:
+        self._row, self._name, self._table = row, name, table
+
+    def __rich__(self) -> Text:
+        return self._table.text_of(self._row, self._name)
+
+    def __str__(self) -> str:
+        return self.__rich__().plain
+
+
+class PlanList(DataTable[Cell], Seeking):
     """TODOs in plan order, one line each; the cursor stays on its TODO.
 
     Args:
@@ -46,22 +70,46 @@ class PlanList(DataTable[Text], Seeking):
 
     def on_mount(self) -> None:
         self._fit()
-        self.app.theme_changed_signal.subscribe(self, lambda theme: self._fill())
+        self.app.theme_changed_signal.subscribe(self, lambda theme: self._drawn_anew())
 
     def on_resize(self, event: Resize) -> None:
-        self._fit()
+        before = self._widths
+        if not self._fit() and self._widths != before:
+            self.move_cursor(row=self.cursor_row, animate=False)
 
     def _fit(self) -> bool:
-        """Lay the columns out for the width there is; return whether that filled the table anew."""
+        """Lay the columns out for the width there is; return whether that filled the table anew.
+
+        Where the columns stay and only get other widths, the lines in sight are drawn anew, and that is all.
+        """
         widths = fitting(self.size.width or 80, self._all)
         if widths == self._widths:
             return False
-        here, self._widths = self.selected, widths
+        here, before, self._widths = self.selected, self._widths, widths
+        if [*before] == [*widths]:
+            for name, width in widths.items():
+                self.columns[ColumnKey(name)].width = width
+            self._drawn_anew()
+            return False
         self.clear(columns=True)
         for name, width in widths.items():
             self.add_column("", key=name, width=width)
         self._fill(here)
         return True
+
+    def _drawn_anew(self) -> None:
+        """Draw every cell again: other widths, other colours."""
+        for todo_id in [i for i in self._ids if i in self._times and i in self._places] if self._times else ():
+            self.update_cell(todo_id, "time", Cell(self._all[self._places[todo_id]], "time", self))
+        self._times.clear()
+        self._clear_caches()
+        self._require_update_dimensions = True
+        self.check_idle()
+        self.refresh()
+
+    def _update_dimensions(self, new_rows: Iterable[RowKey]) -> None:
+        # Every column has a width of its own and every line is one row high: no cell has to be measured.
+        super()._update_dimensions(())
 
     @property
     def selected(self) -> str:
@@ -104,9 +152,8 @@ class PlanList(DataTable[Text], Seeking):
         """Draw the cells of a line that changed; each that is touched means drawing the table anew."""
         if before is now or before == now:
             return
-        old = self._cells(before)
         for key, cell in self._cells(now).items():
-            if (cell.plain, cell.style) != (old[key].plain, old[key].style):
+            if self._said(now, key) != self._said(before, key):
                 self.update_cell(now.todo_id, key, cell)
                 if key == "time":
                     self._times.pop(now.todo_id, None)
@@ -129,7 +176,7 @@ class PlanList(DataTable[Text], Seeking):
         for added in fresh:
             self._times.pop(added.todo_id, None)
             self.add_row(*self._cells(added).values(), key=added.todo_id)
-        self.sort("number", key=lambda cell: by_number[cell.plain])
+        self.sort("number", key=lambda cell: by_number[str(cell)])
         self._ids = [r.todo_id for r in self._rows]
         self.move_cursor(row=places.get(here, min(row, len(self._ids) - 1)), animate=False, scroll=seen)
         self.rearranged()
@@ -150,26 +197,28 @@ class PlanList(DataTable[Text], Seeking):
             self.move_cursor(row=self._ids.index(here) if here in self._ids else 0, animate=False)
         self.rearranged()
 
-    def _cells(self, row: PlanRow) -> dict[str, Text]:
-        time = row.time if row.time or "needs" in self._widths else row.needs
-        texts = {
-            "status": f"{row.glyph} {row.word}",
-            "number": row.number,
-            "team": row.team,
-            "title": row.title,
-            "needs": row.needs,
-            "attempts": row.attempts,
-            "time": time,
-        }
-        variables = self.app.theme_variables
-        styles = {
-            "status": rich_colour(variables.get(row.colour.removeprefix("$"), "")),
-            "needs": "dim",
-            "time": "" if row.time else "dim",
-        }
-        return {
-            name: Text(one_line(texts[name], width), style=styles.get(name, "")) for name, width in self._widths.items()
-        }
+    def _cells(self, row: PlanRow) -> dict[str, Cell]:
+        return {name: Cell(row, name, self) for name in self._widths}
+
+    def text_of(self, row: PlanRow, name: str) -> Text:
+        """Return what stands in a column of a line, with its colour."""
+        text, colour = self._said(row, name)
+        style = rich_colour(self.app.theme_variables.get(colour.removeprefix("$"), "")) if colour[:1] == "$" else colour
+        return Text(one_line(text, self._widths[name]), style=style)
+
+    def _said(self, row: PlanRow, name: str) -> tuple[str, str]:
+        """Return what a column says of a line, of whatever length, and a style or the variable of a colour."""
+        match name:
+            case "status":
+                return f"{row.glyph} {row.word}", row.colour
+            case "priority":
+                said = priority_words(row) if self._widths.get("priority", 0) > _SIGN else row.priority
+                return said, "$text-warning" if row.priority.startswith("!") else "dim"
+            case "needs":
+                return row.needs, "dim"
+            case "time":
+                return (row.time, "") if row.time else ("" if "needs" in self._widths else row.needs, "dim")
+        return str(getattr(row, name)), ""
 
     def rearranged(self) -> None:
         """Other rows stand where these stood."""
@@ -200,4 +249,4 @@ class PlanList(DataTable[Text], Seeking):
 
 
 def _words(row: PlanRow) -> str:
-    return f"{row.word} {row.number} {row.todo_id} {row.team} {row.title}"
+    return f"{row.word} {row.number} {row.todo_id} {row.level} {row.team} {row.title}"

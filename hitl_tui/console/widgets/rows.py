@@ -36,12 +36,16 @@ class Rows(Widget):
         self._laid = {}
         self.refresh(layout=True)
 
+    def lay(self, width: int) -> list[Content]:
+        """Return the lines that the rows take at a width in cells."""
+        return layout_lines(self.rows, width)
+
     def _lines(self, width: int) -> list[Content]:
         """Return the rows laid out; each width once, for a long text takes a tenth of a second."""
         found = self._laid.pop(width, None)
         if found is None:
             found = []
-            for line in layout_lines(self.rows, width):
+            for line in self.lay(width):
                 found += [line] if line.cell_length <= width else line.fold(width)
         self._laid[width] = found  # the newest comes last
         while len(self._laid) > _WIDTHS_KEPT:

@@ -22,6 +22,10 @@ if TYPE_CHECKING:
     from hitl_tui.supervisor.workbench import SessionSummary
 
 _FIXED = (10, 14, 16)
+"""Cells of id, status and time."""
+_DAY = 10
+_NARROW = 80
+"""Below so many cells the day of the last change stands there alone."""
 _STATUS = {
     "waiting": mark("? waiting"),
     "running": mark("▸ running"),
@@ -63,6 +67,7 @@ class SessionTable(DataTable[Text], Seeking):
         self._all: list[SessionSummary] = []
         self._rows: list[SessionSummary] = []
         self._room = 20
+        self._time = _FIXED[-1]
         self._last = ""
         self.finding = Finding()
 
@@ -94,7 +99,10 @@ class SessionTable(DataTable[Text], Seeking):
         self._all = list(sessions)
         if "title" not in self.columns:
             return
-        self._room = max(10, self.app.size.width - sum(_FIXED) - 4 * 2 - 6)
+        identity, status, time = _FIXED
+        time = time if self.app.size.width >= _NARROW else _DAY
+        self._room = max(10, self.app.size.width - identity - status - time - 4 * 2 - 6)
+        self.columns["updated"].width = self._time = time  # type: ignore[index]
         self.columns["title"].width = self._room  # type: ignore[index]
         self._fill(here)
 
@@ -127,7 +135,7 @@ class SessionTable(DataTable[Text], Seeking):
         return (
             Text(one_line(safe_text(summary.id, multiline=False), _FIXED[0])),
             Text(status_shown(summary) + asks),
-            Text(day_words(summary.updated), style="dim"),
+            Text(day_words(summary.updated)[: self._time], style="dim"),
             Text(one_line(said, self._room)),
         )
 

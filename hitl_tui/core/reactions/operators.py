@@ -160,7 +160,7 @@ def update(draft: Draft, event: Event) -> None:
     if todo.status is Status.BLOCKED and status is Status.PENDING:
         stuck = [d for d in todo.dependencies if draft.status(d) in ("failed", "blocked")]
         if stuck:
-            raise BadInput(f"{todo.id} is blocked by {', '.join(stuck[:5])}; settle that first.")
+            raise BadInput(f"{todo.id} is blocked by {', '.join(stuck[:5])}; resolve that first.")
     if status is Status.SKIPPED:
         skip(draft, event)
     elif status is Status.FAILED:

@@ -192,7 +192,11 @@ def _titled(top: Mapping[str, Any], listed: list[Any]) -> tuple[Option, ...]:
     titles = choice_titles(top)
     titles = titles if len(titles) == len(listed) else [""] * len(listed)
     return tuple(
-        Option(one_line(title or (value if isinstance(value, str) else json_words(value)), 200), value)
+        Option(
+            one_line(title or (value if isinstance(value, str) else json_words(value)), 200),
+            value,
+            {"title": title, "value": value} if title else None,
+        )
         for title, value in zip(titles, listed, strict=True)
     )
 

@@ -58,7 +58,7 @@ def put_back(answer: Any, shown: Any, asked: Any, secrets: Mapping[str, str]) ->
     found = _restored(answer, leaves, {name: value.strip() for name, value in secrets.items()}, json.dumps(asked))
     left = _masks(found, secrets)
     if left:
-        raise BadInput(f"The answer holds ‹{min(left)}›, and what that stood for isn't in the question any more.")
+        raise BadInput(f"The answer holds ‹{min(left)}›, and what it stood for is no longer in the question.")
     return found
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -11,7 +12,7 @@ from typing import Any
 
 from hitl_tui.core.digest import canonical
 from hitl_tui.core.errors import BadInput
-from hitl_tui.core.safe_text import one_line, safe_text
+from hitl_tui.core.safe_text import ELLIPSIS, one_line, safe_text
 
 APPROVE, EDIT, REJECT, IGNORE, RESPOND = "approve", "edit", "reject", "ignore", "respond"
 EACH, STEP = "each", "step"
@@ -20,6 +21,8 @@ PLACES: Mapping[str, int] = {APPROVE: 1, EDIT: 2, EACH: 2, STEP: 2, REJECT: 3, I
 
 _QUESTION_CELLS = 300
 _SAID_CELLS = 160
+_DOUBTFUL = re.compile(r'^["*]|\s\s|[:=](\s|$)|^(\d+ )?tool$|^option \d+$')
+"""In a name that could pass for a name and a value, or for a part that is numbered here."""
 
 
 class ShapeKind(StrEnum):
@@ -52,10 +55,17 @@ class Form(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """One of several values: its text for a person, one safe line, and what is sent for it."""
+    """One of several values.
+
+    Args:
+        text: for a person to choose by, one safe line; a long one is cut.
+        value: what is sent for it.
+        given: the option as the graph gave it, where that is more than its value.
+    """
 
     text: str
     value: Any
+    given: Any = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +115,7 @@ class Action:
 
 @dataclass(frozen=True, slots=True)
 class Detail:
-    """Something to show whole: a label, one safe line, and a JSON value that isn't safe yet.
+    """Something to show whole: a label, one safe line of any length, and a JSON value that isn't safe yet.
 
     `claim` is what an agent says about what it wants, which nobody has checked: it stands apart.
     """
@@ -196,13 +206,16 @@ class Shape(ABC):
 
 
 def question_line(text: Any) -> str:
-    """Return a question in one safe line."""
-    return one_line(text if isinstance(text, str) else json_words(text), _QUESTION_CELLS)
+    """Return a question in one safe line: of several lines the first, with a sign that it goes on."""
+    said = (text if isinstance(text, str) else json_words(text)).strip()
+    first, *more = said.splitlines() or [""]
+    return one_line(f"{first.rstrip()} {ELLIPSIS}" if more else said, _QUESTION_CELLS)
 
 
 def label_line(text: str) -> str:
-    """Return a label in one safe line."""
-    return one_line(text, 60)
+    """Return the name of a value as a label: whole, in one safe line, as JSON where it could pass for more."""
+    doubtful = text.strip() != text or not text or _DOUBTFUL.search(text)
+    return safe_text(json.dumps(text, ensure_ascii=False) if doubtful else text, multiline=False)
 
 
 def details_of(value: Mapping[str, Any], *without: str) -> tuple[Detail, ...]:
@@ -211,8 +224,8 @@ def details_of(value: Mapping[str, Any], *without: str) -> tuple[Detail, ...]:
 
 
 def whole(text: Any, label: str = "message") -> tuple[Detail, ...]:
-    """Return a text as a detail when one line couldn't hold it."""
-    if not isinstance(text, str) or question_line(text) == text.strip():
+    """Return a text as a detail when one line couldn't hold it; a line that shows all of it is not repeated."""
+    if not isinstance(text, str) or question_line(text) == safe_text(text.strip()):
         return ()
     return (Detail(label, text),)
 

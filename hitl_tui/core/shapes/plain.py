@@ -44,6 +44,9 @@ _OPEN = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 
+_OPTION_CELLS = 60
+_DEFAULT_CELLS = 16
+
 _YES_OR_NO = frozenset(
     {"yes", "no", "y", "n", "true", "false", "ok", "approve", "reject", "예", "네", "아니오", "아니요"}
 )
@@ -109,7 +112,7 @@ def options_of(
     actions = (
         Action(
             APPROVE,
-            f"Take {one_line(usual.text, 16)}" if usual else "Approve",
+            f"Take {one_line(usual.text, _DEFAULT_CELLS)}" if usual else "Approve",
             Wants(present=usual.value if usual else None),
             f"Takes {one_line(usual.text, 60)}." if usual else "",
             "" if usual else no_default,
@@ -117,28 +120,29 @@ def options_of(
         Action(RESPOND, "Choose", choose, "Sends the value of the option you choose."),
     )
     listed = listed_options(options)
+    if usual is not None and one_line(usual.text, _DEFAULT_CELLS) != usual.text:
+        listed.append(Detail("default", usual.value))
     return OptionShape(
         ShapeKind.OPTIONS, question_line(question), (*details, *listed), actions, "", notes, tuple(options)
     )
 
 
 def listed_options(options: Sequence[Option]) -> list[Detail]:
-    """Return options to show, each with what is sent for it where that isn't its text."""
-    found = []
-    for number, option in enumerate(options, start=1):
-        sends = "" if option.value == option.text else f"  ({one_line(json_words(option.value), 80)})"
-        found.append(Detail(f"option {number}", f"{option.text}{sends}"))
-    return found
+    """Return options to show, each whole, as the graph gave it."""
+    return [
+        Detail(f"option {number}", option.value if option.given is None else option.given)
+        for number, option in enumerate(options, start=1)
+    ]
 
 
 def _option(item: Any) -> Option:
     if not isinstance(item, Mapping):
-        return Option(label_line(item if isinstance(item, str) else json_words(item)), item)
+        return Option(one_line(item if isinstance(item, str) else json_words(item), _OPTION_CELLS), item)
     value = next((item[k] for k in ("value", "id", "key") if k in item), item)
     label = next((item[k] for k in ("label", "title", "name", "text") if is_text(item.get(k))), "")
     said = next((item[k] for k in ("description", "detail") if is_text(item.get(k))), "")
     shown = " - ".join(part for part in (label, said) if part) or json_words(value)
-    return Option(one_line(shown, 200), value)
+    return Option(one_line(shown, 200), value, item)
 
 
 @dataclass(frozen=True)

@@ -162,7 +162,7 @@ def again(asked: Asked) -> list[str]:
     for depth in range(len(path), 0, -1):
         place = " → ".join(path[:depth])
         if asked.levels[depth - 1].whole:
-            lines.append(f"{place}: runs again from its start, up to this question and on")
+            lines.append(f"{place}: runs again from its start, through this question and beyond")
         else:
             lines.append(f"{place}: a subgraph, goes on within; its finished nodes don't run again")
     return lines

@@ -80,7 +80,7 @@ class Search:
         """Return what wasn't looked at, one sentence; empty for nothing."""
         if not self.by_id:
             return ""
-        return f"Titles were looked at in the {self.total - self.by_id:,} newest threads, ids in all {self.total:,}."
+        return f"Titles were searched in the {self.total - self.by_id:,} newest threads, ids in all {self.total:,}."
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,11 +10,12 @@ from typing import Any
 from hitl_tui.teams.analysis.amounts import parse_amounts
 from hitl_tui.teams.analysis.beyond import hold
 from hitl_tui.teams.analysis.changes import Change, find_changes
+from hitl_tui.teams.analysis.figures import not_compared, table_steps
 from hitl_tui.teams.analysis.forms import number, shown_amount
 from hitl_tui.teams.analysis.limits import find_limits, find_scope_notes
 from hitl_tui.teams.analysis.model import QUERY, Analysis, Finding, LimitUse, Passage, Source, Step
 from hitl_tui.teams.analysis.questions import answer
-from hitl_tui.teams.analysis.steps import change_steps, compare, say, table_steps
+from hitl_tui.teams.analysis.steps import change_steps, compare, say
 from hitl_tui.teams.analysis.tables import Table, TableSummary, summarise
 from hitl_tui.teams.analysis.words import FALL, RISE, SUBJECTS, concepts, language_of
 from hitl_tui.teams.contract import Citation
@@ -51,8 +52,14 @@ def compute(
     summaries: Sequence[TableSummary],
     analysis_type: str = "comprehensive",
     language: str = "",
+    measured: Sequence[Step] = (),
 ) -> Analysis:
-    """Return steps, limits and findings, without insights; arguments as in `analyse`."""
+    """Return steps, limits and findings, without insights; arguments as in `analyse`.
+
+    Args:
+        query, passages, summaries, analysis_type, language: as in `analyse`.
+        measured: what commands measured before and after, as steps.
+    """
     query = query[:MAX_QUERY]
     language = language or language_of(query)
     wanted = {"comprehensive": {"change", "limits", "tables", "other"}, "limits": {"change", "limits"}}.get(
@@ -70,6 +77,8 @@ def compute(
         steps.extend(step for verdict in verdicts for step in verdict.steps)
     if "other" in wanted and not changes:
         steps.extend(answer(query, amounts, passages, language))
+    if "other" in wanted:
+        steps.extend(measured)
     if "tables" in wanted:
         steps.extend(step for summary in summaries for step in table_steps(summary, language))
     analysis = Analysis(
@@ -80,6 +89,7 @@ def compute(
         limits=_merged([verdict.limits for verdict in verdicts]),
         findings=tuple(finding for verdict in verdicts for finding in verdict.findings),
         change_percent=changes[0].percent if changes else None,
+        unanswered=tuple(not_compared(summaries, language)) if "tables" in wanted else (),
         documents=len({p.path for p in passages} | {s.path for s in summaries}),
     )
     summary = next((verdict.summary for verdict in verdicts if verdict.summary), "")
@@ -114,6 +124,8 @@ def _summary(analysis: Analysis, changes: Sequence[Change], summaries: Sequence[
     first = analysis.steps[0]
     more = len(analysis.steps) - 1
     rest = say(language, f" (계산 {more}건 더)", f" (and {more} more)") if more else ""
+    if analysis.unanswered:
+        rest += say(language, "; 계산하지 못한 것 있음", "; not all of it could be computed")
     place = f" ({summaries[0].path})" if summaries and isinstance(first.sources[0], Citation) else ""
     return f"{first.what}: {first.value}{place}{rest}"
 
@@ -123,13 +135,13 @@ def _nothing(*, amounts: bool, analysis: Analysis) -> str:
     if amounts:
         return say(
             language,
-            "질문에 숫자는 있으나 무엇을 계산할지(변동, 합계, 차이, 비율, 기간)가 없고 표도 없어 계산하지 않았다.",
+            "질문에 숫자는 있으나 무엇을 계산할지(변동, 합계, 차이, 비율, 기간)가 없고 표도 없어 계산하지 않았습니다.",
             "Nothing was computed: the question has figures but asks for no change, sum, difference, share or span, "
             "and there is no table.",
         )
     return say(
         language,
-        "질문에 계산할 금액, 비율, 날짜가 없고 찾은 문서에 표도 없어 계산하지 않았다.",
+        "질문에 계산할 금액, 비율, 날짜가 없고 찾은 문서에 표도 없어 계산하지 않았습니다.",
         "Nothing was computed: the question has no amounts, rates or dates, and no table was found.",
     )
 
@@ -161,15 +173,15 @@ def with_insights(
             text = f"{summary.path}: "
             text += say(
                 language,
-                "파일 스스로 표본(SAMPLE) 자료라고 밝힌다. 실제 시세가 아니다.",
+                "파일 스스로 표본(SAMPLE) 자료라고 밝히고 있습니다. 실제 시세가 아닙니다.",
                 "the file says that it is sample data, not real figures.",
             )
             insights.append(Finding(text, (Citation(summary.path, 1, 1, ""),)))
     insights += [Finding(note) for note in unreadable]
-    if not analysis.documents:
+    if not analysis.documents and all(source == QUERY for step in analysis.steps for source in step.sources):
         text = say(
             language,
-            "주어진 문서가 없어 질문만으로 계산했다.",
+            "주어진 문서가 없어 질문만으로 계산했습니다.",
             "No documents were given; this was computed from the question alone.",
         )
         insights.append(Finding(text, (QUERY,)))
@@ -188,7 +200,7 @@ def _how_far_beyond(analysis: Analysis) -> list[Finding]:
     times = number(abs(percent) / value, 1)
     text = say(
         analysis.language,
-        f"요구된 변동은 문서의 상한의 {times}배이다.",
+        f"요구된 변동은 문서 상한의 {times}배입니다.",
         f"The change asked for is {times} times the limit.",
     )
     sources: tuple[Source, ...] = (QUERY, limit.citation)
@@ -204,7 +216,7 @@ def _read_as(analysis: Analysis) -> list[Finding]:
         pair = f"{shown_amount(change.before, language)} → {shown_amount(change.after, language)}"
         text = say(
             language,
-            f"한쪽에만 적힌 단위를 양쪽에 적용하여 {pair}로 읽었다.",
+            f"한쪽에만 적힌 단위를 양쪽에 적용해 읽었습니다: {pair}.",
             f"A unit written for one amount was taken for both: read as {pair}.",
         )
         found.append(Finding(text, (QUERY,)))
@@ -244,7 +256,7 @@ def _missing_limit(analysis: Analysis) -> list[Finding]:
         return []
     text = say(
         analysis.language,
-        "이 변동에 대한 상한이나 하한을 찾은 구절에서 확인하지 못했다. 상한이 없다는 뜻은 아니다.",
+        "이 변동에 대한 상한이나 하한을 찾은 구절에서 확인하지 못했습니다. 상한이 없다는 뜻은 아닙니다.",
         "The passages found state no limit for this change; that doesn't mean there is none.",
     )
     return [Finding(text)]

@@ -63,9 +63,9 @@ def _held(amount: Amount, limit: Limit, language: str) -> Verdict:
     over = amount.value > other.value or (bound == "below" and amount.value == other.value)
     broken = amount.value < other.value if minimum else over
     high, low = (here, there) if amount.value >= other.value else (there, here)
-    side = say(language, "많음", "above") if amount.value > other.value else say(language, "적음", "below")
+    side = say(language, "많습니다", "above") if amount.value > other.value else say(language, "적습니다", "below")
     if amount.value == other.value:
-        said = say(language, f"{here}: 문서의 {name} {there}과 같다.", f"{here} equals the {name} of {there}.")
+        said = say(language, f"{here}: 문서의 {name}({there})과 같습니다.", f"{here} equals the {name} of {there}.")
     else:
         said = say(
             language,

@@ -29,7 +29,7 @@ def read_text(workspace: Path, path: str) -> str:
         root = workspace.resolve()
         target = (root / path).resolve()
         if not target.is_relative_to(root):
-            raise Unreadable(f"{path} lies outside the workspace.")
+            raise Unreadable(f"{path} is outside the workspace.")
         if not target.is_file():
             raise Unreadable(f"{path} is not a file in the workspace.")
         if target.stat().st_size > MAX_BYTES:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 from hitl_tui.teams.contract import Citation
 
@@ -13,8 +13,8 @@ QUERY: Final = "query"
 QUOTE_LIMIT = 300
 TEXT_LIMIT = 20_000
 
-Source = Citation | Literal["query"]
-"""Where a figure comes from: a citation, or the question itself."""
+Source = Citation | str
+"""Where a figure comes from: a citation, the question itself (`QUERY`), or the TODOs whose output it is."""
 
 ANALYSIS_TYPES = ("comprehensive", "change", "limits", "tables")
 
@@ -198,6 +198,8 @@ class Analysis:
         change_percent: the question's change in percent, exact; None without one.
         not_computed: why nothing was computed; empty when something was.
         documents: number of distinct files that the passages and tables come from.
+        summary: it all in one line.
+        unanswered: what else was asked and could not be computed, one sentence each.
     """
 
     query: str
@@ -211,6 +213,7 @@ class Analysis:
     not_computed: str = ""
     documents: int = 0
     summary: str = ""
+    unanswered: tuple[str, ...] = ()
 
     @property
     def found(self) -> bool:
@@ -235,6 +238,7 @@ class Analysis:
             "not_computed": self.not_computed,
             "documents": self.documents,
             "summary": self.summary,
+            "unanswered": list(self.unanswered),
         }
 
     @classmethod
@@ -252,15 +256,16 @@ class Analysis:
             not_computed=str(data.get("not_computed", "")),
             documents=int(data.get("documents", 0)),
             summary=str(data.get("summary", "")),
+            unanswered=tuple(map(str, data.get("unanswered", ()))),
         )
 
 
 def sources_to_list(sources: tuple[Source, ...]) -> list[Any]:
-    """Return sources as JSON: `"query"` or a citation's dictionary."""
+    """Return sources as JSON: a text as it is, or a citation's dictionary."""
     return [source if isinstance(source, str) else source.to_dict() for source in sources]
 
 
 def sources_from_list(items: Any) -> tuple[Source, ...]:
     """Read what `sources_to_list` wrote."""
-    sources: list[Source] = [QUERY if isinstance(item, str) else Citation.from_dict(item) for item in items]
+    sources: list[Source] = [item if isinstance(item, str) else Citation.from_dict(item) for item in items]
     return tuple(sources)

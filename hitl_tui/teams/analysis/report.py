@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from hitl_tui.teams.analysis.model import Analysis, Finding, LimitUse, Passage, Source, Step
+from hitl_tui.teams.analysis.model import QUERY, Analysis, Finding, LimitUse, Passage, Source, Step
 from hitl_tui.teams.analysis.steps import say
 from hitl_tui.teams.brief import Block, Brief
 from hitl_tui.teams.contract import Citation
@@ -13,7 +13,7 @@ SUMMARY_LIMIT = 200
 _OTHER_LIMITS = 6
 _PASSAGES = 5
 _QUOTE = 180
-_FIGURES = 4
+_FIGURES = 6
 
 
 def render(analysis: Analysis, passages: Sequence[Passage] = ()) -> str:
@@ -33,8 +33,8 @@ def render(analysis: Analysis, passages: Sequence[Passage] = ()) -> str:
     rest = [p for p in passages if p.path not in tables and _label(p) not in cited]
     title = say(language, "그 밖에 찾은 구절", "Other passages found")
     lines += _section(title, (_passage(passage) for passage in rest[:_PASSAGES]))
-    if analysis.not_computed:
-        lines += ["", analysis.not_computed]
+    for sentence in filter(None, (analysis.not_computed, *analysis.unanswered)):
+        lines += ["", sentence]
     return "\n".join(lines) + "\n"
 
 
@@ -42,9 +42,10 @@ def brief(analysis: Analysis) -> Brief:
     """Return what the final answer needs: the outcome or the figures, the computation, what is worth noticing."""
     language = analysis.language
     if not analysis.found:
-        return Brief(absent=(analysis.not_computed,) if analysis.not_computed else ())
+        return Brief(absent=tuple(filter(None, (analysis.not_computed, *analysis.unanswered))))
     told = [_finding(finding, language) for finding in analysis.findings]
     told = told or _figures(analysis)
+    told += [f"- {sentence}" for sentence in analysis.unanswered]
     blocks = []
     for title, lines in (
         (say(language, "계산", "Computation"), _numbered(analysis.steps, language)),
@@ -59,7 +60,7 @@ def brief(analysis: Analysis) -> Brief:
 def _statement(language: str) -> str:
     return say(
         language,
-        "찾은 구절과 계산이며 의견이나 자문이 아니다.",
+        "찾은 구절과 계산이며 의견이나 자문이 아닙니다.",
         "Passages found and arithmetic done; this is not an opinion or advice.",
     )
 
@@ -73,7 +74,9 @@ def _figures(analysis: Analysis) -> list[str]:
     lines = [f"- {step.what}: {step.value} [{_sources(step.sources, language)}]" for step in steps[:_FIGURES]]
     if len(steps) > _FIGURES:
         more = len(steps) - _FIGURES
-        lines.append(say(language, f"- 그 밖의 계산 {more}건은 아래에 있다.", f"- {more} more figures stand below."))
+        lines.append(
+            say(language, f"- 그 밖의 계산 {more}건은 아래에 있습니다.", f"- {more} more figures stand below.")
+        )
     return lines
 
 
@@ -119,8 +122,14 @@ def _finding(finding: Finding, language: str) -> str:
 
 
 def _sources(sources: Sequence[Source], language: str) -> str:
-    names = [say(language, "질문", "question") if isinstance(s, str) else f"`{s.label}`" for s in sources]
+    names = [_source(s, language) for s in sources]
     return ", ".join(dict.fromkeys(names))
+
+
+def _source(source: Source, language: str) -> str:
+    if isinstance(source, Citation):
+        return f"`{source.label}`"
+    return say(language, "질문", "question") if source == QUERY else source
 
 
 def _limit(limit: LimitUse) -> str:

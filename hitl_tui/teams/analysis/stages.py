@@ -11,9 +11,11 @@ from langgraph.graph import END, START, StateGraph
 from langgraph.runtime import Runtime
 
 from hitl_tui.teams.analysis.analyse import MAX_QUERY, compute, with_insights
+from hitl_tui.teams.analysis.figures import measured_steps
 from hitl_tui.teams.analysis.files import limit_lines, read_tables
 from hitl_tui.teams.analysis.forms import rounded
-from hitl_tui.teams.analysis.model import Analysis, Passage
+from hitl_tui.teams.analysis.measured import Run, run_of
+from hitl_tui.teams.analysis.model import Analysis, Passage, Step
 from hitl_tui.teams.analysis.report import brief, citations, render, summary
 from hitl_tui.teams.analysis.steps import say
 from hitl_tui.teams.analysis.tables import TableSummary, summarise
@@ -34,6 +36,7 @@ class AnalysisState(TypedDict, total=False):
     analysis_type: str
     language: str
     passages: list[dict[str, Any]]
+    measured: list[dict[str, Any]]
     nearby: list[dict[str, Any]]
     tables: list[dict[str, Any]]
     notes: list[str]
@@ -80,6 +83,12 @@ def collect(task: TeamTask) -> list[Passage]:
     return list(found.values())[:MAX_PASSAGES]
 
 
+def _runs(task: TeamTask) -> list[Run]:
+    """Return the commands among earlier results, in plan order."""
+    found = (run_of(todo_id, result.to_dict()) for todo_id, result in task.inputs.items())
+    return [run for run in found if run is not None]
+
+
 def _count(n: int, thing: str) -> str:
     """Return `1 table`, `2 tables`."""
     return f"{n} {thing}" if n == 1 else f"{n} {thing}s"
@@ -103,6 +112,7 @@ async def prepare(state: AnalysisState, runtime: Runtime[TeamContext]) -> dict[s
         "analysis_type": str(task.arguments.get("analysis_type", "comprehensive")),
         "language": language,
         "passages": [passage.to_dict() for passage in passages],
+        "measured": [step.to_dict() for step in measured_steps(_runs(task), language)],
     }
 
 
@@ -142,7 +152,13 @@ def _tables(state: AnalysisState) -> list[TableSummary]:
 async def analyse(state: AnalysisState, runtime: Runtime[TeamContext]) -> dict[str, Any]:
     """Do the arithmetic."""
     analysis = await asyncio.to_thread(
-        compute, state["query"], _passages(state), _tables(state), state["analysis_type"], state["language"]
+        compute,
+        state["query"],
+        _passages(state),
+        _tables(state),
+        state["analysis_type"],
+        state["language"],
+        [Step.from_dict(item) for item in state.get("measured", ())],
     )
     runtime.context.progress(
         say(

@@ -11,9 +11,7 @@ from hitl_tui.teams.analysis.changes import Change
 from hitl_tui.teams.analysis.forms import exact, number, percent, shown, shown_amount
 from hitl_tui.teams.analysis.limits import APPLIES_FROM, Limit, relevance
 from hitl_tui.teams.analysis.model import QUERY, Finding, LimitUse, Source, Step
-from hitl_tui.teams.analysis.tables import TableSummary
 from hitl_tui.teams.analysis.words import language_of
-from hitl_tui.teams.contract import Citation
 
 
 def say(language: str, korean: str, english: str) -> str:
@@ -140,7 +138,7 @@ def _held_against(change: Change, ratio: Fraction, group: Sequence[Limit], langu
         steps.extend(allowed)
         text = say(
             language,
-            f"{name}에 따른 금액은 {allowed[0].value}이다.",
+            f"{name}에 따른 금액은 {allowed[0].value}입니다.",
             f"The {name} allows {allowed[0].value}.",
         )
         findings.append(Finding(text, sources))
@@ -192,32 +190,3 @@ def _unused(limit: Limit, change: Change | None, language: str) -> LimitUse:
     return LimitUse(
         amount.text.strip(), limit.bound, exact(amount.value), amount.unit, limit.citation, False, "", reason
     )
-
-
-def table_steps(summary: TableSummary, language: str) -> list[Step]:
-    """Return one step for each column's statistics, by group where the rows are grouped."""
-    quote = "; ".join(summary.filters)
-    source = Citation(summary.path, summary.first_line, summary.last_line, quote)
-    chosen = ", ".join(item.split(" = ", 1)[1] for item in summary.filters)
-    steps = []
-    for stat in summary.stats:
-
-        def text(value: Fraction, kind: str = stat.kind, unit: str = stat.unit) -> str:
-            return shown(value, kind, unit, language)
-
-        rows = stat.group or chosen or say(language, "모든 행", "all rows")
-        sample = say(language, ", 표본 자료", ", sample data") if summary.sample else ""
-        what = say(
-            language,
-            f"{stat.column}, {rows}({stat.count}행{sample})",
-            f"{stat.column}, {rows} ({stat.count} rows{sample})",
-        )
-        mean = text(stat.mean)
-        formula = say(language, "평균", "mean") + f" = {text(stat.total)} ÷ {stat.count} = {mean}"
-        value = say(
-            language,
-            f"평균 {mean}, 중앙값 {text(stat.middle)}, 최소 {text(stat.low)}, 최대 {text(stat.high)}",
-            f"mean {mean}, median {text(stat.middle)}, lowest {text(stat.low)}, highest {text(stat.high)}",
-        )
-        steps.append(Step(what, formula, value, exact(stat.mean), (source,)))
-    return steps

@@ -6,12 +6,13 @@ import csv
 import io
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from statistics import median
 from typing import Any
 
 from hitl_tui.teams.analysis.amounts import parse_amounts
+from hitl_tui.teams.analysis.asked import Best, Ranking, column_called, named_in, rankings, statistics_asked
 from hitl_tui.teams.analysis.numerals import digits
 
 MAX_ROWS = 200_000
@@ -125,6 +126,9 @@ class TableSummary:
         grouped_by: the column the statistics are grouped by, or empty.
         stats: the statistics.
         sample: the file says that it is sample data.
+        totals: the question asks for sums.
+        averages: it asks for averages or gives no hint what else.
+        best: what it asks to be compared.
     """
 
     path: str
@@ -136,6 +140,9 @@ class TableSummary:
     grouped_by: str
     stats: tuple[ColumnStats, ...]
     sample: bool
+    totals: bool = False
+    averages: bool = True
+    best: tuple[Best, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         return {
@@ -148,6 +155,9 @@ class TableSummary:
             "grouped_by": self.grouped_by,
             "stats": [stat.to_dict() for stat in self.stats],
             "sample": self.sample,
+            "totals": self.totals,
+            "averages": self.averages,
+            "best": [best.to_dict() for best in self.best],
         }
 
     @classmethod
@@ -162,6 +172,9 @@ class TableSummary:
             grouped_by=str(data["grouped_by"]),
             stats=tuple(ColumnStats.from_dict(item) for item in data["stats"]),
             sample=bool(data["sample"]),
+            totals=bool(data.get("totals", False)),
+            averages=bool(data.get("averages", True)),
+            best=tuple(Best.from_dict(item) for item in data.get("best", ())),
         )
 
 
@@ -202,7 +215,8 @@ def summarise(table: Table, query: str) -> TableSummary:
     """Return the statistics of the rows and columns a question names; of all where it names none.
 
     Values of text columns that occur in the question choose rows (any of a column's values, all columns). The
-    rows are grouped by a column when the question names several of its values, or says 구별 or `by district`.
+    rows are grouped by a column when the question names several of its values, or says 구별 or `by district`. Where it
+    asks which value of a column is best, the values are compared by the sum of the column it names.
     """
     numeric = _numeric_columns(table)
     text_columns = [i for i in range(len(table.header)) if i not in numeric]
@@ -218,6 +232,8 @@ def summarise(table: Table, query: str) -> TableSummary:
         for value in list(dict.fromkeys(table.rows[r][group] for r in chosen))[:MAX_GROUPS]:
             rows = [r for r in chosen if table.rows[r][group] == value]
             stats += [stat for i in columns if (stat := _stats(table, i, numeric[i], rows, value))]
+    totals, averages = statistics_asked(query)
+    best = [found for ranking in rankings(query) if (found := _best(ranking, table, numeric, named, query))]
     return TableSummary(
         path=table.path,
         row_count=len(table.rows),
@@ -228,6 +244,47 @@ def summarise(table: Table, query: str) -> TableSummary:
         grouped_by="" if group is None else table.header[group],
         stats=tuple(stats),
         sample=table.sample,
+        totals=totals,
+        averages=averages or not (totals or any(found.column for found in best)),
+        best=tuple(best),
+    )
+
+
+def _best(
+    ranking: Ranking, table: Table, numeric: Mapping[int, _Numeric], named: Mapping[int, tuple[str, ...]], query: str
+) -> Best | None:
+    """Return which value of a column is best; None where it isn't certain that one of the table's is meant."""
+    names = {i: bare_name(name) for i, name in enumerate(table.header)}
+    asked = Best(ranking.what, ranking.highest, ranking.said.strip().removesuffix(" and"))
+    column = column_called(ranking.what, names)
+    if column is None:
+        return replace(asked, missing="column", columns=tuple(names.values())) if ranking.certain else None
+    measures = {i: names[i] for i in numeric if i != column}
+    by = named_in(ranking.said, measures) or named_in(query, measures)
+    if not by and column in numeric:
+        return None
+    by = by or (list(measures) if len(measures) == 1 else [])
+    if not by:
+        return replace(asked, missing="measure", columns=tuple(measures.values()))
+    sums: dict[str, Fraction] = {}
+    # A single value that the question names beside is no field to find the best in.
+    filters = {i: values for i, values in named.items() if i != column or len(values) > 1}
+    for r, value in numeric[by[0]].values.items():
+        row = table.rows[r]
+        if row[column] and all(row[i] in values for i, values in filters.items()):
+            sums[row[column]] = sums.get(row[column], Fraction(0)) + value
+    if not sums:
+        return None
+    total = (max if ranking.highest else min)(sums.values())
+    return replace(
+        asked,
+        column=names[column],
+        values=tuple(value for value, found in sums.items() if found == total)[:MAX_GROUPS],
+        by=names[by[0]],
+        total=str(total),
+        kind=numeric[by[0]].kind,
+        unit=numeric[by[0]].unit,
+        groups=len(sums),
     )
 
 
@@ -323,9 +380,8 @@ def bare_name(header: str) -> str:
 
 def _relevant(table: Table, numeric: Mapping[int, _Numeric], query: str) -> list[int]:
     asked = query.casefold()
-    named = [
-        i for i in numeric if len(bare_name(table.header[i])) >= 2 and bare_name(table.header[i]).casefold() in asked
-    ]
+    names = {i: bare_name(table.header[i]) for i in numeric}
+    named = [i for i, name in names.items() if len(name) >= 2 and name.casefold() in asked] or named_in(query, names)
     if not named and _PRICE_QUERY.search(query):
         named = [i for i in numeric if _PRICE_COLUMN.search(table.header[i])]
     return (named or list(numeric))[:MAX_COLUMNS]

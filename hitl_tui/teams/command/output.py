@@ -7,11 +7,30 @@ import json
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 
 from hitl_tui.core.safe_text import mask
 
 LINE_LIMIT = 2_000
 LINES_PER_SECOND = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Notes:
+    """What stands in place of output that isn't there, in a person's language.
+
+    Args:
+        left_out: for bytes in the middle that weren't kept.
+        not_shown: for lines that came too fast to be handed on.
+    """
+
+    left_out: str = "… {count:,} bytes left out …"
+    not_shown: str = "… {count:,} more lines not shown here"
+
+
+NOTES: Mapping[str, Notes] = MappingProxyType(
+    {"en": Notes(), "ko": Notes("… {count:,}바이트 생략됨 …", "… 여기에 표시하지 않은 줄 {count:,}개")}
+)
 
 
 @dataclass(slots=True)
@@ -74,9 +93,11 @@ class Bounded:
 
     Args:
         limit: bytes kept, half of them from each end.
+        notes: what says how much was left out.
     """
 
     limit: int
+    notes: Notes = NOTES["en"]
     total: int = 0
     lines: int = 0
     _head: bytearray = field(init=False, default_factory=bytearray)
@@ -119,7 +140,7 @@ class Bounded:
         return "\n".join(
             (
                 head.decode("utf-8", "replace"),
-                f"… {dropped:,} bytes left out …",
+                self.notes.left_out.format(count=dropped),
                 tail.decode("utf-8", "replace"),
             )
         )
@@ -150,12 +171,14 @@ class Lines:
         clock: seconds, monotonic.
         per_second: lines handed on in one second; the rest is counted and told.
         limit: bytes of one line that are handed on.
+        notes: what says how many weren't.
     """
 
     say: Callable[[str], None]
     clock: Callable[[], float]
     per_second: int = LINES_PER_SECOND
     limit: int = LINE_LIMIT
+    notes: Notes = NOTES["en"]
     _line: bytearray = field(init=False, default_factory=bytearray)
     _cut: bool = field(init=False, default=False)
     _window: float = field(init=False, default=float("-inf"))
@@ -194,7 +217,7 @@ class Lines:
 
     def _tell(self) -> None:
         if self._unsaid:
-            self.say(f"… {self._unsaid:,} more lines not shown here")
+            self.say(self.notes.not_shown.format(count=self._unsaid))
             self._unsaid = 0
 
     def _add(self, part: bytes) -> None:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from hitl_tui.core.errors import BadInput, HitlError
-from hitl_tui.teams.command.output import Bounded, Lines, Masker
+from hitl_tui.teams.command.output import NOTES, Bounded, Lines, Masker, Notes
 
 OUTPUT_LIMIT = 256 * 1024
 GRACE = 3.0
@@ -90,6 +90,7 @@ async def run_command(
     lock_fd: int = -1,
     secrets: Mapping[str, str] | None = None,
     grace: float = GRACE,
+    notes: Notes = NOTES["en"],
 ) -> CommandOutcome:
     """Run a program in a process group of its own and return how it ended.
 
@@ -108,6 +109,7 @@ async def run_command(
         lock_fd: descriptor the program inherits; -1 for none.
         secrets: values by name that are masked in everything it writes.
         grace: seconds between SIGTERM and SIGKILL.
+        notes: what stands in place of output that was left out.
 
     Raises:
         BadInput: the program doesn't exist, may not be run, or can't be started; nothing was done.
@@ -115,7 +117,7 @@ async def run_command(
     """
     loop = asyncio.get_running_loop()
     began = loop.time()
-    run = _Run(loop, limit, on_line, secrets or {})
+    run = _Run(loop, limit, on_line, secrets or {}, notes)
     spawning = asyncio.ensure_future(_spawn(run, argv, cwd, env, lock_fd))
     try:
         transport = await asyncio.shield(spawning)
@@ -160,18 +162,19 @@ class _Run(asyncio.SubprocessProtocol):
         limit: int,
         on_line: Callable[[str, str], None] | None,
         secrets: Mapping[str, str],
+        notes: Notes,
     ) -> None:
         self.ended: asyncio.Future[None] = loop.create_future()
         self.drained: asyncio.Future[None] = loop.create_future()
         self.open_pipes = {1, 2}
         self._clock = loop.time
         self._streams = {
-            fd: _Stream(Masker(secrets), Bounded(limit), self._lines(name, on_line))
+            fd: _Stream(Masker(secrets), Bounded(limit, notes=notes), self._lines(name, on_line, notes))
             for fd, name in ((1, "stdout"), (2, "stderr"))
         }
 
-    def _lines(self, name: str, on_line: Callable[[str, str], None] | None) -> Lines | None:
-        return None if on_line is None else Lines(lambda line: on_line(name, line), self._clock)
+    def _lines(self, name: str, on_line: Callable[[str, str], None] | None, notes: Notes) -> Lines | None:
+        return None if on_line is None else Lines(lambda line: on_line(name, line), self._clock, notes=notes)
 
     def pipe_data_received(self, fd: int, data: bytes) -> None:
         self._streams[fd].feed(data)

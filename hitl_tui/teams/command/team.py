@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any, TypedDict
 from hitl_tui.core.errors import BadInput
 from hitl_tui.core.policy import Risk
 from hitl_tui.core.safe_text import mask
+from hitl_tui.teams.brief import BRIEF, Block, Brief, language_of
+from hitl_tui.teams.command.output import NOTES
 from hitl_tui.teams.command.paths import refuse_outside
 from hitl_tui.teams.command.run import CommandOutcome, command_environment, run_command
 from hitl_tui.teams.contract import TeamContext, TeamResult
@@ -30,6 +32,34 @@ PREVIEW_LIMIT = 64 * 1024
 DEFAULT_TIMEOUT = 600.0
 STOP_MARGIN = 15.0
 _DERIVED = ("argv", "preview", "timeout", "exit_codes")
+_SHORT_CHARS = 600
+_SHORT_LINES = 12
+_WORDS: Mapping[str, Mapping[str, str]] = MappingProxyType(
+    {
+        "en": {
+            "ended": "Exit code {code} after {duration:.1f} s.",
+            "stdout": "Output:",
+            "stderr": "Errors:",
+            "nothing": "It printed nothing.",
+            "declared_done": "A person said that it was done; its output is not known.",
+            "by_hand": "a person said that it was done; its output is not known",
+            "summary": "{name}: exit code {code}, {counted} in {duration:.1f} s",
+            "line": "{lines:,} line",
+            "lines": "{lines:,} lines",
+        },
+        "ko": {
+            "ended": "종료 코드 {code}, {duration:.1f}초 걸렸습니다.",
+            "stdout": "출력:",
+            "stderr": "오류 출력:",
+            "nothing": "출력이 없습니다.",
+            "declared_done": "완료되었다고 사람이 확인했습니다. 출력은 알 수 없습니다.",
+            "by_hand": "사람이 완료했다고 확인함, 출력은 알 수 없음",
+            "summary": "{name}: 종료 코드 {code}, {duration:.1f}초 동안 {counted}",
+            "line": "{lines:,}줄",
+            "lines": "{lines:,}줄",
+        },
+    }
+)
 
 
 class CommandState(TypedDict, total=False):
@@ -191,6 +221,7 @@ class CommandTeam:
                 on_line=lambda _, line: context.progress(line.expandtabs()),
                 lock_fd=context.lock_fd,
                 secrets=context.secrets,
+                notes=NOTES[_language(context)],
             )
             refuse_failure(arguments, outcome, context.secrets)
             return outcome.to_dict()
@@ -200,7 +231,7 @@ class CommandTeam:
 
     async def _report_node(self, state: CommandState, runtime: Runtime[TeamContext]) -> CommandState:
         context = runtime.context
-        result = report(context.task.arguments, state["outcome"], context.secrets)
+        result = report(context.task.arguments, state["outcome"], context.secrets, _language(context))
         return {"outcome": {}, "result": result.to_dict()}
 
     def _declared(self, name: object) -> CommandDeclaration:
@@ -239,6 +270,11 @@ class CommandTeam:
             raise BadInput(f'The declaration of "{name}" changed since it was approved, so it was not run; ask again.')
         refuse_outside(declared, bound["parameters"], workspace)
         return declared
+
+
+def _language(context: TeamContext) -> str:
+    """Return the language that the session's question is in."""
+    return language_of(context.task.query or context.task.task)
 
 
 def command_words(text: str) -> list[str]:
@@ -293,28 +329,39 @@ def refuse_failure(arguments: Mapping[str, Any], outcome: CommandOutcome, secret
     raise TeamFailure(f'The command "{arguments["command"]}" {how}{last}.', data=data)
 
 
-def report(arguments: Mapping[str, Any], outcome: Mapping[str, Any], secrets: Mapping[str, str]) -> TeamResult:
-    """Return what a person and other teams get of a command that ended well."""
-    name = arguments["command"]
+def report(
+    arguments: Mapping[str, Any], outcome: Mapping[str, Any], secrets: Mapping[str, str], language: str = "en"
+) -> TeamResult:
+    """Return what a person and other teams get of a command that ended well.
+
+    Args:
+        arguments: what was approved.
+        outcome: as `CommandOutcome.to_dict` gives it.
+        secrets: values that are masked, by name.
+        language: of what a person reads, `ko` or `en`.
+    """
+    name, words = arguments["command"], _WORDS[language]
     argv = [mask(str(part), secrets) for part in arguments["argv"]]
-    line = shlex.join(argv)
+    line = fenced(shlex.join(argv))
     if outcome.get("declared_done"):
-        said = "A person said that it was done; its output is not known."
+        text = f"{line}\n\n{words['declared_done']}\n"
         return TeamResult(
-            text=f"{fenced(line)}\n\n{said}\n",
-            data={"command": name, "argv": argv, "declared_done": True},
-            summary=f"{name}: a person said that it was done; its output is not known",
+            text=text,
+            data={"command": name, "argv": argv, "declared_done": True, BRIEF: Brief(answer=text.strip()).to_dict()},
+            summary=f"{name}: {words['by_hand']}",
         )
     code, duration, lines = outcome["exit_code"], outcome["duration"], outcome.get("stdout_lines", 0)
-    parts = [fenced(line), f"Exit code {code} after {duration:.1f} s."]
-    for title, key in (("Output", "stdout"), ("Errors", "stderr")):
-        if str(outcome[key]).strip():
-            parts.append(f"{title}:\n\n{fenced(str(outcome[key]).expandtabs())}")
-    if len(parts) == 2:
-        parts.append("It printed nothing.")
-    printed = f"{lines:,} line{'' if lines == 1 else 's'}"
+    parts = [line, words["ended"].format(code=code, duration=duration)]
+    printed = {key: str(outcome[key]).expandtabs() for key in ("stdout", "stderr") if str(outcome[key]).strip()}
+    parts += [f"{words[key]}\n\n{fenced(text)}" for key, text in printed.items()] or [words["nothing"]]
+    text = "\n\n".join(parts)
+    counted = words["line" if lines == 1 else "lines"].format(lines=lines)
+    summary = words["summary"].format(name=name, code=code, counted=counted, duration=duration)
+    said = "".join(printed.values())
+    short = len(said) <= _SHORT_CHARS and said.count("\n") <= _SHORT_LINES
+    brief = Brief(answer=text) if short else Brief(answer=summary, evidence=(Block(text),))
     return TeamResult(
-        text="\n\n".join(parts) + "\n",
-        data={"command": name, "argv": argv, **outcome},
-        summary=f"{name}: exit code {code}, {printed} in {duration:.1f} s",
+        text=f"{text}\n",
+        data={"command": name, "argv": argv, **outcome, BRIEF: brief.to_dict()},
+        summary=summary,
     )

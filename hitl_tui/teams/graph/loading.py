@@ -204,7 +204,7 @@ def _types(names: tuple[str, ...]) -> set[tuple[str, ...]]:
         module, _, kind = name.partition(":")
         try:
             if not isinstance(getattr(importlib.import_module(module), kind), type):
-                raise GraphError(f'state_types: "{one_line(name, 100)}" is no class.')
+                raise GraphError(f'state_types: "{one_line(name, 100)}" is not a class.')
         except (ImportError, AttributeError, ValueError) as error:
             raise GraphError(
                 f'state_types: there is no class "{one_line(name, 100)}"; expected module:Class.'

@@ -37,7 +37,7 @@ _ENGLISH = {
     "no_hit": "nothing found",
 }
 _KOREAN = {
-    "found": "“{query}”에 대해 {files}에서 {passages}을 찾았습니다. 관련도가 높은 순서입니다.",
+    "found": "“{query}”에 대해 {files}에서 {passages}를 찾았습니다. 관련도가 높은 순서입니다.",
     "nothing": "찾지 못했습니다: 검색한 {searched} 어디에도 “{query}”에 관한 내용이 없습니다.",
     "no_files": "찾지 못했습니다: 검색할 문서가 없습니다.",
     "missing": "이 문서들에 없는 말: {words}.",

@@ -65,7 +65,7 @@ async def test_of_many_threads_the_oldest_are_found_by_id_alone_and_that_is_said
         by_id = await store.search("ASK")
         assert [t.thread_id for t in by_id.threads] == ["asks"]
         assert (by_id.total, by_id.by_id) == (3, 1)
-        assert by_id.note == "Titles were looked at in the 2 newest threads, ids in all 3."
+        assert by_id.note == "Titles were searched in the 2 newest threads, ids in all 3."
         assert [t.thread_id for t in (await store.search("bob")).threads] == ["forked"]
         assert [t.thread_id for t in (await store.search("s k")).threads] == ["forked", "asks"]
         assert [t.thread_id for t in (await store.search("s k", 1, 1)).threads] == ["asks"]

@@ -1,0 +1,175 @@
+"""What declared commands did, told in the final answer from what they printed themselves."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from types import MappingProxyType
+
+from hitl_tui.core.todos import clip
+from hitl_tui.teams.analysis.measured import Difference, Run, deleted, differences
+
+Mark = Callable[[str], str]
+"""How a text by others is written: as code, or plain."""
+
+_LINE = 240
+_FEW, _LAST = 3, 12
+_MOST = 12
+
+WORDS: Mapping[str, Mapping[str, str]] = MappingProxyType(
+    {
+        "en": {
+            "done": "What was done",
+            "file": "deleted 1 file: {where}",
+            "files": "deleted {count:,} files in {where}",
+            "entry": "deleted 1 entry: {where}",
+            "entries": "deleted {count:,} entries in {where}",
+            "none": "deleted nothing",
+            "by_hand": "a person said that it was done; its output is not known",
+            "nothing": "printed nothing",
+            "line": "1 line of output",
+            "lines": "{count:,} lines of output",
+            "more": "and {count:,} more lines",
+            "one_more": "and 1 more line",
+            "compared": "compared with {before}",
+            "less": "{label}: {before} before, {after} now: {apart} less",
+            "greater": "{label}: {before} before, {after} now: {apart} more",
+            "about": "about {apart}",
+            "same": "unchanged: {labels}",
+            "others": "{count:,} more figures changed",
+        },
+        "ko": {
+            "done": "실행한 일",
+            "file": "파일 1개 삭제: {where}",
+            "files": "{where}에서 파일 {count:,}개 삭제",
+            "entry": "항목 1개 삭제: {where}",
+            "entries": "{where}에서 항목 {count:,}개 삭제",
+            "none": "삭제한 것 없음",
+            "by_hand": "사람이 완료했다고 확인함, 출력은 알 수 없음",
+            "nothing": "출력 없음",
+            "line": "출력 1줄",
+            "lines": "출력 {count:,}줄",
+            "more": "그 밖에 {count:,}줄",
+            "one_more": "그 밖에 1줄",
+            "compared": "{before} 때와 비교",
+            "less": "{label}: 전 {before}, 후 {after}, {apart} 감소",
+            "greater": "{label}: 전 {before}, 후 {after}, {apart} 증가",
+            "about": "약 {apart}",
+            "same": "변화 없음: {labels}",
+            "others": "그 밖에 달라진 수치 {count:,}개",
+        },
+    }
+)
+
+
+def worth_telling(runs: Sequence[Run]) -> bool:
+    """Whether there is more to say than what one command printed."""
+    return len(runs) > 1 or any(deleted(run) is not None for run in runs)
+
+
+def told(runs: Sequence[Run], language: str) -> str:
+    """Return a Markdown list of what each command did, with the differences between what they measured.
+
+    Args:
+        runs: in the order of the plan.
+        language: `ko` or `en`; others get English.
+    """
+    words = WORDS.get(language, WORDS["en"])
+    found = differences(runs)
+    lines = []
+    for run in runs:
+        apart = [difference for difference in found if difference.later == run.todo_id]
+        said, under = _of_run(run, apart, runs, words)
+        lines.append(f"- {code(run.command)}: {said}")
+        lines += [f"  - {line}" for line in under]
+    return f"**{words['done']}**\n\n" + "\n".join(lines)
+
+
+def in_short(runs: Sequence[Run], language: str) -> list[str]:
+    """Return what was deleted and what changed, or else what the last command printed first, without markup."""
+    words = WORDS.get(language, WORDS["en"])
+    said = []
+    for run in runs:
+        gone = deleted(run)
+        if gone is not None:
+            said.append(f"{run.command}: {_deletion(gone, run, words, plain)}")
+    said += [_difference(d, words, plain) for d in differences(runs) if d.changed][:2]
+    last = runs[-1]
+    if not said and last.lines and not last.by_hand:
+        said.append(f"{last.command}: {plain(last.lines[0])}")
+    return said
+
+
+def _of_run(
+    run: Run, apart: Sequence[Difference], runs: Sequence[Run], words: Mapping[str, str]
+) -> tuple[str, list[str]]:
+    """Return what stands beside a command's name, and the lines under it."""
+    lines, gone = run.lines, deleted(run)
+    if run.by_hand:
+        return words["by_hand"], []
+    if gone is not None:
+        return _deletion(gone, run, words, code), []
+    if apart:
+        earlier = dict.fromkeys(d.earlier for d in apart)
+        names = ", ".join(code(r.command) for r in runs if r.todo_id in earlier)
+        return words["compared"].format(before=names), list(_differences(apart, words))
+    if not lines:
+        return words["nothing"], []
+    if len(lines) == 1:
+        return code(lines[0]), []
+    if len(lines) <= (_LAST if run is runs[-1] else _FEW):
+        return words["lines"].format(count=len(lines)), [code(line) for line in lines]
+    if any(d.earlier == run.todo_id for d in differences(runs)):
+        return words["lines"].format(count=len(lines)), []
+    rest = len(lines) - 1
+    return code(lines[0]), [words["one_more" if rest == 1 else "more"].format(count=rest)]
+
+
+def _differences(apart: Sequence[Difference], words: Mapping[str, str]) -> Iterator[str]:
+    changed = [d for d in apart if d.changed]
+    for difference in changed[:_MOST]:
+        yield _difference(difference, words, code)
+    if changed[_MOST:]:
+        yield words["others"].format(count=len(changed) - _MOST)
+    same = [f"{code(d.after.label)} ({d.after.text})" for d in apart if not d.changed]
+    if same:
+        more = [f"… +{len(same) - _MOST}"] if len(same) > _MOST else []
+        yield words["same"].format(labels=", ".join([*same[:_MOST], *more]))
+
+
+def _difference(difference: Difference, words: Mapping[str, str], shown: Mark) -> str:
+    apart = difference.apart
+    if difference.before.sized:
+        apart = words["about"].format(apart=apart)
+    less = difference.after.value < difference.before.value
+    return words["less" if less else "greater"].format(
+        label=shown(difference.after.label), before=difference.before.text, after=difference.after.text, apart=apart
+    )
+
+
+def _deletion(gone: Sequence[str], run: Run, words: Mapping[str, str], shown: Mark) -> str:
+    if not gone:
+        return words["none"]
+    files = any(pair == ("-type", "f") for pair in zip(run.argv, run.argv[1:], strict=False))
+    if len(gone) == 1:
+        return words["file" if files else "entry"].format(where=shown(gone[0]))
+    where = posixpath.commonpath([posixpath.dirname(path) or "." for path in gone]) if _one_kind(gone) else "."
+    return words["files" if files else "entries"].format(count=len(gone), where=shown(where or "."))
+
+
+def _one_kind(paths: Sequence[str]) -> bool:
+    return len({path.startswith("/") for path in paths}) == 1
+
+
+def plain(text: str) -> str:
+    """Return a text on one line, bounded."""
+    return clip(" ".join(text.split()), _LINE)
+
+
+def code(text: str) -> str:
+    """Return a text as code in a line of Markdown that nothing in it can end."""
+    line = plain(text)
+    ticks = "`" * (max((len(run) for run in re.findall("`+", line)), default=0) + 1)
+    pad = " " if line.startswith("`") or line.endswith("`") else ""
+    return f"{ticks}{pad}{line}{pad}{ticks}"

@@ -1,0 +1,199 @@
+"""The help begins where the person is and can be searched; and what the plan, the history and the first screen say."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+
+import pytest
+from console_support import EXAMPLE, RISE, Console, command_workspace, console
+from textual.content import Content
+from textual.widgets import Static
+
+from hitl_tui.console.help import KeyRow, having, help_rows, parts_here, sections_of
+from hitl_tui.console.keys import ANYWHERE, FINDING, HISTORY, PLAN, QUESTION, SESSION
+from hitl_tui.console.screens.helping import HelpScreen, HelpText
+from hitl_tui.console.screens.home import declared_mode
+from hitl_tui.console.screens.session import SessionScreen
+from hitl_tui.console.screens.viewer import Viewer
+from hitl_tui.console.widgets.bars import KeyLine
+from hitl_tui.console.widgets.history import HistoryTable
+from hitl_tui.console.widgets.plan import PlanTable
+from hitl_tui.console.widgets.rows import Rows
+from hitl_tui.console.widgets.stream import Line, Stream
+
+
+def titles(c: Console) -> list[str]:
+    return [section[0].text.plain for section in sections_of(c.app.screen.query_one(Rows).rows)]
+
+
+def said(c: Console) -> list[str]:
+    return [row.text.plain for row in c.app.screen.query_one(Rows).rows]
+
+
+def foot(c: Console) -> str:
+    return Content.from_markup(str(c.app.screen.query_one(HelpText).border_subtitle)).plain
+
+
+def history(c: Console) -> list[str]:
+    table = c.session.query_one(HistoryTable)
+    return [str(table.get_row_at(n)[0]) for n in range(table.row_count)]
+
+
+async def shown_help(c: Console) -> None:
+    await c.press("f1")
+    await c.until(lambda: isinstance(c.app.screen, HelpScreen), "the help")
+
+
+@pytest.mark.long
+async def test_the_help_begins_with_the_pane_that_has_the_focus_and_its_key_closes_it(tmp_path: Path) -> None:
+    async with console(tmp_path, query=RISE, size=(80, 24)) as c:
+        await c.asked()
+        c.session.set_focus(c.session.query_one(PlanTable))
+        assert parts_here(c.session)[:3] == [PLAN, FINDING, SESSION]
+        await shown_help(c)
+        assert titles(c)[0] == "Plan pane" and titles(c)[1] == "Signs in the plan"
+        assert titles(c).index("Anywhere") < titles(c).index("History pane")
+        await c.press("f1")
+        assert isinstance(c.app.screen, SessionScreen)
+        for pane, part, title in (
+            (c.session.query_one(HistoryTable), HISTORY, "History pane"),
+            (c.panel, QUESTION, "Question (Ctrl+G)"),
+        ):
+            c.session.set_focus(pane)
+            assert parts_here(c.session)[0] == part and ANYWHERE not in parts_here(c.session)
+            await shown_help(c)
+            assert titles(c)[0] == title
+            await c.press("escape")
+        await c.press("f6")
+        c.session.set_focus(c.session.query_one(PlanTable))
+        await c.press("enter")
+        await c.until(lambda: isinstance(c.app.screen, Viewer), "the TODO")
+        await c.press("f1")
+        assert isinstance(c.app.screen, SessionScreen), "it closes any text"
+        assert c.status("todo_001") == "waiting_approval"
+
+
+async def test_words_are_looked_for_in_the_help(tmp_path: Path) -> None:
+    async with console(tmp_path, size=(80, 24)) as c:
+        await shown_help(c)
+        assert "/ looks for words" in foot(c)
+        whole = len(said(c))
+        await c.press("slash", *"prior")
+        assert titles(c) == ["Plan pane", "Signs in the plan", "Commands"]
+        assert "/prior" in foot(c)
+        await c.press("j", "q")
+        assert "not found" in foot(c) and "/priorjq" in foot(c), "what is typed is no key"
+        await c.press("escape")
+        assert len(said(c)) == whole and isinstance(c.app.screen, HelpScreen)
+        await c.press("slash", *"plan.undo", "enter", "escape")
+        assert len(said(c)) == whole, "kept words go first"
+        await c.press("slash", *"a", "f1")
+        assert not isinstance(c.app.screen, HelpScreen), "its own key closes it even then"
+
+
+def test_a_section_is_found_whole_by_its_title_and_a_key_by_its_name() -> None:
+    rows = help_rows()
+    assert [s[0].text.plain for s in sections_of(having(rows, "history pane"))] == ["History pane"]
+    assert len(having(rows, "history pane")) > 4
+    found = having(rows, "plan.undo")
+    assert [row.binding for row in found if isinstance(row, KeyRow)] == ["plan.undo"]
+    assert having(rows, "no such words") == []
+
+
+async def test_names_of_bindings_stand_at_the_end_of_their_lines(tmp_path: Path) -> None:
+    async with console(tmp_path, size=(120, 40)) as c:
+        await shown_help(c)
+        lines = c.app.screen.query_one(Rows)
+        drawn = ["".join(s.text for s in lines.render_line(y)).rstrip() for y in range(lines.size.height)]
+        keys = [line for line in drawn if line.endswith(("console.help", "plan.undo", "choosing.1 … 9"))]
+        assert len(keys) == 3 and len({len(line) for line in keys}) == 1
+        assert sum("Choose the option of this number" in line for line in drawn) == 1
+
+
+@pytest.mark.long
+async def test_the_plan_names_its_keys_and_counts_its_lines_at_80x24(tmp_path: Path) -> None:
+    async with console(tmp_path, query=RISE, size=(80, 24)) as c:
+        await c.asked()
+        table = c.session.query_one(PlanTable)
+        table.focus()
+        await c.pilot.pause()
+        line = str(c.session.query_one(KeyLine).render())
+        for named in ("Enter show", "a approve", "s skip", "/ find", "K J move", "p priority", "F1 help"):
+            assert f" {named} " in line
+        assert str(table.border_title) == "Plan · 2"
+        await c.press("slash", *"analy")
+        assert str(table.border_title) == "Plan · 1 of 2"
+        await c.press("escape")
+        assert str(table.border_title) == "Plan · 2"
+
+
+async def test_the_stream_and_the_help_have_a_first_and_a_last_line(tmp_path: Path) -> None:
+    async with console(tmp_path, query=RISE, size=(80, 24)) as c:
+        await c.asked()
+        stream = c.session.query_one(Stream)
+        stream.add([Line("", "", f"line {n}") for n in range(300)])
+        c.session.show_pane("stream", focus=True)
+        await c.until(lambda: stream.scroll_offset.y == stream.max_scroll_y > 0, "its end")
+        await c.press("g")
+        await c.until(lambda: stream.scroll_offset.y == 0, "the first line")
+        await c.press("G")
+        await c.until(lambda: stream.is_vertical_scroll_end, "the newest line")
+        await shown_help(c)
+        text = c.app.screen.query_one(HelpText)
+        await c.press("end")
+        await c.until(lambda: text.scroll_offset.y == text.max_scroll_y > 0, "the last line")
+        await c.press("g")
+        await c.until(lambda: text.scroll_offset.y == 0, "the first line again")
+
+
+@pytest.mark.long
+async def test_the_history_says_what_led_to_each_checkpoint(tmp_path: Path) -> None:
+    workspace = command_workspace(tmp_path / "w")
+    async with console(tmp_path / "d", workspace, query="What is the cap?", size=(160, 40)) as c:
+        await c.asked()
+        for number in (2, 3):
+            await c.send(f"/todo add command_team keep file=f{number} --after todo_001")
+            await c.until(partial(c.status, f"todo_00{number}"), "the TODO")
+        await c.send("/todo priority 2 critical")
+        await c.send("/todo move 3 before 2")
+        await c.until(lambda: "moved 003" in history(c)[0], "the newest")
+        rows = history(c)
+        assert "002 is critical" in rows[1] and "added keep file=f3" in rows[2] and "added keep file=f2" in rows[3]
+        assert "asked 001" in rows[0] and "asked 001" in rows[4]
+        c.session.query_one(HistoryTable).focus()
+        await c.press("end")
+        oldest = c.session.query_one(HistoryTable).selected
+        assert oldest is not None and not oldest.parent_id
+        await c.press("g")
+        newest = c.session.query_one(HistoryTable).selected
+        assert newest is not None and newest.checkpoint_id == c.snapshot.checkpoint_id
+
+
+@pytest.mark.parametrize(
+    ("text", "mode"),
+    [
+        ("", "step"),
+        ('[defaults]\nmode = "risk"\n', "risk"),
+        ('[defaults]\nmode = "none"\n', ""),
+        ('defaults = "risk"\n', ""),
+        ("[defaults\n", ""),
+    ],
+)
+def test_the_mode_of_a_workspace_is_read_from_its_file(tmp_path: Path, text: str, mode: str) -> None:
+    (tmp_path / "hitl.toml").write_text(text, encoding="utf-8")
+    assert declared_mode(tmp_path / "hitl.toml") == mode
+    assert declared_mode(tmp_path) == "", "a folder"
+
+
+async def test_the_first_screen_says_which_mode_new_sessions_get_and_its_key(tmp_path: Path) -> None:
+    (tmp_path / "w").mkdir()
+    async with console(tmp_path / "d", tmp_path / "w") as c:
+        facts = c.app.home.query_one("#home-facts", Static)
+        assert "ASK EVERY STEP  (F4 changes it)" in str(facts.render())
+        await c.press("f4")
+        assert "ASK PLAN, THEN RISKY STEPS  (F4 changes it)" in str(facts.render()), "the one after it"
+    async with console(tmp_path / "e", EXAMPLE) as c:
+        facts = c.app.home.query_one("#home-facts", Static)
+        await c.until(lambda: "as hitl.toml says" in str(facts.render()), "what the file declares")
+        assert "ASK EVERY STEP  (as hitl.toml says; F4 changes it)" in str(facts.render())

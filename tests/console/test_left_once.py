@@ -1,0 +1,50 @@
+"""A key that repeats while a screen is being left leaves that screen alone, and does things once."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from console_support import RISE, Console, console
+from textual.events import Key
+
+from hitl_tui.console.palette import Palette
+from hitl_tui.console.screens.home import HomeScreen
+
+
+def burst(c: Console, *names: str) -> None:
+    """Let keys arrive at once, as a slow link delivers them."""
+    for name in names:
+        c.app.post_message(Key(name, "\r" if name == "enter" else None))
+
+
+@pytest.mark.parametrize("opening", ["f1", "f3", "f5", "ctrl+p"])
+@pytest.mark.parametrize("key", ["escape", "enter"])
+async def test_keys_that_repeat_close_one_screen_and_end_nothing(tmp_path: Path, opening: str, key: str) -> None:
+    async with console(tmp_path, query=RISE) as c:
+        await c.asked()
+        await c.press(opening)
+        await c.until(lambda: c.app.screen is not c.session, "the screen")
+        await c.pilot.pause(0.3)
+        burst(c, "down", *[key] * 5)
+        await c.pilot.pause(0.5)
+        assert c.app.is_running and c.app.return_code in (None, 0)
+        assert c.session in c.app.screen_stack
+        assert c.status("todo_001") == "waiting_approval"
+
+
+async def test_what_is_chosen_in_the_palette_twice_is_done_once(tmp_path: Path) -> None:
+    async with console(tmp_path, query=RISE) as c:
+        await c.asked()
+        await c.press("ctrl+o")
+        await c.until(lambda: isinstance(c.app.screen, HomeScreen), "the sessions")
+        for _ in range(5):
+            await c.press("ctrl+p")
+            await c.until(lambda: isinstance(c.app.screen, Palette), "the palette")
+            await c.pilot.pause(0.3)
+            burst(c, "down", "enter", "enter", "enter")
+            await c.until(lambda: not isinstance(c.app.screen, Palette), "its end")
+            await c.pilot.pause(0.2)
+            assert c.app.is_running
+            while not isinstance(c.app.screen, HomeScreen):
+                await c.press("ctrl+o" if c.app.screen is c.app.session else "escape")

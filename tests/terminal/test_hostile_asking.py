@@ -1,0 +1,140 @@
+"""Hostile questions from inside a graph, in every dialog that answers one, and what is said of it on a command line."""
+
+from __future__ import annotations
+
+import os
+import pty
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from terminal_support import CTRL_G, F6, PAGE_DOWN, ROOT
+from test_hostile import _FORBIDDEN, CTRL_P, ESC, F1, F3, Watched
+
+pytestmark = pytest.mark.long
+
+GRAPH = "tests/terminal/hostile_graph.py:graph"
+BEGINS = "␛[2J␛[31m␛]0;pwned␇"
+PASTED = "\x1b[200~\u202ewhy\u200b [@click=app.quit]x[/] \x9b2J\x1b[201~"
+F5, DOWN = "\x1b[15~", "\x1b[B"
+
+
+def read(terminal: Watched) -> None:
+    """Read the question to its end, however many pages that takes, and wait until keys decide."""
+    while "· ready " not in terminal.text:
+        terminal.see_one("· ready ", "more below")
+        if "more below" in terminal.text:
+            terminal.keys(PAGE_DOWN)
+            terminal.rest()
+
+
+def look(terminal: Watched, key: str, title: str, typed: str) -> None:
+    """Open a dialog of the question, type into it, and leave it."""
+    terminal.keys(CTRL_G)
+    read(terminal)
+    terminal.keys(key)
+    terminal.see(f"{title} ─")
+    terminal.keys(typed)
+    terminal.rest()
+    terminal.keys(ESC)
+    terminal.see("· ready ", without=f"{title} ─")
+    terminal.keys(ESC)
+    terminal.see("Enter send")
+
+
+def answer(terminal: Watched, value: str, *seen: str) -> None:
+    """Answer the question by a command; the next one has these words."""
+    terminal.send(f"/answer 1 {value}")
+    terminal.see("QUESTION", *seen)
+
+
+def test_every_dialog_of_a_hostile_question(tmp_path: Path) -> None:
+    work = tmp_path / "w"
+    work.mkdir()
+    command = ("attach", GRAPH, "--input", "{}", "--workspace", str(work))
+    with Watched(tmp_path / "d", (80, 24), *command) as terminal:
+        terminal.see("QUESTION", BEGINS)
+        look(terminal, "2", "Fill in · 001", f"{PASTED}\t" * 4)
+        look(terminal, "6", "Question · 001", PAGE_DOWN * 6)
+        look(terminal, "3", "Reject · 001", PASTED)
+        answer(terminal, '{"count": 2}', "Approve", "delete")
+        look(terminal, "2", "· 001", f"{PASTED}\t" * 3)
+        look(terminal, "3", "· 001", PASTED)
+        look(terminal, "5", "· 001", PASTED)
+        answer(terminal, "approve", "Choose")
+        look(terminal, "5", "· 001", DOWN * 2)
+        answer(terminal, "1", "a draft")
+        look(terminal, "2", "· 001", PASTED)
+        answer(terminal, "edit better", "Say something")
+        look(terminal, "5", "· 001", PASTED)
+        answer(terminal, "words", "Go on?")
+        look(terminal, "6", "Question · 001", PAGE_DOWN * 40)
+        for line in ("/graph 1", "/state show 1", "/state diff 1", "/rules", "/checkpoint list"):
+            terminal.send(line)
+            terminal.rest()
+            terminal.keys(ESC)
+            terminal.rest()
+        for key in (F5, ESC, F3, ESC, F6, F6, F6, F1, ESC, CTRL_P, ESC):
+            terminal.keys(key)
+            terminal.rest()
+        terminal.harmless()
+        assert terminal.leave() == 0
+    for log in (tmp_path / "d").glob("*.log"):
+        assert not _FORBIDDEN.search(log.read_text(encoding="utf-8"))
+
+
+def in_terminal(*arguments: str, said: Sequence[str] = ()) -> str:
+    """Run a command in a dumb terminal of its own, and type lines; return all that it wrote there."""
+    master, slave = pty.openpty()
+    environ = {**os.environ, "TERM": "dumb", "HITL_USER": "ops"}
+    written = b""
+    with subprocess.Popen(
+        [sys.executable, "-m", "hitl_tui", *arguments], stdin=slave, stdout=slave, stderr=slave, cwd=ROOT, env=environ
+    ) as child:
+        os.close(slave)
+        os.write(master, "".join(f"{line}\n" for line in said).encode())
+        try:
+            while chunk := os.read(master, 65_536):
+                written += chunk
+        except OSError:  # the other end is closed
+            pass
+        assert child.wait(60) in (0, 1, 2, 3)
+    os.close(master)
+    return written.decode("utf-8")
+
+
+def test_every_command_about_a_hostile_graph_in_a_terminal(tmp_path: Path) -> None:
+    work, data = tmp_path / "w", ("--data", str(tmp_path / "d"))
+    work.mkdir()
+    said = in_terminal("attach", GRAPH, "--input", "{}", "--workspace", str(work), "--json", *data)
+    assert '"status": "waiting"' in said
+    typed = (
+        "/todos",
+        "/todo show 1",
+        "/graph 1",
+        "/state show 1",
+        "/checkpoint list",
+        '/answer 1 {"count": 2}',
+        "/quit",
+    )
+    commands = [
+        (["rename", "s1", "x \u202e [@click=app.quit]x[/] \x9b2J"], ()),
+        (["--line", "--session", "s1"], typed),
+        (["do", "s1", "/todo reject 1 \u202ewhy\x9b2J"], ()),
+        (["show", "s1"], ()),
+        (["sessions"], ()),
+        (["audit", "export", "s1"], ()),
+        (["lint", GRAPH], ()),
+        (["export", "s1", str(tmp_path / "s1.md")], ()),
+    ]
+    shown = ""
+    for command, lines in commands:
+        written = in_terminal(*command, *data, said=lines)
+        found = _FORBIDDEN.search(written)
+        assert found is None and "\x1b" not in written and "\x07" not in written, (command, written)
+        shown += written
+    assert BEGINS in shown and "⟨U+202E⟩" in shown and "delete ␛" in shown
+    text = (tmp_path / "s1.md").read_text(encoding="utf-8")
+    assert not _FORBIDDEN.search(text) and "\x1b" not in text
