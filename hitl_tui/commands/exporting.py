@@ -15,7 +15,7 @@ from hitl_tui.core.errors import BadInput, StorageError
 from hitl_tui.core.safe_text import one_line, safe_text
 from hitl_tui.core.todos import Status, SupervisorTodo
 from hitl_tui.supervisor.snapshot import FINISHED, PLANNING, RUNNING, WAITING, Snapshot
-from hitl_tui.teams.brief import language_of
+from hitl_tui.teams.brief import EXPORTED, language_of
 
 MARKDOWN, JSON = ".md", ".json"
 SESSION = ".hitl"
@@ -92,7 +92,10 @@ def as_json(snapshot: Snapshot) -> str:
 
 
 def as_markdown(snapshot: Snapshot) -> str:
-    """Return question, answer and plan, with who decided, as Markdown in the language of the question."""
+    """Return question, answer and plan, with who decided, as Markdown in the language of the question.
+
+    Its last line, which a reader of rendered Markdown doesn't see, keeps it from being evidence for another answer.
+    """
     words = _WORDS[language_of(snapshot.query)]
     answer = str((snapshot.response or {}).get("text", "")).strip()
     lines = [f"# {_line(snapshot.query.split(chr(10))[0])}", ""]
@@ -103,7 +106,7 @@ def as_markdown(snapshot: Snapshot) -> str:
     for todo in snapshot.todos:
         lines += _todo(todo, words)
     session, checkpoint = _line(snapshot.session_id), _line(snapshot.checkpoint_id)
-    lines += ["", words["place"].format(session=session, checkpoint=checkpoint)]
+    lines += ["", words["place"].format(session=session, checkpoint=checkpoint), "", EXPORTED]
     return "\n".join(lines) + "\n"
 
 

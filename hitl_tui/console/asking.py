@@ -94,7 +94,7 @@ def headline(question: Question, index: int, total: int, now: datetime, width: i
 
 
 def quorum_words(question: Question) -> str:
-    """Return how many have said yes, of how many it takes: `1 of 2 said yes`."""
+    """Return how many have said yes, of how many it takes: `1 of 2 approved`."""
     takes = question.view.request.terms.quorum
     return _("{value} of {takes} approved").format(value=max(0, takes - question.view.resolution.needed), takes=takes)
 

@@ -18,9 +18,9 @@ _HEADING = "── "
 """What a heading begins with; it goes on behind that."""
 _LONGEST_LABEL = 40
 """Cells of a label up to which its text stands beside it; under a longer one, which is shown whole."""
-_NEAR = 0.7
+NEAR = 0.7
 """Share of a line that is filled at least before a space breaks it."""
-_LONGEST_LINE = 10_000
+LONGEST_LINE = 10_000
 """Characters of a line up to which it is broken behind spaces; looking for them takes a while."""
 
 
@@ -75,20 +75,48 @@ def layout(rows: Iterable[Row], width: int) -> Content:
 
 def layout_lines(rows: Iterable[Row], width: int) -> list[Content]:
     """Return rows as `layout` does, line by line."""
-    lines: list[Content] = []
     rows = list(rows)
+    column = column_of(rows, width)
+    return [line for row in rows for line in lines_of(row, column, width)]
+
+
+def column_of(rows: Iterable[Row], width: int) -> int:
+    """Return how many cells the labels of these rows have, behind which their text begins."""
     widest = _WIDEST_LABEL if width >= _ROOMY else _LABEL
-    column = min(widest, max([_LABEL, *(cell_width(r.label) for r in rows)]))
-    for row in rows:
-        first, after, text = _begun(row, column)
-        if row.label and first.cell_length > max(column, min(_LONGEST_LABEL, width // 2)) + 1:
-            lines += _named(row.label, width)
-            first = after = Content(" " * (column + 1))
-        room = max(8, width - first.cell_length)
-        wrapped = [part for line in text.split("\n", allow_blank=True) for part in _broken(line, room, row.exact)]
-        for number, part in enumerate(wrapped or [Content("")]):
-            lines.append((after if number else first) + part)
+    return min(widest, max([_LABEL, *(cell_width(r.label) for r in rows)]))
+
+
+def lines_of(row: Row, column: int, width: int) -> list[Content]:
+    """Return the lines of one row.
+
+    Args:
+        row: the row.
+        column: cells of the labels beside it, see `column_of`.
+        width: in cells.
+    """
+    lines: list[Content] = []
+    first, after, text = _begun(row, column)
+    if row.label and first.cell_length > _longest_beside(column, width) + 1:
+        lines += _named(row.label, width)
+        first = after = Content(" " * (column + 1))
+    room = max(8, width - first.cell_length)
+    wrapped = [part for line in text.split("\n", allow_blank=True) for part in _broken(line, room, row.exact)]
+    for number, part in enumerate(wrapped or [Content("")]):
+        lines.append((after if number else first) + part)
     return lines
+
+
+def room_beside(row: Row, column: int, width: int) -> int:
+    """Return the cells for a row's text where it stands beside its label or alone, each line of it; else 0."""
+    size = cell_width(row.label)
+    if not size:
+        return 0 if row.text.plain.startswith((_BAR, _HEADING)) else max(8, width)
+    indent = max(column, size) + 1
+    return max(8, width - indent) if indent <= _longest_beside(column, width) + 1 else 0
+
+
+def _longest_beside(column: int, width: int) -> int:
+    return max(column, min(_LONGEST_LABEL, width // 2))
 
 
 def _begun(row: Row, column: int) -> tuple[Content, Content, Content]:
@@ -119,13 +147,13 @@ def _broken(line: Content, width: int, exact: bool) -> list[Content]:
 
 def _folded(line: Content, width: int) -> list[Content]:
     """Return a line in parts that hold all of it: broken behind a space where there is one near the edge."""
-    if len(line) > _LONGEST_LINE:
+    if len(line) > LONGEST_LINE:
         return line.fold(width)
     parts, begin, end = [], 0, len(line)
     while end - begin > width or line[begin:].cell_length > width:
         fits = line[begin : begin + width].fold(width)[0].plain
         behind = fits.rfind(" ") + 1
-        cut = behind if behind > len(fits) * _NEAR else len(fits)
+        cut = behind if behind > len(fits) * NEAR else len(fits)
         parts.append(line[begin : begin + cut])
         begin += cut
     return [*parts, line[begin:]]

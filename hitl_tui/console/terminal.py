@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import logging
 import os
 import re
 import selectors
@@ -27,6 +28,8 @@ from hitl_tui.core.signs import ascii_wanted as ascii_wanted
 
 if TYPE_CHECKING:
     from textual.app import App
+
+log = logging.getLogger(__name__)
 
 HUNG_UP = 129
 """Exit code of a console whose terminal is gone, as a shell gives it to what a hang-up ended."""
@@ -113,11 +116,14 @@ class _Outlet:
 
 
 def tolerant(base: type[Driver]) -> type[Driver]:
-    """Return a driver class for a terminal as it really is; others than Linux's stay as they are.
+    """Return a driver class for a terminal as it really is; others than Linux's and the browser's stay as they are.
 
     It reads its input through `TolerantParser`, the last size always wins, and the app ends when the terminal is gone.
     """
     from textual.drivers.linux_driver import LinuxDriver
+
+    if base.__module__ == "textual.drivers.web_driver":
+        return _in_browser(base)
 
     if not issubclass(base, LinuxDriver):
         return base
@@ -193,3 +199,30 @@ def tolerant(base: type[Driver]) -> type[Driver]:
                 return
 
     return TolerantDriver
+
+
+def _in_browser(base: type[Driver]) -> type[Driver]:
+    """Return the driver of a console in a browser that reads what is typed there through `TolerantParser`."""
+    from textual.drivers._byte_stream import ByteStream
+    from textual.drivers.web_driver import _ExitInput
+
+    class TolerantWebDriver(base):  # type: ignore[misc, valid-type]
+        def run_input_thread(self) -> None:
+            parser, packets = TolerantParser(self._debug), ByteStream()
+            decode = getincrementaldecoder("utf-8")(errors="replace").decode
+            try:
+                for data in self._input_reader:
+                    for kind, payload in packets.feed(data) if data else ():
+                        if kind == "D":
+                            for event in parser.feed(decode(payload)):
+                                self.process_message(event)
+                        else:
+                            self._on_meta(kind, payload)
+                    for event in parser.tick():
+                        self.process_message(event)
+            except (_ExitInput, OSError, ParseError) as error:
+                log.info("the browser's input ended: %r", error)
+            finally:
+                self._input_reader.close()
+
+    return TolerantWebDriver

@@ -175,8 +175,10 @@ def status_of_session(snapshot: Snapshot) -> str:
     if snapshot.questions:
         n = len(snapshot.questions)
         return ngettext("● {n} needs you", "● {n} need you", n).format(n=n)
+    done, total = sum(t["status"] == Status.COMPLETED for t in snapshot.raw.values()), len(snapshot.raw)
+    parts = "" if done == total else " · " + _("{done} of {total} done").format(done=done, total=total)
     words = {
-        "finished": _("✓ finished"),
+        "finished": _("✓ finished") + parts,
         "failed": _("✗ failed"),
         "running": _("▸ running"),
         "planning": _("▸ planning"),

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 BRIEF = "brief"
+EXPORTED = "<!-- exported by hitl-tui -->"
+"""Last line of an answer that was written into a file: no evidence for another one."""
 _WORD = re.compile(r"[^\W\d_]+")
 _HANGUL = re.compile("[가-힣]")
 _FUNCTION_WORDS = frozenset(

@@ -12,6 +12,9 @@ from hitl_tui.commands.exporting import as_json, as_markdown, is_for_reading, wr
 from hitl_tui.core.errors import BadInput
 from hitl_tui.core.todos import Status, SupervisorTodo
 from hitl_tui.supervisor.snapshot import Snapshot
+from hitl_tui.teams.brief import EXPORTED
+from hitl_tui.teams.search.blocks import Unreadable
+from hitl_tui.teams.search.text import extract_bytes
 
 HOSTILE = "a\x1b[2J\x9b1m\u202eb"
 
@@ -50,6 +53,13 @@ def test_markdown_is_in_the_language_of_the_question() -> None:
     assert "## 계획\n" in text and "(search_team): 완료\n" in text
     assert "  - 승인: anna␛" in text and "세션 s1, 체크포인트 c1." in text
     assert "끝나지 않았습니다" in as_markdown(replace(asked, response=None))
+
+
+def test_an_exported_answer_is_no_evidence_for_another_one() -> None:
+    text = as_markdown(snapshot({"text": "The cap is 5 percent."}))
+    assert extract_bytes(text.replace(EXPORTED, "").encode(), ".md").blocks
+    with pytest.raises(Unreadable, match="exported here"):
+        extract_bytes(text.encode(), ".md")
 
 
 def test_json_is_exact_and_in_ascii() -> None:

@@ -10,6 +10,7 @@ from textual.app import App, ComposeResult
 from textual.containers import VerticalScroll
 from textual.content import Content
 
+from hitl_tui.console.past import plan_at
 from hitl_tui.console.rows import Row
 from hitl_tui.console.widgets.plan import PlanTable
 from hitl_tui.console.widgets.rows import Rows
@@ -64,6 +65,15 @@ def test_a_line_is_made_again_only_when_its_todo_changed_or_runs() -> None:
     assert (first[1].time, again[1].time) == ("9.0 s", "10.0 s") and again[2].title == "Other words"
 
 
+def test_a_step_into_the_past_makes_only_the_lines_that_differ() -> None:
+    lines, one, two = PlanLines(), raw(1), raw(2)
+    at = NOW.isoformat()
+    before = plan_at({"todos": {"todo_001": one, "todo_002": two}}, at, lines)
+    after = plan_at({"todos": {"todo_001": dict(one), "todo_002": raw(2, name="Other"), "todo_003": raw(3)}}, at, lines)
+    assert after[0] is before[0] and [r.title for r in after] == ["Step 1", "Other", "Step 3"]
+    assert plan_at({}, at, lines) == []
+
+
 def test_only_what_runs_has_running_lines() -> None:
     assert [r.todo_id for r in running_rows(snapshot(raw(1), running(2), raw(3)), NOW)] == ["todo_002"]
 
@@ -94,6 +104,54 @@ async def test_running_times_go_on_and_leave_the_other_lines_alone() -> None:
         assert long[0].time in shown(table)[1], "a longer time makes room for itself"
         table.update_rows(plan_rows(seen, NOW))
         assert "9.0 s" in shown(table)[1] and table.row_count == 3
+
+
+async def drawn(width: int, rows: list[PlanRow], theme: str) -> list[str]:
+    app = Plan()
+    async with app.run_test(size=(width, 20)) as pilot:
+        app.theme = theme
+        app.query_one(PlanTable).update_rows(rows)
+        await pilot.pause()
+        return pictures(app.query_one(PlanTable))
+
+
+def pictures(table: PlanTable) -> list[str]:
+    return [str([(s.text, s.style) for s in table.render_line(y)]) for y in range(table.row_count)]
+
+
+async def test_a_plan_looks_the_same_however_it_came_to_its_width_and_colours() -> None:
+    long = "A name that goes on and on until it finds no room in any table that is as narrow as this"
+    rows = plan_rows(snapshot(raw(1, name=long), running(2), raw(3, dependencies=("todo_001",))), NOW)
+    changed = plan_rows(
+        snapshot(raw(1, name=long + ", or not"), running(2), raw(3, dependencies=("todo_001", "todo_002"))), NOW
+    )
+    app = Plan()
+    async with app.run_test(size=(80, 20)) as pilot:
+        table = app.query_one(PlanTable)
+        for width, theme, seen in (
+            (80, "textual-dark", rows),
+            (76, "textual-dark", changed),
+            (140, "textual-light", changed),
+            (44, "textual-light", changed),
+            (140, "textual-dark", rows),
+        ):
+            app.theme = theme
+            table.update_rows(seen)
+            await pilot.resize_terminal(width, 20)
+            await pilot.pause()
+            assert pictures(table) == await drawn(width, seen, theme)
+
+
+async def test_another_width_leaves_the_cursor_on_its_todo_and_in_sight() -> None:
+    app = Plan()
+    async with app.run_test(size=(100, 20)) as pilot:
+        table = app.query_one(PlanTable)
+        table.update_rows(plan_rows(snapshot(*[raw(n) for n in range(1, 200)]), NOW))
+        table.move_cursor(row=150)
+        await pilot.resize_terminal(96, 8)
+        await pilot.pause()
+        assert table.selected == "todo_151"
+        assert "151" in "".join(s.text for s in table.render_line(150 - int(table.scroll_y)))
 
 
 async def test_a_cell_that_stays_as_it_is_is_not_touched() -> None:

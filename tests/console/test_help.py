@@ -74,6 +74,7 @@ async def test_the_help_begins_with_the_pane_that_has_the_focus_and_its_key_clos
         assert c.status("todo_001") == "waiting_approval"
 
 
+@pytest.mark.long
 async def test_words_are_looked_for_in_the_help(tmp_path: Path) -> None:
     async with console(tmp_path, size=(80, 24)) as c:
         await shown_help(c)
@@ -128,6 +129,7 @@ async def test_the_plan_names_its_keys_and_counts_its_lines_at_80x24(tmp_path: P
         assert str(table.border_title) == "Plan · 2"
 
 
+@pytest.mark.long
 async def test_the_stream_and_the_help_have_a_first_and_a_last_line(tmp_path: Path) -> None:
     async with console(tmp_path, query=RISE, size=(80, 24)) as c:
         await c.asked()

@@ -240,12 +240,12 @@ async def test_deadline_and_those_who_said_yes_are_in_the_title(tmp_path: Path) 
         await begun(c, "both")
         title = str(c.panel.border_title)
         assert "RISKY" in title
-        assert "0 of 2 said yes" in title
+        assert "0 of 2 approved" in title
         assert "expires in 9:5" in title
         await c.to_question()
         await c.read_on()
         await c.press("1")
-        await c.until(lambda: "1 of 2 said yes" in str(c.panel.border_title), "the first of two")
+        await c.until(lambda: "1 of 2 approved" in str(c.panel.border_title), "the first of two")
         shown = layout(c.panel.query_one(Rows).rows, 80).plain
         assert "approve by ops" in shown
         assert "1 more of 2 people" in shown

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from shape_support import MAIL, SCHEMAS, batch, call, inbox, json_values, payloads
 
 from hitl_tui.core.errors import BadInput
+from hitl_tui.core.safe_text import safe_text
 from hitl_tui.core.shapes import Form, Shape, ShapeKind, recognise
 from hitl_tui.core.shapes.document import commands_of, shape_document
 from hitl_tui.core.shapes.model import PLACES
@@ -338,3 +339,27 @@ def test_arguments_are_shown_whole() -> None:
     shown = [d.value for d in shape.details]
     assert MAIL in shown and "SELECT 1\nFROM t" in shown
     assert [d.label for d in shape.details if d.value in ("send_mail", "sql")] == ["1 tool", "2 tool"]
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Refund order 17?",
+        "Pay 1250 EUR to Moulin Girard? [bold red]\x1b[31mEVIL\x1b[0m \u202eabc",
+        "Send  it  (two  spaces)?",
+        "환불할까요?\u200b",
+    ],
+)
+@pytest.mark.parametrize("key", ["question", "message"])
+def test_a_question_that_one_line_shows_whole_is_not_repeated_below(question: str, key: str) -> None:
+    shape = recognise({key: question, "amount": 1250})
+    assert shape.kind is ShapeKind.YES_NO
+    assert [(d.label, d.value) for d in shape.details] == [("amount", 1250)]
+    assert shape.question == safe_text(question)
+
+
+def test_a_question_of_several_lines_is_called_by_its_first_and_shown_whole_once() -> None:
+    text = "Delete these?\n- a.txt\n- b.txt"
+    shape = recognise({"question": text})
+    assert shape.question == "Delete these? …"
+    assert [d.value for d in shape.details] == [text]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -349,3 +350,43 @@ async def test_feedback_that_removes_a_step_hands_its_dependencies_on() -> None:
 async def test_feedback_that_can_t_be_worked_in_is_refused(feedback: str, said: str) -> None:
     with pytest.raises(BadInput, match=said):
         await agent().plan(SEARCH_QUERY, feedback)
+
+
+async def test_words_are_understood_beside_what_else_goes_on() -> None:
+    """A plan of ten thousand takes a while, and whoever asked has keys to answer meanwhile."""
+    asked = asyncio.ensure_future(PlanningAgent(agents()).revise("skip everything", "q", many(50)))
+    before: list[bool] = []
+    asyncio.get_running_loop().call_soon(lambda: before.append(not asked.done()))
+    assert len((await asked).changes) == 50
+    assert before == [True]
+
+
+def many(number: int) -> list[SupervisorTodo]:
+    """A plan of searches and analyses by turns, each of which depends on the one before, in a mixed order."""
+    order = sorted(range(1, number + 1), key=lambda n: n * 7 % 11)
+    return [
+        SupervisorTodo(
+            id=f"todo_{n:03d}",
+            name=f"step {n}",
+            agent_name="analysis_team" if n % 2 else "search_team",
+            dependencies=(f"todo_{n - 1:03d}",) if n > 1 else (),
+            rank=place,
+        )
+        for place, n in enumerate(order, start=1)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "removed", "kept"),
+    [("remove everything", 60, 0), ("remove the searches", 1, 29), ("remove todo_007 and todo_008", 0, 2)],
+)
+async def test_what_is_removed_leaves_nothing_that_depends_on_it(text: str, removed: int, kept: int) -> None:
+    left = {t.id: t for t in many(60)}
+    changes = (await PlanningAgent(agents()).revise(text, "q", tuple(left.values()))).changes
+    for change in changes:
+        if change["kind"] == "remove":
+            assert not [t.id for t in left.values() if change["todo_id"] in t.dependencies]
+            del left[change["todo_id"]]
+    skipped = [c["todo_id"] for c in changes if c["kind"] == "skip"]
+    assert (60 - len(left), len(skipped)) == (removed, kept)
+    assert all(any(todo_id in t.dependencies for t in left.values()) for todo_id in skipped)

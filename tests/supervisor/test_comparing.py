@@ -40,6 +40,16 @@ def test_a_moment_does_not_differ_from_itself() -> None:
     assert not compare(moment, moment)
 
 
+def test_a_todo_that_is_the_same_in_both_plans_is_not_looked_into() -> None:
+    strange = {"id": "todo_009", "status": "from another version", "rank": 9.0}
+    before, after = state(todo(1), todo(2)), state(todo(1), todo(2, "completed"))
+    for moment in (before, after):
+        moment["todos"]["todo_009"] = dict(strange)
+    assert [(c.todo.id, c.status) for c in compare(before, after).todos] == [
+        ("todo_002", (Status.PENDING, Status.COMPLETED))
+    ]
+
+
 def test_added_removed_and_changed_todos_are_told_apart() -> None:
     found = compare(state(todo(1, "waiting_approval"), todo(2)), state(todo(1, "completed"), todo(3)))
     said = [(c.todo.id, c.before is None, c.after is None, c.status) for c in found.todos]

@@ -149,7 +149,7 @@ def test_a_limit_about_another_subject_or_direction_is_not_applied() -> None:
 def test_without_a_fitting_limit_it_says_so_and_does_not_call_it_allowed() -> None:
     analysis = analyse(RISE, [passage("위원회는 60일 이내에 절차를 마쳐야 한다.")])
     assert analysis.applied == ()
-    assert any("상한이 없다는 뜻은 아니다" in insight.text for insight in analysis.insights)
+    assert any("상한이 없다는 뜻은 아닙니다" in insight.text for insight in analysis.insights)
 
 
 def test_exceptions_beside_the_limit_are_quoted() -> None:

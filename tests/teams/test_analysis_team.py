@@ -108,7 +108,7 @@ async def test_the_korean_scenario_is_computed_and_held_against_the_law() -> Non
     assert result.citations[0].label == law
     assert result.found
     assert "6억 8,500만 원" in result.text
-    assert "의견이나 자문이 아니다" in result.text
+    assert "의견이나 자문이 아닙니다" in result.text
     assert [limit["text"] for limit in result.data["limits"] if limit["applied"]] == ["20분의 1"]
 
 

@@ -325,7 +325,8 @@ class SessionScreen(OperatedScreen):
             self._back = self.focused
             self.set_focus(panel)
         else:
-            self.say(_("Nothing waits for you now."))
+            opening = self.link is None
+            self.say(_("The session is still opening.") if opening else _("Nothing waits for you now."))
 
     # Messages --------------------------------------------------------------------------------------------------
 

@@ -12,6 +12,7 @@ from textual.style import Style
 from textual.visual import Visual
 from textual.widget import Widget
 
+from hitl_tui.console.laid import NARROWEST, Laid
 from hitl_tui.console.rows import Row, layout_lines
 
 _WIDTHS_KEPT = 2
@@ -28,7 +29,7 @@ class Rows(Widget):
     def __init__(self, rows: Sequence[Row] = (), id: str | None = None) -> None:
         super().__init__(id=id)
         self.rows = tuple(rows)
-        self._laid: dict[int, list[Content]] = {}
+        self._laid: dict[int, Sequence[Content]] = {}
 
     def show(self, rows: Sequence[Row]) -> None:
         """Show other rows."""
@@ -36,17 +37,17 @@ class Rows(Widget):
         self._laid = {}
         self.refresh(layout=True)
 
-    def lay(self, width: int) -> list[Content]:
+    def lay(self, width: int) -> Sequence[Content]:
         """Return the lines that the rows take at a width in cells."""
-        return layout_lines(self.rows, width)
+        return layout_lines(self.rows, width) if width < NARROWEST else Laid(self.rows, width)
 
-    def _lines(self, width: int) -> list[Content]:
+    def _lines(self, width: int) -> Sequence[Content]:
         """Return the rows laid out; each width once, for a long text takes a tenth of a second."""
         found = self._laid.pop(width, None)
         if found is None:
-            found = []
-            for line in self.lay(width):
-                found += [line] if line.cell_length <= width else line.fold(width)
+            found = self.lay(width)
+            if not isinstance(found, Laid):
+                found = [part for line in found for part in _within(line, width)]
         self._laid[width] = found  # the newest comes last
         while len(self._laid) > _WIDTHS_KEPT:
             del self._laid[next(iter(self._laid))]
@@ -75,3 +76,7 @@ class Rows(Widget):
             line = line.stylize(chosen, start, len(line.plain) if end == -1 else end)
         strips = Visual.to_strips(self, line, width, 1, style, apply_selection=False)
         return strips[0].apply_offsets(0, y) if strips else Strip.blank(width, style.rich_style)
+
+
+def _within(line: Content, width: int) -> list[Content]:
+    return [line] if line.cell_length <= width else line.fold(width)

@@ -9,6 +9,7 @@ import stat
 from dataclasses import dataclass
 from pathlib import Path
 
+from hitl_tui.teams.brief import EXPORTED
 from hitl_tui.teams.search.blocks import Block, Extraction, Unreadable
 from hitl_tui.teams.search.markup import markdown_blocks, rst_blocks, text_blocks
 from hitl_tui.teams.search.pdf import pdf_extraction
@@ -100,6 +101,8 @@ def extract_bytes(data: bytes, suffix: str) -> Extraction:
     if is_binary(data):
         raise Unreadable("binary file")
     text, note = decode(data)
+    if text.rstrip().endswith(EXPORTED):
+        raise Unreadable("an answer that was exported here, which is no evidence for another one")
     if kind in (".html", ".htm"):
         # Any line end counts as one in the parser only when it is a newline.
         found = html_extraction(_LINE_END.sub("\n", text))

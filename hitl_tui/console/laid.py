@@ -1,0 +1,127 @@
+"""Many rows laid out for a width: how many lines each takes is counted, and only the lines that are seen are made."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Sequence
+from itertools import accumulate
+from typing import overload
+
+from rich.cells import get_character_cell_size
+from textual.content import Content
+
+from hitl_tui.console.rows import LONGEST_LINE, NEAR, Row, column_of, lines_of, room_beside
+
+NARROWEST = 24
+"""Cells from which on every line of a row fits the width."""
+
+
+class Laid(Sequence[Content]):
+    """The lines that `layout_lines` gives, made when they are asked for: a plan may have ten thousand steps.
+
+    Args:
+        rows: what is laid out.
+        width: in cells, at least `NARROWEST`.
+    """
+
+    def __init__(self, rows: Sequence[Row], width: int) -> None:
+        self._rows = rows
+        self._width = width
+        self._column = column_of(rows, width)
+        self._made: dict[int, list[Content]] = {}
+        counts = [self._count(place, row) for place, row in enumerate(rows)]
+        self._ends = list(accumulate(counts))
+
+    def _count(self, place: int, row: Row) -> int:
+        room = room_beside(row, self._column, self._width)
+        found = counted(row.text.plain, room, exact=row.exact) if room else 0
+        return found or len(self._lines(place))
+
+    def _lines(self, place: int) -> list[Content]:
+        made = self._made.get(place)
+        if made is None:
+            made = self._made[place] = lines_of(self._rows[place], self._column, self._width)
+        return made
+
+    def __len__(self) -> int:
+        return self._ends[-1] if self._ends else 0
+
+    @overload
+    def __getitem__(self, index: int) -> Content: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> list[Content]: ...
+
+    def __getitem__(self, index: int | slice) -> Content | list[Content]:
+        if isinstance(index, slice):
+            return [self[i] for i in range(*index.indices(len(self)))]
+        line = index + len(self) if index < 0 else index
+        if not 0 <= line < len(self):
+            raise IndexError(index)
+        place = bisect_right(self._ends, line)
+        return self._lines(place)[line - (self._ends[place - 1] if place else 0)]
+
+
+def counted(text: str, width: int, *, exact: bool) -> int:
+    """Return how many lines a text takes; 0 where only laying it out tells.
+
+    Args:
+        text: one line, safe.
+        width: in cells.
+        exact: it keeps every space where it is broken.
+    """
+    if not text.isprintable() or len(text) > LONGEST_LINE:
+        return 0
+    if text.isascii():
+        if len(text) <= width:
+            return 1
+        return _folds(text, width) if exact else _wraps(text, width)
+    sizes = list(map(get_character_cell_size, text))
+    if 0 in sizes:
+        return 0
+    if sum(sizes) <= width:
+        return 1
+    if exact:
+        return _wide_folds(text, sizes, width)
+    return _wraps("".join((" " if c.isspace() else "x") * size for c, size in zip(text, sizes, strict=True)), width)
+
+
+def _wraps(text: str, width: int) -> int:
+    """Count the lines of a text that is broken between words; a character is a cell."""
+    count, begin, end = 0, 0, len(text.rstrip(" "))
+    if text[0] == " " or begin == end:
+        return 0
+    while end - begin > width:
+        space = text.rfind(" ", begin, begin + width + 1)
+        if space < 0:
+            return 0  # a word longer than a line
+        count, begin = count + 1, space + 1
+        while text[begin] == " ":
+            begin += 1
+    return count + 1
+
+
+def _folds(text: str, width: int) -> int:
+    """Count the lines of a text that is broken behind a space near the edge; a character is a cell."""
+    count, begin, end = 1, 0, len(text)
+    while end - begin > width:
+        behind = text.rfind(" ", begin, begin + width) + 1 - begin
+        begin += behind if behind > width * NEAR else width
+        count += 1
+    return count
+
+
+def _wide_folds(text: str, sizes: Sequence[int], width: int) -> int:
+    """Count as `_folds` does where characters take one cell or two."""
+    count, begin, left = 1, 0, sum(sizes)
+    while left > width:
+        fits, room = begin, width
+        while sizes[fits] <= room:
+            room -= sizes[fits]
+            fits += 1
+        behind = text.rfind(" ", begin, fits) + 1 - begin
+        cut = behind if behind > (fits - begin) * NEAR else fits - begin
+        left -= sum(sizes[begin : begin + cut])
+        begin += cut
+        count += 1
+    return count

@@ -1,0 +1,49 @@
+"""What a question shows of the step it is about: its task in words, its input whole, and the folder it works in."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from hitl_tui.console.subject import input_rows, step_rows
+from hitl_tui.core.plan import AgentFacts
+from hitl_tui.planning.agent import PlanningAgent
+from hitl_tui.teams.search.team import SearchTeam
+
+QUERY = {
+    "en": "The landlord wants to raise my deposit from 300 million won to 1 billion won. Is that legal?",
+    "ko": "집주인이 전세금 3억을 10억으로 올려달래. 법적으로 괜찮은 건지, 어떻게 해결하면 되는지 알려줘",
+}
+
+
+def rows(arguments: dict[str, Any], task: str, workspace: str = "/srv/lease") -> list[tuple[str, str]]:
+    return [(row.label.strip(), row.text.plain) for row in input_rows(arguments, task, workspace)]
+
+
+@pytest.mark.parametrize("language", ["en", "ko"])
+async def test_a_search_is_asked_about_in_words_with_its_query_whole_and_its_folder(language: str) -> None:
+    team = SearchTeam()
+    facts = AgentFacts(team.name, team.name, team.description, True, 2, 60.0, team.bind, team.risk_of)
+    planned = await PlanningAgent({team.name: facts}).plan(QUERY[language])
+    step = planned.plan.steps[0]
+    arguments = team.bind(step.task, step.input_mapping)
+    shown = rows(arguments, step.task)
+    assert shown[0] == ("task", step.task)
+    assert ("query", QUERY[language]) in shown
+    assert shown[-1] == ("in", "/srv/lease")
+    text = "\n".join(text for _, text in shown)
+    assert "«" not in text and text.count(QUERY[language]) == 1
+    listed = list(step_rows([{"todo": "todo_001", "team": team.name, "task": step.task, "arguments": arguments}]))
+    assert "«" not in "\n".join(row.text.plain for row in listed)
+
+
+def test_a_task_from_before_is_shown_with_all_its_words() -> None:
+    task = f"Find the passages in the documents that answer: {QUERY['en']}"
+    assert rows({"query": QUERY["en"]}, task) == [("task", task), ("query", QUERY["en"])]
+
+
+def test_a_folder_is_named_only_where_something_is_relative_to_it() -> None:
+    assert rows({"input": {"n": 1}}, "go")[-1][0] == "input"
+    assert rows({"title": "T", "path": "reports/t.md"}, "go")[-1] == ("in", "/srv/lease")
+    assert rows({"documents": ["."]}, "go", "")[-1][0] == "documents"
