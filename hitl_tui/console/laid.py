@@ -3,17 +3,27 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import accumulate
-from typing import overload
+from typing import NamedTuple, overload
 
 from rich.cells import get_character_cell_size
 from textual.content import Content
 
-from hitl_tui.console.rows import LONGEST_LINE, NEAR, Row, column_of, lines_of, room_beside
+from hitl_tui.console.rows import LONGEST_LINE, MARKS, NEAR, Row, column_of, lines_of, room_beside
 
 NARROWEST = 24
 """Cells from which on every line of a row fits the width."""
+
+
+class _Part(NamedTuple):
+    """A line of a row's text, from `begin` to `end`, with the cells there are for it (0: the row is laid out whole)."""
+
+    row: Row
+    begin: int
+    end: int
+    room: int
 
 
 class Laid(Sequence[Content]):
@@ -25,23 +35,44 @@ class Laid(Sequence[Content]):
     """
 
     def __init__(self, rows: Sequence[Row], width: int) -> None:
-        self._rows = rows
         self._width = width
         self._column = column_of(rows, width)
         self._made: dict[int, list[Content]] = {}
-        counts = [self._count(place, row) for place, row in enumerate(rows)]
+        self._parts: list[_Part] = []
+        counts: list[int] = []
+        for row in rows:
+            for part, text in self._parted(row):
+                self._parts.append(part)
+                found = counted(text, part.room, exact=row.exact) if part.room else 0
+                counts.append(found or len(self._lines(len(counts))))
         self._ends = list(accumulate(counts))
 
-    def _count(self, place: int, row: Row) -> int:
-        room = room_beside(row, self._column, self._width)
-        found = counted(row.text.plain, room, exact=row.exact) if room else 0
-        return found or len(self._lines(place))
+    def _parted(self, row: Row) -> Iterator[tuple[_Part, str]]:
+        """Split a row at its line breaks: a subject in JSON is one row with a hundred thousand of them."""
+        text, room = row.text.plain, room_beside(row, self._column, self._width)
+        if not room or "\n" not in text or MARKS.search(text):
+            yield _Part(row, 0, len(text), room), text
+            return
+        begin = 0
+        for line in text.split("\n"):
+            yield _Part(row, begin, begin + len(line), room), line
+            begin += len(line) + 1
 
     def _lines(self, place: int) -> list[Content]:
         made = self._made.get(place)
         if made is None:
-            made = self._made[place] = lines_of(self._rows[place], self._column, self._width)
+            made = self._made[place] = self._laid(self._parts[place])
         return made
+
+    def _laid(self, part: _Part) -> list[Content]:
+        row = part.row
+        if part.begin == 0 and part.end == len(row.text.plain):
+            return lines_of(row, self._column, self._width)
+        text = row.text[part.begin : part.end]
+        if part.begin == 0:
+            return lines_of(replace(row, text=text), self._column, self._width)
+        indent = Content(" " * (self._width - part.room))
+        return [indent + line for line in lines_of(Row("", text, row.exact), self._column, part.room)]
 
     def __len__(self) -> int:
         return self._ends[-1] if self._ends else 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -18,6 +19,8 @@ _HEADING = "── "
 """What a heading begins with; it goes on behind that."""
 _LONGEST_LABEL = 40
 """Cells of a label up to which its text stands beside it; under a longer one, which is shown whole."""
+MARKS = re.compile(f"^(?:{_BAR}|{_HEADING})", re.MULTILINE)
+"""Finds lines that begin with one of these."""
 NEAR = 0.7
 """Share of a line that is filled at least before a space breaks it."""
 LONGEST_LINE = 10_000

@@ -22,6 +22,7 @@ ROWS = st.lists(
 
 @given(ROWS, st.integers(NARROWEST, 130))
 @example([labelled("001", "word " * 30), labelled("  with", "x" * 300, exact=True), text_row("")], 60)
+@example([labelled("a label", "one\n\ntwo\n" * 3 + "word " * 30, "bold"), text_row("\n"), text_row("a\n── b\n")], 50)
 @example([labelled("001", "가 " * 50 + "나" * 90, exact=True), text_row("a  b" * 40 + "   ")], 40)
 def test_lines_made_one_by_one_are_those_made_at_once(rows: list[Row], width: int) -> None:
     laid, whole = Laid(rows, width), layout_lines(rows, width)

@@ -66,6 +66,12 @@ QUERIES = [
     ("How much can the landlord raise a deposit of 300 million won?", "comprehensive", SEARCH_ANALYSIS),
     ("Analyse the price trend in Gangnam", "comprehensive", SEARCH_ANALYSIS),
     ("calculate the average rent in the contracts", "comprehensive", SEARCH_ANALYSIS),
+    ("Which day had the highest revenue?", "comprehensive", SEARCH_ANALYSIS),
+    ("What is the total revenue of bread and cake, and which day was best?", "comprehensive", SEARCH_ANALYSIS),
+    ("매출이 가장 높은 날은 언제야?", "comprehensive", SEARCH_ANALYSIS),
+    ("빵과 케이크의 총매출은 얼마야?", "comprehensive", SEARCH_ANALYSIS),
+    ("Which of the backup strategies is best?", "search", SEARCH),
+    ("가장 좋은 백업 방법은 무엇이야?", "search", SEARCH),
     # figures at hand: no document is needed
     ("3억의 5%는 얼마야?", "analysis", ["analysis"]),
     ("3억에서 10억이면 몇 퍼센트 인상이야?", "analysis", ["analysis"]),

@@ -117,3 +117,11 @@ def test_a_summary_with_all_of_it_survives_json_and_an_old_one_is_read() -> None
     assert TableSummary.from_dict(summary.to_dict()) == summary
     old = {k: v for k, v in summary.to_dict().items() if k not in ("totals", "averages", "best")}
     assert TableSummary.from_dict(old).averages
+
+
+def test_how_the_best_was_found_can_be_done_again() -> None:
+    (step,) = analyse("Which item has the most revenue?", (), [parse_table(CSV, "sales.csv")]).steps
+    assert step.formula == "bread: 1,442; cake: 1,127; coffee: 705"
+    many = "day,sales\n" + "".join(f"d{n:02d},{n}\n" for n in range(20))
+    (step,) = analyse("Which day had the lowest sales?", (), [parse_table(many, "t.csv")]).steps
+    assert step.formula.startswith("d00: 0; d01: 1;") and step.formula.endswith("; and 8 more")

@@ -23,7 +23,7 @@ from hitl_tui.console.widgets.lists import Choices
 from hitl_tui.core.errors import HitlError
 from hitl_tui.core.safe_text import ELLIPSIS, safe_text
 from hitl_tui.core.shapes.model import Option
-from hitl_tui.language import _, render
+from hitl_tui.language import _, mark, render
 
 _DIGITS = 9
 
@@ -43,6 +43,9 @@ class Choosing(Unhurried[Any]):
     BINDINGS: ClassVar[list[BindingType]] = [*keys.bindings(keys.CHOOSING)]
     AUTO_FOCUS = "#choosing-list"
     LEFT = NOTHING_SAID
+    SEND: ClassVar[str] = mark("Send")
+    DIGIT: ClassVar[str] = mark("a digit sends its option")
+    ENTER: ClassVar[str] = mark("{list.choose} decides nothing: {choosing.send} sends it")
 
     def __init__(self, title: str, content: Content, options: tuple[Option, ...], made: Made, arming: Arming) -> None:
         super().__init__()
@@ -62,7 +65,7 @@ class Choosing(Unhurried[Any]):
                 yield Static(id="choosing-sends", markup=False)
             with Flow(classes="dialog-row"):
                 keymap = keymap_of(self.app)
-                yield KeyButton(keymap, "choosing.send", _("Send"), "send")
+                yield KeyButton(keymap, "choosing.send", _(self.SEND), "send")
                 yield KeyButton(keymap, "choosing.cancel", _("Back"), "cancel")
 
     def _digit(self, number: int) -> str:
@@ -75,7 +78,7 @@ class Choosing(Unhurried[Any]):
     def _show_state(self) -> None:
         remaining = self._arming.remaining
         several = keymap_of(self.app).named(_("↑↓ choose, {choosing.send} sends"))
-        ready = _("a digit sends its option") if len(self._options) <= _DIGITS else several
+        ready = _(self.DIGIT) if len(self._options) <= _DIGITS else several
         self.query_one("#choosing").border_subtitle = Content("…" if remaining > 0 else ready)
         if remaining > 0:
             self.set_timer(remaining + 0.02, self._show_state)
@@ -88,13 +91,15 @@ class Choosing(Unhurried[Any]):
 
     def on_option_list_option_highlighted(self, event: OptionList.OptionHighlighted) -> None:
         event.stop()
-        shown = said_whole(self._options[event.option_index].value)
-        self.query_one("#choosing-sends", Static).update(_styled(_("Sends: {value}").format(value=shown)))
+        self.query_one("#choosing-sends", Static).update(_styled(self._sends(self._options[event.option_index])))
         self.query_one("#choosing-whole").scroll_home(animate=False, force=True, immediate=True)
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
         event.stop()
-        self._told(keymap_of(self.app).named(_("{list.choose} decides nothing: {choosing.send} sends it")))
+        self._told(keymap_of(self.app).named(_(self.ENTER)))
+
+    def _sends(self, option: Option) -> str:
+        return _("Sends: {value}").format(value=said_whole(option.value))
 
     def _told(self, words: str) -> None:
         self.query_one("#choosing").border_subtitle = Content(words)
@@ -136,6 +141,17 @@ class Choosing(Unhurried[Any]):
             self.action_send()
         else:
             self.action_cancel()
+
+
+class Picking(Choosing):
+    """The same for a choice of the console's own, whose options say all there is to say."""
+
+    SEND = mark("Take it")
+    DIGIT = mark("a digit takes its option")
+    ENTER = mark("{list.choose} decides nothing: {choosing.send} takes it")
+
+    def _sends(self, option: Option) -> str:
+        return ""
 
 
 def _styled(text: str) -> Content:

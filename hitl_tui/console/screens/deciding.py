@@ -169,7 +169,8 @@ class Deciding:
             return Outcome(False, safe_text(_("not approved: {message}").format(message=why), multiline=False))
         if not result.failed:
             self.decided[link.face.id].append(question.todo_id)
-        self._screen.note(render(result.message))
+        if self._screen.link is link:
+            self._screen.note(render(result.message))
         return Outcome(not result.failed, safe_text(render(result.message), multiline=False))
 
     async def _always(self, link: Link, question: Question) -> None:

@@ -10,7 +10,7 @@ from textual.content import Content
 
 from hitl_tui.console.engine import Link
 from hitl_tui.console.past import todo_rows
-from hitl_tui.console.screens.choosing import Choosing
+from hitl_tui.console.screens.choosing import Picking
 from hitl_tui.console.screens.deciding import Deciding
 from hitl_tui.console.screens.dialogs import confirm
 from hitl_tui.console.screens.lines import carry_out, own_command
@@ -26,7 +26,7 @@ from hitl_tui.core.policy import Mode
 from hitl_tui.core.safe_text import one_line, safe_text
 from hitl_tui.core.shapes.model import Option
 from hitl_tui.core.todos import Status, SupervisorTodo
-from hitl_tui.language import _, render
+from hitl_tui.language import _, ngettext, render
 
 if TYPE_CHECKING:
     from hitl_tui.commands.results import CommandResult
@@ -151,14 +151,14 @@ class Operator:
         said = "\n".join([_("Another mode lets these run without a question, from now on:"), *shown])
         options = tuple(
             Option(
-                mode_words(mode) + (_(" · {n} run without a question").format(n=freed[mode]) if freed[mode] else ""),
+                mode_words(mode) + (" · " + _running(freed[mode]) if freed[mode] else ""),
                 mode_words(mode),
             )
             for mode in modes
         )
         title = _("Mode · now {mode}").format(mode=mode_words(link.face.snapshot.mode))
         chosen = await app.push_screen_wait(
-            Choosing(title, Content(said), options, lambda number: modes[int(number) - 1], app.arming)
+            Picking(title, Content(said), options, lambda number: modes[int(number) - 1], app.arming)
         )
         return chosen if isinstance(chosen, str) else None
 
@@ -260,3 +260,7 @@ class Operator:
 
     async def _show_checkpoint(self, info: CheckpointInfo, link: Link) -> None:
         await show_checkpoint(self._screen.hitl, link, info)
+
+
+def _running(count: int) -> str:
+    return ngettext("{n} runs without a question", "{n} run without a question", count).format(n=count)

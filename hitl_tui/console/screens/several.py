@@ -10,7 +10,7 @@ from textual.content import Content
 
 from hitl_tui.console.engine import Link
 from hitl_tui.console.rows import text_row
-from hitl_tui.console.screens.choosing import Choosing
+from hitl_tui.console.screens.choosing import Picking
 from hitl_tui.console.screens.dialogs import confirm
 from hitl_tui.console.screens.viewer import Viewer
 from hitl_tui.console.words import number_of, status_words
@@ -119,7 +119,7 @@ class Several:
         app, levels = self._screen.hitl, list(Priority)
         options = tuple(Option(render(level.value), level.value) for level in levels)
         content = Content("\n".join(shown))
-        chosen = await app.push_screen_wait(Choosing(title, content, options, lambda n: levels[int(n) - 1], app.arming))
+        chosen = await app.push_screen_wait(Picking(title, content, options, lambda n: levels[int(n) - 1], app.arming))
         return chosen if isinstance(chosen, Priority) else None
 
     async def _each(self, link: Link, title: str, command: str, ids: Sequence[str], said: str) -> None:

@@ -91,6 +91,7 @@ class Best:
         total: the sum, exact.
         kind, unit: of the sum.
         groups: how many values were compared.
+        sums: the first of them with their sums, best first.
         missing: where nothing was compared what there isn't: `column` to compare, or `measure` to judge by.
         columns: the columns that there are instead.
     """
@@ -105,6 +106,7 @@ class Best:
     kind: str = "count"
     unit: str = ""
     groups: int = 0
+    sums: tuple[tuple[str, str], ...] = ()
     missing: str = ""
     columns: tuple[str, ...] = ()
 
@@ -120,6 +122,7 @@ class Best:
             "kind": self.kind,
             "unit": self.unit,
             "groups": self.groups,
+            "sums": [list(pair) for pair in self.sums],
             "missing": self.missing,
             "columns": list(self.columns),
         }
@@ -137,6 +140,7 @@ class Best:
             kind=str(data["kind"]),
             unit=str(data["unit"]),
             groups=int(data["groups"]),
+            sums=tuple((str(value), str(total)) for value, total in data["sums"]),
             missing=str(data["missing"]),
             columns=tuple(map(str, data["columns"])),
         )

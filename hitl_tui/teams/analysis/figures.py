@@ -124,11 +124,9 @@ def _best(one: Best, summary: TableSummary, source: Citation, language: str) -> 
     of = ", ".join(part for part in (rows, sample) if part)
     of = f" ({of})" if of else ""
     what = say(language, f"{one.by} 합계가 {side} {one.column}{of}", f"{one.column} with the {side} {one.by}{of}")
-    formula = say(
-        language,
-        f"{one.column} {one.groups}개의 {one.by} 합계를 비교",
-        f"{one.by} summed for each of {one.groups} values of {one.column}",
-    )
+    sums = "; ".join(f"{value}: {shown(Fraction(sum_), one.kind, one.unit, language)}" for value, sum_ in one.sums)
+    more = one.groups - len(one.sums)
+    formula = sums + (say(language, f"; 그 밖에 {more}개", f"; and {more} more") if more else "")
     return Step(what, formula, f"{', '.join(one.values)} ({total})", one.total, (source,))
 
 

@@ -275,7 +275,8 @@ def _best(
             sums[row[column]] = sums.get(row[column], Fraction(0)) + value
     if not sums:
         return None
-    total = (max if ranking.highest else min)(sums.values())
+    ordered = sorted(sums.items(), key=lambda pair: pair[1], reverse=ranking.highest)
+    total = ordered[0][1]
     return replace(
         asked,
         column=names[column],
@@ -285,6 +286,7 @@ def _best(
         kind=numeric[by[0]].kind,
         unit=numeric[by[0]].unit,
         groups=len(sums),
+        sums=tuple((value, str(found)) for value, found in ordered[:MAX_GROUPS]),
     )
 
 
