@@ -75,8 +75,8 @@ class Template:
     @cached_property
     def leads(self) -> bool:
         """It says where something is, and a sentence of ours follows: `hitl.toml line 3: …`."""
-        last = self.names[-1]
-        return not self.literals[0] and not self.literals[-1] and any(n == last and ours for _, n, ours in self._pieces)
+        last, ends = self.names[-1], not self.literals[0] and self.literals[-2].endswith(": ") and not self.literals[-1]
+        return ends and any(name == last and ours for _, name, ours in self._pieces)
 
     def led(self, text: str) -> dict[str, str] | None:
         """Return the values where all but the last are single words, and so known for certain; else None."""
