@@ -87,8 +87,8 @@ class TolerantParser(XTermParser):
             if begun == ESCAPE and not self._pasting:  # it may be the key: the parser knows when
                 self._escaped, begun = True, ""
             before = before[: len(before) - len(begun)]
-            if before:
-                yield before.replace(ESCAPE, "") if self._pasting else before
+            if shown := before.replace(ESCAPE, "") if self._pasting else before:
+                yield shown
             if found:
                 yield mark
                 self._pasting = not self._pasting

@@ -36,7 +36,7 @@ def focus_words(focused: Widget | None) -> str:
     """Return what has the focus, and what stands there."""
     if focused is None:
         return _("nothing has the focus")
-    name = " ".join(str(focused.border_title or "").split())
+    name = " ".join(str(focused.border_title or "").partition(" · ")[0].split())
     if isinstance(focused, DataTable):
         name = name or _("list")
         if not focused.row_count:

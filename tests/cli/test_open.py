@@ -101,7 +101,7 @@ def test_without_a_terminal_lines_are_printed(shell: Shell, store_file: str) -> 
         (["{store}", "--checkpoint", "zz"], "--checkpoint needs --thread"),
         (["{store}", "--thread", "done", "--against", "zz"], "--against needs --checkpoint"),
         (["{store}", "--ns", "zz"], "--ns needs --thread"),
-        (["{store}", "--limit", "many"], "is no number"),
+        (["{store}", "--limit", "many"], "is not a whole number"),
         (["postgresql://ann:secret-word@127.0.0.1:1/x"], "postgresql://ann@127.0.0.1:1/x can't be opened"),
         ([], "DATABASE"),
     ],

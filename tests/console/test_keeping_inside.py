@@ -137,7 +137,7 @@ async def test_the_open_session_is_deleted_from_its_own_prompt_and_the_first_scr
         await c.send("/delete s1")
         await fill(c, "s1")
         await c.until(lambda: isinstance(c.app.screen, HomeScreen), "the first screen")
-        await c.until(lambda: "is gone" in c.message, "that it is gone")
+        await c.until(lambda: "was deleted" in c.message, "that it is gone")
         assert DataFolder(tmp_path).ids() == []
         assert not any(isinstance(s, SessionScreen) for s in c.app.screen_stack)
         await c.send(RISE)
@@ -167,7 +167,7 @@ async def test_commands_of_the_first_screen_need_no_session(tmp_path: Path) -> N
         await c.send("/todos")
         assert "Open or begin a session first" in c.message
         await c.send("/delete s1 s1")
-        await c.until(lambda: "is gone" in c.message, "that it is gone")
+        await c.until(lambda: "was deleted" in c.message, "that it is gone")
         await c.send(f"/import {file}")
         await c.until(lambda: "was made of kept.hitl" in c.message, "the import")
         (fresh,) = DataFolder(data).ids()
@@ -221,7 +221,7 @@ async def test_one_plain_line_says_where_the_person_is(tmp_path: Path) -> None:
         await c.press("f7")
         assert c.message == "Session s1 · ASK EVERY STEP · ● 1 needs you · prompt: empty"
         await c.press("f6", "f7")
-        assert "Plan, row 1 of 2: ? asks 001 search" in c.message
+        assert "Plan, row 1 of 2: ? asks 001 ! search" in c.message
         await c.press("ctrl+o")
         await at_sessions(c, 1)
         await c.press("f7")

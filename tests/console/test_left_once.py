@@ -33,6 +33,7 @@ async def test_keys_that_repeat_close_one_screen_and_end_nothing(tmp_path: Path,
         assert c.status("todo_001") == "waiting_approval"
 
 
+@pytest.mark.long
 async def test_what_is_chosen_in_the_palette_twice_is_done_once(tmp_path: Path) -> None:
     async with console(tmp_path, query=RISE) as c:
         await c.asked()

@@ -253,6 +253,7 @@ async def test_keys_in_one_burst_act_where_they_led(tmp_path: Path) -> None:
         assert "mark and this moment" in r.text
 
 
+@pytest.mark.long
 async def test_a_fork_is_another_session_that_asks_the_same(tmp_path: Path) -> None:
     async with replayed(tmp_path) as r:
         c = r.console

@@ -117,6 +117,7 @@ async def test_what_is_marked_is_approved_at_once_and_nothing_else(tmp_path: Pat
         assert not (workspace / "three-14").exists()
 
 
+@pytest.mark.long
 async def test_nothing_is_approved_across_risk_classes(tmp_path: Path) -> None:
     workspace = place(tmp_path / "w")
     async with console(tmp_path / "d", workspace, query="The cap", mode="risk") as c:
@@ -252,6 +253,7 @@ async def test_deadline_and_those_who_said_yes_are_in_the_title(tmp_path: Path) 
         assert not (workspace / "both").exists()
 
 
+@pytest.mark.long
 async def test_a_document_is_shown_as_the_diff_that_is_written(tmp_path: Path) -> None:
     workspace = place(tmp_path / "w")
     async with console(tmp_path / "d", workspace, query="The cap", mode="risk") as c:

@@ -134,7 +134,7 @@ BAD_TARGETS = {
     "folder.py": "is a folder",
     "agent.py:nothing": 'no "nothing"; its graphs are graph',
     "agent:nothing": 'no "nothing"',
-    "agent.py:1": "no name of an attribute",
+    "agent.py:1": "not the name of an attribute",
     "a b:graph": "neither a module nor a path",
     "agent.py\0:graph": "neither a module nor a path",
     "./agent\0.py:graph": "does not exist",

@@ -90,7 +90,7 @@ async def test_a_secret_that_changed_meanwhile_is_never_sent_as_its_mask(
     async with attached(tmp_path, "bill", environ=changed) as op:
         await op.say("/answer 1 edit amount=6 url=https://bank.example/‹PAY_TOKEN›")
         assert op.questions[0].kind is Kind.FAILURE
-        assert "what that stood for isn't in the question any more" in op.now.todos[0].error
+        assert "what it stood for is no longer in the question" in op.now.todos[0].error
         await op.ok("/todo retry 1")
         assert op.questions[0].kind is Kind.INTERRUPT
         await op.ok("/answer 1 edit amount=6")  # what wasn't touched is what the graph asked with

@@ -52,6 +52,7 @@ def test_s2_words_add_an_analysis(tmp_path: Path, size: tuple[int, int]) -> None
     assert after["todos"][0]["completed_at"] <= after["todos"][1]["started_at"]
 
 
+@pytest.mark.long
 @SIZES
 def test_s3_after_a_kill_only_the_analysis_runs(tmp_path: Path, size: tuple[int, int]) -> None:
     with Terminal(tmp_path, size, "--workspace", str(EXAMPLE), RISE) as terminal:
