@@ -108,14 +108,20 @@ def _at_enter(act: Callable[[], None]) -> Callable[[], None]:
     loop, keyboard = asyncio.get_running_loop(), sys.stdin
     if keyboard is None or not keyboard.isatty():
         return lambda: None
-    number = keyboard.fileno()
+    # Of its own, so that reading never waits: Ctrl+C right after Enter takes the line away again.
+    number = os.open(os.ttyname(keyboard.fileno()), os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY)
 
     def forget() -> None:
-        loop.remove_reader(number)
+        if loop.remove_reader(number):
+            os.close(number)
 
     def pressed() -> None:
         # In the background the terminal belongs to another program, and reading from it would stop this one.
-        if os.tcgetpgrp(number) != os.getpgrp() or not os.read(number, 4_096):
+        try:
+            gone = os.tcgetpgrp(number) != os.getpgrp() or not os.read(number, 4_096)
+        except BlockingIOError:
+            return
+        if gone:
             forget()
         else:
             act()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import logging
 import os
 import re
 import selectors
@@ -28,8 +27,6 @@ from hitl_tui.core.signs import ascii_wanted as ascii_wanted
 
 if TYPE_CHECKING:
     from textual.app import App
-
-log = logging.getLogger(__name__)
 
 HUNG_UP = 129
 """Exit code of a console whose terminal is gone, as a shell gives it to what a hang-up ended."""
@@ -122,8 +119,12 @@ def tolerant(base: type[Driver]) -> type[Driver]:
     """
     from textual.drivers.linux_driver import LinuxDriver
 
-    if base.__module__ == "textual.drivers.web_driver":
-        return _in_browser(base)
+    if hasattr(base, "parser"):  # the browser's
+
+        class TolerantPage(base):  # type: ignore[misc, valid-type]
+            parser = TolerantParser
+
+        return TolerantPage
 
     if not issubclass(base, LinuxDriver):
         return base
@@ -199,30 +200,3 @@ def tolerant(base: type[Driver]) -> type[Driver]:
                 return
 
     return TolerantDriver
-
-
-def _in_browser(base: type[Driver]) -> type[Driver]:
-    """Return the driver of a console in a browser that reads what is typed there through `TolerantParser`."""
-    from textual.drivers._byte_stream import ByteStream
-    from textual.drivers.web_driver import _ExitInput
-
-    class TolerantWebDriver(base):  # type: ignore[misc, valid-type]
-        def run_input_thread(self) -> None:
-            parser, packets = TolerantParser(self._debug), ByteStream()
-            decode = getincrementaldecoder("utf-8")(errors="replace").decode
-            try:
-                for data in self._input_reader:
-                    for kind, payload in packets.feed(data) if data else ():
-                        if kind == "D":
-                            for event in parser.feed(decode(payload)):
-                                self.process_message(event)
-                        else:
-                            self._on_meta(kind, payload)
-                    for event in parser.tick():
-                        self.process_message(event)
-            except (_ExitInput, OSError, ParseError) as error:
-                log.info("the browser's input ended: %r", error)
-            finally:
-                self._input_reader.close()
-
-    return TolerantWebDriver

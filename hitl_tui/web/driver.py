@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import logging
 import os
+from codecs import getincrementaldecoder
 from functools import partial
 from typing import Any
 
 from textual import messages
+from textual._parser import ParseError
+from textual._xterm_parser import XTermParser
 from textual.app import App
-from textual.drivers.web_driver import WebDriver
+from textual.drivers._byte_stream import ByteStream
+from textual.drivers.web_driver import WebDriver, _ExitInput
+
+log = logging.getLogger(__name__)
 
 
 class ServedDriver(WebDriver):
@@ -18,6 +25,9 @@ class ServedDriver(WebDriver):
     good. A signal may cut a write to a pipe short, and packets would be out of step from then on.
     """
 
+    parser: type[XTermParser] = XTermParser
+    """Makes events of what is typed."""
+
     def __init__(self, app: App[Any], **settings: Any) -> None:
         super().__init__(app, **settings)
         self._write = partial(self._write_whole)
@@ -25,7 +35,22 @@ class ServedDriver(WebDriver):
         os.environ.pop("TEXTUAL_DRIVER", None)
 
     def run_input_thread(self) -> None:
-        super().run_input_thread()
+        parser, packets = self.parser(self._debug), ByteStream()
+        decode = getincrementaldecoder("utf-8")(errors="replace").decode
+        try:
+            for data in self._input_reader:
+                for kind, payload in packets.feed(data) if data else ():
+                    if kind == "D":
+                        for event in parser.feed(decode(payload)):
+                            self.process_message(event)
+                    else:
+                        self._on_meta(kind, payload)
+                for event in parser.tick():
+                    self.process_message(event)
+        except (_ExitInput, OSError, ParseError) as error:
+            log.info("what the page sends ended: %r", error)
+        finally:
+            self._input_reader.close()
         if not self.exit_event.is_set():
             self._app.post_message(messages.ExitApp())
 

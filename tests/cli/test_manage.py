@@ -163,7 +163,7 @@ def test_deleting_needs_a_yes(begun: Shell) -> None:
         terminal = begun.terminal("delete", "s1")
         terminal.expect("Delete session s1")
         terminal.sendline(answer)
-        terminal.expect("is gone" if not left else "Nothing was deleted")
+        terminal.expect("was deleted" if not left else "Nothing was deleted")
         terminal.wait()
         assert terminal.exitstatus == (1 if left else 0)
         assert listed(begun) == left

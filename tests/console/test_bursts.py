@@ -16,7 +16,7 @@ from hitl_tui.core.todos import Status
 
 pytestmark = pytest.mark.long
 
-KEYS = ["r", "3", "ㄱ", "e", "2", "d", "6", "l", "7", "w", "j", "k", "u", "0", "9", "space", "z"]
+KEYS = ["r", "3", "ㄱ", "2", "d", "7", "w", "j", "u", "9", "z"]
 SOON = "Too soon after the last key; nothing was decided"
 
 

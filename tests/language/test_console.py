@@ -117,7 +117,7 @@ async def test_a_session_its_panes_and_its_past(tmp_path: Path, size: tuple[int,
             await shows(c, "받은 질문 · 2건")
             await c.press("escape")
             await c.send("/todo priority 99 high")
-            await shows(c, '"99" TODO가 없습니다.')
+            await shows(c, '"99": 없는 TODO입니다.')
             await c.send("/rules")
             await shows(c, "항상 허용된 것이 없음")
             await c.press("escape", "f5")

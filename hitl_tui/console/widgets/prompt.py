@@ -6,6 +6,7 @@ import unicodedata
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
+from textual.binding import Binding
 from textual.events import Key, Paste
 from textual.message import Message
 from textual.widgets import TextArea
@@ -51,8 +52,13 @@ def longest_of(text: str) -> int:
     return LONGEST_COMMAND if text.lstrip().startswith("/") else LONGEST_TEXT
 
 
-_STOCK = {key: binding.action for binding in TextArea.BINDINGS for key in binding.key.split(",")}  # type: ignore[union-attr]
-"""What the text area does on keys that are no characters."""
+_STOCK = {
+    key: binding.action
+    for binding in Binding.make_bindings(TextArea.BINDINGS)
+    if binding.action.startswith(("cursor_", "delete_"))
+    for key in binding.key.split(",")
+}
+"""How keys move the text area's cursor, and delete."""
 
 
 class Prompt(TextArea):
