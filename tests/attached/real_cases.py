@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -201,10 +201,22 @@ CASES = (
 )
 
 
+FIRST = ("approve", "parallel", "discussion", "validate")
+
+
 def each(*names: str) -> pytest.MarkDecorator:
     """Run a test for each case, or for those of these names."""
-    chosen = [case for case in CASES if not names or case.name in names]
-    marks = {True: [pytest.mark.graphs], False: []}
-    return pytest.mark.parametrize(
-        "case", [pytest.param(case, id=case.name, marks=marks[bool(case.needs)]) for case in chosen]
-    )
+    return _parametrized([case for case in CASES if not names or case.name in names], slow=())
+
+
+def each_first() -> pytest.MarkDecorator:
+    """Run a test for each case; but for the first few, those that need no packages are in the slow suite."""
+    return _parametrized(CASES, slow=[case.name for case in CASES if case.name not in FIRST and not case.needs])
+
+
+def _parametrized(cases: Sequence[Case], slow: Collection[str]) -> pytest.MarkDecorator:
+    found = []
+    for case in cases:
+        marks = [pytest.mark.graphs] if case.needs else [pytest.mark.slow] if case.name in slow else []
+        found.append(pytest.param(case, id=case.name, marks=marks))
+    return pytest.mark.parametrize("case", found)

@@ -10,7 +10,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from real_cases import GRAPHS, Case, each
+from real_cases import GRAPHS, Case, each_first
 from real_support import Place
 from terminal_support import CTRL_G, Terminal
 
@@ -169,7 +169,7 @@ def more(after: Mapping[str, int], before: Mapping[str, int]) -> dict[str, int]:
     return {what: n - before.get(what, 0) for what, n in after.items() if n != before.get(what, 0)}
 
 
-@each()
+@each_first()
 def test_a_graph_is_answered_by_keyboard_killed_within_a_node_restored_and_finished(
     ready: Place, case: Case, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -6,7 +6,7 @@ import signal
 from typing import Any
 
 import pytest
-from real_cases import Case, each
+from real_cases import Case, each, each_first
 from real_support import Place, Talk, asked, attaching, seen_in
 
 pytestmark = [pytest.mark.long, pytest.mark.timeout(600)]
@@ -17,7 +17,7 @@ def values(document: dict[str, Any]) -> list[Any]:
     return [question["subject"].get("value") for question in document["questions"]]
 
 
-@each()
+@each_first()
 def test_killed_while_it_asks_then_answered_then_taken_back_to_its_question(ready: Place, case: Case) -> None:
     process = ready.start(*attaching(case, "--line"))
     seen_in(process, case.talk[0][0])
