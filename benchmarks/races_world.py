@@ -127,7 +127,7 @@ class Taken:
         field: id of the text field that took it; empty for none.
         focus: what had the focus: its id, or its class.
         line: the field itself where that is one line of a dialog.
-        held: what stood in it before, when the cursor stands after it.
+        held: what stood in it before and stays, when the cursor stands after it.
     """
 
     text: str
@@ -228,7 +228,7 @@ class RaceApp(HitlApp):
         where = f"{over}:{name}" if not isinstance(self.screen, SessionScreen) else name
         field_id = where if name in ("prompt", "words", "edit-task", "say") or name.startswith("field-") else ""
         line = focused if isinstance(focused, Input) and focused.cursor_position == len(focused.value) else None
-        held = line.value if line is not None else ""
+        held = _unselected(line) if line is not None else ""
         if isinstance(event, events.Paste):
             return Taken(event.text, "paste", field_id, where, line, held)
         typed = event.character if event.is_printable and event.character else ""
@@ -364,6 +364,12 @@ class World:
                     self.known.add(name)
                     found.append(Decided(view.request.id, one.verdict.value, one.digest, one.reason))
         return found
+
+
+def _unselected(line: Input) -> str:
+    """Return what stays in a line when something is typed: that takes the place of what is selected."""
+    begin, end = sorted(line.selection)
+    return line.value[:begin] + line.value[end:]
 
 
 @asynccontextmanager
