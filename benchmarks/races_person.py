@@ -226,8 +226,8 @@ class Race:
         pool = {**MOVES, **OTHERS} if self.dice.random() < 0.5 else {"\x07": "ctrl+g", "\x1b": "escape"}
         data = self.dice.choice(list(pool))
         focus = self._focus()
-        if data in ("\x1b[A", "\x0a", "\t") and focus in ("prompt", "words"):
-            return  # history and completion change the text by themselves
+        if data in ("\x1b[A", "\x1b[5~", "\x0a", "\t") and focus in ("prompt", "words"):
+            return  # history and completion change the text by themselves, and pages move the cursor in it
         self._press(data, pool[data])
 
     async def _elsewhere(self) -> None:
