@@ -246,6 +246,8 @@ class Edit(Form[Edited | None]):
 
     def look_for_end(self) -> None:
         """See whether the end of what would run is on the screen."""
+        if not self.query(Shown):  # it was left meanwhile
+            return
         region, rows = self.query_one(Shown), self.query_one("#edit-result", Rows)
         seen = region.scroll_offset.y + region.scrollable_content_region.height
         if (

@@ -18,6 +18,8 @@ _AROUND = 7
 """Rows of header, tabs, a pane's frame, the line of messages, the prompt and the keys."""
 _LEAST, _MOST = 4, 8
 """Rows of the plan that stay whatever a question needs."""
+_USUAL = 9
+"""Rows of a question as the stylesheet has it, which knows how many of them its actions take."""
 
 
 def is_wide(size: Size) -> bool:
@@ -36,7 +38,8 @@ def question_room(size: Size, steps: int) -> int:
     """
     if is_wide(size) or size.height < _SHORT:
         return 0
-    return size.height - _AROUND - max(_LEAST, min(steps, _MOST))
+    rows = size.height - _AROUND - max(_LEAST, min(steps, _MOST))
+    return rows if rows > _USUAL else 0
 
 
 def fold(screen: Screen[Any]) -> None:
