@@ -279,6 +279,8 @@ class Reading(Modal[Answered], Generic[Answered]):
 
     def look(self) -> None:
         """See whether the end is on the screen."""
+        if not self.query(ReadingText):  # it was left meanwhile
+            return
         region, rows = self.query_one(ReadingText), self.query_one(Rows)
         seen = region.scroll_offset.y + region.scrollable_content_region.height
         if rows.size.width > 0 and region.size.height > 0 and seen >= rows.needed:

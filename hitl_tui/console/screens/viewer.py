@@ -72,6 +72,8 @@ class Viewer(Modal[bool]):
 
     def look(self) -> None:
         """See whether the end is on the screen."""
+        if not self.query(ViewerText):  # it was left meanwhile
+            return
         region = self.query_one(ViewerText)
         parts = list(region.children)
         seen = region.scroll_offset.y + region.scrollable_content_region.height

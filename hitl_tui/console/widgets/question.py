@@ -313,6 +313,7 @@ class QuestionPanel(Vertical, can_focus=True):
             self._swallow_click = False
             self.focus()
             return
+        self._rested = False  # that was said of a key
         self._choose(event.number, ready=self.arming.click_decides, may_look=True)
 
     def post_message(self, message: Message) -> bool:
