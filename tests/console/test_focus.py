@@ -8,7 +8,9 @@ import pytest
 from console_support import RISE, command_workspace, console
 from textual import events
 
+from hitl_tui.console.screens.dialogs import Words
 from hitl_tui.console.widgets.bars import HeaderBar
+from hitl_tui.console.widgets.choices import Actions
 from hitl_tui.core.todos import Status
 
 
@@ -135,6 +137,24 @@ async def test_questions_queue_up_in_the_order_they_came(tmp_path: Path) -> None
         await c.press("1")
         await c.until(lambda: (workspace / "one").exists(), "the approved command")
         assert not (workspace / "two").exists()
+
+
+async def test_a_click_as_another_question_takes_the_place_opens_nothing(tmp_path: Path) -> None:
+    workspace = command_workspace(tmp_path / "w")
+    async with console(tmp_path / "d", workspace, query="The cap", mode="risk") as c:
+        await c.until(lambda: c.shown() and c.status("todo_001") == Status.COMPLETED, "the search")
+        await c.send("/todo add command_team keep file=one")
+        await c.send("/todo add command_team keep file=two")
+        await c.asked(2)
+        await c.to_question()
+        await c.press("space")  # after a pause
+        assert c.panel.select("todo_003")
+        c.panel.post_message(Actions.Clicked(3))
+        await c.pilot.pause()
+        assert c.app.screen is c.session, "no reason is asked for what was only just drawn"
+        c.clock.rest()
+        c.panel.post_message(Actions.Clicked(3))
+        await c.until(lambda: isinstance(c.app.screen, Words), "the reason")
 
 
 async def test_another_input_disarms(tmp_path: Path) -> None:

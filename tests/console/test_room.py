@@ -1,0 +1,32 @@
+"""How many rows a question gets: what a short plan leaves, and never fewer than usual."""
+
+from __future__ import annotations
+
+import pytest
+from textual.geometry import Size
+
+from hitl_tui.console.screens.room import question_room
+
+USUAL = 9
+
+
+@pytest.mark.parametrize(
+    ("size", "steps", "rows"),
+    [((80, 24), 4, 13), ((80, 24), 1, 13), ((80, 24), 7, 10), ((80, 24), 50, 0), ((60, 20), 12, 0), ((80, 50), 8, 35)],
+)
+def test_a_short_plan_leaves_its_rows_to_the_question(size: tuple[int, int], steps: int, rows: int) -> None:
+    assert question_room(Size(*size), steps) == rows
+
+
+def test_a_question_never_gets_fewer_rows_than_usual() -> None:
+    for columns in (40, 80, 99):
+        for height in range(1, 80):
+            for steps in range(20):
+                assert (
+                    question_room(Size(columns, height), steps) == 0
+                    or question_room(Size(columns, height), steps) > USUAL
+                )
+
+
+def test_where_all_panes_are_seen_the_stylesheet_says() -> None:
+    assert question_room(Size(120, 40), 2) == 0
