@@ -234,24 +234,34 @@ class Deciding:
         fresh = await self._asked_anew(link, todo.id, question.id)
         if fresh is None:
             return
-        self._screen.select_question(fresh.id)
+        self._screen.select_question(fresh.id)  # at once: nobody has seen another one in its place yet
         if not edited.approve:
             return
-        if fresh.digest == expected and await seen_of(link, fresh) == list(edited.seen):
-            await self._decide(link, fresh, Verdict.APPROVE, "")
+        known = await self._previewed(link, fresh)
+        if known is None:
+            return
+        if known.digest == expected and await seen_of(link, known) == list(edited.seen):
+            await self._decide(link, known, Verdict.APPROVE, "")
         else:
             self._screen.say(_("What is asked now isn't exactly what the dialog showed; look at it and decide."))
 
     async def _asked_anew(self, link: Link, todo_id: str, old: str) -> Question | None:
-        """Wait until a TODO is asked again, with its preview; None when it waits for another one first."""
+        """Wait until a TODO is asked again; None when it isn't, because it waits for another one first."""
         seen: Snapshot = link.face.snapshot
         while True:
             fresh = seen.question_of(todo_id)
-            if fresh is not None and fresh.id != old and not awaits_preview(fresh):
+            if fresh is not None and fresh.id != old:
                 return fresh
             if fresh is None and not seen.busy:
                 return None
             seen = await link.face.changed(seen)
+
+    async def _previewed(self, link: Link, question: Question) -> Question | None:
+        """Wait until a question has its preview; None when it isn't asked any more."""
+        seen: Snapshot = link.face.snapshot
+        while (now := _open(link, question.id)) is not None and awaits_preview(now):
+            seen = await link.face.changed(seen)
+        return now
 
 
 def _open(link: Link, question_id: str) -> Question | None:
