@@ -51,9 +51,10 @@ class Answer:
     @property
     def binds(self) -> bool:
         """It lets something happen, so what is asked has to be read first."""
-        return self.verdict in (Verdict.APPROVE, Verdict.USE_AS_DONE) or self.action not in _HARMLESS
+        return self.verdict in _BINDING or self.action not in _HARMLESS
 
 
+_BINDING = (Verdict.APPROVE, Verdict.USE_AS_DONE, Verdict.RETRY, Verdict.DO_AGAIN)
 _PLACES = {1: mark("Approve"), 2: mark("Edit"), 3: mark("Reject"), 4: mark("Skip"), 5: mark("Respond")}
 _STOP_ALL = mark("Stop everything that hasn't ended?")
 _DO_AGAIN = mark("Do it again, although it may have happened already?")

@@ -149,7 +149,8 @@ class QuestionPanel(Vertical, can_focus=True):
     def update_questions(self, asked: Sequence[Question], workspace: str) -> None:
         """Take over what is open now: what stays keeps its place, what is new comes last."""
         fresh = {q.id: q for q in asked}
-        place = next((i for i, q in enumerate(self._questions) if q.id == self._shown), 0)
+        was = self._questions
+        place = next((i for i, q in enumerate(was) if q.id == self._shown), 0)
         kept = [fresh[q.id] for q in self._questions if q.id in fresh]
         known = {q.id for q in kept}
         before = [q for q in self._questions[:place] if q.id in fresh]
@@ -159,7 +160,10 @@ class QuestionPanel(Vertical, can_focus=True):
         self._drafts = {i: rows for i, rows in self._drafts.items() if i in fresh}
         self._awaited &= fresh.keys()
         if self._shown not in fresh:
-            self._shown = self._questions[min(len(before), len(self._questions) - 1)].id if self._questions else ""
+            about = next((q.todo_id for q in was if q.id == self._shown), "")
+            anew = next((q for q in self._questions if about and q.todo_id == about), None)
+            following = self._questions[len(before) :] or self._questions[-1:]
+            self._shown = next((q.id for q in (anew, *following) if q is not None), "")
         self._draw()
 
     def select(self, name: str) -> bool:
