@@ -57,11 +57,10 @@ async def freed(hand: Hand, mode: Mode) -> tuple[str, ...]:
         for todo in seen.todos
         if todo.status in (Status.PENDING, Status.WAITING_APPROVAL) and todo.question is None and todo.approval is None
     ]
-    found = [todo.id for todo in waiting if passes(todo, mode) and (plan or not passes(todo, now))]
-    if now is not Mode.STEP or mode is Mode.STEP:
-        return tuple(found)
-    with suppress(HitlError):  # a file that can't be read allows nothing
-        found = [*found, *await _ruled(hand, mode)]
+    found = {todo.id for todo in waiting if passes(todo, mode) and (plan or not passes(todo, now))}
+    if now is Mode.STEP:
+        with suppress(HitlError):  # a file that can't be read allows nothing
+            found.update(await _ruled(hand, mode))
     return tuple(todo.id for todo in waiting if todo.id in found)
 
 

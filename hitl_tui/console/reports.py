@@ -65,20 +65,20 @@ class TolerantParser(XTermParser):
     def tick(self) -> Iterable[Message]:
         yield from super().tick()
         waited = time.monotonic() - self._held_at
-        if self._held and not self._pasting and waited > (ESCAPE_DELAY if self._held == _BEGUN else _SPLIT):
+        if self._held and not self._pasting and waited > (ESCAPE_DELAY if _BEGUN.endswith(self._held) else _SPLIT):
             data, self._held = self._held, ""  # it was no beginning of a paste
             yield from super().feed(data)
 
     def _parts(self, data: str) -> Iterator[str]:
         """Yield what the parser gets of it now; the beginning of a mark is held until the rest of it comes."""
         self._held = ""
-        if self._escaped and (data.startswith(_START[1:]) or _START[1:].startswith(data)):
-            if len(data) < len(_START) - 1:
-                self._hold(data)
-                return
-            # The parser waits for what follows the escape, unless it has given up and told it as a key.
-            yield _START[1:] if self._timeout_time is not None else _START
+        waits = self._timeout_time is not None  # for what follows the escape; else that was told as a key
+        if self._escaped and data.startswith(_START[1:]):
+            yield _START[1:] if waits else _START
             self._pasting, data = True, data[len(_START) - 1 :]
+        elif self._escaped and waits and _START[1:].startswith(data):
+            self._hold(data)
+            return
         self._escaped = False
         while data:
             mark = _END if self._pasting else _START

@@ -157,6 +157,20 @@ async def test_a_click_as_another_question_takes_the_place_opens_nothing(tmp_pat
         await c.until(lambda: isinstance(c.app.screen, Words), "the reason")
 
 
+async def test_a_todo_that_is_asked_anew_keeps_its_place_on_the_screen(tmp_path: Path) -> None:
+    workspace = command_workspace(tmp_path / "w")
+    async with console(tmp_path / "d", workspace, query="The cap", mode="risk") as c:
+        await c.until(lambda: c.shown() and c.status("todo_001") == Status.COMPLETED, "the search")
+        await c.send("/todo add command_team keep file=one")
+        await c.send("/todo add command_team keep file=two")
+        await c.asked(2)
+        assert c.panel.select("todo_002") and c.panel.question is not None
+        before = c.panel.question.id
+        await c.send("/todo edit 2 file=three")
+        await c.until(lambda: c.panel.question and c.panel.question.id != before, "another question")
+        assert c.panel.question.todo_id == "todo_002"
+
+
 async def test_another_input_disarms(tmp_path: Path) -> None:
     async with console(tmp_path, query=RISE) as c:
         await c.asked()

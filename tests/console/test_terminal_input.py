@@ -7,7 +7,7 @@ import itertools
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from textual import events
+from textual import _parser, events
 
 from hitl_tui.console.reports import TolerantParser, plain_report
 
@@ -77,3 +77,12 @@ def test_an_escape_and_what_begins_like_a_paste_are_keys_still() -> None:
     assert [e.key for e in parser.feed("4~a") if isinstance(e, events.Key)] == ["f12", "a"]
     assert told("\x1b", "") == [("key", "escape")]
     assert told("\x1b[", "A") == [("key", "up")]
+
+
+def test_what_is_typed_after_an_escape_key_is_there_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    parser = TolerantParser()
+    assert list(parser.feed("\x1b")) == []
+    later = _parser.get_time() + 1.0
+    monkeypatch.setattr(_parser, "get_time", lambda: later)
+    assert [e.key for e in parser.tick() if isinstance(e, events.Key)] == ["escape"]
+    assert [e.character for e in parser.feed("[") if isinstance(e, events.Key)] == ["["]

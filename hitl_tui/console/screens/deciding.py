@@ -231,13 +231,13 @@ class Deciding:
         if result.failed or not link.face.owned:
             return
         expected = _expected(question, edited)
-        fresh = await self._asked_anew(link, todo.id, question.id)
+        fresh = await _asked_anew(link, todo.id, question.id)
         if fresh is None:
             return
         self._screen.select_question(fresh.id)  # at once: nobody has seen another one in its place yet
         if not edited.approve:
             return
-        known = await self._previewed(link, fresh)
+        known = await _previewed(link, fresh)
         if known is None:
             return
         if known.digest == expected and await seen_of(link, known) == list(edited.seen):
@@ -245,23 +245,25 @@ class Deciding:
         else:
             self._screen.say(_("What is asked now isn't exactly what the dialog showed; look at it and decide."))
 
-    async def _asked_anew(self, link: Link, todo_id: str, old: str) -> Question | None:
-        """Wait until a TODO is asked again; None when it isn't, because it waits for another one first."""
-        seen: Snapshot = link.face.snapshot
-        while True:
-            fresh = seen.question_of(todo_id)
-            if fresh is not None and fresh.id != old:
-                return fresh
-            if fresh is None and not seen.busy:
-                return None
-            seen = await link.face.changed(seen)
 
-    async def _previewed(self, link: Link, question: Question) -> Question | None:
-        """Wait until a question has its preview; None when it isn't asked any more."""
-        seen: Snapshot = link.face.snapshot
-        while (now := _open(link, question.id)) is not None and awaits_preview(now):
-            seen = await link.face.changed(seen)
-        return now
+async def _asked_anew(link: Link, todo_id: str, old: str) -> Question | None:
+    """Wait until a TODO is asked again; None when it isn't, because it waits for another one first."""
+    seen: Snapshot = link.face.snapshot
+    while True:
+        fresh = seen.question_of(todo_id)
+        if fresh is not None and fresh.id != old:
+            return fresh
+        if fresh is None and not seen.busy:
+            return None
+        seen = await link.face.changed(seen)
+
+
+async def _previewed(link: Link, question: Question) -> Question | None:
+    """Wait until a question has its preview; None when it isn't asked any more."""
+    seen: Snapshot = link.face.snapshot
+    while (now := _open(link, question.id)) is not None and awaits_preview(now):
+        seen = await link.face.changed(seen)
+    return now
 
 
 def _open(link: Link, question_id: str) -> Question | None:
