@@ -110,20 +110,13 @@ def test_every_command_about_a_hostile_graph_in_a_terminal(tmp_path: Path) -> No
     work.mkdir()
     said = in_terminal("attach", GRAPH, "--input", "{}", "--workspace", str(work), "--json", *data)
     assert '"status": "waiting"' in said
-    typed = (
-        "/todos",
-        "/todo show 1",
-        "/graph 1",
-        "/state show 1",
-        "/checkpoint list",
-        '/answer 1 {"count": 2}',
-        "/quit",
-    )
+    typed = ("/todos", "/todo show 1", "/graph 1", "/state show 1", "/checkpoint list", "/quit")
     commands = [
         (["rename", "s1", "x \u202e [@click=app.quit]x[/] \x9b2J"], ()),
         (["--line", "--session", "s1"], typed),
-        (["do", "s1", "/todo reject 1 \u202ewhy\x9b2J"], ()),
+        (["do", "s1", '/answer 1 {"count": 2}'], ()),
         (["show", "s1"], ()),
+        (["do", "s1", "/todo reject 1 \u202ewhy\x9b2J"], ()),
         (["sessions"], ()),
         (["audit", "export", "s1"], ()),
         (["lint", GRAPH], ()),
