@@ -258,7 +258,8 @@ class Session:
         if control.branch == branch.number and control.cursor >= self._known:
             # First what may run: it doesn't wait until the next questions stand in the ledger.
             await self._keep_running()
-            asked = await self._questions.ask(self._board())
+            async with self._publishing:  # a preview that ends meanwhile would show what was asked by half
+                asked = await self._questions.ask(self._board())
         happened = restored or delivered or asked
         if happened or self._questions:
             await self._publish(happened=happened)

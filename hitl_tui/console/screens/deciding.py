@@ -228,16 +228,11 @@ class Deciding:
     async def _edited(self, link: Link, question: Question, todo: SupervisorTodo, edited: Edited) -> None:
         result = await link.handler.edit(todo, edited.task, edited.given)
         self._report(result)
-        if result.failed or not link.face.owned:
+        if result.failed or not link.face.owned or not edited.approve:
             return
         expected = _expected(question, edited)
         fresh = await _asked_anew(link, todo.id, question.id)
-        if fresh is None:
-            return
-        self._screen.select_question(fresh.id)  # at once: nobody has seen another one in its place yet
-        if not edited.approve:
-            return
-        known = await _previewed(link, fresh)
+        known = await _previewed(link, fresh) if fresh is not None else None
         if known is None:
             return
         if known.digest == expected and await seen_of(link, known) == list(edited.seen):

@@ -389,8 +389,10 @@ class SessionScreen(OperatedScreen):
 
     def go_to_question(self, request_id: str) -> None:
         """Show a question and give it the focus: it was chosen in the inbox."""
-        self.select_question(request_id)
+        if self.snapshot is not None and self.link is not None:
+            self._ask(self.link.face.snapshot)  # it may have come this moment
         panel = self.query_one(QuestionPanel)
+        panel.select(request_id)
         if panel.question is not None and panel.question.id == request_id:
             self._back = self.focused
             self.set_focus(panel)
@@ -398,9 +400,3 @@ class SessionScreen(OperatedScreen):
     def operator_read(self, question_id: str) -> None:
         """The end of a question was read on the screen of details."""
         self.query_one(QuestionPanel).seen_whole(question_id)
-
-    def select_question(self, question_id: str) -> None:
-        """Show this question once it has arrived."""
-        if self.snapshot is not None and self.link is not None:
-            self._ask(self.link.face.snapshot)
-        self.query_one(QuestionPanel).select(question_id)

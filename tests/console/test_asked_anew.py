@@ -1,0 +1,83 @@
+"""What is edited is asked anew in the place of its question, and nowhere else."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import pytest
+from console_support import command_workspace, console
+
+from hitl_tui.console.screens.edit import Edit
+from hitl_tui.core.requests import Verdict
+from hitl_tui.supervisor.snapshot import Snapshot
+
+
+async def test_no_moment_shows_another_question_in_its_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with console(tmp_path / "d", command_workspace(tmp_path / "w"), query="The cap", mode="risk") as c:
+        await c.until(lambda: c.shown() and c.snapshot.concluded, "the search")
+        await c.send("/todo add command_team keep file=one")
+        await c.asked(1)
+        first = c.panel.questions[0].todo_id
+        link = c.session.link
+        assert link is not None
+        ledger, asking = link.setup.ledger, asyncio.Event()
+        attach, request, supersede = ledger.attach, ledger.request, ledger.supersede
+
+        async def attach_late(*given: Any) -> None:
+            await asking.wait()
+            await attach(*given)
+
+        async def request_slowly(request_id: str, *given: Any) -> Any:
+            found = await request(request_id, *given)
+            if asking.is_set():
+                await asyncio.sleep(0.2)
+            return found
+
+        async def supersede_meanwhile(*given: Any) -> Any:
+            asking.set()  # the preview of the other one ends just now
+            await asyncio.sleep(0.05)
+            return await supersede(*given)
+
+        monkeypatch.setattr(ledger, "attach", attach_late)
+        await c.send("/todo add command_team keep file=two")
+        await c.asked(2)
+        monkeypatch.setattr(ledger, "request", request_slowly)
+        monkeypatch.setattr(ledger, "supersede", supersede_meanwhile)
+        seen: list[Snapshot] = [c.snapshot]
+
+        async def watch() -> None:
+            while True:
+                seen.append(await link.face.changed(seen[-1]))
+
+        watching = asyncio.create_task(watch())
+        old = c.panel.questions[0].id
+        await c.send(f"/todo edit {first} file=three")
+        await c.until(lambda: c.panel.question and c.panel.question.id != old, "asked anew")
+        watching.cancel()
+        assert c.panel.question and c.panel.question.todo_id == first
+        assert all(s.question_of(first) for s in seen), "in between only the other one was asked"
+
+
+async def test_an_edit_of_what_was_answered_meanwhile_takes_no_place(tmp_path: Path) -> None:
+    async with console(tmp_path / "d", command_workspace(tmp_path / "w"), query="The cap", mode="risk") as c:
+        await c.until(lambda: c.shown() and c.snapshot.concluded, "the search")
+        for number, name in enumerate(("one", "two"), start=1):
+            await c.send(f"/todo add command_team keep file={name}")
+            await c.asked(number)
+        await c.to_question()
+        await c.read_on()
+        old = c.panel.question
+        assert old is not None
+        await c.press("2")
+        await c.until(lambda: isinstance(c.app.screen, Edit), "the dialog")
+        link = c.session.link
+        assert link is not None
+        await link.handler.decide(old, Verdict.REJECT)
+        await c.until(lambda: len(c.panel.questions) == 1, "answered by somebody else")
+        await c.press("!")
+        c.clock.rest()
+        await c.press("ctrl+s")
+        await c.until(lambda: not isinstance(c.app.screen, Edit) and len(c.panel.questions) == 2, "asked anew")
+        assert c.panel.question is not None and c.panel.question.todo_id != old.todo_id
