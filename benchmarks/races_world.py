@@ -213,8 +213,9 @@ class RaceApp(HitlApp):
             await super().on_event(event)
 
     def _words_begin(self) -> None:
-        """A letter that the question had and this one are words after all: both have to be in the prompt."""
-        self.taken += [replace(one, field="prompt", focus="prompt") for one in self.taken[-2:]]
+        """A letter that the question had and this one are words after all: both have to be in the prompt, in order."""
+        letter, this = self.taken[-2], self.taken.pop()
+        self.taken += [replace(one, field="prompt", focus="prompt") for one in (letter, this)]
         super()._words_begin()
 
     def _taken(self, event: events.Key | events.Paste) -> Taken:
