@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
-from console_support import RISE, Console, console
+from console_support import RISE, Console, command_workspace, console
 from textual.events import Key
 
+from hitl_tui.console.drafts import Foresight
 from hitl_tui.console.palette import Palette
+from hitl_tui.console.rows import Row
+from hitl_tui.console.screens.edit import Edit
 from hitl_tui.console.screens.home import HomeScreen
 
 
@@ -49,3 +55,31 @@ async def test_what_is_chosen_in_the_palette_twice_is_done_once(tmp_path: Path) 
             assert c.app.is_running
             while not isinstance(c.app.screen, HomeScreen):
                 await c.press("ctrl+o" if c.app.screen is c.app.session else "escape")
+
+
+async def test_a_preview_that_ends_as_its_dialog_is_left_ends_nothing_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with console(tmp_path / "d", command_workspace(tmp_path / "w"), query="The cap", mode="risk") as c:
+        await c.until(lambda: c.shown() and c.snapshot.concluded, "the search")
+        await c.send("/todo add command_team keep file=one")
+        await c.asked(1)
+        await c.to_question()
+        known = Foresight.rows
+        ended: list[object] = []
+
+        async def rows(foresight: Foresight, bound: Mapping[str, Any]) -> list[Row]:
+            found = await known(foresight, bound)
+            dialog = next(s for s in c.app.screen_stack if isinstance(s, Edit))
+            while dialog.query("#edit-result"):  # noqa: ASYNC110 - the very turn of the loop in which it goes
+                await asyncio.sleep(0)
+            ended.append(found)
+            return found
+
+        monkeypatch.setattr(Foresight, "rows", rows)
+        await c.press("2")
+        await c.until(lambda: isinstance(c.app.screen, Edit), "the dialog")
+        await c.press("escape")
+        await c.until(lambda: ended, "the preview, after the dialog")
+        await c.pilot.pause(0.1)
+        assert c.app.is_running and c.app.screen is c.session

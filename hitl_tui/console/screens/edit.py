@@ -230,7 +230,7 @@ class Edit(Form[Edited | None]):
             except (HitlError, OSError) as error:
                 said = safe_text(render(getattr(error, "message", str(error))), multiline=False)
                 rows, failed = [labelled(_("preview"), _("failed: {error}").format(error=said), "$text-warning")], True
-            if (task, bound) == self._wished:
+            if (task, bound) == self._wished and not self.left:
                 self._pending, self._failed = False, failed
                 self._show(task, bound, rows)
 
