@@ -21,7 +21,7 @@ if TYPE_CHECKING:  # the console must not load LangGraph for a type
     from hitl_tui.config.commands import CommandDeclaration
     from hitl_tui.core.plan import AgentFacts
     from hitl_tui.supervisor.history import CheckpointInfo
-    from hitl_tui.supervisor.workbench import SessionSummary
+    from hitl_tui.supervisor.summaries import SessionSummary
 
 _WORD = re.compile(r"\S+")
 _HELP_CELLS = 60

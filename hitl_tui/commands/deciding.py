@@ -22,10 +22,7 @@ from hitl_tui.supervisor.snapshot import Question
 async def approve(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
     names = values.get("id") or []
     if not names:
-        question = _current_question(hand)
-        if question.kind is not Kind.TODO:
-            return await hand.decide(question, Verdict.APPROVE)
-        return await _approve_all(hand, [question], values.get("digest"))
+        return await _approve_all(hand, [_current_question(hand)], values.get("digest"))
     todos = list({todo.id: todo for todo in map(hand.todo, names)}.values())
     questions = [await _question(hand, todo, Kind.TODO, "approve") for todo in todos]
     return await _approve_all(hand, questions, values.get("digest"))
@@ -141,7 +138,7 @@ async def again(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
 
 
 async def plan_approve(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
-    return await hand.decide(_only(hand, Kind.PLAN), Verdict.APPROVE)
+    return await _approve_all(hand, [_only(hand, Kind.PLAN)], values.get("digest"))
 
 
 async def plan_reject(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
@@ -149,7 +146,7 @@ async def plan_reject(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
 
 
 async def proposal_accept(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
-    return await hand.decide(_only(hand, Kind.PROPOSAL, values.get("id")), Verdict.APPROVE)
+    return await _approve_all(hand, [_only(hand, Kind.PROPOSAL, values.get("id"))], values.get("digest"))
 
 
 async def proposal_reject(hand: Hand, values: Mapping[str, Any]) -> CommandResult:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from types import MappingProxyType
 from typing import Any
 
 from hitl_tui.commands import answering, changing, deciding, graphs, keeping, looking, modes, rules
+from hitl_tui.commands.asked import asked_since, unseen
 from hitl_tui.commands.hand import Hand
 from hitl_tui.commands.parser import Parsed, is_command, parse
 from hitl_tui.commands.results import CommandResult, failure
@@ -92,15 +93,23 @@ class CommandHandler:
     ) -> None:
         self._hand = Hand(face, planner, by, channel, level, keeper)
 
-    async def handle(self, line: str) -> CommandResult:
+    async def handle(self, line: str, known: Collection[str] | None = None) -> CommandResult:
         """Carry a line out: a command, or plain text as a proposal to change the plan.
+
+        Args:
+            line: what was written.
+            known: ids of the questions that were shown when it was begun: it answers no other one (C3); None where
+                nobody types while questions come.
 
         Never raises for what a person wrote: an error is a result with `error`, and changed nothing.
         """
         try:
             if not is_command(line):
                 return await changing.propose(self._hand, line)
-            return await self.run(parse(line))
+            parsed = parse(line)
+            if known is not None and (early := unseen(parsed, self._hand.snapshot, known)):
+                raise asked_since(early)
+            return await self.run(parsed)
         except Refused as error:
             return failure(error.message, error.help, reason=error.reason)
         except HitlError as error:

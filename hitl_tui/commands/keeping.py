@@ -15,7 +15,7 @@ from hitl_tui.core.errors import BadInput
 from hitl_tui.supervisor.storage import SessionInfo
 
 if TYPE_CHECKING:
-    from hitl_tui.supervisor.workbench import SessionSummary
+    from hitl_tui.supervisor.summaries import SessionSummary
 
 
 class Keeper(Protocol):

@@ -20,7 +20,7 @@ from hitl_tui.core.todos import clip
 from hitl_tui.supervisor.snapshot import Question
 
 if TYPE_CHECKING:
-    from hitl_tui.supervisor.session import SessionSetup
+    from hitl_tui.supervisor.setup import SessionSetup
 
 
 @runtime_checkable

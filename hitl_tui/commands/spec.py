@@ -134,14 +134,17 @@ SPECS: tuple[CommandSpec, ...] = (
         (_DIGEST,),
         verbatim=True,
     ),
-    CommandSpec("plan approve", "Approve the plan so that it starts (mode plan)"),
+    CommandSpec("plan approve", "Approve the plan so that it starts (mode plan)", (), (_DIGEST,)),
     CommandSpec(
         "plan reject",
         "Send the plan back with feedback; without feedback, drop it",
         (Argument("feedback", Takes.TEXT, required=False, many=True),),
     ),
     CommandSpec(
-        "proposal accept", "Accept a proposed change to the plan", (Argument("id", Takes.PROPOSAL, required=False),)
+        "proposal accept",
+        "Accept a proposed change to the plan",
+        (Argument("id", Takes.PROPOSAL, required=False),),
+        (_DIGEST,),
     ),
     CommandSpec(
         "proposal reject",

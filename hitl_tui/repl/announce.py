@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from hitl_tui.commands.asked import open_question
+from hitl_tui.commands.asked import unseen
 from hitl_tui.commands.parser import Parsed
-from hitl_tui.core.errors import BadInput, UnknownName
-from hitl_tui.core.todos import Status, SupervisorTodo, resolve_id
+from hitl_tui.core.todos import Status, SupervisorTodo
 from hitl_tui.language import render
 from hitl_tui.repl.plain import answer_lines, inline, question_lines, standing
 from hitl_tui.repl.signs import _, stepped
@@ -20,23 +19,6 @@ _ENDED = frozenset({Status.COMPLETED, Status.FAILED, Status.SKIPPED})
 Say = Callable[[Sequence[str]], None]
 
 _TOLD = frozenset({"started", "finished", "failed", "line", "note"})
-
-ANSWERS = frozenset(
-    {
-        "todo approve",
-        "todo reject",
-        "todo skip",
-        "todo retry",
-        "todo done",
-        "todo again",
-        "answer",
-        "plan approve",
-        "plan reject",
-        "proposal accept",
-        "proposal reject",
-    }
-)
-"""Commands that may answer a question."""
 
 
 class Announcer:
@@ -101,9 +83,7 @@ class Announcer:
         """Return the questions that a command would answer although it was begun before they were shown (C3)."""
         known = self._shown if self._before is None else self._before
         self._before = None
-        if parsed.spec.name not in ANSWERS:
-            return []
-        return [q for q in _meant(parsed, snapshot) if q.id not in known]
+        return unseen(parsed, snapshot, known)
 
 
 def became(before: SupervisorTodo | None, now: SupervisorTodo, own: str = "") -> Iterator[str]:
@@ -147,23 +127,3 @@ def _whole(question: Question, snapshot: Snapshot) -> bool:
     return not (snapshot.busy and isinstance(expected, dict) and expected.get("preview")) or bool(
         question.view.evidence
     )
-
-
-def _meant(parsed: Parsed, snapshot: Snapshot) -> list[Question]:
-    given = parsed.values.get("id")
-    if parsed.spec.name == "answer":
-        try:
-            return [open_question(snapshot, str(given))]
-        except BadInput:  # the command itself will say so
-            return []
-    names = [given] if isinstance(given, str) else list(given or ())
-    if not names:
-        return list(snapshot.questions)
-    found = []
-    for name in names:
-        try:
-            meant = resolve_id(name, [*snapshot.raw, *(q.name for q in snapshot.questions if not q.todo_id)])
-        except UnknownName:  # the command itself will say so
-            continue
-        found += [q for q in snapshot.questions if meant in (q.name, q.todo_id)]
-    return found

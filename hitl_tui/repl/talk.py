@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from contextlib import AsyncExitStack
 from pathlib import Path
 
-from hitl_tui.commands.asked import answer_hint
+from hitl_tui.commands.asked import answer_hint, asked_since
 from hitl_tui.commands.completion import Completion, complete
 from hitl_tui.commands.handler import CommandHandler
 from hitl_tui.commands.keeping import ALONE
@@ -27,9 +27,11 @@ from hitl_tui.repl.signs import _, clipped, ngettext, signs
 from hitl_tui.repl.source import Source
 from hitl_tui.resources import Starter, materialise, starters
 from hitl_tui.supervisor.follower import Follower
-from hitl_tui.supervisor.session import Session, SessionSetup
+from hitl_tui.supervisor.session import Session
+from hitl_tui.supervisor.setup import SessionSetup
 from hitl_tui.supervisor.snapshot import FAILED, FINISHED, Snapshot
-from hitl_tui.supervisor.workbench import SessionSummary, Workbench
+from hitl_tui.supervisor.summaries import SessionSummary
+from hitl_tui.supervisor.workbench import Workbench
 
 DONE, FAILURE, REFUSED, WAITS = 0, 1, 2, 3
 _CHECKPOINTS = 30
@@ -86,6 +88,8 @@ class Talk:
         count = len(seen.questions)
         needs = ngettext("{n} needs you", "{n} need you", count).format(n=count) if count else render(seen.status)
         followed = "" if self._session.owned else _(" · followed: another process has it open")
+        if self._session.setup.read_only:
+            followed = _(" · read-only")
         return signs(" · ").join([seen.session_id, mode_words(seen.mode), f"{needs}{followed}", "/help"])
 
     def hint(self, line: str) -> str:
@@ -186,10 +190,7 @@ class Talk:
             await self._without_session(parsed)
         elif early := self._announcer.too_early(parsed, self._session.snapshot):
             self._announcer.look(self._session.snapshot)
-            names = ", ".join(question.name for question in early)
-            raise BadInput(
-                f"{names} was asked after you began that line; read the question and give the command again."
-            )
+            raise asked_since(early)
         else:
             if not parsed.spec.changes and source.waits:
                 await self._settle()
@@ -286,6 +287,8 @@ class Talk:
         self._handler = CommandHandler(session, setup.planner, by=self._options.by, channel="repl", keeper=self._bench)
         self._announcer = Announcer(self._say, self._options.by)
         followed = "" if session.owned else _(" Another process has it open; what you decide is recorded for it.")
+        if setup.read_only:
+            followed = " " + shown(render(self._bench.data.note))
         self._say(
             [
                 _("Session {id}: {title}{followed}").format(

@@ -17,6 +17,7 @@ from session_support import Place, step
 
 from hitl_tui.commands.spec import SPECS
 from hitl_tui.core.policy import Mode
+from hitl_tui.core.requests import Kind
 from hitl_tui.supervisor.state import NODES
 
 
@@ -74,6 +75,20 @@ async def test_approve_with_the_digest_that_was_shown(place: Place) -> None:
             assert op.status("todo_001") == "waiting_approval"
         answer = await op.say(f"/todo approve 1 --digest {shown[:12]}")
         assert answer["status"] == "resumed"
+
+
+@pytest.mark.parametrize("line", ["/todo approve", "/plan approve"])
+async def test_a_digest_binds_the_approval_of_a_plan_too(tmp_path: Path, line: str) -> None:
+    place = Place(tmp_path, step("low", "a"))
+    place.mode = Mode.PLAN
+    async with place.open() as op:
+        question = (await op.rest()).questions[0]
+        assert question.kind is Kind.PLAN
+        answer = await op.try_to(f"{line} --digest {'0' * 64}")
+        assert answer["reason"] == "stale" and op.now.questions[0].id == question.id
+        await op.say(f"{line} --digest {question.digest[:12]}")
+        await op.rest()
+        assert not op.now.question_of("todo_001") and op.status("todo_001") == "completed"
 
 
 async def test_skip_and_its_default_reason(place: Place) -> None:

@@ -1,4 +1,4 @@
-"""What is edited is asked anew in the place of its question, and nowhere else."""
+"""Questions that change while somebody is at work on them: an edited one, and one that a typed command would take."""
 
 from __future__ import annotations
 
@@ -81,3 +81,23 @@ async def test_an_edit_of_what_was_answered_meanwhile_takes_no_place(tmp_path: P
         await c.press("ctrl+s")
         await c.until(lambda: not isinstance(c.app.screen, Edit) and len(c.panel.questions) == 2, "asked anew")
         assert c.panel.question is not None and c.panel.question.todo_id != old.todo_id
+
+
+async def test_a_typed_approval_takes_no_question_that_came_while_it_was_typed(tmp_path: Path) -> None:
+    async with console(tmp_path / "d", command_workspace(tmp_path / "w"), query="The cap", mode="risk") as c:
+        await c.until(lambda: c.shown() and c.snapshot.concluded, "the search")
+        await c.send("/todo add command_team keep file=one")
+        await c.asked(1)
+        first = c.panel.questions[0]
+        c.prompt.focus()
+        await c.press(*"/todo approve"[:12])
+        link = c.session.link
+        assert link is not None
+        await link.handler.decide(first, Verdict.REJECT)
+        await link.handler.handle("/todo add command_team keep file=two")
+        await c.until(lambda: [q.todo_id for q in c.panel.questions] == ["todo_003"], "the next question")
+        await c.press("e", "enter")
+        await c.until(lambda: "todo_003 was asked after you began that line" in c.message, "the refusal")
+        assert c.status("todo_003") == "waiting_approval"
+        await c.press("up", "enter")  # begun anew, with the question on the screen
+        await c.until(lambda: c.status("todo_003") == "completed", "what was approved then")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Collection, Coroutine, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -64,20 +64,25 @@ class Operator:
 
     # Commands --------------------------------------------------------------------------------------------------
 
-    def send(self, line: str) -> None:
-        """Carry a line out: a command, or words that change the plan. While the session opens it waits for it."""
+    def send(self, line: str, known: Collection[str]) -> None:
+        """Carry a line out: a command, or words that change the plan. While the session opens it waits for it.
+
+        Args:
+            line: what was typed.
+            known: ids of the questions that were shown when it was begun; it answers no other one (C3).
+        """
         own = own_command(line)
         if own is not None:
             carry_out(self._screen.hitl, own)
             return
         if not self._screen.linked.is_set():
             self._screen.say(_("The session is still opening; what you sent is carried out as soon as it is open."))
-        self._on(partial(self._send, line))
+        self._on(partial(self._send, line, known))
 
-    async def _send(self, line: str, link: Link) -> None:
+    async def _send(self, line: str, known: Collection[str], link: Link) -> None:
         screen = self._screen
         screen.note(noted(line))
-        result = await link.handler.handle(line)
+        result = await link.handler.handle(line, known)
         if "commands" in result.data:
             screen.hitl.action_help()
             return

@@ -101,6 +101,7 @@ class SessionScreen(OperatedScreen):
 
     def on_mount(self) -> None:
         self._arrange()
+        self.query_one(Prompt).shown = lambda: self.query_one(QuestionPanel).noticed
         self.set_interval(1.0, self._tick)
 
     def on_screen_resume(self) -> None:
@@ -139,6 +140,11 @@ class SessionScreen(OperatedScreen):
         if self.snapshot is not None:
             self._called[self.snapshot.session_id] = title
             self._render_snapshot(self.snapshot)
+
+    async def foresee(self, link: Link) -> None:
+        """Make the lines of a large plan beforehand, in a thread: meanwhile keys are answered."""
+        if len(link.face.snapshot.raw) >= _LARGE:
+            await asyncio.to_thread(self._lines.rows, link.face.snapshot, datetime.now(UTC))
 
     def attach(self, link: Link, linked: Opening) -> None:
         """Show a session that is open.
@@ -220,6 +226,7 @@ class SessionScreen(OperatedScreen):
         header.mode = mode_words(snapshot.mode)
         self._show_status(snapshot)
         header.followed = not link.face.owned
+        header.read_only = link.setup.read_only
         self.query_one(PlanTable).update_rows(self._lines.rows(snapshot, datetime.now(UTC)))
         self._ask(snapshot)
         self.query_one(Panes).entitle()
@@ -280,6 +287,7 @@ class SessionScreen(OperatedScreen):
 
     def _arrange(self) -> None:
         fold(self)
+        self.query_one(Panes).stand(beside=self.has_class("-vast"))
         self.show_pane(self.query_one(Panes).chosen)
         self._make_room()
 
@@ -385,7 +393,7 @@ class SessionScreen(OperatedScreen):
         event.stop()
         self.query_one(Prompt).sent(event.text)
         self.hitl.memory.keep_lines()
-        self.operator.send(event.text)
+        self.operator.send(event.text, event.known)
 
     def go_to_question(self, request_id: str) -> None:
         """Show a question and give it the focus: it was chosen in the inbox."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import TYPE_CHECKING
 
 from textual.binding import Binding
@@ -15,6 +15,9 @@ from hitl_tui.console.keymap import Keymap
 from hitl_tui.console.keys import PROMPT
 
 if TYPE_CHECKING:
+    from textual.document._document import EditResult
+    from textual.document._edit import Edit
+
     from hitl_tui.commands.completion import Completion
 
 LONGEST_TEXT = 10_000
@@ -82,11 +85,17 @@ class Prompt(TextArea):
             self.pasted = pasted
 
     class Sent(Message):
-        """A line was sent."""
+        """A line was sent.
 
-        def __init__(self, text: str) -> None:
+        Args:
+            text: the line.
+            known: ids of the questions that were shown when it was begun (C3).
+        """
+
+        def __init__(self, text: str, known: Collection[str] = ()) -> None:
             super().__init__()
             self.text = text
+            self.known = known
 
     class Choices(Message):
         """Tab found several ways to go on."""
@@ -106,6 +115,9 @@ class Prompt(TextArea):
         )
         self.cursor_blink = False  # it would draw twice a second, over a slow link too, while nothing happens
         self.completer: Completer | None = None
+        self.shown: Callable[[], Collection[str]] = tuple
+        """Tells which questions are shown now."""
+        self._known: Collection[str] = ()
         self.past: list[str] = []
         self._place = -1
         self._draft = ""
@@ -160,7 +172,16 @@ class Prompt(TextArea):
             self.post_message(self.TooLong(len(text), most, lines=False, pasted=False))
         elif text:
             self.text = ""  # at once: what is typed before somebody took the line is the next one
-            self.post_message(self.Sent(text))
+            self.post_message(self.Sent(text, self._known))
+
+    def edit(self, edit: Edit) -> EditResult:
+        self._begin()
+        return super().edit(edit)
+
+    def _begin(self) -> None:
+        """Remember, when a line is begun, what is asked then."""
+        if not self.text:
+            self._known = self.shown()
 
     def sent(self, text: str) -> None:
         """Take a line that was accepted into the history."""
@@ -189,6 +210,7 @@ class Prompt(TextArea):
             self._replace(self.past[self._place])
 
     def _replace(self, text: str) -> None:
+        self._begin()
         self.text = text
         self.move_cursor(self.document.end)
 

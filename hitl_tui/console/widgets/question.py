@@ -110,6 +110,8 @@ class QuestionPanel(Vertical, can_focus=True):
         self._marks: dict[str, str] = {}
         self._drafts: dict[str, tuple[Row, ...]] = {}
         self._awaited: set[str] = set()
+        self.noticed: frozenset[str] = frozenset()
+        """Ids of the open questions that the screen showed or counted when it was drawn."""
         self._swallow_click = False
         self._title = Content("")
         self._room = 0
@@ -165,6 +167,9 @@ class QuestionPanel(Vertical, can_focus=True):
             following = self._questions[len(before) :] or self._questions[-1:]
             self._shown = next((q.id for q in (anew, *following) if q is not None), "")
         self._draw()
+        self.noticed &= fresh.keys()
+        if fresh.keys() - self.noticed:
+            self.call_after_refresh(self._notice, frozenset(fresh))
 
     def select(self, name: str) -> bool:
         """Show the question with this id or about this TODO; return whether there is one."""
@@ -202,6 +207,9 @@ class QuestionPanel(Vertical, can_focus=True):
         self.arming.drawn()
         self._places()
         self.call_after_refresh(self._on_screen, self._drawn)
+
+    def _notice(self, ids: frozenset[str]) -> None:
+        self.noticed |= ids
 
     def _on_screen(self, drawn: object) -> None:
         """What was drawn can be seen only now; a busy console may have taken a while for it."""
