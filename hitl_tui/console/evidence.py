@@ -9,6 +9,7 @@ from hitl_tui.console.rows import Row, in_line, labelled, text_row
 from hitl_tui.console.terms import clock_words, day_words
 from hitl_tui.core.safe_text import text_lines
 from hitl_tui.language import _, ngettext, render
+from hitl_tui.supervisor.snapshot import has_preview
 
 if TYPE_CHECKING:
     from hitl_tui.supervisor.snapshot import Question
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
 def awaits_preview(question: Question) -> bool:
     """Return whether a question's preview is still being made."""
-    return not question.view.evidence and bool((question.view.request.subject.get("arguments") or {}).get("preview"))
+    return not question.view.evidence and has_preview(question.view.request)
 
 
 def evidence_rows(question: Question, most: int | None, key: str) -> Iterable[Row]:

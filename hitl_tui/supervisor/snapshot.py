@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Any
 
 from hitl_tui.core.plan import current_todo_id
-from hitl_tui.core.requests import Kind, Verdict
+from hitl_tui.core.requests import Kind, Request, Verdict
 from hitl_tui.core.shapes.document import commands_of, shape_document
 from hitl_tui.core.shapes.model import Shape
 from hitl_tui.core.shapes.recognise import recognise
@@ -43,6 +43,12 @@ _COMMANDS: Mapping[Kind, Mapping[Verdict, str]] = {
 
 STOP_STEP = "stop"
 """What the command is called that refuses a TODO as a whole instead of answering what its team asks."""
+
+
+def has_preview(request: Request) -> bool:
+    """Return whether what would run has a declared preview: beside a TODO's question, and beside that of a failed run."""
+    about_a_run = request.kind in (Kind.TODO, Kind.FAILURE)
+    return about_a_run and bool((request.subject.get("arguments") or {}).get("preview"))
 
 
 @dataclass(frozen=True)

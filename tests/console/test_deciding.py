@@ -18,6 +18,7 @@ from hitl_tui.console.widgets.bars import HeaderBar
 from hitl_tui.console.widgets.history import HistoryTable
 from hitl_tui.console.widgets.plan import PlanTable
 from hitl_tui.console.widgets.rows import Rows
+from hitl_tui.core.requests import Kind
 from hitl_tui.core.todos import Status
 
 
@@ -285,3 +286,28 @@ async def test_the_palette_offers_keys_and_commands(tmp_path: Path) -> None:
         await c.press(*"/stop", "enter")
         await c.until(lambda: c.app.screen is c.session and c.prompt.text == "/stop ", "the command in the prompt")
         assert c.status("todo_001") == Status.WAITING_APPROVAL
+
+
+async def test_what_failed_is_retried_with_a_preview_of_what_it_would_do_now(tmp_path: Path) -> None:
+    workspace = command_workspace(tmp_path / "w")
+    text = (
+        (workspace / "hitl.toml")
+        .read_text(encoding="utf-8")
+        .replace('run = ["touch", "{file}"]', 'run = ["mkdir", "{file}"]')
+    )
+    (workspace / "hitl.toml").write_text(text, encoding="utf-8")
+    (workspace / "one").touch()
+    async with console(tmp_path / "d", workspace, query="The cap", mode="risk") as c:
+        await c.until(lambda: c.shown() and c.snapshot.concluded, "the search")
+        await c.send("/todo add command_team keep file=one")
+        await c.asked(1)
+        await c.to_question()
+        await c.read_on()
+        await c.press("1")
+        await c.until(lambda: c.panel.question and c.panel.question.kind is Kind.FAILURE, "that it failed")
+        (workspace / "one").unlink()
+        await c.to_question()
+        await c.until(lambda: c.panel.question and c.panel.question.view.evidence, "its preview")
+        await c.read_on()
+        await c.press("1")
+        await c.until(lambda: (workspace / "one").is_dir(), "the second attempt")
