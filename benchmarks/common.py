@@ -18,12 +18,13 @@ from hitl_tui.core.plan import AgentFacts, ExecutionPlan, ExecutionStep, Intent
 from hitl_tui.core.policy import Mode, Policy, Risk
 from hitl_tui.core.requests import Decision, Verdict
 from hitl_tui.core.todos import SupervisorTodo
-from hitl_tui.ledger.contract import RequestView
+from hitl_tui.ledger.records import RequestView
 from hitl_tui.ledger.sqlite import SqliteLedger
 from hitl_tui.planning.agent import PlanningAgent
 from hitl_tui.planning.proposals import Planned, Proposed
 from hitl_tui.supervisor.clock import utc_now
-from hitl_tui.supervisor.session import Session, SessionSetup
+from hitl_tui.supervisor.session import Session
+from hitl_tui.supervisor.setup import SessionSetup
 from hitl_tui.supervisor.snapshot import Question
 from hitl_tui.supervisor.storage import DataFolder, SessionInfo
 from hitl_tui.teams.function import Function, FunctionTeam

@@ -35,7 +35,8 @@ from hitl_tui.core.policy import Mode
 from hitl_tui.ledger.sqlite import SqliteLedger
 from hitl_tui.planning.agent import PlanningAgent
 from hitl_tui.supervisor.clock import utc_now
-from hitl_tui.supervisor.session import Session, SessionSetup
+from hitl_tui.supervisor.session import Session
+from hitl_tui.supervisor.setup import SessionSetup
 from hitl_tui.supervisor.storage import DataFolder, SessionInfo
 from hitl_tui.teams.registry import TeamRegistry
 

@@ -25,7 +25,8 @@ from hitl_tui.commands.handler import CommandHandler
 from hitl_tui.core.errors import Refused
 from hitl_tui.core.requests import Kind, Verdict
 from hitl_tui.core.todos import Status
-from hitl_tui.supervisor.session import Session, SessionSetup
+from hitl_tui.supervisor.session import Session
+from hitl_tui.supervisor.setup import SessionSetup
 from hitl_tui.supervisor.snapshot import Question, Snapshot
 from hitl_tui.supervisor.workbench import Workbench
 

@@ -14,7 +14,7 @@ from crash_plan import EXPECTED, OPTIONAL, QUERY
 from crash_world import World
 
 from hitl_tui.ledger.audit import verify
-from hitl_tui.ledger.contract import Entry
+from hitl_tui.ledger.records import Entry
 from hitl_tui.supervisor.follower import Follower
 from hitl_tui.supervisor.snapshot import Snapshot
 from hitl_tui.supervisor.workbench import Workbench

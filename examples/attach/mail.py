@@ -7,6 +7,21 @@ from typing import Any, TypedDict
 from langgraph.graph import END, START, StateGraph
 from langgraph.types import interrupt
 
+ENGLISH = {
+    "mail": "Hello,\n\n{news}\n\nKind regards",
+    "subject": "Your order",
+    "ask": "Send this mail?",
+    "sent": "Sent to {to}, as outbox/{file}.",
+    "none": "Nothing was sent.",
+}
+KOREAN = {
+    "mail": "안녕하세요.\n\n{news}\n\n감사합니다.",
+    "subject": "주문 안내",
+    "ask": "이 메일을 보낼까요?",
+    "sent": "{to} 주소로 보냈습니다(outbox/{file}).",
+    "none": "아무것도 보내지 않았습니다.",
+}
+
 
 class Mail(TypedDict, total=False):
     request: str
@@ -15,24 +30,29 @@ class Mail(TypedDict, total=False):
     outcome: str
 
 
+def words_for(state: Mail) -> dict[str, str]:
+    return KOREAN if any("가" <= character <= "힣" for character in state["request"]) else ENGLISH
+
+
 def write(state: Mail) -> Mail:
     to, _, news = state["request"].partition(":")
-    return {"to": to.strip(), "text": f"Hello,\n\n{news.strip() or to.strip()}\n\nKind regards"}
+    return {"to": to.strip(), "text": words_for(state)["mail"].format(news=news.strip() or to.strip())}
 
 
 def send(state: Mail) -> Mail:
-    question = {"action": "send_mail", "message": "Send this mail?", "to": state["to"], "text": state["text"]}
+    words = words_for(state)
+    question = {"action": "send_mail", "message": words["ask"], "to": state["to"], "text": state["text"]}
     answer: dict[str, Any] = interrupt(question)
     if answer.get("action") != "approve":
-        return {"outcome": "Nothing was sent."}
+        return {"outcome": words["none"]}
     mail = EmailMessage()
-    mail["To"], mail["Subject"] = answer.get("to", state["to"]), "Your order"
+    mail["To"], mail["Subject"] = answer.get("to", state["to"]), words["subject"]
     mail.set_content(answer.get("text", state["text"]))
     outbox = Path(__file__).parent / "outbox"  # a real one would call smtplib.SMTP(…).send_message(mail)
     outbox.mkdir(exist_ok=True)
     place = outbox / f"{len(list(outbox.iterdir())) + 1:03d}.eml"
     place.write_bytes(mail.as_bytes())
-    return {"outcome": f"Sent to {mail['To']}, as outbox/{place.name}."}
+    return {"outcome": words["sent"].format(to=mail["To"], file=place.name)}
 
 
 graph = StateGraph(Mail).add_sequence([write, send]).add_edge(START, "write").add_edge("send", END).compile()

@@ -1,8 +1,9 @@
-"""`hitl-tui audit`: check the record, take an anchor, print everything. Needs no engine."""
+"""`hitl-tui audit`: check the record, take an anchor, print everything. Only `verify` looks into checkpoints, too."""
 
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 from hitl_tui.cli.given import Arguments
@@ -19,7 +20,7 @@ INTACT, CHANGED = 0, 1
 _BATCH = 500
 
 
-async def audit(arguments: Arguments, data: Path, out: Output) -> int:
+async def audit(arguments: Arguments, data: Path, out: Output, err: Output) -> int:
     """Carry one of `verify`, `head`, `export` out.
 
     Raises:
@@ -30,36 +31,46 @@ async def audit(arguments: Arguments, data: Path, out: Output) -> int:
         raise BadInput("--anchor goes with audit verify alone; the anchor names its session itself.")
     folder = DataFolder(data)
     folder.prepare()
-    async with SqliteLedger.open(folder.ledger) as ledger:
-        stream = await _stream(ledger, arguments.session)
+    if folder.note and not arguments.json:
+        err.lines([shown(render(folder.note))])
+    async with SqliteLedger.open(folder.ledger, read_only=folder.read_only) as ledger:
+        stream = await _stream(ledger, arguments.session, folder if arguments.what == "verify" else None)
         if arguments.anchors:
             return await _anchors(ledger, arguments, out)
         if arguments.what == "verify":
-            return await _verify(ledger, stream, arguments, out)
+            return await _verify(ledger, folder, stream, arguments, out)
         if arguments.what == "head":
             return await _head(ledger, stream, arguments, out)
         return await _export(ledger, stream, arguments, out)
 
 
-async def _stream(ledger: Ledger, session: str) -> str | None:
+async def _stream(ledger: Ledger, session: str, folder: DataFolder | None) -> str | None:
+    """Return the stream that is named; with a folder also one that a session there should have."""
     if not session:
         return None
     known = [found.stream for found in await ledger.streams()]
-    if session not in known:
+    if session not in known and (folder is None or session not in folder.ids()):
         hint = f"there are {', '.join(known[-6:])}" if known else "it is empty"
         raise UnknownName(f'The record has no session "{shown(session)[:80]}"; {hint}.')
     return session
 
 
-async def _verify(ledger: Ledger, stream: str | None, arguments: Arguments, out: Output) -> int:
+async def _verify(ledger: Ledger, folder: DataFolder, stream: str | None, arguments: Arguments, out: Output) -> int:
     found = await verify(ledger, stream)
+    if folder.ids():
+        from hitl_tui.supervisor.record import lost_records
+
+        lost = await lost_records(folder, ledger, stream or "")
+        found = replace(found, problems=(*lost, *found.problems))
     count = f"{found.entries} entries of {found.streams} session{'' if found.streams == 1 else 's'}"
     more = len(found.problems) + found.unlisted
     message = f"{count}: all as it was written." if found.ok else f"{count}: {more} problem{'' if more == 1 else 's'}."
     if arguments.json:
         out.document({"status": "ok" if found.ok else "changed", "message": message, **found.to_dict()})
     else:
-        out.lines([*(shown(f"{p.stream} {p.n}: {render(p.what)}") for p in found.problems), render(message)])
+        where = [f"{p.stream} {p.n}" if p.n else p.stream for p in found.problems]
+        said = (shown(f"{w}: {render(p.what)}") for w, p in zip(where, found.problems, strict=True))
+        out.lines([*said, render(message)])
     return INTACT if found.ok else CHANGED
 
 

@@ -138,7 +138,7 @@ def _one_shot(
     if arguments.command == "audit":
         from hitl_tui.cli.audit import audit
 
-        return asyncio.run(audit(arguments, data, out))
+        return asyncio.run(audit(arguments, data, out, err))
     from hitl_tui.cli import jobs, manage
 
     stdin = sys.stdin.buffer if sys.stdin is not None else None

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Iterable, Sequence
-from contextlib import ExitStack
+from collections.abc import AsyncIterator, Iterable, Sequence
+from contextlib import ExitStack, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -26,9 +26,11 @@ from hitl_tui.repl import plain
 from hitl_tui.repl.plain import answer_lines, plan_lines, questions_lines, result_lines, shown, standing
 from hitl_tui.supervisor.activity import Activity
 from hitl_tui.supervisor.follower import Follower
+from hitl_tui.supervisor.given import LONGEST_QUERY
 from hitl_tui.supervisor.session import Session
 from hitl_tui.supervisor.snapshot import FAILED, FINISHED, Snapshot
-from hitl_tui.supervisor.workbench import LONGEST_QUERY, SessionSummary, Workbench
+from hitl_tui.supervisor.summaries import SessionSummary
+from hitl_tui.supervisor.workbench import Workbench
 
 DONE, FAILURE, WAITS = 0, 1, 3
 
@@ -70,6 +72,15 @@ class Job:
         return f'hitl-tui do {self.session_id}{place} "{command}"'
 
 
+@asynccontextmanager
+async def looking(job: Job) -> AsyncIterator[Workbench]:
+    """Open the data folder for what also works where this account can't write, and say so there."""
+    async with Workbench.open(job.data, job.environ) as bench:
+        if bench.data.note and not job.arguments.json:
+            job.err.lines([shown(render(bench.data.note))])
+        yield bench
+
+
 async def run(job: Job) -> int:
     """Begin a session; go until something must be decided or it is finished."""
     given = job.arguments
@@ -97,7 +108,7 @@ async def do(job: Job) -> int:
     line = given_text(given.text, job.stdin)
     by = operator_name(given.by, job.environ)
     looks = is_command(line) and not _changes(line)
-    async with Workbench.open(job.data, job.environ) as bench:
+    async with looking(job) as bench:
         setup = bench.setup(given.session)
         job.session_id = setup.info.id
         job.log.hide(setup.secrets)
@@ -128,7 +139,7 @@ def _report(job: Job, result: CommandResult, snapshot: Snapshot, *, looks: bool)
 
 async def show(job: Job) -> int:
     """Show where a session stands; nothing is opened or run."""
-    async with Workbench.open(job.data, job.environ) as bench:
+    async with looking(job) as bench:
         setup = bench.setup(job.arguments.session)
         job.session_id = setup.info.id
         owned = setup.folder.is_owned()
@@ -148,7 +159,7 @@ async def show(job: Job) -> int:
 async def sessions(job: Job) -> int:
     """List sessions."""
     search = job.arguments.search
-    async with Workbench.open(job.data, job.environ) as bench:
+    async with looking(job) as bench:
         found = await bench.sessions(search)
     having = f' with "{one_line(search, 100)}"' if search.strip() else ""
     count = f"{counted(found)}{having} in {job.data}."

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 from hitl_tui.cli.documents import copy_document
-from hitl_tui.cli.jobs import DONE, FAILURE, Job, counted, session_rows
+from hitl_tui.cli.jobs import DONE, FAILURE, Job, counted, looking, session_rows
 from hitl_tui.cli.settings import operator_name, workspace_folder
 from hitl_tui.cli.subcommands import DEFAULT_AGE
 from hitl_tui.commands.exporting import is_for_reading, write_for_reading
@@ -19,7 +19,8 @@ from hitl_tui.core.safe_text import one_line
 from hitl_tui.language import language, render
 from hitl_tui.repl.plain import shown, table
 from hitl_tui.supervisor.follower import Follower
-from hitl_tui.supervisor.workbench import SessionSummary, Workbench
+from hitl_tui.supervisor.summaries import SessionSummary
+from hitl_tui.supervisor.workbench import Workbench
 
 _LONGEST_ANSWER = 100
 
@@ -54,7 +55,7 @@ async def export(job: Job) -> int:
     """Write a session into one file."""
     given = job.arguments
     target = _file(given.file)
-    async with Workbench.open(job.data, job.environ) as bench:
+    async with looking(job) as bench:
         written = await _exported(bench, given.session, target)
     size = written.stat().st_size
     message = f"{given.session} was written to {written} ({size:,} bytes)."
@@ -92,7 +93,8 @@ async def delete(job: Job) -> int:
     given = job.arguments
     by = operator_name(given.by, job.environ)
     async with Workbench.open(job.data, job.environ) as bench:
-        bench.data.session(given.session)  # what doesn't exist isn't asked about
+        bench.data.check_writable()  # what can't be done, or doesn't exist, isn't asked about
+        bench.data.session(given.session)
         summary = await bench.summary(given.session)
         going = [*session_rows([summary]), shown(render(what_goes(summary, await bench.copies(given.session))))]
         job.err.lines([] if given.yes else going)
@@ -119,6 +121,7 @@ async def prune(job: Job) -> int:
         chosen = pruning.choose(await bench.sessions(), bench.now(), older_than=older_than, keep=given.keep or 0)
         if given.dry_run or not chosen:
             return _told_prune(job, chosen)
+        bench.data.check_writable()
         (job.err if given.json else job.out).lines(session_rows(chosen))
         if not _agreed(job, f"Delete {counted(chosen)}?"):
             return _kept(job)

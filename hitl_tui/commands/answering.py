@@ -9,12 +9,12 @@ from hitl_tui.commands.asked import REQUEST, by_request, open_question
 from hitl_tui.commands.hand import Hand, names_digest
 from hitl_tui.commands.results import CommandResult
 from hitl_tui.core.errors import BadInput, Refused
+from hitl_tui.core.names import clip
 from hitl_tui.core.requests import Outcome, Verdict
 from hitl_tui.core.shapes.judging import why_refused
 from hitl_tui.core.shapes.model import Shape, said
 from hitl_tui.core.shapes.reading import read
 from hitl_tui.core.storable import check_storable
-from hitl_tui.core.todos import clip
 from hitl_tui.supervisor.snapshot import Question
 
 _SENT_CELLS = 4_000

@@ -7,9 +7,9 @@ from collections.abc import Collection, Iterable
 
 from hitl_tui.commands.parser import Parsed, parse
 from hitl_tui.core.errors import BadInput, HitlError, UnknownName
+from hitl_tui.core.names import clip, resolve_id
 from hitl_tui.core.shapes.model import said
 from hitl_tui.core.shapes.reading import read
-from hitl_tui.core.todos import clip, resolve_id
 from hitl_tui.supervisor.snapshot import Question, Snapshot
 
 REQUEST = "req-"

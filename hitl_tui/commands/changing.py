@@ -13,18 +13,10 @@ from hitl_tui.commands.results import CommandResult, failure
 from hitl_tui.commands.spec import registry
 from hitl_tui.core.errors import BadInput, UnknownName
 from hitl_tui.core.events import EventKind
+from hitl_tui.core.names import clip, resolve_id
 from hitl_tui.core.plan import AgentFacts
 from hitl_tui.core.safe_text import one_line
-from hitl_tui.core.todos import (
-    OPERATOR,
-    Status,
-    SupervisorTodo,
-    check_transition,
-    clip,
-    parse_priority,
-    parse_status,
-    resolve_id,
-)
+from hitl_tui.core.todos import OPERATOR, Status, SupervisorTodo, check_transition, parse_priority, parse_status
 from hitl_tui.planning.replies import Reply, load_replies, reply_of
 from hitl_tui.planning.scene import NoChange
 

@@ -11,11 +11,12 @@ from hitl_tui.commands.results import CommandResult, failure
 from hitl_tui.core.board import judge
 from hitl_tui.core.errors import BadInput, Refused
 from hitl_tui.core.events import EventKind
+from hitl_tui.core.names import resolve_id
 from hitl_tui.core.policy import Ruling
 from hitl_tui.core.questions import question_of
 from hitl_tui.core.reactions.operators import DEFAULT_SKIP_REASON
 from hitl_tui.core.requests import Kind, Verdict
-from hitl_tui.core.todos import OPERATOR, Status, SupervisorTodo, check_transition, resolve_id
+from hitl_tui.core.todos import OPERATOR, Status, SupervisorTodo, check_transition
 from hitl_tui.supervisor.snapshot import Question
 
 

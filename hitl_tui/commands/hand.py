@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 from hitl_tui.commands.results import CommandResult, failure
 from hitl_tui.core.board import Board, Control, Draft
 from hitl_tui.core.events import EventKind
+from hitl_tui.core.names import resolve_id
 from hitl_tui.core.policy import Mode
 from hitl_tui.core.requests import Decision, Outcome, Verdict
-from hitl_tui.core.todos import SupervisorTodo, resolve_id
+from hitl_tui.core.todos import SupervisorTodo
 from hitl_tui.planning.agent import PlanningAgent
 from hitl_tui.supervisor.face import SessionFace
 from hitl_tui.supervisor.snapshot import Question, Snapshot

@@ -8,9 +8,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from hitl_tui.core.converting import ExecutionPlanConverter
 from hitl_tui.core.errors import BadInput
-from hitl_tui.core.plan import AgentFacts, ExecutionPlan, ExecutionPlanConverter, ExecutionStep
-from hitl_tui.core.todos import Priority, SupervisorTodo, clip
+from hitl_tui.core.names import clip
+from hitl_tui.core.plan import AgentFacts, ExecutionPlan, ExecutionStep
+from hitl_tui.core.todos import Priority, SupervisorTodo
 
 
 def manual_todo(

@@ -9,7 +9,7 @@ from hitl_tui.commands.hand import Hand
 from hitl_tui.commands.results import CommandResult
 from hitl_tui.commands.spec import help_table, registry
 from hitl_tui.core.errors import BadInput, UnknownName
-from hitl_tui.core.todos import clip
+from hitl_tui.core.names import clip
 
 _PAGE = 20
 

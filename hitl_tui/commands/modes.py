@@ -13,9 +13,10 @@ from hitl_tui.commands.rules import rules_file
 from hitl_tui.config import standing
 from hitl_tui.core.errors import HitlError, UnknownName
 from hitl_tui.core.events import EventKind
+from hitl_tui.core.names import clip
 from hitl_tui.core.policy import Mode, Ruling
 from hitl_tui.core.requests import Kind
-from hitl_tui.core.todos import Status, SupervisorTodo, clip
+from hitl_tui.core.todos import Status, SupervisorTodo
 
 _NAMED = 8
 

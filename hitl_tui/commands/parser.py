@@ -10,7 +10,7 @@ from typing import Any
 
 from hitl_tui.commands.spec import Argument, CommandSpec, Takes, registry
 from hitl_tui.core.errors import BadInput, UnknownName
-from hitl_tui.core.todos import clip
+from hitl_tui.core.names import clip
 
 _WORD = re.compile(r"\S+")
 _OPTION = re.compile(r"(?:(?<=\s)|^)--([a-z]+)(?:=|\s+)")

@@ -15,8 +15,8 @@ from hitl_tui.commands.results import CommandResult
 from hitl_tui.config import standing
 from hitl_tui.config.standing import StandingRule
 from hitl_tui.core.errors import BadInput, Refused, UnknownName
+from hitl_tui.core.names import clip
 from hitl_tui.core.policy import Mode, Rule, Terms
-from hitl_tui.core.todos import clip
 from hitl_tui.supervisor.snapshot import Question
 
 if TYPE_CHECKING:

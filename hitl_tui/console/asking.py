@@ -154,7 +154,7 @@ def _rows(question: Question, workspace: str, draft: Sequence[Row], most: int | 
     if question.kind in (Kind.TODO, Kind.FAILURE):
         yield from _of_step(question, workspace, draft, evidence)
     else:
-        yield from _of_other(question)
+        yield from _of_other(question, workspace)
         yield from _warnings(question)
         yield from evidence
         if question.kind is Kind.EFFECT:
@@ -191,13 +191,15 @@ def _of_step(question: Question, workspace: str, draft: Sequence[Row], evidence:
         yield from evidence[_FIRST_LINES:]
 
 
-def _of_other(question: Question) -> Iterable[Row]:
+def _of_other(question: Question, workspace: str) -> Iterable[Row]:
     """A plan, a change of it, an effect in doubt, or what is asked from inside a step."""
     subject = question.view.request.subject
     if question.kind is Kind.PLAN:
+        if workspace:
+            yield labelled(_("in"), in_line(workspace))
         yield from step_rows(subject.get("steps") or ())
     elif question.kind is Kind.PROPOSAL:
-        yield from change_rows(subject.get("proposal") or {})
+        yield from change_rows(subject.get("proposal") or {}, workspace)
     elif question.kind is Kind.EFFECT:
         why = safe_text(render(str(question.view.request.about.get("why") or "")))
         yield labelled(_("doubt"), why or _("It may have happened already."), "bold $text-error")
@@ -212,6 +214,8 @@ def _of_other(question: Question) -> Iterable[Row]:
 
 def _warnings(question: Question) -> Iterable[Row]:
     about = question.view.request.about
+    for note in about.get("notes") or ():
+        yield labelled(_("NOTE"), in_line(render(str(note))), "bold $text-warning")
     if about.get("missing"):
         names = ", ".join(number_of(str(m)) for m in about["missing"])
         yield labelled(_("MISSING"), _("input of {names}, which was skipped").format(names=names), "bold $text-warning")

@@ -15,7 +15,7 @@ from hitl_tui.language import _, mark, render
 
 if TYPE_CHECKING:
     from hitl_tui.console.reel import Past
-    from hitl_tui.ledger.contract import Posted
+    from hitl_tui.ledger.records import Posted
     from hitl_tui.supervisor.history import CheckpointInfo
 
 _ORDERED: Mapping[str, str] = MappingProxyType(

@@ -7,6 +7,7 @@ import gc
 import importlib
 import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
@@ -18,14 +19,16 @@ if TYPE_CHECKING:
     from hitl_tui.config.graphs import Attachment
     from hitl_tui.console.served import Served
     from hitl_tui.core.policy import Mode
-    from hitl_tui.ledger.contract import Effect, Posted, RequestView
+    from hitl_tui.ledger.records import Effect, Posted, RequestView
     from hitl_tui.supervisor.activity import Activity
     from hitl_tui.supervisor.follower import Follower
     from hitl_tui.supervisor.history import CheckpointInfo
-    from hitl_tui.supervisor.session import Session, SessionSetup
+    from hitl_tui.supervisor.session import Session
+    from hitl_tui.supervisor.setup import SessionSetup
     from hitl_tui.supervisor.snapshot import Snapshot
     from hitl_tui.supervisor.storage import SessionInfo
-    from hitl_tui.supervisor.workbench import SessionSummary, Workbench
+    from hitl_tui.supervisor.summaries import SessionSummary
+    from hitl_tui.supervisor.workbench import Workbench
 
 log = logging.getLogger(__name__)
 
@@ -191,6 +194,19 @@ class Engine:
     def session_open(self) -> bool:
         """A session is on the screen."""
         return any(served.shown and not served.over for served in self._served.values())
+
+    def stamp(self) -> tuple[int, ...]:
+        """Return what is another one after anybody, in this process or another, has written into the ledger."""
+        if self._bench is None or not self._bench.done():
+            return ()
+        from hitl_tui.supervisor.storage import LEDGER
+
+        found: list[int] = []
+        for name in (LEDGER, f"{LEDGER}-wal"):
+            with suppress(OSError):
+                now = (self.data / name).stat()
+                found += now.st_mtime_ns, now.st_size
+        return tuple(found)
 
     async def prepare(self) -> None:
         """Import what the first session needs besides, in a thread, before somebody waits for it."""

@@ -12,7 +12,7 @@ from textual.content import Content
 from hitl_tui.console.reel import Place, is_decision
 from hitl_tui.console.rows import Row, in_line, labelled, markdown_row, text_row
 from hitl_tui.console.subject import input_rows
-from hitl_tui.console.terms import clock_words, day_words, moment
+from hitl_tui.console.terms import clock_words, day_words, duration_words, moment
 from hitl_tui.console.words import PlanLines, PlanRow, history_said, number_of, status_words
 from hitl_tui.core.safe_text import one_line, safe_text
 from hitl_tui.core.todos import SupervisorTodo
@@ -29,7 +29,7 @@ from hitl_tui.supervisor.comparing import (
 )
 
 if TYPE_CHECKING:
-    from hitl_tui.ledger.contract import Effect, Posted
+    from hitl_tui.ledger.records import Effect, Posted
     from hitl_tui.supervisor.history import CheckpointInfo
 
 MOST_ROWS = 200
@@ -106,6 +106,9 @@ def todo_rows(todo: SupervisorTodo, workspace: str, result: Mapping[str, Any] | 
     ]
     if todo.approval is not None:
         rows.append(labelled(_("approved"), _approval_words(todo.approval)))
+    if todo.duration is not None:
+        waited = _("waited {time} for a person").format(time=duration_words(todo.waited)) if todo.waited else ""
+        rows.append(labelled(_("ran for"), " · ".join(filter(None, (duration_words(todo.duration), waited)))))
     if todo.error:
         rows.append(text_row(safe_text(render(todo.error)), "$text-error"))
     rows += [text_row(""), *input_rows(todo.arguments, todo.description, workspace)]

@@ -11,7 +11,7 @@ from hitl_tui.supervisor.comparing import compare, decided_in
 
 if TYPE_CHECKING:
     from hitl_tui.console.engine import Shape
-    from hitl_tui.ledger.contract import Posted
+    from hitl_tui.ledger.records import Posted
     from hitl_tui.supervisor.history import CheckpointInfo
 
 PAGE = 50

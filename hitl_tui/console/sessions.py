@@ -14,14 +14,18 @@ from hitl_tui.console.opening import Opening
 from hitl_tui.console.screens.lasting import LastingScreen
 from hitl_tui.console.widgets.prompt import typed_text
 from hitl_tui.core.safe_text import safe_text
-from hitl_tui.language import _
+from hitl_tui.language import _, render
 from hitl_tui.resources import Starter, materialise
 
 if TYPE_CHECKING:
     from hitl_tui.config.graphs import Attachment
     from hitl_tui.console.app import HitlApp
     from hitl_tui.supervisor.snapshot import Snapshot
-    from hitl_tui.supervisor.workbench import SessionSummary
+    from hitl_tui.supervisor.summaries import SessionSummary
+
+
+_LOOK = 2.0
+"""Seconds between two looks at what other processes do."""
 
 
 class Sessions:
@@ -35,6 +39,7 @@ class Sessions:
         self._app = app
         self._counting = False
         self._listing = False
+        self._stamp: tuple[int, ...] = ()
         self._shown = False
         self.opened = ""
         """Id of the session that is open on its screen; empty for none."""
@@ -95,7 +100,10 @@ class Sessions:
             raise
         self.opened = fresh.face.id
         await self._bring(screen)
+        await screen.foresee(fresh)
         screen.attach(fresh, linked.came(fresh))
+        if fresh.setup.read_only:
+            screen.note(render((await self._app.engine.bench()).data.note))
         if not self._shown:  # it took the place of what was said at the start
             self._shown = True
             self._app.say_problems()
@@ -186,6 +194,15 @@ class Sessions:
     def begin_listing(self) -> None:
         """From now on they can be listed: the engine that knows them is imported once there is something to see."""
         self._listing = True
+        self._app.set_interval(_LOOK, self._look)
+
+    def _look(self) -> None:
+        """What other processes did shows here, too: sessions they began, and what those ask."""
+        before, self._stamp = self._stamp, self._app.engine.stamp()
+        if before != self._stamp:
+            self.count_inbox()
+            if self._app.screen_stack and self._app.screen is self._app.home:
+                self.list_all()
 
     def list_all(self, at: str = "") -> None:
         """Load the list of sessions for the first screen.

@@ -115,7 +115,7 @@ def step_rows(steps: Iterable[Mapping[str, Any]]) -> Iterable[Row]:
             yield labelled("  " + _("with"), _json(arguments), "$text-muted", exact=True)
 
 
-def change_rows(proposal: Mapping[str, Any]) -> Iterable[Row]:
+def change_rows(proposal: Mapping[str, Any], workspace: str) -> Iterable[Row]:
     """What a proposal would change in the plan."""
     for change in proposal.get("changes") or ():
         kind = str(change.get("kind", ""))
@@ -125,7 +125,7 @@ def change_rows(proposal: Mapping[str, Any]) -> Iterable[Row]:
             team = in_line(str(todo.get("agent_name", "")))
             head = f"{number_of(str(todo.get('id', '')))} {team}" + (f" ← {needs}" if needs else "")
             yield labelled(in_line(kind), head, "bold")
-            yield from input_rows(todo.get("arguments") or {}, str(todo.get("description", "")), "")
+            yield from input_rows(todo.get("arguments") or {}, str(todo.get("description", "")), workspace)
         else:
             rest = {k: v for k, v in change.items() if k != "kind"}
             said = " ".join(f"{label_line(str(k))}={_json(v)}" for k, v in rest.items())

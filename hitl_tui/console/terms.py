@@ -37,11 +37,11 @@ def next_mode(mode: str) -> str:
 
 
 def duration_words(seconds: float | None) -> str:
-    """Return `0.2 s`, `1:05` or `2:03:04`."""
+    """Return `0.2 s` in the person's language, `1:05` or `2:03:04`."""
     if seconds is None:
         return ""
     if seconds < 60:
-        return f"{seconds:.1f} s"
+        return _("{seconds:.1f} s").format(seconds=seconds)
     minutes, rest = divmod(int(seconds), 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours}:{minutes:02d}:{rest:02d}" if hours else f"{minutes}:{rest:02d}"

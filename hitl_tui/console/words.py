@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from hitl_tui.console.terms import duration_words, moment
@@ -65,8 +66,9 @@ def status_words(todo: SupervisorTodo) -> tuple[str, str, str]:
     return glyph, _(word), colour
 
 
+@lru_cache(1 << 14)
 def number_of(todo_id: str) -> str:
-    """Return `003` for `todo_003`, and any other id as it is."""
+    """Return `003` for `todo_003`, and any other id as it is. A long plan names each many times."""
     return safe_text(todo_id.removeprefix("todo_"), multiline=False, limit=24)
 
 
@@ -134,7 +136,7 @@ class PlanLines:
 def _plan_row(todo: SupervisorTodo, now: datetime) -> PlanRow:
     glyph, word, colour = status_words(todo)
     started = moment(todo.started_at) if todo.status is Status.IN_PROGRESS else None
-    seconds = (now - started).total_seconds() if started else todo.duration
+    seconds = max(0.0, (now - started).total_seconds() - todo.waited) if started else todo.duration
     needs = " ".join(number_of(d) for d in todo.dependencies)
     return PlanRow(
         todo_id=todo.id,

@@ -126,6 +126,7 @@ def _about(draft: Draft, todo: SupervisorTodo) -> dict[str, Any]:
         "risk": todo.risk.value,
         "dependencies": [{"id": d, "status": draft.status(d)} for d in todo.dependencies],
         "missing": list(todo.missing),
+        "notes": list(todo.metadata.get("notes", ())),
         "optional": todo.optional,
         "ran_before": dict(todo.metadata.get("ran_before", {})),
     }
@@ -242,7 +243,8 @@ def plan_question(draft: Draft) -> Request:
             for t in todos
         ],
     }
-    about = {"title": "plan", "revision": draft.control.revision, "count": len(todos)}
+    notes = dict.fromkeys(note for t in todos for note in t.metadata.get("notes", ()))
+    about = {"title": "plan", "revision": draft.control.revision, "count": len(todos), "notes": list(notes)}
     return _session_request(draft, Kind.PLAN, "planner", subject, about, asked=draft.control.plan_asked)
 
 

@@ -1,4 +1,4 @@
-"""TODOs: what one planned step is, which statuses it may have and who may change them (D4, D5)."""
+"""TODOs: what one planned step is, which statuses it may have and who may change them (D4)."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from types import MappingProxyType
 from typing import Any
 
 from hitl_tui.core.errors import BadInput, IllegalTransition, UnknownName
+from hitl_tui.core.events import seconds_between
+from hitl_tui.core.names import clip
 from hitl_tui.core.policy import Risk
 
 
@@ -134,6 +136,9 @@ class SupervisorTodo:
         result: reference to what came out: `digest`, `summary`, `found`, `files`.
         question: what is asked about it when it isn't a plain approval (see `core.questions`).
         asked: how often it was asked anew; makes a repeated question another request.
+        duration: seconds that it ran, without those it waited for a person; None until it ended.
+        waited: seconds that it waited for a person since it started.
+        waiting_since: when it began to wait for what it asks from inside; empty while it doesn't.
         missing: ids of skipped TODOs whose output it would have used.
     """
 
@@ -150,6 +155,8 @@ class SupervisorTodo:
     started_at: str = ""
     completed_at: str = ""
     duration: float | None = None
+    waited: float = 0.0
+    waiting_since: str = ""
     metadata: Mapping[str, Any] = field(default_factory=dict)
     error: str = ""
     retry_count: int = 0
@@ -248,6 +255,22 @@ class SupervisorTodo:
             values["missing"] = tuple(values["missing"])
         return cls(**values)
 
+    def waits(self, at: str) -> SupervisorTodo:
+        """Return this TODO as it begins to wait for a person in the middle of its run, at an ISO 8601 time."""
+        return replace(self, waiting_since=at)
+
+    def goes_on(self, at: str) -> SupervisorTodo:
+        """Return this TODO as it stops waiting for a person, at an ISO 8601 time."""
+        if not self.waiting_since:
+            return self
+        waited = self.waited + max(0.0, seconds_between(self.waiting_since, at) or 0.0)
+        return replace(self, waited=round(waited, 3), waiting_since="")
+
+    def ran(self, at: str) -> float | None:
+        """Return the seconds that it ran until an ISO 8601 time, without what it waited; None when it never did."""
+        whole = seconds_between(self.started_at, at)
+        return None if whole is None else max(0.0, round(whole - self.goes_on(at).waited, 3))
+
     @property
     def settled(self) -> bool:
         """Nothing more happens to it by itself."""
@@ -294,79 +317,6 @@ def check_transition(todo: SupervisorTodo, to: Status, by: str = SYSTEM) -> None
     raise IllegalTransition(f"{todo.id} is {todo.status} and can't become {to}; {choices}.")
 
 
-class TodoManager:
-    """A plan's TODOs, in order (D5).
-
-    Works on a copy of what it is given; read the result from `todos`.
-
-    Args:
-        todos: the TODOs, in any order; `rank` decides.
-    """
-
-    def __init__(self, todos: Iterable[SupervisorTodo] = ()) -> None:
-        self._todos = {todo.id: todo for todo in todos}
-
-    @property
-    def todos(self) -> list[SupervisorTodo]:
-        """All TODOs in plan order."""
-        return sorted(self._todos.values(), key=lambda todo: todo.rank)
-
-    def add(self, todo: SupervisorTodo) -> SupervisorTodo:
-        """Add a TODO at the end unless it brings a rank of its own.
-
-        Raises:
-            BadInput: the id is taken, or a dependency doesn't exist.
-        """
-        if todo.id in self._todos:
-            raise BadInput(f"There is a TODO {todo.id} already.")
-        for dependency in todo.dependencies:
-            self.get(dependency)
-        if todo.rank == 0.0:
-            last = max((t.rank for t in self._todos.values()), default=0.0)
-            todo = replace(todo, rank=last + 1.0)
-        self._todos[todo.id] = todo
-        return todo
-
-    def get(self, todo_id: str) -> SupervisorTodo:
-        """Return the TODO with this id.
-
-        Raises:
-            UnknownName: there is none.
-        """
-        try:
-            return self._todos[todo_id]
-        except KeyError:
-            raise UnknownName(f'There is no TODO "{todo_id}".') from None
-
-    def next_executable(self) -> SupervisorTodo | None:
-        """Return the pending TODO to run next: dependencies met, then priority, then order."""
-        ready = [
-            todo
-            for todo in self._todos.values()
-            if todo.status is Status.PENDING
-            and all(
-                self._todos[d].status in (Status.COMPLETED, Status.SKIPPED)
-                for d in todo.dependencies
-                if d in self._todos
-            )
-        ]
-        return min(ready, key=lambda todo: (todo.priority.weight, todo.rank), default=None)
-
-    def update_status(self, todo_id: str, status: Status, by: str = SYSTEM) -> SupervisorTodo:
-        """Change one status by the transition table.
-
-        Raises:
-            UnknownName, IllegalTransition
-        """
-        todo = self.get(todo_id).move(status, by)
-        self._todos[todo_id] = todo
-        return todo
-
-    def summary(self) -> dict[str, int]:
-        """Return counts: `total` and one per status; see `summarise`."""
-        return summarise(todo.status for todo in self._todos.values())
-
-
 def summarise(statuses: Iterable[str]) -> dict[str, int]:
     """Count TODOs per status.
 
@@ -379,36 +329,3 @@ def summarise(statuses: Iterable[str]) -> dict[str, int]:
         if status == Status.WAITING_APPROVAL:
             counts[Status.PENDING] += 1
     return {str(key): value for key, value in counts.items()}
-
-
-def resolve_id(text: str, ids: Iterable[str], what: str = "TODO") -> str:
-    """Return the one id that `text` names: the id itself, a unique prefix, or (for TODOs) its number.
-
-    `2` and `002` name `todo_002`.
-
-    Raises:
-        UnknownName: none or several match; the message says which.
-    """
-    known = list(ids)
-    if text in known:
-        return text
-    if what == "TODO" and text.isascii() and text.isdigit():
-        wanted = text.lstrip("0")
-        numbered = [i for i in known if i.startswith("todo_") and i.removeprefix("todo_").lstrip("0") == wanted]
-        if len(numbered) == 1:
-            return numbered[0]
-    matches = [i for i in known if text and i.startswith(text)]
-    if len(matches) == 1:
-        return matches[0]
-    if matches:
-        shown = ", ".join(matches[:4]) + (", …" if len(matches) > 4 else "")
-        raise UnknownName(f'"{clip(text)}" could be {shown}; write more of the id.')
-    if not known:
-        raise UnknownName(f'There is no {what} "{clip(text)}"; there is none at all yet.')
-    shown = ", ".join(known[:6]) + (", …" if len(known) > 6 else "")
-    raise UnknownName(f'There is no {what} "{clip(text)}"; there are {shown}.')
-
-
-def clip(text: str, length: int = 60) -> str:
-    """Return the text, cut for a message."""
-    return text if len(text) <= length else text[: length - 1] + "…"

@@ -10,7 +10,8 @@ from typing import Any
 from hitl_tui.core.digest import digest
 from hitl_tui.core.errors import BadInput, HitlError, StorageError
 from hitl_tui.ledger.chain import GENESIS, entry_hash
-from hitl_tui.ledger.contract import Entry, Head, Ledger, Problem
+from hitl_tui.ledger.contract import Ledger
+from hitl_tui.ledger.records import Entry, Head, Problem
 
 PAGE = 500
 """Entries held in memory at a time."""

@@ -9,7 +9,7 @@ from typing import Any
 
 from hitl_tui.core.digest import canonical
 from hitl_tui.core.errors import BadInput
-from hitl_tui.ledger.contract import Entry, Head
+from hitl_tui.ledger.records import Entry, Head
 
 GENESIS = "0" * 64
 """What the first entry of a stream has instead of the hash of the one before."""

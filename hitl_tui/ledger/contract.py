@@ -8,182 +8,15 @@ method is one transaction: it happened whole and durably when it returned, or it
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Protocol
 
 from hitl_tui.core.errors import HitlError
-from hitl_tui.core.requests import Decision, Request, Resolution
+from hitl_tui.core.requests import Decision, Request
+from hitl_tui.ledger.records import Branch, Effect, EffectClaim, Entry, Head, Posted, Problem, RequestView, SessionCopy
 
 
 class Conflict(HitlError):
     """The stream had another length than the writer expected; read again and decide anew."""
-
-
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """One line of a stream.
-
-    Args:
-        stream: the session or external task.
-        n: its place, counted from 1.
-        at: when, ISO 8601, UTC.
-        kind: `request_opened`, `decision`, `event`, `effect_started`, `restore_intended`, …
-        data: JSON.
-        prev: hash of the entry before; 64 zeros for the first.
-        hash: SHA-256 over the canonical JSON of all of the above.
-    """
-
-    stream: str
-    n: int
-    at: str
-    kind: str
-    data: Mapping[str, Any]
-    prev: str
-    hash: str
-
-    def to_dict(self) -> dict[str, Any]:
-        return {
-            "stream": self.stream,
-            "n": self.n,
-            "at": self.at,
-            "kind": self.kind,
-            "data": dict(self.data),
-            "prev": self.prev,
-            "hash": self.hash,
-        }
-
-
-@dataclass(frozen=True, slots=True)
-class Head:
-    """Length of a stream and the hash of its last entry (64 zeros when empty)."""
-
-    stream: str
-    n: int
-    hash: str
-
-
-@dataclass(frozen=True, slots=True)
-class RequestView:
-    """A request with what was decided about it, as of the moment it was read.
-
-    Args:
-        evidence: what was attached later (a preview's output); never part of the digest.
-    """
-
-    request: Request
-    decisions: tuple[Decision, ...]
-    resolution: Resolution
-    evidence: Mapping[str, Any]
-
-
-@dataclass(frozen=True, slots=True)
-class Posted:
-    """One event in a session's inbox.
-
-    Args:
-        seq: grows with each event of the session, over all branches. A number may stay unused: one is kept free for
-            the event that ends a restore, so that `restored` is the first on its branch whatever is posted meanwhile.
-        event_id: unique in the session; posting it again changes nothing.
-        branch: the branch it was meant for.
-        event: JSON with at least `kind`.
-    """
-
-    seq: int
-    event_id: str
-    branch: int
-    event: Mapping[str, Any]
-
-
-@dataclass(frozen=True, slots=True)
-class Branch:
-    """The branch of a session that counts.
-
-    Args:
-        number: 0 at first; each restore takes the next.
-        checkpoint_id: the checkpoint an unfinished restore goes to; empty when it is finished.
-    """
-
-    number: int
-    checkpoint_id: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Effect:
-    """One effect on the world.
-
-    Args:
-        key: H(lineage, todo, effect name, ordinal, subject digest).
-        session, todo_id, branch, run_id: who did it last.
-        name: its name.
-        subject: JSON that says exactly what is done.
-        status: `started`, `done`, `failed` (it ended, and is known not to have happened or not to count as done).
-        outcome: JSON that `act` returned; empty until it ended.
-    """
-
-    key: str
-    session: str
-    todo_id: str
-    branch: int
-    run_id: str
-    name: str
-    subject: Any
-    status: str
-    outcome: Mapping[str, Any]
-
-
-@dataclass(frozen=True, slots=True)
-class SessionCopy:
-    """How the stream of a session begins that is a copy of another: a fork, an import (C8).
-
-    Args:
-        session: the new stream.
-        origin: JSON about where it comes from, for the record.
-        branch: the first branch number that no checkpoint of the copy has.
-        seq: the first event number that no checkpoint of the copy has gone through.
-        checkpoint_id: where the copy begins; empty for one that has no checkpoints.
-        effects: what the ancestors did, so that it is asked about and never silently done again.
-        by: who made the copy.
-    """
-
-    session: str
-    origin: Mapping[str, Any]
-    branch: int
-    seq: int
-    checkpoint_id: str
-    effects: Sequence[Effect]
-    by: str
-
-
-@dataclass(frozen=True, slots=True)
-class EffectClaim:
-    """Answer to `begin_effect`.
-
-    Args:
-        verdict: `go` (started was written: act), `done` (use `effect.outcome`), `doubt` (ask a person),
-            `stale` (the run isn't current any more: do nothing).
-        effect: the record as it stands.
-    """
-
-    verdict: str
-    effect: Effect | None
-
-
-@dataclass(frozen=True, slots=True)
-class Problem:
-    """Something in a ledger that isn't as it was written.
-
-    Args:
-        stream: where; empty when it is about no single stream.
-        n: the entry it is about, 0 when it is about none or about a view.
-        what: one sentence.
-    """
-
-    stream: str
-    n: int
-    what: str
-
-    def to_dict(self) -> dict[str, Any]:
-        return {"stream": self.stream, "n": self.n, "what": self.what}
 
 
 OWN_KINDS = frozenset(
@@ -307,6 +140,10 @@ class Ledger(Protocol):
         """
         ...
 
+    async def taken(self, session: str) -> int:
+        """Return the highest number that was given away in a session's inbox, on any branch; 0 for none."""
+        ...
+
     async def wait(
         self,
         session: str,
@@ -403,29 +240,3 @@ class Ledger(Protocol):
         ...
 
     async def close(self) -> None: ...
-
-
-def decided_event(view: RequestView) -> dict[str, Any]:
-    """Return the inbox event that carries a settled request to its session.
-
-    Raises:
-        ValueError: the request isn't settled.
-    """
-    request, resolution = view.request, view.resolution
-    if resolution.verdict is None:
-        raise ValueError(f"request {request.id} isn't settled")
-    last = resolution.decisions[-1] if resolution.decisions else None
-    return {
-        "kind": "decided",
-        "request_id": request.id,
-        "asked": request.kind.value,
-        "todo_id": request.todo_id,
-        "digest": request.digest,
-        "verdict": resolution.verdict.value,
-        "outcome": resolution.outcome.value,
-        "by": ", ".join(d.by for d in resolution.decisions) if last else "deadline",
-        "channel": last.channel if last else "deadline",
-        "at": last.at if last else request.deadline,
-        "reason": last.reason if last else f"nobody decided before {request.deadline}",
-        "value": last.value if last else None,
-    }

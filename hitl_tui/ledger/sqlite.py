@@ -13,17 +13,7 @@ from typing import Any
 
 from hitl_tui.core.requests import Decision, Request
 from hitl_tui.ledger import sqlite_audit, sqlite_copies, sqlite_effects, sqlite_requests, sqlite_streams
-from hitl_tui.ledger.contract import (
-    Branch,
-    Effect,
-    EffectClaim,
-    Entry,
-    Head,
-    Posted,
-    Problem,
-    RequestView,
-    SessionCopy,
-)
+from hitl_tui.ledger.records import Branch, Effect, EffectClaim, Entry, Head, Posted, Problem, RequestView, SessionCopy
 from hitl_tui.ledger.sqlite_database import Database
 from hitl_tui.ledger.wake import Subscription, Wakeups
 
@@ -132,6 +122,9 @@ class SqliteLedger:
 
     async def last_seq(self, session: str) -> int:
         return await self._database.peek(lambda db: sqlite_streams.last_seq(db, session))
+
+    async def taken(self, session: str) -> int:
+        return await self._database.peek(lambda db: sqlite_streams.taken(db, session))
 
     def subscribe(self, session: str) -> Subscription:
         """Return an event that this ledger's posts to a session and restores set, on the running loop; use `with`.

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
-from hitl_tui.ledger.contract import Problem
+from hitl_tui.ledger.records import Problem
 from hitl_tui.ledger.sqlite_database import connect, explain
 from hitl_tui.ledger.sqlite_schema import VIEWS, create_views, drop_views
 from hitl_tui.ledger.sqlite_views import project_all

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import sqlite3
 
-from hitl_tui.ledger.contract import Conflict, Effect, SessionCopy
+from hitl_tui.ledger.contract import Conflict
+from hitl_tui.ledger.records import Effect, SessionCopy
 from hitl_tui.ledger.sqlite_streams import head, write
 
 

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TypeVar, cast
 
 from hitl_tui.core.errors import BadInput, HitlError, StorageError
+from hitl_tui.ledger.sqlite_reading import Copy, read_connection
 from hitl_tui.ledger.sqlite_schema import APPLICATION_ID, VERSION, create_all
 
 T = TypeVar("T")
@@ -77,7 +78,7 @@ class Database:
             BadInput: SQLite has no form for a value.
         """
         if self.read_only:
-            raise StorageError(f"The ledger {self.path} was opened for reading only.")
+            raise StorageError(f"The ledger {self.path} can only be read here, so nothing was changed.")
         return await self._run("BEGIN IMMEDIATE", work, then)
 
     async def read(self, work: Work[T]) -> T:
@@ -94,12 +95,20 @@ class Database:
             raise StorageError(f"The ledger {self.path} is closed.")
 
         def job() -> T:
-            result = transact(db, self.path, begin, work)
+            result = transact(self._current(db), self.path, begin, work)
             if then is not None:
                 then(result)
             return result
 
         return await self._on_thread(job)
+
+    def _current(self, db: sqlite3.Connection) -> sqlite3.Connection:
+        """Return the connection, or a new one in the place of a copy that others have written past."""
+        if not isinstance(db, Copy) or not db.outdated:
+            return db
+        self._db = connect(self.path, self.read_only)
+        db.close()
+        return self._db
 
     async def _on_thread(self, job: Callable[[], T]) -> T:
         # A future of our own, which the job answers: cancelling it doesn't withdraw a transaction that is in line, as
@@ -174,23 +183,24 @@ def connect(path: Path, read_only: bool) -> sqlite3.Connection:
             if read_only:
                 raise StorageError(f"There is no ledger at {path}.")
             _create(path)
-        _check(path)
-        db = _connect(path, "ro" if read_only else "rw")
-        try:
-            if not read_only:
-                _tune(db)
-            db.execute("SELECT count(*) FROM streams").fetchone()
-        except BaseException:
-            db.close()
-            raise
+        db = _checked(path)
+        if read_only:
+            return db
+        db.close()
+        return _tuned(path)
     except (sqlite3.Error, OSError) as error:
         raise explain(path, error) from error
+
+
+def _tuned(path: Path) -> sqlite3.Connection:
+    uri = f"{path.absolute().as_uri()}?mode=rw"
+    db = sqlite3.connect(uri, uri=True, timeout=BUSY_TIMEOUT, isolation_level=None, cached_statements=256)
+    try:
+        _tune(db)
+    except BaseException:
+        db.close()
+        raise
     return db
-
-
-def _connect(path: Path, mode: str) -> sqlite3.Connection:
-    uri = f"{path.absolute().as_uri()}?mode={mode}"
-    return sqlite3.connect(uri, uri=True, timeout=BUSY_TIMEOUT, isolation_level=None, cached_statements=256)
 
 
 def _tune(db: sqlite3.Connection) -> None:
@@ -203,10 +213,8 @@ def _tune(db: sqlite3.Connection) -> None:
         db.execute("PRAGMA checkpoint_fullfsync = ON")
 
 
-def _check(path: Path) -> None:
-    """Look at an existing file without changing a byte of it.
-
-    Only through SQLite: closing a descriptor of our own would drop the locks of this process's connections.
+def _checked(path: Path) -> sqlite3.Connection:
+    """Return a connection for reading an existing file, of which no byte is changed.
 
     Raises:
         StorageError: it isn't a ledger of this version.
@@ -215,12 +223,19 @@ def _check(path: Path) -> None:
         raise StorageError(f"{path} isn't a file, so it can't be the ledger.")
     if path.stat().st_size == 0:
         raise StorageError(f"The ledger {path} is empty, so it was cut short; restore it, or delete it to start anew.")
-    db = _connect(path, "ro")
+    db = read_connection(path)
     try:
-        application = db.execute("PRAGMA application_id").fetchone()[0]
-        version = db.execute("PRAGMA user_version").fetchone()[0]
-    finally:
+        _check_format(db, path)
+        db.execute("SELECT count(*) FROM streams").fetchone()
+    except BaseException:
         db.close()
+        raise
+    return db
+
+
+def _check_format(db: sqlite3.Connection, path: Path) -> None:
+    application = db.execute("PRAGMA application_id").fetchone()[0]
+    version = db.execute("PRAGMA user_version").fetchone()[0]
     if application != APPLICATION_ID:
         raise StorageError(f"{path} isn't a ledger (nothing in it says so), so it was left as it is.")
     if version != VERSION:
@@ -238,9 +253,8 @@ def _create(path: Path) -> None:
     draft = path.with_name(f".{path.name}.{secrets.token_hex(8)}.new")
     try:
         os.close(os.open(draft, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
-        db = _connect(draft, "rw")
+        db = _tuned(draft)
         try:
-            _tune(db)
             db.execute("BEGIN IMMEDIATE")
             create_all(db)
             db.execute("COMMIT")

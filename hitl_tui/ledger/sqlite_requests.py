@@ -11,7 +11,7 @@ from hitl_tui.core.digest import digest
 from hitl_tui.core.errors import BadInput, Refused, StorageError
 from hitl_tui.core.requests import Decision, Request, check_decision, resolve
 from hitl_tui.ledger.chain import plain
-from hitl_tui.ledger.contract import Branch, RequestView, decided_event
+from hitl_tui.ledger.records import Branch, RequestView, decided_event
 from hitl_tui.ledger.sqlite_streams import branch_number, put, taken, write
 from hitl_tui.ledger.sqlite_views import data_of
 

@@ -9,7 +9,8 @@ from typing import Any
 
 from hitl_tui.core.errors import BadInput, Refused
 from hitl_tui.ledger.chain import GENESIS, seal
-from hitl_tui.ledger.contract import OWN_EVENTS, OWN_KINDS, Branch, Conflict, Entry, Head, Posted
+from hitl_tui.ledger.contract import OWN_EVENTS, OWN_KINDS, Conflict
+from hitl_tui.ledger.records import Branch, Entry, Head, Posted
 from hitl_tui.ledger.sqlite_views import COLUMNS, data_of, entry_of, project
 
 

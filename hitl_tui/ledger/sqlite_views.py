@@ -12,7 +12,7 @@ from contextlib import closing
 from typing import Any
 
 from hitl_tui.core.errors import StorageError
-from hitl_tui.ledger.contract import Entry
+from hitl_tui.ledger.records import Entry
 
 _Projector = Callable[[sqlite3.Connection, int, Entry], None]
 

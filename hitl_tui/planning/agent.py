@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any, Protocol
 
-from hitl_tui.core.plan import AgentFacts, ExecutionPlan, ExecutionPlanConverter, Intent, Proposal
+from hitl_tui.core.converting import ExecutionPlanConverter
+from hitl_tui.core.plan import AgentFacts, ExecutionPlan, Intent, Proposal
 from hitl_tui.core.todos import SupervisorTodo
 from hitl_tui.planning.proposals import Planned, Proposed, build_proposal
 from hitl_tui.planning.rules import RulePlanner
@@ -79,7 +81,7 @@ class PlanningAgent:
             BadInput: the query is empty or asks for nothing.
             PlanError: everything it needs is disabled.
         """
-        return (await self._planner.plan(query, self._agents)).intent
+        return (await self.plan(query)).intent
 
     async def plan(self, query: str, feedback: str = "") -> Planned:
         """Return intent and plan of a query.
@@ -92,7 +94,13 @@ class PlanningAgent:
             BadInput: query or feedback can't be understood.
             PlanError: nothing can be planned, because agents are disabled or a parameter is missing.
         """
-        return await self._planner.plan(query, self._agents, feedback)
+        planned = await self._planner.plan(query, self._agents, feedback)
+        # With the plan and the intent they come to whoever is asked, and to whoever reads the session later.
+        return replace(
+            planned,
+            intent=replace(planned.intent, notes=planned.notes),
+            plan=replace(planned.plan, notes=planned.notes),
+        )
 
     def convert(self, planned_plan: ExecutionPlan, taken: Iterable[str] = ()) -> list[SupervisorTodo]:
         """Return the TODOs of a plan (see `ExecutionPlanConverter`).

@@ -12,7 +12,7 @@ from hitl_tui.core.safe_text import one_line
 from hitl_tui.core.todos import Status, SupervisorTodo
 from hitl_tui.planning.proposals import AddStep, Planned, Proposed
 from hitl_tui.planning.reading import language_of
-from hitl_tui.planning.ruleset import load_rules
+from hitl_tui.planning.rulefile import load_rules
 
 _LONGEST_NAME = 80
 

@@ -15,7 +15,7 @@ from hitl_tui.planning.ruleset import Cue, Limits, Need, Rules, Words
 _HANGUL = re.compile("[가-힣]")
 _JAMO = re.compile("[ᄀ-ᇿ㄰-㆏]")
 _LATIN = re.compile("[A-Za-z]")
-_WORD = re.compile(r"\w+(?:[-'.]\w+)*")
+WORD = re.compile(r"\w+(?:[-'.]\w+)*")
 _TAIL = re.compile("[가-힣]{0,6}")
 _ALPHABETIC = re.compile(r"[^\W\d_]+")
 _KEYBOARD_ROWS = ("qwertyuiop", "asdfghjkl", "zxcvbnm")
@@ -74,7 +74,7 @@ def check_query(query: str, rules: Rules) -> str:
     if not text.strip():
         raise BadInput("The query is empty; write a question or a task.", help=EXAMPLE)
     words = _ALPHABETIC.findall(text)
-    mixed = any(any(map(str.isalpha, w)) and any(map(str.isdigit, w)) for w in _WORD.findall(text))
+    mixed = any(any(map(str.isalpha, w)) and any(map(str.isdigit, w)) for w in WORD.findall(text))
     if not mixed and not any(_plausible(word) for word in words):
         raise BadInput(
             f'"{cut(query, 40)}" has no word to search for; write a question or a task.',
@@ -116,7 +116,7 @@ def _row_share(word: str) -> float:
 def language_of(text: str, words: Words) -> str:
     """Return `ko` or `en`: what the person writes in, whatever names and terms stand between."""
     korean = latin = function = 0
-    for match in _WORD.finditer(text):
+    for match in WORD.finditer(text):
         word = match.group()
         if _HANGUL.search(word):
             korean += 1
@@ -250,7 +250,7 @@ def terms_of(text: str, words: Words, without: Sequence[tuple[int, int]] = ()) -
             at = max(at, tail.end() if tail else end)
         blanked = "\n".join([*parts, text[at:]])
     found: dict[str, None] = {}
-    for match in _WORD.finditer(blanked):
+    for match in WORD.finditer(blanked):
         term = term_of(match.group(), words)
         if term:
             found.setdefault(term)

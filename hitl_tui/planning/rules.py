@@ -15,7 +15,8 @@ from hitl_tui.planning.following import follow_up_search
 from hitl_tui.planning.proposals import Planned, Proposed
 from hitl_tui.planning.reading import read
 from hitl_tui.planning.revising import revise_text
-from hitl_tui.planning.ruleset import Rules, load_rules
+from hitl_tui.planning.rulefile import load_rules
+from hitl_tui.planning.ruleset import Rules
 from hitl_tui.planning.scene import Scene
 from hitl_tui.planning.steps import build_plan, decide, intent_of, usable
 

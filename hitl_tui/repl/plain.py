@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import timedelta
 from typing import Any
 
 from hitl_tui.commands.results import CommandResult
@@ -93,7 +94,9 @@ def _todo_line(todo: SupervisorTodo) -> str:
         f"{_padded(_(STATUS_WORDS[todo.status]), 10)} {todo.id}  {inline(todo.agent_name):<14} {inline(todo.name)}"
     ]
     if todo.duration is not None:
-        parts.append(_("{seconds:.1f} s").format(seconds=todo.duration))
+        parts.append(_duration(todo.duration))
+    if todo.waited:
+        parts.append(_("waited {time} for a person").format(time=_duration(todo.waited)))
     if todo.dependencies and todo.status in (Status.PENDING, Status.BLOCKED):
         parts.append(signs("← ") + ", ".join(todo.dependencies))
     if todo.approval is not None and todo.status is Status.PENDING:
@@ -101,6 +104,11 @@ def _todo_line(todo: SupervisorTodo) -> str:
     if todo.error:
         parts.append(clipped(render(todo.error), 200))
     return "  ".join(parts)
+
+
+def _duration(seconds: float) -> str:
+    """Return `0.2 s` or `2:03:04`."""
+    return _("{seconds:.1f} s").format(seconds=seconds) if seconds < 60 else str(timedelta(seconds=int(seconds)))
 
 
 def question_lines(question: Question, place: str, give: Callable[[str], str]) -> list[str]:
@@ -162,6 +170,8 @@ def _about(about: Mapping[str, Any]) -> Iterator[str]:
         if about.get(key):
             said = str(about[key])
             yield f"{label}: {inline(said if key in ('text', 'reason') else render(said))}"
+    for note in about.get("notes") or ():
+        yield _("NOTE: {note}").format(note=inline(render(str(note))))
     if about.get("why"):
         yield _("In doubt: {why}").format(why=inline(render(str(about["why"]))))
     if about.get("priority"):

@@ -27,8 +27,8 @@ from typing import IO, Any
 
 from hitl_tui.config.files import make_private, sync_folder
 from hitl_tui.core.errors import BadInput, StorageError
+from hitl_tui.supervisor.artifacts import is_digest
 from hitl_tui.supervisor.staging import room_for
-from hitl_tui.supervisor.storage import is_digest
 
 FORMAT, VERSION = "hitl-tui session", 1
 MANIFEST, CHECKPOINTS, LEDGER, EFFECTS, ACTIVITY = (

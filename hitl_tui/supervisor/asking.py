@@ -6,7 +6,7 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from hitl_tui.core.board import Board, Draft
 from hitl_tui.core.errors import HitlError
@@ -15,16 +15,14 @@ from hitl_tui.core.questions import question_keys, question_named, question_of
 from hitl_tui.core.requests import Kind, Request
 from hitl_tui.core.safe_text import mask_json, unsafe_text
 from hitl_tui.core.shapes.recognise import title_of
-from hitl_tui.ledger.contract import RequestView, decided_event
+from hitl_tui.ledger.records import RequestView, decided_event
 from hitl_tui.supervisor.activity import ActivityStream, run_before
 from hitl_tui.supervisor.attached.checked import findings_in
 from hitl_tui.supervisor.attached.schemas import ready_for
 from hitl_tui.supervisor.face import opened
-from hitl_tui.supervisor.snapshot import Question, numbered
+from hitl_tui.supervisor.setup import SessionSetup
+from hitl_tui.supervisor.snapshot import Question, has_preview, numbered
 from hitl_tui.teams.graph.team import GraphTeam
-
-if TYPE_CHECKING:
-    from hitl_tui.supervisor.session import SessionSetup
 
 log = logging.getLogger(__name__)
 
@@ -143,8 +141,11 @@ class OpenQuestions:
         return [key for key, question in named.items() if question is not None and question.id == key]
 
     def _preview(self, request: Request) -> None:
-        """Run a team's declared, read-only preview beside a question; its output is evidence, not subject."""
-        if request.kind is not Kind.TODO or not request.subject.get("arguments", {}).get("preview"):
+        """Run a team's declared, read-only preview beside a question; its output is evidence, not subject.
+
+        What failed may be run again: that, too, is decided with a look at what it would do now.
+        """
+        if not has_preview(request):
             return
         setup = self._setup
         preview = getattr(setup.team(request.source), "preview", None)

@@ -16,11 +16,15 @@ from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
 from hitl_tui.core.errors import StorageError
+from hitl_tui.ledger.sqlite_reading import read_connection
 from hitl_tui.supervisor.saver import SessionSaver
 from hitl_tui.supervisor.state import merge_todos
 
 FORMAT = 1
 """Version of what we keep in a checkpoint file, in its `user_version`; a newer one is left alone."""
+
+_ROWS = 64
+"""Rows that are fetched at once."""
 
 
 def serializer() -> JsonPlusSerializer:
@@ -95,7 +99,10 @@ async def open_read_only(db_path: str | Path) -> AsyncIterator[AsyncSqliteSaver]
     """
     path = Path(db_path)
     await asyncio.to_thread(check_file, path)
-    connection = await aiosqlite.connect(f"file:{_quoted(path)}?mode=ro", uri=True, timeout=10)
+    try:
+        connection = await aiosqlite.Connection(lambda: read_connection(path), _ROWS)
+    except (sqlite3.Error, OSError) as error:
+        raise StorageError(f"{path} can't be read: {error}.") from error
     try:
         saver = AsyncSqliteSaver(connection, serde=serializer())
         saver.is_setup = True
@@ -138,14 +145,13 @@ def check_file(path: Path) -> None:
         StorageError: it is missing, cut off, of a newer version or not SQLite.
     """
     try:
-        connection = sqlite3.connect(f"file:{_quoted(path)}?mode=ro", uri=True, timeout=10)
+        connection = read_connection(path)
         try:
             (version,) = connection.execute("PRAGMA user_version").fetchone()
             if version > FORMAT:
                 raise StorageError(
                     f"{path} was written by a newer version of hitl-tui (format {version}, this one reads {FORMAT})."
                 )
-            connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
             pages, size = _pages(connection)
         finally:
             connection.close()

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 
-from hitl_tui.core.todos import clip
+from hitl_tui.core.names import clip
 from hitl_tui.teams.analysis.measured import Difference, Run, deleted, differences
 
 Mark = Callable[[str], str]

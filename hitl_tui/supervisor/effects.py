@@ -10,8 +10,9 @@ from langgraph.config import get_config
 
 from hitl_tui.core.digest import digest, short_id
 from hitl_tui.core.errors import BadInput
-from hitl_tui.ledger.contract import Effect, Ledger
-from hitl_tui.supervisor.storage import ArtifactStore
+from hitl_tui.ledger.contract import Ledger
+from hitl_tui.ledger.records import Effect
+from hitl_tui.supervisor.artifacts import ArtifactStore
 from hitl_tui.teams.doubt import EffectInDoubt, RunNotCurrent
 from hitl_tui.teams.failure import TeamFailure
 

@@ -18,7 +18,8 @@ from hitl_tui.core.requests import Decision, Request
 from hitl_tui.core.safe_text import mask, mask_json
 from hitl_tui.core.shapes.masked import check_masks
 from hitl_tui.core.storable import check_storable
-from hitl_tui.ledger.contract import Ledger, RequestView
+from hitl_tui.ledger.contract import Ledger
+from hitl_tui.ledger.records import RequestView
 from hitl_tui.supervisor.attached.view import GraphView
 from hitl_tui.supervisor.clock import after_seconds
 from hitl_tui.supervisor.history import CheckpointInfo, History

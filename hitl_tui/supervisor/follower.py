@@ -10,7 +10,7 @@ from typing import Any
 
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
-from hitl_tui.core.board import Board, Rules
+from hitl_tui.core.board import Rules
 from hitl_tui.core.errors import BadInput, OwnerGone
 from hitl_tui.supervisor.activity import ActivityTail
 from hitl_tui.supervisor.attached.schemas import ready_for
@@ -19,7 +19,9 @@ from hitl_tui.supervisor.checkpointer import open_read_only
 from hitl_tui.supervisor.face import Desk, run_thread
 from hitl_tui.supervisor.graph import TeamSupervisor, config_of
 from hitl_tui.supervisor.history import CheckpointInfo, History
-from hitl_tui.supervisor.session import SessionSetup
+from hitl_tui.supervisor.picture import picture
+from hitl_tui.supervisor.record import check_record
+from hitl_tui.supervisor.setup import SessionSetup
 from hitl_tui.supervisor.snapshot import Snapshot, numbered
 from hitl_tui.supervisor.storage import LEDGER
 
@@ -77,8 +79,8 @@ class Follower:
 
     @property
     def alone(self) -> bool:
-        """No process owns the session any more."""
-        return not self.setup.folder.is_owned()
+        """No process owns the session any more, and this one can."""
+        return not self.setup.read_only and not self.setup.folder.is_owned()
 
     def _written(self) -> tuple[tuple[int, int], ...]:
         """Return when its files were written last, and how long they are."""
@@ -108,28 +110,18 @@ class Follower:
         async with open_read_only(self.setup.folder.checkpoints) as saver:
             values = await self._values(saver, "")
             head = await History(saver, self.id).head()
-        board = Board.from_state(values)
+            if self._snapshot is None:
+                await check_record(self.setup.ledger, self.id, History(saver, self.id), self.setup.folder)
         views = await self.setup.ledger.requests(self.setup.now(), session=self.id)
         await ready_for((view.request for view in views), self.setup.policy)
         reference = values.get("response")
         artifacts = self.setup.folder.artifacts()
-        self._snapshot = Snapshot(
-            session_id=self.id,
-            query=board.query or self.setup.info.title,
-            workspace=self.setup.info.workspace,
-            mode=board.control.mode.value,
-            phase=str(values.get("current_phase", "")),
-            branch=board.control.branch,
-            cursor=board.control.cursor,
-            checkpoint_id=head,
-            raw=board.todos,
+        self._snapshot = picture(
+            self.setup,
+            values,
+            head=head,
             questions=numbered(views),
-            proposals=board.control.proposals,
             response=await artifacts.get(str(reference["digest"])) if reference else None,
-            concluded=board.control.concluded,
-            intent=(values.get("planning") or {}).get("intent") or {},
-            refused=board.control.refused,
-            highest=board.control.highest,
             owned=False,
         )
         return self._snapshot
@@ -197,6 +189,8 @@ class Follower:
 
     async def graph(self, todo_id: str, update: Mapping[str, Any] | None = None, at: str = "") -> GraphView:
         """See `SessionFace`."""
+        if self.setup.read_only:
+            raise BadInput(f"Who can't write to {self.id} can't load its graphs.")
         raise BadInput(f"Another process has {self.id} open; look at its graphs there.")
 
     async def find_step(self, text: str) -> tuple[str, str]:

@@ -26,11 +26,12 @@ from hitl_tui.core.digest import short_id
 from hitl_tui.core.errors import HitlError
 from hitl_tui.core.events import Event
 from hitl_tui.core.fold import Folded, fold
+from hitl_tui.core.names import clip
 from hitl_tui.core.plan import AgentFacts, ExecutionPlan, Intent
 from hitl_tui.core.policy import Mode
 from hitl_tui.core.questions import asking, plan_question
 from hitl_tui.core.settle import settle, withdraw_unbound
-from hitl_tui.core.todos import Status, SupervisorTodo, clip
+from hitl_tui.core.todos import Status, SupervisorTodo
 from hitl_tui.supervisor import state as s
 from hitl_tui.supervisor.response import compose
 from hitl_tui.supervisor.state import MainSupervisorState
@@ -253,7 +254,8 @@ class TeamSupervisor:
                 continue
             attempt = todo.attempt + 1
             run_id = f"{board.session}/{todo.id}/{board.control.branch}.{attempt}"
-            draft.put(todo.move(Status.IN_PROGRESS, attempt=attempt, run_id=run_id, started_at=now, completed_at=""))
+            begun = replace(todo, started_at=now, completed_at="", waited=0.0, waiting_since="")
+            draft.put(begun.move(Status.IN_PROGRESS, attempt=attempt, run_id=run_id))
         settle(draft, now)
         return Command(
             goto="approval", update=self._update(s.EXECUTE_TEAMS, Folded(draft.result(), draft.changes(), ()))

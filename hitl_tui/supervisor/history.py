@@ -10,7 +10,7 @@ from typing import Any
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
 from hitl_tui.core.errors import StorageError, UnknownName
-from hitl_tui.core.todos import clip
+from hitl_tui.core.names import clip
 from hitl_tui.supervisor.checkpointer import serializer
 from hitl_tui.supervisor.foreign import plain
 from hitl_tui.supervisor.graph import thread_of

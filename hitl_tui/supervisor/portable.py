@@ -27,17 +27,20 @@ from hitl_tui.core.errors import BadInput, HitlError, StorageError
 from hitl_tui.core.events import Event, EventKind
 from hitl_tui.core.policy import Mode
 from hitl_tui.core.questions import questions
-from hitl_tui.ledger.contract import Conflict, Effect, Ledger, SessionCopy
+from hitl_tui.ledger.contract import Conflict, Ledger
+from hitl_tui.ledger.records import Effect, SessionCopy
 from hitl_tui.supervisor.archive import ANCESTORS, ARTIFACTS
-from hitl_tui.supervisor.checkpointer import create_checkpointer, make_durable, open_read_only
+from hitl_tui.supervisor.checkpointer import create_checkpointer, open_read_only
 from hitl_tui.supervisor.face import opened
+from hitl_tui.supervisor.given import check_title
 from hitl_tui.supervisor.graph import TeamSupervisor, config_of
 from hitl_tui.supervisor.history import History
 from hitl_tui.supervisor.rebinding import Place, rebind, snapshot
-from hitl_tui.supervisor.session import SessionSetup, what_ran
+from hitl_tui.supervisor.restoring import go_back
+from hitl_tui.supervisor.setup import SessionSetup
 from hitl_tui.supervisor.staging import Staging, room_for
 from hitl_tui.supervisor.storage import SessionFolder, SessionInfo
-from hitl_tui.supervisor.workbench import Workbench, check_title
+from hitl_tui.supervisor.workbench import Workbench
 
 log = logging.getLogger(__name__)
 
@@ -198,13 +201,7 @@ async def _rest(setup: SessionSetup, by: str) -> None:
             setup.planner, lambda: setup.rules, setup.folder.artifacts(setup.secrets), saver, now
         )
         left = Board.from_state((await supervisor.graph.aget_state(config_of(name))).values)
-        target = config_of(name)
-        # LangGraph copies a thread's first checkpoint only when the namespace is named.
-        target["configurable"] |= {"checkpoint_id": branch.checkpoint_id, "checkpoint_ns": ""}
-        await supervisor.graph.aupdate_state(target, None, as_node="__copy__")
-        await asyncio.to_thread(make_durable, setup.folder.checkpoints)
-        extra = {"ran": what_ran(left), "highest": left.control.highest}
-        await ledger.finish_restore(name, branch.number, now(), extra)
+        await go_back(setup, supervisor, branch, left)
         state = await supervisor.execute("", name)
         cursor = Board.from_state(state).control.cursor
         posted = await ledger.after(name, cursor, branch.number)

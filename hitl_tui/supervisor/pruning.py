@@ -8,7 +8,8 @@ from datetime import datetime, timedelta
 
 from hitl_tui.core.errors import BadInput, HitlError
 from hitl_tui.supervisor.rebinding import cursor_of
-from hitl_tui.supervisor.workbench import SessionSummary, Workbench
+from hitl_tui.supervisor.summaries import SessionSummary
+from hitl_tui.supervisor.workbench import Workbench
 
 ENDED = frozenset({"finished", "failed"})
 

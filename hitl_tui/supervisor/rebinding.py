@@ -18,6 +18,7 @@ from langgraph.checkpoint.serde.types import _DeltaSnapshot
 
 from hitl_tui.core.errors import BadInput, StorageError
 from hitl_tui.core.policy import Mode
+from hitl_tui.ledger.sqlite_reading import read_connection
 from hitl_tui.supervisor.checkpointer import check_file, create_checkpointer, serializer
 from hitl_tui.supervisor.graph import thread_of
 
@@ -60,7 +61,7 @@ def snapshot(source: Path, target: Path) -> None:
     """
     check_file(source)
     try:
-        with closing(_reader(source)) as db:
+        with closing(read_connection(source)) as db:
             db.execute("VACUUM INTO ?", (str(target),))
     except sqlite3.Error as error:
         raise StorageError(f"The checkpoints {source} can't be copied: {error}; nothing was changed.") from error
@@ -74,7 +75,7 @@ def check_rows(source: Path) -> None:
     """
     try:
         check_file(source)
-        with closing(_reader(source)) as db:
+        with closing(read_connection(source)) as db:
             found = {(kind, name) for kind, name in db.execute("SELECT type, name FROM sqlite_master WHERE sql <> ''")}
             sound = db.execute("PRAGMA quick_check(1)").fetchone()[0]
     except (StorageError, sqlite3.Error) as error:
@@ -110,7 +111,7 @@ def cursor_of(source: Path, session: str) -> int:
         StorageError: it can't be read.
     """
     try:
-        with closing(_reader(source)) as db:
+        with closing(read_connection(source)) as db:
             row = db.execute(_READ_HEAD, (thread_of(session),)).fetchone()
         control = serializer().loads_typed(row)["channel_values"].get("control") if row else None
         return int((control or {}).get("cursor", 0))
@@ -120,7 +121,7 @@ def cursor_of(source: Path, session: str) -> int:
 
 def _copy_rows(source: Path, target: Path, renaming: _Renaming) -> Place:
     try:
-        with closing(_reader(source)) as read, closing(sqlite3.connect(target, isolation_level=None)) as write:
+        with closing(read_connection(source)) as read, closing(sqlite3.connect(target, isolation_level=None)) as write:
             write.execute("PRAGMA synchronous=FULL")
             write.execute("BEGIN IMMEDIATE")
             write.executemany(_WRITE_CHECKPOINT, renaming.checkpoints(read))
@@ -207,9 +208,3 @@ class _Renaming:
         if metadata:
             found["metadata"] = metadata
         return found
-
-
-def _reader(path: Path) -> sqlite3.Connection:
-    db = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, timeout=10)
-    db.execute("PRAGMA trusted_schema = OFF")
-    return db

@@ -7,9 +7,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from hitl_tui.core.names import clip
 from hitl_tui.core.reactions.operators import DEFAULT_SKIP_REASON
-from hitl_tui.core.todos import Status, SupervisorTodo, clip
+from hitl_tui.core.todos import Status, SupervisorTodo
 from hitl_tui.supervisor.deeds import in_short, told, worth_telling
+from hitl_tui.supervisor.reasons import reason
 from hitl_tui.teams.analysis.measured import Run, run_of
 from hitl_tui.teams.brief import Block, Brief, brief_of
 from hitl_tui.teams.contract import place_label
@@ -115,10 +117,10 @@ def compose(
     answer = _answer(answering, words, deeds) if done else words["nothing"]
     sections = [(words["answer"], answer)]
     undone = [t for t in todos if t.status in (Status.SKIPPED, Status.FAILED, Status.BLOCKED)]
-    sections.append((words["open"], "\n".join(_undone(t, words) for t in undone)))
+    sections.append((words["open"], "\n".join(_undone(t, words, language) for t in undone)))
     sections.append((words["evidence"], _evidence(said, answering, words)))
     in_order = sorted(said, key=lambda one: done.index(one.todo))
-    absent = list(dict.fromkeys(text for one in in_order for text in one.brief.absent))
+    absent = list(dict.fromkeys(text for one in in_order for text in _absent(one, results)))
     sections.append((words["absent"], "\n".join(f"- {text}" for text in absent)))
     ordered = [results[t.id] for t in [*leaves, *behind] if t.id in results]
     citations = _citations(ordered)
@@ -175,6 +177,12 @@ def _brief(result: Mapping[str, Any] | None, words: Mapping[str, str], *, deed: 
     if not summary or (len(text) <= _SHORT_CHARS and text.count("\n") < _SHORT_LINES):
         return Brief(answer=text or summary)
     return Brief(answer=summary, evidence=(Block(text),))
+
+
+def _absent(one: _Told, results: Mapping[str, Mapping[str, Any]]) -> tuple[str, ...]:
+    """Return what a step says isn't there; that it found nothing doesn't hold once another search found something."""
+    hits = {todo_id: result.get("data", {}).get("hits") for todo_id, result in results.items()}
+    return one.brief.absent[1 if hits.get(one.todo.id) == 0 and any(hits.values()) else 0 :]
 
 
 def _answering(told: Sequence[_Told], leaves: int) -> list[_Told]:
@@ -264,9 +272,9 @@ def _label(citation: Mapping[str, Any]) -> str:
     return _place(citation) + (f" — {quote}" if quote else "")
 
 
-def _undone(todo: SupervisorTodo, words: Mapping[str, str]) -> str:
+def _undone(todo: SupervisorTodo, words: Mapping[str, str], language: str) -> str:
     why = todo.error or str(todo.metadata.get("skip_reason", ""))
-    why = words["unsaid"] if why == DEFAULT_SKIP_REASON else why
+    why = words["unsaid"] if why == DEFAULT_SKIP_REASON else reason(why, language)
     if todo.metadata.get("rejected") and why:
         return f"- {todo.id} {todo.name}: {clip(why, 200)}"
     state = words.get(todo.status.value, todo.status.value)

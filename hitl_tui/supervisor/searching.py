@@ -6,7 +6,7 @@ import unicodedata
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from hitl_tui.supervisor.workbench import SessionSummary
+    from hitl_tui.supervisor.summaries import SessionSummary
 
 
 def has_words(summary: SessionSummary, words: str, *also: str) -> bool:

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,66 +19,37 @@ from typing import TYPE_CHECKING, Any
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
 from hitl_tui.core.board import Board, LazyTodos, Rules
-from hitl_tui.core.errors import BadInput, HitlError, Refused, StorageError
+from hitl_tui.core.errors import HitlError, StorageError
 from hitl_tui.core.events import Event, EventKind
-from hitl_tui.core.policy import Mode, Policy
 from hitl_tui.core.safe_text import mask_json
-from hitl_tui.core.storable import check_storable, storable
+from hitl_tui.core.storable import storable
 from hitl_tui.core.todos import SupervisorTodo
-from hitl_tui.ledger.contract import Branch, Ledger
+from hitl_tui.ledger.records import Branch
 from hitl_tui.supervisor.activity import ActivityStream
+from hitl_tui.supervisor.artifacts import ArtifactStore
 from hitl_tui.supervisor.asking import OpenQuestions
 from hitl_tui.supervisor.attached.view import GraphView
 from hitl_tui.supervisor.checkpointer import create_checkpointer, make_durable
-from hitl_tui.supervisor.clock import utc_now
 from hitl_tui.supervisor.face import Desk, Watched, run_thread
 from hitl_tui.supervisor.graph import TeamSupervisor, config_of
 from hitl_tui.supervisor.history import CheckpointInfo, History
-from hitl_tui.supervisor.runs import LocalDispatcher, RunServices, RunSpec
+from hitl_tui.supervisor.inbox import event_of
+from hitl_tui.supervisor.picture import picture
+from hitl_tui.supervisor.record import check_record, created
+from hitl_tui.supervisor.restoring import go_back, left_head
+from hitl_tui.supervisor.runs import LocalDispatcher
+from hitl_tui.supervisor.runspec import RunServices, RunSpec
+from hitl_tui.supervisor.setup import SessionSetup
 from hitl_tui.supervisor.snapshot import Snapshot
-from hitl_tui.supervisor.storage import ArtifactStore, SessionFolder, SessionInfo
-from hitl_tui.teams.contract import Team, TeamResult
+from hitl_tui.teams.contract import TeamResult
 
 if TYPE_CHECKING:
-    from hitl_tui.planning.agent import PlanningAgent
+    pass
 
 log = logging.getLogger(__name__)
 
 _POLL, _POLL_AT_REST, _LIVELY = 0.1, 0.25, 10.0
 """Seconds between looks at what other processes wrote: while things happen, otherwise, and how long is "while"."""
-
-
-@dataclass(frozen=True, slots=True)
-class SessionSetup:
-    """What a session is opened with.
-
-    Args:
-        info: the session.
-        folder: its folder.
-        ledger: the record of all sessions.
-        planner: makes and changes plans.
-        team: gives a team by name.
-        policy: the workspace's rules.
-        concurrency: TODOs that may run at once.
-        mode: mode of a session that begins now.
-        secrets: declared secrets, by name.
-        now: the clock.
-    """
-
-    info: SessionInfo
-    folder: SessionFolder
-    ledger: Ledger
-    planner: PlanningAgent
-    team: Callable[[str], Team]
-    policy: Policy
-    concurrency: int
-    mode: Mode
-    secrets: Mapping[str, str]
-    now: Callable[[], str] = utc_now
-
-    @property
-    def rules(self) -> Rules:
-        return Rules(self.policy, self.concurrency)
 
 
 class Session:
@@ -238,8 +209,6 @@ class Session:
                     lively = loop.time()
                 poll = _POLL if loop.time() - lively < _LIVELY else _POLL_AT_REST
                 await self.setup.ledger.wait(self.id, self._board().control.cursor, self._questions.patience, poll)
-        except asyncio.CancelledError:
-            raise
         except Exception as error:
             log.exception("session %s stopped", self.id)
             known = isinstance(error, HitlError)
@@ -275,7 +244,7 @@ class Session:
             # After a power cut the checkpoints may be behind the ledger: what happened is gone through in the steps
             # it happened in, for an approval starts what a later event says the end of.
             posted = posted[:1]
-        events = [_event(p.seq, p.event_id, p.event) for p in posted]
+        events = [event_of(p) for p in posted]
         state = await self._supervisor.resume(self.id, self._interrupt, events)
         self._questions.heard(str(e.data.get("request_id", "")) for e in events if e.kind == EventKind.DECIDED)
         seen = {r["event"] for r in control.refused}
@@ -332,25 +301,13 @@ class Session:
         busy = self._questions.looking or await ledger.wait(self.id, board.control.cursor, 0)
         if not happened and (asked, busy) == (self.snapshot.questions, self.snapshot.busy):
             return
-        planning = self._state.get("planning") or {}
-        snapshot = Snapshot(
-            session_id=self.id,
-            query=board.query,
-            workspace=self.setup.info.workspace,
-            mode=board.control.mode.value,
-            phase=str(self._state.get("current_phase", "")),
-            branch=board.control.branch,
-            cursor=board.control.cursor,
-            checkpoint_id=await self.history.head(),
-            raw=board.todos,
+        snapshot = picture(
+            self.setup,
+            self._state,
+            head=await self.history.head(),
             questions=asked,
-            proposals=board.control.proposals,
             response=await self._load_response(),
-            concluded=board.control.concluded,
-            errors=tuple(planning.get("errors", ())),
-            intent=planning.get("intent") or {},
-            refused=board.control.refused,
-            highest=board.control.highest,
+            owned=True,
             busy=busy,
         )
         await self._watched.publish(snapshot)
@@ -396,6 +353,9 @@ class Session:
 
     async def _recover(self, query: str) -> None:
         """Bring the session to rest and see that its settings are today's (D12)."""
+        await check_record(self.setup.ledger, self.id, self.history, self.setup.folder)
+        if not (await self.setup.ledger.head(self.id)).n:  # its maker died before: it has a record before checkpoints
+            await self.setup.ledger.record(self.id, *created(self.setup.info), self.setup.now())
         branch = await self.setup.ledger.branch(self.id)
         if branch.checkpoint_id:
             if not await self.history.head():  # a power cut took everything
@@ -416,36 +376,15 @@ class Session:
 
     async def _restore(self, branch: Branch) -> None:
         """Carry an intended restore out; every step may be repeated after a crash."""
-        graph = self._supervisor.graph
-        still = await self._dispatcher.stop_all()
-        for run_id in still:
+        for run_id in await self._dispatcher.stop_all():
             self.activity.write(run_id.split("/")[1], "note", f"{run_id} can't be stopped; its effects are refused")
-        target = config_of(self.id)
-        # LangGraph copies a thread's first checkpoint only when the namespace is named.
-        target["configurable"] |= {"checkpoint_id": branch.checkpoint_id, "checkpoint_ns": ""}
-        left = Board.from_state(await self.state_at(await self._last_head()))
-        if (await graph.aget_state(target)).created_at is None:
+        left = Board.from_state(await self.state_at(await left_head(self.history, self.id)))
+        if not await go_back(self.setup, self._supervisor, branch, left):
             # A power cut took it, and the head is older than it was: there is nothing to go back from.
             self.activity.write("", "note", f"the checkpoint {branch.checkpoint_id} was lost; the session stays here")
-        else:
-            await graph.aupdate_state(target, None, as_node="__copy__")
-        # Once the ledger says that it is done, nobody does it again: the copy has to be on disk by then.
-        await asyncio.to_thread(make_durable, self.setup.folder.checkpoints)
-        extra = {"ran": what_ran(left), "highest": left.control.highest}
-        await self.setup.ledger.finish_restore(self.id, branch.number, self.setup.now(), extra)
         # Only now: what runs here is no copy, and a restore that is repeated would take it for the head that is left.
         self._take(await self._supervisor.execute("", self.id))
         self._questions.forget()
-
-    async def _last_head(self) -> str:
-        """Return the newest checkpoint that isn't a copy: where the branch that is left stood."""
-        before = ""
-        while page := await self.history.page(20, before):
-            for info in page:
-                if info.source != "fork":
-                    return info.checkpoint_id
-            before = page[-1].checkpoint_id
-        raise Refused(f"Session {self.id} has no checkpoint to leave.", reason="unknown")
 
     async def _close(self) -> None:
         said = f"Session {self.id} was closed; what was recorded takes effect when it is opened again."
@@ -453,27 +392,3 @@ class Session:
         self._questions.close()
         await self._dispatcher.close()
         self.activity.close()
-
-
-def _event(seq: int, event_id: str, data: Mapping[str, Any]) -> Event:
-    """Return an inbox event; what the ledger itself posts has its fields beside the kind, the rest within `data`.
-
-    One that no checkpoint can hold comes without its content, and `fold` refuses it.
-    """
-    try:
-        check_storable(data)
-    except BadInput as error:
-        return Event("unreadable", {"why": error.message}, event_id, seq)
-    if "data" in data:
-        return replace(Event.from_dict(data), id=event_id, seq=seq)
-    body = {k: v for k, v in data.items() if k != "kind"}
-    return Event(str(data.get("kind", "")), body, event_id, seq, str(data.get("at", "")), str(data.get("by", "")))
-
-
-def what_ran(board: Board) -> dict[str, dict[str, Any]]:
-    """Return which TODOs had begun on the branch that is left, or before it: what they did to the world stays (D11)."""
-    ran = {todo.id: dict(todo.metadata["ran_before"]) for todo in board.all() if "ran_before" in todo.metadata}
-    now = {
-        todo.id: {"status": todo.status.value, "branch": board.control.branch} for todo in board.all() if todo.attempt
-    }
-    return {**ran, **now}

@@ -14,7 +14,7 @@ from hitl_tui.core.shapes.document import commands_of, shape_document
 from hitl_tui.core.shapes.model import Shape
 from hitl_tui.core.shapes.recognise import recognise
 from hitl_tui.core.todos import SupervisorTodo, summarise
-from hitl_tui.ledger.contract import RequestView
+from hitl_tui.ledger.records import RequestView
 
 PLANNING, WAITING, RUNNING, FINISHED, FAILED = "planning", "waiting", "running", "finished", "failed"
 
@@ -46,7 +46,7 @@ STOP_STEP = "stop"
 
 
 def has_preview(request: Request) -> bool:
-    """Return whether what would run has a declared preview: beside a TODO's question, and beside that of a failed run."""
+    """Return whether what would run has a declared preview: a TODO that asks, and one that failed and may run again."""
     about_a_run = request.kind in (Kind.TODO, Kind.FAILURE)
     return about_a_run and bool((request.subject.get("arguments") or {}).get("preview"))
 

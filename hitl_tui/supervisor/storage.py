@@ -6,7 +6,6 @@ subprocesses inherit) and `activity.log`. Paths, locks and files stay behind thi
 
 from __future__ import annotations
 
-import asyncio
 import fcntl
 import json
 import os
@@ -20,10 +19,9 @@ from typing import Any
 
 from hitl_tui.config.files import make_private, sync_folder, write_atomically
 from hitl_tui.config.graphs import GraphDeclaration
-from hitl_tui.core.digest import canonical
 from hitl_tui.core.errors import BadInput, SessionBusy, StorageError, UnknownName
-from hitl_tui.core.safe_text import mask_json
-from hitl_tui.core.todos import clip
+from hitl_tui.core.names import clip
+from hitl_tui.supervisor.artifacts import ArtifactStore
 
 LEDGER = "ledger.db"
 _PROBED = (0.001, 0.01, 0.03)
@@ -47,11 +45,6 @@ def check_session_id(text: str) -> str:
             "beginning with a letter or digit."
         )
     return text
-
-
-def is_digest(text: str) -> bool:
-    """Tell whether a text has the form of a SHA-256, as `digest` writes it."""
-    return len(text) == 64 and not set(text) - set("0123456789abcdef")
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,91 +82,6 @@ class SessionInfo:
 
 
 _INFO_KEYS = tuple(field.name for field in fields(SessionInfo))
-
-
-class ArtifactStore:
-    """Contents by SHA-256: JSON documents, written once, durable before their digest is used.
-
-    Args:
-        folder: where; made when missing.
-        secrets: values that never reach a file, by name.
-    """
-
-    def __init__(self, folder: Path, secrets: Mapping[str, str] | None = None) -> None:
-        self._folder = folder
-        self._secrets = dict(secrets or {})
-
-    async def put(self, value: Mapping[str, Any]) -> str:
-        """Keep a JSON object; return the SHA-256 of its canonical form.
-
-        Raises:
-            StorageError: it can't be written.
-        """
-        return await asyncio.to_thread(self._put, value)
-
-    def _put(self, value: Mapping[str, Any]) -> str:
-        from hashlib import sha256
-
-        data = canonical(mask_json(dict(value), self._secrets))
-        digest = sha256(data).hexdigest()
-        self._write(digest, data)
-        return digest
-
-    def _write(self, digest: str, data: bytes) -> None:
-        path = self._path(digest)
-        if path.exists():
-            return
-        try:
-            if not path.parent.exists():
-                path.parent.mkdir(parents=True, exist_ok=True)
-                # A new folder is durable once those above it say so, and the file in it no sooner.
-                sync_folder(self._folder)
-                sync_folder(self._folder.parent)
-            write_atomically(path, data)
-        except OSError as error:
-            raise StorageError(f"A result can't be written to {path.parent}: {error.strerror}.") from error
-
-    async def get(self, digest: str) -> dict[str, Any]:
-        """Return the object with this digest.
-
-        Raises:
-            StorageError: it is missing or damaged.
-        """
-        return await asyncio.to_thread(self._get, digest)
-
-    def _get(self, digest: str) -> dict[str, Any]:
-        from hashlib import sha256
-
-        data = self._read(digest)
-        if sha256(data).hexdigest() != digest:
-            raise StorageError(f"The result {digest[:12]} was changed on disk; its content isn't what was recorded.")
-        found = json.loads(data.decode("utf-8", errors="surrogatepass"))
-        return dict(found)
-
-    def _read(self, digest: str) -> bytes:
-        try:
-            return self._path(digest).read_bytes()
-        except OSError as error:
-            # What a session and its copies did is told to all of them, and where it lies may be another's folder.
-            for path in self._folder.parent.parent.glob(f"*/{self._folder.name}/{digest[:2]}/{digest}"):
-                return path.read_bytes()
-            raise StorageError(f"The result {digest[:12]} is missing: {error.strerror}.") from error
-
-    async def keep(self, digest: str) -> None:
-        """See that a content lies in this folder, wherever it is found now.
-
-        Raises:
-            StorageError: it is missing, or can't be written.
-        """
-        await asyncio.to_thread(lambda: self._write(digest, self._read(digest)))
-
-    def files(self) -> dict[str, Path]:
-        """Return where each content lies, by digest, in order."""
-        found = sorted(self._folder.glob("??/*")) if self._folder.is_dir() else []
-        return {path.name: path for path in found if is_digest(path.name) and path.parent.name == path.name[:2]}
-
-    def _path(self, digest: str) -> Path:
-        return self._folder / digest[:2] / digest
 
 
 class SessionFolder:
@@ -260,7 +168,9 @@ class SessionFolder:
 
     def is_owned(self) -> bool:
         """Return whether some process owns the session now."""
-        handle = self._lock("lock")
+        if not (self.path / "lock").exists():
+            return False
+        handle = self._lock("lock", os.O_RDONLY)  # who may only read asks, too
         if handle is None:
             return True
         os.close(handle)
@@ -271,9 +181,9 @@ class SessionFolder:
         (self.path / "runs").mkdir(exist_ok=True)
         return self._lock(f"runs/{todo_id}")
 
-    def _lock(self, name: str) -> int | None:
+    def _lock(self, name: str, access: int = os.O_RDWR | os.O_CREAT) -> int | None:
         try:
-            handle = os.open(self.path / name, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            handle = os.open(self.path / name, access | os.O_CLOEXEC, 0o600)
         except OSError as error:
             raise StorageError(f"{self.path / name} can't be opened: {error.strerror}.") from error
         try:
@@ -305,18 +215,44 @@ class DataFolder:
     def sessions(self) -> Path:
         return self.root / "sessions"
 
+    @property
+    def read_only(self) -> bool:
+        """There is something in it to look at that this account can't change."""
+        return os.access(self.ledger, os.R_OK) and not self._can_be_written()
+
+    def _can_be_written(self) -> bool:
+        folders = all(os.access(folder, os.W_OK | os.X_OK) for folder in (self.root, self.sessions))
+        return folders and (not self.ledger.exists() or os.access(self.ledger, os.W_OK))
+
+    @property
+    def note(self) -> str:
+        """What a person is told who looks into it; empty where there is nothing to tell."""
+        if not self.read_only:
+            return ""
+        return f"The data folder {self.root} can't be written by this account: nothing in it can be changed."
+
+    def check_writable(self) -> None:
+        """Refuse what would change something where this account can't.
+
+        Raises:
+            StorageError: it can't.
+        """
+        if self.note:
+            raise StorageError(self.note)
+
     def prepare(self) -> None:
-        """Make the folder.
+        """Make the folder, unless it is there and can only be read.
 
         Raises:
             StorageError: it can't be made or written, or is on a network file system, whose locks don't hold.
         """
-        try:
-            make_private(self.sessions)
-        except OSError as error:
-            raise StorageError(f"The data folder {self.root} can't be made: {error.strerror}.") from error
-        if not os.access(self.sessions, os.W_OK | os.X_OK):
-            raise StorageError(f"The data folder {self.root} can't be written to.")
+        if not self.read_only:
+            try:
+                make_private(self.sessions)
+            except OSError as error:
+                raise StorageError(f"The data folder {self.root} can't be made: {error.strerror}.") from error
+            if not self._can_be_written():
+                raise StorageError(f"The data folder {self.root} can't be written to.")
         kind = file_system(self.root)
         if kind in _NETWORK_FILE_SYSTEMS:
             raise StorageError(

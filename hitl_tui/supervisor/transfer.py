@@ -14,20 +14,22 @@ from typing import Any
 from hitl_tui import __version__
 from hitl_tui.config.load import load_config
 from hitl_tui.core.errors import BadInput, HitlError
+from hitl_tui.core.names import clip
 from hitl_tui.core.policy import Mode
 from hitl_tui.core.safe_text import safe_text
-from hitl_tui.core.todos import clip
 from hitl_tui.ledger.audit import export as export_stream
 from hitl_tui.ledger.chain import GENESIS, entry_hash
-from hitl_tui.ledger.contract import Effect, Entry, Ledger
+from hitl_tui.ledger.contract import Ledger
+from hitl_tui.ledger.records import Effect, Entry
 from hitl_tui.supervisor import archive as a
 from hitl_tui.supervisor.checkpointer import open_read_only
+from hitl_tui.supervisor.given import LONGEST_TITLE, check_query, check_workspace
 from hitl_tui.supervisor.history import History
 from hitl_tui.supervisor.portable import Origin, ancestors, checkpoints_of, has_checkpoint, settle
 from hitl_tui.supervisor.rebinding import check_rows
 from hitl_tui.supervisor.staging import Staging, room_for
 from hitl_tui.supervisor.storage import SessionFolder, SessionInfo, check_session_id
-from hitl_tui.supervisor.workbench import LONGEST_TITLE, Workbench, check_query, check_workspace
+from hitl_tui.supervisor.workbench import Workbench
 
 _LARGEST_JSON = 512 * 1024 * 1024
 _LONGEST_ID = 200
@@ -40,7 +42,7 @@ async def export(bench: Workbench, session_id: str, path: Path) -> Path:
     info = source.info()
     target = await asyncio.to_thread(_absolute, path)
     a.check_target(target)
-    with Staging(bench.data.sessions).stage() as stage:
+    with Staging(bench.data.sessions).scratch() as stage:
         # First the checkpoints: what they refer to is there by then, and stays.
         kept, head = await checkpoints_of(bench.ledger, source, info.id, stage, "")
         members: dict[str, Path] = {} if kept is None else {a.CHECKPOINTS: kept}

@@ -101,7 +101,7 @@ def test_different_arguments_never_look_the_same(one: Any, other: Any) -> None:
         return lines_of(step_rows([{"todo": "todo_001", "team": "x", "task": "Do it", "arguments": arguments}]))
 
     def change(given: Any) -> list[str]:
-        return lines_of(change_rows({"changes": [{"kind": "priority", **given}]}))
+        return lines_of(change_rows({"changes": [{"kind": "priority", **given}]}, ""))
 
     assert step(one) != step(other)
     assert change(one) != change(other)

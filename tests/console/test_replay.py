@@ -23,7 +23,7 @@ from hitl_tui.console.widgets.plan import PlanTable
 from hitl_tui.console.widgets.rows import Rows
 from hitl_tui.console.widgets.statetree import StateTree
 from hitl_tui.core.todos import Status
-from hitl_tui.ledger.contract import Posted
+from hitl_tui.ledger.records import Posted
 from hitl_tui.supervisor.history import CheckpointInfo
 from hitl_tui.supervisor.workbench import Workbench
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from console_support import RISE, Console, console
+from console_support import EXAMPLE, RISE, Console, console
 from textual.widgets import DataTable
 
 from hitl_tui.console.screens.home import HomeScreen
 from hitl_tui.console.widgets.bars import HeaderBar
+from hitl_tui.supervisor.workbench import Workbench
 
 CAP = "What is the legal cap on a rent increase?"
 
@@ -91,3 +92,24 @@ async def test_sessions_that_only_wait_are_closed_but_for_the_last_ones_and_open
         await c.send(f"/open {first}")
         await c.until(lambda: c.shown() and c.snapshot.session_id == first, "the first one")
         await c.asked()
+
+
+async def test_a_session_that_another_process_began_is_listed_and_what_it_asks_is_counted(tmp_path: Path) -> None:
+    async with console(tmp_path) as c:
+        home = c.app.screen
+        assert isinstance(home, HomeScreen)
+        await c.send(CAP)
+        await c.asked()
+        async with Workbench.open(tmp_path) as other:
+            setup = await other.create(RISE, EXAMPLE)
+            async with other.session(setup, RISE) as session:
+                while not session.snapshot.questions:
+                    await session.changed(session.snapshot)
+                header = c.session.query_one(HeaderBar)
+                await c.until(lambda: "inbox 2" in header.status, f"its question in the header, not {header.status}")
+                await c.press("ctrl+o")
+                await c.until(lambda: setup.info.id in [s.id for s in home.known], "it in the list")
+                last = (await other.create(CAP, EXAMPLE)).info
+                await c.until(
+                    lambda: last.id in [s.id for s in home.known], "another one, while the list is shown"
+                )

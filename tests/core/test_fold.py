@@ -682,6 +682,51 @@ def test_rejected_questions_from_inside_end_the_todo(ids: Iterable[str] = ("i1",
     assert table.todo("todo_001").metadata["rejected"]
 
 
+def test_a_duration_is_the_time_it_ran_without_what_it_waited_for_a_person() -> None:
+    table = Table(plan("a", "b", "c"))
+    table.approve("todo_001", "todo_002", "todo_003")
+
+    def ask(todo_id: str, at: str) -> None:
+        asked = on(
+            EventKind.INTERRUPTED,
+            todo_id,
+            run_id=table.todo(todo_id).run_id,
+            interrupts=[{"id": f"i{at}", "path": ["n"], "value": 1}],
+        )
+        table.take(replace(asked, at=at))
+
+    def decided(todo_id: str, verdict: Verdict, at: str) -> None:
+        (request,) = [q for q in table.questions() if q.todo_id == todo_id]
+        table.take(replace(decision_of(request, verdict, value="yes"), at=at))
+
+    # Started at 00:00:00: runs for 5 s, waits an hour, runs for 3 s, waits 30 s, runs for 2 s.
+    ask("todo_001", "2026-01-01T00:00:05+00:00")
+    assert table.todo("todo_001").ran("2026-01-01T00:30:00+00:00") == 5.0
+    decided("todo_001", Verdict.RESPOND, "2026-01-01T01:00:05+00:00")
+    ask("todo_001", "2026-01-01T01:00:08+00:00")
+    decided("todo_001", Verdict.RESPOND, "2026-01-01T01:00:38+00:00")
+    run_id = table.todo("todo_001").run_id
+    ended = on(EventKind.FINISHED, "todo_001", run_id=run_id, result={"digest": "d", "summary": "done"})
+    table.take(replace(ended, at="2026-01-01T01:00:40+00:00"))
+    done = table.todo("todo_001")
+    assert (done.duration, done.waited, done.waiting_since) == (10.0, 3630.0, "")
+
+    # What is refused while it waits ran until it asked.
+    ask("todo_002", "2026-01-01T00:00:04+00:00")
+    decided("todo_002", Verdict.REJECT, "2026-01-01T08:00:00+00:00")
+    refused = table.todo("todo_002")
+    assert (refused.duration, refused.waited) == (4.0, 28796.0)
+
+    # A doubt that a person settles is waiting, too.
+    effect = {"key": "k", "name": "graph", "subject": {}, "why": "unknown"}
+    doubt = on(EventKind.DOUBT, "todo_003", run_id=table.todo("todo_003").run_id, effect=effect)
+    table.take(replace(doubt, at="2026-01-01T00:00:07+00:00"))
+    decided("todo_003", Verdict.DO_AGAIN, "2026-01-01T02:00:00+00:00")
+    cancelled = on(EventKind.CANCEL, "todo_003")
+    table.take(replace(cancelled, at="2026-01-01T02:00:01+00:00"))
+    assert table.todo("todo_003").duration == 8.0
+
+
 def test_questions_from_inside_stay_and_can_be_answered_while_an_effect_is_in_doubt() -> None:
     table = Table(plan("a"))
     table.approve("todo_001")

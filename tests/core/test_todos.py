@@ -12,6 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hitl_tui.core.errors import BadInput, IllegalTransition, UnknownName
+from hitl_tui.core.manager import TodoManager
+from hitl_tui.core.names import resolve_id
 from hitl_tui.core.policy import Risk
 from hitl_tui.core.todos import (
     OPERATOR,
@@ -20,11 +22,9 @@ from hitl_tui.core.todos import (
     Priority,
     Status,
     SupervisorTodo,
-    TodoManager,
     check_transition,
     parse_priority,
     parse_status,
-    resolve_id,
 )
 
 JSON = st.recursive(
@@ -46,6 +46,8 @@ TODOS = st.builds(
     dependencies=st.lists(IDS, max_size=3).map(tuple),
     started_at=st.sampled_from(["", "2025-03-01T09:00:00+00:00"]),
     duration=st.none() | SECONDS,
+    waited=SECONDS,
+    waiting_since=st.sampled_from(["", "2025-03-01T09:01:00+00:00"]),
     metadata=OBJECT,
     error=st.text(max_size=8),
     retry_count=st.integers(0, 5),

@@ -10,7 +10,8 @@ from contract_base import Store, StoreFixtures, events, kinds
 from ledger_support import ask, at, deed
 
 from hitl_tui.core.errors import Refused
-from hitl_tui.ledger.contract import Branch, Conflict, Effect, Ledger, SessionCopy
+from hitl_tui.ledger.contract import Conflict, Ledger
+from hitl_tui.ledger.records import Branch, Effect, SessionCopy
 
 
 def copied(*effects: Effect, **changes: Any) -> SessionCopy:

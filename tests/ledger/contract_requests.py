@@ -13,7 +13,8 @@ from ledger_support import ask, at, say
 from hitl_tui.core.errors import BadInput, Refused
 from hitl_tui.core.policy import Terms
 from hitl_tui.core.requests import Outcome, Verdict
-from hitl_tui.ledger.contract import Ledger, decided_event
+from hitl_tui.ledger.contract import Ledger
+from hitl_tui.ledger.records import decided_event
 
 
 class RequestsContract(StoreFixtures):

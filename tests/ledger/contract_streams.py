@@ -14,7 +14,8 @@ from hitl_tui.core.digest import digest
 from hitl_tui.core.errors import BadInput
 from hitl_tui.ledger import audit
 from hitl_tui.ledger.chain import GENESIS, entry_hash
-from hitl_tui.ledger.contract import OWN_KINDS, Branch, Conflict, Ledger, Problem
+from hitl_tui.ledger.contract import OWN_KINDS, Conflict, Ledger
+from hitl_tui.ledger.records import Branch, Problem
 
 
 class StreamsContract(StoreFixtures):

@@ -200,7 +200,7 @@ async def test_a_follower_sees_what_the_owner_writes_and_writes_nothing(path: Pa
             follower.post("s1", 0, "e9", POST, at()),
             follower.rebuild(),
         ):
-            with pytest.raises(StorageError, match="reading only"):
+            with pytest.raises(StorageError, match="only be read"):
                 await attempt
         assert await owner.head("s1") == head
 

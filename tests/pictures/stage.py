@@ -54,6 +54,7 @@ _CHANGING: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], str]], ...] = 
     (re.compile(r"\b20\d\d-\d\d-\d\d \d\d:\d\d\b"), lambda found: "2026-03-02 09:41"),
     (re.compile(r"\bfor (?:\d+\.\d s|\d+:\d\d)(?![:\d])"), _waited),
     (re.compile(r"(?<![\d.])\d\.\d s\b"), lambda found: "0.2 s"),
+    (re.compile(r"(?<![\d.])\d\.\d초"), lambda found: "0.2초"),
     (re.compile(r"(?<![:\d])\d:\d\d(?![:\d])"), lambda found: "9:12"),
     (re.compile(r"\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b"), lambda found: _uuid()),
     (re.compile(r"\b(?!20\d{6}\b)[0-9a-f]{8,64}\b"), lambda found: _HEX[: len(found[0])]),

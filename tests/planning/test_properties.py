@@ -10,13 +10,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from planning_support import COMMANDS, agents
 
+from hitl_tui.core.converting import refuse_cycles
 from hitl_tui.core.digest import canonical
 from hitl_tui.core.errors import HitlError
-from hitl_tui.core.plan import Proposal, refuse_cycles
+from hitl_tui.core.plan import Proposal
 from hitl_tui.core.todos import SupervisorTodo
 from hitl_tui.planning.agent import PlanningAgent
+from hitl_tui.planning.rulefile import load_rules
 from hitl_tui.planning.rules import RulePlanner
-from hitl_tui.planning.ruleset import load_rules
 
 RULES = load_rules()
 AGENT = PlanningAgent(agents(), RulePlanner(COMMANDS, RULES), now=lambda: "2026-03-01T09:00:00+00:00")

@@ -11,8 +11,9 @@ import pytest
 from planning_support import COMMANDS, agents
 
 from hitl_tui.core.errors import BadInput, PlanError
+from hitl_tui.core.manager import TodoManager
 from hitl_tui.core.plan import Proposal, Strategy
-from hitl_tui.core.todos import Status, SupervisorTodo, TodoManager
+from hitl_tui.core.todos import Status, SupervisorTodo
 from hitl_tui.planning.agent import PlanningAgent
 from hitl_tui.planning.rules import RulePlanner
 

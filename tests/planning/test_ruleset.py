@@ -8,7 +8,8 @@ import pytest
 
 from hitl_tui.core.errors import ConfigError
 from hitl_tui.planning.commands import CommandFacts, ParameterFacts, command_facts
-from hitl_tui.planning.ruleset import LANGUAGES, Need, load_rules, parse_rules
+from hitl_tui.planning.rulefile import load_rules, parse_rules
+from hitl_tui.planning.ruleset import LANGUAGES, Need
 
 
 def shipped() -> str:

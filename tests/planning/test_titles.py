@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hitl_tui.core.safe_text import cell_width
-from hitl_tui.planning.ruleset import load_rules
+from hitl_tui.planning.rulefile import load_rules
 from hitl_tui.planning.titles import subject_of, title_of
 
 RULES = load_rules()

@@ -6,7 +6,7 @@ from typing import Any
 
 from hitl_tui.core.digest import digest
 from hitl_tui.core.requests import OPTIONS, Kind, Outcome, Request, Resolution
-from hitl_tui.ledger.contract import RequestView
+from hitl_tui.ledger.records import RequestView
 from hitl_tui.repl.plain import question_lines
 from hitl_tui.supervisor.snapshot import Question, numbered
 

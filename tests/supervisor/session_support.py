@@ -20,7 +20,8 @@ from hitl_tui.core.todos import SupervisorTodo
 from hitl_tui.ledger.sqlite import SqliteLedger
 from hitl_tui.planning.agent import PlanningAgent
 from hitl_tui.planning.proposals import AddStep, Planned, Proposed
-from hitl_tui.supervisor.session import Session, SessionSetup
+from hitl_tui.supervisor.session import Session
+from hitl_tui.supervisor.setup import SessionSetup
 from hitl_tui.supervisor.snapshot import Question, Snapshot
 from hitl_tui.supervisor.storage import DataFolder, SessionInfo
 from hitl_tui.teams.contract import Team, TeamContext, TeamResult

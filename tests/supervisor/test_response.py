@@ -104,6 +104,15 @@ def test_nothing_found_is_the_answer_and_says_what_is_absent() -> None:
     assert "- Not in these documents: Kerberos." in text.split("## Not found")[1]
 
 
+def test_a_second_search_that_finds_something_takes_back_that_there_is_nothing() -> None:
+    results = {"todo_001": searched("frobnication cap", missing=("frobnication",)), "todo_002": searched("cap", RULE)}
+    text = compose("q", "en", [todo(1), todo(2, 1)], results).text
+    assert "no passage in" not in text and "Nothing found" not in text
+    assert "- Not in these documents: frobnication." in text
+    alone = compose("q", "en", [todo(1)], {"todo_001": results["todo_001"]}).text
+    assert "no passage in" in alone
+
+
 def test_headings_are_in_the_language_of_the_question() -> None:
     text = compose("q", "ko", [todo(1)], {"todo_001": searched("저장 한도는?", RULE, OTHERS[0])}).text
     assert headings(text) == ["## 답변", "## 근거"]

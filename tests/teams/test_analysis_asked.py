@@ -7,7 +7,8 @@ import pytest
 from hitl_tui.teams.analysis.analyse import analyse
 from hitl_tui.teams.analysis.model import Analysis
 from hitl_tui.teams.analysis.report import brief, render
-from hitl_tui.teams.analysis.tables import TableSummary, parse_table, summarise
+from hitl_tui.teams.analysis.tablemodel import TableSummary, parse_table
+from hitl_tui.teams.analysis.tables import summarise
 
 CSV = """day,item,units,revenue
 2026-03-02,bread,120,436

@@ -181,13 +181,12 @@ async def test_the_lock_descriptor_is_inherited(tmp_path: Path) -> None:
 
 
 async def test_no_terminal_no_input_and_a_small_environment(tmp_path: Path) -> None:
-    env = command_environment(
-        {"DB_PASSWORD": "swordfish"}, {"PATH": os.environ["PATH"], "AWS_SECRET": "x", "LANG": "C.UTF-8"}
-    )
+    inherited = {"PATH": os.environ["PATH"], "AWS_SECRET": "x", "LANG": "C.UTF-8", "HITL_LANG": "ko"}
+    env = command_environment({"DB_PASSWORD": "swordfish"}, inherited)
     script = "cat; env; test -t 0 || echo no terminal"
     outcome = await run("sh", "-c", script, cwd=tmp_path, env=env)
     lines = set(outcome.stdout.splitlines())
-    assert {"DB_PASSWORD=swordfish", "NO_COLOR=1", "TERM=dumb", "LANG=C.UTF-8", "no terminal"} <= lines
+    assert {"DB_PASSWORD=swordfish", "NO_COLOR=1", "TERM=dumb", "LANG=C.UTF-8", "HITL_LANG=ko", "no terminal"} <= lines
     assert not any("AWS_SECRET" in line for line in lines)
 
 

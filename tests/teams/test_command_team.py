@@ -186,8 +186,8 @@ async def test_a_command_runs_and_reports(tmp_path: Path) -> None:
 
 async def test_a_report_is_in_the_language_of_the_question(tmp_path: Path) -> None:
     result = await run(tmp_path, "say words='네'", query="네를 출력해줘")
-    assert "출력:\n\n```text\n네\n```" in result.text and "종료 코드 0, " in result.text
-    assert result.summary.startswith("say: 종료 코드 0, ") and result.summary.endswith("초 동안 1줄")
+    assert "출력:\n\n```text\n네\n```" in result.text and "종료 코드는 0이고 " in result.text
+    assert result.summary.startswith("say: 종료 코드 0, ") and ", 출력 1줄, " in result.summary
     assert result.data["brief"]["answer"] == result.text.strip(), "a short one is the answer itself"
     quiet = await run(tmp_path, "say words=''", query="아무것도 출력하지 마")
     assert "출력:" not in quiet.text and "출력이 없습니다." in quiet.text
@@ -195,7 +195,7 @@ async def test_a_report_is_in_the_language_of_the_question(tmp_path: Path) -> No
 
 async def test_of_a_long_output_the_answer_says_how_it_ended(tmp_path: Path) -> None:
     team = make_team('[teams.command_team.commands.many]\nrun = ["seq", "16"]\n')
-    for query, said in (("여러 줄을 보여줘", "초 동안 16줄"), ("Show many lines", ", 16 lines in ")):
+    for query, said in (("여러 줄을 보여줘", ", 출력 16줄, "), ("Show many lines", ", 16 lines in ")):
         result = await run_team(team, make_context(tmp_path, team.bind("many", {}), query=query))
         assert result.data["brief"]["answer"] == result.summary and said in result.summary
         assert [block["text"] for block in result.data["brief"]["evidence"]] == [result.text.strip()]

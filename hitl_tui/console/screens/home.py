@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import BindingType
-from textual.containers import VerticalScroll
+from textual.containers import Vertical, VerticalScroll
 from textual.content import Content
 from textual.events import DescendantFocus, Resize, ScreenResume
 from textual.widgets import DataTable, OptionList, Static
@@ -17,7 +17,7 @@ from textual.widgets.option_list import Option
 
 from hitl_tui.console import keys
 from hitl_tui.console.screens.lasting import LastingScreen
-from hitl_tui.console.screens.room import is_wide
+from hitl_tui.console.screens.room import above, is_wide, page
 from hitl_tui.console.terms import MODE_ORDER, MODES, error_words, mode_words, padded
 from hitl_tui.console.widgets.bars import HeaderBar, KeyLine
 from hitl_tui.console.widgets.lists import Choices
@@ -29,7 +29,7 @@ from hitl_tui.language import _, mark, ngettext
 if TYPE_CHECKING:
     from hitl_tui.commands.completion import Completion
     from hitl_tui.console.widgets.sessions import SessionTable
-    from hitl_tui.supervisor.workbench import SessionSummary
+    from hitl_tui.supervisor.summaries import SessionSummary
 
 _WHAT = mark(
     "Agents propose the steps; you decide which of them run, see everything they do, and can go back to any moment."
@@ -37,10 +37,8 @@ _WHAT = mark(
 
 _LARGEST = 1_000_000
 """Bytes of a file up to which it is looked at for its mode."""
-_STARTER_EDGES = 8
-"""Cells beside a starter's title: its number, the margins and a scroll bar."""
-_LABEL, _FACT_EDGES = 11, 5
-"""Cells of what a new session begins with: its labels, and beside its words."""
+_NUMBER, _LABEL = 3, 11
+"""Cells before a starter's words, and before those of what a new session begins with."""
 
 
 class HomeScreen(LastingScreen):
@@ -62,7 +60,8 @@ class HomeScreen(LastingScreen):
         self.set_class(self._wide, "-wide", update=False)
         self._width = self.app.size.width
         yield HeaderBar(id="header")
-        with VerticalScroll(id="home", can_focus=False):
+        with VerticalScroll(id="home", can_focus=False) as home, Vertical(id="home-page"):
+            home.styles.padding = self._margins
             yield Static(Content(_(_WHAT)), id="home-what", markup=False)
             yield Static(Content(_("Begin with")), classes="home-title")
             yield Choices(*self._options(), id="starters", markup=False, compact=True)
@@ -75,20 +74,33 @@ class HomeScreen(LastingScreen):
         """Return the starters, each with what it does beneath where there is room."""
         rows = []
         for number, starter in enumerate(self.hitl.starters, start=1):
-            said = f"\n   {safe_text(starter.description, multiline=False)}" if self._wide else ""
-            title = self._hanging(f"{number}  {safe_text(starter.title, multiline=False)}")
-            rows.append(Content.assemble(title, (said, "$text-muted")))
+            title = self._numbered(number, f"{number}  {safe_text(starter.title, multiline=False)}")
+            said = self._hanging(Content(safe_text(starter.description, multiline=False)))
+            below = Content.assemble("\n" + " " * _NUMBER, said.stylize("$text-muted")) if self._wide else Content("")
+            rows.append(title + below)
         own = _("{n}  Ask about your own folder: {folder}").format(n=len(rows) + 1, folder=self._folder())
         if self.hitl.options.attached is not None:
             name = safe_text(self.hitl.options.attached.graph.name, multiline=False)
             own = _("{n}  Give {graph} its input, in the line below").format(n=len(rows) + 1, graph=name)
-        rows.append(Content(self._hanging(own)))
+        rows.append(self._numbered(len(rows) + 1, own))
         return [Option(row) for row in rows]
 
-    def _hanging(self, text: str) -> str:
-        """Return a numbered line, what has no room in it under its own beginning."""
-        room = max(12, self.app.size.width - _STARTER_EDGES)
-        return "\n   ".join(line.plain for line in Content(text).wrap(room, overflow="fold"))
+    def _numbered(self, number: int, text: str) -> Content:
+        """Return a line that begins with its number, which is what is typed."""
+        return self._hanging(Content(text).stylize("bold $text-primary", 0, len(str(number))))
+
+    def _hanging(self, text: Content) -> Content:
+        """Return a line of the starters, what has no room in it under its beginning."""
+        return Content("\n" + " " * _NUMBER).join(text.wrap(self._room - _NUMBER, overflow="fold"))
+
+    @property
+    def _room(self) -> int:
+        """Cells of a line."""
+        return max(_NUMBER + 12, page(self.app.size))
+
+    @property
+    def _margins(self) -> tuple[int, int, int, int]:
+        return above(self.app.size), 2, 0, 2
 
     @property
     def _wide(self) -> bool:
@@ -104,6 +116,7 @@ class HomeScreen(LastingScreen):
         self._show_keys()
 
     def on_resize(self, event: Resize) -> None:
+        self.query_one("#home").styles.padding = self._margins
         if self.has_class("-wide") is not self._wide or self._width != self.app.size.width:
             self.set_class(self._wide, "-wide")
             starters = self.query_one("#starters", OptionList)
@@ -138,7 +151,7 @@ class HomeScreen(LastingScreen):
             about = [(_("graph"), f"{attached.graph.name}  ({attached.graph.target})"), (_("input"), takes)]
             rows = [*about, *((_("note"), note) for note in attached.notes), *rows]
             rows = [(label, safe_text(text, multiline=False)) for label, text in rows]
-        room = max(12, self.app.size.width - _FACT_EDGES - _LABEL)
+        room = max(12, self._room - _LABEL)
         below = "\n" + " " * _LABEL
         wrapped = [
             (label, below.join(x.plain for x in Content(text).wrap(room, overflow="fold"))) for label, text in rows
@@ -173,7 +186,9 @@ class HomeScreen(LastingScreen):
             self._declared = MODE_ORDER[0]
 
     def _read_mode(self, file: Path) -> None:
-        self._declared = declared_mode(file)
+        defaults = declared_defaults(file)
+        self._declared = _mode_of(defaults)
+        self._declares = defaults is None or "mode" in defaults
         self._facts()
 
     def mode_changed(self) -> None:
@@ -337,7 +352,12 @@ class HomeScreen(LastingScreen):
 
 
 def declared_mode(path: Path) -> str:
-    """Return the mode that a `hitl.toml` gives to new sessions; empty where it can't be read, or is in error.
+    """Return the mode that a `hitl.toml` gives to new sessions; empty where it can't be read, or is in error."""
+    return _mode_of(declared_defaults(path))
+
+
+def declared_defaults(path: Path) -> Mapping[str, object] | None:
+    """Return what a `hitl.toml` declares for new sessions; None where it can't be read, or is in error.
 
     The engine reads the whole file and says what is wrong with it; here nothing heavy is imported.
     """
@@ -345,11 +365,15 @@ def declared_mode(path: Path) -> str:
 
     try:
         if not path.is_file() or path.stat().st_size > _LARGEST:
-            return ""
+            return None
         declared = tomllib.loads(path.read_text(encoding="utf-8")).get("defaults", {})
     except (OSError, ValueError):
-        return ""
-    mode = declared.get("mode", MODE_ORDER[0]) if isinstance(declared, dict) else ""
+        return None
+    return declared if isinstance(declared, dict) else None
+
+
+def _mode_of(defaults: Mapping[str, object] | None) -> str:
+    mode = str(defaults.get("mode", MODE_ORDER[0])) if defaults is not None else ""
     return mode if mode in MODE_ORDER else ""
 
 

@@ -28,7 +28,7 @@ from hitl_tui.language import _, mark, render
 
 if TYPE_CHECKING:
     from hitl_tui.console.app import HitlApp
-    from hitl_tui.ledger.contract import RequestView
+    from hitl_tui.ledger.records import RequestView
 
 _RISKS = {"high": mark("RISKY"), "medium": mark("medium"), "low": mark("low")}
 _RISK, _WHEN = 6, 18

@@ -126,6 +126,7 @@ class ReplayScreen(SteppingScreen):
         header.title_text = safe_text(snapshot.query.split("\n")[0], multiline=False, limit=400)
         header.mode = _("REPLAY")
         header.followed = not self._link.face.owned
+        header.read_only = self._link.setup.read_only
         for pane, label in PANES:
             self.query_one(f"#{pane}").border_title = Content(_(label))
         self.query_one(KeyLine).show([*keys.of(keys.REPLAY, line=True), *keys.of(keys.ANYWHERE, line=True)[:1]])

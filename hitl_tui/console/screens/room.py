@@ -11,8 +11,13 @@ _WIDE = Size(100, 30)
 """Columns and rows from which on all panes are seen at once."""
 _SHORT = 20
 """Below so many rows the panes lose their frames."""
+_VAST = 160
+"""Columns from which on the stream stands beside the plan and the history."""
 _TALL = 48
 """From so many rows on a question may be higher."""
+
+_PAGE, _EDGES = 112, 8
+"""Cells of the longest line of the first screen, see its stylesheet, and of margins and scroll bars beside a line."""
 
 _AROUND = 7
 """Rows of header, tabs, a pane's frame, the line of messages, the prompt and the keys."""
@@ -25,6 +30,16 @@ _USUAL = 9
 def is_wide(size: Size) -> bool:
     """Return whether everything is seen at once in a terminal of this size, in cells."""
     return size.width >= _WIDE.width and size.height >= _WIDE.height
+
+
+def page(size: Size) -> int:
+    """Return how many cells a line of the first screen has in a terminal of this size: a longer one is hard to read."""
+    return min(size.width - _EDGES, _PAGE)
+
+
+def above(size: Size) -> int:
+    """Return how many rows the first screen leaves empty above what it says, in a terminal of this size."""
+    return 1 + max(0, size.height - _WIDE.height) // 3
 
 
 def question_room(size: Size, steps: int) -> int:
@@ -43,8 +58,9 @@ def question_room(size: Size, steps: int) -> int:
 
 
 def fold(screen: Screen[Any]) -> None:
-    """Give a screen the classes that its stylesheet folds it by: `-wide`, `-short` and `-tall`."""
+    """Give a screen the classes that its stylesheet folds it by: `-wide`, `-vast`, `-short` and `-tall`."""
     size = screen.app.size
     screen.set_class(is_wide(size), "-wide")
+    screen.set_class(is_wide(size) and size.width >= _VAST, "-vast")
     screen.set_class(size.height < _SHORT, "-short")
     screen.set_class(size.height >= _TALL, "-tall")

@@ -10,7 +10,7 @@ from hitl_tui.console.engine import Shape
 from hitl_tui.language import _
 
 if TYPE_CHECKING:
-    from hitl_tui.ledger.contract import Posted
+    from hitl_tui.ledger.records import Posted
     from hitl_tui.supervisor.foreign.model import Moment
     from hitl_tui.supervisor.foreign.store import Store
     from hitl_tui.supervisor.moments import CheckpointInfo

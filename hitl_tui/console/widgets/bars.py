@@ -34,6 +34,7 @@ class HeaderBar(Widget):
     mode: reactive[str] = reactive("")
     status: reactive[str] = reactive("")
     followed: reactive[bool] = reactive(False)
+    read_only: reactive[bool] = reactive(False)
 
     def render(self) -> RenderResult:
         width = self.size.width
@@ -46,7 +47,7 @@ class HeaderBar(Widget):
         followed = ""
         if self.followed:
             said = _("followed: another process has it open") if width >= 110 else _("followed")
-            followed = f" {said} "
+            followed = f" {_('read-only') if self.read_only else said} "
         left_for_mode = width - sum(cell_width(t) for t in (session, followed, *(t for t, __ in right))) - 2
         mode = one_line(self.mode, max(1, left_for_mode))
         fits = cell_width(_NAME) + cell_width(mode) <= left_for_mode

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 _TITLES = {"plan": mark("Plan"), "history": mark("History"), "stream": mark("Stream"), "answer": mark("Answer")}
 _UPPER, _LOWER = ("plan", "history"), ("stream", "answer")
-"""Where all have room the upper ones are seen side by side, and one of the lower ones beneath them."""
+"""Where all have room the upper ones are seen, and beneath them, or beside them, one of the lower ones."""
 
 
 class Panes(Container):
@@ -55,6 +55,12 @@ class Panes(Container):
         self.query_one(HistoryTable).reset()
         self.query_one(Stream).reset()
         self._shares, self._lower = {}, _LOWER[0]
+
+    def stand(self, *, beside: bool) -> None:
+        """Let the lower panes stand beside the upper ones instead of beneath them: a grid takes them in turn."""
+        history, tabs = self.query_one(HistoryTable), self.query_one(TabStrip)
+        if beside is not (self.children.index(tabs) < self.children.index(history)):
+            self.move_child(history, **({"after": len(self.children) - 1} if beside else {"before": tabs}))
 
     # Which are seen --------------------------------------------------------------------------------------------
 

@@ -12,7 +12,7 @@ from textual.binding import BindingType
 from textual.events import Resize
 from textual.strip import Strip
 from textual.widgets import DataTable
-from textual.widgets.data_table import ColumnKey, RowKey
+from textual.widgets.data_table import ColumnKey, Row, RowKey
 
 from hitl_tui.console import keys
 from hitl_tui.console.themes import rich_colour
@@ -190,12 +190,25 @@ class PlanList(DataTable[Cell], Seeking):
         here = here or self.selected
         self._times.clear()
         self.clear()
-        for row in self._rows:
-            self.add_row(*self._cells(row).values(), key=row.todo_id)
+        self._add_rows()
         self._ids = [r.todo_id for r in self._rows]
         if self._rows:
             self.move_cursor(row=self._ids.index(here) if here in self._ids else 0, animate=False)
         self.rearranged()
+
+    def _add_rows(self) -> None:
+        """Fill the empty table as `add_row` does row by row, which takes ten times as long and holds up every key."""
+        if not self._rows:
+            return
+        first, *rest = self._rows
+        self.add_row(*self._cells(first).values(), key=first.todo_id)
+        columns = [ColumnKey(name) for name in self._widths]
+        for place, row in enumerate(rest, start=1):
+            key = RowKey(row.todo_id)
+            self._row_locations[key] = place
+            self._data[key] = dict(zip(columns, self._cells(row).values(), strict=True))
+            self.rows[key] = Row(key, 1)
+        self._update_count += 1
 
     def _cells(self, row: PlanRow) -> dict[str, Cell]:
         return {name: Cell(row, name, self) for name in self._widths}

@@ -12,6 +12,7 @@ from textual.message import Message
 from textual.widgets import DataTable
 
 from hitl_tui.console import keys
+from hitl_tui.console.screens.room import page
 from hitl_tui.console.terms import day_words
 from hitl_tui.console.widgets.finding import Finding, Seeking
 from hitl_tui.core.safe_text import one_line, safe_text
@@ -19,7 +20,7 @@ from hitl_tui.language import _, mark, render
 from hitl_tui.supervisor.searching import has_words
 
 if TYPE_CHECKING:
-    from hitl_tui.supervisor.workbench import SessionSummary
+    from hitl_tui.supervisor.summaries import SessionSummary
 
 _FIXED = (10, 14, 16)
 """Cells of id, status and time."""
@@ -101,7 +102,7 @@ class SessionTable(DataTable[Text], Seeking):
             return
         identity, status, time = _FIXED
         time = time if self.app.size.width >= _NARROW else _DAY
-        self._room = max(10, self.app.size.width - identity - status - time - 4 * 2 - 6)
+        self._room = max(10, page(self.app.size) - identity - status - time - 4 * 2 - 1)
         self.columns["updated"].width = self._time = time  # type: ignore[index]
         self.columns["title"].width = self._room  # type: ignore[index]
         self._fill(here)

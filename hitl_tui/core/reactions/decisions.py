@@ -161,7 +161,7 @@ def _decided_effect(draft: Draft, event: Event, todo: SupervisorTodo, verdict: V
     metadata = {**todo.metadata, "resolutions": resolutions}
     kept = question.get("interrupts")
     inside = {"kind": Kind.INTERRUPT.value, "interrupts": kept} if kept else None
-    draft.put(todo.move(Status.IN_PROGRESS, question=inside, metadata=metadata))
+    draft.put(todo.goes_on(event.at).move(Status.IN_PROGRESS, question=inside, metadata=metadata))
 
 
 def _decided_interrupt(draft: Draft, event: Event, todo: SupervisorTodo, verdict: Verdict) -> None:
@@ -183,7 +183,7 @@ def _decided_interrupt(draft: Draft, event: Event, todo: SupervisorTodo, verdict
     if todo.status is Status.IN_PROGRESS or todo.question["kind"] == Kind.EFFECT.value:
         draft.put(replace(todo, question=question))
     else:
-        draft.put(todo.move(Status.IN_PROGRESS, question=question))
+        draft.put(todo.goes_on(event.at).move(Status.IN_PROGRESS, question=question))
 
 
 def _ask_anew(draft: Draft, event: Event, todo: SupervisorTodo, interrupt_id: str, why: str) -> None:

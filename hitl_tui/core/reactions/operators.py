@@ -9,10 +9,10 @@ from typing import Any
 
 from hitl_tui.core import board as b
 from hitl_tui.core.board import Draft
+from hitl_tui.core.converting import next_ids, refuse_cycles
 from hitl_tui.core.digest import canonical
 from hitl_tui.core.errors import BadInput
-from hitl_tui.core.events import Event, seconds_between
-from hitl_tui.core.plan import next_ids, refuse_cycles
+from hitl_tui.core.events import Event
 from hitl_tui.core.policy import Risk
 from hitl_tui.core.todos import OPERATOR, Status, SupervisorTodo, parse_priority, parse_status
 
@@ -37,13 +37,18 @@ def by_whom(event: Event) -> str:
 def rejected(todo: SupervisorTodo, event: Event) -> SupervisorTodo:
     """Return a TODO that was refused: it failed for good, and what depends on it is blocked without more questions."""
     why = str(event.data.get("reason") or "")
-    who = "expired" if event.data.get("outcome") == "expired" else f"rejected by {by_whom(event)}"
-    return todo.move(
+    if event.data.get("outcome") == "expired":
+        error = f"expired: {why}" if why else "expired"
+    else:
+        error = f"rejected by {by_whom(event)}: {why}" if why else f"rejected by {by_whom(event)}"
+    under_way = todo.status is Status.IN_PROGRESS or bool(todo.waiting_since)
+    return todo.goes_on(event.at).move(
         Status.FAILED,
-        error=f"{who}: {why}" if why else who,
+        error=error,
         approval=None,
         question=None,
         completed_at=event.at,
+        duration=todo.ran(event.at) if under_way else todo.duration,
         metadata={**todo.metadata, "rejected": True},
     )
 
@@ -57,7 +62,9 @@ def skip(draft: Draft, event: Event) -> None:
         "skipped_by": event.by or "operator",
     }
     draft.put(
-        todo.move(Status.SKIPPED, OPERATOR, metadata=metadata, approval=None, question=None, completed_at=event.at)
+        todo.goes_on(event.at).move(
+            Status.SKIPPED, OPERATOR, metadata=metadata, approval=None, question=None, completed_at=event.at
+        )
     )
 
 
@@ -197,6 +204,8 @@ def _again(todo: SupervisorTodo, status: Status) -> SupervisorTodo:
         started_at="",
         completed_at="",
         duration=None,
+        waited=0.0,
+        waiting_since="",
         asked=todo.asked + 1,
         missing=(),
     )
@@ -315,7 +324,7 @@ def _cancelled(todo: SupervisorTodo, event: Event, question: Mapping[str, Any] |
         error=f"cancelled by {by_whom(event) or 'operator'}",
         question=question,
         completed_at=event.at,
-        duration=seconds_between(todo.started_at, event.at),
+        duration=todo.ran(event.at),
     )
 
 
@@ -329,7 +338,7 @@ def stop_all(draft: Draft, event: Event, why: str) -> None:
     for todo_id in draft.with_status(Status.PENDING, Status.WAITING_APPROVAL, Status.BLOCKED):
         todo = draft.get(todo_id)
         metadata = {**todo.metadata, "skip_reason": why, "skipped_by": by_whom(event) or "operator"}
-        draft.put(todo.move(Status.SKIPPED, metadata=metadata, approval=None, question=None))
+        draft.put(todo.goes_on(event.at).move(Status.SKIPPED, metadata=metadata, approval=None, question=None))
     for todo_id in draft.with_status(Status.IN_PROGRESS):
         draft.put(_cancelled(draft.get(todo_id), event, None))
     for todo_id in draft.with_status(Status.FAILED):

@@ -8,7 +8,7 @@ from typing import Any
 
 from hitl_tui.core.board import Draft
 from hitl_tui.core.errors import Refused
-from hitl_tui.core.events import Event, seconds_between
+from hitl_tui.core.events import Event
 from hitl_tui.core.reactions.operators import target
 from hitl_tui.core.requests import Kind
 from hitl_tui.core.todos import SYSTEM, Status, SupervisorTodo
@@ -57,7 +57,7 @@ def finished(draft: Draft, event: Event) -> None:
             question=None,
             error="",
             completed_at=event.at,
-            duration=seconds_between(todo.started_at, event.at),
+            duration=todo.ran(event.at),
         )
     )
     proposal = event.data.get("proposal")
@@ -78,7 +78,7 @@ def failed(draft: Draft, event: Event) -> None:
     error = str(event.data.get("error", ""))[:2000]
     times: dict[str, Any] = {
         "completed_at": event.at,
-        "duration": seconds_between(todo.started_at, event.at),
+        "duration": todo.ran(event.at),
     }
     if todo.retry_count < todo.max_retries and not event.data.get("final"):
         draft.put(todo.move(Status.PENDING, error=error, retry_count=todo.retry_count + 1, question=None))
@@ -106,7 +106,7 @@ def interrupted(draft: Draft, event: Event) -> None:
     if any("answer" in i for i in interrupts):
         draft.put(replace(todo, question=question, asked=asked))
     else:
-        draft.put(todo.move(Status.WAITING_APPROVAL, question=question, asked=asked))
+        draft.put(todo.waits(event.at).move(Status.WAITING_APPROVAL, question=question, asked=asked))
 
 
 def _asked(interrupt: dict[str, Any], known: Mapping[str, Any] | None, asked: int) -> dict[str, Any]:
@@ -126,4 +126,4 @@ def doubt(draft: Draft, event: Event) -> None:
     # What it asked and was answered stays: it goes on with that once the doubt is settled.
     kept = (todo.question or {}).get("interrupts")
     question = {"kind": Kind.EFFECT.value, "effect": effect, **({"interrupts": kept} if kept else {})}
-    draft.put(todo.move(Status.WAITING_APPROVAL, question=question, asked=todo.asked + 1))
+    draft.put(todo.waits(event.at).move(Status.WAITING_APPROVAL, question=question, asked=todo.asked + 1))

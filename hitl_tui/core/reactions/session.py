@@ -66,7 +66,7 @@ def restored(draft: Draft, event: Event) -> None:
     for todo_id in list(draft):
         todo = draft.get(todo_id)
         if todo.status is Status.IN_PROGRESS or (todo.status is Status.WAITING_APPROVAL and todo.question):
-            todo = todo.move(Status.PENDING, question=None, approval=None)
+            todo = todo.goes_on(event.at).move(Status.PENDING, question=None, approval=None)
         elif todo.status is Status.PENDING:
             todo = replace(todo, approval=None)
         if todo_id in ran and todo.status is not Status.COMPLETED:

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from hitl_tui.core.requests import Kind, Request
+from hitl_tui.core.shapes.calls import inbox_call, tool_approval, tool_batch
 from hitl_tui.core.shapes.declared import any_shape, break_shape, declared_shape
 from hitl_tui.core.shapes.forms import branches, choices, resolved
 from hitl_tui.core.shapes.model import Shape, ShapeKind
@@ -22,15 +23,7 @@ from hitl_tui.core.shapes.plain import (
     yes_no_shape,
 )
 from hitl_tui.core.shapes.schema import why_unusable
-from hitl_tui.core.shapes.tools import (
-    LANGCHAIN,
-    BatchShape,
-    CallShape,
-    ToolCall,
-    inbox_call,
-    tool_approval,
-    tool_batch,
-)
+from hitl_tui.core.shapes.tools import LANGCHAIN, BatchShape, CallShape, ToolCall
 
 _LONGEST_TEXT = 1_000_000
 """Characters of a text that may be an agent-inbox request; a longer one is a prompt."""

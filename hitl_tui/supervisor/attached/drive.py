@@ -24,7 +24,7 @@ from hitl_tui.core.errors import BadInput, HitlError
 from hitl_tui.core.policy import Risk
 from hitl_tui.core.safe_text import mask_json, one_line
 from hitl_tui.core.storable import storable
-from hitl_tui.ledger.contract import Effect
+from hitl_tui.ledger.records import Effect
 from hitl_tui.supervisor.attached.changed import vanished
 from hitl_tui.supervisor.attached.contained import contained
 from hitl_tui.supervisor.attached.failing import failure_text
@@ -43,6 +43,7 @@ from hitl_tui.supervisor.attached.store import open_saver
 from hitl_tui.supervisor.attached.stretches import RUN, Stretch, Told, next_stretch, questions, stops_of
 from hitl_tui.supervisor.attached.view import GraphView, check_update, view_of
 from hitl_tui.supervisor.graph import STRICT_RESUME
+from hitl_tui.supervisor.runspec import RunServices, RunSpec
 from hitl_tui.teams.contract import TeamResult
 from hitl_tui.teams.doubt import EffectInDoubt, RunNotCurrent
 from hitl_tui.teams.failure import TeamFailure
@@ -51,8 +52,6 @@ from hitl_tui.teams.graph.team import GraphTeam
 from hitl_tui.teams.graph.values import answer_of, plain, said
 
 if TYPE_CHECKING:
-    from hitl_tui.supervisor.runs import RunServices, RunSpec
-
     AnyPregel = Pregel[Any, Any, Any, Any]
 
 log = logging.getLogger(__name__)

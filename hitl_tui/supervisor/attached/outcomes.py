@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from hitl_tui.ledger.contract import Effect
+from hitl_tui.ledger.records import Effect
 from hitl_tui.teams.contract import TeamResult
 from hitl_tui.teams.doubt import EffectInDoubt
 from hitl_tui.teams.failure import TeamFailure

@@ -10,7 +10,7 @@ from langgraph.pregel import Pregel
 from langgraph.types import Command, StateSnapshot
 
 from hitl_tui.core.shapes.masked import put_back
-from hitl_tui.ledger.contract import Effect
+from hitl_tui.ledger.records import Effect
 from hitl_tui.supervisor.attached.outcomes import Asks
 from hitl_tui.supervisor.attached.pending import (
     BREAK,
@@ -20,11 +20,10 @@ from hitl_tui.supervisor.attached.pending import (
     question_for,
     stands_at,
 )
+from hitl_tui.supervisor.runspec import RunSpec
 from hitl_tui.teams.graph.values import plain
 
 if TYPE_CHECKING:
-    from hitl_tui.supervisor.runs import RunSpec
-
     AnyPregel = Pregel[Any, Any, Any, Any]
 
 RUN = "hitl_run"

@@ -16,7 +16,8 @@ from hitl_tui.teams.analysis.limits import find_limits, find_scope_notes
 from hitl_tui.teams.analysis.model import QUERY, Analysis, Finding, LimitUse, Passage, Source, Step
 from hitl_tui.teams.analysis.questions import answer
 from hitl_tui.teams.analysis.steps import change_steps, compare, say
-from hitl_tui.teams.analysis.tables import Table, TableSummary, summarise
+from hitl_tui.teams.analysis.tablemodel import Table, TableSummary
+from hitl_tui.teams.analysis.tables import summarise
 from hitl_tui.teams.analysis.words import FALL, RISE, SUBJECTS, concepts, language_of
 from hitl_tui.teams.contract import Citation
 
@@ -95,6 +96,9 @@ def compute(
     summary = next((verdict.summary for verdict in verdicts if verdict.summary), "")
     summary = summary or _summary(analysis, changes, summaries)
     reason = "" if analysis.found else _nothing(amounts=bool(amounts), analysis=analysis)
+    if not analysis.found and analysis.unanswered:
+        # That there was a table is known, and why it gave nothing.
+        reason, analysis = analysis.unanswered[0], replace(analysis, unanswered=analysis.unanswered[1:])
     return replace(analysis, not_computed=reason, summary=summary or reason)
 
 

@@ -30,7 +30,7 @@ _LOW_KO = r"(?:가장|제일)\s?(?:적|낮|작|나쁘|나쁜|못|안|싸|싼|짧
 _WHICH_KO = re.compile(
     rf"(?:(?:어느|어떤|무슨|몇)\s?(?P<what>[가-힣A-Za-z_]{{1,20}})(?P<rest>[^.?!;\n]{{0,40}}?)(?:(?P<high>{_HIGH_KO})|(?P<low>{_LOW_KO}))[^.?!;,\n]{{0,30}}"
     rf"|(?:(?P<high2>{_HIGH_KO})|(?P<low2>{_LOW_KO}))(?P<rest2>[^.?!;\n]{{0,20}}?)\s(?P<what2>[가-힣A-Za-z_]{{1,20}}?)"
-    rf"(?:은|는|이|가)?\s?(?:어느|언제|무엇|뭐|어디|누구|몇))",
+    rf"(?:은|는|이|가)?\s?(?:어느|언제|무엇|뭐|어디|누구|몇|\?|$))",
     re.IGNORECASE,
 )
 _WHEN_KO = re.compile(rf"언제(?P<rest>[^.?!;\n]{{0,40}}?)(?:(?P<high>{_HIGH_KO})|(?P<low>{_LOW_KO}))", re.IGNORECASE)
@@ -159,7 +159,10 @@ def rankings(query: str) -> tuple[Ranking, ...]:
     for match in _WHICH_KO.finditer(query):
         parts = match.groupdict()
         what = _PARTICLE.sub("", parts["what"] or parts["what2"])
-        found.append(Ranking(what, bool(parts["high"] or parts["high2"]), match.group(), parts["what"] is not None))
+        highest, certain = bool(parts["high"] or parts["high2"]), parts["what"] is not None
+        # 가장 높은 달과 지점: each of them by itself.
+        beside = [word[:-1] for word in (parts["rest2"] or "").split() if len(word) > 1 and word[-1] in "과와"]
+        found += [Ranking(word, highest, match.group(), certain) for word in (*beside, what)]
     if not found:
         found = [Ranking("날", match["high"] is not None, match.group(), False) for match in _WHEN_KO.finditer(query)]
     return tuple(found)

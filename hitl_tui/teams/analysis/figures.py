@@ -9,8 +9,9 @@ from hitl_tui.teams.analysis.asked import Best
 from hitl_tui.teams.analysis.forms import exact, shown
 from hitl_tui.teams.analysis.measured import Run, differences
 from hitl_tui.teams.analysis.model import Step
+from hitl_tui.teams.analysis.periods import relative
 from hitl_tui.teams.analysis.steps import say
-from hitl_tui.teams.analysis.tables import ColumnStats, TableSummary
+from hitl_tui.teams.analysis.tablemodel import ColumnStats, TableSummary
 from hitl_tui.teams.contract import Citation
 
 _MEASURED = 12
@@ -63,14 +64,43 @@ def measured_steps(runs: Sequence[Run], language: str) -> list[Step]:
 
 
 def not_compared(summaries: Sequence[TableSummary], language: str) -> list[str]:
-    """Return a sentence for each question of what is best that no table answers."""
+    """Return a sentence for each question of what is best that no table answers, and for each period none has."""
     answered = {(one.asked, one.highest) for summary in summaries for one in summary.best if one.column}
     said: dict[tuple[str, bool], str] = {}
     for summary in summaries:
         for one in summary.best:
             if not one.column and (one.asked, one.highest) not in answered:
                 said.setdefault((one.asked, one.highest), _why(one, summary.path, language))
-    return list(said.values())
+    return [*_out_of_time(summaries, language), *said.values()]
+
+
+def _out_of_time(summaries: Sequence[TableSummary], language: str) -> list[str]:
+    """Return a sentence for each period that is asked about and that rows could not be chosen by."""
+    said = []
+    for summary in summaries:
+        path, period, column = summary.path, summary.period, summary.dated
+        if period and column and relative(period) == period:
+            text = say(
+                language,
+                f'계산하지 않음: "{period}"의 연도와 월을 알 수 없습니다. {path}의 {column} 열에 있는 대로 쓰세요.',
+                f'Not computed: it isn\'t known when "{period}" is; ask by a year and month as {column} in {path} has.',
+            )
+        elif period and column:
+            text = say(
+                language,
+                f'계산하지 않음: {path}에 "{period}"에 해당하는 행이 없습니다({column} 열 기준).',
+                f'Not computed: {path} has no row of "{period}" by its column {column}.',
+            )
+        elif period and summary.stats:
+            text = say(
+                language,
+                f'{path}에 날짜 열이 없어 "{period}"만 고르지 못했습니다. 수치는 표의 모든 기간을 합친 것입니다.',
+                f'{path} has no column of dates, so "{period}" could not be chosen: its figures are of all rows.',
+            )
+        else:
+            continue
+        said.append(text)
+    return said
 
 
 def _why(one: Best, path: str, language: str) -> str:
@@ -112,7 +142,8 @@ def _total(stat: ColumnStats, summary: TableSummary, source: Citation, language:
     total = shown(stat.total, stat.kind, stat.unit, language)
     rows = _rows(stat, summary, language)
     what = say(language, f"{stat.column} 합계, {rows}", f"Total of {stat.column}, {rows}")
-    formula = say(language, f"값 {stat.count}개의 합 = {total}", f"sum of {stat.count} values = {total}")
+    counted = "1 value" if stat.count == 1 else f"{stat.count} values"
+    formula = say(language, f"값 {stat.count}개의 합 = {total}", f"sum of {counted} = {total}")
     return Step(what, formula, total, exact(stat.total), (source,))
 
 

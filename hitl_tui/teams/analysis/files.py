@@ -7,7 +7,7 @@ from pathlib import Path
 
 from hitl_tui.teams.analysis.limits import find_limits, find_scope_notes
 from hitl_tui.teams.analysis.model import Passage
-from hitl_tui.teams.analysis.tables import Table, parse_table
+from hitl_tui.teams.analysis.tablemodel import Table, parse_table
 
 MAX_BYTES = 5 * 1024 * 1024
 MAX_FILES = 12

@@ -18,7 +18,8 @@ from hitl_tui.teams.analysis.measured import Run, run_of
 from hitl_tui.teams.analysis.model import Analysis, Passage, Step
 from hitl_tui.teams.analysis.report import brief, citations, render, summary
 from hitl_tui.teams.analysis.steps import say
-from hitl_tui.teams.analysis.tables import TableSummary, summarise
+from hitl_tui.teams.analysis.tablemodel import TableSummary
+from hitl_tui.teams.analysis.tables import summarise
 from hitl_tui.teams.brief import BRIEF, language_of
 from hitl_tui.teams.contract import TeamContext, TeamResult, TeamTask
 

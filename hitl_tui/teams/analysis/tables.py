@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from statistics import median
-from typing import Any
 
 from hitl_tui.teams.analysis.amounts import parse_amounts
 from hitl_tui.teams.analysis.asked import Best, Ranking, column_called, named_in, rankings, statistics_asked
 from hitl_tui.teams.analysis.numerals import digits
+from hitl_tui.teams.analysis.periods import Calendar, Period, calendar_of, periods, relative
+from hitl_tui.teams.analysis.tablemodel import ColumnStats, Table, TableSummary
 
-MAX_ROWS = 200_000
 MAX_COLUMNS = 8
 MAX_GROUPS = 12
 
@@ -31,184 +29,8 @@ _UNITS = (
 )
 _HEADER_UNIT = re.compile(r"[(\[]([^()\[\]]{1,16})[)\]]\s*$|_(m2|sqm|krw|usd|won)$", re.IGNORECASE)
 _IDENTIFIER = re.compile(r"(?:^|_)(?:id|no|code|zip|year)$|번호|코드|연도|^#$", re.IGNORECASE)
-_SAMPLE = re.compile(r"(?<![a-z])sample|표본\s?자료|가상|예시|샘플", re.IGNORECASE)
 _PRICE_QUERY = re.compile(r"시세|가격|집값|price", re.IGNORECASE)
 _PRICE_COLUMN = re.compile(r"가격|매매|전세|월세|시세|보증금|가\s?[(\[]|price|deposit|rent", re.IGNORECASE)
-
-
-@dataclass(frozen=True, slots=True)
-class Table:
-    """A CSV file.
-
-    Args:
-        path: relative to the workspace.
-        header: column names.
-        rows: cells of the data rows, each as long as the header.
-        lines: line number of each row, counted from 1.
-        sample: the file says of itself that it is sample data.
-    """
-
-    path: str
-    header: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
-    lines: tuple[int, ...]
-    sample: bool
-
-
-@dataclass(frozen=True, slots=True)
-class ColumnStats:
-    """Statistics of one numeric column, all in `unit`.
-
-    Args:
-        column: its name without the unit.
-        group: the group's value, or empty for all rows chosen.
-        kind: an `Amount` kind.
-        unit: an `Amount` unit.
-        count: number of cells that hold a number.
-        total: their sum, exact.
-        low: smallest.
-        high: largest.
-        middle: median.
-    """
-
-    column: str
-    group: str
-    kind: str
-    unit: str
-    count: int
-    total: Fraction
-    low: Fraction
-    high: Fraction
-    middle: Fraction
-
-    @property
-    def mean(self) -> Fraction:
-        """Sum through count."""
-        return self.total / self.count
-
-    def to_dict(self) -> dict[str, Any]:
-        exact = {"total": self.total, "low": self.low, "high": self.high, "middle": self.middle}
-        return {
-            "column": self.column,
-            "group": self.group,
-            "kind": self.kind,
-            "unit": self.unit,
-            "count": self.count,
-            **{name: str(value) for name, value in exact.items()},
-        }
-
-    @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> ColumnStats:
-        return cls(
-            column=str(data["column"]),
-            group=str(data["group"]),
-            kind=str(data["kind"]),
-            unit=str(data["unit"]),
-            count=int(data["count"]),
-            total=Fraction(data["total"]),
-            low=Fraction(data["low"]),
-            high=Fraction(data["high"]),
-            middle=Fraction(data["middle"]),
-        )
-
-
-@dataclass(frozen=True, slots=True)
-class TableSummary:
-    """What a table says to a question.
-
-    Args:
-        path: the file.
-        row_count: rows in the file.
-        chosen: rows the question names.
-        filters: the values it names, as `column = value`.
-        first_line: line of the first chosen row.
-        last_line: line of the last chosen row.
-        grouped_by: the column the statistics are grouped by, or empty.
-        stats: the statistics.
-        sample: the file says that it is sample data.
-        totals: the question asks for sums.
-        averages: it asks for averages or gives no hint what else.
-        best: what it asks to be compared.
-    """
-
-    path: str
-    row_count: int
-    chosen: int
-    filters: tuple[str, ...]
-    first_line: int
-    last_line: int
-    grouped_by: str
-    stats: tuple[ColumnStats, ...]
-    sample: bool
-    totals: bool = False
-    averages: bool = True
-    best: tuple[Best, ...] = ()
-
-    def to_dict(self) -> dict[str, Any]:
-        return {
-            "path": self.path,
-            "row_count": self.row_count,
-            "chosen": self.chosen,
-            "filters": list(self.filters),
-            "first_line": self.first_line,
-            "last_line": self.last_line,
-            "grouped_by": self.grouped_by,
-            "stats": [stat.to_dict() for stat in self.stats],
-            "sample": self.sample,
-            "totals": self.totals,
-            "averages": self.averages,
-            "best": [best.to_dict() for best in self.best],
-        }
-
-    @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> TableSummary:
-        return cls(
-            path=str(data["path"]),
-            row_count=int(data["row_count"]),
-            chosen=int(data["chosen"]),
-            filters=tuple(str(item) for item in data["filters"]),
-            first_line=int(data["first_line"]),
-            last_line=int(data["last_line"]),
-            grouped_by=str(data["grouped_by"]),
-            stats=tuple(ColumnStats.from_dict(item) for item in data["stats"]),
-            sample=bool(data["sample"]),
-            totals=bool(data.get("totals", False)),
-            averages=bool(data.get("averages", True)),
-            best=tuple(Best.from_dict(item) for item in data.get("best", ())),
-        )
-
-
-def parse_table(text: str, path: str) -> Table:
-    """Read a CSV text (comma, semicolon or tab); short rows are filled, long ones cut, at most 200,000 rows.
-
-    Raises:
-        ValueError: it has no header with two columns, or isn't CSV; the message names the file.
-    """
-    first = text.split("\n", 1)[0]
-    delimiter = max(",;\t", key=first.count)
-    reader = csv.reader(io.StringIO(text.replace("\0", ""), newline=""), delimiter=delimiter)
-    header: tuple[str, ...] = ()
-    rows: list[tuple[str, ...]] = []
-    lines: list[int] = []
-    line = 1
-    try:
-        for cells in reader:
-            begin, line = line, reader.line_num + 1
-            if not any(cell.strip() for cell in cells):
-                continue
-            if not header:
-                header = tuple(cell.strip() for cell in cells)
-                continue
-            rows.append(tuple(cell.strip() for cell in [*cells, *[""] * len(header)][: len(header)]))
-            lines.append(begin)
-            if len(rows) >= MAX_ROWS:
-                break
-    except csv.Error as error:
-        raise ValueError(f"{path} can't be read as a table: {error}.") from error
-    if len(header) < 2:
-        raise ValueError(f"{path} is no table with a header of two or more columns.")
-    head = " ".join([path, *header, *(cell for row in rows[:3] for cell in row)])
-    return Table(path, header, tuple(rows), tuple(lines), bool(_SAMPLE.search(head)))
 
 
 def summarise(table: Table, query: str) -> TableSummary:
@@ -216,15 +38,25 @@ def summarise(table: Table, query: str) -> TableSummary:
 
     Values of text columns that occur in the question choose rows (any of a column's values, all columns). The
     rows are grouped by a column when the question names several of its values, or says 구별 or `by district`. Where it
-    asks which value of a column is best, the values are compared by the sum of the column it names.
+    asks which value of a column is best, the values are compared by the sum of the column it names. A period that it
+    names chooses rows by their dates; where that can't be done for certain nothing is computed.
     """
+    asked, when = periods(query), calendar_of(table.header, table.rows)
+    unknown = relative(query) if when is not None and not asked else ""
+    within = set(range(len(table.rows)))
+    if unknown:
+        within = set()
+    elif asked and when is not None:
+        within = {r for period in asked for r in _rows_in(period, when)}
+    if not within:
+        return _outside(table, unknown or ", ".join(period.said for period in asked), when)
     numeric = _numeric_columns(table)
     text_columns = [i for i in range(len(table.header)) if i not in numeric]
     named = {i: _named_values(table, i, query) for i in text_columns}
     named = {i: values for i, values in named.items() if values}
-    chosen = [r for r, row in enumerate(table.rows) if all(row[i] in values for i, values in named.items())]
+    chosen = [r for r in sorted(within) if all(table.rows[r][i] in values for i, values in named.items())]
     if not chosen:
-        chosen, named = list(range(len(table.rows))), {}
+        chosen, named = sorted(within), {}
     group = _group_column(table, text_columns, named, query)
     columns = _relevant(table, numeric, query)
     stats = [stat for i in columns if (stat := _stats(table, i, numeric[i], chosen, ""))]
@@ -232,13 +64,20 @@ def summarise(table: Table, query: str) -> TableSummary:
         for value in list(dict.fromkeys(table.rows[r][group] for r in chosen))[:MAX_GROUPS]:
             rows = [r for r in chosen if table.rows[r][group] == value]
             stats += [stat for i in columns if (stat := _stats(table, i, numeric[i], rows, value))]
+    elif len(asked) > 1 and when is not None:
+        for period in asked[:MAX_GROUPS]:
+            rows = sorted(set(chosen) & _rows_in(period, when))
+            stats += [stat for i in columns if (stat := _stats(table, i, numeric[i], rows, period.said))]
     totals, averages = statistics_asked(query)
-    best = [found for ranking in rankings(query) if (found := _best(ranking, table, numeric, named, query))]
+    best = [found for ranking in rankings(query) if (found := _best(ranking, table, numeric, named, query, within))]
+    filters = [f"{table.header[i]} = {value}" for i, values in named.items() for value in values]
+    if when is not None:
+        filters += [f"{when.column} = {period.said}" for period in asked]
     return TableSummary(
         path=table.path,
         row_count=len(table.rows),
         chosen=len(chosen),
-        filters=tuple(f"{table.header[i]} = {value}" for i, values in named.items() for value in values),
+        filters=tuple(filters),
         first_line=table.lines[chosen[0]] if chosen else 1,
         last_line=table.lines[chosen[-1]] if chosen else 1,
         grouped_by="" if group is None else table.header[group],
@@ -247,11 +86,40 @@ def summarise(table: Table, query: str) -> TableSummary:
         totals=totals,
         averages=averages or not (totals or any(found.column for found in best)),
         best=tuple(best),
+        period=", ".join(period.said for period in asked) if when is None else "",
+        dated=when.column if when is not None else "",
+    )
+
+
+def _rows_in(period: Period, when: Calendar) -> set[int]:
+    return {r for r, moment in enumerate(when.moments) if moment is not None and period.holds(moment)}
+
+
+def _outside(table: Table, period: str, when: Calendar | None) -> TableSummary:
+    """Return the summary of a table no row of which is surely of the period that is asked about: no figures."""
+    return TableSummary(
+        path=table.path,
+        row_count=len(table.rows),
+        chosen=0,
+        filters=(),
+        first_line=1,
+        last_line=1,
+        grouped_by="",
+        stats=(),
+        sample=table.sample,
+        averages=False,
+        period=period,
+        dated=when.column if when is not None else "",
     )
 
 
 def _best(
-    ranking: Ranking, table: Table, numeric: Mapping[int, _Numeric], named: Mapping[int, tuple[str, ...]], query: str
+    ranking: Ranking,
+    table: Table,
+    numeric: Mapping[int, _Numeric],
+    named: Mapping[int, tuple[str, ...]],
+    query: str,
+    within: Set[int],
 ) -> Best | None:
     """Return which value of a column is best; None where it isn't certain that one of the table's is meant."""
     names = {i: bare_name(name) for i, name in enumerate(table.header)}
@@ -271,7 +139,7 @@ def _best(
     filters = {i: values for i, values in named.items() if i != column or len(values) > 1}
     for r, value in numeric[by[0]].values.items():
         row = table.rows[r]
-        if row[column] and all(row[i] in values for i, values in filters.items()):
+        if r in within and row[column] and all(row[i] in values for i, values in filters.items()):
             sums[row[column]] = sums.get(row[column], Fraction(0)) + value
     if not sums:
         return None

@@ -16,7 +16,9 @@ from hitl_tui.teams.search.pdf import pdf_extraction
 from hitl_tui.teams.search.sheets import csv_extraction
 from hitl_tui.teams.search.webpage import html_extraction
 
-SUFFIXES = frozenset({".md", ".txt", ".html", ".htm", ".pdf", ".csv", ".rst"})
+_LINES = frozenset({".txt", ".log", ".json", ".jsonl", ".yaml", ".yml", ".py", ".js", ".ts", ".sh", ".sql"})
+"""Read line by line as they are: notes, logs, data and source."""
+SUFFIXES = frozenset({".md", ".html", ".htm", ".pdf", ".csv", ".rst"}) | _LINES
 MAX_BYTES = 20 * 1024 * 1024
 _SAMPLE = 65_536
 _CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f]")

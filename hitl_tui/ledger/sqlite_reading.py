@@ -1,0 +1,116 @@
+"""Reading a database of ours, also where this account can't write (C8).
+
+In WAL mode even a reader needs the log and its index beside the file, and makes them where there are none. Where it
+can't, the file is copied while nobody writes it, and the copy is read. `immutable` would read without any lock what
+another account may be writing.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sqlite3
+import tempfile
+import time
+from contextlib import closing
+from pathlib import Path
+
+TIMEOUT = 10.0
+"""Seconds SQLite waits for a lock."""
+
+_PARTS = ("", "-wal", "-journal")
+_GRAIN = 0.05
+"""Seconds; what was written less than that before it was copied may have been written after, without a sign of it."""
+_TRIES = 40
+
+Written = tuple[tuple[int, int], ...]
+"""When each part of a database was written last (nanoseconds), and its bytes; zeros for one that isn't there."""
+
+
+class Copy(sqlite3.Connection):
+    """A connection to a copy in memory."""
+
+    source: Path
+    taken: Written = ()
+
+    @property
+    def outdated(self) -> bool:
+        """The file has changed since."""
+        return _written(self.source) != self.taken
+
+
+def read_connection(path: Path) -> sqlite3.Connection:
+    """Connect to a database that may be written by others, and only be read by this account.
+
+    Args:
+        path: a file that isn't open through any other API in this process: closing that drops SQLite's locks.
+
+    Returns:
+        A connection that follows what others write; a `Copy` where SQLite can't do that.
+
+    Raises:
+        sqlite3.Error, OSError: it can't be read.
+    """
+    try:
+        return _live(path)
+    except sqlite3.OperationalError as error:
+        unable = error.sqlite_errorcode & 0xFF in (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY)
+        if not unable or not path.is_file() or os.access(path.parent, os.W_OK):
+            raise
+    return _copied(path)
+
+
+def _live(path: Path) -> sqlite3.Connection:
+    uri = f"{path.resolve().as_uri()}?mode=ro"
+    db = sqlite3.connect(uri, uri=True, timeout=TIMEOUT, isolation_level=None, cached_statements=256)
+    try:
+        db.execute("PRAGMA trusted_schema = OFF")
+        db.execute("SELECT count(*) FROM sqlite_master").fetchone()  # opening alone touches nothing
+    except BaseException:
+        db.close()
+        raise
+    return db
+
+
+def _copied(path: Path) -> Copy:
+    with tempfile.TemporaryDirectory(prefix="hitl-tui-") as folder:
+        copy = Path(folder, "copy.db")
+        taken = _copy_at_rest(path, copy)
+        db = sqlite3.connect(":memory:", isolation_level=None, cached_statements=256, factory=Copy)
+        db.source, db.taken = path, taken
+        try:
+            with closing(sqlite3.connect(copy)) as whole:  # takes in what its log holds
+                whole.backup(db)
+        except BaseException:
+            db.close()
+            raise
+        return db
+
+
+def _copy_at_rest(path: Path, target: Path) -> Written:
+    # A connection of this process would have its index by now, and then nobody needs a copy: no lock of ours is lost.
+    for _ in range(_TRIES):
+        before, now = _written(path), time.time_ns()
+        for part in _PARTS:
+            try:
+                shutil.copyfile(f"{path}{part}", f"{target}{part}")
+            except FileNotFoundError:
+                if not part:
+                    raise
+                Path(f"{target}{part}").unlink(missing_ok=True)
+        if _written(path) == before and now - max(at for at, _size in before) > _GRAIN * 1e9:
+            return before
+        time.sleep(_GRAIN)
+    raise OSError(f"{path} is being written all the time")
+
+
+def _written(path: Path) -> Written:
+    found = []
+    for part in _PARTS:
+        try:
+            stat = Path(f"{path}{part}").stat()
+        except FileNotFoundError:
+            found.append((0, 0))
+        else:
+            found.append((stat.st_mtime_ns, stat.st_size))
+    return tuple(found)

@@ -1,0 +1,72 @@
+"""Whether a session's checkpoints and the ledger belong together: one that is lost or old would lose what is said."""
+
+from __future__ import annotations
+
+from hitl_tui.core.errors import HitlError, StorageError
+from hitl_tui.ledger.contract import Ledger
+from hitl_tui.ledger.records import Problem
+from hitl_tui.supervisor.checkpointer import open_read_only
+from hitl_tui.supervisor.history import History
+from hitl_tui.supervisor.storage import DataFolder, SessionFolder, SessionInfo
+
+
+def created(info: SessionInfo) -> tuple[str, dict[str, str]]:
+    """Return kind and data of the entry that a session's record begins with."""
+    return "session_created", {"workspace": info.workspace, "title": info.title}
+
+
+async def missing(ledger: Ledger, session_id: str, history: History) -> str:
+    """Return what the ledger should know of a session by its checkpoints and doesn't, one sentence; empty when all.
+
+    The checkpoints never run ahead of the ledger, also after a power cut: an event is durable there before it is
+    gone through. A session without checkpoints lacks nothing.
+    """
+    # The checkpoint first: what is written meanwhile only makes the ledger longer.
+    page = await history.page(1)
+    if not page:
+        return ""
+    head = await ledger.head(session_id)
+    if not head.n:
+        return f"The ledger has no record of session {session_id}, which has checkpoints."
+    taken, branch = await ledger.taken(session_id), (await ledger.branch(session_id)).number
+    if page[0].cursor > taken or page[0].branch > branch:
+        return (
+            f"The ledger is older than session {session_id}: its checkpoints have gone through event {page[0].cursor} "
+            f"of branch {page[0].branch}, and the ledger ends at event {taken} of branch {branch}."
+        )
+    return ""
+
+
+async def check_record(ledger: Ledger, session_id: str, history: History, folder: SessionFolder) -> None:
+    """Refuse a session whose record is lost: what is said to it would be numbered anew and never be heard.
+
+    Raises:
+        StorageError: the ledger doesn't know what the checkpoints have gone through.
+    """
+    found = await missing(ledger, session_id, history)
+    if found:
+        help = f"Put back the ledger that belongs to it. To look: hitl-tui open {folder.checkpoints}"
+        raise StorageError(f"{found[:-1]}; nothing that is said to it could be kept.", help=help)
+
+
+async def lost_records(data: DataFolder, ledger: Ledger, session_id: str = "") -> list[Problem]:
+    """Return a problem for each session whose record is lost; one whose checkpoints can't be read has none here.
+
+    Args:
+        data: where the sessions are.
+        ledger: the record of all of them.
+        session_id: only this one; empty for all.
+    """
+    found: list[Problem] = []
+    for name in data.ids():
+        try:
+            folder = data.session(name)
+            if session_id not in ("", name) or not folder.checkpoints.exists():
+                continue
+            async with open_read_only(folder.checkpoints) as saver:
+                what = await missing(ledger, name, History(saver, name))
+        except HitlError:
+            continue
+        if what:
+            found.append(Problem(name, 0, what))
+    return found

@@ -1,0 +1,52 @@
+"""What a session is opened with."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from hitl_tui.core.board import Rules
+from hitl_tui.core.policy import Mode, Policy
+from hitl_tui.ledger.contract import Ledger
+from hitl_tui.supervisor.clock import utc_now
+from hitl_tui.supervisor.storage import SessionFolder, SessionInfo
+from hitl_tui.teams.contract import Team
+
+if TYPE_CHECKING:
+    from hitl_tui.planning.agent import PlanningAgent
+
+
+@dataclass(frozen=True, slots=True)
+class SessionSetup:
+    """What a session is opened with.
+
+    Args:
+        info: the session.
+        folder: its folder.
+        ledger: the record of all sessions.
+        planner: makes and changes plans.
+        team: gives a team by name.
+        policy: the workspace's rules.
+        concurrency: TODOs that may run at once.
+        mode: mode of a session that begins now.
+        secrets: declared secrets, by name.
+        now: the clock.
+        read_only: this account can't write where it lies: it can only be followed.
+    """
+
+    info: SessionInfo
+    folder: SessionFolder
+    ledger: Ledger
+    planner: PlanningAgent
+    team: Callable[[str], Team]
+    policy: Policy
+    concurrency: int
+    mode: Mode
+    secrets: Mapping[str, str]
+    now: Callable[[], str] = utc_now
+    read_only: bool = False
+
+    @property
+    def rules(self) -> Rules:
+        return Rules(self.policy, self.concurrency)
