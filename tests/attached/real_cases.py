@@ -201,12 +201,12 @@ CASES = (
 )
 
 
-FIRST = ("approve", "parallel", "discussion", "validate")
+FIRST = ("approve", "parallel")
 
 
-def each(*names: str) -> pytest.MarkDecorator:
-    """Run a test for each case, or for those of these names."""
-    return _parametrized([case for case in CASES if not names or case.name in names], slow=())
+def each(*names: str, slow: Collection[str] = ()) -> pytest.MarkDecorator:
+    """Run a test for each case, or for those of these names; some of them in the slow suite."""
+    return _parametrized([case for case in CASES if not names or case.name in names], slow)
 
 
 def each_first() -> pytest.MarkDecorator:

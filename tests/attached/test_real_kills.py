@@ -21,7 +21,7 @@ def doubt(document: dict[str, Any]) -> dict[str, Any]:
     return question
 
 
-@each("approve", "parallel", "functional", "inbox", "per_call")
+@each("approve", "parallel", "functional", "inbox", "per_call", slow=("approve", "functional", "inbox"))
 def test_killed_between_an_answer_and_its_delivery_it_is_delivered_once(ready: Place, case: Case) -> None:
     process = ready.start(*attaching(case, "--line"))
     seen_in(process, "/answer")
@@ -51,7 +51,11 @@ AT_GATES = [
             gate,
             twice,
             id=f"{name}-{gate}",
-            marks=[pytest.mark.graphs] if BY_NAME[name].needs else [],
+            marks=[pytest.mark.graphs]
+            if BY_NAME[name].needs
+            else [pytest.mark.slow]
+            if gate in ("after", "publish")
+            else [],
         )
         for name, gate, twice in AT_GATES
     ],
@@ -86,6 +90,7 @@ def test_killed_in_its_first_node_it_asks_before_it_begins_again(place: Place) -
     assert place.done() == case.done
 
 
+@pytest.mark.slow
 def test_what_may_have_happened_can_be_left_at_that(place: Place) -> None:
     case = BY_NAME["approve"]
     document = place.attach(case).json

@@ -99,6 +99,7 @@ def test_export_and_import_in_processes_of_their_own(begun: Shell, tmp_path: Pat
     assert begun.process("audit", "verify", "--data", other).code == 0
 
 
+@pytest.mark.slow
 @pytest.mark.long
 def test_an_export_of_a_session_that_another_process_has_open(begun: Shell, tmp_path: Path) -> None:
     owner = begun.start("--line", "--session", "s1")

@@ -38,6 +38,7 @@ async def closed(c: Console) -> None:
     c.clock.rest()
 
 
+@pytest.mark.slow
 @pytest.mark.long
 async def test_words_typed_over_a_question_decide_nothing_whatever_they_begin_with(tmp_path: Path) -> None:
     async with console(tmp_path, query=RISE) as c:

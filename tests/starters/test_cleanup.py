@@ -71,6 +71,7 @@ def test_where_only_risky_steps_ask_the_deletion_is_the_one_that_does(tmp_path: 
     assert trial.rows() == 12_000
 
 
+@pytest.mark.slow
 def test_a_rejection_deletes_nothing_and_ends_the_workflow(tmp_path: Path) -> None:
     trial = Trial(tmp_path, "cleanup", "ko")
     asked = _to_the_deletion(trial)
@@ -105,6 +106,7 @@ def test_killed_in_the_middle_of_the_deletion_nothing_is_lost_or_done_twice(tmp_
     assert trial.audited() == 0
 
 
+@pytest.mark.slow
 @pytest.mark.long
 def test_a_deletion_that_outlives_its_owner_is_not_repeated(tmp_path: Path) -> None:
     trial = Trial(tmp_path, "cleanup")

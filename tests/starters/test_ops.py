@@ -55,7 +55,13 @@ def test_approving_everything_deletes_what_the_preview_named(tmp_path: Path) -> 
 @pytest.mark.parametrize(
     ("language", "text", "name", "said"),
     [
-        ("en", "also compute how much space was freed", "Analyse: how much space was freed", " less ("),
+        pytest.param(
+            "en",
+            "also compute how much space was freed",
+            "Analyse: how much space was freed",
+            " less (",
+            marks=pytest.mark.slow,
+        ),
         ("ko", "공간이 얼마나 확보됐는지도 계산해줘", "분석: 공간이 얼마나 확보됐는지", " 감소 ("),
     ],
 )
@@ -92,6 +98,7 @@ def test_rejecting_the_deletion_leaves_every_file_and_says_so(tmp_path: Path) ->
     assert "runbook-ko.md:" in done.document["response"]
 
 
+@pytest.mark.slow
 @pytest.mark.long
 def test_keeping_thirty_days_is_asked_anew_and_spares_the_younger_logs(tmp_path: Path) -> None:
     trial = Trial(tmp_path, "ops")

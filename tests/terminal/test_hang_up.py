@@ -29,8 +29,8 @@ def waits_still(data: Path, todo: str) -> None:
     ("keys", "seen", "typed"),
     [
         ("3", ("Reject · 001", "Why?"), "because it is half "),
-        ("6", ("Question · 001",), ""),
-        ("7", ("Always allow",), ""),
+        pytest.param("6", ("Question · 001",), "", marks=pytest.mark.slow),
+        pytest.param("7", ("Always allow",), "", marks=pytest.mark.slow),
         (F6 + "s", ("Esc No",), ""),
     ],
     ids=["reason", "details", "rule", "confirm"],
@@ -51,6 +51,7 @@ def test_a_hang_up_over_a_dialog_decides_nothing(tmp_path: Path, keys: str, seen
     assert shown(tmp_path, "s1")["todos"][0]["attempt"] == 1
 
 
+@pytest.mark.slow
 def test_a_hang_up_while_an_edit_is_half_done_changes_nothing(tmp_path: Path) -> None:
     workspace = tmp_path / "w"
     workspace.mkdir()

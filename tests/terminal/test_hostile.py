@@ -173,7 +173,7 @@ def test_words_typed_fast_after_the_slash_are_all_looked_for(tmp_path: Path) -> 
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("size", [(40, 12), (20, 5)], ids=["40x12", "20x5"])
+@pytest.mark.parametrize("size", [pytest.param((40, 12), marks=pytest.mark.slow), (20, 5)], ids=["40x12", "20x5"])
 def test_a_narrow_terminal_can_be_worked_in(tmp_path: Path, size: tuple[int, int]) -> None:
     with Watched(tmp_path, size, "--workspace", str(EXAMPLE), "How high may the deposit rise be?") as terminal:
         terminal.see("QUESTION")

@@ -50,6 +50,7 @@ def answer(terminal: Watched, value: str, *seen: str) -> None:
     terminal.see("QUESTION", *seen)
 
 
+@pytest.mark.slow
 def test_every_dialog_of_a_hostile_question(tmp_path: Path) -> None:
     work = tmp_path / "w"
     work.mkdir()

@@ -12,7 +12,7 @@ RISE = "A landlord wants to raise a deposit from 300 million to 1 billion won. I
 pytestmark = [pytest.mark.long, pytest.mark.timeout(180)]
 
 
-@pytest.mark.parametrize("gone", ["killed", "left"])
+@pytest.mark.parametrize("gone", ["killed", pytest.param("left", marks=pytest.mark.slow)])
 def test_who_looks_on_goes_on_with_it(tmp_path: Path, gone: str) -> None:
     size = (120, 40)
     with Terminal(tmp_path, size, "--workspace", str(EXAMPLE), RISE) as owner:

@@ -8,7 +8,7 @@ import pytest
 from terminal_support import EXAMPLE, F6, Terminal, shown
 
 RISE = "집주인이 전세금 3억을 10억으로 올려달래. 법적으로 해결방법 알려줘"
-LARGE = pytest.param((120, 40), marks=pytest.mark.long)
+LARGE = pytest.param((120, 40), marks=pytest.mark.slow)
 SIZES = pytest.mark.parametrize("size", [(80, 24), LARGE], ids=["80x24", "120x40"])
 
 

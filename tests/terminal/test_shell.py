@@ -50,6 +50,7 @@ def test_the_folder_that_is_named_is_the_one_that_opens(tmp_path: Path) -> None:
         assert terminal.leave() == 0
 
 
+@pytest.mark.slow
 def test_what_was_left_out_at_the_start_is_said_over_a_session_too(tmp_path: Path) -> None:
     with Terminal(tmp_path, (120, 40), "--workspace", str(EXAMPLE), "The cap") as terminal:
         terminal.see("QUESTION")

@@ -60,7 +60,9 @@ def screenful(terminal: Terminal) -> int:
     return cost(terminal, lambda: terminal.keys(REDRAW))
 
 
-@pytest.mark.parametrize("size", [(80, 24), pytest.param((120, 40), marks=pytest.mark.slow)], ids=str)
+@pytest.mark.parametrize(
+    "size", [pytest.param(size, marks=pytest.mark.slow) for size in ((80, 24), (120, 40))], ids=str
+)
 def test_what_is_on_the_screen_is_what_drawing_all_of_it_gives(tmp_path: Path, size: tuple[int, int]) -> None:
     draw = random.Random(7)
     with Terminal(tmp_path / "d", size, "--workspace", str(EXAMPLE)) as terminal:
