@@ -9,10 +9,10 @@ from hitl_tui.commands.asked import REQUEST, by_request, open_question
 from hitl_tui.commands.hand import Hand, names_digest
 from hitl_tui.commands.results import CommandResult
 from hitl_tui.core.errors import BadInput, Refused
-from hitl_tui.core.names import clip
+from hitl_tui.core.names import clip, person, plain_name
 from hitl_tui.core.requests import Outcome, Verdict
 from hitl_tui.core.shapes.judging import why_refused
-from hitl_tui.core.shapes.model import Shape, said
+from hitl_tui.core.shapes.model import APPROVE, EDIT, RESPOND, Shape, said
 from hitl_tui.core.shapes.reading import read
 from hitl_tui.core.storable import check_storable
 from hitl_tui.supervisor.snapshot import Question
@@ -54,7 +54,10 @@ async def send(hand: Hand, question: Question, value: Any, action: str = "") -> 
     why = why_refused(hand.face.rules.policy, todo.risk, question.view.request, value) if todo is not None else ""
     if why:
         raise Refused(why, reason="not_allowed")
-    result = await hand.decide(question, Verdict.RESPOND, value=value)
+    form = form_of(question)
+    # Where nothing is approved, to edit is only how the answer is written.
+    chosen = action if action != EDIT or form.action(APPROVE) is not None else RESPOND
+    result = await hand.decide(question, Verdict.RESPOND, value=value, action=chosen)
     if result.failed:
         return result
     sent = await _recorded(hand, question, value)
@@ -116,5 +119,8 @@ async def _refuse_closed(hand: Hand, name: str) -> None:
         raise Refused(f"This question was replaced ({why}); look at the new one.", reason="superseded")
     if outcome is Outcome.EXPIRED:
         raise Refused(f"This question expired at {view.request.deadline}.", reason="late")
-    by = view.resolution.decisions[-1].by if view.resolution.decisions else "somebody"
-    raise Refused(f"This was decided already, by {by}.", reason="repeated" if by == hand.by else "late")
+    if not view.resolution.decisions:
+        raise Refused("This was decided already.", reason="late")
+    last = view.resolution.decisions[-1]
+    reason = "repeated" if person(last.by) == person(hand.by) else "late"
+    raise Refused(f"This was decided already: {last.said} by {plain_name(last.by)}.", reason=reason)

@@ -11,7 +11,7 @@ from hitl_tui.commands.inputs import edited_input, manual_todo
 from hitl_tui.commands.looking import help_
 from hitl_tui.commands.results import CommandResult, failure
 from hitl_tui.commands.spec import registry
-from hitl_tui.core.errors import BadInput, UnknownName
+from hitl_tui.core.errors import BadInput
 from hitl_tui.core.events import EventKind
 from hitl_tui.core.names import clip, resolve_id
 from hitl_tui.core.plan import AgentFacts
@@ -59,32 +59,7 @@ def _agent(hand: Hand, name: str) -> AgentFacts:
 
 async def edit(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
     todo = hand.todo(values["id"])
-    return await edit_todo(hand, todo, *edited_input(todo, values["input"]))
-
-
-async def edit_todo(hand: Hand, todo: SupervisorTodo, text: str, arguments: Mapping[str, Any]) -> CommandResult:
-    """Give a TODO another exact input; it is asked anew.
-
-    Args:
-        todo: the TODO.
-        text: the task in words.
-        arguments: named parameters for the team.
-
-    Raises:
-        BadInput: the team can't use it.
-    """
-    facts = hand.planner.agents.get(todo.agent_name)
-    if facts is None:
-        raise UnknownName(f"{todo.id} belongs to {todo.agent_name}, which this workspace doesn't have.")
-    bound = facts.bind(text, arguments)
-    data = {
-        "todo_id": todo.id,
-        "arguments": bound,
-        "risk": facts.risk_of(bound).value,
-        "description": text,
-    }
-    message = f"{todo.id} has a new input and asks for approval again."
-    return await hand.change(EventKind.EDIT, data, "edited", message, {"todo_id": todo.id, "arguments": bound})
+    return await hand.edit(todo, *edited_input(todo, values["input"]))
 
 
 async def update(hand: Hand, values: Mapping[str, Any]) -> CommandResult:

@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 from hitl_tui.commands.results import CommandResult, failure
 from hitl_tui.core.board import Board, Control, Draft
+from hitl_tui.core.errors import Refused, UnknownName
 from hitl_tui.core.events import EventKind
 from hitl_tui.core.names import resolve_id
 from hitl_tui.core.policy import Mode
 from hitl_tui.core.requests import Decision, Outcome, Verdict
+from hitl_tui.core.safe_text import safe_text
 from hitl_tui.core.todos import SupervisorTodo
 from hitl_tui.planning.agent import PlanningAgent
 from hitl_tui.supervisor.face import SessionFace
@@ -78,24 +80,71 @@ class Hand:
         return Draft(Board(seen.session_id, seen.query, seen.raw, control), self.face.rules)
 
     async def decide(
-        self, question: Question, verdict: Verdict, *, reason: str = "", value: Any = None
+        self, question: Question, verdict: Verdict, *, reason: str = "", value: Any = None, action: str = ""
     ) -> CommandResult:
-        """See `CommandHandler.decide`."""
+        """See `CommandHandler.decide`; `action` is the one that made the value."""
+        if verdict in (Verdict.APPROVE, Verdict.RETRY):
+            await self._refuse_changed(question)
         now = self.face.desk.now()
         decision = Decision(
-            question.id, verdict, self.by, question.digest, now, self.channel, self.level, reason, value
+            question.id, verdict, self.by, question.digest, now, self.channel, self.level, reason, value, action
         )
         view = await self.face.desk.decide(decision)
         data: dict[str, Any] = {"todo_id": question.todo_id, "request_id": question.id, "verdict": verdict.value}
+        if action:
+            data["action"] = action
         if view.resolution.outcome is Outcome.PENDING:
             missing = view.resolution.needed
             data["needed"] = missing
-            return CommandResult("recorded", f"Recorded; {missing} more must say {verdict}.", data)
+            return CommandResult("recorded", f"Recorded; {missing} more must say {decision.said}.", data)
         refused = await self.refusal(await self.face.desk.last_seq(), f"decided:{question.id}")
         if refused:
             return refused
         status, message = _SAID[verdict]
         return self.done_with(status, message.format(what=question.name), data)
+
+    async def _refuse_changed(self, question: Question) -> None:
+        """See that the programs a command names are what they were when it was asked about; else it is asked anew.
+
+        Raises:
+            Refused: one isn't.
+        """
+        arguments = question.view.request.subject.get("arguments") or {}
+        if "programs" not in arguments:
+            return
+        todo = self.todo(question.todo_id)
+        given = {key: arguments[key] for key in ("command", "parameters")}
+        now = self._bound(todo, todo.description, given).get("programs", {})
+        changed = [path for path, known in arguments["programs"].items() if now.get(path) != known]
+        if changed:
+            await self.edit(todo, todo.description, given)
+            names = safe_text(", ".join(changed), multiline=False)
+            raise Refused(
+                f"{names} changed since this was asked; it asks anew, with what is there now.", reason="stale"
+            )
+
+    async def edit(self, todo: SupervisorTodo, text: str, arguments: Mapping[str, Any]) -> CommandResult:
+        """Give a TODO another exact input; it is asked anew.
+
+        Args:
+            todo: the TODO.
+            text: the task in words.
+            arguments: named parameters for the team.
+
+        Raises:
+            BadInput: the team can't use it.
+        """
+        bound = self._bound(todo, text, arguments)
+        risk = self.planner.agents[todo.agent_name].risk_of(bound)
+        data = {"todo_id": todo.id, "arguments": bound, "risk": risk.value, "description": text}
+        message = f"{todo.id} has a new input and asks for approval again."
+        return await self.change(EventKind.EDIT, data, "edited", message, {"todo_id": todo.id, "arguments": bound})
+
+    def _bound(self, todo: SupervisorTodo, text: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        facts = self.planner.agents.get(todo.agent_name)
+        if facts is None:
+            raise UnknownName(f"{todo.id} belongs to {todo.agent_name}, which this workspace doesn't have.")
+        return facts.bind(text, arguments)
 
     async def change(
         self, kind: EventKind, event: Mapping[str, Any], status: str, message: str, data: Mapping[str, Any]

@@ -164,4 +164,4 @@ class CommandHandler:
         Raises:
             BadInput: the team can't use it.
         """
-        return await changing.edit_todo(self._hand, todo, text, arguments)
+        return await self._hand.edit(todo, text, arguments)

@@ -47,6 +47,7 @@ class CommandDeclaration:
         timeout: seconds.
         exit_codes: what counts as success.
         description: for a person, and for a planner.
+        folder: absolute path of the workspace it is declared in; empty where that isn't known.
     """
 
     name: str
@@ -57,6 +58,7 @@ class CommandDeclaration:
     timeout: float = 600.0
     exit_codes: tuple[int, ...] = (0,)
     description: str = ""
+    folder: str = ""
 
     def expand(self, parameters: Mapping[str, object]) -> Expanded:
         """Return the argument vectors for these parameters.

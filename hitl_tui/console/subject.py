@@ -13,7 +13,8 @@ from hitl_tui.core.safe_text import safe_text
 from hitl_tui.core.shapes.model import label_line
 from hitl_tui.language import _
 
-_DERIVED = ("argv", "preview", "exit_codes", "timeout", "command", "parameters")
+_DERIVED = ("argv", "preview", "exit_codes", "timeout", "command", "parameters", "programs")
+_SHOWN_HASH = 12
 _RELATIVE = ("documents", "path")
 """Arguments that name files relative to the workspace."""
 
@@ -46,6 +47,10 @@ def limits(arguments: Mapping[str, Any], workspace: str) -> Iterable[Row]:
         yield labelled(_("in"), in_line(workspace))
     if not command:
         return
+    for path, known in (arguments.get("programs") or {}).items():
+        yield labelled(
+            _("program"), _("{path} as it is now, {hash}").format(path=in_line(path), hash=known[:_SHOWN_HASH])
+        )
     parameters = arguments.get("parameters") or {}
     if parameters:
         yield labelled(

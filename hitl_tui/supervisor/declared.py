@@ -35,7 +35,8 @@ def declared(workspace: Path) -> WorkspaceConfig:
             log.warning("%s", error.message)
     graphs = {graph.name: graph for graph in found if graph.name not in TEAMS}
     graphs |= {name: replace(graph, folder=str(workspace)) for name, graph in config.graphs.items()}
-    return replace(config, graphs=graphs)
+    commands = {name: replace(command, folder=str(workspace)) for name, command in config.commands.items()}
+    return replace(config, graphs=graphs, commands=commands)
 
 
 def registry_of(config: WorkspaceConfig, graphs: Sequence[GraphDeclaration]) -> TeamRegistry:

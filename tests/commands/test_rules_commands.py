@@ -21,6 +21,11 @@ run = ["touch", "{file}"]
 parameters.file = { type = "string" }
 risk = "high"
 
+[teams.command_team.commands.clean]
+run = ["sh", "tools/clean.sh", "{file}"]
+parameters.file = { type = "string" }
+risk = "high"
+
 [teams.command_team.commands.watched]
 run = ["touch", "watched"]
 risk = "medium"

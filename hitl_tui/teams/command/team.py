@@ -16,6 +16,7 @@ from hitl_tui.core.safe_text import mask
 from hitl_tui.teams.brief import BRIEF, Block, Brief, language_of
 from hitl_tui.teams.command.output import NOTES
 from hitl_tui.teams.command.paths import refuse_outside
+from hitl_tui.teams.command.programs import programs_of, refuse_changed
 from hitl_tui.teams.command.run import CommandOutcome, command_environment, run_command
 from hitl_tui.teams.contract import TeamContext, TeamResult
 from hitl_tui.teams.document_text import fenced
@@ -32,6 +33,8 @@ PREVIEW_LIMIT = 64 * 1024
 DEFAULT_TIMEOUT = 600.0
 STOP_MARGIN = 15.0
 _DERIVED = ("argv", "preview", "timeout", "exit_codes")
+_FOUND = ("programs",)
+"""What is found in the workspace: it is looked up anew whatever stands there."""
 _SHORT_CHARS = 600
 _SHORT_LINES = 12
 _WORDS: Mapping[str, Mapping[str, str]] = MappingProxyType(
@@ -103,6 +106,7 @@ class CommandTeam:
                 "preview": {"type": ["array", "null"], "items": {"type": "string"}, "readOnly": True},
                 "timeout": {"type": "number", "readOnly": True},
                 "exit_codes": {"type": "array", "items": {"type": "integer"}, "readOnly": True},
+                "programs": {"type": "object", "additionalProperties": {"type": "string"}, "readOnly": True},
             },
             "required": ["command"],
             "additionalProperties": False,
@@ -121,7 +125,7 @@ class CommandTeam:
             BadInput: the text or a parameter can't be used.
         """
         for key in arguments:
-            if key not in ("command", "parameters", *_DERIVED):
+            if key not in ("command", "parameters", *_DERIVED, *_FOUND):
                 raise BadInput(f'A command takes "command" and "parameters", not "{one(str(key))}".')
         given = arguments.get("parameters") or {}
         if not isinstance(given, Mapping):
@@ -245,7 +249,9 @@ class CommandTeam:
     @staticmethod
     def _bound(declared: CommandDeclaration, parameters: Mapping[str, Any]) -> dict[str, Any]:
         expanded = declared.expand(parameters)
+        programs = programs_of(declared, Path(declared.folder)) if declared.folder else {}
         return {
+            **({"programs": programs} if programs else {}),
             "command": declared.name,
             "parameters": dict(expanded.parameters),
             "argv": list(expanded.argv),
@@ -269,6 +275,7 @@ class CommandTeam:
         if any(bound[key] != arguments.get(key) for key in ("argv", "preview")):
             raise BadInput(f'The declaration of "{name}" changed since it was approved, so it was not run; ask again.')
         refuse_outside(declared, bound["parameters"], workspace)
+        refuse_changed(arguments.get("programs") or {}, programs_of(declared, workspace))
         return declared
 
 

@@ -1,0 +1,105 @@
+"""What is approved is the program that was shown: one that changed since runs only after another question."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+
+import pytest
+from test_rules_commands import Desk, desk
+
+from hitl_tui.config.load import parse_config
+from hitl_tui.core.errors import Refused
+from hitl_tui.core.policy import Mode
+from hitl_tui.core.requests import Kind, Verdict
+from hitl_tui.supervisor.snapshot import Question
+from hitl_tui.teams.command.programs import programs_of
+
+SHOWN, OTHER = 'touch "$1"\n', 'touch other "$1"\n'
+
+
+def write(path: Path, text: str) -> None:
+    path.write_text(text, encoding="utf-8")
+
+
+@pytest.fixture
+def script(tmp_path: Path) -> Path:
+    path = tmp_path / "w" / "tools" / "clean.sh"
+    path.parent.mkdir(parents=True)
+    write(path, SHOWN)
+    return path
+
+
+async def another(d: Desk, question: Question) -> Question:
+    """Wait until a TODO is asked anew."""
+    seen = d.session.snapshot
+    while (fresh := seen.question_of(question.todo_id)) is None or fresh.id == question.id:
+        seen = await d.session.changed(seen)
+    return fresh
+
+
+async def test_a_program_that_changed_while_it_was_asked_about_is_asked_anew(tmp_path: Path, script: Path) -> None:
+    async with desk(tmp_path, Mode.RISK) as d:
+        first = await d.asked(await d.add("clean file=one"))
+        arguments = first.view.request.subject["arguments"]
+        assert arguments["programs"] == {"tools/clean.sh": hashlib.sha256(SHOWN.encode()).hexdigest()}
+        write(script, OTHER)
+        with pytest.raises(Refused, match="changed since this was asked") as refused:
+            await d.handler.decide(first, Verdict.APPROVE)
+        assert refused.value.reason == "stale"
+        second = await another(d, first)
+        assert second.digest != first.digest and not list((tmp_path / "w").glob("one"))
+        assert (await d.handler.decide(second, Verdict.APPROVE)).status == "resumed"
+        await d.status(first.todo_id, "completed")
+        assert (tmp_path / "w" / "other").exists()
+
+
+async def test_a_program_that_changed_after_it_was_approved_is_not_run(tmp_path: Path, script: Path) -> None:
+    async with desk(tmp_path, Mode.STEP) as d:
+        todo_id = await d.add("clean file=one")
+        first = await d.asked(todo_id)
+        team = d.session.setup.team("command_team")
+        check = team._check  # type: ignore[attr-defined]
+
+        def changes_first(*given: object) -> object:
+            write(script, OTHER)
+            return check(*given)
+
+        team._check = changes_first  # type: ignore[attr-defined]
+        await d.handler.decide(first, Verdict.APPROVE)
+        await d.status(todo_id, "failed")
+        assert not list((tmp_path / "w").glob("o*"))
+        failed = await another(d, first)
+        assert failed.kind is Kind.FAILURE and "changed since it was approved" in str(failed.view.request.subject)
+        with pytest.raises(Refused, match="changed since this was asked"):
+            await d.handler.decide(failed, Verdict.RETRY)
+        assert (await another(d, failed)).kind is Kind.TODO, "what is run again is asked about anew"
+
+
+async def test_a_standing_rule_lets_no_other_program_run(tmp_path: Path, script: Path) -> None:
+    async with desk(tmp_path, Mode.RISK) as d:
+        first = await d.asked(await d.add("clean file=one"))
+        await d.handler.handle(f"/rules allow {first.todo_id} --digest {first.digest}")
+        await d.status(first.todo_id, "completed")
+        again = await d.add("clean file=one")
+        await d.status(again, "completed")
+        write(script, OTHER)
+        assert (await d.asked(await d.add("clean file=one"))).kind is Kind.TODO
+        assert not (tmp_path / "w" / "other").exists()
+
+
+def test_programs_are_what_runs_and_not_what_it_works_on(tmp_path: Path) -> None:
+    for name in ("tools/a.py", "data.db", "report.txt", "run", "python3"):
+        path = tmp_path / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text("x", encoding="utf-8")
+    (tmp_path / "run").chmod(0o755)
+    (tmp_path / "begins").write_text("#!/bin/sh\n", encoding="utf-8")
+    (tmp_path / "away.py").symlink_to(Path(__file__))
+    text = (
+        '[teams.command_team.commands.all]\nrun = ["python3", "tools/../tools/a.py", "data.db", "./run", "begins", '
+        '"away.py", "gone.py", "{name}"]\npreview = ["./run", "-v", "report.txt"]\n'
+        'parameters.name = { type = "string", default = "tools/a.py" }\n'
+    )
+    found = programs_of(parse_config(text, "hitl.toml").commands["all"], tmp_path)
+    assert sorted(found) == ["begins", "run", "tools/a.py"]
