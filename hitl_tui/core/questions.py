@@ -7,6 +7,7 @@ apart. Times are missing here: whoever opens the request adds them.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from hitl_tui.core.board import PLAN_DRAFT, Board, Draft, Rules, dependencies_met, judge, subject_of
@@ -178,7 +179,10 @@ def _failure_question(draft: Draft, todo: SupervisorTodo) -> Request:
     about = {**_about(draft, todo), "error": todo.error, "attempts": todo.attempt}
     if (todo.question or {}).get("wedged"):
         about["wedged"] = True
-    return _request(draft, Kind.FAILURE, todo, subject, about, terms=Terms(), place=(todo.attempt,))
+    ruled = judge(draft, todo)  # to run it again takes what it took to run it; nobody has to say so by a deadline
+    options = tuple(v for v in OPTIONS[Kind.FAILURE] if v is not Verdict.RETRY or ruled.ruling is not Ruling.DENY)
+    terms = replace(ruled.terms, deadline=0.0)
+    return _request(draft, Kind.FAILURE, todo, subject, about, terms=terms, place=(todo.attempt,), options=options)
 
 
 def _effect_question(draft: Draft, todo: SupervisorTodo, effect: Mapping[str, Any]) -> Request:

@@ -304,6 +304,39 @@ async def test_two_people_make_a_quorum_and_one_person_doesnt(tmp_path: Path) ->
         assert (await op.rest()).status == "finished"
 
 
+async def test_trying_again_takes_as_many_people_as_running_it(tmp_path: Path) -> None:
+    place = alone(tmp_path)
+    place.policy = Policy([Rule(Ruling.ASK, terms=Terms(quorum=2, deadline=60))])
+    place.world.fail["todo_001"] = [TeamFailure("it broke"), None]
+    async with place.open() as op:
+        await op.rest()
+        await op.say("/todo approve 1")
+        await op.person("bob").handle("/todo approve 1")
+        seen = await op.until(lambda s: any(q.kind is Kind.FAILURE for q in s.questions))
+        place.clock.forward(3_600)  # nothing is decided because nobody came in time
+        assert (await op.say("/todo retry 1"))["status"] == "recorded"
+        assert op.now.questions[0].id == seen.questions[0].id and op.status("todo_001") == "failed"
+        assert not place.world.done()
+        assert (await op.person("bob").handle("/todo retry 1")).to_dict()["status"] == "resumed"
+        assert (await op.rest()).status == "finished"
+    assert place.world.done() == {"todo_001": 1}
+
+
+async def test_what_is_denied_meanwhile_is_not_tried_again(tmp_path: Path) -> None:
+    place = alone(tmp_path)
+    place.world.fail["todo_001"] = [TeamFailure("it broke"), None]
+    async with place.open() as op:
+        await op.say("/todo approve 1")
+        await op.until(lambda s: any(q.kind is Kind.FAILURE for q in s.questions))
+    place.policy = Policy([Rule(Ruling.DENY)])
+    async with place.open() as op:
+        (question,) = (await op.rest()).questions
+        assert question.view.request.options == (Verdict.SKIP, Verdict.STOP)
+        assert "error" in await op.try_to("/todo retry 1")
+        await op.say("/todo skip 1")
+    assert not place.world.done()
+
+
 async def test_a_level_is_required_of_approvers(tmp_path: Path) -> None:
     place = alone(tmp_path)
     place.policy = Policy([Rule(Ruling.ASK, terms=Terms(level=2))])
