@@ -10,6 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from hitl_tui.supervisor.attached.contained import NodeExited, contained
+from hitl_tui.supervisor.attached.failing import failure_text
 
 
 async def leave(code: int) -> None:
@@ -23,6 +24,20 @@ async def test_an_exit_in_a_task_of_a_run_is_an_error_of_that_run() -> None:
             await asyncio.create_task(leave(3))
     assert isinstance(caught.value.__cause__, SystemExit)
     assert caught.value.__cause__.code == 3
+
+
+class Abort(BaseException):
+    """What some libraries raise to get past everybody's `except Exception`."""
+
+
+async def test_what_is_no_exception_is_an_error_of_that_run_too() -> None:
+    async def node() -> None:
+        raise Abort("enough")
+
+    with pytest.raises(NodeExited) as caught:
+        async with contained():
+            await asyncio.create_task(node())
+    assert isinstance(caught.value.__cause__, Abort) and failure_text(caught.value).startswith("Abort: enough (")
 
 
 async def test_an_exit_in_a_thread_of_a_run_is_an_error_of_that_run() -> None:

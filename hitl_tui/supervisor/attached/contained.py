@@ -1,7 +1,8 @@
 """What nodes of somebody else's graph do to the process stays within their run: `sys.exit()`, and threads without end.
 
-asyncio lets `SystemExit` out of a task through the event loop, which would end everything that runs in it: tasks that
-are made within a run turn it into an error of their own. Synchronous nodes run in threads, and asyncio takes a run for
+asyncio lets `SystemExit` out of a task through the event loop, which would end everything that runs in it, and what
+is no `Exception` ends LangGraph's own tasks unheard: tasks that are made within a run turn it into an error of their
+own. Synchronous nodes run in threads, and asyncio takes a run for
 over as soon as it is cancelled, though its thread goes on and acts: a run that was cancelled waits for them. They are
 daemons of their run's own, so that one that never ends keeps neither this process nor other work waiting.
 """
@@ -21,7 +22,7 @@ MOST_THREADS = 32
 
 
 class NodeExited(Exception):
-    """A node ended the program; its cause is the `SystemExit`."""
+    """A node ended the program, or raised what isn't meant to be caught; its cause says what it was."""
 
 
 class _Run:
@@ -90,7 +91,9 @@ class _Tasks:
 async def _kept(coro: Coroutine[Any, Any, Any]) -> Any:
     try:
         return await coro
-    except SystemExit as error:
+    except (Exception, asyncio.CancelledError, GeneratorExit, KeyboardInterrupt):
+        raise
+    except BaseException as error:  # SystemExit, or one of somebody's own
         raise NodeExited from error
 
 
