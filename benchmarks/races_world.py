@@ -212,11 +212,11 @@ class RaceApp(HitlApp):
         else:
             await super().on_event(event)
 
-    def _words_begin(self) -> None:
+    def words_begin(self) -> None:
         """A letter that the question had and this one are words after all: both have to be in the prompt, in order."""
         letter, this = self.taken[-2], self.taken.pop()
         self.taken += [replace(one, field="prompt", focus="prompt") for one in (letter, this)]
-        super()._words_begin()
+        super().words_begin()
 
     def _taken(self, event: events.Key | events.Paste) -> Taken:
         focused = self.screen.focused

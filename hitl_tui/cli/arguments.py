@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from hitl_tui.cli.given import CONSOLE, Arguments
 from hitl_tui.cli.grammar import HelpAskedError
-from hitl_tui.cli.nearly import is_sentence, near_alone, near_first
+from hitl_tui.cli.nearly import is_sentence, looks_like_one, near_alone, near_first, nearest
 from hitl_tui.cli.subcommands import PARSERS, TAKE_VALUES
 from hitl_tui.core.errors import BadInput
 from hitl_tui.core.safe_text import one_line
@@ -25,6 +25,8 @@ def parse(argv: Sequence[str]) -> Arguments:
     try:
         known = vars(parser.parse_intermixed_args(rest))
     except HelpAskedError:
+        if command == CONSOLE and len(words := _words(argv)) == 1:
+            _check_typing_mistake(words, argv)
         from hitl_tui.repl.signs import signs
 
         return Arguments(command, help=signs(parser.format_help()))
@@ -64,11 +66,25 @@ def _check_typing_mistake(words: Sequence[str], argv: Sequence[str]) -> None:
     Raises:
         BadInput: the nearest is named, and how to ask these words all the same.
     """
+    if "--" in argv:
+        return
     near = near_first(words, COMMANDS) if len(words) > 1 else near_alone(words[0], COMMANDS)
-    if near and "--" not in argv:
+    if near:
         raise BadInput(
             f'There is no command "{one_line(words[0], 40)}"; did you mean hitl-tui {near}?', help=_asking(words)
         )
+    if len(words) == 1 and looks_like_one(words[0]):
+        raise _nearest(words)
+
+
+def _nearest(words: Sequence[str]) -> BadInput:
+    if not (found := nearest(words[0], COMMANDS)):
+        return no_command(words)
+    named = ", ".join(f"hitl-tui {name}" for name in found)
+    sentence = (
+        f'There is no command "{one_line(words[0], 40)}"; the nearest are {named}, and hitl-tui --help lists all.'
+    )
+    return BadInput(sentence, help=_asking(words))
 
 
 def no_command(words: Sequence[str]) -> BadInput:

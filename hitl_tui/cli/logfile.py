@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping
+from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -43,5 +44,6 @@ class LogFile(logging.Handler):
 
     def close(self) -> None:
         if "_file" in self.__dict__:
-            self._file.close()
+            with suppress(OSError):  # on a full disk what was kept back can't be written; it ends without a traceback
+                self._file.close()
         super().close()

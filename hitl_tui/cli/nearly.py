@@ -3,7 +3,8 @@
 A question may stand on the command line without quotes, so its first word may look like a subcommand. What it is
 depends on how near the word is *and* on what follows it:
 
-- One word by itself is taken for a mistyped subcommand when it is near one.
+- One word by itself is taken for a mistyped subcommand when it is near one, and for one that doesn't exist when it has
+  the looks of a subcommand (`mcp`): nobody has to pay for a session that was meant to be something else.
 - The first of several is, when it is one slip of the fingers away from a subcommand (`exprot`), is no English word of
   its own (`list`, `form`), and what follows are as many words as that subcommand takes, the first of them with the
   looks of a name: a session's id, a file, a graph. `exprot s1 x` is; `shows me the plan` is a question.
@@ -39,7 +40,8 @@ TAKES: Mapping[str, int] = MappingProxyType(
     }
 )
 """Words that follow a subcommand at most; those that aren't here take a text."""
-_NEAR = 0.75
+_NEAR, _DISTANT = 0.75, 0.5
+_LOOKS = re.compile(r"[a-z][a-z0-9]*(?:[-_][a-z0-9]+)*", re.ASCII)
 _SENTENCE = re.compile(
     "a|about|all|an|and|any|are|at|by|can|do|does|every|for|from|how|i|in|is|it|its|me|my|of|on|or|our|that|the|their|"
     "there|these|this|those|to|us|was|we|what|when|where|which|who|why|with|you|your"
@@ -56,6 +58,16 @@ _KINDS = frozenset({"verify", "head", "export"})
 def near_alone(word: str, commands: Sequence[str]) -> str:
     """Return the subcommand that a word by itself is near to; empty for none."""
     return next(iter(difflib.get_close_matches(word.lower(), commands, n=1, cutoff=_NEAR)), "")
+
+
+def looks_like_one(word: str) -> bool:
+    """Return whether a word by itself has the looks of a subcommand; a question of one word seldom has."""
+    return _LOOKS.fullmatch(word) is not None
+
+
+def nearest(word: str, commands: Sequence[str]) -> list[str]:
+    """Return up to three subcommands that a word has something of, the nearest first."""
+    return difflib.get_close_matches(word, commands, n=3, cutoff=_DISTANT)
 
 
 def near_first(words: Sequence[str], commands: Sequence[str]) -> str:

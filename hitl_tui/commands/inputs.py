@@ -43,11 +43,12 @@ def manual_todo(
     step = ExecutionStep(agent=facts.name, task=task, name=clip(text.split("\n")[0]) if text else facts.description)
     plan = ExecutionPlan((step,))
     (todo,) = ExecutionPlanConverter({facts.name: facts}, now).convert(plan, taken=taken)
+    alone = {} if facts.reads_results else {"alone": True}
     return replace(
         todo,
         dependencies=tuple(dict.fromkeys(after)),
         priority=priority,
-        metadata={**todo.metadata, "added_by": "user", "manual": True},
+        metadata={**todo.metadata, **alone, "added_by": "user", "manual": True},
     )
 
 
@@ -68,8 +69,26 @@ def edited_input(todo: SupervisorTodo, text: str) -> tuple[str, dict[str, Any]]:
         changed = nested if isinstance(nested, Mapping) else {k: v for k, v in given.items() if k != "command"}
         parameters = {**todo.arguments.get("parameters", {}), **changed}
         command = given.get("command", todo.arguments["command"])
-        return todo.description, {"command": command, "parameters": parameters}
+        return retold(todo.description, todo.arguments, command, parameters), {
+            "command": command,
+            "parameters": parameters,
+        }
     return (text, {}) if given is None else (todo.description, given)
+
+
+def retold(description: str, before: Mapping[str, Any], command: str, parameters: Mapping[str, Any]) -> str:
+    """Return the words for a declared command that runs with other parameters than before: exactly those.
+
+    Args:
+        description: its words so far, which stay where nothing changed.
+        before: its arguments so far.
+        command: which one it is now.
+        parameters: its parameters now.
+    """
+    if (command, dict(parameters)) == (before.get("command"), before.get("parameters")):
+        return description
+    said = {name: value if isinstance(value, str) else json.dumps(value) for name, value in parameters.items()}
+    return shlex.join([command, *(f"{name}={value}" for name, value in said.items())])
 
 
 def _given(text: str) -> dict[str, Any] | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from typing import Protocol
 
 from textual.events import Key, Paste
 from textual.timer import Timer
@@ -13,33 +14,37 @@ ALONE_FOR = 0.35
 Typed = Key | Paste
 
 
+class Keyboard(Protocol):
+    """The console, as far as what is typed is concerned."""
+
+    def decides_alone(self, key: Key) -> bool:
+        """Return whether a key is a letter that would decide at once."""
+
+    def words_begin(self) -> None:
+        """The letter was the beginning of words: from now on what is typed goes where words go."""
+
+    def letter_dropped(self) -> None:
+        """A key that is no character came after the letter."""
+
+    async def decide(self, letter: Key) -> None:
+        """The letter stayed alone."""
+
+    async def hand_on(self, event: Typed) -> None:
+        """Hand a key on, as if it was typed now."""
+
+    def set_timer(self, delay: float, callback: Callable[[], Awaitable[None]]) -> Timer:
+        """Call something in so many seconds."""
+
+
 class Alone:
     """Holds such a letter for a moment; digits and all other keys pass at once.
 
     Args:
-        decides: tells whether a key is a letter that would decide at once.
-        words: is called when it was the beginning of words: from then on what is typed goes where words go.
-        dropped: is called when a key that is no character came after it.
-        deliver: hands a key on.
-        decide: is called with a letter that stayed alone.
-        timer: calls something in so many seconds.
+        keyboard: what is typed on.
     """
 
-    def __init__(
-        self,
-        decides: Callable[[Key], bool],
-        words: Callable[[], None],
-        dropped: Callable[[], None],
-        deliver: Callable[[Typed], Awaitable[None]],
-        decide: Callable[[Key], Awaitable[None]],
-        timer: Callable[[float, Callable[[], Awaitable[None]]], Timer],
-    ) -> None:
-        self._decides = decides
-        self._words = words
-        self._dropped = dropped
-        self._deliver = deliver
-        self._decide = decide
-        self._timer = timer
+    def __init__(self, keyboard: Keyboard) -> None:
+        self._keyboard = keyboard
         self._letter: Key | None = None
         self._waiting: Timer | None = None
 
@@ -52,21 +57,21 @@ class Alone:
         """Return whether an event goes on now; a letter that was held goes before it, or is forgotten."""
         letter = self._take()
         if letter is None:
-            if not (isinstance(event, Key) and self._decides(event)):
+            if not (isinstance(event, Key) and self._keyboard.decides_alone(event)):
                 return True
             self._letter = event
-            self._waiting = self._timer(ALONE_FOR, self._alone)
+            self._waiting = self._keyboard.set_timer(ALONE_FOR, self._alone)
             return False
         if isinstance(event, Paste) or event.is_printable:
-            self._words()
-            await self._deliver(letter)
+            self._keyboard.words_begin()
+            await self._keyboard.hand_on(letter)
         else:
-            self._dropped()
+            self._keyboard.letter_dropped()
         return True
 
     async def _alone(self) -> None:
         if (letter := self._take()) is not None:
-            await self._decide(letter)
+            await self._keyboard.decide(letter)
 
     def _take(self) -> Key | None:
         letter, self._letter = self._letter, None

@@ -54,9 +54,7 @@ class HitlApp(ConsoleApp):
         self.home = HomeScreen()
         self.install_screen(self.home, "home")
         self._unsaid: tuple[str, bool] | None = None
-        self.alone = Alone(
-            self._decides_alone, self._words_begin, self._letter_dropped, self.hand_on, self._decide, self.set_timer
-        )
+        self.alone = Alone(self)
 
     # Screens ---------------------------------------------------------------------------------------------------
 
@@ -153,20 +151,24 @@ class HitlApp(ConsoleApp):
             self.session.to_prompt()
         return True
 
-    def _decides_alone(self, key: events.Key) -> bool:
+    def decides_alone(self, key: events.Key) -> bool:
+        """See `Keyboard`, as for the next three."""
         return self._session_on_top and self.arming.decides and self.session.decides_alone(key)
 
-    def _words_begin(self) -> None:
+    def words_begin(self) -> None:
+        """What was a letter of the question's goes to the prompt."""
         self.session.to_prompt()
         self.say(_("Those are words, so they are in the prompt; nothing was decided."))
 
-    async def _decide(self, letter: events.Key) -> None:
+    async def decide(self, letter: events.Key) -> None:
+        """Let a letter that stayed alone answer the question it was typed for."""
         if self._session_on_top and self.session.question_focused:
             await self.hand_on(letter)
         else:
             self.say(_("The question it was for is gone; nothing was decided."))
 
-    def _letter_dropped(self) -> None:
+    def letter_dropped(self) -> None:
+        """Say that the letter decided nothing."""
         self.say(_("Another key came right after it; nothing was decided."))
 
     def typed(self) -> None:

@@ -24,6 +24,7 @@ from hitl_tui.console.subject import (
 )
 from hitl_tui.console.terms import left_words
 from hitl_tui.console.words import number_of, risk_words
+from hitl_tui.core.names import plain_name
 from hitl_tui.core.requests import Kind
 from hitl_tui.core.safe_text import safe_text
 from hitl_tui.language import _, mark, render
@@ -86,7 +87,9 @@ def headline(question: Question, index: int, total: int, now: datetime, width: i
         tail.append((f" · {quorum_words(question)}", "bold $text-warning"))
     asked = (f" · {what(question)}", "")
     short = risk_words(risk).partition(":")[0]
-    for said, last in ((risk_words(risk), [asked]), (short, [asked]), (short, [])):
+    # That a step may run is what is asked as a rule; why it is risky says more.
+    whole: list[tuple[str, list[tuple[str, str]]]] = [(risk_words(risk), [])] if question.kind is Kind.TODO else []
+    for said, last in ((risk_words(risk), [asked]), *whole, (short, [asked]), (short, [])):
         found = Content.assemble(*parts, *([(f" · {said}", style)] if said else []), *tail, *last)
         if not width or found.cell_length <= width:
             break
@@ -118,6 +121,8 @@ def details(question: Question, workspace: str, draft: Sequence[Row] = ()) -> li
     rows.append(text_row(""))
     rows.append(labelled(_("asked by"), in_line(request.source)))
     rows.append(labelled(_("title"), title_of(question)))
+    if risk_of(question):
+        rows.append(labelled(_("risk"), in_line(risk_words(risk_of(question)))))
     said = {key: str(request.about.get(key) or "") for key in _SAID}
     rows += [labelled(_(_SAID[key]), in_line(render(text))) for key, text in said.items() if text]
     terms = request.terms
@@ -228,7 +233,7 @@ def _warnings(question: Question) -> Iterable[Row]:
     if about.get("ahead"):
         yield labelled(_("ahead"), _("asked before its inputs exist"), "$text-warning")
     for decision in question.view.decisions:
-        said = _("{verdict} by {by}").format(verdict=render(decision.verdict.value), by=decision.by) + (
+        said = _("{verdict} by {by}").format(verdict=render(decision.said), by=plain_name(decision.by)) + (
             f": {decision.reason}" if decision.reason else ""
         )
         yield labelled(_("so far"), in_line(said), "bold")
@@ -250,6 +255,10 @@ def _said(question: Question) -> Iterable[Row]:
     said = about.get("says") or (about.get("reason") if question.kind is Kind.PROPOSAL else "")
     if said:
         origin = str(about.get("origin") or question.view.request.source)
-        origin = _("operator") if origin == "operator" else origin
+        if origin == "operator":  # a person's own words, which stand above, are no claim of an agent's
+            own = str((question.view.request.subject.get("proposal") or {}).get("text", ""))
+            if said != own:
+                yield labelled(_("in short"), safe_text(render(str(said))), "$text-muted")
+            return
         yield text_row(_("── {origin} says; nobody has checked it ──").format(origin=in_line(origin)), "$text-muted")
         yield quoted_row(safe_text(str(said)), "italic $text-muted")

@@ -11,6 +11,8 @@ from hitl_tui.console.past import deed
 from hitl_tui.console.reel import is_decision
 from hitl_tui.console.rows import in_line
 from hitl_tui.console.words import number_of
+from hitl_tui.core.requests import Kind
+from hitl_tui.core.shapes.model import json_line
 from hitl_tui.language import _, mark, render
 
 if TYPE_CHECKING:
@@ -37,7 +39,7 @@ class Deed(NamedTuple):
 
     Args:
         words: safe.
-        order: somebody changed the plan, rather than decided what was asked; or a run reported.
+        order: it says more than who was asked: somebody changed the plan, or answered what a team asks from inside.
     """
 
     words: str
@@ -78,10 +80,14 @@ def _deed(events: Sequence[Posted]) -> Deed | None:
     by_hand = [e for e in events if is_decision(e)]
     first, *more = by_hand or events
     kind = str(first.event.get("kind", ""))
-    inner = first.event.get("data")
-    data: Mapping[str, Any] = inner if isinstance(inner, Mapping) else first.event
-    words = in_line(_words(kind, data))[:_LONGEST]
-    return Deed(f"{words} +{len(more)}" if more else words, bool(by_hand) and kind != "decided")
+    carried = first.event.get("data")
+    data: Mapping[str, Any] = carried if isinstance(carried, Mapping) else first.event
+    words = in_line(_words(kind, data))
+    inner = kind == "decided" and data.get("asked") == Kind.INTERRUPT
+    if inner and data.get("value") is not None:
+        words += ": " + json_line(data["value"])
+    words = words[:_LONGEST]
+    return Deed(f"{words} +{len(more)}" if more else words, bool(by_hand) and (inner or kind != "decided"))
 
 
 def _words(kind: str, data: Mapping[str, Any]) -> str:

@@ -32,6 +32,18 @@ def _path(arguments: Mapping[str, Any]) -> str:
     return str(arguments["path"]) if "if_exists" in arguments and arguments.get("path") else ""
 
 
+def graph_rows(link: Link, question: Question) -> list[Row]:
+    """Return which attached graph a question's step would run, and from where; no rows for any other step."""
+    from hitl_tui.config.graphs import GraphDeclaration
+
+    facts = link.setup.planner.agents.get(question.view.request.source)
+    declaration = getattr(link.setup.team(facts.team), "declaration", None) if facts is not None else None
+    if not isinstance(declaration, GraphDeclaration):
+        return []
+    said = _("{target} in {folder}").format(target=in_line(declaration.target), folder=in_line(declaration.folder))
+    return [labelled(_("graph"), said, "bold", exact=True)]
+
+
 async def draft_of(link: Link, question: Question, most: int | None, key: str = "") -> list[Row]:
     """Return the document that a question is about as a diff against nothing; no rows for any other question.
 

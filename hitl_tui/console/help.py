@@ -14,6 +14,7 @@ from textual.content import Content
 from hitl_tui.commands.spec import SPECS, help_table
 from hitl_tui.console import keys
 from hitl_tui.console.keymap import FILE, Keymap
+from hitl_tui.console.keyparts import TITLES
 from hitl_tui.console.rows import Row, text_row
 from hitl_tui.console.screens.lines import OWN
 from hitl_tui.console.terms import padded
@@ -31,7 +32,9 @@ if TYPE_CHECKING:
 _NEEDS_SESSION = mark("needs an open session: begin or open one first")
 _NO_SESSION = mark("there is no session yet")
 _COLUMN = 14
-_GENERAL = (keys.LIST, keys.TREE)
+_LINE = 110
+"""Cells of a line up to which the name of a binding stands at its end: further away nobody finds what it belongs to."""
+_GENERAL = (keys.LIST, keys.TREE, keys.MOVE)
 """Parts that belong to what another part says more about."""
 
 
@@ -51,10 +54,10 @@ def parts_here(screen: Screen[Any]) -> list[str]:
     where = {spec.id: spec.where for spec in keys.KEYS}
     found = [where.get(active.binding.id or "", "") for active in screen.active_bindings.values()]
     parts = [part for part in dict.fromkeys(found) if part]
-    if isinstance(screen.focused, Seeking):
-        parts.insert(1, keys.FINDING)
     general = [part for part in parts if part in _GENERAL]
     near = [part for part in parts if part not in (*_GENERAL, keys.ANYWHERE)]
+    if isinstance(screen.focused, Seeking):
+        near.insert(1, keys.FINDING)
     return [*near, *general]
 
 
@@ -72,8 +75,8 @@ def help_rows(keymap: Keymap | None = None, problems: Iterable[str] = (), first:
     sections: list[list[Row]] = []
     if told := [text_row(f"  {safe_text(problem, multiline=False)}") for problem in problems]:
         sections.append([text_row(_("Left out at the start"), "bold $text-warning"), *told])
-    for where in dict.fromkeys([*first, keys.ANYWHERE, *keys.TITLES]):
-        title = text_row(keymap.named(_(keys.TITLES[where])), "bold $text-primary")
+    for where in dict.fromkeys([*first, keys.ANYWHERE, *TITLES]):
+        title = text_row(keymap.named(_(TITLES[where])), "bold $text-primary")
         sections.append([title, *key_rows(keymap, keymap.of(where))])
         if where == keys.PLAN:
             sections.append(_sign_rows())
@@ -162,7 +165,7 @@ def placed(rows: Iterable[Row], width: int) -> list[Row]:
 
 def _placed(row: KeyRow, width: int) -> Row:
     begins = max(_COLUMN, cell_width(row.label)) + 1
-    gap = width - begins - row.text.cell_length - cell_width(row.binding)
+    gap = min(width, _LINE) - begins - row.text.cell_length - cell_width(row.binding)
     name = (" " * max(2, gap) + row.binding, "$text-muted")
     return Row(row.label, Content.assemble(row.text, name))
 

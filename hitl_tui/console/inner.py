@@ -52,7 +52,7 @@ _ALL: Mapping[str, str] = {
     "Take ": mark("Take {n}"),
 }
 """Labels with something of the question in them, by how they begin."""
-_OWN = (mark("asks"), mark("from"), mark("note"), mark("again"))
+_OWN = (mark("asks"), mark("from"), mark("note"), mark("again"), mark("option"))
 """What our own rows of a question are called: a name in it that reads the same stands in quotation marks."""
 _MOST = 200_000
 """Characters of one value on the screen; the rest is in the details and in the record."""
@@ -110,7 +110,7 @@ def _label(shape: Shape, label: str) -> str:
     if name == "tool" and shape.kind in _OURS:
         return _("{number} tool").format(number=number) if number.isdigit() else _("tool") if not number else label
     if number == "option" and name.isdigit():
-        return _("option {number}").format(number=name)
+        return _("option")  # without its number: the digits are keys, which do something else here
     return f'"{label}"' if label in {_(own) for own in _OWN} else label
 
 

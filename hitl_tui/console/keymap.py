@@ -13,7 +13,8 @@ from typing import Any, NamedTuple
 
 from textual.keys import Keys, _character_to_key
 
-from hitl_tui.console.keys import ANYWHERE, KEYS, PROMPT, SESSION, TYPED, WITHIN, KeySpec, with_jamo
+from hitl_tui.console.keyparts import TYPED, WITHIN
+from hitl_tui.console.keys import ANYWHERE, KEYS, PROMPT, SESSION, KeySpec, with_jamo
 from hitl_tui.language import _
 
 FILE = "keys.toml"

@@ -6,8 +6,6 @@ from typing import NamedTuple
 
 from textual.binding import Binding
 
-from hitl_tui.language import mark
-
 # Letter of each key of the two-set Korean layout: with the input method on, `a` arrives as ㅁ.
 JAMO = dict(
     zip(
@@ -37,7 +35,7 @@ class KeySpec(NamedTuple):
 
     Args:
         id: unique; keymaps name it.
-        where: the part of the map, a key of `TITLES`.
+        where: the part of the map, see `keyparts`.
         keys: Textual's names, comma separated; the first is what is shown.
         action: Textual action.
         label: one or two words for the key line.
@@ -69,6 +67,7 @@ REPLAY, HELP = "replay", "help"
 STEPS = "steps"
 STORE = "store"
 LIST, TREE = "list", "tree"
+MOVE = "move"
 
 KEYS: tuple[KeySpec, ...] = (
     KeySpec("console.help", ANYWHERE, "f1", "help", "help", "All keys and commands", "F1", True),
@@ -124,6 +123,17 @@ KEYS: tuple[KeySpec, ...] = (
         "Ctrl+G",
         True,
     ),
+    KeySpec(
+        "session.undo",
+        SESSION,
+        "f8",
+        "undo",
+        "undo",
+        "Take back your last decision if it hasn't started, wherever you are",
+        "F8",
+        True,
+        line=False,
+    ),
     KeySpec("session.pane", SESSION, "f6", "next_pane", "pane", "Next pane: Plan, History, Stream, Answer", "F6", True),
     KeySpec("session.replay", SESSION, "f5", "replay", "replay", "Step through the session's past", "F5", True),
     KeySpec("question.1", QUESTION, "1,a", "act(1)", "approve", "Approve exactly what is shown", "1 a"),
@@ -156,6 +166,8 @@ KEYS: tuple[KeySpec, ...] = (
     KeySpec("plan.show", PLAN, "enter", "select_cursor", "show", "Show the TODO whole, with its result", "Enter"),
     KeySpec("plan.approve", PLAN, "a", "act('approve')", "approve", "Review the marked, or it: then approve", "a"),
     KeySpec("plan.skip", PLAN, "s", "act('skip')", "skip", "Skip the marked, or it, once confirmed", "s"),
+    KeySpec("plan.undo", PLAN, "u", "undo", "undo", "Take back its approval, skip or rejection", "u"),
+    KeySpec("plan.take_back", PLAN, "0", "undo_last", "undo", "Take back your last decision", "0", line=False),
     KeySpec(
         "plan.find",
         PLAN,
@@ -183,7 +195,6 @@ KEYS: tuple[KeySpec, ...] = (
     KeySpec("plan.cancel", PLAN, "c", "act('cancel')", "cancel", "Stop the marked, or it, while they run", "c"),
     KeySpec("plan.steps", PLAN, "t", "steps", "steps", "Its team's own steps: states, differences, restore", "t"),
     KeySpec("plan.filter", PLAN, "f", "filter", "stream", "Show only its lines in the stream, or all again", "f"),
-    KeySpec("plan.undo", PLAN, "u", "undo", "undo", "Take back its approval, skip or rejection", "u"),
     KeySpec("plan.first", PLAN, "home,g", "scroll_top", "first", "To the first line", "Home g", line=False),
     KeySpec("plan.last", PLAN, "end,G", "scroll_bottom", "last", "To the last line", "End G", line=False),
     KeySpec("plan.leave", PLAN, "escape", "leave", "prompt", "Back to the prompt", "Esc"),
@@ -344,6 +355,8 @@ KEYS: tuple[KeySpec, ...] = (
     KeySpec("rules.edit", RULES, "e", "edit", "edit", "Change how long it applies, or to what; shown first", "e"),
     KeySpec("rules.revoke", RULES, "x,delete", "revoke", "revoke", "Take the rule back: it asks again", "x Del"),
     KeySpec("rules.close", RULES, "escape,q", "close", "close", "Close", "Esc q"),
+    KeySpec("move.down", MOVE, "down,j", "cursor_down", "down", "One line down", "↓ j", line=False),
+    KeySpec("move.up", MOVE, "up,k", "cursor_up", "up", "One line up", "↑ k", line=False),
     KeySpec("list.choose", LIST, "enter", "select_cursor", "choose", "Choose the line at the cursor", "Enter"),
     KeySpec("tree.choose", TREE, "enter", "select_cursor", "choose", "Choose the part at the cursor", "Enter"),
     KeySpec("tree.fold", TREE, "space", "toggle_node", "open", "Open or close the part at the cursor", "Space"),
@@ -353,51 +366,6 @@ KEYS: tuple[KeySpec, ...] = (
     ),
     KeySpec("finding.forget", FINDING, "escape", "forget", "forget", "Look for nothing", "Esc"),
 )
-
-TITLES = {
-    ANYWHERE: mark("Anywhere"),
-    SESSION: mark("In a session"),
-    QUESTION: mark("Question ({session.question})"),
-    PLAN: mark("Plan pane"),
-    HISTORY: mark("History pane"),
-    STREAM: mark("Stream pane"),
-    ANSWER: mark("Answer pane"),
-    REPLAY: mark("Replay ({session.replay})"),
-    STEPS: mark("A team's own steps ({plan.steps} in a plan)"),
-    STORE: mark("A store's threads (hitl-tui open)"),
-    PROMPT: mark("Prompt"),
-    HOME: mark("First screen"),
-    SESSIONS: mark("Sessions on the first screen"),
-    INBOX: mark("Inbox ({console.inbox})"),
-    VIEWER: mark("Text on the whole screen"),
-    HELP: mark("This help"),
-    CONFIRM: mark("A question to confirm"),
-    WORDS: mark("Text to enter"),
-    FORM: mark("Fields to fill in, texts to edit"),
-    SAY: mark("An answer in words"),
-    READING: mark("What is read to its end before it counts"),
-    REVIEW: mark("Review of the marked"),
-    ALWAYS: mark("Always allow"),
-    PART: mark("Calls one by one"),
-    CHOOSING: mark("Options to choose from"),
-    RULES: mark("Rules"),
-    LIST: mark("Lists"),
-    TREE: mark("A state, part by part"),
-    FINDING: mark("Search words"),
-}
-
-# Where a text field may have the focus: there no key may be a character that is typed.
-TYPED = frozenset({PROMPT, WORDS, FORM, SAY, FINDING})
-# What a dialog has besides, and what it is one of: both apply at the same time.
-WITHIN = {
-    REVIEW: {READING},
-    ALWAYS: {READING},
-    PART: {READING},
-    HELP: {VIEWER},
-    SAY: {FORM},
-    LIST: {HOME, INBOX, REPLAY, STEPS, RULES, CHOOSING},
-    TREE: {REPLAY, STEPS},
-}
 
 
 def bindings(*where: str) -> list[Binding]:

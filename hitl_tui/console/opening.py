@@ -16,8 +16,18 @@ class Opening:
     """One opening; what was sent meanwhile is for its session and for no other (C8)."""
 
     def __init__(self) -> None:
+        self._begun = False
         self._over = asyncio.Event()
         self._link: Link | None = None
+
+    def begin(self) -> Opening:
+        """Return what stands for the session that is opened now: this one, unless it stands for another one already.
+
+        Before the first session is opened somebody may have sent something; it is for that session.
+        """
+        found = Opening() if self._begun or self.is_set() else self
+        found._begun = True
+        return found
 
     def is_set(self) -> bool:
         """Return whether it is over."""

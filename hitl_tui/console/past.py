@@ -14,6 +14,7 @@ from hitl_tui.console.rows import Row, in_line, labelled, markdown_row, text_row
 from hitl_tui.console.subject import input_rows
 from hitl_tui.console.terms import clock_words, day_words, duration_words, moment
 from hitl_tui.console.words import PlanLines, PlanRow, history_said, number_of, status_words
+from hitl_tui.core.requests import said_of
 from hitl_tui.core.safe_text import one_line, safe_text
 from hitl_tui.core.todos import SupervisorTodo
 from hitl_tui.language import _, mark, render
@@ -43,6 +44,8 @@ _DECIDED = {
     "reject": mark("reject {todo}"),
     "skip": mark("skip {todo}"),
     "respond": mark("respond to {todo}"),
+    "edit": mark("edit and approve {todo}"),
+    "ignore": mark("ignore {todo}"),
     "retry": mark("retry {todo}"),
     "stop": mark("stop {todo}"),
     "use_as_done": mark("use {todo} as done"),
@@ -150,7 +153,7 @@ def deed(kind: str, data: Mapping[str, Any]) -> str:
     """
     todo = number_of(str(data.get("todo_id", ""))) if data.get("todo_id") else ""
     if kind == "decided":
-        asked, verdict = str(data.get("asked", "")), str(data.get("verdict", ""))
+        asked, verdict = str(data.get("asked", "")), said_of(str(data.get("verdict", "")), str(data.get("action", "")))
         return _verdict(verdict, todo or (_(_ASKED[asked]) if asked in _ASKED else asked))
     if kind == "move":
         kind = str(data.get("where", ""))

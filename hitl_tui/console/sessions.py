@@ -20,6 +20,7 @@ from hitl_tui.resources import Starter, materialise
 if TYPE_CHECKING:
     from hitl_tui.config.graphs import Attachment
     from hitl_tui.console.app import HitlApp
+    from hitl_tui.console.screens.inbox import Inbox
     from hitl_tui.supervisor.snapshot import Snapshot
     from hitl_tui.supervisor.summaries import SessionSummary
 
@@ -41,6 +42,7 @@ class Sessions:
         self._listing = False
         self._stamp: tuple[int, ...] = ()
         self._shown = False
+        self._listed: Inbox | None = None
         self.opened = ""
         """Id of the session that is open on its screen; empty for none."""
 
@@ -136,8 +138,10 @@ class Sessions:
             self._app.push_screen(self._app.session)
 
     def inbox(self) -> None:
-        """Show the questions of all sessions, and go to the one that is chosen."""
-        if isinstance(self._app.screen, LastingScreen):
+        """Show the questions of all sessions, and go to the one that is chosen; close the list where it is shown."""
+        if self._listed is not None and self._app.screen is self._listed:
+            self._listed.action_close()
+        elif isinstance(self._app.screen, LastingScreen):
             self._app.start(self._inbox(), "inbox")
 
     async def _inbox(self) -> None:
@@ -147,7 +151,11 @@ class Sessions:
         views = await app.engine.requests()
         if not isinstance(app.screen, LastingScreen):
             return
-        chosen = await app.push_screen_wait(Inbox(views, self.opened))
+        self._listed = Inbox(views, self.opened)
+        try:
+            chosen = await app.push_screen_wait(self._listed)
+        finally:
+            self._listed = None
         if chosen is None:
             return
         session, request = chosen
@@ -182,6 +190,8 @@ class Sessions:
     async def _count_inbox(self) -> None:
         self._counting = False
         waiting = await self._app.engine.requests()
+        if self._listed is not None:
+            self._listed.take(waiting)
         if self._app.session_mounted:
             self._app.session.inbox(len(waiting))
 

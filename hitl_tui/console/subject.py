@@ -67,7 +67,9 @@ def limits(arguments: Mapping[str, Any], workspace: str) -> Iterable[Row]:
 
 def inputs(subject: Mapping[str, Any]) -> Iterable[Row]:
     """Which results of other steps it would get, with the beginnings of their digests."""
-    if used := subject.get("inputs"):
+    # A command gets its arguments and nothing else; what it comes after stands with its dependencies.
+    command = isinstance((subject.get("arguments") or {}).get("argv"), list)
+    if (used := subject.get("inputs")) and not command:
         known = ", ".join(f"{number_of(k)} ({v[:8] if v else _('not there yet')})" for k, v in used.items())
         yield labelled(_("uses"), _("results of {known}").format(known=known))
 

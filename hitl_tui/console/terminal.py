@@ -32,6 +32,8 @@ HUNG_UP = 129
 """Exit code of a console whose terminal is gone, as a shell gives it to what a hang-up ended."""
 
 _BOX = re.compile("[\u2500-\u257f\u2580-\u259f]")
+_HEAVY = str.maketrans(dict.fromkeys("┏┓┗┛┃", "#") | {"━": "="})
+"""Frames of what has the focus: they are told from others without colour, too."""
 _BRAILLE = re.compile("[\u2800-\u28ff]")
 _MOVING = re.compile("[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\U000e0000-\U000e0fff]")
 
@@ -73,7 +75,7 @@ def _harmless(text: str) -> str:
 
 @lru_cache(2048)
 def _in_ascii(text: str, encoding: str) -> str:
-    signs = _BRAILLE.sub("*", _BOX.sub("+", text.translate(SIGNS)))
+    signs = _BRAILLE.sub("*", _BOX.sub("+", text.translate(_HEAVY).translate(SIGNS)))
     if not encoding or signs.isascii():
         return signs
     return "".join(c if _has_form(c, encoding) else "?" * cell_width(c) for c in signs)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Iterable
 
 from hitl_tui.core.errors import UnknownName
@@ -38,3 +39,39 @@ def resolve_id(text: str, ids: Iterable[str], what: str = "TODO") -> str:
 def clip(text: str, length: int = 60) -> str:
     """Return the text, cut for a message."""
     return text if len(text) <= length else text[: length - 1] + "…"
+
+
+def titled(text: str) -> str:
+    """Return what a TODO is called whose task is this text: its first line, cut."""
+    return clip(text.strip().split("\n")[0])
+
+
+def person(name: str) -> str:
+    """Return what a person's name is compared by: `ops`, `OPS` and `ｏｐｓ` are one person (M8)."""
+    return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", name).casefold())
+
+
+def plain_name(name: str) -> str:
+    """Return a person's name; one whose letters look alike over several scripts with its foreign ones as code points.
+
+    `оps` with a Cyrillic о is `оps (U+043E)`.
+    """
+    scripts = [_script(character) for character in name]
+    mixed = {script for script in scripts if script}
+    if len(mixed) < 2:
+        return name
+    usual = "LATIN" if "LATIN" in mixed else next(script for script in scripts if script)
+    foreign = [f"U+{ord(c):04X}" for c, script in zip(name, scripts, strict=True) if script not in ("", usual)]
+    return f"{name} ({', '.join(dict.fromkeys(foreign))})"
+
+
+_ALIKE = frozenset({"LATIN", "CYRILLIC", "GREEK", "ARMENIAN", "CHEROKEE", "COPTIC", "LISU"})
+"""Scripts with letters that can't be told from each other's; a Korean name beside a Latin one can."""
+
+
+def _script(character: str) -> str:
+    """Return the script of a letter that can be taken for another script's, empty for anything else."""
+    if not character.isalpha():
+        return ""
+    script = unicodedata.name(character, "").partition(" ")[0]
+    return script if script in _ALIKE else ""

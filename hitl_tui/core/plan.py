@@ -152,6 +152,7 @@ class AgentFacts:
         timeout: the team's own limit in seconds.
         bind: task text and parameters → exact arguments (raises BadInput).
         risk_of: exact arguments → risk class.
+        reads_results: the team looks at what earlier TODOs found.
     """
 
     name: str
@@ -162,6 +163,7 @@ class AgentFacts:
     timeout: float
     bind: Callable[[str, Mapping[str, Any]], dict[str, Any]]
     risk_of: Callable[[Mapping[str, Any]], Risk]
+    reads_results: bool = True
 
 
 @dataclass(frozen=True, slots=True)

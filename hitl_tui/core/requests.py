@@ -9,6 +9,7 @@ from typing import Any
 
 from hitl_tui.core.digest import short_id
 from hitl_tui.core.errors import Refused
+from hitl_tui.core.names import person, plain_name
 from hitl_tui.core.policy import Terms
 
 
@@ -50,6 +51,9 @@ OPTIONS: Mapping[Kind, tuple[Verdict, ...]] = {
     Kind.EXTERNAL: (Verdict.APPROVE, Verdict.REJECT),
 }
 
+
+_TELLING = frozenset({"approve", "edit", "reject", "ignore"})
+"""Actions of a team's question that say what a person meant; the others are ways to give an answer."""
 
 BY_RULE = "rule"
 """The channel of decisions that a standing rule makes (C3)."""
@@ -140,13 +144,15 @@ class Decision:
     Args:
         request_id: the request.
         verdict: what was said.
-        by: who; distinct names are distinct people.
+        by: who; names that differ in more than case or form of their letters are distinct people.
         digest: digest of the subject that was shown to them.
         at: ISO 8601, UTC.
         channel: `console`, `repl`, `cli`, `policy`, `deadline`, …
         level: their approver level.
         reason: their words.
         value: an answer, for `respond` and for interrupts.
+        action: what they chose to answer with, where the question itself gives ways to: `approve`, `edit`, `reject`,
+            …; empty for other questions, for a value that was given as it is, and in older records.
     """
 
     request_id: str
@@ -158,9 +164,17 @@ class Decision:
     level: int = 0
     reason: str = ""
     value: Any = None
+    action: str = ""
+
+    @property
+    def said(self) -> str:
+        """What the person did, in a word."""
+        return said_of(self.verdict, self.action)
 
     def to_dict(self) -> dict[str, Any]:
+        chosen = {"action": self.action} if self.action else {}
         return {
+            **chosen,
             "request_id": self.request_id,
             "verdict": self.verdict.value,
             "by": self.by,
@@ -184,7 +198,13 @@ class Decision:
             level=int(data.get("level", 0)),
             reason=data.get("reason", ""),
             value=data.get("value"),
+            action=data.get("action", ""),
         )
+
+
+def said_of(verdict: str, action: str) -> str:
+    """Return what was done, in a word: the action that was chosen where it says more than `respond`."""
+    return action if verdict == Verdict.RESPOND and action in _TELLING else str(verdict)
 
 
 class Outcome(StrEnum):
@@ -248,7 +268,7 @@ def resolve(request: Request, decisions: Iterable[Decision], now: str) -> Resolu
             continue
         answer = short_id(decision.value) if decision.verdict is Verdict.RESPOND else ""
         given = voters.setdefault((decision.verdict, answer), {})
-        given.setdefault(decision.by, decision)
+        given.setdefault(person(decision.by), decision)
         if len(given) >= needed(request, decision.verdict):
             outcome = Outcome.REJECTED if decision.verdict in REFUSING else Outcome.APPROVED
             return Resolution(outcome, decision.verdict, tuple(given.values()))
@@ -288,12 +308,14 @@ def check_decision(request: Request | None, earlier: Sequence[Decision], decisio
         raise Refused(f"This question expired at {request.deadline}.", reason="late")
     if resolution.decided:
         last = resolution.decisions[-1]
-        reason = "repeated" if last.by == decision.by and last.verdict == decision.verdict else "late"
-        raise Refused(f"This was decided already: {last.verdict} by {last.by}.", reason=reason)
+        own = person(last.by) == person(decision.by)
+        reason = "repeated" if own and last.verdict == decision.verdict else "late"
+        raise Refused(f"This was decided already: {last.said} by {plain_name(last.by)}.", reason=reason)
     objection = _objection(request, decision)
     if objection:
         raise Refused(objection[1], reason=objection[0])
-    if any(d.by == decision.by and d.verdict == decision.verdict for d in earlier if not _objection(request, d)):
+    who = person(decision.by)
+    if any(person(d.by) == who and d.verdict == decision.verdict for d in earlier if not _objection(request, d)):
         raise Refused(f"{decision.by} has said {decision.verdict} already.", reason="repeated")
 
 
@@ -304,7 +326,7 @@ def _objection(request: Request, decision: Decision) -> tuple[str, str] | None:
     if decision.verdict not in request.options:
         options = ", ".join(request.options)
         return "not_allowed", f'"{decision.verdict}" doesn\'t answer this question; it takes {options}.'
-    if request.requester and decision.by == request.requester:
+    if request.requester and person(decision.by) == person(request.requester):
         return "not_allowed", f"{decision.by} asked for this and can't decide it."
     if decision.level < request.terms.level:
         return (

@@ -184,8 +184,8 @@ def _first_open(draft: Draft) -> float:
 
 def _with_inputs(draft: Draft, todo: SupervisorTodo) -> SupervisorTodo:
     """Freeze what a TODO without dependencies of its own gets: what was completed before it when it asks."""
-    if todo.dependencies or not todo.metadata.get("manual"):
-        return todo
+    if todo.dependencies or not todo.metadata.get("manual") or todo.metadata.get("alone") or todo.command:
+        return todo  # what reads no results isn't asked about anew because of them
     done = sorted(draft.with_status(Status.COMPLETED), key=draft.rank)
     return replace(todo, metadata={**todo.metadata, "inputs": done[-_KEPT_INPUTS:]})
 

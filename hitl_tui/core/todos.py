@@ -8,7 +8,7 @@ from enum import StrEnum
 from types import MappingProxyType
 from typing import Any
 
-from hitl_tui.core.errors import BadInput, IllegalTransition, UnknownName
+from hitl_tui.core.errors import BadInput, IllegalTransition, StorageError, UnknownName
 from hitl_tui.core.events import seconds_between
 from hitl_tui.core.names import clip
 from hitl_tui.core.policy import Risk
@@ -242,7 +242,19 @@ class SupervisorTodo:
 
     @classmethod
     def from_state(cls, data: Mapping[str, Any]) -> SupervisorTodo:
-        """Return the TODO that `to_state` wrote: like `from_dict` without its checks, for what we wrote ourselves."""
+        """Return the TODO that `to_state` wrote: like `from_dict` without its checks, for what we wrote ourselves.
+
+        Raises:
+            StorageError: a newer version wrote it.
+        """
+        try:
+            return cls._from_state(data)
+        except (TypeError, ValueError):
+            check_known([data])
+            raise
+
+    @classmethod
+    def _from_state(cls, data: Mapping[str, Any]) -> SupervisorTodo:
         values: dict[str, Any] = dict(data)
         values["status"] = Status(values["status"])
         if "priority" in values:
@@ -329,3 +341,19 @@ def summarise(statuses: Iterable[str]) -> dict[str, int]:
         if status == Status.WAITING_APPROVAL:
             counts[Status.PENDING] += 1
     return {str(key): value for key, value in counts.items()}
+
+
+def check_known(states: Iterable[Mapping[str, Any]]) -> None:
+    """Check that TODOs as checkpoints keep them hold nothing that this version doesn't know, and would lose.
+
+    Raises:
+        StorageError: a newer version wrote them.
+    """
+    found = {name for state in states for name in state} - _FIELD_SET
+    if found:
+        names = clip(", ".join(sorted(map(str, found))))
+        raise StorageError(
+            f"This session was made by a newer version of hitl-tui: its TODOs have {names}, which this version "
+            "doesn't know; nothing was changed.",
+            help="Open it with that version.",
+        )

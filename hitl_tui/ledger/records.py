@@ -186,7 +186,10 @@ def decided_event(view: RequestView) -> dict[str, Any]:
     if resolution.verdict is None:
         raise ValueError(f"request {request.id} isn't settled")
     last = resolution.decisions[-1] if resolution.decisions else None
+    chosen = {d.action for d in resolution.decisions}
+    action = {"action": last.action} if last and last.action and len(chosen) == 1 else {}
     return {
+        **action,
         "kind": "decided",
         "request_id": request.id,
         "asked": request.kind.value,

@@ -291,7 +291,9 @@ def explain(path: Path, error: Exception) -> HitlError:
     """Return the one sentence for a failure of SQLite or of the file system."""
     code = _code(error)
     if code == sqlite3.SQLITE_FULL:
-        return StorageError(f"There is no room for the ledger {path}: nothing was written; make room and try again.")
+        return StorageError(
+            f"There is no room for the ledger {path}. Make room; what was recorded before counts; look at it first."
+        )
     if _is_busy(error):
         return StorageError(f"Another program keeps the ledger {path} locked: nothing was written; try again.")
     if code == sqlite3.SQLITE_NOTADB:

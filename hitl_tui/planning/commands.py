@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from itertools import islice
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from itertools import pairwise
 from typing import Any, Protocol
 
-from hitl_tui.core.errors import BadInput, PlanError
-from hitl_tui.planning.reading import terms_of
+from hitl_tui.core.errors import PlanError
+from hitl_tui.planning.clauses import Clause, Span, split, unread
+from hitl_tui.planning.deeds import Profile, by_deed, known_in, profile_of
+from hitl_tui.planning.parameters import PAIR, bind, refuse_missing
 from hitl_tui.planning.ruleset import CommandRules, Expression, Rules
 
-_PAIR = re.compile(
-    r"""(?<![\w=-])(?:--)?(?P<name>[A-Za-z][\w-]{0,40})=(?P<value>"[^"\n]{0,400}"|'[^'\n]{0,400}'|\S{1,400})"""
-)
-_TRAILING = ".,;!?"
+_SIGNS = " \t.,;:!?-*•–`\"'()"
+_ITEM = re.compile(r"(?m)(?:^|(?<=[\s:]))(\d{1,2})([.)])(?=\s)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,17 +80,34 @@ class Call:
         parameters: those given; defaults are left to the team.
         start: where in the text it stands.
         end: where that clause ends.
+        unread: the parts of that clause that nothing was made of.
     """
 
     command: str
     parameters: Mapping[str, Any]
     start: int
     end: int
+    unread: tuple[str, ...] = ()
 
     @property
     def said(self) -> str:
         """The call on one line: `clean-logs dir=logs days=30`."""
         return " ".join([self.command, *(f"{k}={v}" for k, v in self.parameters.items())])
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What a text asks of the declared commands.
+
+    Args:
+        calls: those it asks for, in order.
+        beside: the clauses that ask for none, without those that ask that one not be run.
+        unclear: clauses that name a command and may not ask for it, each with the command.
+    """
+
+    calls: tuple[Call, ...]
+    beside: tuple[Clause, ...] = ()
+    unclear: tuple[tuple[str, str], ...] = ()
 
 
 def calls_in(
@@ -98,7 +116,17 @@ def calls_in(
     rules: Rules,
     named_only: Callable[[str], bool] = lambda clause: False,
 ) -> list[Call]:
-    """Return the declared commands a text asks for, in order.
+    """Return the declared commands a text asks for, in order; see `asked_in`."""
+    return list(asked_in(text, commands, rules, named_only).calls)
+
+
+def asked_in(
+    text: str,
+    commands: Mapping[str, CommandFacts],
+    rules: Rules,
+    named_only: Callable[[str], bool] = lambda clause: False,
+) -> Asked:
+    """Return the declared commands a text asks for, and what it says besides.
 
     Args:
         text: what a person wrote.
@@ -110,24 +138,163 @@ def calls_in(
         PlanError: it asks for a command that isn't declared, or a required parameter is missing or unknown.
         BadInput: what it asks for fits several commands.
     """
-    found: list[Call] = []
-    named = [name for name in sorted(commands, key=len, reverse=True) if spoken_name(name).search(text)]
-    profiles = [_profile(facts, rules) for facts in commands.values()]
-    for start, clause in clauses(text, rules):
-        name = _by_name(clause, named, rules)
-        if not name and not named_only(clause) and not _talked_about(clause, named):
-            name = _by_deed(clause, profiles, rules)
-        if name:
-            parameters = _parameters(clause, commands[name], rules.commands)
-            found.append(Call(name, parameters, start, start + len(clause)))
+    text = _without_numbers(text)
+    mentions = _mentions(text, commands)
+    profiles = {facts.name: profile_of(facts, rules) for facts in commands.values()}
+    heard = [
+        _hear(clause, mentions, commands, profiles, rules)
+        for clause in split(text, [m.place[0] for m in mentions], rules)
+    ]
+    calls: list[Call] = []
+    beside: list[Clause] = []
+    unclear: list[tuple[str, str]] = []
+    for one in _together(heard):
+        clause, name, place = one.clause, one.name, one.place
+        if one.verdict is _Verdict.UNCLEAR:
+            unclear.append((clause.text.strip(), name))
+        if not name and not named_only(clause.text):
+            name, place = by_deed(clause.text, list(profiles.values()), rules)
+            one = replace(one, verdict=_Verdict.CALLED if name else one.verdict)
+        if one.verdict is _Verdict.CALLED:
+            calls += _calls(clause, commands[name], place, profiles[name], rules)
         else:
-            _refuse_undeclared(clause, commands, rules.commands)
-    return found
+            _refuse_undeclared(clause.text, commands, rules.commands)
+            if one.verdict not in (_Verdict.UNCLEAR, _Verdict.NEGATED):
+                beside.append(clause)
+    return Asked(tuple(calls), tuple(beside), tuple(unclear))
 
 
-def _talked_about(clause: str, names: Sequence[str]) -> bool:
-    """Whether a command is named and not called; what its name says ("clean logs") is no request then."""
-    return any(spoken_name(name).search(clause) for name in names if "-" in name or "_" in name)
+def _without_numbers(text: str) -> str:
+    """Return a numbered list with a stop for each of its numbers, at the same length."""
+    found = list(_ITEM.finditer(text))
+    if [int(m[1]) for m in found] != list(range(1, len(found) + 1)):
+        return text
+    for m in found:
+        text = text[: m.start()] + ";".rjust(len(m.group())) + text[m.end() :]
+    return text
+
+
+@dataclass(frozen=True, slots=True)
+class _Mention:
+    """A command's name in a text."""
+
+    name: str
+    place: Span
+
+
+def _mentions(text: str, commands: Mapping[str, CommandFacts]) -> list[_Mention]:
+    """Return where commands are named, in order; a longer name goes before one that is part of it."""
+    taken = [m.span("value") for m in PAIR.finditer(text)]
+    found: list[_Mention] = []
+    for name in sorted(commands, key=len, reverse=True):
+        for match in spoken_name(name).finditer(text):
+            start, end = match.span()
+            if not any(s < end and start < e for s, e in taken):
+                found.append(_Mention(name, (start, end)))
+                taken.append((start, end))
+    return sorted(found, key=lambda m: m.place)
+
+
+class _Verdict(StrEnum):
+    CALLED = "called"
+    NEGATED = "negated"
+    ASKED_ABOUT = "asked about"
+    UNCLEAR = "unclear"
+    NOTHING = "nothing"
+
+
+@dataclass(frozen=True, slots=True)
+class _Heard:
+    """What a clause says of the command it names.
+
+    Args:
+        clause: the clause.
+        name: the command; empty where none is named.
+        place: where its name stands in the clause.
+        verdict: what is said of it.
+        bare: nothing but the name is said.
+    """
+
+    clause: Clause
+    name: str = ""
+    place: Span = (0, 0)
+    verdict: _Verdict = _Verdict.NOTHING
+    bare: bool = False
+
+
+def _hear(
+    clause: Clause,
+    mentions: Sequence[_Mention],
+    commands: Mapping[str, CommandFacts],
+    profiles: Mapping[str, Profile],
+    rules: Rules,
+) -> _Heard:
+    found = []
+    for mention in mentions:
+        start, end = (at - clause.start for at in mention.place)
+        if start >= 0 and end <= len(clause.text):
+            verdict = _verdict(clause, (start, end), commands[mention.name], profiles[mention.name], rules)
+            bare = not _opening(clause.text[:start], rules) and not clause.text[end:].strip(_SIGNS)
+            found.append(_Heard(clause, mention.name, (start, end), verdict, bare))
+    said = [one for one in found if one.verdict is not _Verdict.NOTHING]
+    return min(said, key=lambda one: list(_Verdict).index(one.verdict), default=_Heard(clause))
+
+
+def _verdict(clause: Clause, place: Span, facts: CommandFacts, profile: Profile, rules: Rules) -> _Verdict:
+    asked, howto = rules.commands, rules.words.howto
+    before = clause.text[max(0, place[0] - 60) : place[0]]
+    after = clause.text[place[1] : place[1] + 60]
+    if asked.negated_before.search(before) or asked.negated_after.search(after):
+        return _Verdict.NEGATED
+    if howto.search(before):
+        return _Verdict.ASKED_ABOUT
+    if asked.run_before.search(before):
+        return _Verdict.CALLED
+    if howto.search(PAIR.sub("", after)) or asked.statement.match(after.rstrip("? ")):
+        return _Verdict.ASKED_ABOUT
+    if asked.run_after.search(PAIR.sub("", after).lstrip()):
+        return _Verdict.CALLED
+    alone = not _opening(clause.text[: place[0]], rules)
+    if alone and (PAIR.match(after.lstrip()) or not after.strip(_SIGNS)):
+        return _Verdict.CALLED
+    bound = bind(clause.text, facts, asked, place)
+    used = [place, *(span for one in bound for span in one.used), *known_in(clause.text, profile, rules)]
+    given, all_read = any(one.used for one in bound), not unread(clause.text, used, rules)
+    if (given and all_read) or (alone and (given or all_read)):
+        return _Verdict.CALLED
+    # One word may mean anything.
+    return _Verdict.UNCLEAR if any(sign in facts.name for sign in "-_") else _Verdict.NOTHING
+
+
+def _opening(text: str, rules: Rules) -> str:
+    """Return what stands before a name, without the words that only lead over to it."""
+    text = f"{text.strip(_SIGNS)} "
+    while text.strip() and (rest := rules.commands.lead.sub("", text)) != text:
+        text = rest
+    return text.strip()
+
+
+def _together(heard: Sequence[_Heard]) -> Iterator[_Heard]:
+    """Yield what was heard; a "don't" or a question goes for all that a list only names."""
+    heard = list(heard)
+    for pairs in (list(pairwise(range(len(heard)))), list(pairwise(reversed(range(len(heard)))))):
+        for one, other in pairs:
+            if not heard[max(one, other)].clause.listed or not heard[other].bare:
+                continue
+            if heard[one].verdict is _Verdict.NEGATED and heard[other].verdict is _Verdict.CALLED:
+                heard[other] = replace(heard[other], verdict=_Verdict.NEGATED)
+            elif heard[one].verdict is _Verdict.ASKED_ABOUT and heard[other].verdict is _Verdict.CALLED:
+                heard[other] = replace(heard[other], verdict=_Verdict.ASKED_ABOUT)
+    yield from heard
+
+
+def _calls(clause: Clause, facts: CommandFacts, place: Span, profile: Profile, rules: Rules) -> Iterator[Call]:
+    bound = bind(clause.text, facts, rules.commands, place)
+    used = [place, *(span for one in bound for span in one.used), *known_in(clause.text, profile, rules)]
+    left = unread(clause.text, used, rules)
+    for one in bound:
+        refuse_missing(one, facts)
+        yield Call(facts.name, one.parameters, clause.start, clause.start + len(clause.text), left)
 
 
 def call_named(name: str, text: str, commands: Mapping[str, CommandFacts], rules: Rules) -> Call:
@@ -136,140 +303,23 @@ def call_named(name: str, text: str, commands: Mapping[str, CommandFacts], rules
     Raises:
         PlanError: a required parameter is missing, or one is unknown.
     """
-    return Call(name, _parameters(text, commands[name], rules.commands), 0, len(text))
+    bound, *_ = bind(text, commands[name], rules.commands)
+    refuse_missing(bound, commands[name])
+    return Call(name, bound.parameters, 0, len(text))
 
 
 def without_call(clause: str, name: str) -> str:
     """Return a clause with a command's name and parameters blanked, at the same length."""
-    for expression in (spoken_name(name), _PAIR):
+    for expression in (spoken_name(name), PAIR):
         clause = expression.sub(lambda m: " " * len(m.group()), clause)
     return clause
 
 
-def asks_for_deed(text: str, rules: Rules) -> bool:
-    """Whether a text asks that something be done to something, declared or not."""
-    for _, clause in clauses(text, rules):
-        for key, action in rules.commands.actions.items():
-            if key not in _LOOKING and _requested(clause, action, rules) and _concepts(clause, rules.commands.objects):
-                return True
-    return False
-
-
-_LOOKING = frozenset({"list", "count", "measure", "verify"})
-
-
-def clauses(text: str, rules: Rules) -> list[tuple[int, str]]:
-    """Return the clauses of a text, up to a bound, and where each begins."""
-    found, at = [], 0
-    for match in islice(rules.commands.clause.finditer(text), rules.limits.clauses):
-        found.append((at, text[at : match.start()]))
-        at = match.end()
-    found.append((at, text[at:]))
-    return [(start, clause) for start, clause in found if clause.strip()]
-
-
-def _by_name(clause: str, names: Sequence[str], rules: Rules) -> str:
-    asked, howto = rules.commands, rules.words.howto
-    for name in names:
-        for match in spoken_name(name).finditer(clause):
-            before = clause[max(0, match.start() - 60) : match.start()]
-            after = clause[match.end() : match.end() + 60]
-            if howto.search(before) or asked.negated_before.search(before) or asked.negated_after.search(after):
-                continue
-            if asked.run_before.search(before):
-                return name
-            if asked.run_after.search(_PAIR.sub("", after).lstrip()) and not howto.search(after):
-                return name
-            opening = clause[: match.start()].strip()
-            alone = not opening or not asked.lead.sub("", f"{opening} ").strip()
-            if alone and (_PAIR.match(after.lstrip()) or not after.strip(_TRAILING + " ")):
-                return name
-    return ""
-
-
 def spoken_name(name: str) -> Expression:
-    """Return an expression for a command's name as people write it: `clean-logs`, `clean logs`."""
-    spoken = "[-_ ]".join(re.escape(part) for part in re.split("[-_]", name))
-    return re.compile(rf"(?<![A-Za-z0-9_-]){spoken}(?![A-Za-z0-9_-])", re.IGNORECASE)
-
-
-@dataclass(frozen=True, slots=True)
-class _Profile:
-    """What a declared command does, by its name and description."""
-
-    name: str
-    actions: frozenset[str]
-    objects: frozenset[str]
-    modifiers: frozenset[str]
-    nouns: tuple[Expression, ...]
-
-
-def _profile(facts: CommandFacts, rules: Rules) -> _Profile:
-    said = " ".join([*re.split("[-_]", facts.name), facts.description[: rules.limits.revise]])
-    known = [
-        *rules.commands.actions.values(),
-        *rules.commands.objects.values(),
-        *rules.commands.modifiers.values(),
-    ]
-    spans = [m.span() for expression in known for m in expression.finditer(said)]
-    nouns = [n for n in terms_of(said, rules.words, spans) if len(n) > 2 or not n.isascii()]
-    return _Profile(
-        name=facts.name,
-        actions=_concepts(said, rules.commands.actions),
-        objects=_concepts(said, rules.commands.objects),
-        modifiers=_concepts(said, rules.commands.modifiers),
-        nouns=tuple(re.compile(rf"(?<!\w){re.escape(n)}", re.IGNORECASE) for n in nouns),
-    )
-
-
-def _by_deed(clause: str, profiles: Sequence[_Profile], rules: Rules) -> str:
-    actions = {key for key, action in rules.commands.actions.items() if _requested(clause, action, rules)}
-    if not actions:
-        return ""
-    objects = _concepts(clause, rules.commands.objects)
-    modifiers = _concepts(clause, rules.commands.modifiers)
-    spans = [m.span() for key in actions for m in rules.commands.actions[key].finditer(clause)]
-    bare = not terms_of(clause, rules.words, spans)
-    scores: dict[str, int] = {}
-    for profile in profiles:
-        deeds, things = actions & profile.actions, objects & profile.objects
-        nouns = sum(noun.search(clause) is not None for noun in profile.nouns)
-        if deeds and (things or nouns or bare):
-            scores[profile.name] = (
-                4 * len(deeds)
-                + 4 * len(things)
-                + 2 * nouns
-                + len(modifiers & profile.modifiers)
-                - len(objects - profile.objects)
-            )
-    best = [name for name, score in scores.items() if score == max(scores.values())]
-    if len(best) > 1:
-        raise BadInput(
-            f"Several declared commands could be meant: {', '.join(sorted(best))}; name one.",
-            help=f'For example: "run {sorted(best)[0]}"',
-        )
-    return best[0] if best else ""
-
-
-def _concepts(text: str, concepts: Mapping[str, Expression]) -> frozenset[str]:
-    return frozenset(key for key, expression in concepts.items() if expression.search(text))
-
-
-def _requested(clause: str, action: Expression, rules: Rules) -> bool:
-    """Whether a clause asks for this action ("지워줘", "로그 삭제", "delete …"), not how it is done."""
-    if rules.words.howto.search(clause):
-        return False
-    plain = rules.commands.lead.sub("", clause.strip().lower())
-    for match in action.finditer(clause):
-        rest = clause[match.end() : match.end() + 20].strip(_TRAILING + " ")
-        if rules.commands.negated_deed.search(rest):
-            continue
-        if match.group().isascii():
-            if action.match(plain):
-                return True
-        elif not rest or rules.commands.request.search(rest):
-            return True
-    return False
+    """Return an expression for a command's name as people write it: `clean-logs`, `clean logs`, `clean the logs`."""
+    between = r"(?:[-_ ]|\s(?:the|my|our|all|all the|a|one)\s)"
+    spoken = between.join(re.escape(part) for part in re.split("[-_]", name))
+    return re.compile(rf"(?<![A-Za-z0-9_./-]){spoken}(?![A-Za-z0-9_/-]|\.\w)", re.IGNORECASE)
 
 
 def _refuse_undeclared(clause: str, commands: Mapping[str, CommandFacts], rules: CommandRules) -> None:
@@ -280,60 +330,3 @@ def _refuse_undeclared(clause: str, commands: Mapping[str, CommandFacts], rules:
             known = ", ".join(sorted(commands)) or "none"
             hint = f'; did you mean "{near[0]}"?' if near else f"; declared are: {known}."
             raise PlanError(f'There is no declared command "{match["name"]}"{hint}')
-
-
-def _parameters(clause: str, facts: CommandFacts, rules: CommandRules) -> dict[str, Any]:
-    given: dict[str, Any] = {}
-    for match in _PAIR.finditer(clause):
-        given[match["name"]] = _unquoted(match["value"])
-    unknown = [name for name in given if name not in facts.parameters]
-    if unknown:
-        known = ", ".join(facts.parameters) or "none"
-        raise PlanError(f'The command {facts.name} has no parameter "{unknown[0]}"; it has {known}.')
-    spoken = _PAIR.sub(" ", clause)
-    for name, parameter in facts.parameters.items():
-        if name not in given:
-            value = _spoken(name, parameter, spoken, facts, rules)
-            if value:
-                given[name] = value
-    missing = [n for n, p in facts.parameters.items() if p.default is None and n not in given]
-    if missing:
-        example = " ".join([facts.name, *(f"{n}=…" for n in missing)])
-        raise PlanError(
-            f"The command {facts.name} needs {' and '.join(missing)}.", help=f'For example: "run {example}"'
-        )
-    return {n: _typed(given[n], facts.parameters[n]) for n in facts.parameters if n in given}
-
-
-def _unquoted(value: str) -> str:
-    if len(value) >= 2 and value[0] == value[-1] and value[0] in "\"'":
-        return value[1:-1]
-    return value.rstrip(",;!?") or value
-
-
-def _spoken(name: str, parameter: ParameterFacts, clause: str, facts: CommandFacts, rules: CommandRules) -> str:
-    """Return the value a clause gives in words: a number with its unit, a folder, one of the choices."""
-    if parameter.type in ("integer", "number") and name in rules.units:
-        return _only([m["value"] for m in rules.units[name].finditer(clause)])
-    if parameter.type == "path" and sum(p.type == "path" for p in facts.parameters.values()) == 1:
-        groups = [m.groupdict() for e in rules.paths for m in e.finditer(clause)]
-        return _only([v.rstrip(".") for g in groups for v in g.values() if v])
-    if parameter.choices:
-        return _only([c for c in parameter.choices if re.search(rf"(?<![\w-]){re.escape(c)}(?![\w-])", clause)])
-    return ""
-
-
-def _only(values: Sequence[str]) -> str:
-    """The one value there is; several would be a guess."""
-    return values[0] if len(set(values)) == 1 else ""
-
-
-def _typed(value: str, parameter: ParameterFacts) -> Any:
-    # What doesn't read as its type stays as written: the team's own check says what it expected.
-    if parameter.type == "integer" and re.fullmatch(r"[+-]?[0-9]{1,18}", value):
-        return int(value)
-    if parameter.type == "number" and re.fullmatch(r"[+-]?[0-9]{1,18}(?:\.[0-9]{1,12})?", value):
-        return float(value)
-    if parameter.type == "boolean" and value.lower() in ("true", "false", "yes", "no"):
-        return value.lower() in ("true", "yes")
-    return value

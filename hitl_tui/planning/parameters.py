@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from hitl_tui.core.errors import PlanError
@@ -22,7 +23,7 @@ _VALUE = r"""(?P<value>"[^"\n]{1,400}"|'[^'\n]{1,400}'|[\w.~/@+%-]{1,400})"""
 _LINK = r"(?:은|는|을|를|이|가)?\s{0,3}(?:[:=]|(?:is|of|to|as)(?=\s))?\s{0,3}"
 _BARE = re.compile(rf"(?<![\w.=/-]){_VALUE}")
 _SPOKEN_NUMBER = re.compile(rf"(?<![\w.,/:-])(?P<value>{_NUMBER})(?=$|[\s,;!?]|[.](?:\s|$)|(?:으로|로)(?![가-힣]))")
-_TAIL = re.compile(r"[가-힣]{0,6}$")
+_PARTICLE = re.compile(r"(?<=[A-Za-z0-9])(?:으로|로|을|를|은|는|이|가|와|과|이랑|랑|하고|에서|에|만|도)$")
 _HANGUL = re.compile("[가-힣]")
 _TEXTS = ("string", "path")
 
@@ -48,21 +49,21 @@ class _Given:
     place: Span
 
 
-def bind(clause: str, facts: CommandFacts, rules: CommandRules, after: int | None = None) -> list[Bound]:
+def bind(clause: str, facts: CommandFacts, rules: CommandRules, named: Span | None = None) -> list[Bound]:
     """Return the calls that a clause gives parameters for: one, or one for each value where it lists several.
 
     Args:
         clause: what asks for the command.
         facts: the command.
         rules: how values are said.
-        after: where its name ends; None where it isn't named, so that only what says its parameter is taken.
+        named: where it is asked for; None where that isn't known, so that only what says its parameter is taken.
 
     Raises:
-        PlanError: a parameter that is required is missing, or one is unknown.
+        PlanError: a parameter is unknown.
     """
     given = _pairs(clause, facts)
     pairs = tuple(m.span() for m in PAIR.finditer(clause))
-    rest = _blanked(clause, pairs)
+    rest = _blanked(clause, [*pairs, *([named] if named is not None else [])])
     for name, parameter in facts.parameters.items():
         if name not in given:
             found = _labelled(name, parameter, rest) or _spoken(name, parameter, rest, facts, rules)
@@ -70,8 +71,8 @@ def bind(clause: str, facts: CommandFacts, rules: CommandRules, after: int | Non
                 given[name] = found
                 rest = _blanked(rest, [found.place])
     several: tuple[str, list[_Given]] | None = None
-    if after is not None:
-        several = _unlabelled(rest, after, given, facts, rules)
+    if named is not None:
+        several = _unlabelled(rest, named[1], given, facts, rules)
     if several is None:
         return [_bound(given, pairs, facts)]
     name, values = several
@@ -79,14 +80,22 @@ def bind(clause: str, facts: CommandFacts, rules: CommandRules, after: int | Non
 
 
 def _bound(given: Mapping[str, _Given], pairs: Sequence[Span], facts: CommandFacts) -> Bound:
-    missing = [n for n, p in facts.parameters.items() if p.default is None and n not in given]
+    parameters = {n: _typed(given[n].value, facts.parameters[n]) for n in facts.parameters if n in given}
+    return Bound(parameters, (*pairs, *(g.place for g in given.values())))
+
+
+def refuse_missing(bound: Bound, facts: CommandFacts) -> None:
+    """Check that nothing is missing that has no default.
+
+    Raises:
+        PlanError: something is.
+    """
+    missing = [n for n, p in facts.parameters.items() if p.default is None and n not in bound.parameters]
     if missing:
         example = " ".join([facts.name, *(f"{n}=…" for n in missing)])
         raise PlanError(
             f"The command {facts.name} needs {' and '.join(missing)}.", help=f'For example: "run {example}"'
         )
-    parameters = {n: _typed(given[n].value, facts.parameters[n]) for n in facts.parameters if n in given}
-    return Bound(parameters, (*pairs, *(g.place for g in given.values())))
 
 
 def _pairs(clause: str, facts: CommandFacts) -> dict[str, _Given]:
@@ -107,7 +116,7 @@ def _blanked(text: str, places: Sequence[Span]) -> str:
 def _unquoted(value: str) -> str:
     if len(value) >= 2 and value[0] == value[-1] and value[0] in "\"'":
         return value[1:-1]
-    return value.rstrip(",;!?") or value
+    return _PARTICLE.sub("", value.rstrip(",;!?")) or value
 
 
 def _labelled(name: str, parameter: ParameterFacts, clause: str) -> _Given | None:
@@ -123,12 +132,7 @@ def _labelled(name: str, parameter: ParameterFacts, clause: str) -> _Given | Non
 def _plain(said: str, at: int) -> tuple[str, Span]:
     """Return a value without quotes, a stop or a Korean particle after it, and where it stands."""
     value = _unquoted(said)
-    if value == said.rstrip(",;!?"):
-        value = value.rstrip(".")
-        tail = _TAIL.search(value)
-        if tail is not None and tail.start() and value[tail.start() - 1].isascii():
-            value = value[: tail.start()]
-    return value, (at, at + len(said))
+    return (value if said[0] in "\"'" else value.rstrip(".")), (at, at + len(said))
 
 
 def _fits(value: str, parameter: ParameterFacts) -> bool:
@@ -157,10 +161,10 @@ def _spoken(
         found = [(m, group) for e in rules.paths for m in e.finditer(clause) for group, v in m.groupdict().items() if v]
         return _only([_Given(m[group].rstrip("."), m.span()) for m, group in found])
     if parameter.choices:
-        found = [
+        chosen = [
             m for c in parameter.choices for m in re.finditer(rf"(?<![\w-]){re.escape(c)}(?![A-Za-z0-9_-])", clause)
         ]
-        return _only([_Given(m.group(), m.span()) for m in found])
+        return _only([_Given(m.group(), m.span()) for m in chosen])
     return None
 
 
@@ -177,22 +181,24 @@ def _unlabelled(
     numbers = [n for n, p in free.items() if p.type in ("integer", "number")]
     texts = [n for n, p in free.items() if p.type in _TEXTS]
     if len(numbers) == 1:
-        found = [_Given(m["value"], m.span()) for m in _SPOKEN_NUMBER.finditer(clause)]
+        found = [_Given(m["value"], m.span()) for m in _SPOKEN_NUMBER.finditer(clause, after)]
         found = [g for g in found if not _measured(clause, g.place[1], rules)]
         if len(found) == 1:
             return numbers[0], found
     if len(texts) == 1:
         path = free[texts[0]].type == "path"
-        found = [g for g in _values(clause, rules) if not path or {".", "/"} & set(g.value)]
-        # A list of values goes on right after the name (or stands before it, in Korean); anything else is a guess.
+        found = [g for g in _values(clause, after, rules) if not path or {".", "/"} & set(g.value)]
         if len(found) == 1 or (found and _listed(clause, found, rules)):
             return texts[0], found
     return None
 
 
-def _values(clause: str, rules: CommandRules) -> Iterator[_Given]:
+def _values(clause: str, after: int, rules: CommandRules) -> Iterator[_Given]:
+    """Yield what can only be a value and stands after what asks for the command, or in Korean before it."""
     for match in _BARE.finditer(clause):
         value, place = _plain(match["value"], match.start("value"))
+        if match.start() < after and not _HANGUL.match(clause[match.start() + len(value) :].lstrip()):
+            continue
         quoted = match["value"][0] in "\"'" and value
         if re.fullmatch(_NUMBER, value) or not (quoted or (_no_word(value) and not _HANGUL.search(value))):
             continue
@@ -201,7 +207,7 @@ def _values(clause: str, rules: CommandRules) -> Iterator[_Given]:
 
 
 def _listed(clause: str, values: Sequence[_Given], rules: CommandRules) -> bool:
-    gaps = (clause[one.place[1] : other.place[0]] for one, other in zip(values, values[1:], strict=False))
+    gaps = (clause[one.place[1] : other.place[0]] for one, other in pairwise(values))
     return all(rules.listing.fullmatch(gap) for gap in gaps)
 
 

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from itertools import chain
 
 from hitl_tui.core.errors import BadInput
 from hitl_tui.core.todos import OPERATOR, TRANSITIONS, Priority, Status, SupervisorTodo
 from hitl_tui.planning.adding import add_all, additions
-from hitl_tui.planning.commands import Call, calls_in, without_call
+from hitl_tui.planning.commands import Asked, Call, asked_in, without_call
 from hitl_tui.planning.grammar import ADDING, OUT, Order, names_step, orders_in
 from hitl_tui.planning.proposals import PlanChange, Proposed, RemoveTodo, SetPriority, SkipTodo
 from hitl_tui.planning.reading import cut, shown
+from hitl_tui.planning.remarks import left_out
 from hitl_tui.planning.ruleset import Rules
 from hitl_tui.planning.scene import HELP, IDLE, Draft, NoChange, Scene, named_todos, spoken
 
@@ -27,7 +29,8 @@ def revise_text(scene: Scene) -> Proposed:
     text = shown(scene.text[: scene.rules.limits.revise], scene.rules.limits)
     if not text.strip():
         raise BadInput("The text is empty; say what is to change in the plan.", help=HELP)
-    calls = calls_in(text, scene.commands, scene.rules, lambda clause: names_step(clause, scene.rules))
+    asked = asked_in(text, scene.commands, scene.rules, lambda clause: names_step(clause, scene.rules))
+    calls = asked.calls
     plain = _without(text, calls, scene.rules)
     sentences = orders_in(plain, scene.commands, scene.rules)
     draft = Draft()
@@ -41,7 +44,19 @@ def revise_text(scene: Scene) -> Proposed:
         if draft.refusals:
             raise draft.refusals[0]
         raise NoChange(f'No change of the plan was recognised in "{cut(scene.text, 60)}".', help=HELP)
-    return Proposed(_reason(changes, draft, scene), tuple(changes))
+    said = left_out(_only_of_commands(asked, scene.rules), scene.language, scene.rules)
+    return Proposed(" ".join([_reason(changes, draft, scene), *said]), tuple(changes))
+
+
+def _only_of_commands(asked: Asked, rules: Rules) -> Asked:
+    """Return what was asked of commands without the words that say what is to be done with steps."""
+    orders = [e for action in rules.revise.actions for e in (action.before, action.after) if e is not None]
+
+    def orders_nothing(part: str) -> bool:
+        return not names_step(part, rules) and not any(e.search(part) for e in orders)
+
+    calls = tuple(replace(call, unread=tuple(filter(orders_nothing, call.unread))) for call in asked.calls)
+    return Asked(calls, unclear=tuple(one for one in asked.unclear if orders_nothing(one[0])))
 
 
 def _without(text: str, calls: Iterable[Call], rules: Rules) -> str:

@@ -9,11 +9,12 @@ from typing import Any
 
 from hitl_tui.core.plan import AgentFacts
 from hitl_tui.core.todos import SupervisorTodo
-from hitl_tui.planning.commands import Call, CommandFacts, asks_for_deed, calls_in
+from hitl_tui.planning.commands import CommandFacts, asked_in
 from hitl_tui.planning.feedback import apply_feedback
 from hitl_tui.planning.following import follow_up_search
 from hitl_tui.planning.proposals import Planned, Proposed
 from hitl_tui.planning.reading import read
+from hitl_tui.planning.remarks import remarks
 from hitl_tui.planning.revising import revise_text
 from hitl_tui.planning.rulefile import load_rules
 from hitl_tui.planning.ruleset import Rules
@@ -46,13 +47,13 @@ class RulePlanner:
             PlanError: everything it needs is disabled, or a command lacks a parameter.
         """
         reading = read(query, self.rules)
-        calls = calls_in(reading.text, self.commands, self.rules)
-        wanted = decide(query, reading, calls, self.rules)
+        asked = asked_in(reading.text, self.commands, self.rules)
+        wanted = decide(query, reading, asked.calls, self.rules)
         intent = intent_of(wanted, self.rules)
         needs, missing = usable(wanted.needs, agents, self.rules)
         plan = build_plan(wanted, needs, self.rules)
         plan = apply_feedback(plan, feedback, query, agents, self.commands, self.rules)
-        return Planned(intent, plan, tuple(_notes(reading.text, wanted.calls, missing, self.rules)))
+        return Planned(intent, plan, tuple(remarks(reading.text, asked, wanted, missing, self.rules)))
 
     async def revise(
         self, text: str, query: str, todos: Sequence[SupervisorTodo], agents: Mapping[str, AgentFacts]
@@ -83,10 +84,3 @@ class RulePlanner:
     ) -> Proposed | None:
         """Return what follows from a result (D14): a broader search after one with too few hits, else nothing."""
         return follow_up_search(Scene(query, query, todos, agents, self.commands, self.rules), todo, result)
-
-
-def _notes(text: str, calls: Sequence[Call], missing: Sequence[str], rules: Rules) -> list[str]:
-    notes = [f"{agent} is disabled, so the plan goes without it." for agent in missing]
-    if not calls and asks_for_deed(text, rules):
-        notes.append("No declared command does what is asked, so the plan only looks into the documents.")
-    return notes

@@ -124,7 +124,17 @@ class Compare:
 
 @dataclass(frozen=True, slots=True)
 class CommandRules:
-    """How a query asks for a declared command."""
+    """How a query asks for a declared command.
+
+    Args:
+        joint: ends with a name of a list of commands: the group `joint` parts it from the one before, `listing` is
+            set where that is no more than a comma or an "and".
+        listing: the whole of what parts things in a list.
+        statement: begins what says something of a thing that was named just before.
+        told: a word that goes with commands and asks for nothing more.
+        apart: ends before a word that isn't a command's value, but says where or when.
+        measured: begins after a number that is an amount of something.
+    """
 
     run_before: Expression
     run_after: Expression
@@ -133,6 +143,12 @@ class CommandRules:
     negated_deed: Expression
     unknown: tuple[Expression, ...]
     clause: Expression
+    joint: Expression
+    listing: Expression
+    statement: Expression
+    told: Expression
+    apart: Expression
+    measured: Expression
     request: Expression
     lead: Expression
     actions: Mapping[str, Expression]

@@ -8,7 +8,8 @@ from itertools import pairwise
 
 from hitl_tui.core.errors import PlanError
 from hitl_tui.core.plan import AgentFacts, ExecutionPlan, ExecutionStep, Intent, Strategy
-from hitl_tui.planning.commands import Call, clauses
+from hitl_tui.planning.clauses import clauses
+from hitl_tui.planning.commands import Call
 from hitl_tui.planning.reading import Reading, cut, entities_of, score_of, terms_of
 from hitl_tui.planning.ruleset import Need, Rules
 from hitl_tui.planning.titles import subject_of, title_of

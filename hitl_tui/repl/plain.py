@@ -7,16 +7,19 @@ here, where it leaves for a terminal (C10).
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import timedelta
 from typing import Any
 
 from hitl_tui.commands.results import CommandResult
+from hitl_tui.core.names import plain_name
 from hitl_tui.core.requests import Kind, Verdict
 from hitl_tui.core.safe_text import cell_width, one_line, safe_text
 from hitl_tui.core.shapes.model import label_line
 from hitl_tui.core.todos import Status, SupervisorTodo
 from hitl_tui.language import mark, render
+from hitl_tui.repl.approvals import approval_words
 from hitl_tui.repl.inner import inner_lines, meaning_lines
 from hitl_tui.repl.signs import _, clipped, ngettext, signs
 from hitl_tui.supervisor.snapshot import FAILED, FINISHED, RUNNING, WAITING, Question, Snapshot
@@ -66,6 +69,8 @@ _VERDICTS: Mapping[str, str] = {
 _BOOKKEEPING = ("session", "todo", "asked", "run", "policy")
 """Parts of a subject that say where it belongs; shown too, in one line."""
 
+_PLACES: Mapping[str, str] = {"REASON": mark("REASON"), "FEEDBACK": mark("FEEDBACK")}
+
 _RISKS: Mapping[str, str] = {"low": mark("low risk"), "medium": mark("medium risk"), "high": mark("HIGH RISK")}
 
 
@@ -90,20 +95,24 @@ def plan_lines(snapshot: Snapshot) -> list[str]:
 
 
 def _todo_line(todo: SupervisorTodo) -> str:
-    parts = [
-        f"{_padded(_(STATUS_WORDS[todo.status]), 10)} {todo.id}  {inline(todo.agent_name):<14} {inline(todo.name)}"
-    ]
+    parts = [f"{_padded(_status_words(todo), 10)} {todo.id}  {inline(todo.agent_name):<14} {inline(todo.name)}"]
     if todo.duration is not None:
         parts.append(_duration(todo.duration))
     if todo.waited:
         parts.append(_("waited {time} for a person").format(time=_duration(todo.waited)))
     if todo.dependencies and todo.status in (Status.PENDING, Status.BLOCKED):
         parts.append(signs("← ") + ", ".join(todo.dependencies))
-    if todo.approval is not None and todo.status is Status.PENDING:
-        parts.append(_("approved"))
+    if todo.approval is not None:
+        parts.append(inline(approval_words(todo.approval)))
     if todo.error:
         parts.append(clipped(render(todo.error), 200))
     return "  ".join(parts)
+
+
+def _status_words(todo: SupervisorTodo) -> str:
+    if todo.status is Status.FAILED and todo.metadata.get("rejected"):
+        return _("✗ rejected")
+    return _(STATUS_WORDS[todo.status])
 
 
 def _duration(seconds: float) -> str:
@@ -143,9 +152,15 @@ def question_lines(question: Question, place: str, give: Callable[[str], str]) -
     lines += [f"  {text}" for text in _terms(question)]
     lines.append(_("  Answer with:"))
     width = max((cell_width(_verdict(v)) for v in question.commands), default=0)
-    lines += [f"    {_padded(_verdict(v), width)}  {give(command)}" for v, command in question.commands.items()]
+    answers = {verdict: give(filled(command)) for verdict, command in question.commands.items()}
+    lines += [f"    {_padded(_verdict(v), width)}  {command}" for v, command in answers.items()]
     lines += [f"      {line}" for line in meaning_lines(shape)] if shape is not None else []
     return lines
+
+
+def filled(command: str) -> str:
+    """Return a command with what a person puts in its place, such as REASON, named in their language."""
+    return re.sub(r"\b(?:REASON|FEEDBACK)\b", lambda found: _(_PLACES[found[0]]), command)
 
 
 def _verdict(verdict: str) -> str:
@@ -276,7 +291,8 @@ def _terms(question: Question) -> Iterator[str]:
     if request.terms.quorum > 1:
         yield _("Needs {quorum} people").format(quorum=request.terms.quorum)
     for decision in question.view.decisions:
-        yield _("Said so far: {by} {verdict}").format(by=inline(decision.by), verdict=_verdict(decision.verdict))
+        who = inline(plain_name(decision.by))
+        yield _("Said so far: {by} {verdict}").format(by=who, verdict=_verdict(decision.said))
     if request.deadline:
         verdict = render(str(request.terms.on_deadline))
         yield _("Expires at {deadline}, then: {verdict}").format(deadline=request.deadline, verdict=verdict)

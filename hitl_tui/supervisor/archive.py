@@ -46,6 +46,9 @@ _LARGEST_MANIFEST = 64 * 1024 * 1024
 _MOST_MEMBERS = 200_000
 _HARMLESS, _MOST_TIMES = 256 * 1024 * 1024, 200
 _CHUNK = 1024 * 1024
+_LARGEST_DIRECTORY = 256 * 1024 * 1024
+_LONGEST_END = 22 + 56 + 20 + 65_535
+"""Bytes at a zip's end that may hold its last record, the two before it in a large one, and a comment."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,13 +229,7 @@ def open_archive(path: Path) -> Iterator[Archive]:
         BadInput: it is no archive of ours, damaged, changed, of a newer version or dangerous.
         StorageError: it can't be read.
     """
-    try:
-        file = path.open("rb")
-    except FileNotFoundError:
-        raise BadInput(f"There is no file {path}.") from None
-    except OSError as error:
-        raise StorageError(f"{path} can't be read: {error.strerror}.") from error
-    with closing(file):
+    with closing(_opened(path)) as file:
         size = os.fstat(file.fileno()).st_size
         try:
             archive = zipfile.ZipFile(file)
@@ -244,6 +241,40 @@ def open_archive(path: Path) -> Iterator[Archive]:
             found = Archive(path, archive, manifest)
             found.check()
             yield found
+
+
+def _opened(path: Path) -> IO[bytes]:
+    """Open a regular file, and nothing else: a device never ends, and a pipe waits for whoever writes into it."""
+    try:
+        handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    except FileNotFoundError:
+        raise BadInput(f"There is no file {path}.") from None
+    except OSError as error:
+        raise StorageError(f"{path} can't be read: {error.strerror}.") from error
+    found = os.fstat(handle)
+    if not stat.S_ISREG(found.st_mode):
+        os.close(handle)
+        if stat.S_ISDIR(found.st_mode):
+            raise BadInput(f"{path} is a folder; name the file that an export wrote.")
+        raise BadInput(f"{path} is no regular file; name the file that an export wrote.")
+    file = os.fdopen(handle, "rb")
+    if _directory_size(file, found.st_size) > _LARGEST_DIRECTORY:
+        file.close()
+        raise BadInput(f"{path} would grow beyond all measure when it is unpacked; it was not used.")
+    return file
+
+
+def _directory_size(file: IO[bytes], size: int) -> int:
+    """Return how long a zip says that its list of members is: all of that is read into memory at once."""
+    file.seek(max(0, size - _LONGEST_END))
+    end = file.read(_LONGEST_END)
+    file.seek(0)
+    sizes = []
+    for mark, place, width in ((b"PK\5\6", 12, 4), (b"PK\6\6", 40, 8)):
+        at = end.rfind(mark)
+        if at >= 0:
+            sizes.append(int.from_bytes(end[at + place : at + place + width], "little"))
+    return min(max(sizes, default=0), size)
 
 
 def _manifest(path: Path, archive: zipfile.ZipFile) -> Manifest:

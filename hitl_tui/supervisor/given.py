@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import os
+import re
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from hitl_tui.core.errors import BadInput
+from hitl_tui.core.names import clip
 from hitl_tui.core.safe_text import mask, safe_text
 
 LONGEST_QUERY = 10_000
@@ -15,6 +19,8 @@ LONGEST_QUERY = 10_000
 
 LONGEST_TITLE = 200
 """Characters a title may have."""
+
+_FORK = re.compile(r" \(fork of [A-Za-z0-9._-]+\)$")
 
 
 def check_query(query: str) -> str:
@@ -46,6 +52,38 @@ def check_title(title: str, secrets: Mapping[str, str]) -> str:
     if len(text) > LONGEST_TITLE:
         raise BadInput(f"The title has {len(text):,} characters; at most {LONGEST_TITLE} can be used.")
     return text
+
+
+def graph_title(name: str, text: str) -> str:
+    """Return what a session with an attached graph is called: the graph's name and its input in words.
+
+    `{"query": "flat 3"}` for the graph review is `review: flat 3`.
+
+    Args:
+        name: the graph.
+        text: its input as it was given.
+    """
+    try:
+        said = _in_words(json.loads(text))
+    except (ValueError, RecursionError):
+        said = text.strip().split("\n")[0]
+    return f"{name}: {said}" if said else name
+
+
+def _in_words(value: Any) -> str:
+    if isinstance(value, Mapping):
+        if len(value) == 1 or "content" in value:
+            return _in_words(value.get("content", next(iter(value.values()))))
+        return ", ".join(f"{key} {_in_words(item)}".strip() for key, item in value.items())
+    if isinstance(value, list):
+        return ", ".join(map(_in_words, value))
+    return " ".join(value.split()) if isinstance(value, str) else json.dumps(value)
+
+
+def fork_title(title: str, session_id: str) -> str:
+    """Return what a fork is called that nobody gave a title: the other's, and that it is a fork of it."""
+    ending = f" (fork of {session_id})"
+    return clip(_FORK.sub("", title), LONGEST_TITLE - len(ending)) + ending
 
 
 def check_workspace(path: Path) -> Path:

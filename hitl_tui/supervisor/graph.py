@@ -31,7 +31,7 @@ from hitl_tui.core.plan import AgentFacts, ExecutionPlan, Intent
 from hitl_tui.core.policy import Mode
 from hitl_tui.core.questions import asking, plan_question
 from hitl_tui.core.settle import settle, withdraw_unbound
-from hitl_tui.core.todos import Status, SupervisorTodo
+from hitl_tui.core.todos import Status, SupervisorTodo, check_known
 from hitl_tui.supervisor import state as s
 from hitl_tui.supervisor.response import compose
 from hitl_tui.supervisor.state import MainSupervisorState
@@ -128,10 +128,14 @@ class TeamSupervisor:
             session_id: runs on thread `session_<id>`.
             mode: when a person is asked.
             branch: the branch to begin on.
+
+        Raises:
+            StorageError: a newer version made the session.
         """
         config = config_of(session_id)
         known = await self.graph.aget_state(config)
         begun = known.created_at is not None
+        check_known((known.values.get("todos") or {}).values())
         rules = self._rules()
         control = Control(
             mode=mode, branch=branch, policy_version=rules.policy.version, concurrency=max(1, rules.concurrency)

@@ -32,7 +32,7 @@ from hitl_tui.ledger.records import Effect, SessionCopy
 from hitl_tui.supervisor.archive import ANCESTORS, ARTIFACTS
 from hitl_tui.supervisor.checkpointer import create_checkpointer, open_read_only
 from hitl_tui.supervisor.face import opened
-from hitl_tui.supervisor.given import check_title
+from hitl_tui.supervisor.given import check_title, fork_title
 from hitl_tui.supervisor.graph import TeamSupervisor, config_of
 from hitl_tui.supervisor.history import History
 from hitl_tui.supervisor.rebinding import Place, rebind, snapshot
@@ -86,7 +86,7 @@ async def fork(bench: Workbench, session_id: str, checkpoint_id: str, title: str
         def fill(folder: Path) -> None:
             _copy_files(source, folder)
 
-        named = check_title(title, setup.secrets) if title else info.title
+        named = check_title(title, setup.secrets) if title else fork_title(info.title, info.id)
         begun = replace(info, title=named, created=bench.now())
         origin = Origin(begun, kept, chosen, branch.number, fill, about)
         return await settle(bench, staging, stage, origin, by, wanted="")

@@ -45,8 +45,11 @@ async def check_record(ledger: Ledger, session_id: str, history: History, folder
     """
     found = await missing(ledger, session_id, history)
     if found:
-        help = f"Put back the ledger that belongs to it. To look: hitl-tui open {folder.checkpoints}"
-        raise StorageError(f"{found[:-1]}; nothing that is said to it could be kept.", help=help)
+        raise StorageError(
+            found,
+            help="Nothing that is said to it could be kept. Put back the ledger that belongs to it; "
+            f"to look at it as it is: hitl-tui open {folder.checkpoints}",
+        )
 
 
 async def lost_records(data: DataFolder, ledger: Ledger, session_id: str = "") -> list[Problem]:

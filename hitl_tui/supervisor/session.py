@@ -14,7 +14,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
@@ -26,6 +26,7 @@ from hitl_tui.core.storable import storable
 from hitl_tui.core.todos import SupervisorTodo
 from hitl_tui.ledger.records import Branch
 from hitl_tui.supervisor.activity import ActivityStream
+from hitl_tui.supervisor.allowing import Allowances
 from hitl_tui.supervisor.artifacts import ArtifactStore
 from hitl_tui.supervisor.asking import OpenQuestions
 from hitl_tui.supervisor.attached.view import GraphView
@@ -42,9 +43,6 @@ from hitl_tui.supervisor.runspec import RunServices, RunSpec
 from hitl_tui.supervisor.setup import SessionSetup
 from hitl_tui.supervisor.snapshot import Snapshot
 from hitl_tui.teams.contract import TeamResult
-
-if TYPE_CHECKING:
-    pass
 
 log = logging.getLogger(__name__)
 
@@ -82,6 +80,7 @@ class Session:
         self._state: dict[str, Any] = {}
         self._interrupt = ""
         self._known = 0
+        self._allowances = Allowances(setup.ledger, setup.info.id, setup.now)
         self._questions = OpenQuestions(setup, activity, self._previewed)
         self._response: tuple[str, dict[str, Any]] | None = None
         self._watched = Watched()
@@ -275,6 +274,7 @@ class Session:
             if not await self._dispatcher.stop(run_id):
                 self.activity.write(run_id.split("/")[1], "note", f"{run_id} can't be stopped and still runs")
         for todo in wanted.values():
+            await self._allowances.write(board, self.rules, todo)
             self._dispatcher.ensure(self._spec(todo))
 
     def _spec(self, todo: SupervisorTodo) -> RunSpec:

@@ -12,7 +12,7 @@ import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, fields
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from time import sleep
 from typing import Any
@@ -70,15 +70,7 @@ class SessionInfo:
     mode: str = ""
 
     def to_dict(self) -> dict[str, str]:
-        return {
-            "id": self.id,
-            "workspace": self.workspace,
-            "title": self.title,
-            "created": self.created,
-            "lineage": self.lineage,
-            "query": self.query,
-            "mode": self.mode,
-        }
+        return asdict(self)
 
 
 _INFO_KEYS = tuple(field.name for field in fields(SessionInfo))
@@ -221,7 +213,8 @@ class DataFolder:
         return os.access(self.ledger, os.R_OK) and not self._can_be_written()
 
     def _can_be_written(self) -> bool:
-        folders = all(os.access(folder, os.W_OK | os.X_OK) for folder in (self.root, self.sessions))
+        there = [folder for folder in (self.root, self.sessions) if folder.exists()]
+        folders = all(os.access(folder, os.W_OK | os.X_OK) for folder in there)
         return folders and (not self.ledger.exists() or os.access(self.ledger, os.W_OK))
 
     @property

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 import os
 from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
 from secrets import token_hex
-from typing import TYPE_CHECKING
 
 from hitl_tui.config import standing
 from hitl_tui.config.graphs import GraphDeclaration
@@ -26,7 +24,7 @@ from hitl_tui.supervisor.clock import utc_now
 from hitl_tui.supervisor.declared import declared, planner_of, registry_of
 from hitl_tui.supervisor.deleting import copies_with, delete, tidy
 from hitl_tui.supervisor.follower import Follower
-from hitl_tui.supervisor.given import LONGEST_TITLE, check_query, check_title, check_workspace
+from hitl_tui.supervisor.given import LONGEST_TITLE, check_query, check_title, check_workspace, graph_title
 from hitl_tui.supervisor.record import created
 from hitl_tui.supervisor.rulekeeping import keep_rules
 from hitl_tui.supervisor.searching import has_words
@@ -35,11 +33,6 @@ from hitl_tui.supervisor.setup import SessionSetup
 from hitl_tui.supervisor.staging import room_for
 from hitl_tui.supervisor.storage import DataFolder, SessionInfo, check_session_id
 from hitl_tui.supervisor.summaries import SessionSummary, summarised
-
-if TYPE_CHECKING:
-    pass
-
-log = logging.getLogger(__name__)
 
 
 class Workbench:
@@ -116,7 +109,8 @@ class Workbench:
         name = session_id or self.data.fresh_id(heads)
         if name in heads:
             raise BadInput(f"There was a session {name} before, and its record remains; choose another id.")
-        title = clip(safe_text(mask(text.split("\n")[0], secrets), multiline=False), LONGEST_TITLE)
+        named = graph_title(graph.name, text) if graph is not None else text.split("\n")[0]
+        title = clip(safe_text(mask(named, secrets), multiline=False), LONGEST_TITLE)
         chosen = mode or config.mode
         # What is done is remembered under the lineage, also where another session has the same id: elsewhere.
         lineage = f"{name}-{token_hex(8)}"
@@ -140,23 +134,18 @@ class Workbench:
     @asynccontextmanager
     async def session(self, setup: SessionSetup, query: str = "") -> AsyncIterator[Session | Follower]:
         """Open a session: own it, or follow it where another process does or this account can't write."""
-        owner = Session.open(setup, query)
-        try:
-            session = None if setup.read_only else await owner.__aenter__()
-        except SessionBusy:
-            session = None
-        if session is None:
-            async with Follower.open(setup) as follower:
-                yield follower
-            return
-        rules = keep_rules(session, self.data.root / standing.FILE_NAME, self._now)
-        keeping = asyncio.create_task(rules, name=f"rules {setup.info.id}")
-        try:
-            yield session
-        finally:
-            keeping.cancel()
-            await asyncio.wait({keeping})
-            await owner.__aexit__(None, None, None)
+        async with AsyncExitStack() as stack:
+            session = await _owned(stack, setup, query)
+            if session is None:
+                yield await stack.enter_async_context(Follower.open(setup))
+                return
+            rules = keep_rules(session, self.data.root / standing.FILE_NAME, self._now)
+            keeping = asyncio.create_task(rules, name=f"rules {setup.info.id}")
+            try:
+                yield session
+            finally:
+                keeping.cancel()
+                await asyncio.wait({keeping})
 
     async def sessions(self, search: str = "") -> list[SessionSummary]:
         """Return sessions, newest last; one that can't be read says why and hides no other.
@@ -208,7 +197,7 @@ class Workbench:
         Args:
             session_id: the session to begin from.
             checkpoint_id: id, unique prefix or ending of one of its checkpoints; empty for the newest.
-            title: of the new session; empty for the same.
+            title: of the new session; empty for the same with a word that it is a fork.
             by: who does it, for the record.
 
         Raises:
@@ -301,3 +290,13 @@ class Workbench:
 
     def _secrets(self, config: WorkspaceConfig) -> dict[str, str]:
         return {name: self._environ[name] for name in config.secret_names if self._environ.get(name)}
+
+
+async def _owned(stack: AsyncExitStack, setup: SessionSetup, query: str) -> Session | None:
+    """Own a session until the stack is left; None where that can't be."""
+    if setup.read_only:
+        return None
+    try:
+        return await stack.enter_async_context(Session.open(setup, query))
+    except SessionBusy:
+        return None

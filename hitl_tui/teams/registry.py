@@ -84,6 +84,7 @@ class TeamRegistry:
                 timeout=team.timeout,
                 bind=team.bind,
                 risk_of=team.risk_of,
+                reads_results=getattr(team, "reads_results", True),
             )
             for name, team in self.teams.items()
         }

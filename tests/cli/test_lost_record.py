@@ -41,7 +41,7 @@ def test_a_session_whose_record_is_gone_is_named_and_not_opened(shell: Shell) ->
     for said in ("/todo add search_team more", "/todo approve"):
         ran = shell.run("do", "s1", said, "--json")
         assert (ran.code, ran.json["status"]) == (1, "error")
-        assert "no record of session s1" in ran.json["message"] and "nothing that is said to it" in ran.json["message"]
+        assert ran.json["message"] == "The ledger has no record of session s1, which has checkpoints."
     assert problems(shell) == gone, "being refused leaves no record that could be taken for the old one"
     # The others are as they were.
     assert shell.run("run", S1_EN, "--json").code == 3
@@ -70,7 +70,7 @@ def test_forks_imports_and_deleted_sessions_are_no_false_alarm(shell: Shell, tmp
     assert shell.run("fork", "s1", "--json").code == 0
     assert shell.run("export", "s1", str(exported), "--json").code == 0
     assert shell.run("import", str(exported), "--json").code == 0
-    assert shell.run("do", "s3", "/checkpoint list", "--json").code == 3
+    assert shell.run("do", "s3", "/checkpoint list", "--json").code == 0
     assert shell.run("delete", "s1", "--yes", "--json").code == 0
     (shell.data / "sessions" / "s9").mkdir()
     shutil.copyfile(shell.data / "sessions" / "s2" / "session.json", shell.data / "sessions" / "s9" / "session.json")

@@ -62,6 +62,24 @@ def test_a_question_stays_one(words: str) -> None:
     assert (found.command, found.text) == (CONSOLE, words)
 
 
+@pytest.mark.parametrize("words", [["mcp"], ["serve"], ["self-update"], ["mcp", "--help"], ["mcp", "--json"]])
+def test_a_word_that_looks_like_a_subcommand_opens_nothing(words: list[str]) -> None:
+    with pytest.raises(BadInput, match=f'There is no command "{words[0]}"; .*hitl-tui --help lists all') as caught:
+        parse([word for word in words if word != "--json"])
+    assert caught.value.help == f"To ask just this word: hitl-tui -- {words[0]}"
+    assert parse(["--", words[0]]).text == words[0]
+
+
+def test_the_nearest_subcommands_are_named() -> None:
+    with pytest.raises(BadInput, match=r"the nearest are hitl-tui sessions, and hitl-tui --help lists all"):
+        parse(["decisions"])
+
+
+@pytest.mark.parametrize("words", [["전세금"], ["Why?"], ["what is mcp"], ["mcp", "is", "what"], ["Hello"]])
+def test_other_single_words_are_questions(words: list[str]) -> None:
+    assert (parse(words).command, parse(words).text) == (CONSOLE, " ".join(words))
+
+
 @pytest.mark.parametrize("command", sorted(TAKES))
 def test_a_subcommand_with_what_it_takes_is_that_subcommand(command: str) -> None:
     taken = ["verify" if command == "audit" else "the"] + ["a"] * (TAKES[command] - 1) if TAKES[command] else []

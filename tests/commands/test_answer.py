@@ -154,6 +154,26 @@ async def test_an_answer_to_what_was_answered_is_refused_by_name(tmp_path: Path)
         assert d.questions == (second,), "nothing changed"
 
 
+@pytest.mark.parametrize(
+    ("name", "text", "said"),
+    [("inbox", "approve", "approve"), ("approval", "reject too dear", "reject"), ("prompt", "30", "respond")],
+)
+async def test_what_a_person_chose_is_on_record(tmp_path: Path, name: str, text: str, said: str) -> None:
+    async with desk(tmp_path, name) as d:
+        (question,) = d.questions
+        told = await d.say(f"/answer 1 {text}")
+        assert (told["verdict"], told["action"]) == ("respond", said), "the graph gets its answer either way"
+        ledger = d.session.setup.ledger
+        view = await ledger.request(question.id, d.session.setup.now())
+        assert view is not None and [decision.said for decision in view.decisions] == [said]
+        events = [e.data["event"] for e in await ledger.entries(d.session.id) if e.kind == "event"]
+        assert next(e["action"] for e in events if e.get("request_id") == question.id) == said
+        late = await CommandHandler(d.session, d.handler._hand.planner, by="kim", channel="cli").handle(
+            f"/answer {question.id} {text}"
+        )
+        assert late.message == f"This was decided already: {said} by ops."
+
+
 async def test_what_asks_something_else_is_not_answered(tmp_path: Path) -> None:
     async with desk(tmp_path, "prompt") as d:
         await d.say("/answer 1 30")

@@ -28,7 +28,7 @@ async def test_a_session_is_renamed_exported_and_forked_from_its_own_prompt(tmp_
             assert again.failed and target.stat().st_size == exported.data["size"]
             forked = await handler.handle("/fork")
             assert forked.data["session_id"] == "s2"
-            assert [s.title for s in await bench.sessions()] == ["The cap", "The cap"]
+            assert [s.title for s in await bench.sessions()] == ["The cap", "The cap (fork of s1)"]
             empty = await handler.handle("/rename")
             assert empty.failed
             alone = CommandHandler(session, setup.planner, by="ann", channel="test")

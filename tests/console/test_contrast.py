@@ -128,3 +128,17 @@ async def test_every_word_that_is_drawn_can_be_read(tmp_path: Path) -> None:
             await look(c, "palette")
             await c.press("escape")
     assert not found
+
+
+@pytest.mark.long
+async def test_the_starter_at_the_cursor_can_be_read_whatever_else_its_words_are_coloured(tmp_path: Path) -> None:
+    found: dict[str, set[str]] = {}
+    async with console(tmp_path, size=(120, 40)) as c:
+        offer(c.app, [themes_folder()])
+        await c.press("f6", "down")
+        for name in sorted(THEMES):
+            c.app.theme = name
+            await c.pilot.pause(0.05)
+            if faults := set(faint(c)):
+                found[name] = faults
+    assert not found

@@ -41,6 +41,9 @@ async def test_edit_and_approve_runs_exactly_what_the_dialog_showed(tmp_path: Pa
         await c.press("f9")
         await c.until(lambda: c.status("todo_002") == Status.COMPLETED, "the edited command")
         assert (workspace / "after words").exists()
+        edited = c.snapshot.todo("todo_002")
+        assert edited is not None
+        assert edited.name == edited.description == "keep 'file=after words'", "no word of what it was before"
         assert not (workspace / "before").exists()
 
 

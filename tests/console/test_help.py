@@ -199,3 +199,8 @@ async def test_the_first_screen_says_which_mode_new_sessions_get_and_its_key(tmp
         facts = c.app.home.query_one("#home-facts", Static)
         await c.until(lambda: "as hitl.toml says" in str(facts.render()), "what the file declares")
         assert "ASK EVERY STEP  (as hitl.toml says; F4 changes it)" in str(facts.render())
+    (tmp_path / "w" / "hitl.toml").write_text('[teams.search_team]\ndocuments = ["."]\n', encoding="utf-8")
+    async with console(tmp_path / "f", tmp_path / "w") as c:
+        facts = c.app.home.query_one("#home-facts", Static)
+        await c.until(lambda: "ASK EVERY STEP" in str(facts.render()), "what holds where the file declares none")
+        assert "ASK EVERY STEP  (F4 changes it)" in str(facts.render())

@@ -8,8 +8,13 @@ import pytest
 from console_support import Console, command_workspace, console
 from textual.widgets import DataTable
 
+from hitl_tui.commands.handler import CommandHandler
 from hitl_tui.console.screens.inbox import Inbox
+from hitl_tui.console.widgets.frame import Dialog
+from hitl_tui.core.policy import Mode
+from hitl_tui.core.requests import Verdict
 from hitl_tui.core.todos import Status
+from hitl_tui.supervisor.workbench import Workbench
 
 pytestmark = pytest.mark.long
 
@@ -36,3 +41,41 @@ async def test_each_line_has_session_question_risk_and_age(tmp_path: Path) -> No
         assert step[0].startswith("→ s1 The cap") and step[1].startswith("002 may it run? ") and step[2] == "RISKY"
         assert proposal[1].startswith("may the plan change? also comp")
         assert step[3].startswith("for ")
+
+
+async def test_it_goes_on_while_it_is_open_and_the_cursor_stays_on_its_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("hitl_tui.console.sessions._LOOK", 0.05)
+    workspace, data = command_workspace(tmp_path / "w"), tmp_path / "d"
+    async with console(data, workspace, query="The cap", mode="risk", size=(100, 30)) as c:
+        await c.until(lambda: c.shown() and c.status("todo_001") == Status.COMPLETED, "the search")
+        await c.press("f3")
+        await c.until(lambda: isinstance(c.app.screen, Inbox) and c.app.screen.query(DataTable), "the inbox")
+        inbox = c.app.screen
+        await c.until(lambda: not inbox.query_one(DataTable).display, "that nothing waits")
+        assert isinstance(inbox, Inbox)
+
+        async with Workbench.open(data) as bench:  # as another process has it
+            setup = await bench.create("The cap", workspace, mode=Mode.STEP)
+            async with bench.session(setup, "The cap") as session:
+                seen = session.snapshot
+                while not seen.questions:
+                    seen = await session.changed(seen)
+                await c.until(lambda: "The cap" in "".join(line[0] for line in lines(c)), "what another process asks")
+                assert "Inbox · 1 open" in str(inbox.query_one(Dialog).border_title)
+
+                link = c.session.link
+                assert link is not None
+                await link.handler.handle("/todo add command_team keep file=one")
+                await c.until(lambda: len(lines(c)) == 2, "a second one")
+                await c.press("down")
+                at = lines(c)[1]
+                handler = CommandHandler(session, setup.planner, by="kim", channel="cli", keeper=bench)
+                await handler.decide(seen.questions[0], Verdict.SKIP)
+                await c.until(lambda: len(lines(c)) == 1, "the first one went")
+                assert lines(c)[0][:3] == at[:3]
+        when = lines(c)[0][3]
+        await c.until(lambda: lines(c)[0][3] != when, "its time goes on")
+        await c.press("f3")
+        await c.until(lambda: c.app.screen is c.session, "the key that opened it closes it")

@@ -12,7 +12,8 @@ from textual.screen import Screen
 
 from hitl_tui.console.help import KeyRow, help_rows, palette
 from hitl_tui.console.keymap import Keymap, load_keymap, normal_keys, shown_keys
-from hitl_tui.console.keys import CONFIRM, HOME, INBOX, KEYS, PROMPT, QUESTION, TITLES, VIEWER, WORDS, with_jamo
+from hitl_tui.console.keyparts import TITLES
+from hitl_tui.console.keys import CONFIRM, HOME, INBOX, KEYS, PROMPT, QUESTION, VIEWER, WORDS, with_jamo
 from hitl_tui.console.screens.dialogs import Confirm, Words
 from hitl_tui.console.screens.home import HomeScreen
 from hitl_tui.console.screens.inbox import Inbox

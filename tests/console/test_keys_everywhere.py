@@ -85,7 +85,7 @@ def sought(plan: PlanTable) -> str:
 
 
 async def test_remapped_keys_of_a_search_keep_and_forget_the_words(tmp_path: Path) -> None:
-    (tmp_path / "keys.toml").write_text('"finding.keep" = "f9"\n"finding.forget" = "f8"\n', encoding="utf-8")
+    (tmp_path / "keys.toml").write_text('"finding.keep" = "f9"\n"finding.forget" = "f10"\n', encoding="utf-8")
     async with console(tmp_path, EXAMPLE, query=RISE) as c:
         await c.asked()
         plan = c.session.query_one(PlanTable)
@@ -96,10 +96,10 @@ async def test_remapped_keys_of_a_search_keep_and_forget_the_words(tmp_path: Pat
         assert plan.has_focus and sought(plan).startswith("/002▏") and c.app.screen is c.session
         await c.press("f9")
         assert sought(plan).startswith("/002 ") and plan.row_count == 1
-        await c.press("slash", "1", "f8")
+        await c.press("slash", "1", "f10")
         assert not sought(plan) and plan.row_count == 2
         helped = [row.text.plain for row in help_rows(c.app.keymap)]
-        assert "Show only what has these words; F8 shows all again" in helped
+        assert "Show only what has these words; F10 shows all again" in helped
 
 
 async def test_a_remapped_key_chooses_in_lists_without_keys_of_their_own(tmp_path: Path) -> None:
@@ -149,7 +149,7 @@ def test_what_a_dialogs_key_cant_be_is_told(tmp_path: Path, text: str, said: str
 
 async def test_a_remapped_key_of_the_edit_dialog_works_and_is_named(tmp_path: Path) -> None:
     (tmp_path / "d").mkdir()
-    (tmp_path / "d" / "keys.toml").write_text('"form.send" = "f12"\n"form.cancel" = "f8"\n', encoding="utf-8")
+    (tmp_path / "d" / "keys.toml").write_text('"form.send" = "f12"\n"form.cancel" = "f10"\n', encoding="utf-8")
     workspace = command_workspace(tmp_path / "w")
     async with console(tmp_path / "d", workspace, query="The cap", mode="risk") as c:
         await c.until(lambda: c.shown() and c.status("todo_001") == Status.COMPLETED, "the search")
@@ -162,7 +162,7 @@ async def test_a_remapped_key_of_the_edit_dialog_works_and_is_named(tmp_path: Pa
             "F12 Ask again",
             "F9 Approve it",
             "Ctrl+E Editor",
-            "F8 Back",
+            "F10 Back",
         ]
         old = c.panel.question
         await c.press("ctrl+s", "escape")
@@ -173,7 +173,7 @@ async def test_a_remapped_key_of_the_edit_dialog_works_and_is_named(tmp_path: Pa
 
 
 async def test_remapped_keys_are_named_wherever_the_console_speaks_of_them(tmp_path: Path) -> None:
-    keys = '"session.question" = "ctrl+t"\n"question.1" = "y"\n"question.page_down" = "f9"\n"words.cancel" = "f8"\n'
+    keys = '"session.question" = "ctrl+t"\n"question.1" = "y"\n"question.page_down" = "f9"\n"words.cancel" = "f10"\n'
     (tmp_path / "keys.toml").write_text(keys + '"console.mode" = "f11"\n', encoding="utf-8")
     async with console(tmp_path, EXAMPLE, query=RISE, size=(80, 24)) as c:
         await c.asked()
@@ -187,8 +187,8 @@ async def test_remapped_keys_are_named_wherever_the_console_speaks_of_them(tmp_p
         c.clock.rest()
         await c.press("3")
         await c.until(lambda: isinstance(c.app.screen, Words), "the reason")
-        assert "F8 back, nothing happens" in str(c.app.screen.query(".dialog-keys").first().render())
+        assert "F10 back, nothing happens" in str(c.app.screen.query(".dialog-keys").first().render())
         await c.press("escape")
         assert isinstance(c.app.screen, Words)
-        await c.press("f8")
+        await c.press("f10")
         await c.until(lambda: c.app.screen is c.session, "back")

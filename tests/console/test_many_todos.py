@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from test_drawn_once import NOW, Plan, pictures, raw, snapshot
-from textual.app import App
 from textual.coordinate import Coordinate
-from textual.events import Key
 
 from hitl_tui.console.widgets.plan import PlanTable
 from hitl_tui.console.words import plan_rows
@@ -13,13 +13,8 @@ from hitl_tui.console.words import plan_rows
 MANY = 40
 
 
-def rows(count: int, **changes: str) -> list[dict[str, object]]:
-    return [raw(n, **changes) for n in range(1, count + 1)]
-
-
-async def shown(app: App[None], width: int = 100) -> tuple[PlanTable, list[str]]:
-    table = app.query_one(PlanTable)
-    return table, pictures(table)
+def rows(count: int) -> list[dict[str, Any]]:
+    return [raw(n) for n in range(1, count + 1)]
 
 
 async def test_a_table_filled_at_once_is_one_that_grew_row_by_row() -> None:
@@ -28,7 +23,8 @@ async def test_a_table_filled_at_once_is_one_that_grew_row_by_row() -> None:
     async with at_once.run_test(size=(100, 60)) as pilot:
         at_once.query_one(PlanTable).update_rows(wanted)
         await pilot.pause()
-        filled, drawn = await shown(at_once)
+        filled = at_once.query_one(PlanTable)
+        drawn = pictures(filled)
         async with by_row.run_test(size=(100, 60)) as other:
             grown = by_row.query_one(PlanTable)
             for count in range(1, MANY + 1):
@@ -65,4 +61,3 @@ async def test_cursor_words_and_order_stay_in_a_table_that_was_filled_at_once() 
         fewer = plan_rows(snapshot(*moved[5:]), NOW)
         table.update_rows(fewer)
         assert table.row_count == MANY - 5
-        await table._on_key(Key("x", "x"))

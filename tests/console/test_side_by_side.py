@@ -9,6 +9,7 @@ from console_support import EXAMPLE, RISE, Console, console
 from textual.widgets import DataTable
 
 from hitl_tui.console.screens.home import HomeScreen
+from hitl_tui.console.sessions import Sessions
 from hitl_tui.console.widgets.bars import HeaderBar
 from hitl_tui.supervisor.workbench import Workbench
 
@@ -110,6 +111,21 @@ async def test_a_session_that_another_process_began_is_listed_and_what_it_asks_i
                 await c.press("ctrl+o")
                 await c.until(lambda: setup.info.id in [s.id for s in home.known], "it in the list")
                 last = (await other.create(CAP, EXAMPLE)).info
-                await c.until(
-                    lambda: last.id in [s.id for s in home.known], "another one, while the list is shown"
-                )
+                await c.until(lambda: last.id in [s.id for s in home.known], "another one, while the list is shown")
+
+
+async def test_a_line_that_is_sent_before_the_first_session_opens_is_for_that_session(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with console(tmp_path, query=RISE) as c:
+        await c.asked()
+        session = c.snapshot.session_id
+    opened = Sessions.open
+
+    def open_late(sessions: Sessions, session_id: str) -> None:
+        sessions._app.session.operator.send("/rename early", ())
+        opened(sessions, session_id)
+
+    monkeypatch.setattr(Sessions, "open", open_late)
+    async with console(tmp_path, session=session) as c:
+        await c.until(lambda: c.shown() and "early" in c.session.query_one(HeaderBar).title_text, "what was sent")

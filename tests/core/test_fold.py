@@ -752,3 +752,27 @@ def answer(table: Table, request_id: str) -> None:
     (question,) = [q for q in table.questions() if q.id == request_id]
     data = {"asked": question.kind.value, "verdict": "respond", "request_id": question.id, "digest": question.digest}
     table.take(on(EventKind.DECIDED, "todo_001", **data, value="fine", by="ann"))
+
+
+@pytest.mark.parametrize(
+    ("metadata", "arguments", "given"),
+    [
+        ({}, {"what": "x"}, {"todo_001": "d"}),
+        ({"alone": True}, {"what": "x"}, {}),
+        ({}, {"command": "say", "argv": ["echo"]}, {}),
+    ],
+)
+def test_a_manual_todo_gets_results_only_where_its_team_reads_them(
+    metadata: dict[str, Any], arguments: dict[str, Any], given: dict[str, str]
+) -> None:
+    table = Table(plan("a"))
+    table.approve("todo_001")
+    table.finish("todo_001")
+    event = add("by hand", manual=True)
+    todo = event.data["todo"]
+    more = {"metadata": {**todo["metadata"], **metadata}, "arguments": arguments}
+    table.take(replace(event, data={"todo": {**todo, **more}}))
+    (question,) = table.questions()
+    assert question.subject["inputs"] == given
+    table.approve("todo_002")
+    assert table.status("todo_002") == "in_progress"

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hitl_tui.core.errors import Refused
+from hitl_tui.core.names import plain_name
 from hitl_tui.core.policy import Terms
 from hitl_tui.core.requests import (
     OPTIONS,
@@ -213,3 +214,32 @@ def test_the_same_question_at_the_same_place_has_the_same_id() -> None:
         request_id("s1", 0, "todo_001", 0, ["node", 3], "e"),
     }
     assert len(others - {same}) == 6
+
+
+def decision(by: str, verdict: Verdict = Verdict.APPROVE, **more: Any) -> Decision:
+    return Decision("req-1", verdict, by, "d" * 64, "2025-03-01T09:00:00+00:00", **more)
+
+
+@pytest.mark.parametrize(("one", "other"), [("ops", "OPS"), ("ops", "ｏｐｓ"), ("straße", "STRASSE"), ("é", "e\u0301")])
+def test_one_person_in_two_spellings_is_no_quorum(one: str, other: str) -> None:
+    request = make(terms=Terms(quorum=2))
+    assert resolve(request, [decision(one), decision(other)], "").outcome is Outcome.PENDING
+    with pytest.raises(Refused) as refused:
+        check_decision(request, [decision(one)], decision(other), "")
+    assert refused.value.reason == "repeated"
+    with pytest.raises(Refused) as refused:
+        check_decision(make(requester=one), [], decision(other), "")
+    assert refused.value.reason == "not_allowed"
+    assert resolve(request, [decision(one), decision("kim")], "").outcome is Outcome.APPROVED
+
+
+def test_a_name_of_letters_that_look_alike_says_so() -> None:
+    with pytest.raises(Refused, match=r"decided already: approve by \u043eps \(U\+043E\)\."):
+        check_decision(make(), [decision("\u043eps")], decision("ann"), "")
+    assert [plain_name(name) for name in ("ops", "김 ops", "Зоя", "Ωps")] == ["ops", "김 ops", "Зоя", "Ωps (U+03A9)"]
+
+
+def test_a_decision_of_an_older_record_is_read_as_it_was() -> None:
+    old = decision("ann", Verdict.RESPOND).to_dict()
+    assert "action" not in old and Decision.from_dict(old).said == "respond"
+    assert Decision.from_dict(decision("ann", Verdict.RESPOND, action="edit").to_dict()).said == "edit"

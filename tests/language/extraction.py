@@ -55,6 +55,10 @@ _IN_COLUMNS = frozenset({"_MAIN", "_CODES", "_ENDS"})
 _MOST_FORMS = 16
 
 EXTRA = (
+    "/help lists all commands.",
+    "/rules lists them.",
+    "/todos shows where everything stands.",
+    'There is no command "/{0}"; after /{1} comes one of {2}.',
     "The following arguments are required: {0}.",
     "Unrecognized arguments: {0}.",
     "{0}: invalid choice: {1} (choose from {2}).",

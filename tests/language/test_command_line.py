@@ -57,7 +57,7 @@ def test_errors_are_korean_and_their_documents_are_not(shell: Shell) -> None:
         ["run"],
         ["--mode", "x"],
         ["do", "s9", "/todos"],
-        ["--workspace", "nowhere", "hi"],
+        ["--workspace", "nowhere", "무엇을 할까?"],
         ["prune", "--keep", "x"],
     ):
         ran = shell.run(*line, HITL_LANG="ko")

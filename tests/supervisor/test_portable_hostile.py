@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+import os
 import sqlite3
 import stat
+import struct
 import zipfile
 from collections.abc import AsyncIterator, Callable
 from contextlib import closing
@@ -209,7 +212,7 @@ async def test_a_file_that_was_cut_off_is_refused(kept: float, ann: Person, memb
 async def test_what_isnt_a_file_is_refused(ann: Person, tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="There is no file"):
         await ann.bench.import_(tmp_path / "nix.zip")
-    with pytest.raises(HitlError, match="can't be read"):
+    with pytest.raises(HitlError, match="is a folder"):
         await ann.bench.import_(tmp_path)
 
 
@@ -228,3 +231,30 @@ async def test_a_flipped_byte_is_never_taken_for_the_session(
         assert ann.bench.data.ids() == ["s1"]
     else:  # the byte was one that says nothing, such as a time stamp
         assert (await ann.say(made.id)).questions[0].todo_id == "todo_002"
+
+
+async def test_only_regular_files_are_opened(ann: Person, tmp_path: Path) -> None:
+    pipe, folder, link = tmp_path / "pipe", tmp_path / "folder", tmp_path / "zero"
+    os.mkfifo(pipe)
+    folder.mkdir()
+    link.symlink_to("/dev/zero")
+    async with asyncio.timeout(10):  # a pipe that nobody writes into would be waited for
+        said = [await refused(ann, path) for path in (pipe, folder, link)]
+    assert said == [
+        f"{pipe} is no regular file; name the file that an export wrote.",
+        f"{folder} is a folder; name the file that an export wrote.",
+        f"{link} is no regular file; name the file that an export wrote.",
+    ]
+
+
+@pytest.mark.parametrize("large", [False, True])
+async def test_a_list_of_members_that_is_too_long_is_not_read(ann: Person, tmp_path: Path, large: bool) -> None:
+    path, length = tmp_path / "sparse.hitl", 8 * 1024**3 if large else 0xFFFFFFFE
+    with path.open("wb") as file:
+        file.truncate(length)
+        file.seek(length)
+        if large:
+            file.write(struct.pack("<4sQHHLLQQQQ", b"PK\6\6", 44, 45, 45, 0, 0, 1, 1, length, 0))
+            file.write(struct.pack("<4sLQL", b"PK\6\7", 0, length, 1))
+        file.write(struct.pack("<4sHHHHLLH", b"PK\5\6", 0, 0, 1, 1, 0xFFFFFFFF if large else length, 0, 0))
+    assert "would grow beyond all measure" in await refused(ann, path)

@@ -18,6 +18,7 @@ from hitl_tui.console.rows import Row, text_row
 from hitl_tui.console.screens.dialogs import Reading
 from hitl_tui.console.screens.filling import Filling
 from hitl_tui.console.screens.form import NOTHING_SAID
+from hitl_tui.console.screens.overtaken import told_when_gone
 from hitl_tui.core.errors import Refused
 from hitl_tui.core.policy import Mode, Risk
 from hitl_tui.core.safe_text import safe_text
@@ -104,7 +105,9 @@ async def allow_always(app: ConsoleApp, link: Link, question: Question, arming: 
         rows.append(text_row(_("In mode ASK EVERY STEP everything still asks; the rule applies in the other modes.")))
     else:
         rows.append(text_row(_("This question is answered by it at once."), "bold $text-warning"))
-    if not await app.push_screen_wait(Always(_("Always allow"), rule, rows, arming)):
+    async with told_when_gone(app, link, question):
+        confirmed = await app.push_screen_wait(Always(_("Always allow"), rule, rows, arming))
+    if not confirmed:
         app.say(_("Nothing was written."))
         return None
     return await link.handler.handle(f"{command} --digest {question.digest}")

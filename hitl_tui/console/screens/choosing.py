@@ -79,7 +79,7 @@ class Choosing(Unhurried[Any]):
         remaining = self._arming.remaining
         several = keymap_of(self.app).named(_("↑↓ choose, {choosing.send} sends"))
         ready = _(self.DIGIT) if len(self._options) <= _DIGITS else several
-        self.query_one("#choosing").border_subtitle = Content("…" if remaining > 0 else ready)
+        self.below("…" if remaining > 0 else ready)
         if remaining > 0:
             self.set_timer(remaining + 0.02, self._show_state)
 
@@ -102,7 +102,7 @@ class Choosing(Unhurried[Any]):
         return _("Sends: {value}").format(value=said_whole(option.value))
 
     def _told(self, words: str) -> None:
-        self.query_one("#choosing").border_subtitle = Content(words)
+        self.below(words)
 
     def action_digit(self, number: int) -> None:
         if number > len(self._options):

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from textual.content import Content
 
 from hitl_tui.console.asking import body, details, title_of
-from hitl_tui.console.drafts import Foresight, document_path, draft_of, seen_of
+from hitl_tui.console.drafts import Foresight, document_path, draft_of, graph_rows, seen_of
 from hitl_tui.console.engine import Link
 from hitl_tui.console.evidence import awaits_preview
 from hitl_tui.console.places import Answer
@@ -18,6 +18,7 @@ from hitl_tui.console.rows import text_row
 from hitl_tui.console.screens.always import allow_always
 from hitl_tui.console.screens.dialogs import Words, confirm
 from hitl_tui.console.screens.edit import Edit, Edited
+from hitl_tui.console.screens.overtaken import told_when_gone, told_when_some_gone
 from hitl_tui.console.screens.review import Outcome, Review
 from hitl_tui.console.screens.viewer import Viewer
 from hitl_tui.console.terms import error_words
@@ -84,10 +85,12 @@ class Deciding:
         elif answer.ask == "inner":
             await self._inner(link, question, answer)
         elif answer.verdict is not None:
-            words = await self._words(question) if answer.ask == "reason" else ""
             asks = answer.ask if answer.ask != "reason" else ""
-            if words is None or (asks and not await confirm(self._screen.hitl, answer.label, _(asks), answer.label)):
-                return
+            app = self._screen.hitl
+            async with told_when_gone(app, link, question):
+                words = await self._words(question) if answer.ask == "reason" else ""
+                if words is None or (asks and not await confirm(app, answer.label, _(asks), answer.label)):
+                    return
             await self._decide(link, question, answer.verdict, words)
 
     async def _inner(self, link: Link, question: Question, answer: Answer) -> None:
@@ -96,7 +99,8 @@ class Deciding:
         from hitl_tui.console.screens.form import NOTHING_SAID
 
         app = self._screen.hitl
-        value = await answer_of(app, app.arming, question, answer.action)
+        async with told_when_gone(app, link, question):
+            value = await answer_of(app, app.arming, question, answer.action)
         if value is NOTHING_SAID:
             return
         self._taken(link, question, await link.handler.answer(question, value, answer.action))
@@ -124,10 +128,12 @@ class Deciding:
         )
 
     async def _details(self, link: Link, question: Question) -> None:
-        draft = await draft_of(link, question, None)
+        draft = [*graph_rows(link, question), *await draft_of(link, question, None)]
         rows = details(question, link.face.snapshot.workspace, draft)
         name = number_of(question.todo_id) if question.todo_id else render(question.kind.value)
-        if not await self._screen.app.push_screen_wait(Viewer(_("Question · {name}").format(name=name), rows)):
+        async with told_when_gone(self._screen.app, link, question):
+            read = await self._screen.app.push_screen_wait(Viewer(_("Question · {name}").format(name=name), rows))
+        if not read:
             return
         now = _open(link, question.id)
         if now is not None and now.view.evidence == question.view.evidence:  # else there is more than was read
@@ -150,8 +156,10 @@ class Deciding:
     async def _review(self, link: Link, marked: Sequence[Question]) -> None:
         app, workspace = self._screen.hitl, link.face.snapshot.workspace
         key = app.keymap.shown("question.6")
-        items = [(q, body(q, workspace, key, await draft_of(link, q, None))) for q in marked]
-        await app.push_screen_wait(Review(items, app.arming, partial(self._approve_marked, link)))
+        items = [(q, body(q, workspace, key, [*graph_rows(link, q), *await draft_of(link, q, None)])) for q in marked]
+        dialog = Review(items, app.arming, partial(self._approve_marked, link))
+        async with told_when_some_gone(dialog, link, marked):
+            await app.push_screen_wait(dialog)
 
     async def _approve_marked(self, link: Link, question: Question) -> Outcome:
         """Approve one question as it was reviewed, unless it isn't the same any more."""
@@ -191,7 +199,7 @@ class Deciding:
                     panel.await_draft(question.id, [text_row(_("writes    … being worked out"), "$text-warning")])
                     self._begin(self._show_draft(link, panel, question))
                 else:
-                    panel.show_draft(question.id, ())
+                    panel.show_draft(question.id, graph_rows(link, question))
 
     async def _show_draft(self, link: Link, panel: QuestionPanel, question: Question) -> None:
         rows = [text_row(_("writes    what it would hold can't be worked out"), "bold $text-warning")]
@@ -221,7 +229,8 @@ class Deciding:
             Foresight(link, question),
             declared.parameters if declared is not None else None,
         )
-        edited = await self._screen.app.push_screen_wait(dialog)
+        async with told_when_gone(self._screen.app, link, question):
+            edited = await self._screen.app.push_screen_wait(dialog)
         if edited is not None:
             await self._edited(link, question, todo, edited)
 

@@ -66,6 +66,7 @@ class Confirm(Modal[bool]):
     CSS_PATH: ClassVar[list[str | PurePath]] = ["dialogs.tcss", "../widgets/rows.tcss"]
     BINDINGS: ClassVar[list[BindingType]] = [*keys.bindings(keys.CONFIRM)]
     AUTO_FOCUS = ""
+    LEFT = False
 
     def __init__(self, title: str, content: Content, yes: str, arming: Arming) -> None:
         super().__init__()
@@ -93,7 +94,7 @@ class Confirm(Modal[bool]):
     def _show_state(self) -> None:
         """Say whether a key decides yet."""
         remaining = self._arming.remaining
-        self.query_one("#confirm").border_subtitle = Content("…" if remaining > 0 else _("ready"))
+        self.below("…" if remaining > 0 else _("ready"))
         if remaining > 0:
             self.set_timer(remaining + 0.02, self._show_state)
 
@@ -139,6 +140,8 @@ class Unhurried(Modal[Answered], Generic[Answered]):
 
     def hurried(self) -> bool:
         """Return whether nothing may be sent yet; then that is said, and what was typed stays."""
+        if self.over:
+            return True
         if arming_of(self.app).rested_since(self._opened):
             return False
         self._hurry = _("Too soon after the last key; nothing was decided")
@@ -147,14 +150,14 @@ class Unhurried(Modal[Answered], Generic[Answered]):
         return True
 
     def _say_below(self, words: str) -> None:
-        self.query(".dialog").first().border_subtitle = Content(words)
+        self.below(words)
 
     def _rest_ends(self) -> None:
         remaining = arming_of(self.app).remaining
         if remaining > 0:
             self.set_timer(remaining + 0.02, self._rest_ends)
         else:
-            self._say_below(f"{self._hurry} · {_('ready')}" if self._hurry else _("ready"))
+            self._say_below(_("ready now: press it again") if self._hurry else _("ready"))
 
 
 class WordsInput(Input):
@@ -292,7 +295,7 @@ class Reading(Modal[Answered], Generic[Answered]):
         more = keymap_of(self.app).named(_("more below: {reading.page_down}"))
         state = more if not self._end else "…" if remaining > 0 else _("ready")
         words = f"{self._told} · {state}" if self._told else state
-        self.query_one("#reading").border_subtitle = Content(words)
+        self.below(words)
         if remaining > 0 and self._end:
             self.set_timer(remaining + 0.02, self._show_state)
 
@@ -302,7 +305,9 @@ class Reading(Modal[Answered], Generic[Answered]):
         self._show_state()
 
     def holds(self) -> str:
-        """Return why a key decides nothing yet; empty when it does."""
+        """Return why a key decides nothing yet, or no more; empty when it does."""
+        if self.over:
+            return self.over
         if not self._end:
             return keymap_of(self.app).named(_("Read to the end first ({reading.page_down}); nothing was decided"))
         if not self._arming.decides:

@@ -15,6 +15,7 @@ from textual.events import Key, Resize
 from textual.timer import Timer
 from textual.widgets import Static
 
+from hitl_tui.commands.inputs import retold
 from hitl_tui.console import keys
 from hitl_tui.console.arming import arming_of
 from hitl_tui.console.drafts import Foresight
@@ -185,6 +186,7 @@ class Edit(Form[Edited | None]):
         task = self._wanted if self._command else unsafe_text(self.query_one("#edit-task", EditArea).text)
         parameters = self._parameters()
         if self._command:
+            task = retold(task, self._arguments, self._arguments["command"], parameters)
             parameters = {"command": self._arguments["command"], "parameters": parameters}
         return task, parameters, self._bind(task, parameters)
 
@@ -262,8 +264,11 @@ class Edit(Form[Edited | None]):
         self._show_state()
 
     def _rest_ends(self) -> None:
-        self._told = self._hurry
+        remaining = arming_of(self.app).remaining
+        self._told = self._hurry if remaining > 0 else ""
         self._show_state()
+        if remaining > 0 and self._hurry:
+            self.set_timer(remaining + 0.02, self._rest_ends)
 
     def _show_state(self) -> None:
         remaining = arming_of(self.app).remaining

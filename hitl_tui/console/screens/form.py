@@ -246,7 +246,7 @@ class Form(Unhurried[Answered], Generic[Answered]):
 
     def told(self, said: str) -> None:
         """Say what came of the editor; nothing when it went well."""
-        self.query_one(f"#{self.FRAME}").border_subtitle = Content(one_line(said, 200))
+        self.below(one_line(said, 200))
 
     def not_json(self, error: Exception) -> str:
         """Return what is said about a text from the editor that isn't JSON."""

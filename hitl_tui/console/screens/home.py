@@ -111,6 +111,7 @@ class HomeScreen(LastingScreen):
 
     def on_mount(self) -> None:
         self.query_one("#sessions-title", Static).display = False
+        self.app.theme_changed_signal.subscribe(self, lambda theme: self._offer())
         self._look_for_file()
         self._facts()
         self._show_keys()
@@ -119,15 +120,19 @@ class HomeScreen(LastingScreen):
         self.query_one("#home").styles.padding = self._margins
         if self.has_class("-wide") is not self._wide or self._width != self.app.size.width:
             self.set_class(self._wide, "-wide")
-            starters = self.query_one("#starters", OptionList)
-            chosen = starters.highlighted
-            starters.clear_options().add_options(self._options())
-            starters.highlighted = chosen
+            self._offer()
         if self._width != self.app.size.width:
             self._width = self.app.size.width
             self._facts()
             if self._table is not None:
                 self._table.show(self._table.known)
+
+    def _offer(self) -> None:
+        """List the starters anew, with other line breaks or colours."""
+        starters = self.query_one("#starters", OptionList)
+        chosen = starters.highlighted
+        starters.clear_options().add_options(self._options())
+        starters.highlighted = chosen
 
     async def on_screen_resume(self, event: ScreenResume) -> None:
         if not self._seen:

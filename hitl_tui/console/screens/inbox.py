@@ -49,6 +49,8 @@ _HEADS = {"session": mark("session"), "asks": mark("what it asks"), "risk": mark
 class Inbox(Modal[tuple[str, str] | None]):
     """Lists open questions; its result is session and request id of the chosen one.
 
+    While it is open it goes on: what is asked comes, what was decided goes, times tick, the cursor stays on its line.
+
     Args:
         views: the open requests, in the order they are shown.
         here: the session that is open.
@@ -64,28 +66,61 @@ class Inbox(Modal[tuple[str, str] | None]):
         self._titles: dict[str, str] = {}
 
     def compose(self) -> ComposeResult:
-        with Dialog(classes="dialog -large") as box:
-            box.border_title = Content(_("Inbox · {n} open").format(n=len(self._views)))
-            if self._views:
-                yield Listing(id="inbox-table")
-                yield Static("", id="inbox-one", markup=False)
-            else:
-                yield Static(Content(_("Nothing waits for you.")))
-            said = _("{list.choose} goes to the question · {inbox.close} closes; nothing is decided here")
-            if not self._views:
-                said = _("{inbox.close} closes")
-            yield Static(named_keys(keymap_of(self.app), said), classes="dialog-keys")
+        with Dialog(classes="dialog -large"):
+            yield Listing(id="inbox-table")
+            yield Static("", id="inbox-one", markup=False)
+            yield Static("", classes="dialog-keys", id="inbox-keys")
 
     def on_mount(self) -> None:
-        if not self._views:
-            return
         table = self.query_one("#inbox-table", DataTable)
         table.show_header = True
         for column, size in zip(_HEADS, (10, 10, _RISK, _WHEN), strict=True):
             table.add_column(Text(_(_HEADS[column])), key=column, width=size)
         self._fill()
         table.focus()
-        self.run_worker(self._name_sessions())
+        self.run_worker(self._name_sessions(), group="names", exclusive=True)
+        self.set_interval(1.0, self._tick)
+
+    def take(self, views: Sequence[RequestView]) -> None:
+        """Show what is open now.
+
+        Args:
+            views: the open requests, in the order they are shown.
+        """
+        if self.left or not self.query(Listing):
+            return
+        strange = {v.request.session for v in views} - self._titles.keys()
+        changed = [v.request.id for v in views] != [v.request.id for v in self._views]
+        self._views = views
+        if changed:
+            self._fill()
+        if strange:
+            self.run_worker(self._name_sessions(), group="names", exclusive=True)
+
+    def _tick(self) -> None:
+        """How long each waits, or has still, goes on."""
+        now = datetime.now(UTC)
+        table = self.query_one("#inbox-table", DataTable)
+        waits = [_waits(view, now) for view in self._views]
+        if waits and max(map(cell_width, (_(_HEADS["when"]), *waits))) != table.columns["when"].width:  # type: ignore[index]
+            self._fill()
+            return
+        for view, waiting in zip(self._views, waits, strict=True):
+            if str(table.get_cell(view.request.id, "when")) != waiting:
+                table.update_cell(view.request.id, "when", Text(waiting))
+
+    def _say_state(self) -> None:
+        """Say how many there are, and which keys apply."""
+        self.query_one(Dialog).border_title = Content(_("Inbox · {n} open").format(n=len(self._views)))
+        said = _("{list.choose} goes to the question · {inbox.close} closes; nothing is decided here")
+        if not self._views:
+            said = _("{inbox.close} closes")
+            self.query_one("#inbox-one", Static).update(Content(_("Nothing waits for you.")))
+        table = self.query_one(Listing)
+        table.display = bool(self._views)
+        if self._views and self.focused is not table:
+            table.focus()
+        self.query_one("#inbox-keys", Static).update(named_keys(keymap_of(self.app), said))
 
     async def _name_sessions(self) -> None:
         """Show the sessions' titles once they are read."""
@@ -94,7 +129,7 @@ class Inbox(Modal[tuple[str, str] | None]):
         self._fill()
 
     def on_resize(self, event: Resize) -> None:
-        if self._views and self.query_one(DataTable).columns:
+        if self.query_one(DataTable).columns:
             self._fill()
 
     def _room(self, when: int) -> int:
@@ -103,16 +138,15 @@ class Inbox(Modal[tuple[str, str] | None]):
 
     def _fill(self) -> None:
         table, now = self.query_one("#inbox-table", DataTable), datetime.now(UTC)
-        waits = [
-            one_line(left_words(v.request.deadline, now) or _age(v.request.opened_at, now), _WHEN) for v in self._views
-        ]
+        waits = [_waits(view, now) for view in self._views]
         when = max(map(cell_width, (_(_HEADS["when"]), *waits)))
         room = self._room(when)
         named = room >= _NAMED
         ids = max((cell_width(one_line(v.request.session, _ID)) for v in self._views), default=0)
         sessions = int(room * _SESSIONS) if named else max(ids + 2, cell_width(_(_HEADS["session"])))
         asks = room - sessions
-        here = table.cursor_row
+        place = table.cursor_row
+        at = str(table.ordered_rows[place].key.value) if place < table.row_count else ""
         table.clear()
         for column, size in zip(_HEADS, (sessions, asks, _RISK, when), strict=True):
             table.columns[column].width = size  # type: ignore[index]
@@ -125,22 +159,30 @@ class Inbox(Modal[tuple[str, str] | None]):
                 Text(one_line(asked_words(view), asks)),
                 Text(_(_RISKS.get(str(request.about.get("risk", "")), ""))),
                 Text(waiting),
+                key=request.id,
             )
-        table.move_cursor(row=here, animate=False)
+        row = next((n for n, view in enumerate(self._views) if view.request.id == at), place)
+        table.move_cursor(row=row, animate=False)
+        self._say_state()
+        self._say_whole(table.cursor_row)
 
     def on_data_table_row_highlighted(self, event: DataTable.RowHighlighted) -> None:
         """Say whole what the list has no room for."""
         event.stop()
-        if 0 <= event.cursor_row < len(self._views):
-            view = self._views[event.cursor_row]
+        self._say_whole(event.cursor_row)
+
+    def _say_whole(self, row: int) -> None:
+        if 0 <= row < len(self._views):
+            view = self._views[row]
             where = f"{view.request.session} {self._titles.get(view.request.session, '')}"
             rows = (asked_words(view), safe_text(where, multiline=False, limit=_LONGEST))
             self.query_one("#inbox-one", Static).update(Content("\n".join(rows)))
 
     def on_data_table_row_selected(self, event: DataTable.RowSelected) -> None:
         event.stop()
-        request = self._views[event.cursor_row].request
-        self.dismiss((request.session, request.id))
+        request = next((v.request for v in self._views if v.request.id == event.row_key.value), None)
+        if request is not None:
+            self.dismiss((request.session, request.id))
 
     def action_close(self) -> None:
         self.dismiss(None)
@@ -160,6 +202,11 @@ def asked_words(view: RequestView) -> str:
         about = str(request.about.get("text") or render(str(request.about.get("reason", ""))))
     number = f"{number_of(request.todo_id)} " if request.todo_id else ""
     return safe_text(f"{number}{what(Question(view))} {about}", multiline=False)
+
+
+def _waits(view: RequestView, now: datetime) -> str:
+    """Return how much time is left, or for how long it waits already."""
+    return one_line(left_words(view.request.deadline, now) or _age(view.request.opened_at, now), _WHEN)
 
 
 def _age(opened: str, now: datetime) -> str:

@@ -93,7 +93,10 @@ async def _export(app: HitlApp, session_id: str, given: str) -> None:
     text = given or await _asked(app, Line(_("Export {name}").format(name=name), Content(said), _("writes it"), free))
     if text is None:
         return
-    written = await app.engine.export(session_id, path_of(text))
+    path = path_of(text)
+    if not given and not path.suffix:  # the dialog said what is written
+        path = path.with_name(path.name + suffix)
+    written = await app.engine.export(session_id, path)
     size = written.stat().st_size
     await _tell(app, f"{session_id} was written to {written} ({size:,} bytes).", session_id)
 

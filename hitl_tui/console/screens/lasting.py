@@ -59,9 +59,9 @@ class LastingScreen(Screen[None]):
         """Return what is said about a line while it is typed; nothing where a screen knows nothing."""
         return ""
 
-    def say(self, text: str, *, error: bool = False) -> None:
-        """Show one safe line above the prompt."""
-        self.query_one(MessageLine).say(text, error=error)
+    def say(self, text: str, *, error: bool = False, passing: bool = False) -> None:
+        """Show one safe line above the prompt; one that is `passing` goes with the next thing that happens."""
+        self.query_one(MessageLine).say(text, error=error, passing=passing)
 
     def draft(self, text: str) -> None:
         """Put a text into the prompt, unless something is typed there, or it is longer than it takes; go there."""

@@ -7,7 +7,12 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 from textual.await_complete import AwaitComplete
+from textual.content import Content
 from textual.screen import ModalScreen, Screen
+from textual.widgets import Static
+
+from hitl_tui.console.widgets.frame import Dialog
+from hitl_tui.language import _
 
 if TYPE_CHECKING:
     from textual.message_pump import Callback
@@ -56,3 +61,28 @@ class Modal(Once[Answered], ModalScreen[Answered], Generic[Answered]):
 
     LEFT: ClassVar[Any] = None
     """Its answer when it is left without one."""
+    over = ""
+    """Why nothing can be sent any more, safe: somebody else decided. It stays, as does what was typed."""
+
+    def overtaken(self, words: str) -> None:
+        """Say at once that what it is about was decided elsewhere; from now on it can only be left.
+
+        Args:
+            words: who decided what, safe.
+        """
+        if self.over or self.left or not self.query(Dialog):
+            return
+        self.over = words
+        box = self.query(Dialog).first()
+        box.mount(Static(Content(words), classes="dialog-over"), before=0)
+        self.below("")
+
+    def below(self, words: str) -> None:
+        """Say a few safe words at the lower edge; nothing is ready there any more once it was overtaken."""
+        said = _("nothing can be sent any more") if self.over else words
+        self.query(Dialog).first().border_subtitle = Content(said)
+
+    def dismiss(self, result: Answered | None = None) -> AwaitComplete:
+        if self.over and result is not self.LEFT:
+            return AwaitComplete()
+        return super().dismiss(result)

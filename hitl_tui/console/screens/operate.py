@@ -18,7 +18,7 @@ from hitl_tui.console.screens.ordering import Ordering
 from hitl_tui.console.screens.returning import go_back, show_checkpoint, show_steps
 from hitl_tui.console.screens.rules import list_rules
 from hitl_tui.console.screens.several import Several
-from hitl_tui.console.screens.typed import noted, way
+from hitl_tui.console.screens.typed import digit_meant, noted, way
 from hitl_tui.console.screens.viewer import Viewer
 from hitl_tui.console.terms import MODES, mode_words, next_mode
 from hitl_tui.console.words import number_of, status_words
@@ -76,8 +76,18 @@ class Operator:
             carry_out(self._screen.hitl, own)
             return
         if not self._screen.linked.is_set():
-            self._screen.say(_("The session is still opening; what you sent is carried out as soon as it is open."))
+            said = _("The session is still opening; what you sent is carried out as soon as it is open.")
+            self._screen.say(said, passing=True)
+        elif meant := self._digit_meant(line):
+            self._screen.say(meant, passing=True)
+            return
         self._on(partial(self._send, line, known))
+
+    def _digit_meant(self, line: str) -> str:
+        """Return what a key of the question that was sent as a line means; empty for any other line."""
+        from hitl_tui.console.widgets.question import QuestionPanel
+
+        return digit_meant(line, self._screen.hitl.keymap, self._screen.query_one(QuestionPanel).question)
 
     async def _send(self, line: str, known: Collection[str], link: Link) -> None:
         screen = self._screen
@@ -132,7 +142,7 @@ class Operator:
         """Go on to the next mode (C4)."""
         snapshot = self._screen.snapshot
         if snapshot is None:
-            self._screen.say(_("The session is still opening."))
+            self._screen.say(_("The session is still opening."), passing=True)
             return
         self._on(self._next_mode)
 
@@ -183,7 +193,7 @@ class Operator:
         if todo_id:
             await self._undo(link, todo_id)
         elif not decided:
-            self._screen.say(_("There is no decision of yours to take back."))
+            self._screen.say(_("There is no decision of yours to take back."), passing=True)
         elif not decided[-1]:
             decided.pop()
             self._screen.say(_("What was decided about the plan can't be taken back by a key; restore a checkpoint."))

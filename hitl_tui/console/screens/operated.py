@@ -8,6 +8,7 @@ from textual.widgets import DataTable
 
 from hitl_tui.console.screens.lasting import LastingScreen
 from hitl_tui.console.widgets.answer import AnswerPane
+from hitl_tui.console.widgets.bars import MessageLine
 from hitl_tui.console.widgets.history import HistoryTable
 from hitl_tui.console.widgets.panes import Panes
 from hitl_tui.console.widgets.plan import PlanTable
@@ -17,14 +18,42 @@ from hitl_tui.language import _
 
 if TYPE_CHECKING:
     from hitl_tui.console.screens.operate import Operator
+    from hitl_tui.supervisor.snapshot import Snapshot
+
+_STALE = 5.0
+"""Seconds after which what a command came to gives way to a new question."""
 
 
 class OperatedScreen(LastingScreen):
     """A screen with a question and panes, and an operator."""
 
     operator: Operator
+    _asked: frozenset[str] = frozenset()
+    _said_at = float("-inf")
+
+    # Messages --------------------------------------------------------------------------------------------------
+
+    def say(self, text: str, *, error: bool = False, passing: bool = False) -> None:
+        self._said_at = self.hitl.arming.now
+        super().say(text, error=error, passing=passing)
+
+    def pass_by(self, snapshot: Snapshot) -> None:
+        """Take away what was said of the moment before, and what was said long before what is asked now."""
+        before, self._asked = self._asked, frozenset(q.id for q in snapshot.questions)
+        line = self.query_one(MessageLine)
+        if before != self._asked:
+            line.pass_by()
+        if self._asked - before and not line.error and self.hitl.arming.now - self._said_at > _STALE:
+            line.say("")
 
     # The question ----------------------------------------------------------------------------------------------
+
+    def action_undo(self) -> None:
+        """Take back the last decision, wherever the focus is."""
+        if self.hitl.arming.decides:
+            self.operator.undo("")
+        else:
+            self.say(_("Too soon after the last key; nothing was taken back."), passing=True)
 
     def on_question_panel_chosen(self, event: QuestionPanel.Chosen) -> None:
         event.stop()
@@ -32,7 +61,7 @@ class OperatedScreen(LastingScreen):
 
     def on_question_panel_held(self, event: QuestionPanel.Held) -> None:
         event.stop()
-        self.say(event.why)
+        self.say(event.why, passing=True)
 
     def on_question_panel_marked(self, event: QuestionPanel.Marked) -> None:
         event.stop()
@@ -66,7 +95,7 @@ class OperatedScreen(LastingScreen):
 
     def on_plan_table_held(self, event: PlanTable.Held) -> None:
         event.stop()
-        self.say(event.why)
+        self.say(event.why, passing=True)
 
     def on_plan_table_wanted(self, event: PlanTable.Wanted) -> None:
         event.stop()

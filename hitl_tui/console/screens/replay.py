@@ -30,6 +30,7 @@ from hitl_tui.console.terms import clock_words
 from hitl_tui.console.widgets.actions import ReplayAction
 from hitl_tui.console.widgets.bars import HeaderBar, KeyLine, MessageLine
 from hitl_tui.console.widgets.history import GraphTable
+from hitl_tui.console.widgets.lists import Reader
 from hitl_tui.console.widgets.plan import PlanTable
 from hitl_tui.console.widgets.rows import Rows
 from hitl_tui.console.widgets.statetree import StateTree
@@ -110,7 +111,7 @@ class ReplayScreen(SteppingScreen):
             yield PlanTable(id="past-plan", fixed=_PAST)
             yield GraphTable(id="past-graph")
             yield TabStrip(PANES, id="past-tabs")
-            with VerticalScroll(id="past-moment", can_focus=True):
+            with Reader(id="past-moment"):
                 yield Rows(id="past-text")
             yield StateTree(id="past-state")
         with Horizontal(id="replay-actions"):

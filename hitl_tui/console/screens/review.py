@@ -14,6 +14,7 @@ from hitl_tui.console.arming import Arming
 from hitl_tui.console.keymap import keymap_of
 from hitl_tui.console.rows import Row, labelled, text_row
 from hitl_tui.console.screens.dialogs import Reading
+from hitl_tui.console.widgets.frame import Dialog
 from hitl_tui.console.words import number_of, risk_words
 from hitl_tui.language import _, ngettext
 
@@ -85,11 +86,11 @@ class Review(Reading[None]):
             return _("{reading.close} closes; the rest is approved all the same")
         if self._begun:
             return _("{reading.close} closes")
-        found = classes(self._questions)
+        found = classes(self._asked)
         if len(found) > 1:
             said = _("{review.first} keeps only what is {risk} · {reading.page_down} reads on · {reading.close} back")
             return said.replace("{risk}", class_words(found[0]))
-        count = len(self._questions)
+        count = len(self._asked)
         return ngettext(
             "{reading.yes} Approve exactly this one · {reading.page_down} reads on · {reading.close} back",
             "{reading.yes} Approve exactly these {count} · {reading.page_down} reads on · {reading.close} back",
@@ -98,9 +99,8 @@ class Review(Reading[None]):
 
     def _rows(self) -> list[Row]:
         rows = []
-        found = classes(self._questions)
-        if len(found) > 1 and not self._begun:
-            rows += [text_row(mixed_words(self._questions), "bold $text-warning"), text_row("")]
+        if len(classes(self._asked)) > 1 and not self._begun:
+            rows += [text_row(mixed_words(self._asked), "bold $text-warning"), text_row("")]
         for question in self._questions:
             rows += self._item(question)
         return rows
@@ -127,7 +127,7 @@ class Review(Reading[None]):
             yield text_row("")
 
     def confirmed(self) -> None:
-        found = classes(self._questions)
+        found = classes(self._asked)
         if self._begun:
             return
         if len(found) > 1:
@@ -139,8 +139,31 @@ class Review(Reading[None]):
         app = cast("ConsoleApp", self.app)
         app.run_worker(self._approve_all(app), group="review")  # one of the dialog's own would end with it
 
+    def gone(self, question: Question, words: str) -> None:
+        """Say that one of them isn't asked any more; the others have to be read anew. What was confirmed goes on.
+
+        Args:
+            question: which.
+            words: who decided what, safe.
+        """
+        if self._begun or question not in self._questions:
+            return
+        self._outcomes[question.id] = Outcome(False, _("not approved: {message}").format(message=words))
+        if not self.query(Dialog):  # it isn't drawn yet, or left
+            return
+        if self._asked:
+            self.redraw(self._rows(), self._key_words())
+        else:
+            self.redraw(self._rows(), _("{reading.close} closes"))
+            self.overtaken(words)
+
+    @property
+    def _asked(self) -> tuple[Question, ...]:
+        """Those that nothing is known to have become of."""
+        return tuple(q for q in self._questions if q.id not in self._outcomes)
+
     async def _approve_all(self, app: ConsoleApp) -> None:
-        for question in self._questions:
+        for question in self._asked:
             self._outcomes[question.id] = await self._approve(question)
             if self in app.screen_stack:
                 self.redraw(self._rows(), self._key_words())
@@ -150,10 +173,10 @@ class Review(Reading[None]):
 
     def action_first(self) -> None:
         """Leave only the class that is to be taken first; the others stay marked."""
-        found = classes(self._questions)
+        found = classes(self._asked)
         if self._begun or len(found) < 2:
             return
-        self._questions = tuple(q for q in self._questions if risk_class(q) == found[0])
+        self._questions = tuple(q for q in self._asked if risk_class(q) == found[0])
         self.query_one("#reading").border_title = Content(self._title_words())
         self.redraw(self._rows(), self._key_words())
 

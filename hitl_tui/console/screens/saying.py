@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import PurePath
 from typing import Any, ClassVar
@@ -24,8 +25,20 @@ from hitl_tui.core.shapes.model import Shape
 from hitl_tui.core.shapes.reading import declared_value
 from hitl_tui.language import _, render
 
+_STYLES = {False: "$text-success", True: "bold $text-warning"}
+"""Of what is said of the words, as it is or with a warning."""
+
 Made = Callable[[str], Any]
 """What was written → what is sent; raises BadInput."""
+
+
+def is_json(text: str) -> bool:
+    """Return whether a text is JSON."""
+    try:
+        json.loads(text)
+    except (ValueError, RecursionError):
+        return False
+    return True
 
 
 class SayArea(EditArea):
@@ -111,7 +124,15 @@ class Saying(Form[Any]):
             message = safe_text(render(error.message), multiline=False)
             line.update(Content.styled(message, "$text-muted" if empty else "bold $text-error"))
         else:
-            line.update(Content.styled(shown, "$text-success"))
+            broken = self._broken()
+            line.update(Content.styled(f"{shown}\n{broken}" if broken else shown, _STYLES[bool(broken)]))
+
+    def _broken(self) -> str:
+        """Return what is said of a text that begins as JSON and isn't; empty for any other."""
+        text = self.written.strip()
+        if text[:1] not in ("{", "[") or (self._lines and not is_json(self._text)) or is_json(text):
+            return ""
+        return _("That begins as JSON and isn't valid JSON, so it would be sent as text.")
 
     def action_send(self) -> None:
         try:

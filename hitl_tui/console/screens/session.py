@@ -23,7 +23,7 @@ from hitl_tui.console.screens.operated import OperatedScreen
 from hitl_tui.console.screens.room import fold, question_room
 from hitl_tui.console.terms import mode_words
 from hitl_tui.console.widgets.answer import AnswerPane
-from hitl_tui.console.widgets.bars import HeaderBar, KeyLine
+from hitl_tui.console.widgets.bars import HeaderBar, KeyLine, MessageLine
 from hitl_tui.console.widgets.history import HistoryTable
 from hitl_tui.console.widgets.panes import Panes
 from hitl_tui.console.widgets.plan import PlanTable
@@ -112,7 +112,7 @@ class SessionScreen(OperatedScreen):
 
     def opening(self, what: str) -> Opening:
         """Show that a session is on its way; what was typed for another one comes back with that one."""
-        self.linked = Opening()
+        self.linked = self.linked.begin()
         if not self.is_mounted:
             return self.linked
         prompt = self.query_one(Prompt)
@@ -238,6 +238,7 @@ class SessionScreen(OperatedScreen):
     def _ask(self, snapshot: Snapshot) -> None:
         panel = self.query_one(QuestionPanel)
         had = self.focused is panel
+        self.pass_by(snapshot)
         panel.update_questions(snapshot.questions, snapshot.workspace)
         self.operator.deciding.prepare(panel)
         self.show_marks()
@@ -319,7 +320,7 @@ class SessionScreen(OperatedScreen):
         from hitl_tui.console.screens.replay import ReplayScreen
 
         if self.link is None:
-            self.say(_("The session is still opening."))
+            self.say(_("The session is still opening."), passing=True)
             return
         history = self.query_one(HistoryTable)
         chosen = history.selected if self.focused is history else None
@@ -334,7 +335,10 @@ class SessionScreen(OperatedScreen):
             self.set_focus(panel)
         else:
             opening = self.link is None
-            self.say(_("The session is still opening.") if opening else _("Nothing waits for you now."))
+            said = _("The session is still opening.") if opening else _("Nothing waits for you now.")
+            if self.link is not None and self.operator.deciding.decided[self.link.face.id]:
+                said += " " + self.hitl.keymap.named(_("{session.undo} takes back your last decision."))
+            self.say(said, passing=True)
 
     # Messages --------------------------------------------------------------------------------------------------
 
@@ -358,9 +362,12 @@ class SessionScreen(OperatedScreen):
 
     def typed(self) -> None:
         """A key was pressed: the question shows whether the next one decides."""
+        self.query_one(MessageLine).pass_by()
         self.query_one(QuestionPanel).typed()
 
     def on_descendant_focus(self, event: DescendantFocus) -> None:
+        if event.widget is not self.focused:  # the focus went on before this came here
+            return
         if pane := self.query_one(Panes).pane(event.widget):
             self.show_pane(pane)
         self._show_keys()

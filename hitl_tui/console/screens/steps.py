@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast
 from rich.text import Text
 from textual.app import ComposeResult
 from textual.binding import BindingType
-from textual.containers import Horizontal, VerticalScroll
+from textual.containers import Horizontal
 from textual.content import Content
 from textual.widgets import DataTable, Static
 
@@ -22,7 +22,7 @@ from hitl_tui.console.screens.dialogs import confirm
 from hitl_tui.console.screens.once import Once
 from hitl_tui.console.terms import clock_words
 from hitl_tui.console.widgets.bars import HeaderBar, KeyLine, MessageLine
-from hitl_tui.console.widgets.lists import Listing
+from hitl_tui.console.widgets.lists import Listing, Reader
 from hitl_tui.console.widgets.rows import Rows
 from hitl_tui.console.widgets.statetree import StateTree
 from hitl_tui.console.words import number_of
@@ -83,7 +83,7 @@ class StepsScreen(Once[bool]):
         yield Listing(id="steps-list")
         with Horizontal(id="steps-panes"):
             yield StateTree(id="steps-state")
-            with VerticalScroll(id="steps-difference", can_focus=True):
+            with Reader(id="steps-difference"):
                 yield Rows(id="steps-rows")
         yield MessageLine(id="message")
         yield KeyLine(id="keys")

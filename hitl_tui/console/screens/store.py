@@ -22,6 +22,7 @@ from hitl_tui.console import keys
 from hitl_tui.console.base import ConsoleApp
 from hitl_tui.console.engine import sentence
 from hitl_tui.console.keymap import Keymap, keymap_of
+from hitl_tui.console.keyparts import TITLES
 from hitl_tui.console.rows import Row, text_row
 from hitl_tui.console.screens.storelist import ThreadTable
 from hitl_tui.console.terms import error_words, padded
@@ -214,12 +215,12 @@ class StoreApp(ConsoleApp):
     def help(self) -> list[Row]:
         rows = [text_row(safe_text(problem, multiline=False), "$text-warning") for problem in self.problems]
         for where in _SHOWN:
-            title = _("In a thread") if where == keys.REPLAY else _(keys.TITLES[where])
+            title = _("In a thread") if where == keys.REPLAY else _(TITLES[where])
             rows.append(text_row(self.keymap.named(title), "bold $text-primary"))
             specs = [s for s in self.keymap.of(where) if s.id != "replay.4"]
             rows += [Row(padded(f"  {s.shown}", 14), Content(self.keymap.named(_in_store(s)))) for s in specs]
             rows.append(text_row(""))
-        rows.append(text_row(_(keys.TITLES[keys.ANYWHERE]), "bold $text-primary"))
+        rows.append(text_row(_(TITLES[keys.ANYWHERE]), "bold $text-primary"))
         rows += [Row(padded(f"  {s.shown}", 14), Content(_(s.help))) for s in _anywhere(self.keymap)]
         return rows
 

@@ -33,7 +33,7 @@ class ThreadTable(DataTable[Text], Seeking):
     """
 
     PART = keys.STORE
-    BINDINGS: ClassVar[list[BindingType]] = [*keys.bindings(keys.STORE)]
+    BINDINGS: ClassVar[list[BindingType]] = [*keys.bindings(keys.MOVE, keys.STORE)]
 
     class Sought(Message):
         """Other words are looked for."""

@@ -29,7 +29,7 @@ from hitl_tui.console.terms import clock_words, error_words
 from hitl_tui.console.widgets.actions import ReplayAction
 from hitl_tui.console.widgets.bars import HeaderBar, KeyLine, MessageLine
 from hitl_tui.console.widgets.history import GraphTable
-from hitl_tui.console.widgets.lists import Listing
+from hitl_tui.console.widgets.lists import Listing, Reader
 from hitl_tui.console.widgets.rows import Rows
 from hitl_tui.console.widgets.statetree import StateTree
 from hitl_tui.console.widgets.tabs import TabStrip
@@ -110,7 +110,7 @@ class ThreadScreen(SteppingScreen):
         with Container(id="store-panes"):
             yield TabStrip(PANES, id="store-tabs")
             yield GraphTable(id="store-graph")
-            with VerticalScroll(id="store-moment", can_focus=True):
+            with Reader(id="store-moment"):
                 yield Rows(id="store-text")
             yield Listing(id="store-spaces")
             yield StateTree(id="store-state")

@@ -35,6 +35,35 @@ def way(reason: str, keymap: Keymap, asked: Question | None) -> str:
     return keymap.named(said)
 
 
+def digit_meant(line: str, keymap: Keymap, asked: Question | None) -> str:
+    """Return where a digit belongs that was sent as a line, as one that came too late for the question is.
+
+    Args:
+        line: what was sent.
+        keymap: the keys in force.
+        asked: the question on the screen; None for none.
+
+    Returns:
+        A sentence; empty for any other line.
+    """
+    from hitl_tui.console.places import answers
+
+    digit = line.strip()
+    if len(digit) != 1 or not digit.isascii() or not digit.isdigit():
+        return ""
+    if digit == "0":
+        return keymap.named(_("{session.undo} takes back your last decision; a digit in a line does nothing."))
+    if asked is None:
+        return _("Nothing waits for you now; a digit in a line does nothing.")
+    found = next((a for a in answers(asked) if a.number == int(digit)), None)
+    if found is None or found.why_not:
+        said = _("A digit in a line decides nothing: {session.question} goes to the question, whose keys answer it.")
+        return keymap.named(said)
+    said = _("Nothing is decided here: {session.question} goes to the question, where {key} is {label}.")
+    key = keymap.shown(f"question.{digit}")
+    return keymap.named(said).replace("{key}", key).replace("{label}", found.label)
+
+
 def noted(line: str) -> str:
     """Return as much of a line as the stream repeats."""
     rows = line[:_NOTED].split("\n")

@@ -81,6 +81,11 @@ class Viewer(Modal[bool]):
         if laid and seen >= sum(part.needed if isinstance(part, Rows) else part.size.height for part in parts):
             self._end = True
 
+    def overtaken(self, words: str) -> None:
+        """Say that what is read was decided elsewhere."""
+        if not self.left:
+            self.query_one(ViewerText).border_title = Content(f"{self._heading} · {words}")
+
     def action_move(self, by: int) -> None:
         self.query_one(ViewerText).scroll_relative(y=by, animate=False)
 

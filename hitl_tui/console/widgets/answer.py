@@ -38,7 +38,7 @@ def rendered(text: str, id: str | None = None) -> Markdown:
 class AnswerPane(VerticalScroll):
     """The answer as rendered Markdown; its links are text."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [*keys.bindings(keys.ANSWER)]
+    BINDINGS: ClassVar[list[BindingType]] = [*keys.bindings(keys.MOVE, keys.ANSWER)]
 
     class Wanted(Message):
         """Something shall be done with the answer: `copy`, `export` or `leave`."""
@@ -58,6 +58,12 @@ class AnswerPane(VerticalScroll):
     def text(self) -> str:
         """The answer that is shown; empty before there is one."""
         return self._text
+
+    def action_cursor_down(self) -> None:
+        self.action_scroll_down()
+
+    def action_cursor_up(self) -> None:
+        self.action_scroll_up()
 
     def action_want(self, what: str) -> None:
         self.post_message(self.Wanted(what))

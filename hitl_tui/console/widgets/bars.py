@@ -112,6 +112,7 @@ class MessageLine(Widget):
         super().__init__(id=id)
         self._text = ""
         self._error = False
+        self._passing = False
         self._hint = ""
 
     @property
@@ -119,10 +120,20 @@ class MessageLine(Widget):
         """What it says; empty when it says nothing."""
         return self._text
 
-    def say(self, text: str, *, error: bool = False) -> None:
-        """Show one line; `text` has to be safe."""
-        self._text, self._error = text, error
+    @property
+    def error(self) -> bool:
+        """What it says is an error."""
+        return self._error
+
+    def say(self, text: str, *, error: bool = False, passing: bool = False) -> None:
+        """Show one line; `text` has to be safe, and goes with the next thing that happens where it is `passing`."""
+        self._text, self._error, self._passing = text, error, passing
         self.refresh(layout=True)
+
+    def pass_by(self) -> None:
+        """Something happened: what was said of the moment before isn't true any more."""
+        if self._passing:
+            self.say("")
 
     def hint(self, text: str) -> None:
         """Show the usage of what is being typed instead, until it is empty again."""

@@ -23,6 +23,8 @@ from hitl_tui.core.safe_text import one_line
 from hitl_tui.language import _
 
 _SCROLLS_EVERY = 0.06
+_TITLE = 60
+"""Cells of a TODO's title in what is said about it."""
 
 
 class PlanTable(PlanList):
@@ -68,7 +70,7 @@ class PlanTable(PlanList):
             self.shown = shown
 
     class Held(Message):
-        """Nothing moves; why."""
+        """Nothing moves; why. Or what a key did to which row."""
 
         def __init__(self, why: str) -> None:
             super().__init__()
@@ -176,8 +178,15 @@ class PlanTable(PlanList):
             self.post_message(self.Held(self.fixed))
         elif self.selected in self._marked:
             self._unmark({self.selected})
+            self._tell(_("{todo} isn't marked any more: {title}"))
         elif self.selected:
             self._mark(self._chosen | {self.selected})
+            self._tell(_("{todo} is marked: {title}"))
+
+    def _tell(self, words: str) -> None:
+        """Say what was done on which row."""
+        row = next(r for r in self._rows if r.todo_id == self.selected)
+        self.post_message(self.Held(words.format(todo=row.number, title=one_line(row.title, _TITLE))))
 
     def action_act(self, what: str) -> None:
         """Do something to the marked TODOs that are shown; with none to the one at the cursor."""
@@ -302,6 +311,9 @@ class PlanTable(PlanList):
 
     def action_undo(self) -> None:
         self.post_message(self.Wanted("undo", self.selected))
+
+    def action_undo_last(self) -> None:
+        self.post_message(self.Held(self.fixed) if self.fixed else self.Wanted("undo", ""))
 
     def action_steps(self) -> None:
         self.post_message(self.Wanted("steps", self.selected))

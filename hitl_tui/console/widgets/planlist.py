@@ -56,7 +56,7 @@ class PlanList(DataTable[Cell], Seeking):
     """
 
     PART = keys.PLAN
-    BINDINGS: ClassVar[list[BindingType]] = [*keys.bindings(keys.LIST)]
+    BINDINGS: ClassVar[list[BindingType]] = [*keys.bindings(keys.MOVE, keys.LIST)]
 
     def __init__(self, id: str | None = None) -> None:
         super().__init__(id=id, cursor_type="row", show_header=False, zebra_stripes=False)

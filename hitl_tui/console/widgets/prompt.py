@@ -178,9 +178,13 @@ class Prompt(TextArea):
         self._begin()
         return super().edit(edit)
 
+    def load_text(self, text: str) -> None:
+        self._begin()
+        super().load_text(text)
+
     def _begin(self) -> None:
         """Remember, when a line is begun, what is asked then."""
-        if not self.text:
+        if self.is_mounted and not self.text:
             self._known = self.shown()
 
     def sent(self, text: str) -> None:
@@ -210,7 +214,6 @@ class Prompt(TextArea):
             self._replace(self.past[self._place])
 
     def _replace(self, text: str) -> None:
-        self._begin()
         self.text = text
         self.move_cursor(self.document.end)
 

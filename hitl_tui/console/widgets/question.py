@@ -37,6 +37,7 @@ _TITLE_EDGE = 4
 _FRAME = 2
 """Rows of the frame."""
 _PENDING = mark("Its preview is still being made; nothing was decided.")
+_NO_TEXT = mark("A question takes no text, so nothing was pasted: {question.leave} goes to the prompt.")
 _UNREAD = mark("Read to the end first ({question.page_down}); nothing was decided.")
 
 
@@ -355,8 +356,9 @@ class QuestionPanel(Vertical, can_focus=True):
             await self._hand_on()
 
     def on_paste(self, event: Paste) -> None:
-        if self._ahead.keep(event):
-            event.stop()
+        event.stop()
+        if not self._ahead.keep(event):
+            self.post_message(self.Held(keymap_of(self.app).named(_(_NO_TEXT))))
 
     async def _hand_on(self) -> None:
         """Hand what was typed meanwhile to the dialog, now that it is on its way to the screen."""

@@ -50,7 +50,7 @@ class SessionTable(DataTable[Text], Seeking):
     """
 
     PART = keys.SESSIONS
-    BINDINGS: ClassVar[list[BindingType]] = [*keys.bindings(keys.SESSIONS)]
+    BINDINGS: ClassVar[list[BindingType]] = [*keys.bindings(keys.MOVE, keys.SESSIONS)]
 
     class Wanted(Message):
         """Something shall be done: `rename`, `fork`, `export`, `import`, `delete` or `leave`."""

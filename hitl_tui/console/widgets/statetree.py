@@ -29,7 +29,7 @@ class StateTree(Tree[tuple[Path, Any]]):
         id: widget id.
     """
 
-    BINDINGS: ClassVar[list[BindingType]] = [*keys.bindings(keys.TREE)]
+    BINDINGS: ClassVar[list[BindingType]] = [*keys.bindings(keys.MOVE, keys.TREE)]
 
     def __init__(self, id: str | None = None) -> None:
         super().__init__(Text("state"), data=((), {}), id=id)

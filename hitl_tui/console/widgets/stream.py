@@ -99,7 +99,7 @@ class Stream(ScrollView, Seeking, can_focus=True):
 
     PART = keys.STREAM
     ALLOW_SELECT = True
-    BINDINGS: ClassVar[list[BindingType]] = [*keys.bindings(keys.STREAM)]
+    BINDINGS: ClassVar[list[BindingType]] = [*keys.bindings(keys.MOVE, keys.STREAM)]
     COMPONENT_CLASSES: ClassVar[set[str]] = {"stream--head", "stream--found", "stream--here"}
 
     def __init__(self, id: str | None = None) -> None:
@@ -267,6 +267,12 @@ class Stream(ScrollView, Seeking, can_focus=True):
 
     def _owner_at(self, row: int) -> int:
         return self._owners[min(row, len(self._owners) - 1)] if self._owners else self._base
+
+    def action_cursor_down(self) -> None:
+        self.action_scroll_down()
+
+    def action_cursor_up(self) -> None:
+        self.action_scroll_up()
 
     def action_match(self, by: int) -> None:
         if not self._matches:

@@ -13,6 +13,7 @@ from hitl_tui.core.converting import next_ids, refuse_cycles
 from hitl_tui.core.digest import canonical
 from hitl_tui.core.errors import BadInput
 from hitl_tui.core.events import Event
+from hitl_tui.core.names import titled
 from hitl_tui.core.policy import Risk
 from hitl_tui.core.todos import OPERATOR, Status, SupervisorTodo, parse_priority, parse_status
 
@@ -256,12 +257,14 @@ def edit(draft: Draft, event: Event) -> None:
         if todo.question is not None:
             raise BadInput(f"{todo.id} waits for another answer; its input can't be changed now.")
         todo = todo.move(Status.PENDING)
+    described = str(event.data.get("description", todo.description))
     draft.put(
         replace(
             todo,
+            name=todo.name if described == todo.description else titled(described),
             arguments=_json_object(event.data["arguments"]),
             risk=Risk(event.data.get("risk", todo.risk)),
-            description=str(event.data.get("description", todo.description)),
+            description=described,
             approval=None,
             asked=todo.asked + 1,
         )

@@ -12,7 +12,7 @@ import logging
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import AsyncExitStack
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from langchain_core.runnables import RunnableConfig
@@ -60,6 +60,26 @@ RESUME = "__resume__"
 """The channel in which LangGraph keeps answers beside a checkpoint."""
 
 _LARGEST_VALUES = 200_000
+
+
+@dataclass(frozen=True, slots=True)
+class _Leg:
+    """One stretch of one run.
+
+    Args:
+        spec, team, graph, config: of the run.
+        stretch: what it goes through.
+        finished: ids of the tasks that ended before; they don't run again.
+        entered: how often each node ran; filled while it goes on.
+    """
+
+    spec: RunSpec
+    team: GraphTeam
+    graph: AnyPregel
+    config: RunnableConfig
+    stretch: Stretch
+    finished: set[str]
+    entered: Counter[str] = field(default_factory=Counter)
 
 
 class GraphRunner:
@@ -160,10 +180,9 @@ class GraphRunner:
         stretch = next_stretch(spec, graph, state, told, self._services.secrets)
         if isinstance(stretch, Asks):
             return stretch
-        entered: Counter[str] = Counter()
-        final = await self._carry_out(spec, team, graph, config, stretch, entered, finished_in(state))
-        state = await graph.aget_state(config, subgraphs=True)
-        return self._ending(graph, state, stretch, final, entered)
+        leg = _Leg(spec, team, graph, config, stretch, finished_in(state))
+        final = await self._carry_out(leg)
+        return _ending(leg, await graph.aget_state(config, subgraphs=True), final)
 
     # Where it stands -------------------------------------------------------------------------------------------
 
@@ -235,34 +254,26 @@ class GraphRunner:
 
     # One stretch -----------------------------------------------------------------------------------------------
 
-    async def _carry_out(
-        self,
-        spec: RunSpec,
-        team: GraphTeam,
-        graph: AnyPregel,
-        config: RunnableConfig,
-        stretch: Stretch,
-        entered: Counter[str],
-        finished: set[str],
-    ) -> Any:
-        services, todo = self._services, spec.todo
+    async def _carry_out(self, leg: _Leg) -> Any:
+        """Let a run's graph go through a stretch, with the ledger told before and after; return its last values."""
+        services, spec, stretch, todo = self._services, leg.spec, leg.stretch, leg.spec.todo
         names = (services.lineage, todo.id, "graph", todo.attempt, stretch.name, dict(stretch.answers))
-        subject = {"graph": team.declaration.target, "stretch": stretch.name, "answers": dict(stretch.answers)}
+        subject = {"graph": leg.team.declaration.target, "stretch": stretch.name, "answers": dict(stretch.answers)}
         key = "eff-" + short_id(*names, length=32)
         effect = Effect(key, services.session, todo.id, spec.branch, spec.run_id, "graph", subject, "started", {})
-        key = (await self._claim(spec, team, effect)).key
+        key = (await self._claim(spec, leg.team, effect)).key
         try:
             async with contained():
-                final = await self._stream(spec, team, graph, config, stretch, entered, finished)
+                final = await self._stream(leg)
         except (HitlError, asyncio.CancelledError):
             raise
         except (Exception, SystemExit) as error:
             log.exception("run %s failed", spec.run_id)
-            await self._end(key, spec, "failed", {"entered": dict(entered)})
-            thread = str(config["configurable"]["thread_id"])
-            wedged = await self._wedged(graph, config)
-            raise GraphFailure(failure_text(error), thread, wedged=wedged, entered=entered) from error
-        await self._end(key, spec, "done", {"entered": dict(entered)})
+            await self._end(key, spec, "failed", {"entered": dict(leg.entered)})
+            thread = str(leg.config["configurable"]["thread_id"])
+            wedged = await self._wedged(leg.graph, leg.config)
+            raise GraphFailure(failure_text(error), thread, wedged=wedged, entered=leg.entered) from error
+        await self._end(key, spec, "done", {"entered": dict(leg.entered)})
         return final
 
     async def _wedged(self, graph: AnyPregel, config: RunnableConfig) -> bool:
@@ -274,31 +285,22 @@ class GraphRunner:
                 return True
         return False
 
-    async def _stream(
-        self,
-        spec: RunSpec,
-        team: GraphTeam,
-        graph: AnyPregel,
-        config: RunnableConfig,
-        stretch: Stretch,
-        entered: Counter[str],
-        finished: set[str],
-    ) -> Any:
-        activity, todo = self._services.activity, spec.todo
-        before, after = stops_of(spec, graph)
-        if stretch.stepping:
+    async def _stream(self, leg: _Leg) -> Any:
+        activity, todo, team = self._services.activity, leg.spec.todo, leg.team
+        before, after = stops_of(leg.spec, leg.graph)
+        if leg.stretch.stepping:
             before = ["*"]
         final: Any = None
 
         def tell(line: str) -> None:
             activity.write(todo.id, "line", line)
 
-        how = f"{team.name} attempt {todo.attempt}" if stretch.name.startswith("start ") else f"{team.name} goes on"
+        how = f"{team.name} attempt {todo.attempt}" if leg.stretch.name.startswith("start ") else f"{team.name} goes on"
         activity.write(todo.id, "started", how)
         with printed_to(tell):
-            async for part in graph.astream(
-                stretch.value,
-                config,
+            async for part in leg.graph.astream(
+                leg.stretch.value,
+                leg.config,
                 context=team.declaration.context,
                 stream_mode=["updates", "custom", "tasks", "values"],
                 subgraphs=True,
@@ -311,8 +313,8 @@ class GraphRunner:
                 kind, place = part["type"], _place(part["ns"])
                 if kind == "values" and not part["ns"]:
                     final = data
-                elif kind == "tasks" and "input" in data and data["id"] not in finished:
-                    entered["/".join([*place, str(data["name"])])] += 1
+                elif kind == "tasks" and "input" in data and data["id"] not in leg.finished:
+                    leg.entered["/".join([*place, str(data["name"])])] += 1
                 elif kind == "updates":
                     for node, update in data.items():
                         if not str(node).startswith("__"):
@@ -327,20 +329,18 @@ class GraphRunner:
     async def _end(self, key: str, spec: RunSpec, status: str, outcome: Mapping[str, Any]) -> None:
         await self._services.ledger.end_effect(key, spec.run_id, status, outcome, self._services.now())
 
-    @staticmethod
-    def _ending(
-        graph: AnyPregel, state: StateSnapshot, stretch: Stretch, final: Any, entered: Counter[str]
-    ) -> Asks | Ended:
-        delivered = tuple(stretch.answers)
-        asked = asked_in(state, graph)
-        if asked:
-            return Asks(questions(asked, stands_at(state)), delivered, dict(entered))
-        if state.next:
-            return Asks((breakpoint_question(state, "before", state.next),), delivered, dict(entered))
-        values = state.values if final is None else final
-        shown = plain(values)
-        data = {"values": shown} if len(str(shown)) <= _LARGEST_VALUES else {"values": "too large to keep here"}
-        return Ended(TeamResult(text=answer_of(values), data=data), dict(entered))
+
+def _ending(leg: _Leg, state: StateSnapshot, final: Any) -> Asks | Ended:
+    delivered, entered = tuple(leg.stretch.answers), dict(leg.entered)
+    asked = asked_in(state, leg.graph)
+    if asked:
+        return Asks(questions(asked, stands_at(state)), delivered, entered)
+    if state.next:
+        return Asks((breakpoint_question(state, "before", state.next),), delivered, entered)
+    values = state.values if final is None else final
+    shown = plain(values)
+    data = {"values": shown} if len(str(shown)) <= _LARGEST_VALUES else {"values": "too large to keep here"}
+    return Ended(TeamResult(text=answer_of(values), data=data), entered)
 
 
 def _place(namespace: Sequence[str]) -> list[str]:

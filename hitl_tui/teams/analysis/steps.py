@@ -65,6 +65,15 @@ def _new_amount_step(by: Amount, direction: int, before: Amount, after: Amount, 
     return Step(say(language, "바뀐 뒤의 금액", "The amount after the change"), formula, new, exact(after.value))
 
 
+_HELD_KO = {
+    ("exceeds", False): "를 초과합니다.",
+    ("within", False): "를 넘지 않습니다.",
+    ("within", True): " 이상입니다.",
+    ("below_minimum", True): "에 미치지 못합니다.",
+}
+"""How a change stands to a limit: by verdict, and whether the limit is a minimum."""
+
+
 @dataclass(frozen=True, slots=True)
 class Verdict:
     """What holding a change against limits gave: steps, findings, and every limit with its use."""
@@ -122,11 +131,13 @@ def _held_against(change: Change, ratio: Fraction, group: Sequence[Limit], langu
     steps = [Step(what, formula, verb, "", sources)]
     word = direction_word(change, language)
     label = limit.citation.label
+    equal = verdict == "exceeds" and ratio == value
+    held = "와 같지만 그보다 낮아야 합니다." if equal else _HELD_KO[verdict, bound == "min"]
     findings = [
         Finding(
             say(
                 language,
-                f"{word} {percent(ratio)}, 문서의 {name} {percent(value)}: {verb}.",
+                f"{word} {percent(ratio)}는 문서의 {name} {percent(value)}{held}",
                 f"{word} {percent(ratio)}, {name} in the documents {percent(value)}: {verb}.",
             ),
             cited,

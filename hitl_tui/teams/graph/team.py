@@ -40,6 +40,7 @@ class GraphTeam:
     """
 
     max_retries = 0
+    reads_results = False
     """A failed graph goes on from its last checkpoint when a person says so, never by itself."""
 
     def __init__(self, declaration: GraphDeclaration) -> None:

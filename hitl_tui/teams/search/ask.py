@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -29,6 +30,7 @@ _COUNTED = 4_000
 _MATCHED = 25_000
 _FOLLOWING = 12
 _APART = 3
+_WORDS = (Weight.STRONG, Weight.ROLE, Weight.WEAK)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,12 +42,14 @@ class SearchHits:
         terms: the words looked for.
         missing: those of them that stand nowhere in the documents.
         searched: how many files were searched.
+        weak: no passage speaks of what was asked; the one there is comes nearest, in a file that the question names.
     """
 
     passages: tuple[Passage, ...]
     terms: tuple[str, ...]
     missing: tuple[str, ...]
     searched: int
+    weak: bool = False
 
 
 def ask(
@@ -54,6 +58,7 @@ def ask(
     terms: tuple[Term, ...],
     limit: int,
     stop: frozenset[str] = frozenset(),
+    named: Sequence[int] = (),
 ) -> SearchHits:
     """Return the passages that answer a question; the caller holds a read transaction.
 
@@ -63,6 +68,7 @@ def ask(
         terms: what it looks for.
         limit: how many passages at most.
         stop: index tokens that say nothing in a heading.
+        named: ids of the files that the question names; what they say comes first.
     """
     blocks = db.execute("SELECT coalesce(sum(blocks), 0) FROM files").fetchone()[0]
     korean = db.execute("SELECT coalesce(1.0 * sum(hangul * blocks) / max(1, sum(blocks)), 0) FROM files").fetchone()[0]
@@ -72,13 +78,40 @@ def ask(
         item.term.surface for item in weighed if not item.known and item.term.weight in (Weight.STRONG, Weight.ROLE)
     )
     hits = SearchHits((), tuple(term.surface for term in terms), missing, searched(db))
-    scored = score(_candidates(db, terms, counts), weighed)[:_LOOKED_AT]
-    if not answers(scored, weighed):
-        return hits
-    scored = with_neighbours(scored, weighed, _around(db, scored))
-    return SearchHits(
-        _passages(db, question, terms, stop, scored, weighed, limit), hits.terms, hits.missing, hits.searched
+
+    def passages(candidates: Sequence[Candidate], most: int, *, any_match: bool = False) -> tuple[Passage, ...]:
+        scored = score(candidates, weighed)[:_LOOKED_AT]
+        if not scored or not (any_match or answers(scored, weighed)):
+            return ()
+        scored = with_neighbours(scored, weighed, _around(db, scored))
+        return _passages(db, question, terms, stop, scored, weighed, most)
+
+    of_named = _candidates(db, terms, counts, named) if named else []
+    first = passages(of_named, limit)
+    places = {(one.path, one.line) for one in first}
+    found = (
+        *first,
+        *(one for one in passages(_candidates(db, terms, counts), limit) if (one.path, one.line) not in places),
     )
+    if found:
+        return replace(hits, passages=found[:limit])
+    said_nowhere = tuple(item.term.surface for item in weighed if not item.known and item.term.weight in _WORDS)
+    nearest = passages(of_named, 1, any_match=True)
+    return replace(hits, passages=nearest, missing=said_nowhere, weak=bool(nearest))
+
+
+def opening(db: sqlite3.Connection, file: int) -> SearchHits:
+    """Return how a file begins, for a question that says no more than its name; the caller holds a read transaction."""
+    row = db.execute(
+        "SELECT path, line, end_line, page, heading, text FROM blocks JOIN files ON files.id = blocks.file"
+        " WHERE files.id = ? ORDER BY blocks.id LIMIT 1",
+        (file,),
+    ).fetchone()
+    if row is None:
+        return SearchHits((), (), (), searched(db))
+    path, line, end_line, page, heading, text = row
+    first, last, words = focus(text, line, end_line, ())
+    return SearchHits((Passage(path, first, last, page, heading, words, 0.0),), (), (), searched(db), weak=True)
 
 
 def _counts(db: sqlite3.Connection, terms: Sequence[Term]) -> dict[str, int]:
@@ -95,7 +128,9 @@ def _counts(db: sqlite3.Connection, terms: Sequence[Term]) -> dict[str, int]:
     }
 
 
-def _candidates(db: sqlite3.Connection, terms: Sequence[Term], counts: dict[str, int]) -> list[Candidate]:
+def _candidates(
+    db: sqlite3.Connection, terms: Sequence[Term], counts: dict[str, int], named: Sequence[int] = ()
+) -> list[Candidate]:
     wanted = sorted((count, phrase) for phrase, count in counts.items() if count)
     chosen: list[str] = []
     reach = 0
@@ -108,8 +143,10 @@ def _candidates(db: sqlite3.Connection, terms: Sequence[Term], counts: dict[str,
     if not chosen:
         return []
     rows = db.execute(
-        "SELECT rowid, body, title, name, rank FROM words WHERE words MATCH ? ORDER BY rank LIMIT ?",
-        (" OR ".join(_quoted(phrase) for phrase in chosen), _CANDIDATES),
+        "SELECT rowid, body, title, name, rank FROM words WHERE words MATCH ?"
+        " AND (? OR rowid IN (SELECT id FROM blocks WHERE file IN (SELECT value FROM json_each(?))))"
+        " ORDER BY rank LIMIT ?",
+        (" OR ".join(_quoted(phrase) for phrase in chosen), not named, json.dumps(list(named)), _CANDIDATES),
     )
     return [Candidate(*row) for row in rows]
 

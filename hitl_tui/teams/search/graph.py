@@ -33,6 +33,7 @@ class SearchState(TypedDict, total=False):
     notes: list[dict[str, str]]
     passages: list[dict[str, Any]]
     missing: list[str]
+    weak: bool
     result: dict[str, Any]
 
 
@@ -91,7 +92,8 @@ async def find(state: SearchState, runtime: Runtime[TeamContext]) -> SearchState
     hits = await _in_thread(work)
     files = len({passage.path for passage in hits.passages})
     context.progress(counted(words_for(query, context.task.query), len(hits.passages), files))
-    return {"passages": [asdict(passage) for passage in hits.passages], "missing": list(hits.missing)}
+    passages = [asdict(passage) for passage in hits.passages]
+    return {"passages": passages, "missing": list(hits.missing), "weak": hits.weak}
 
 
 async def report(state: SearchState, runtime: Runtime[TeamContext]) -> SearchState:
@@ -107,6 +109,7 @@ async def report(state: SearchState, runtime: Runtime[TeamContext]) -> SearchSta
             skipped_count=state["skipped_count"],
             notes=state["notes"],
             asked=runtime.context.task.query,
+            weak=state.get("weak", False),
         )
     )
     return {"result": result.to_dict()}

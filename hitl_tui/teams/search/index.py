@@ -7,8 +7,9 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import TracebackType
 
-from hitl_tui.teams.search.ask import SearchHits, ask
+from hitl_tui.teams.search.ask import SearchHits, ask, opening
 from hitl_tui.teams.search.lexicon import Lexicon, load_lexicon
+from hitl_tui.teams.search.named import named_in
 from hitl_tui.teams.search.query import MAX_QUESTION, parse_question
 from hitl_tui.teams.search.refresh import Progress, Refreshed, refresh_within, scope_key, stored_scope
 from hitl_tui.teams.search.store import WAIT_SECONDS, is_damage, open_store, rebuild_store, storage_error
@@ -129,10 +130,14 @@ class SearchIndex:
         return done
 
     def _query(self, text: str, limit: int) -> SearchHits:
-        terms = parse_question(text, self._lexicon)
+        text = text[:MAX_QUESTION]
         self._db.execute("BEGIN")
         try:
-            return ask(self._db, text[:MAX_QUESTION], terms, max(1, limit), self._lexicon.stop_tokens)
+            named = named_in(self._db, text)
+            terms = parse_question(named.rest, self._lexicon)
+            if named.files and all(term.surface.casefold() in self._lexicon.stop for term in terms):
+                return opening(self._db, named.files[0])
+            return ask(self._db, named.rest, terms, max(1, limit), self._lexicon.stop_tokens, named.files)
         finally:
             if self._db.in_transaction:
                 self._db.execute("ROLLBACK")

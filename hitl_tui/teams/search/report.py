@@ -14,6 +14,9 @@ _ANSWER = 600
 _QUOTE = 280
 _ENGLISH = {
     "found": "{passages} in {files} for “{query}”, best first.",
+    "weak": "No passage in the {searched} searched clearly answers “{query}”. "
+    "This one, in a file that the question names, comes nearest; at most some of the words fit.",
+    "nearest": "A weak match, with at most some of the words:",
     "nothing": "Nothing found: no passage in the {searched} searched speaks of “{query}”.",
     "no_files": "Nothing found: there is no document to search.",
     "missing": "Not in these documents: {words}.",
@@ -38,6 +41,9 @@ _ENGLISH = {
 }
 _KOREAN = {
     "found": "“{query}”에 대해 {files}에서 {passages}를 찾았습니다. 관련도가 높은 순서입니다.",
+    "weak": "검색한 {searched} 어디에도 “{query}”에 분명히 답하는 구절이 없습니다. "
+    "질문에서 말한 파일에서 가장 가까운 구절입니다. 일부 낱말만 맞습니다.",
+    "nearest": "일부 낱말만 맞는 약한 결과:",
     "nothing": "찾지 못했습니다: 검색한 {searched} 어디에도 “{query}”에 관한 내용이 없습니다.",
     "no_files": "찾지 못했습니다: 검색할 문서가 없습니다.",
     "missing": "이 문서들에 없는 말: {words}.",
@@ -75,6 +81,7 @@ class Found:
         skipped_count: how many weren't in all.
         notes: path and remark of files that were read otherwise than they should be.
         asked: the session's question, which tells the language where the search is a bare name.
+        weak: the passage only comes nearest.
     """
 
     query: str
@@ -85,6 +92,7 @@ class Found:
     skipped_count: int
     notes: Sequence[dict[str, str]]
     asked: str = ""
+    weak: bool = False
 
 
 def make_report(found: Found) -> TeamResult:
@@ -92,7 +100,7 @@ def make_report(found: Found) -> TeamResult:
     query, passages, searched = found.query, found.passages, found.searched
     words = words_for(query, found.asked)
     citations = tuple(_citation(passage) for passage in passages)
-    headline = _headline(words, query, passages, searched)
+    headline = _headline(words, found)
     parts = [headline]
     parts += [
         _entry(number, passage, citation)
@@ -103,9 +111,9 @@ def make_report(found: Found) -> TeamResult:
     if found.notes:
         parts.append(words["notes"].format(names=_names(words, found.notes, len(found.notes))))
     brief = Brief(
-        answer=_answer(words, passages, citations),
+        answer=_answer(words, passages, citations, found.weak),
         evidence=tuple(_block(passage, citation) for passage, citation in zip(passages, citations, strict=True)),
-        absent=tuple(absent if passages else [headline, *absent]),
+        absent=tuple(absent if passages and not found.weak else [headline, *absent]),
         quoted=tuple(citation.label for citation in citations[:1]),
     )
     return TeamResult(
@@ -115,6 +123,7 @@ def make_report(found: Found) -> TeamResult:
             "hits": len(passages),
             "passages": [dict(passage) for passage in passages],
             "missing": list(found.missing),
+            "weak": found.weak,
             "searched": searched,
             "skipped": [dict(item) for item in found.skipped],
             "skipped_count": found.skipped_count,
@@ -153,9 +162,11 @@ def indexed(words: Mapping[str, str], files: int, unchanged: int, removed: int) 
     return said + (words["removed"].format(count=removed) if removed else "")
 
 
-def _headline(words: Mapping[str, str], query: str, passages: Sequence[dict[str, Any]], searched: int) -> str:
-    short = " ".join(query.split())
+def _headline(words: Mapping[str, str], found: Found) -> str:
+    short, passages, searched = " ".join(found.query.split()), found.passages, found.searched
     short = short if len(short) <= 160 else short[:159] + "…"
+    if found.weak:
+        return words["weak"].format(query=short, searched=_count(words, searched, "file"))
     if passages:
         files = len({passage["path"] for passage in passages})
         return words["found"].format(
@@ -192,10 +203,12 @@ def _citation(passage: dict[str, Any]) -> Citation:
     return Citation.from_dict({**passage, "quote": passage["text"]})
 
 
-def _answer(words: Mapping[str, str], passages: Sequence[dict[str, Any]], citations: Sequence[Citation]) -> str:
+def _answer(
+    words: Mapping[str, str], passages: Sequence[dict[str, Any]], citations: Sequence[Citation], weak: bool
+) -> str:
     if not passages:
         return ""
-    lead = words["best"] if len(passages) > 1 else words["only"]
+    lead = words["nearest" if weak else "best" if len(passages) > 1 else "only"]
     return f"{lead} `{citations[0].label}`\n\n{quoted(str(passages[0]['text']), _ANSWER)}"
 
 

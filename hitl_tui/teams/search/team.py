@@ -32,6 +32,7 @@ class SearchTeam:
     risk = Risk.LOW
     max_retries = 2
     timeout = 120.0
+    reads_results = False
 
     def __init__(self, documents: Sequence[str] = (".",)) -> None:
         self.documents = clean_patterns(documents)

@@ -1,0 +1,182 @@
+"""Several declared commands in one sentence: each is planned in its place, and what isn't planned is said."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from planning_support import agents
+
+from hitl_tui.core.errors import HitlError
+from hitl_tui.planning.agent import Planned, PlanningAgent
+from hitl_tui.planning.commands import CommandFacts, ParameterFacts
+from hitl_tui.planning.rulefile import load_rules
+from hitl_tui.planning.rules import RulePlanner
+
+RULES = load_rules()
+COMMANDS = {
+    "list-logs": CommandFacts("list-logs", "List the logs."),
+    "slow-job": CommandFacts("slow-job", "A slow job with progress.", {"n": ParameterFacts("integer", default=20)}),
+    "delete-log": CommandFacts("delete-log", "Delete one log.", {"name": ParameterFacts(default="l1.log")}),
+    "archive": CommandFacts("archive", "Archive the logs."),
+    "backup_db": CommandFacts(
+        "backup_db", "데이터베이스를 백업한다", {"dir": ParameterFacts("path", default="backup")}
+    ),
+}
+
+
+def bind_command(text: str, parameters: Mapping[str, Any]) -> dict[str, Any]:
+    return dict(parameters)
+
+
+COMMAND_TEAM = replace(agents()["command_team"], bind=bind_command)
+AGENT = PlanningAgent(
+    {**agents(), "command_team": COMMAND_TEAM}, RulePlanner(COMMANDS, RULES), now=lambda: "2026-03-01T09:00:00+00:00"
+)
+
+
+def planned(query: str) -> Planned:
+    return asyncio.run(AGENT.plan(query))
+
+
+def calls(plan: Planned) -> list[str]:
+    found = []
+    for step in plan.plan.steps:
+        if step.agent == "command_team":
+            parameters = step.input_mapping["parameters"].items()
+            found.append(" ".join([step.input_mapping["command"], *(f"{k}={v}" for k, v in parameters)]))
+    return found
+
+
+SENTENCES = [
+    (
+        "list logs, slow job with n=5, delete log l2.log, then archive",
+        ["list-logs", "slow-job n=5", "delete-log name=l2.log", "archive"],
+    ),
+    ("delete log l1.log", ["delete-log name=l1.log"]),
+    ("delete log l1.log then archive the logs", ["delete-log name=l1.log", "archive"]),
+    ("run the slow job and list the logs", ["slow-job", "list-logs"]),
+    ("list the logs, then run the slow job, then delete one log", ["list-logs", "slow-job", "delete-log"]),
+    ("1. list-logs 2. slow job 7 3. archive", ["list-logs", "slow-job n=7", "archive"]),
+    ("list-logs -> slow-job with n of 9 -> archive", ["list-logs", "slow-job n=9", "archive"]),
+    ("delete log l1.log and l2.log, then archive", ["delete-log name=l1.log", "delete-log name=l2.log", "archive"]),
+    ("list-logs와 archive를 실행해줘", ["list-logs", "archive"]),
+    ("list-logs, slow-job n=5, archive 실행해줘", ["list-logs", "slow-job n=5", "archive"]),
+    (
+        "list-logs 실행하고 slow-job을 n=5로 실행한 다음 delete-log l2.log 돌리고 archive 실행해줘",
+        ["list-logs", "slow-job n=5", "delete-log name=l2.log", "archive"],
+    ),
+    ("l2.log를 delete-log로 지워줘", ["delete-log name=l2.log"]),
+    ("로그 목록 보여주고 압축해줘", ["list-logs", "archive"]),
+    ("로그를 지우고 압축해줘", ["delete-log", "archive"]),
+    # not all that is named is wanted
+    ("list-logs 말고 archive 실행해줘", ["archive"]),
+    ("list-logs 빼고 archive 돌려줘", ["archive"]),
+    ("do not archive, but list logs", ["list-logs"]),
+    ("never delete log l1.log, archive instead", ["archive"]),
+    ("don't run list-logs and archive", []),
+    ("list-logs와 archive는 실행하지 마", []),
+    ("list-logs와 archive가 뭐야?", []),
+    ("how do I run list-logs and archive?", []),
+    ("delete the last archive", []),
+    ("archive policy of the company", []),
+]
+
+
+@pytest.mark.parametrize(("query", "wanted"), SENTENCES, ids=[q for q, _ in SENTENCES])
+def test_commands_of_a_sentence(query: str, wanted: list[str]) -> None:
+    plan = planned(query)
+    assert (calls(plan), plan.notes) == (wanted, ())
+    todos = AGENT.convert(plan.plan)
+    ran = [t for t in todos if t.agent_name == "command_team"]
+    assert [t.dependencies for t in ran] == [(), *((t.id,) for t in ran[:-1])][: len(ran)]
+
+
+SAID = {
+    "list-logs": ["list-logs", "list logs", "run list-logs"],
+    "slow-job n=5": ["slow-job n=5", "slow job with n=5", "run slow-job n=5", "slow job 5"],
+    "delete-log name=l2.log": ["delete-log l2.log", "delete log l2.log", "delete-log name=l2.log"],
+    "archive": ["archive", "run archive", "archive the logs"],
+    "backup_db dir=var/db": ["backup_db var/db", "run backup_db dir=var/db"],
+}
+JOINTS = [", ", " and ", " then ", ", then ", ", and ", " and then ", "; ", " 그리고 ", " 한 다음 ", ", 그다음 ", "\n"]
+
+
+@given(st.lists(st.sampled_from(sorted(SAID)), min_size=1, max_size=6), st.data())
+@settings(max_examples=60, deadline=None)
+def test_any_commands_in_any_order_are_planned_in_it(wanted: list[str], data: st.DataObject) -> None:
+    text = ""
+    for call in wanted:
+        text += (data.draw(st.sampled_from(JOINTS)) if text else "") + data.draw(st.sampled_from(SAID[call]))
+    plan = planned(text)
+    assert calls(plan) == wanted, text
+    assert plan.notes == (), text
+    steps = plan.plan.steps
+    assert [len(s.dependencies) for s in steps] == [0] + [1] * (len(steps) - 1)
+
+
+OTHER = ["water the plants", "paint twelve fences", "화분에 물 주기", "the printer smokes", "polish silver spoons"]
+
+
+@given(st.permutations([*sorted(SAID)[:3], *OTHER[:2]]), st.sampled_from(OTHER), st.data())
+@settings(max_examples=50, deadline=None)
+def test_what_is_not_planned_is_said_or_searched_for(parts: list[str], other: str, data: st.DataObject) -> None:
+    parts = [*parts, other]
+    text = ""
+    for part in parts:
+        joint = data.draw(st.sampled_from(JOINTS)) if text else ""
+        text += joint + (data.draw(st.sampled_from(SAID[part])) if part in SAID else part)
+    plan = planned(text)
+    told = "\n".join([*plan.notes, *(str(s.input_mapping) for s in plan.plan.steps)])
+    for part in parts:
+        known = part.split()[0] if part in SAID else part.split()[-1]
+        assert known in told, (text, part, told)
+
+
+@pytest.mark.parametrize(
+    ("query", "note"),
+    [
+        ("run slow-job n 7 and water the plants", 'slow-job is planned without regard to "water the plants".'),
+        ("run delete-log of yesterday", 'delete-log is planned without regard to "yesterday".'),
+        ("run list-logs or archive", 'list-logs is planned without regard to "archive".'),
+        ("The disk is full. Run archive.", 'Nothing was planned for "The disk is full".'),
+        ("list logs, then delete user records", 'Nothing was planned for "delete user records".'),
+        (
+            "delete log of yesterday",
+            '"delete log of yesterday" is only looked for in the documents; '
+            'write "run delete-log" if that declared command is meant.',
+        ),
+        ("로그를 지우고 느린 작업을 돌려줘", '"느린 작업을 돌려줘"에 대한 단계는 계획에 없습니다.'),
+    ],
+)
+def test_a_part_that_nothing_was_made_of_is_said_to_whoever_is_asked(query: str, note: str) -> None:
+    plan = planned(query)
+    assert plan.notes == (note,)
+    assert plan.intent.to_dict()["notes"] == [note]
+    assert all(t.metadata["notes"] == [note] for t in AGENT.convert(plan.plan))
+
+
+def test_a_proposal_says_what_it_leaves_out() -> None:
+    todos = AGENT.convert(planned("list-logs").plan)
+    proposal = asyncio.run(AGENT.revise("run archive and water the plants", "list-logs", todos))
+    assert [c["kind"] for c in proposal.changes] == ["add"]
+    assert proposal.reason.endswith('archive is planned without regard to "water the plants".')
+
+
+AROUND = ["run", "n=5", "5", "l2.log", "x/y", ",", "then", "말고", "한 다음", "?", '"']
+
+
+@given(st.lists(st.sampled_from([*COMMANDS, *OTHER, *AROUND]), max_size=12))
+@settings(max_examples=60, deadline=None)
+def test_any_words_around_names_are_read(words: list[str]) -> None:
+    try:
+        plan = planned(" ".join(words))
+    except HitlError as error:
+        assert error.message
+    else:
+        assert all(call.split()[0] in COMMANDS for call in calls(plan))

@@ -1,0 +1,29 @@
+"""What sessions are called when nobody gave them a title."""
+
+from __future__ import annotations
+
+import pytest
+
+from hitl_tui.supervisor.given import LONGEST_TITLE, fork_title, graph_title
+
+
+@pytest.mark.parametrize(
+    ("text", "title"),
+    [
+        ('{"query": "flat 3"}', "review: flat 3"),
+        ('{"query": "flat\\n3", "amount": 5, "tags": ["a", null]}', "review: query flat 3, amount 5, tags a, null"),
+        ('{"messages": [{"role": "user", "content": "hello"}]}', "review: hello"),
+        ("review my lease\nnow", "review: review my lease"),
+        ('{"broken', 'review: {"broken'),
+        ("{}", "review"),
+        ("[" * 5_000, f"review: {'[' * 5_000}"),
+    ],
+)
+def test_a_session_with_a_graph_is_called_by_its_name_and_input_in_words(text: str, title: str) -> None:
+    assert graph_title("review", text) == title
+
+
+def test_a_fork_says_of_what_it_is_one() -> None:
+    assert fork_title("the lease", "s5") == "the lease (fork of s5)"
+    assert fork_title("the lease (fork of s5)", "s6") == "the lease (fork of s6)"
+    assert len(fork_title("x" * LONGEST_TITLE, "s5")) == LONGEST_TITLE

@@ -1,0 +1,88 @@
+"""A question that names a document: it is searched first, its name is no word, and a weak match is called one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from hitl_tui.teams.search.ask import SearchHits
+from hitl_tui.teams.search.index import SearchIndex
+from hitl_tui.teams.search.report import Found, make_report
+
+LEASE = "# Lease\n\nThe rent may be raised by at most 5 percent.\n\nThe tenant waters the plants.\n"
+OTHER = "# Other\n\nThe largest elephant pays no rent, and its rent increase is nothing.\n"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    root = tmp_path / "documents"
+    (root / "docs").mkdir(parents=True)
+    (root / "docs" / "lease.md").write_text(LEASE)
+    (root / "docs" / "other.md").write_text(OTHER)
+    return root
+
+
+def ask(root: Path, question: str) -> SearchHits:
+    with SearchIndex(root.parent / "cache.db") as index:
+        index.refresh(root)
+        return index.query(question)
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "What is the largest rent increase allowed according to docs/lease.md?",
+        "According to LEASE.md, what is the largest rent increase?",
+        "docs/lease.md에 따르면 임대료를 얼마까지 올릴 수 있어?",
+    ],
+)
+def test_the_named_document_comes_first(folder: Path, question: str) -> None:
+    hits = ask(folder, question)
+    assert (hits.passages[0].path, hits.passages[0].line) == ("docs/lease.md", 3)
+    assert not {"docs", "lease", "md", "according"} & {term.casefold() for term in hits.terms}
+
+
+def test_a_weak_match_in_the_named_document_is_called_one(folder: Path) -> None:
+    question = "Which penguins, zebras and giraffes raised the tenant of docs/lease.md?"
+    hits = ask(folder, question)
+    assert hits.weak
+    assert [passage.path for passage in hits.passages] == ["docs/lease.md"]
+    assert set(hits.missing) == {"penguins", "zebras", "giraffes"}
+    passages = [
+        {
+            "path": p.path,
+            "line": p.line,
+            "end_line": p.end_line,
+            "page": p.page,
+            "heading": p.heading,
+            "text": p.text,
+            "score": p.score,
+        }
+        for p in hits.passages
+    ]
+    result = make_report(Found(question, passages, hits.missing, hits.searched, [], 0, [], weak=hits.weak))
+    assert result.text.startswith("No passage in the 2 files searched clearly answers")
+    assert "Not in these documents: penguins, zebras, giraffes." in result.text
+    assert result.data["weak"]
+
+
+def test_the_same_question_without_the_name_finds_nothing(folder: Path) -> None:
+    hits = ask(folder, "Which penguins, zebras and giraffes raised the tenant?")
+    assert (hits.passages, hits.weak) == ((), False)
+
+
+def test_none_of_the_words_is_still_nothing(folder: Path) -> None:
+    hits = ask(folder, "What does docs/lease.md say about volcanoes?")
+    assert (hits.passages, hits.missing) == ((), ("volcanoes",))
+
+
+@pytest.mark.parametrize("question", ["docs/lease.md", "What does docs/lease.md say?"])
+def test_a_name_alone_shows_how_the_document_begins(folder: Path, question: str) -> None:
+    hits = ask(folder, question)
+    assert hits.weak
+    assert [(p.path, p.line) for p in hits.passages] == [("docs/lease.md", 3)]
+
+
+def test_a_name_that_no_document_has_stays_words(folder: Path) -> None:
+    assert ask(folder, "rent in missing.md").missing == ("missing", "md")
