@@ -47,6 +47,7 @@ def test_queries_that_are_none_begin_no_session(shell: Shell, query: bytes, sent
     assert shell.run("sessions", "--json").json["sessions"] == []
 
 
+@pytest.mark.long
 def test_an_argument_that_is_no_text(shell: Shell) -> None:
     done = subprocess.run(
         [*shell.command("run"), b"\xff\xfe"], capture_output=True, env=shell.env, cwd=shell.workspace, check=False
@@ -198,6 +199,7 @@ def test_a_damaged_session_says_so_and_others_work(shell: Shell, begun: Path, da
     assert shell.run("do", "other", "/todos").code == 0
 
 
+@pytest.mark.long
 def test_a_full_disk_is_one_sentence_and_loses_nothing(shell: Shell) -> None:
     shell.run("run", QUESTION)
 

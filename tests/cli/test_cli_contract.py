@@ -139,6 +139,7 @@ def test_a_query_comes_from_standard_input(shell: Shell) -> None:
     assert begun.json["questions"][0]["subject"]["arguments"]["query"] == QUESTION
 
 
+@pytest.mark.long
 def test_the_second_process_records_and_the_owner_acts(shell: Shell) -> None:
     owner = shell.start("--line", QUESTION)
     assert owner.stdin is not None
@@ -157,6 +158,7 @@ def test_the_second_process_records_and_the_owner_acts(shell: Shell) -> None:
     assert (ended["session_status"], ended["owned"]) == ("finished", False)
 
 
+@pytest.mark.long
 def test_sigint_closes_cleanly_and_loses_nothing(shell: Shell) -> None:
     (shell.workspace / "hitl.toml").write_text(
         '[teams.command_team.commands.long]\nrun = ["sleep", "600"]\nrisk = "low"\n'
@@ -181,6 +183,7 @@ def test_sigint_closes_cleanly_and_loses_nothing(shell: Shell) -> None:
     assert listed["owned"] is False
 
 
+@pytest.mark.long
 def test_a_reader_that_leaves_is_no_error(shell: Shell) -> None:
     process = subprocess.Popen(
         shell.command("run", QUESTION),
@@ -197,6 +200,7 @@ def test_a_reader_that_leaves_is_no_error(shell: Shell) -> None:
     assert process.wait() == 3
 
 
+@pytest.mark.long
 @pytest.mark.skipif(not FULL.exists(), reason="this system has no device that is always full")
 def test_output_that_cannot_be_written_is_one_sentence(shell: Shell) -> None:
     with FULL.open("w") as full:

@@ -41,6 +41,7 @@ def test_help_loads_nothing_heavy() -> None:
     assert loaded("from hitl_tui.cli import main; assert main(['run', '--help']) == 0") == set()
 
 
+@pytest.mark.long
 def test_do_needs_no_screen() -> None:
     assert not loaded("import hitl_tui.cli.jobs") & {"textual", "prompt_toolkit"}
 

@@ -174,6 +174,7 @@ def test_deleting_needs_a_yes(begun: Shell) -> None:
     assert begun.run("audit", "verify").code == 0
 
 
+@pytest.mark.long
 def test_pruning_shows_what_would_go_first(begun: Shell) -> None:
     finished(begun, "s1")
     assert begun.run("run", S1_EN, "--json").code == 3

@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 from console_support import command_workspace, console
 
-from hitl_tui.console.screens.edit import Edit
 from hitl_tui.core.requests import Verdict
 from hitl_tui.supervisor.snapshot import Snapshot
 
@@ -58,29 +57,6 @@ async def test_no_moment_shows_another_question_in_its_place(tmp_path: Path, mon
         watching.cancel()
         assert c.panel.question and c.panel.question.todo_id == first
         assert all(s.question_of(first) for s in seen), "in between only the other one was asked"
-
-
-async def test_an_edit_of_what_was_answered_meanwhile_takes_no_place(tmp_path: Path) -> None:
-    async with console(tmp_path / "d", command_workspace(tmp_path / "w"), query="The cap", mode="risk") as c:
-        await c.until(lambda: c.shown() and c.snapshot.concluded, "the search")
-        for number, name in enumerate(("one", "two"), start=1):
-            await c.send(f"/todo add command_team keep file={name}")
-            await c.asked(number)
-        await c.to_question()
-        await c.read_on()
-        old = c.panel.question
-        assert old is not None
-        await c.press("2")
-        await c.until(lambda: isinstance(c.app.screen, Edit), "the dialog")
-        link = c.session.link
-        assert link is not None
-        await link.handler.decide(old, Verdict.REJECT)
-        await c.until(lambda: len(c.panel.questions) == 1, "answered by somebody else")
-        await c.press("!")
-        c.clock.rest()
-        await c.press("ctrl+s")
-        await c.until(lambda: not isinstance(c.app.screen, Edit) and len(c.panel.questions) == 2, "asked anew")
-        assert c.panel.question is not None and c.panel.question.todo_id != old.todo_id
 
 
 async def test_a_typed_approval_takes_no_question_that_came_while_it_was_typed(tmp_path: Path) -> None:

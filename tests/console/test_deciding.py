@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
 from console_support import EXAMPLE, RISE, Console, command_workspace, console
 from textual.widgets import Static
 
@@ -58,6 +59,7 @@ async def previewed(c: Console) -> None:
     c.clock.rest()
 
 
+@pytest.mark.long
 async def test_the_edited_input_is_approved_with_its_own_preview_only(tmp_path: Path) -> None:
     workspace = command_workspace(tmp_path / "w")
     text = (
@@ -163,6 +165,7 @@ async def test_undo_takes_back_an_approval_that_has_not_started(tmp_path: Path) 
         assert c.status("todo_002") == Status.PENDING
 
 
+@pytest.mark.long
 async def test_restore_says_what_happens_and_asks_again(tmp_path: Path) -> None:
     async with console(tmp_path, query=RISE) as c:
         for todo_id in ("todo_001", "todo_002"):

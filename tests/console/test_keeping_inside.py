@@ -59,6 +59,7 @@ async def fill(c: Console, text: str) -> None:
     await c.press("enter")
 
 
+@pytest.mark.long
 async def test_sessions_are_found_as_words_are_typed_and_the_cursor_stays_on_its_session(tmp_path: Path) -> None:
     await made(tmp_path, RISE, CAP, "보증금 반환 기한은?")
     async with console(tmp_path) as c:
@@ -79,6 +80,7 @@ async def test_sessions_are_found_as_words_are_typed_and_the_cursor_stays_on_its
         assert c.prompt.has_focus
 
 
+@pytest.mark.long
 async def test_each_thing_is_done_by_a_key_on_the_list(tmp_path: Path) -> None:
     data, file = tmp_path / "data", tmp_path / "kept.hitl"
     await made(data, CAP)

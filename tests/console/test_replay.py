@@ -97,6 +97,7 @@ async def replayed(data: Path, *, size: tuple[int, int] = (120, 40)) -> AsyncIte
         yield replay
 
 
+@pytest.mark.long
 async def test_stepping_shows_the_plan_as_it_was_and_runs_nothing(tmp_path: Path) -> None:
     async with replayed(tmp_path) as r:
         link = r.console.session.link
@@ -123,6 +124,7 @@ async def test_stepping_shows_the_plan_as_it_was_and_runs_nothing(tmp_path: Path
         assert (await link.shape(), await link.setup.ledger.entries(link.face.id)) == (before, entries)
 
 
+@pytest.mark.long
 async def test_decisions_are_found_and_say_who(tmp_path: Path) -> None:
     async with replayed(tmp_path) as r:
         await r.press("left_square_bracket")
@@ -185,6 +187,7 @@ async def test_a_result_is_shown_as_it_was(tmp_path: Path) -> None:
             await r.console.press("escape")
 
 
+@pytest.mark.long
 async def test_going_back_says_what_it_means_and_asks_first(tmp_path: Path) -> None:
     async with replayed(tmp_path) as r:
         c = r.console

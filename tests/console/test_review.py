@@ -236,6 +236,7 @@ async def test_padding_hides_nothing_and_has_to_be_read_to_its_end(tmp_path: Pat
         assert c.status("todo_002") == Status.WAITING_APPROVAL
 
 
+@pytest.mark.long
 async def test_deadline_and_those_who_said_yes_are_in_the_title(tmp_path: Path) -> None:
     workspace = place(tmp_path / "w")
     async with console(tmp_path / "d", workspace, query="The cap", mode="risk", size=(80, 24)) as c:
@@ -393,6 +394,7 @@ async def test_a_key_that_approves_comes_after_what_was_typed_before_it(tmp_path
         assert not (workspace / "one-14").exists()
 
 
+@pytest.mark.long
 async def test_undo_takes_back_one_decision_after_the_other(tmp_path: Path) -> None:
     workspace = place(tmp_path / "w")
     async with console(tmp_path / "d", workspace, query="The cap", mode="risk") as c:

@@ -97,6 +97,7 @@ async def test_where_hitl_toml_speaks_no_rule_is_offered(tmp_path: Path) -> None
         assert c.app.screen is c.session
 
 
+@pytest.mark.long
 async def test_rules_are_listed_and_taken_back_on_one_screen(tmp_path: Path) -> None:
     workspace, path = place(tmp_path / "w"), tmp_path / "d" / "rules.toml"
     async with console(tmp_path / "d", workspace, query="The cap", mode="risk") as c:

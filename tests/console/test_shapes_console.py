@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import pytest
 from console_support import Clock, Console
 from textual.events import Paste
 from textual.widgets import OptionList, Static, TextArea
@@ -258,6 +259,7 @@ async def test_reject_says_why_and_respond_warns(tmp_path: Path) -> None:
         assert await said(c) == {"approval": {"type": "reject", "message": "no"}}
 
 
+@pytest.mark.long
 async def test_a_batch_is_decided_call_by_call_and_sent_after_a_review(tmp_path: Path) -> None:
     async with asking(tmp_path, "batch") as c:
         await to_answer(c)

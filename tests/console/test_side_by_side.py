@@ -58,6 +58,7 @@ async def test_the_header_counts_what_waits_everywhere(tmp_path: Path) -> None:
         await c.until(lambda: "inbox 2" in header.status, f"both questions in the header, not {header.status}")
 
 
+@pytest.mark.long
 async def test_what_was_approved_goes_on_while_another_session_is_shown(tmp_path: Path) -> None:
     async with console(tmp_path, query=RISE) as c:
         first, second = await two_sessions(c)
@@ -95,6 +96,7 @@ async def test_sessions_that_only_wait_are_closed_but_for_the_last_ones_and_open
         await c.asked()
 
 
+@pytest.mark.long
 async def test_a_session_that_another_process_began_is_listed_and_what_it_asks_is_counted(tmp_path: Path) -> None:
     async with console(tmp_path) as c:
         home = c.app.screen

@@ -129,6 +129,7 @@ def test_ordinary_text_passes_unchanged(text: str) -> None:
     assert safe_text(text) == text
 
 
+@pytest.mark.long
 def test_every_code_point_alone_is_visible_and_reversible() -> None:
     drawn: set[str] = set()
     wrong = []
@@ -141,6 +142,7 @@ def test_every_code_point_alone_is_visible_and_reversible() -> None:
     assert nothing_hidden(drawn, lines=True)
 
 
+@pytest.mark.long
 def test_every_code_point_after_a_letter_is_visible_and_reversible() -> None:
     text = "".join("a" + chr(number) for number in range(sys.maxunicode + 1))
     shown = safe_text(text, multiline=False)
@@ -292,6 +294,7 @@ def test_cell_width(text: str, cells: int) -> None:
     assert cell_width(text) == cells
 
 
+@pytest.mark.long
 def test_cell_width_agrees_with_the_console() -> None:
     cells = pytest.importorskip("rich.cells")
     visible = (chr(number) for number in range(0x20, sys.maxunicode + 1))

@@ -84,6 +84,7 @@ def test_feedback_is_worked_in_or_refused(query: str, feedback: str) -> None:
         assert error.message
 
 
+@pytest.mark.long
 @given(TEXTS)
 @settings(max_examples=300, deadline=None)
 def test_text_is_a_proposal_or_refused(text: str) -> None:

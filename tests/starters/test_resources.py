@@ -97,6 +97,7 @@ def test_the_servers_files_are_small_real_and_of_their_age(tmp_path: Path) -> No
     assert (older(14), older(30)) == (14, 7)
 
 
+@pytest.mark.long
 def test_a_sandbox_is_the_same_every_time(tmp_path: Path) -> None:
     contents = []
     for name in ("one", "two"):

@@ -66,6 +66,7 @@ async def waiting(person: Person, session_id: str, todo_id: str) -> str:
 # Fork
 
 
+@pytest.mark.long
 async def test_a_fork_asks_the_same_and_runs_to_its_own_end(ann: Person, workspace: Path) -> None:
     await ann.say("s1", APPROVE)
     made = await ann.bench.fork("s1", by="ann")
@@ -195,6 +196,7 @@ async def test_a_fork_that_cannot_be_leaves_nothing(ann: Person, workspace: Path
 # Export and import
 
 
+@pytest.mark.long
 async def test_a_session_goes_on_in_another_place(ann: Person, workspace: Path, tmp_path: Path) -> None:
     await ann.say("s1", APPROVE, APPROVE)
     written = await ann.bench.export("s1", tmp_path / "s1.zip")

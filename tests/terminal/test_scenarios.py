@@ -12,6 +12,7 @@ LARGE = pytest.param((120, 40), marks=pytest.mark.slow)
 SIZES = pytest.mark.parametrize("size", [(80, 24), LARGE], ids=["80x24", "120x40"])
 
 
+@pytest.mark.long
 @SIZES
 def test_s1_the_rise_is_computed_and_compared(tmp_path: Path, size: tuple[int, int]) -> None:
     with Terminal(tmp_path, size, "--workspace", str(EXAMPLE)) as terminal:

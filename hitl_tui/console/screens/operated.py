@@ -17,6 +17,8 @@ from hitl_tui.core.safe_text import safe_text
 from hitl_tui.language import _
 
 if TYPE_CHECKING:
+    from textual.events import Key
+
     from hitl_tui.console.screens.operate import Operator
     from hitl_tui.supervisor.snapshot import Snapshot
 
@@ -45,6 +47,27 @@ class OperatedScreen(LastingScreen):
             line.pass_by()
         if self._asked - before and not line.error and self.hitl.arming.now - self._said_at > _STALE:
             line.say("")
+
+    # Keys ------------------------------------------------------------------------------------------------------
+
+    @property
+    def question_focused(self) -> bool:
+        """What is typed goes to the question."""
+        return isinstance(self.focused, QuestionPanel)
+
+    def decides_alone(self, key: Key) -> bool:
+        """Return whether a key is a letter that would decide at once where the focus is."""
+        return self.question_focused and self.query_one(QuestionPanel).at_once(key)
+
+    def begins_command(self, key: Key) -> bool:
+        """Return whether a key is the beginning of a command that is typed in a pane where it means nothing else."""
+        pane = self.query_one(Panes).pane(self.focused)
+        return key.character == "/" and bool(pane) and not self.hitl.keymap.at(pane, key.key)
+
+    def typed(self) -> None:
+        """A key was pressed: the question shows whether the next one decides."""
+        self.query_one(MessageLine).pass_by()
+        self.query_one(QuestionPanel).typed()
 
     # The question ----------------------------------------------------------------------------------------------
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import BindingType
-from textual.events import DescendantFocus, Key, Resize
+from textual.events import DescendantFocus, Resize
 from textual.message import Message
 from textual.widget import Widget
 
@@ -23,7 +23,7 @@ from hitl_tui.console.screens.operated import OperatedScreen
 from hitl_tui.console.screens.room import fold, question_room
 from hitl_tui.console.terms import mode_words
 from hitl_tui.console.widgets.answer import AnswerPane
-from hitl_tui.console.widgets.bars import HeaderBar, KeyLine, MessageLine
+from hitl_tui.console.widgets.bars import HeaderBar, KeyLine
 from hitl_tui.console.widgets.history import HistoryTable
 from hitl_tui.console.widgets.panes import Panes
 from hitl_tui.console.widgets.plan import PlanTable
@@ -345,25 +345,6 @@ class SessionScreen(OperatedScreen):
     def note(self, text: str) -> None:
         """Add a command, or what it answered, to the stream."""
         self.query_one(Panes).note(f"{datetime.now().astimezone():%H:%M:%S}", text)
-
-    @property
-    def question_focused(self) -> bool:
-        """What is typed goes to the question."""
-        return isinstance(self.focused, QuestionPanel)
-
-    def decides_alone(self, key: Key) -> bool:
-        """Return whether a key is a letter that would decide at once where the focus is."""
-        return self.question_focused and self.query_one(QuestionPanel).at_once(key)
-
-    def begins_command(self, key: Key) -> bool:
-        """Return whether a key is the beginning of a command that is typed in a pane where it means nothing else."""
-        pane = self.query_one(Panes).pane(self.focused)
-        return key.character == "/" and bool(pane) and not self.hitl.keymap.at(pane, key.key)
-
-    def typed(self) -> None:
-        """A key was pressed: the question shows whether the next one decides."""
-        self.query_one(MessageLine).pass_by()
-        self.query_one(QuestionPanel).typed()
 
     def on_descendant_focus(self, event: DescendantFocus) -> None:
         if event.widget is not self.focused:  # the focus went on before this came here
