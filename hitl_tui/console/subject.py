@@ -48,9 +48,7 @@ def limits(arguments: Mapping[str, Any], workspace: str) -> Iterable[Row]:
     if not command:
         return
     for path, known in (arguments.get("programs") or {}).items():
-        yield labelled(
-            _("program"), _("{path} as it is now, {hash}").format(path=in_line(path), hash=known[:_SHOWN_HASH])
-        )
+        yield labelled(_("program"), f"{in_line(path)} · sha256 {known[:_SHOWN_HASH]}", exact=True)
     parameters = arguments.get("parameters") or {}
     if parameters:
         yield labelled(

@@ -56,7 +56,7 @@ def refuse_changed(approved: Mapping[str, str], now: Mapping[str, str]) -> None:
     for path, known in approved.items():
         if now.get(path) != known:
             raise BadInput(
-                f"{one(path)} changed since it was approved, so nothing was run; "
+                f"{one(path)} changed since this step was planned or approved, so nothing was run; "
                 "edit the step, and it asks with the program as it is now."
             )
 
