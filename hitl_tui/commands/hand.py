@@ -124,16 +124,7 @@ class Hand:
             )
 
     async def edit(self, todo: SupervisorTodo, text: str, arguments: Mapping[str, Any]) -> CommandResult:
-        """Give a TODO another exact input; it is asked anew.
-
-        Args:
-            todo: the TODO.
-            text: the task in words.
-            arguments: named parameters for the team.
-
-        Raises:
-            BadInput: the team can't use it.
-        """
+        """See `CommandHandler.edit`."""
         bound = self._bound(todo, text, arguments)
         risk = self.planner.agents[todo.agent_name].risk_of(bound)
         data = {"todo_id": todo.id, "arguments": bound, "risk": risk.value, "description": text}

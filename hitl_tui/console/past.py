@@ -2,30 +2,24 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from textual.content import Content
-
+from hitl_tui.console.differences import MOST_ROWS, approval_words, change_words, glyph_of, more_rows, short
 from hitl_tui.console.reel import Place, is_decision
 from hitl_tui.console.rows import Row, in_line, labelled, markdown_row, text_row
 from hitl_tui.console.subject import input_rows
 from hitl_tui.console.terms import clock_words, day_words, duration_words, moment
 from hitl_tui.console.words import PlanLines, PlanRow, history_said, number_of, status_words
 from hitl_tui.core.requests import said_of
-from hitl_tui.core.safe_text import one_line, safe_text
+from hitl_tui.core.safe_text import safe_text
 from hitl_tui.core.todos import SupervisorTodo
 from hitl_tui.language import _, mark, render
 from hitl_tui.supervisor.comparing import (
-    ABSENT,
     Consequences,
     Difference,
     Given,
-    ResultChange,
-    TodoChange,
-    ValueChange,
     decided_in,
 )
 
@@ -33,9 +27,6 @@ if TYPE_CHECKING:
     from hitl_tui.ledger.records import Effect, Posted
     from hitl_tui.supervisor.history import CheckpointInfo
 
-MOST_ROWS = 200
-"""TODOs, values or results listed of one difference; the rest is counted."""
-_LONGEST = 300
 _NAMED = 12
 
 _ASKED = {"plan": mark("the plan"), "proposal": mark("a proposal")}
@@ -108,7 +99,7 @@ def todo_rows(todo: SupervisorTodo, workspace: str, result: Mapping[str, Any] | 
         ),
     ]
     if todo.approval is not None:
-        rows.append(labelled(_("approved"), _approval_words(todo.approval)))
+        rows.append(labelled(_("approved"), approval_words(todo.approval)))
     if todo.duration is not None:
         waited = _("waited {time} for a person").format(time=duration_words(todo.waited)) if todo.waited else ""
         rows.append(labelled(_("ran for"), " · ".join(filter(None, (duration_words(todo.duration), waited)))))
@@ -239,8 +230,11 @@ def moment_rows(place: Place, state: Mapping[str, Any], here: Difference, *, our
     if not rows:
         rows.append(labelled(_("decided"), _("nothing at this checkpoint; [ and ] go to decisions"), "$text-muted"))
     rows += [labelled(_("happened"), event_words(e)) for e in place.events if not is_decision(e)]
-    rows += [labelled(_("changed"), f"{_glyph(c)} {number_of(c.todo.id)}  {_what(c)}") for c in here.todos[:MOST_ROWS]]
-    rows += _more(len(here.todos))
+    rows += [
+        labelled(_("changed"), f"{glyph_of(c)} {number_of(c.todo.id)}  {change_words(c)}")
+        for c in here.todos[:MOST_ROWS]
+    ]
+    rows += more_rows(len(here.todos))
     if info.waiting:
         rows.append(labelled(_("waited"), in_line(info.message), "$text-warning"))
     answer = state.get("response") or {}
@@ -270,109 +264,6 @@ def moment_rows(place: Place, state: Mapping[str, Any], here: Difference, *, our
     )
     rows.append(labelled("id", info.checkpoint_id))
     return rows
-
-
-def _approval_words(approval: Mapping[str, Any]) -> str:
-    who, channel = str(approval.get("by", "")), str(approval.get("channel", ""))
-    said = _("by {who}").format(who=who) + (f" ({channel})" if channel and channel != who else "")
-    at = clock_words(str(approval.get("at", "")))
-    return in_line(f"{said} · {at}" if at else said)
-
-
-# Differences ------------------------------------------------------------------------------------------------------
-
-
-def difference_rows(found: Difference, texts: Mapping[str, Sequence[str]]) -> list[Row]:
-    """Return a difference: TODOs, results, then the rest of the state, each with a glyph and a word.
-
-    Args:
-        found: the difference.
-        texts: how results changed line by line, by TODO id (empty for the final answer), where that is known.
-    """
-    if not found:
-        return [text_row(_("Nothing differs: not the plan, no result, nothing else in the state."))]
-    added, removed = (sum(1 for c in found.todos if getattr(c, side) is None) for side in ("before", "after"))
-    counts = _("{added} added, {removed} removed, {n} changed").format(
-        added=added, removed=removed, n=len(found.todos) - added - removed
-    )
-    rows = [text_row(_("TODOs · {counts}").format(counts=counts) if found.todos else _("TODOs · the same"), "bold")]
-    for change in found.todos[:MOST_ROWS]:
-        rows += _todo_rows(change)
-    rows += [*_more(len(found.todos)), text_row("")]
-    rows.append(text_row(_("Results") if found.results else _("Results · the same"), "bold"))
-    for result in found.results[:MOST_ROWS]:
-        rows += _result_rows(result, texts.get(result.todo_id, ()))
-    rows += [*_more(len(found.results)), text_row("")]
-    rows.append(text_row(_("State") if found.state else _("State · the same"), "bold"))
-    return rows + value_rows(found.state)
-
-
-def _more(count: int) -> list[Row]:
-    return [text_row(_("… and {n:,} more").format(n=count - MOST_ROWS), "$text-muted")] if count > MOST_ROWS else []
-
-
-def _glyph(change: TodoChange) -> str:
-    return "+" if change.before is None else "-" if change.after is None else "~"
-
-
-def _what(change: TodoChange) -> str:
-    """Return how a TODO changed, in words."""
-    glyph, word, __ = status_words(change.todo)
-    if change.before is None or change.after is None:
-        how = _("added") if change.before is None else _("removed")
-        return f"{how}: {in_line(change.todo.agent_name)} · {in_line(change.todo.name)} · {glyph} {word}"
-    old, new = status_words(change.before), status_words(change.after)
-    parts = [f"{old[0]} {old[1]} → {new[0]} {new[1]}"] if old != new else []
-    parts += [_("input edited")] if change.edited else []
-    parts += [_("moved in the order") if any(v.path == ("rank",) for v in change.moved) else ""]
-    if change.approved is not None:
-        approval = change.after.approval
-        how = "" if new[1] == _("approved") else _("approved") + " "
-        parts.append(_("no longer approved") if approval is None else how + _approval_words(approval))
-    if not any(parts):
-        parts = [", ".join(dict.fromkeys(in_line(v.path[-1]).replace("_", " ") for v in change.values))]
-    return " · ".join(p for p in parts if p)
-
-
-def _todo_rows(change: TodoChange) -> Iterator[Row]:
-    mark, colour = _glyph(change), {"+": "$text-success", "-": "$text-error", "~": ""}[_glyph(change)]
-    yield labelled(f"{mark} {number_of(change.todo.id)}", _what(change), colour)
-    shown = [*change.edited, *(v for v in change.moved if v.path != ("rank",))]
-    shown += [v for v in change.values if v.path[0] in ("error", "name")]
-    for value in shown:
-        yield _value_row(value, "  ")
-
-
-def value_rows(values: Sequence[ValueChange]) -> list[Row]:
-    """Return changed values, a row each; beyond `MOST_ROWS` they are counted."""
-    return [_value_row(value, "") for value in values[:MOST_ROWS]] + _more(len(values))
-
-
-def _value_row(value: ValueChange, indent: str) -> Row:
-    name = in_line(value.name)
-    if value.before is ABSENT:
-        return text_row(f"{indent}+ {name}: {_short(value.after)}", "$text-success")
-    if value.after is ABSENT:
-        return text_row(f"{indent}- {name}: {_short(value.before)}", "$text-error")
-    return text_row(f"{indent}~ {name}: {_short(value.before)} → {_short(value.after)}")
-
-
-def _result_rows(change: ResultChange, lines: Sequence[str]) -> Iterator[Row]:
-    name = number_of(change.todo_id) if change.todo_id else _("answer")
-    old, new = ((str(r.get("summary", "")) or _("a result")) if r else "" for r in (change.before, change.after))
-    if change.before is None:
-        yield labelled(f"+ {name}", _clip(new), "$text-success")
-    elif change.after is None:
-        yield labelled(f"- {name}", _("none now; it was: {old}").format(old=_clip(old)), "$text-error")
-    else:
-        yield labelled(
-            f"~ {name}",
-            f"{_clip(old)} → {_clip(new)}" if old != new else _("another text: {new}").format(new=_clip(new)),
-        )
-    colours = {"+": "$text-success", "-": "$text-error"}
-    for line in lines[:MOST_ROWS]:
-        yield Row("", Content.styled(f"    {in_line(line)}", colours.get(line[:1], "$text-muted")), exact=True)
-    yield from _more(len(lines))
 
 
 # Going back -------------------------------------------------------------------------------------------------------
@@ -419,7 +310,7 @@ def restore_words(info: CheckpointInfo, number: int, total: int, found: Conseque
     if found.ran:
         lines.append(_("! Ran since: {ran}. What it did to the world is NOT undone:").format(ran=_names(found.ran)))
         lines += [
-            f"    {number_of(e.todo_id)} {in_line(e.name)} ({in_line(e.status)}): {_short(e.subject)}" for e in done[:8]
+            f"    {number_of(e.todo_id)} {in_line(e.name)} ({in_line(e.status)}): {short(e.subject)}" for e in done[:8]
         ]
         lines += [_("    … and {n:,} more").format(n=len(done) - 8)] if len(done) > 8 else []
         lines += [] if done else [_("    no effect outside this session is on record")]
@@ -444,13 +335,3 @@ def fork_words(place: Place, session: str) -> str:
 def _names(todos: Sequence[SupervisorTodo]) -> str:
     shown = ", ".join(number_of(t.id) for t in todos[:_NAMED])
     return shown + (_(" and {n:,} more").format(n=len(todos) - _NAMED) if len(todos) > _NAMED else "")
-
-
-def _clip(text: str) -> str:
-    return one_line(in_line(text), _LONGEST)
-
-
-def _short(value: Any) -> str:
-    if isinstance(value, str):
-        return _clip(value) if value.strip() else '""'
-    return _clip(json.dumps(value, ensure_ascii=False))

@@ -6,8 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from hitl_tui.console.differences import difference_rows
 from hitl_tui.console.engine import Link
-from hitl_tui.console.past import difference_rows, fork_words, restore_words, todo_rows, todos_at
+from hitl_tui.console.past import fork_words, restore_words, todo_rows, todos_at
 from hitl_tui.console.reel import Place
 from hitl_tui.console.rows import Row, in_line, labelled, text_row
 from hitl_tui.console.screens.dialogs import confirm

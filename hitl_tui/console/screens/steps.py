@@ -15,8 +15,8 @@ from textual.content import Content
 from textual.widgets import DataTable, Static
 
 from hitl_tui.console import keys
+from hitl_tui.console.differences import value_rows
 from hitl_tui.console.engine import Link
-from hitl_tui.console.past import value_rows
 from hitl_tui.console.rows import Row, text_row
 from hitl_tui.console.screens.dialogs import confirm
 from hitl_tui.console.screens.once import Once
