@@ -70,7 +70,8 @@ async def test_a_program_that_changed_after_it_was_approved_is_not_run(tmp_path:
         await d.status(todo_id, "failed")
         assert not list((tmp_path / "w").glob("o*"))
         failed = await another(d, first)
-        assert failed.kind is Kind.FAILURE and "changed since this step was planned or approved" in str(failed.view.request.subject)
+        assert failed.kind is Kind.FAILURE
+        assert "changed since this step was planned or approved" in str(failed.view.request.subject)
         with pytest.raises(Refused, match="changed since this was asked"):
             await d.handler.decide(failed, Verdict.RETRY)
         assert (await another(d, failed)).kind is Kind.TODO, "what is run again is asked about anew"
