@@ -77,3 +77,26 @@ async def test_a_typed_approval_takes_no_question_that_came_while_it_was_typed(t
         assert c.status("todo_003") == "waiting_approval"
         await c.press("up", "enter")  # begun anew, with the question on the screen
         await c.until(lambda: c.status("todo_003") == "completed", "what was approved then")
+
+
+async def test_words_turn_no_question_and_nothing_unseen_is_decided(tmp_path: Path) -> None:
+    async with console(tmp_path / "d", command_workspace(tmp_path / "w"), query="The cap", mode="risk") as c:
+        await c.until(lambda: c.shown() and c.snapshot.concluded, "the search")
+        for number, name in enumerate(("one", "two"), start=1):
+            await c.send(f"/todo add command_team keep file={name}")
+            await c.asked(number)
+        await c.to_question()
+        first, second = c.panel.questions
+        await c.press("escape", "ctrl+g", *"quick")
+        assert c.panel.question is not None and c.panel.question.id == first.id
+        c.clock.rest()
+        await c.press("k", "k", "k")
+        assert c.panel.question is not None and c.panel.question.id == second.id
+        c.panel.select(first.id)
+        c.clock.rest()
+        c.panel.action_act(4)  # before the screen was drawn again
+        await c.pilot.pause(0.2)
+        assert len(c.panel.questions) == 2 and c.message.startswith("Too soon")
+        c.clock.rest()
+        await c.press("4")
+        await c.until(lambda: [q.id for q in c.panel.questions] == [second.id], "once it could be seen")

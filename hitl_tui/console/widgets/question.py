@@ -16,7 +16,7 @@ from textual.message import Message
 
 from hitl_tui.console import keys
 from hitl_tui.console.ahead import Ahead, opens
-from hitl_tui.console.arming import Arming
+from hitl_tui.console.arming import ARM_AFTER, Arming
 from hitl_tui.console.asking import body, headline, risk_of
 from hitl_tui.console.evidence import awaits_preview
 from hitl_tui.console.keymap import keymap_of
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 _TOO_SOON = mark("Too soon after the last key: wait half a second, then press it again; nothing was decided.")
 _UNMARKABLE = mark("This question can't be approved, so it can't be marked.")
 _UNDO = "question.undo"
+_TURNS = ("question.next", "question.previous")
 _TITLE_EDGE = 4
 _FRAME = 2
 """Rows of the frame."""
@@ -108,6 +109,9 @@ class QuestionPanel(Vertical, can_focus=True):
         self._workspace = ""
         self._drawn: tuple[str, tuple[Row, ...]] | None = None
         self._read: set[str] = set()
+        self._read_at = float("-inf")
+        self._unseen = False
+        """What is shown was changed, and isn't on the screen yet."""
         self._marks: dict[str, str] = {}
         self._drafts: dict[str, tuple[Row, ...]] = {}
         self._awaited: set[str] = set()
@@ -194,7 +198,7 @@ class QuestionPanel(Vertical, can_focus=True):
         self._titles()
         if self._drawn == (question.id, rows):
             return
-        self._drawn = question.id, rows
+        self._drawn, self._unseen = (question.id, rows), True
         self.query_one(Rows).show(rows)
         self.query_one(Body).scroll_home(animate=False, force=True, immediate=True)
         self.set_class(risk_of(question) == "high", "-risky")
@@ -215,6 +219,7 @@ class QuestionPanel(Vertical, can_focus=True):
     def _on_screen(self, drawn: object) -> None:
         """What was drawn can be seen only now; a busy console may have taken a while for it."""
         if drawn is self._drawn:
+            self._unseen = False
             self.arming.drawn()
             self._look()
 
@@ -271,10 +276,13 @@ class QuestionPanel(Vertical, can_focus=True):
     def _look(self) -> None:
         region, rows = self.query_one(Body), self.query_one(Rows)
         seen = region.scroll_offset.y + region.scrollable_content_region.height
-        drawn = self.display and rows.size.width > 0 and region.size.height > 0
+        drawn = self.display and not self._unseen and rows.size.width > 0 and region.size.height > 0
         if drawn and seen >= rows.needed and not self._incomplete and not self.read:
             self._read.add(self._shown)
+            self._read_at = self.arming.now
             self.arming.drawn()  # a key that was pressed before the end could be seen decides nothing
+        elif drawn and seen < rows.needed and self.arming.now - self._read_at < ARM_AFTER:
+            self._read.discard(self._shown)  # it was there for a moment only, as when a frame shrinks
         self._places()
 
     # Keys and clicks -------------------------------------------------------------------------------------------
@@ -327,7 +335,7 @@ class QuestionPanel(Vertical, can_focus=True):
             self.focus()
             return
         self._rested = False  # that was said of a key
-        self._choose(event.number, ready=self.arming.click_decides, may_look=True)
+        self._choose(event.number, ready=self.arming.click_decides and not self._unseen, may_look=True)
 
     def post_message(self, message: Message) -> bool:
         if isinstance(message, Key):
@@ -336,7 +344,7 @@ class QuestionPanel(Vertical, can_focus=True):
 
     async def on_key(self, event: Key) -> None:
         """Let keys act when they arrive, in the order in which they were pressed: bindings are looked up later."""
-        self._rested = self._ahead.rested(event)
+        self._rested = self._ahead.rested(event) and not self._unseen
         keymap = keymap_of(self.app)
         wanted = keymap.at(keys.QUESTION, event.key)
         if self._rested:
@@ -350,7 +358,8 @@ class QuestionPanel(Vertical, can_focus=True):
         if kept or wanted:
             event.stop()
             event.prevent_default()
-        if wanted and not kept:
+        spelled = wanted in _TURNS and event.is_printable and self._flowing  # words turn no question, either
+        if wanted and not kept and not spelled:
             await self.run_action(next(s.action for s in keymap.of(keys.QUESTION) if s.id == wanted))
         if late:
             await self._hand_on()
@@ -381,7 +390,7 @@ class QuestionPanel(Vertical, can_focus=True):
 
     def action_act(self, number: int) -> None:
         self._swallow_click = False
-        ready = self.arming.decides
+        ready = self.arming.decides and not self._unseen
         self._choose(number, ready=ready, may_look=ready or not self._flowing)
 
     def _choose(self, number: int, *, ready: bool, may_look: bool) -> None:
@@ -469,6 +478,7 @@ class QuestionPanel(Vertical, can_focus=True):
         """Its end was read elsewhere, on the screen of details."""
         if question_id == self._shown and not self._incomplete:
             self._read.add(question_id)
+            self._read_at = float("-inf")
             self._places()
 
     def action_step(self, by: int) -> None:
