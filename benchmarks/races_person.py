@@ -287,7 +287,7 @@ class Race:
         elif where < 0.75:
             world.click(20, 5)
         else:
-            row = next((y for y, text in enumerate(rows, 1) if text.startswith(" › ")), 0)
+            row = next((y for y, text in enumerate(rows, 1) if text.strip("│┃").startswith(" › ")), 0)
             if row:
                 world.click(len(rows[0]) - 2, row)
         await world.still()

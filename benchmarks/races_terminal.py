@@ -127,9 +127,9 @@ class Program:
     @property
     def written(self) -> str:
         """What the prompt shows."""
-        rows = [row.strip("│").rstrip() for row in self.emulator.rows[:-1]]  # in a large terminal it has a frame
+        rows = [row.strip("│┃").rstrip() for row in self.emulator.rows[:-1]]  # in a large terminal it has a frame
         first = next((y for y, row in enumerate(rows) if row.startswith(PROMPT)), len(rows))
-        last = next((y for y in range(first, len(rows)) if rows[y].startswith("╰")), len(rows))
+        last = next((y for y in range(first, len(rows)) if rows[y].startswith(("╰", "┗"))), len(rows))
         text = "\n".join(row[len(PROMPT) :] for row in rows[first:last])
         return "" if text.startswith(EMPTY[:40]) else text.rstrip()
 

@@ -76,7 +76,7 @@ async def test_undo_takes_back_nothing_that_somebody_else_decided(tmp_path: Path
         c.clock.rest()
         await c.press("n", "o")
         c.clock.rest()
-        await c.press("enter")
+        await c.press("enter", "escape")
         await c.until(lambda: c.app.screen is c.session, "the dialog's end")
         for _ in range(20):
             await c.pilot.pause(0.02)

@@ -61,7 +61,8 @@ class LastingScreen(Screen[None]):
 
     def say(self, text: str, *, error: bool = False, passing: bool = False) -> None:
         """Show one safe line above the prompt; one that is `passing` goes with the next thing that happens."""
-        self.query_one(MessageLine).say(text, error=error, passing=passing)
+        for line in self.query(MessageLine):  # none at the very end
+            line.say(text, error=error, passing=passing)
 
     def draft(self, text: str) -> None:
         """Put a text into the prompt, unless something is typed there, or it is longer than it takes; go there."""
