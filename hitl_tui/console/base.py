@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Coroutine, Sequence
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any, ClassVar, cast
+from weakref import WeakKeyDictionary
 
 from textual import events
 from textual.binding import BindingType
@@ -72,6 +73,8 @@ class ConsoleApp(PaintedApp):
         self.leisure = Leisure(clock)
         self.memory = Memory(options.data)
         self.early = Early(self.on_event)
+        self._meant: WeakKeyDictionary[events.Key, object] = WeakKeyDictionary()
+        """The screen that a key was typed at, while it is on its way."""
         self.keymap = load_keymap(options.data / FILE)
         self.set_keymap(self.keymap.changed)
         self.problems: tuple[str, ...] = self.keymap.problems
@@ -182,6 +185,8 @@ class ConsoleApp(PaintedApp):
             again.time = event.time
             self._held(again)
             return
+        if self._left_behind(event):
+            return
         if isinstance(event, events.MouseDown):
             self.arming.click(time.monotonic() - event.time)
         await super().on_event(event)
@@ -198,7 +203,16 @@ class ConsoleApp(PaintedApp):
         if focused is None or not focused.display:  # a click may give it to what is gone by then
             self._focus_field()
         self.typed()
+        if isinstance(event, events.Key):
+            self._meant[event] = self.screen
         await super().on_event(event)
+
+    def _left_behind(self, event: events.Event) -> bool:
+        """Return whether a character meant nothing where it was typed, and that is left: here it may mean something."""
+        if not isinstance(event, events.Key) or not event.is_printable:
+            return False
+        typed_at = self._meant.get(event)
+        return typed_at is not None and typed_at is not self.screen
 
     def typed(self) -> None:
         """Something was typed that the screen takes now."""

@@ -8,7 +8,9 @@ from typing import Any
 
 import pytest
 from console_support import command_workspace, console
+from test_known_failures import burst
 
+from hitl_tui.console.screens.viewer import Viewer
 from hitl_tui.core.requests import Verdict
 from hitl_tui.supervisor.snapshot import Snapshot
 
@@ -88,6 +90,13 @@ async def test_words_turn_no_question_and_nothing_unseen_is_decided(tmp_path: Pa
         await c.to_question()
         first, second = c.panel.questions
         await c.press("escape", "ctrl+g", *"quick")
+        assert c.panel.question is not None and c.panel.question.id == first.id
+        c.clock.rest()
+        await c.press("6")
+        await c.until(lambda: isinstance(c.app.screen, Viewer), "the details")
+        burst(c, "quick kick")
+        await c.until(lambda: c.app.screen is c.session, "what the first letter closes")
+        await c.pilot.pause(0.1)
         assert c.panel.question is not None and c.panel.question.id == first.id
         c.clock.rest()
         await c.press("k", "k", "k")
