@@ -100,7 +100,9 @@ def test_an_error_is_one_line_that_does_nothing_to_a_screen(place: Place) -> Non
 
 
 @pytest.mark.long
-@pytest.mark.parametrize(("attribute", "named"), [("spins", False), ("sleeps", True)])
+@pytest.mark.parametrize(
+    ("attribute", "named"), [("spins", False), pytest.param("sleeps", True, marks=pytest.mark.slow)]
+)
 def test_a_node_that_never_ends_is_cancelled_or_named(place: Place, attribute: str, named: bool) -> None:
     pipe = place.hold(attribute)
     process = place.start("attach", f"{MISBEHAVES}:{attribute}", "--input", "{}", "--session", "s", "--json")

@@ -37,6 +37,7 @@ def listed(shell: Shell, *options: str) -> list[str]:
     return [found["session_id"] for found in shell.run("sessions", "--json", *options).json["sessions"]]
 
 
+@pytest.mark.slow
 @pytest.mark.long
 def test_a_fork_in_processes_of_its_own(shell: Shell) -> None:
     assert shell.process("run", S1_EN, "--json").code == 3
@@ -195,6 +196,7 @@ def test_pruning_shows_what_would_go_first(begun: Shell) -> None:
     assert begun.run("prune", "--keep", "-1").code == 2
 
 
+@pytest.mark.slow
 @pytest.mark.long
 def test_starters_for_scripts(shell: Shell) -> None:
     offered = shell.run("starter", "--json").json["starters"]

@@ -13,8 +13,22 @@ from hitl_tui.language import using
 pytestmark = [pytest.mark.long, pytest.mark.timeout(240)]
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
-@pytest.mark.parametrize("walk", WALKS, ids=lambda walk: walk.__name__)
+_LONG_WALKS = ("inner", "kinds")
+
+
+@pytest.mark.parametrize(
+    ("walk", "language"),
+    [
+        pytest.param(
+            walk,
+            language,
+            id=f"{walk.__name__}-{language}",
+            marks=[pytest.mark.slow] if walk.__name__ in _LONG_WALKS and language == "en" else [],
+        )
+        for walk in WALKS
+        for language in LANGUAGES
+    ],
+)
 async def test_nothing_is_cut_and_nothing_is_untranslated(walk: Walk, language: str) -> None:
     known, found = KNOWN | CONTENT, {}
     with using(language), folder() as root:

@@ -83,6 +83,7 @@ def test_the_space_that_was_freed_is_computed_from_what_was_measured(
     assert said in answer and "[todo_002, todo_004]" in answer and "runbook" in answer.split("## ")[1]
 
 
+@pytest.mark.slow
 @pytest.mark.long
 def test_rejecting_the_deletion_leaves_every_file_and_says_so(tmp_path: Path) -> None:
     trial = Trial(tmp_path, "ops", "ko")

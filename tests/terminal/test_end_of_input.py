@@ -20,7 +20,9 @@ def unheard() -> None:
 
 
 @pytest.mark.parametrize(
-    ("before", "code"), [(None, -signal.SIGHUP), (unheard, HUNG_UP)], ids=["told by a signal", "not told"]
+    ("before", "code"),
+    [(None, -signal.SIGHUP), pytest.param(unheard, HUNG_UP, marks=pytest.mark.slow)],
+    ids=["told by a signal", "not told"],
 )
 def test_a_terminal_that_goes_away_decides_nothing(
     tmp_path: Path, before: Callable[[], None] | None, code: int
