@@ -14,7 +14,7 @@ from hitl_tui.core.names import resolve_id
 from hitl_tui.core.policy import Mode
 from hitl_tui.core.requests import Decision, Outcome, Verdict
 from hitl_tui.core.safe_text import safe_text
-from hitl_tui.core.todos import SupervisorTodo
+from hitl_tui.core.todos import Status, SupervisorTodo
 from hitl_tui.planning.agent import PlanningAgent
 from hitl_tui.supervisor.face import SessionFace
 from hitl_tui.supervisor.snapshot import Question, Snapshot
@@ -32,6 +32,9 @@ _SAID: Mapping[Verdict, tuple[str, str]] = {
     Verdict.USE_AS_DONE: ("resumed", "{what} goes on as if it had been done."),
     Verdict.DO_AGAIN: ("resumed", "{what} does it again."),
 }
+
+
+_UNDECIDED = (Status.PENDING, Status.WAITING_APPROVAL, Status.FAILED)
 
 
 def names_digest(text: str, digest: str) -> bool:
@@ -110,9 +113,9 @@ class Hand:
             Refused: one isn't.
         """
         arguments = question.view.request.subject.get("arguments") or {}
-        if "programs" not in arguments:
-            return
-        todo = self.todo(question.todo_id)
+        todo = self.snapshot.todo(question.todo_id)
+        if "programs" not in arguments or todo is None or todo.status not in _UNDECIDED:
+            return  # who decides too late is told so by the ledger
         given = {key: arguments[key] for key in ("command", "parameters")}
         now = self._bound(todo, todo.description, given).get("programs", {})
         changed = [path for path, known in arguments["programs"].items() if now.get(path) != known]

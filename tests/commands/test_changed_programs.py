@@ -54,6 +54,17 @@ async def test_a_program_that_changed_while_it_was_asked_about_is_asked_anew(tmp
         assert (tmp_path / "w" / "other").exists()
 
 
+async def test_who_approves_too_late_is_told_that(tmp_path: Path, script: Path) -> None:
+    async with desk(tmp_path, Mode.RISK) as d:
+        first = await d.asked(await d.add("clean file=one"))
+        await d.handler.decide(first, Verdict.APPROVE)
+        await d.status(first.todo_id, "completed")
+        write(script, OTHER)
+        with pytest.raises(Refused) as refused:
+            await d.handler.decide(first, Verdict.APPROVE)
+        assert refused.value.reason == "repeated"
+
+
 async def test_a_program_that_changed_after_it_was_approved_is_not_run(tmp_path: Path, script: Path) -> None:
     async with desk(tmp_path, Mode.STEP) as d:
         todo_id = await d.add("clean file=one")
