@@ -24,8 +24,8 @@ from hitl_tui.core.names import clip
 from hitl_tui.supervisor.artifacts import ArtifactStore
 
 LEDGER = "ledger.db"
-_PROBED = (0.001, 0.01, 0.03)
-"""Seconds to wait before a lock counts as held: whoever only asks whether it is holds it for a moment."""
+_TRIES = 1000
+"""How often a lock is tried while others only ask whether it is held."""
 
 _SESSION_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 _NETWORK_FILE_SYSTEMS = frozenset(
@@ -146,11 +146,11 @@ class SessionFolder:
             SessionBusy: another process owns it.
             StorageError: the folder can't be locked.
         """
-        handle = self._lock("lock")
-        for wait in _PROBED:
-            if handle is None:
-                sleep(wait)
-                handle = self._lock("lock")
+        for __ in range(_TRIES):
+            handle = self._lock("lock")
+            if handle is not None or self.is_owned():
+                break
+            sleep(0.001)  # somebody asks whether it is owned, which takes a moment
         if handle is None:
             raise SessionBusy(f"Another process has session {self.path.name} open.")
         try:
@@ -162,7 +162,8 @@ class SessionFolder:
         """Return whether some process owns the session now."""
         if not (self.path / "lock").exists():
             return False
-        handle = self._lock("lock", os.O_RDONLY)  # who may only read asks, too
+        # Who may only read asks, too; a shared lock stands against an owner's only, not against others that ask.
+        handle = self._lock("lock", os.O_RDONLY, fcntl.LOCK_SH)
         if handle is None:
             return True
         os.close(handle)
@@ -173,13 +174,13 @@ class SessionFolder:
         (self.path / "runs").mkdir(exist_ok=True)
         return self._lock(f"runs/{todo_id}")
 
-    def _lock(self, name: str, access: int = os.O_RDWR | os.O_CREAT) -> int | None:
+    def _lock(self, name: str, access: int = os.O_RDWR | os.O_CREAT, kind: int = fcntl.LOCK_EX) -> int | None:
         try:
             handle = os.open(self.path / name, access | os.O_CLOEXEC, 0o600)
         except OSError as error:
             raise StorageError(f"{self.path / name} can't be opened: {error.strerror}.") from error
         try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            fcntl.flock(handle, kind | fcntl.LOCK_NB)
         except BlockingIOError:
             os.close(handle)
             return None
