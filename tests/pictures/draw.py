@@ -81,7 +81,7 @@ async def _taken(seen: Shown, picture: Picture) -> str:
     usual, app.theme = app.theme, picture.theme
     await seen.at(picture.size)
     await seen.armed()
-    rows = [steady(strip) for strip in seen.drawn().strips]
+    rows = steady(seen.drawn().strips)
     found = drawn(rows, app.current_theme.background or "#000000", app.ansi_theme)
     app.theme = usual
     return found

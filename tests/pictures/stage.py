@@ -46,8 +46,9 @@ def _waited(found: re.Match[str]) -> str:
     return ("for 0:07" if ":" in found[0] else "for 0.2 s").ljust(len(found[0]))
 
 
+_Changing = tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], str]], ...]
 # What differs from run to run; each stands in as many cells as what it replaces.
-_CHANGING: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], str]], ...] = (
+_CHANGING: _Changing = (
     (re.compile(r"/tmp/hitl-[a-z0-9_]{8}"), lambda found: "/home/ops/projects"),
     (re.compile(r"\b20\d{6}\b"), _day),
     (re.compile(r"\b\d\d:\d\d:\d\d\b"), lambda found: "09:41:07"),
@@ -57,8 +58,8 @@ _CHANGING: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], str]], ...] = 
     (re.compile(r"(?<![\d.])\d\.\d초"), lambda found: "0.2초"),
     (re.compile(r"(?<![:\d])\d:\d\d(?![:\d])"), lambda found: "9:12"),
     (re.compile(r"\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b"), lambda found: _uuid()),
-    (re.compile(r"\b(?!20\d{6}\b)[0-9a-f]{8,64}\b"), lambda found: _HEX[: len(found[0])]),
 )
+_DIGEST = re.compile(r"\b(?!20\d{6}\b)[0-9a-f]{8,64}\b")
 
 
 def _uuid() -> str:
@@ -135,9 +136,20 @@ def folder() -> Iterator[Path]:
         shutil.rmtree(root, ignore_errors=True)
 
 
-def steady(strip: Strip) -> Strip:
-    """Return a row in which times, durations, digests and the folder of the run are always the same ones."""
-    for pattern, instead in _CHANGING:
+def steady(strips: list[Strip]) -> list[Strip]:
+    """Return rows in which times, durations, digests and the folder of the run are always the same ones."""
+    digests: dict[str, str] = {}
+
+    def digest(found: re.Match[str]) -> str:
+        """Return the same for the same, long or short, and another for another."""
+        at = 5 * len(digests) % len(_HEX)
+        return digests.setdefault(found[0][:8], (_HEX[at:] + _HEX)[: len(_HEX)])[: len(found[0])]
+
+    return [_steady(strip, (*_CHANGING, (_DIGEST, digest))) for strip in strips]
+
+
+def _steady(strip: Strip, changing: _Changing) -> Strip:
+    for pattern, instead in changing:
         for found in pattern.finditer(strip.text):
             begin = cell_width(strip.text[: found.start()])
             end = begin + cell_width(found[0])
