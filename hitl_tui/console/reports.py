@@ -53,14 +53,16 @@ class TolerantParser(XTermParser):
         """An escape was the last that the parser got."""
 
     def feed(self, data: str) -> Iterable[Message]:
-        if not data:
-            data, self._held = self._held, ""
-            if data and not self._pasting:
-                yield from super().feed(data)
-            yield from super().feed("")
-            return
-        for part in self._parts(self._held + data):
+        """Take what was read; nothing, as when a character came in part only, isn't the end of it."""
+        for part in self._parts(self._held + data) if data else ():
             yield from super().feed(part)
+
+    def end(self) -> Iterable[Message]:
+        """Nothing comes any more; what was held is given out."""
+        data, self._held = self._held, ""
+        if data and not self._pasting:
+            yield from super().feed(data)
+        yield from super().feed("")
 
     def tick(self) -> Iterable[Message]:
         yield from super().tick()

@@ -196,7 +196,7 @@ def tolerant(base: type[Driver]) -> type[Driver]:
                     for event in parser.tick():
                         self.process_message(event)
             try:
-                for event in parser.feed(""):
+                for event in parser.end():
                     self.process_message(event)
             except (EOFError, ParseError):
                 return

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import re
 import signal
 import subprocess
 import sys
+import termios
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -21,6 +23,11 @@ EXAMPLE = ROOT / "examples" / "lease"
 PATIENCE = 60.0
 # The emulator doesn't know the requests of the keyboard protocol and of terminal modes, and would print them.
 _UNKNOWN = re.compile(r"\x1b\[[<>=][\d;]*u|\x1b\[\?u|\x1b\[\?\d+\$p|\x1b\[>[\d;]*[a-zA-Z]")
+
+
+def _unread(terminal: int) -> int:
+    """Return how many bytes were typed and not read yet."""
+    return int.from_bytes(fcntl.ioctl(terminal, termios.FIONREAD, bytes(4)), sys.byteorder)
 
 
 class Terminal:
@@ -103,6 +110,17 @@ class Terminal:
     def keys(self, text: str) -> None:
         """Type."""
         self._child.send(text)
+
+    def bytes_apart(self, data: bytes) -> None:
+        """Type bytes of which each is read alone, as they may come over a slow link."""
+        name = subprocess.check_output(["ps", "-o", "tty=", "-p", str(self._child.pid)], text=True).strip()
+        other = os.open(f"/dev/{name}", os.O_RDWR | os.O_NOCTTY)
+        try:
+            for byte in data:
+                os.write(self._child.child_fd, bytes((byte,)))
+                self.until(lambda: not _unread(other), "it was read")
+        finally:
+            os.close(other)
 
     def send(self, line: str) -> None:
         """Type a line and send it."""

@@ -108,3 +108,11 @@ def test_what_changes_little_takes_little_and_nothing_is_cleared(tmp_path: Path)
         assert cost(terminal, lambda: terminal.keys(CTRL_G)) < whole
         assert cost(terminal, lambda: terminal.keys("\x1b")) < whole
         assert not CLEARED.search(terminal.written, start)
+
+
+def test_a_character_that_comes_byte_by_byte_is_typed_whole(tmp_path: Path) -> None:
+    with Terminal(tmp_path, (80, 24), "--workspace", str(EXAMPLE)) as terminal:
+        terminal.see("ASK EVERY STEP")
+        for character in "보증금 5%":
+            terminal.bytes_apart(character.encode())
+        terminal.see("보증금 5%")
