@@ -45,14 +45,15 @@ def send(state: Mail) -> Mail:
     answer: dict[str, Any] = interrupt(question)
     if answer.get("action") != "approve":
         return {"outcome": words["none"]}
+    to, text = answer.get("to", state["to"]), answer.get("text", state["text"])
     mail = EmailMessage()
-    mail["To"], mail["Subject"] = answer.get("to", state["to"]), words["subject"]
-    mail.set_content(answer.get("text", state["text"]))
+    mail["To"], mail["Subject"] = to, words["subject"]
+    mail.set_content(text)
     outbox = Path(__file__).parent / "outbox"  # a real one would call smtplib.SMTP(…).send_message(mail)
     outbox.mkdir(exist_ok=True)
     place = outbox / f"{len(list(outbox.iterdir())) + 1:03d}.eml"
     place.write_bytes(mail.as_bytes())
-    return {"outcome": words["sent"].format(to=mail["To"], file=place.name)}
+    return {"to": to, "text": text, "outcome": words["sent"].format(to=to, file=place.name)}
 
 
 graph = StateGraph(Mail).add_sequence([write, send]).add_edge(START, "write").add_edge("send", END).compile()

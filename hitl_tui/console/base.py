@@ -8,6 +8,7 @@ import signal
 import sys
 import time
 from collections.abc import Callable, Coroutine, Sequence
+from functools import partial
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 from weakref import WeakKeyDictionary
@@ -26,7 +27,7 @@ from hitl_tui.console.engine import sentence
 from hitl_tui.console.keymap import FILE, load_keymap
 from hitl_tui.console.leisure import Leisure
 from hitl_tui.console.memory import Memory
-from hitl_tui.console.notices import Notices, clipboard, how_chosen, through
+from hitl_tui.console.notices import Notices, clipboard, hand_to_tmux, how_chosen, through
 from hitl_tui.console.options import ConsoleOptions
 from hitl_tui.console.painting import PaintedApp
 from hitl_tui.console.terminal import Drawn, ascii_wanted, tolerant
@@ -158,6 +159,8 @@ class ConsoleApp(PaintedApp):
         super().copy_to_clipboard(text)
         if passed := through(clipboard(text), os.environ):
             self._to_terminal(passed)
+        if os.environ.get("TMUX") and not self.is_web:
+            self.run_worker(partial(hand_to_tmux, text), thread=True)
 
     def _to_terminal(self, sequence: str) -> None:
         if self._driver is not None and not self.is_web:
@@ -272,6 +275,11 @@ class ConsoleApp(PaintedApp):
 
         return help_rows(self.keymap, self.problems, parts_here(self.screen))
 
+    def strayed(self, lines: Sequence[str]) -> None:
+        """Take what was written past the screen, by a process that something started, for one; it isn't safe."""
+        for line in lines:
+            log.warning("written past the screen: %s", safe_text(line, multiline=False, limit=1_000))
+
     def action_help(self) -> None:
         """Show the help, beginning where the person is; the key that opened it closes it, as any text."""
         from hitl_tui.console.screens.helping import HelpScreen, Viewer
@@ -330,5 +338,6 @@ class ConsoleApp(PaintedApp):
         log.critical("the console stopped", exc_info=True)
         self.notices.end()
         path = self.options.data / LOG_FILE
-        self.failure = f"The console stopped because of something unexpected; {path} has the details."
+        said = _("The console stopped because of something unexpected; {path} has the details.")
+        self.failure = said.format(path=path)
         self.exit(1, return_code=1)

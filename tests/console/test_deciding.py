@@ -162,6 +162,13 @@ async def test_undo_takes_back_an_approval_that_has_not_started(tmp_path: Path) 
         c.session.query_one(PlanTable).focus()
         await c.press("down", "u")
         await c.until(lambda: c.snapshot.todos[1].approval is None, "taken back")
+        assert c.message == "todo_002 isn't approved any more; it asks again."
+        await c.press("escape")
+        await c.send("/todo approve 2")
+        await c.until(lambda: c.snapshot.todos[1].approval is not None, "approved ahead")
+        c.clock.rest()
+        await c.press("f8")
+        await c.until(lambda: c.snapshot.todos[1].approval is None, "what was typed is taken back by the key, too")
         assert c.status("todo_002") == Status.PENDING
 
 

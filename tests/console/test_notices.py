@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import base64
 import re
+import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -18,6 +20,7 @@ from hitl_tui.console.notices import (
     How,
     Notices,
     clipboard,
+    hand_to_tmux,
     how_chosen,
     notification,
     osc_text,
@@ -155,3 +158,17 @@ async def test_the_choice_is_remembered(tmp_path: Path) -> None:
         await c.app.run_action("notices")
         assert "bell only" in c.message
     assert recall(tmp_path).notices == "bell"
+
+
+@pytest.mark.skipif(shutil.which("tmux") is None, reason="there is no tmux")
+def test_tmux_gets_what_is_copied(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    tmux = ("tmux", "-S", str(tmp_path / "tmux"), "-f", "/dev/null")
+    subprocess.run((*tmux, "new-session", "-d", "cat"), check=True)
+    try:
+        monkeypatch.setenv("TMUX", f"{tmp_path / 'tmux'},0,0")
+        hand_to_tmux("5 % of 보증금;\n-x $(id)\n")
+        shown = subprocess.run((*tmux, "show-buffer"), check=True, capture_output=True, text=True).stdout
+    finally:
+        subprocess.run((*tmux, "kill-server"), check=True)
+    assert shown == "5 % of 보증금;\n-x $(id)\n"
+    hand_to_tmux("nobody takes it any more")

@@ -108,7 +108,9 @@ async def test_approving_from_the_plan_goes_through_the_review_and_takes_only_wh
         assert "001" in text_of(c) and "002" not in text_of(c)
         await c.press("escape")
         await c.until(lambda: isinstance(c.app.screen, SessionScreen), "the session")
-        assert c.message == "Nothing to approve now: 002."
+        assert (
+            c.message == "002: not asked yet. What is of low risk can be approved before its turn with /todo approve."
+        )
         assert c.status("todo_001") == Status.WAITING_APPROVAL
 
 

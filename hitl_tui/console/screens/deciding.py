@@ -110,9 +110,15 @@ class Deciding:
 
     def _taken(self, link: Link, question: Question, result: CommandResult) -> None:
         """Say what came of a decision; one that counts can be taken back."""
-        if not result.failed:
-            self.decided[link.face.id].append(question.todo_id)
+        self.remember(link, result)
         self._report(result)
+
+    def remember(self, link: Link, result: CommandResult) -> None:
+        """Keep what was decided about, by a key or a typed command: it can be taken back."""
+        data = result.data
+        if not result.failed and ("verdict" in data or "todo_ids" in data or result.status == "skipped"):
+            ids = data.get("todo_ids") or [data.get("todo_id", "")]
+            self.decided[link.face.id].extend(map(str, ids))
 
     async def _words(self, question: Question) -> str | None:
         name = number_of(question.todo_id) if question.todo_id else render(question.kind.value)
@@ -175,8 +181,7 @@ class Deciding:
         except HitlError as error:
             why = error_words(error.message)
             return Outcome(False, safe_text(_("not approved: {message}").format(message=why), multiline=False))
-        if not result.failed:
-            self.decided[link.face.id].append(question.todo_id)
+        self.remember(link, result)
         if self._screen.link is link:
             self._screen.note(render(result.message))
         return Outcome(not result.failed, safe_text(render(result.message), multiline=False))
@@ -196,7 +201,8 @@ class Deciding:
         for question in panel.questions:
             if link is not None and question.kind is Kind.TODO and not panel.has_draft(question.id):
                 if document_path(question):
-                    panel.await_draft(question.id, [text_row(_("writes    … being worked out"), "$text-warning")])
+                    wait = text_row(_("writes    … being worked out"), "$text-warning")
+                    panel.show_draft(question.id, [wait], awaited=True)
                     self._begin(self._show_draft(link, panel, question))
                 else:
                     panel.show_draft(question.id, graph_rows(link, question))
@@ -207,7 +213,7 @@ class Deciding:
             rows = await draft_of(link, question, _DRAFT_LINES, self._screen.hitl.keymap.shown("question.6"))
         finally:
             if _open(link, question.id) is not None:
-                panel.draft_ready(question.id, rows)
+                panel.show_draft(question.id, rows)
 
     # Editing ---------------------------------------------------------------------------------------------------
 

@@ -93,6 +93,7 @@ class Operator:
         screen = self._screen
         screen.note(noted(line))
         result = await link.handler.handle(line, known)
+        self.deciding.remember(link, result)
         if "commands" in result.data:
             screen.hitl.action_help()
             return
@@ -207,8 +208,12 @@ class Operator:
             self._screen.say(_("There is no decision of yours to take back."))
         elif todo.status is Status.PENDING and todo.approval is not None:
             result = await link.handler.edit(todo, todo.description, todo.arguments)
-            self._report(result)
-            return not result.failed
+            if result.failed:
+                self._report(result)
+                return False
+            said = _("{id} isn't approved any more; it asks again.").format(id=todo.id)
+            self._screen.say(said)
+            self._screen.note(said)
         elif todo.status is Status.IN_PROGRESS:
             return await self._cancel(link, todo)
         elif todo.status is Status.SKIPPED or (todo.status is Status.FAILED and todo.metadata.get("rejected")):
@@ -221,7 +226,9 @@ class Operator:
             )
         else:
             self._screen.say(
-                _("{id} is {status}; there is nothing to take back.").format(id=todo.id, status=status_words(todo)[1])
+                _("There is nothing to take back about {id} ({status}).").format(
+                    id=todo.id, status=status_words(todo)[1]
+                )
             )
         return True
 

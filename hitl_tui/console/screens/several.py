@@ -92,7 +92,8 @@ class Several:
         left = [i for i in ids if i not in {q.todo_id for q in ready}]
         if left:
             names = ", ".join(number_of(i) for i in left)
-            self._screen.say(_("Nothing to approve now: {names}.").format(names=one_line(names, 200)))
+            said = _("{names}: not asked yet. What is of low risk can be approved before its turn with /todo approve.")
+            self._screen.say(said.format(names=one_line(names, 200)))
         if ready:
             self._review(ready)
 

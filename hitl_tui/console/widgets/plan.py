@@ -134,6 +134,8 @@ class PlanTable(PlanList):
         else:
             n, total = len(self._rows), len(self._all)
             found = _("{n:,} of {total:,}").format(n=n, total=total) if self.finding.text else ""
+            if not self.finding.typing:
+                found += f" · {keymap_of(self.app).named(_('{plan.leave}: all'))}"
             self.border_subtitle = self.finding.shown(found) if self.finding.active else self._marked_words()
 
     def _marked_words(self) -> Content:
