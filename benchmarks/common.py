@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from hitl_tui.core.board import Rules
 from hitl_tui.core.plan import AgentFacts, ExecutionPlan, ExecutionStep, Intent
 from hitl_tui.core.policy import Mode, Policy, Risk
 from hitl_tui.core.requests import Decision, Verdict
@@ -23,6 +24,7 @@ from hitl_tui.ledger.sqlite import SqliteLedger
 from hitl_tui.planning.agent import PlanningAgent
 from hitl_tui.planning.proposals import Planned, Proposed
 from hitl_tui.supervisor.clock import utc_now
+from hitl_tui.supervisor.law import FixedLaw
 from hitl_tui.supervisor.session import Session
 from hitl_tui.supervisor.setup import SessionSetup
 from hitl_tui.supervisor.snapshot import Question
@@ -115,8 +117,9 @@ async def open_session(
     info = SessionInfo(SESSION, str(workspace), "benchmark", utc_now(), lineage=SESSION)
     data.create(info)
     async with ledger_type.open(data.ledger) as ledger:
+        rules = Rules(Policy(), concurrency)
         setup = SessionSetup(
-            info, data.session(SESSION), ledger, agent, registry.get, Policy(), concurrency, mode, secrets={}
+            info, data.session(SESSION), ledger, agent, registry.get, FixedLaw(rules), mode, secrets={}
         )
         async with Session.open(setup, "Which clauses deal with the deposit?") as session:
             yield session

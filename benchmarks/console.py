@@ -30,11 +30,13 @@ import pyte
 from benchmarks import common
 from benchmarks.common import Figures, GivenPlan, ms, show, size
 from hitl_tui.config.load import load_config
+from hitl_tui.core.board import Rules
 from hitl_tui.core.plan import ExecutionStep
 from hitl_tui.core.policy import Mode
 from hitl_tui.ledger.sqlite import SqliteLedger
 from hitl_tui.planning.agent import PlanningAgent
 from hitl_tui.supervisor.clock import utc_now
+from hitl_tui.supervisor.law import FixedLaw
 from hitl_tui.supervisor.session import Session
 from hitl_tui.supervisor.setup import SessionSetup
 from hitl_tui.supervisor.storage import DataFolder, SessionInfo
@@ -185,8 +187,9 @@ async def prepare(root: Path, todos: int, checkpoints: int) -> tuple[Path, Path]
     data.create(info)
     async with SqliteLedger.open(data.ledger) as ledger:
         await ledger.record("bench", "session_created", {"workspace": str(workspace), "title": "benchmark"}, utc_now())
+        rules = Rules(config.policy, STREAMS)
         setup = SessionSetup(
-            info, data.session("bench"), ledger, agent, registry.get, config.policy, STREAMS, Mode.PLAN, secrets={}
+            info, data.session("bench"), ledger, agent, registry.get, FixedLaw(rules), Mode.PLAN, secrets={}
         )
         async with Session.open(setup, "benchmark") as session:
             await session.settled()

@@ -30,7 +30,8 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from benchmarks.races_person import Outcome, Race
+from benchmarks.races_person import Race
+from benchmarks.races_typed import Outcome
 from benchmarks.races_world import world
 
 BLOCK = 20

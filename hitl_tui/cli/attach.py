@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 from hitl_tui.cli.given import Arguments
-from hitl_tui.cli.jobs import Job, exit_code, given_text, outcome, settled, told
+from hitl_tui.cli.jobs import Job, Stdin, exit_code, given_text, outcome, settled, told
 from hitl_tui.cli.settings import operator_name, workspace_folder
 from hitl_tui.config.graphs import Attachment, GraphDeclaration, declared_graph, holds_password
 from hitl_tui.core.errors import BadInput
@@ -17,7 +17,7 @@ from hitl_tui.core.safe_text import one_line
 from hitl_tui.language import render
 
 
-def attachment(given: Arguments, stdin: object) -> Attachment:
+def attachment(given: Arguments, stdin: Stdin | None) -> Attachment:
     """Return what a command line attaches, once the graph has been imported.
 
     Raises:
@@ -61,7 +61,7 @@ def _with_store(declaration: GraphDeclaration, given: Arguments) -> GraphDeclara
     return replace(declaration, saver=saver, thread=given.thread)
 
 
-def _query(given: Arguments, stdin: object, declaration: GraphDeclaration) -> str:
+def _query(given: Arguments, stdin: Stdin | None, declaration: GraphDeclaration) -> str:
     text = given.input
     if text is None:
         from hitl_tui.teams.graph.team import GO_ON
@@ -75,7 +75,7 @@ def _query(given: Arguments, stdin: object, declaration: GraphDeclaration) -> st
             raise BadInput(f"The input {one_line(str(path), 200)} can't be read: {error.strerror}.") from error
         except UnicodeDecodeError as error:
             raise BadInput(f"The input {one_line(str(path), 200)} isn't UTF-8 text.") from error
-    return given_text(text, stdin)  # type: ignore[arg-type]
+    return given_text(text, stdin)
 
 
 async def attach(job: Job, found: Attachment) -> int:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hitl_tui.cli.given import CONSOLE, Arguments, plain
-from hitl_tui.cli.language import language_of
+from hitl_tui.cli.language import language_of, passed_on
 from hitl_tui.cli.output import Output, standard
 from hitl_tui.core.errors import BadInput, HitlError
 from hitl_tui.core.safe_text import one_line
@@ -40,7 +40,7 @@ def run(argv: Sequence[str]) -> int:
         code = language_of(argv, os.environ)
     except HitlError as error:
         return _tell(error, wants_json, out, err)
-    with using(code):
+    with using(code), passed_on(code, os.environ):
         return _understood(argv, wants_json, out, err)
 
 
@@ -135,11 +135,18 @@ def _one_shot(
         from hitl_tui.cli.lint import lint
 
         return lint(arguments, out)
+    if arguments.command == "starter":
+        from hitl_tui.cli.starter import starter
+
+        return starter(arguments, data, out)
     if arguments.command == "audit":
         from hitl_tui.cli.audit import audit
 
         return asyncio.run(audit(arguments, data, out, err))
-    from hitl_tui.cli import jobs, manage
+    from hitl_tui.cli.importing import importing
+
+    with importing():
+        from hitl_tui.cli import jobs, manage
 
     stdin = sys.stdin.buffer if sys.stdin is not None else None
     job = jobs.Job(arguments, data, dict(os.environ), out, err, journal, stdin)
@@ -155,7 +162,6 @@ def _one_shot(
         "import": manage.import_,
         "delete": manage.delete,
         "prune": manage.prune,
-        "starter": manage.starter,
     }
     with out.alone():
         return asyncio.run(carry[arguments.command](job))
@@ -170,8 +176,11 @@ def _attach(
 ) -> int:
     import asyncio
 
-    from hitl_tui.cli import jobs
-    from hitl_tui.cli.attach import attach, attachment
+    from hitl_tui.cli.importing import importing
+
+    with importing():
+        from hitl_tui.cli import jobs
+        from hitl_tui.cli.attach import attach, attachment
 
     stdin = sys.stdin.buffer if sys.stdin is not None else None
     found = attachment(arguments, stdin)

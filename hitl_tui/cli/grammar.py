@@ -39,11 +39,23 @@ class Parser(argparse.ArgumentParser):
         return super().add_argument(*names, **given)
 
     def error(self, message: str) -> NoReturn:
-        text = message.removeprefix("argument ")
-        raise BadInput(
-            f"{one_line(text[:1].upper() + text[1:], 300)}.",
-            help=self.format_usage().strip().removeprefix(_("usage: ")),
-        )
+        # What an option or argument is called stays as it is written, what begins a sentence doesn't.
+        of_one = message.startswith("argument ")
+        text = message.removeprefix("argument ") if of_one else message[:1].upper() + message[1:]
+        raise BadInput(f"{one_line(text, 300)}.", help=self._told_usage())
+
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        if action.choices is None or value in action.choices:
+            return
+        known, given = ", ".join(action.choices), one_line(str(value), 40)
+        if action.option_strings:
+            raise BadInput(
+                f'{action.option_strings[0]} can\'t be "{given}"; it is one of {known}.', help=self._told_usage()
+            )
+        raise BadInput(f'"{given}" can\'t stand here; it has to be one of {known}.', help=self._told_usage())
+
+    def _told_usage(self) -> str:
+        return self.format_usage().strip().removeprefix(_("usage: "))
 
 
 def parser_of(name: str, usage: str, description: str, epilog: str = "") -> Parser:

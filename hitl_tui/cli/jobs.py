@@ -22,6 +22,7 @@ from hitl_tui.core.errors import BadInput
 from hitl_tui.core.policy import Mode
 from hitl_tui.core.safe_text import one_line
 from hitl_tui.language import _, render
+from hitl_tui.planning.inputs import is_structured
 from hitl_tui.repl import plain
 from hitl_tui.repl.plain import answer_lines, plan_lines, questions_lines, result_lines, shown, standing
 from hitl_tui.supervisor.activity import Activity
@@ -149,7 +150,8 @@ async def show(job: Job) -> int:
         job.out.document(show_document(snapshot, owned=owned))
         return DONE
     open_now = [_("Another process has it open.")] if owned else []
-    question = _("Question: {query}").format(query=shown(snapshot.query))
+    asked = _("Input: {query}") if is_structured(snapshot.query) else _("Question: {query}")
+    question = asked.format(query=shown(snapshot.query))
     workspace = _("Workspace: {workspace}").format(workspace=shown(snapshot.workspace))
     about = [question, workspace, *open_now, ""]
     job.out.lines([*about, *plan_lines(snapshot), *outcome(job, snapshot)])
@@ -221,12 +223,14 @@ def _changes(line: str) -> bool:
 
 
 async def settled(session: Session | Follower) -> Snapshot:
+    """Return the session once nothing goes on by itself; of one that another process owns, how it stands."""
     if isinstance(session, Session):
         return await session.settled()
     return await session.refresh()
 
 
 def outcome(job: Job, snapshot: Snapshot) -> list[str]:
+    """Return what a person reads below the plan: the questions with what answers them, the answer, where it stands."""
     return [*questions_lines(snapshot, job.give), *answer_lines(snapshot), "", render(standing(snapshot))]
 
 

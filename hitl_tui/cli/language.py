@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, MutableMapping, Sequence
+from contextlib import contextmanager
 
 from hitl_tui.core.errors import BadInput
 from hitl_tui.core.safe_text import one_line
@@ -27,6 +28,25 @@ def language_of(argv: Sequence[str], environ: Mapping[str, str]) -> str:
         return chosen(given if given in CODES else "", environ)
     except ValueError as error:
         raise BadInput(f'{VARIABLE} must be en or ko, but it is "{one_line(str(error), 40)}".') from error
+
+
+@contextmanager
+def passed_on(code: str, environ: MutableMapping[str, str]) -> Iterator[None]:
+    """Name the language in the environment within a block: programs started there speak it, whoever chose it.
+
+    Args:
+        code: the language in use.
+        environ: the environment that they are given.
+    """
+    before = environ.get(VARIABLE)
+    environ[VARIABLE] = code
+    try:
+        yield
+    finally:
+        if before is None:
+            environ.pop(VARIABLE, None)
+        else:
+            environ[VARIABLE] = before
 
 
 def _given(argv: Sequence[str]) -> str:

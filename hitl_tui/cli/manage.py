@@ -1,4 +1,4 @@
-"""`rename`, `fork`, `export`, `import`, `delete`, `prune`, `starter`: keeping sessions in order (C8).
+"""`rename`, `fork`, `export`, `import`, `delete`, `prune`: keeping sessions in order (C8).
 
 None of them executes anything.
 """
@@ -12,12 +12,11 @@ from hitl_tui.cli.documents import copy_document
 from hitl_tui.cli.jobs import DONE, FAILURE, Job, counted, looking, session_rows
 from hitl_tui.cli.settings import operator_name, workspace_folder
 from hitl_tui.cli.subcommands import DEFAULT_AGE
-from hitl_tui.commands.exporting import is_for_reading, write_for_reading
+from hitl_tui.commands.exporting import export_for_reading, is_for_reading
 from hitl_tui.commands.keeping import what_goes
-from hitl_tui.core.errors import BadInput, UnknownName
-from hitl_tui.core.safe_text import one_line
-from hitl_tui.language import language, render
-from hitl_tui.repl.plain import shown, table
+from hitl_tui.core.errors import BadInput
+from hitl_tui.language import render
+from hitl_tui.repl.plain import shown
 from hitl_tui.supervisor.follower import Follower
 from hitl_tui.supervisor.summaries import SessionSummary
 from hitl_tui.supervisor.workbench import Workbench
@@ -71,7 +70,7 @@ async def _exported(bench: Workbench, session_id: str, target: Path) -> Path:
     if not is_for_reading(target):
         return await bench.export(session_id, target)
     async with Follower.open(bench.setup(session_id)) as follower:
-        return write_for_reading(follower.snapshot, target)
+        return await export_for_reading(follower, target)
 
 
 async def import_(job: Job) -> int:
@@ -146,33 +145,6 @@ def _told_prune(job: Job, chosen: list[SessionSummary]) -> int:
         job.out.document({"status": status, "message": message, "sessions": listed, "deleted": [], "stayed": {}})
     else:
         job.out.lines([*(session_rows(chosen) if chosen else ()), render(message)])
-    return DONE
-
-
-async def starter(job: Job) -> int:
-    """List the starters, or make one's folder and print where it is."""
-    from hitl_tui.resources import materialise, starters
-
-    given, known = job.arguments, starters()
-    if not given.name:
-        if given.json:
-            listed = [
-                {"name": s.key, "title": s.title, "description": s.description, "question": s.question} for s in known
-            ]
-            job.out.document({"status": "ok", "message": f"{len(known)} starters.", "starters": listed})
-        else:
-            job.out.lines(table([(s.key, s.in_language(language()).title) for s in known]))
-        return DONE
-    found = next((s for s in known if s.key == given.name), None)
-    if found is None:
-        names = ", ".join(s.key for s in known)
-        raise UnknownName(f'There is no starter "{one_line(given.name, 40)}"; there are {names}.')
-    folder = materialise(found, job.data)
-    if given.json:
-        about = {"name": found.key, "workspace": str(folder), "title": found.title, "question": found.question}
-        job.out.document({"status": "made", "message": f"{found.key} is in {folder}.", **about})
-    else:
-        job.out.lines([shown(str(folder))])
     return DONE
 
 

@@ -6,7 +6,6 @@ At a terminal it is a console; elsewhere, or with --json, it prints what is ther
 from __future__ import annotations
 
 import asyncio
-import gc
 import json
 import shlex
 from collections.abc import Iterable, Mapping
@@ -245,13 +244,12 @@ def open_store(arguments: Arguments, data: Path, out: Output, *, screen: bool) -
             return asyncio.run(_forked(arguments, data, arguments.thread, arguments.checkpoint))
     if not shown:
         return asyncio.run(print_store(arguments, out))
-    # Imports make hundreds of thousands of objects and no garbage.
-    gc.disable()
-    from hitl_tui.console.options import ConsoleOptions
-    from hitl_tui.console.screens.store import run_store
+    from hitl_tui.cli.importing import importing
 
-    gc.freeze()
-    gc.enable()
+    with importing():
+        from hitl_tui.console.options import ConsoleOptions
+        from hitl_tui.console.screens.store import run_store
+
     left = run_store(ConsoleOptions(data), arguments.file, arguments.thread, arguments.graph)
     return left if isinstance(left, int) else asyncio.run(_forked(arguments, data, *left))
 

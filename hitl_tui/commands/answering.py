@@ -48,20 +48,20 @@ async def send(hand: Hand, question: Question, value: Any, action: str = "") -> 
         BadInput: it doesn't fit the question, or can't be kept.
         Refused: it can't count: late, repeated, stale, superseded, not allowed.
     """
-    form_of(question).check(value, action)
+    form = form_of(question)
+    form.check(value, action)
     check_storable(value)
     todo = hand.snapshot.todo(question.todo_id)
     why = why_refused(hand.face.rules.policy, todo.risk, question.view.request, value) if todo is not None else ""
     if why:
         raise Refused(why, reason="not_allowed")
-    form = form_of(question)
     # Where nothing is approved, to edit is only how the answer is written.
     chosen = action if action != EDIT or form.action(APPROVE) is not None else RESPOND
     result = await hand.decide(question, Verdict.RESPOND, value=value, action=chosen)
     if result.failed:
         return result
     sent = await _recorded(hand, question, value)
-    data = {**result.data, "shape": form_of(question).kind.value, "sent": sent}
+    data = {**result.data, "shape": form.kind.value, "sent": sent}
     words = "Your answer" if result.status == "recorded" else "Sent"
     return CommandResult(result.status, f"{result.message} {words}: {said(sent, _SENT_CELLS)}.", data)
 

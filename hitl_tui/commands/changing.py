@@ -28,17 +28,30 @@ _SAID = 40
 
 
 async def add(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
+    """Add a TODO that a person writes, for an agent (D10).
+
+    Raises:
+        UnknownName: there is no such agent, or no TODO that it shall come after.
+        BadInput: the agent is disabled, or its team can't use the text.
+    """
     facts = _agent(hand, values["agent"])
-    seen = hand.snapshot
-    todo = manual_todo(
-        facts,
-        str(values.get("text", "")),
-        query=seen.query,
-        taken=seen.taken,
-        after=[resolve_id(name, seen.raw) for name in values.get("after", ())],
-        priority=parse_priority(values.get("priority", "medium")),
-        now=hand.face.desk.now(),
-    )
+    seen, text = hand.snapshot, str(values.get("text", ""))
+    behind = [resolve_id(name, seen.raw) for name in values.get("after", ())]
+    level = parse_priority(values.get("priority", "medium"))
+    try:
+        todo = manual_todo(
+            facts,
+            text,
+            query=seen.query,
+            taken=seen.taken,
+            after=behind,
+            priority=level,
+            now=hand.face.desk.now(),
+        )
+    except BadInput as error:
+        if text.strip():
+            raise
+        raise _untold(facts, error) from error
     seq, event_id = await hand.face.desk.post(EventKind.ADD, {"todo": todo.to_dict()}, by=hand.by)
     after = await hand.face.applied(seq)
     refused = await hand.refusal(seq, event_id)
@@ -47,6 +60,15 @@ async def add(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
     added = next((t for t in after.todos if t.metadata.get("event") == event_id), todo)
     data = {"todo": added.to_dict(), "todo_id": added.id}
     return hand.done_with("added", f"{added.id} added for {facts.name}.", data)
+
+
+def _untold(facts: AgentFacts, error: BadInput) -> BadInput:
+    """Return what is said where a team can't take the session's question for a text that wasn't given."""
+    try:
+        facts.bind("", {})
+    except BadInput as wanted:
+        return BadInput(f"{facts.name} needs a text behind it. {wanted.message}", help=wanted.help)
+    return error
 
 
 def _agent(hand: Hand, name: str) -> AgentFacts:
@@ -58,34 +80,57 @@ def _agent(hand: Hand, name: str) -> AgentFacts:
 
 
 async def edit(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
+    """Give a TODO another exact input; it is asked anew.
+
+    Raises:
+        BadInput: its team can't use it.
+    """
     todo = hand.todo(values["id"])
     return await hand.edit(todo, *edited_input(todo, values["input"]))
 
 
 async def update(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
+    """Give a TODO another status, by the operator's part of the transition table (D4).
+
+    Raises:
+        UnknownName: there is no such status.
+        IllegalTransition: it can't become that by hand.
+    """
     todo, status = hand.todo(values["id"]), parse_status(values["status"])
     check_transition(todo, status, OPERATOR)
     return await set_status(hand, todo, status)
 
 
 async def set_status(hand: Hand, todo: SupervisorTodo, status: Status) -> CommandResult:
+    """Post the change of a status that was checked."""
     data = {"todo_id": todo.id, "status": status.value}
     shown = {"todo_id": todo.id, "new_status": status.value}
     return await hand.change(EventKind.UPDATE, data, "updated", f"{todo.id} is {status} now.", shown)
 
 
 async def remove(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
+    """Take a TODO that never started out of the plan."""
     data = {"todo_id": hand.todo(values["id"]).id}
     return await hand.change(EventKind.REMOVE, data, "removed", f"{data['todo_id']} is removed.", data)
 
 
 async def priority(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
+    """Give a TODO another priority; the scheduler goes by it at once (D15).
+
+    Raises:
+        UnknownName: there is no such priority.
+    """
     level = parse_priority(values["level"])
     data = {"todo_id": hand.todo(values["id"]).id, "priority": level.value}
     return await hand.change(EventKind.PRIORITY, data, "updated", f"{data['todo_id']} is {level} now.", data)
 
 
 async def move(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
+    """Give a TODO another place in the order (D15).
+
+    Raises:
+        BadInput: neither "before" nor "after" was said, or it can't have another place any more.
+    """
     where = values["where"].lower()
     if where not in ("before", "after"):
         raise BadInput(f'"{clip(values["where"])}" must be before or after.', help=registry()["todo move"].usage)
@@ -97,6 +142,11 @@ async def move(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
 
 
 async def cancel(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
+    """Stop a TODO that runs (C6).
+
+    Raises:
+        BadInput: it doesn't run.
+    """
     todo = hand.todo(values["id"])
     if todo.status is not Status.IN_PROGRESS:
         raise BadInput(f"{todo.id} is {todo.status}; only a running TODO can be cancelled.")
@@ -105,10 +155,16 @@ async def cancel(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
 
 
 async def stop(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
+    """Stop everything that has not ended, and ask nothing more."""
     return await hand.change(EventKind.STOP, {}, "stopped", "Everything that hadn't ended is stopped.", {})
 
 
 async def checkpoint_restore(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
+    """Go back to a checkpoint of the session (D11), or to a step of a TODO's team (D13).
+
+    Raises:
+        UnknownName: there is no such checkpoint, or it could be several.
+    """
     thread, step = await hand.face.find_step(values["id"])
     if thread:
         return await _rewind(hand, thread, step)

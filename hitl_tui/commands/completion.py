@@ -15,7 +15,7 @@ from hitl_tui.core.requests import Kind, Verdict
 from hitl_tui.core.safe_text import one_line
 from hitl_tui.core.shapes.model import Form
 from hitl_tui.core.todos import OPERATOR, TRANSITIONS, Priority, Status, SupervisorTodo
-from hitl_tui.supervisor.snapshot import Snapshot
+from hitl_tui.supervisor.snapshot import Question, Snapshot
 
 if TYPE_CHECKING:  # the console must not load LangGraph for a type
     from hitl_tui.config.commands import CommandDeclaration
@@ -227,9 +227,13 @@ _STATUSES = {
 def _todos(typed: _Typed, scene: _Scene) -> Iterator[_Found]:
     if scene.snapshot is None:
         return
-    for todo in _asking_first(scene.snapshot):
-        if _fits(typed.spec.name, todo, scene.snapshot):
-            asks = "asks" if scene.snapshot.question_of(todo.id) else str(todo.status)
+    asked = _asked(scene.snapshot)
+    places = {todo_id: place for place, todo_id in enumerate(asked)}
+    for todo in sorted(scene.snapshot.todos, key=lambda t: places.get(t.id, len(places))):
+        question = asked.get(todo.id)
+        # With thousands of them most of the time goes into words for those that nobody means.
+        if _goes_on(todo.id, typed.word) and _fits(typed.spec.name, todo, question):
+            asks = "asks" if question is not None else str(todo.status)
             yield todo.id, todo.id, _shown(f"{asks} · {todo.agent_name} · {todo.name}")
 
 
@@ -258,13 +262,15 @@ def _answers(name: str, scene: _Scene) -> Iterator[_Found]:
             yield action.name, action.name, _shown(action.meaning or action.label)
 
 
-def _asking_first(snapshot: Snapshot) -> list[SupervisorTodo]:
-    asked = [q.todo_id for q in snapshot.questions]
-    return sorted(snapshot.todos, key=lambda t: asked.index(t.id) if t.id in asked else len(asked))
+def _asked(snapshot: Snapshot) -> dict[str, Question]:
+    """Return the first question about each TODO that asks, in the order they are asked."""
+    found: dict[str, Question] = {}
+    for question in snapshot.questions:
+        found.setdefault(question.todo_id, question)
+    return found
 
 
-def _fits(command: str, todo: SupervisorTodo, snapshot: Snapshot) -> bool:
-    question = snapshot.question_of(todo.id)
+def _fits(command: str, todo: SupervisorTodo, question: Question | None) -> bool:
     if command in _KINDS:
         return question is not None and question.kind is _KINDS[command]
     if command == "todo skip":

@@ -21,6 +21,12 @@ from hitl_tui.supervisor.snapshot import Question
 
 
 async def approve(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
+    """Approve the TODOs that are named; with none, the current one alone (D10).
+
+    Raises:
+        BadInput: one of them waits for no approval; nothing was decided.
+        Refused: it can't count. Of several the result says what became of each.
+    """
     names = values.get("id") or []
     if not names:
         return await _approve_all(hand, [_current_question(hand)], values.get("digest"))
@@ -96,6 +102,11 @@ async def _question(hand: Hand, todo: SupervisorTodo, kind: Kind, what: str) -> 
 
 
 async def reject(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
+    """Reject a TODO: what depends on it is blocked.
+
+    Raises:
+        BadInput: it can't be rejected now; the message says how it is answered.
+    """
     todo = hand.todo(values["id"])
     question = hand.snapshot.question_of(todo.id)
     verdict = Verdict.STOP if question is not None and question.kind is Kind.EFFECT else Verdict.REJECT
@@ -108,6 +119,11 @@ async def reject(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
 
 
 async def skip(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
+    """Skip a TODO and go on without it (D8); also one that asks nothing.
+
+    Raises:
+        IllegalTransition: it can't be skipped any more.
+    """
     todo, reason = hand.todo(values["id"]), values.get("reason", DEFAULT_SKIP_REASON)
     question = hand.snapshot.question_of(todo.id)
     if question is not None and Verdict.SKIP in question.view.request.options:
@@ -118,6 +134,11 @@ async def skip(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
 
 
 async def retry(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
+    """Try a failed TODO again, also one that doesn't ask about it.
+
+    Raises:
+        BadInput: it didn't fail.
+    """
     todo = hand.todo(values["id"])
     question = hand.snapshot.question_of(todo.id)
     if question is not None and question.kind is Kind.FAILURE:
@@ -129,28 +150,50 @@ async def retry(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
 
 
 async def done(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
+    """Say that an effect in doubt happened: what it was meant to bring counts as done (D12)."""
     question = await _question(hand, hand.todo(values["id"]), Kind.EFFECT, "use an effect as done")
     return await hand.decide(question, Verdict.USE_AS_DONE)
 
 
 async def again(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
+    """Say that an effect in doubt shall be done again (D12)."""
     question = await _question(hand, hand.todo(values["id"]), Kind.EFFECT, "do an effect again")
     return await hand.decide(question, Verdict.DO_AGAIN)
 
 
 async def plan_approve(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
+    """Let the plan begin.
+
+    Raises:
+        BadInput: no plan waits for a decision.
+    """
     return await _approve_all(hand, [_only(hand, Kind.PLAN)], values.get("digest"))
 
 
 async def plan_reject(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
+    """Refuse the plan; with feedback it is planned anew (P1).
+
+    Raises:
+        BadInput: no plan waits for a decision.
+    """
     return await hand.decide(_only(hand, Kind.PLAN), Verdict.REJECT, reason=values.get("feedback", ""))
 
 
 async def proposal_accept(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
+    """Let the plan change as proposed; with one proposal open its id may be left out.
+
+    Raises:
+        BadInput: none is open, or several are and none was named.
+    """
     return await _approve_all(hand, [_only(hand, Kind.PROPOSAL, values.get("id"))], values.get("digest"))
 
 
 async def proposal_reject(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
+    """Leave the plan as it is; with one proposal open its id may be left out.
+
+    Raises:
+        BadInput: none is open, or several are and none was named.
+    """
     question = _only(hand, Kind.PROPOSAL, values.get("id"))
     return await hand.decide(question, Verdict.REJECT, reason=values.get("reason", ""))
 

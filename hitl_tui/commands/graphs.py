@@ -38,6 +38,11 @@ def _todo(hand: Hand, values: Mapping[str, Any]) -> SupervisorTodo:
 
 
 async def stop_at(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
+    """Let an attached graph stop before or after nodes from now on (I4).
+
+    Raises:
+        BadInput: it has no such node; the message names those it has.
+    """
     todo, where = _todo(hand, values), str(values["where"])
     view = await hand.face.graph(todo.id)
     nodes = [str(n) for n in values.get("nodes", ())]
@@ -58,16 +63,27 @@ def _own(todo: SupervisorTodo, where: str) -> tuple[str, ...]:
 
 
 async def stop_nowhere(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
+    """Take all breakpoints of an attached graph away (I4)."""
     todo = _todo(hand, values)
     data: dict[str, Any] = {"todo_id": todo.id, "before": [], "after": []}
     return await hand.change(EventKind.BREAK, data, "updated", f"{todo.id} has no more breakpoints.", data)
 
 
 async def step(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
+    """Go on from a breakpoint to the next node (I4).
+
+    Raises:
+        BadInput: it isn't at one.
+    """
     return await _pass(hand, values, "step")
 
 
 async def go_on(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
+    """Go on from a breakpoint to the next one (I4).
+
+    Raises:
+        BadInput: it isn't at one.
+    """
     return await _pass(hand, values, "continue")
 
 
@@ -92,6 +108,7 @@ def _at_breakpoint(hand: Hand, todo: SupervisorTodo) -> Question | None:
 
 
 async def state_show(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
+    """Show the state of an attached graph (I5); of a long one the beginning."""
     view = await hand.face.graph(_todo(hand, values).id)
     shown = json.dumps(view.values, ensure_ascii=False, indent=2)
     cut = f"\n… {len(shown) - _LONGEST_STATE:,} characters more; --json has all" if len(shown) > _LONGEST_STATE else ""
@@ -101,6 +118,11 @@ async def state_show(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
 
 
 async def state_edit(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
+    """Change the state of a paused graph; it goes on with that once it is approved (I5).
+
+    Raises:
+        BadInput: the change is no JSON object, the graph can't take it, or it runs.
+    """
     todo = hand.todo(str(values["id"]))
     try:
         update = json.loads(str(values["update"]))
@@ -120,6 +142,11 @@ async def state_edit(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
 
 
 async def state_diff(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
+    """Show what differs between an earlier step of a graph, the one before by default, and now (C5).
+
+    Raises:
+        BadInput: there is only one step, or the step is another TODO's.
+    """
     todo = _todo(hand, values)
     now = await hand.face.graph(todo.id)
     place = str(values.get("checkpoint", ""))
@@ -154,6 +181,7 @@ def _short(value: Any) -> str:
 
 
 async def draw(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
+    """Show an attached graph as lines: its nodes, where they go and how they stand."""
     view = await hand.face.graph(_todo(hand, values).id)
     return CommandResult("ok", "\n".join([f"{view.agent} of {view.todo_id}", *_lines(view)]), view.to_dict())
 
@@ -193,6 +221,11 @@ def _goes(view: GraphView, node: str) -> Iterator[str]:
 
 
 async def rescue(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
+    """Go back to before the last answer, for a graph that fails because of it, once that is approved.
+
+    Raises:
+        BadInput: it runs, or has nowhere to go back to.
+    """
     todo = _todo(hand, values)
     if todo.status is Status.IN_PROGRESS:
         raise BadInput(f"{todo.id} is running; there is nothing to rescue it from.")

@@ -12,7 +12,7 @@ from hitl_tui.core.errors import Refused, UnknownName
 from hitl_tui.core.events import EventKind
 from hitl_tui.core.names import resolve_id
 from hitl_tui.core.policy import Mode
-from hitl_tui.core.requests import Decision, Outcome, Verdict
+from hitl_tui.core.requests import Decision, Kind, Outcome, Verdict
 from hitl_tui.core.safe_text import safe_text
 from hitl_tui.core.todos import Status, SupervisorTodo
 from hitl_tui.planning.agent import PlanningAgent
@@ -33,6 +33,9 @@ _SAID: Mapping[Verdict, tuple[str, str]] = {
     Verdict.DO_AGAIN: ("resumed", "{what} does it again."),
 }
 
+
+_GIVEN = ("command", "parameters", "input", "thread")
+"""What the arguments of a command or a graph were made from."""
 
 _UNDECIDED = (Status.PENDING, Status.WAITING_APPROVAL, Status.FAILED)
 
@@ -64,6 +67,7 @@ class Hand:
 
     @property
     def snapshot(self) -> Snapshot:
+        """The session as it is now."""
         return self.face.snapshot
 
     def todo(self, name: str) -> SupervisorTodo:
@@ -107,18 +111,22 @@ class Hand:
         return self.done_with(status, message.format(what=question.name), data)
 
     async def _refuse_changed(self, question: Question) -> None:
-        """See that the programs a command names are what they were when it was asked about; else it is asked anew.
+        """See that a command's or graph's programs are what they were when it was asked about; else it is asked anew.
 
         Raises:
             Refused: one isn't.
         """
+        from hitl_tui.teams.graph.source import changed_files
+
         arguments = question.view.request.subject.get("arguments") or {}
         todo = self.snapshot.todo(question.todo_id)
         if "programs" not in arguments or todo is None or todo.status not in _UNDECIDED:
             return  # who decides too late is told so by the ledger
-        given = {key: arguments[key] for key in ("command", "parameters")}
+        if question.kind is Kind.FAILURE and "rewind" in todo.metadata and todo.metadata.get("entered"):
+            return  # a graph that was mended goes on where it failed
+        given = {key: arguments[key] for key in _GIVEN if key in arguments}
         now = self._bound(todo, todo.description, given).get("programs", {})
-        changed = [path for path, known in arguments["programs"].items() if now.get(path) != known]
+        changed = changed_files(arguments["programs"], now)
         if changed:
             await self.edit(todo, todo.description, given)
             names = safe_text(", ".join(changed), multiline=False)

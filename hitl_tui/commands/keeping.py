@@ -8,7 +8,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Protocol
 
-from hitl_tui.commands.exporting import is_for_reading, write_for_reading
+from hitl_tui.commands.exporting import export_for_reading, is_for_reading
 from hitl_tui.commands.hand import Hand
 from hitl_tui.commands.results import CommandResult
 from hitl_tui.core.errors import BadInput
@@ -61,15 +61,21 @@ def _keeper(hand: Hand) -> Keeper:
 
 
 async def rename(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
+    """Give the session another title."""
     info = await _keeper(hand).rename(hand.face.id, str(values["title"]), by=hand.by)
     message = f'{info.id} is called "{info.title}" now.'
     return CommandResult("renamed", message, {"session_id": info.id, "title": info.title})
 
 
 async def export(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
+    """Write the session into one file, or what is to be read of it; the name's ending says which.
+
+    Raises:
+        BadInput: the name has another ending, the file is there already, or its folder isn't.
+    """
     path = await asyncio.to_thread(_path, str(values["file"]))
     if is_for_reading(path):
-        written = await asyncio.to_thread(write_for_reading, hand.snapshot, path)
+        written = await export_for_reading(hand.face, path)
     else:
         written = await _keeper(hand).export(hand.face.id, path)
     size = (await asyncio.to_thread(written.stat)).st_size
@@ -78,20 +84,28 @@ async def export(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
 
 
 async def fork(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
+    """Make a session that begins at a checkpoint of this one, the newest by default."""
     info = await _keeper(hand).fork(hand.face.id, str(values.get("checkpoint", "")), by=hand.by)
     message = f"{info.id} is a fork of {hand.face.id}; nothing was executed."
     return CommandResult("forked", message, {"session_id": info.id, "source": hand.face.id, "title": info.title})
 
 
 async def sessions(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
+    """List all sessions, or those that have some words."""
     return await _listed(_keeper(hand), values, hand.by)
 
 
 async def import_(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
+    """Make a session of an exported file."""
     return await _imported(_keeper(hand), values, hand.by)
 
 
 async def delete(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
+    """Show what would go with a session; with its id given again, delete it.
+
+    Raises:
+        BadInput: it is the session one is in, or the id given again is another.
+    """
     if str(values["session"]) == hand.face.id:
         raise BadInput(
             f"{hand.face.id} is the session you are in, so it can't be deleted here.",

@@ -15,6 +15,7 @@ _PAGE = 20
 
 
 async def todos(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
+    """Show the plan: every TODO, counts per status, the current one (D10)."""
     seen = hand.snapshot
     summary = seen.summary
     current = seen.current_todo_id
@@ -31,6 +32,7 @@ async def todos(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
 
 
 async def show(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
+    """Show all there is to a TODO: its question and its result, too."""
     todo = hand.todo(values["id"])
     question = hand.snapshot.question_of(todo.id)
     data: dict[str, Any] = {"todo_id": todo.id, "todo": todo.to_dict()}
@@ -42,6 +44,7 @@ async def show(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
 
 
 async def checkpoint_list(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
+    """List the session's checkpoints, newest first; with a TODO, its team's own steps (D13)."""
     limit = number(values.get("limit", str(_PAGE)))
     if "todo" in values:
         steps = await hand.face.steps(hand.todo(values["todo"]).id, limit)
@@ -57,6 +60,11 @@ async def checkpoint_list(hand: Hand, values: Mapping[str, Any]) -> CommandResul
 
 
 async def help_(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
+    """List all commands, or those whose names begin with some words.
+
+    Raises:
+        UnknownName: none does.
+    """
     words = " ".join(values.get("command", ())).removeprefix("/").lower()
     table = help_table()
     if words:
@@ -69,6 +77,11 @@ async def help_(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
 
 
 def number(text: str) -> int:
+    """Return the number of lines that was asked for.
+
+    Raises:
+        BadInput: it is none from 1 to 1000.
+    """
     if not text.isascii() or not text.isdigit() or not 1 <= int(text) <= 1000:
         raise BadInput(f'"{clip(text)}" must be a number from 1 to 1000.')
     return int(text)

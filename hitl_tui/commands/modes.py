@@ -22,6 +22,11 @@ _NAMED = 8
 
 
 async def mode(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
+    """Say which mode it is, or change it: the answer names what goes on without a question from now on (C4).
+
+    Raises:
+        UnknownName: there is no such mode.
+    """
     if "mode" not in values:
         mode = hand.snapshot.mode
         return CommandResult("ok", f"The mode is {mode}.", {"mode": mode})

@@ -80,11 +80,11 @@ def _options(spec: CommandSpec, rest: str) -> tuple[dict[str, Any], str]:
     if spec.verbatim:
         return _ending(spec, rest)
     known = {option.name: option for option in spec.options}
-    found = [m for m in _OPTION.finditer(rest + " ") if m.group(1) in known]
-    strange = [m.group(1) for m in _OPTION.finditer(rest + " ") if m.group(1) not in known]
-    if strange:
+    found = list(_OPTION.finditer(rest + " "))
+    strange = next((m.group(1) for m in found if m.group(1) not in known), None)
+    if strange is not None:
         listed = ", ".join(f"--{name}" for name in known)
-        raise BadInput(f'/{spec.name} has no option "--{strange[0]}"; it has {listed}.', help=spec.usage)
+        raise BadInput(f'/{spec.name} has no option "--{strange}"; it has {listed}.', help=spec.usage)
     values: dict[str, Any] = {}
     if not found:
         return values, rest

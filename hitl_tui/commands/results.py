@@ -27,6 +27,7 @@ class CommandResult:
 
     @property
     def failed(self) -> bool:
+        """It is an error, and changed nothing."""
         return self.exit_code != OK
 
     def to_dict(self) -> dict[str, Any]:

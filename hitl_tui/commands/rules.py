@@ -42,6 +42,7 @@ def rules_file(hand: Hand) -> Path:
 
 
 async def listed(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
+    """List what is always allowed, and hitl.toml's own rules beside it."""
     found = await asyncio.to_thread(standing.load_rules, rules_file(hand))
     policy, here, now = hand.face.rules.policy.rules, hand.snapshot.workspace, hand.face.desk.now()
     data = {
@@ -78,12 +79,19 @@ def _proposed(hand: Hand, question: Question) -> StandingRule:
     request = question.view.request
     arguments = request.subject.get("arguments") or {}
     argv = arguments.get("argv")
-    said = shlex.join(map(str, argv)) if isinstance(argv, list) else json.dumps(arguments, ensure_ascii=False)
+    plain = {key: value for key, value in arguments.items() if key != "programs" or "input" not in arguments}
+    said = shlex.join(map(str, argv)) if isinstance(argv, list) else json.dumps(plain, ensure_ascii=False)
     shown = f"{request.source.removesuffix('_team')}: {said}"
     return standing.rule_for(request, hand.snapshot.workspace, by=hand.by, at=hand.face.desk.now(), shown=shown)
 
 
 async def allow(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
+    """Show the rule that would always allow what a TODO asks; with its digest, save it (C3).
+
+    Raises:
+        BadInput: it asks nothing, or no rule can be made of it.
+        Refused: what was shown isn't what it asks any more.
+    """
     todo = hand.todo(values["id"])
     question = hand.snapshot.question_of(todo.id)
     if question is None:
@@ -129,6 +137,12 @@ async def _allow_always(hand: Hand, question: Question, rule: StandingRule) -> C
 
 
 async def edit(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
+    """Change until when a rule holds, or for which input.
+
+    Raises:
+        UnknownName: there is no such rule.
+        BadInput: nothing is changed by it.
+    """
     name, desk = str(values["n"]), hand.face.desk
     changes = {key: str(values[key]) for key in ("input", "until") if values.get(key) is not None}
     if not changes:
@@ -153,6 +167,11 @@ async def edit(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
 
 
 async def revoke(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
+    """Take a rule back: what it allowed asks again.
+
+    Raises:
+        UnknownName: there is no such rule.
+    """
     name, gone = str(values["n"]), list[StandingRule]()
 
     def drop(before: tuple[StandingRule, ...]) -> tuple[StandingRule, ...]:

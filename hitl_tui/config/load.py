@@ -31,7 +31,15 @@ def load_config(workspace: Path) -> WorkspaceConfig:
     Raises:
         ConfigError: the file can't be read or used; one sentence with file and line.
     """
-    content = _content(workspace / FILE_NAME)
+    return parse_content(content_of(workspace / FILE_NAME))
+
+
+def parse_content(content: bytes | None) -> WorkspaceConfig:
+    """Return what the bytes of a hitl.toml declare; for None, no such file, the defaults.
+
+    Raises:
+        ConfigError: they can't be used; one sentence with file and line.
+    """
     if content is None:
         return WorkspaceConfig()
     try:
@@ -71,8 +79,12 @@ def parse_config(text: str, name: str) -> WorkspaceConfig:
     raise ConfigError(f"{name} line {line}: {sentence}")
 
 
-def _content(path: Path) -> bytes | None:
-    """Return the bytes of a settings file, or None when there is none."""
+def content_of(path: Path) -> bytes | None:
+    """Return the bytes of a settings file, or None when there is none.
+
+    Raises:
+        ConfigError: it can't be read, or is no file of a reasonable size.
+    """
     try:
         # A link that leads nowhere is a mistake, not a missing file: the policy it named would be gone
         # unnoticed.

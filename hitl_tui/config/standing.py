@@ -146,6 +146,18 @@ def objection(request: Request) -> str:
     return ""
 
 
+def without_team(rules: Iterable[StandingRule], workspace: str, teams: Iterable[str]) -> list[StandingRule]:
+    """Return the rules of a workspace whose team isn't there (any more): they allow nothing, and hinder nothing.
+
+    Args:
+        rules: all standing rules.
+        workspace: its absolute path.
+        teams: the names of its teams.
+    """
+    known = set(teams)
+    return [rule for rule in rules if rule.workspace == workspace and rule.team not in known]
+
+
 def rule_for(request: Request, workspace: str, *, by: str, at: str, shown: str) -> StandingRule:
     """Return the narrowest rule that would have allowed a request.
 
@@ -300,16 +312,18 @@ def _is_time(text: str) -> bool:
 
 
 def _policy_rule(number: int, table: Mapping[str, Any]) -> Rule:
-    """Return what hitl.toml's own loader makes of a table; whether its command is declared shows when it is asked."""
+    """Return what hitl.toml's own loader makes of a table; whether its command and team are there shows later."""
     from hitl_tui.config.model import read
     from hitl_tui.config.problems import first_problem
-    from hitl_tui.config.workspace import WorkspaceConfig
+    from hitl_tui.config.workspace import TEAMS, WorkspaceConfig
 
-    command = table.get("command")
+    command, team = table.get("command"), table.get("team")
     declared = {command: {"run": ["true"]}} if isinstance(command, str) else {}
-    found = read({"policy": [dict(table)], "teams": {"command_team": {"commands": declared}}})
+    own = team if isinstance(team, str) and team not in TEAMS and command is None else ""
+    checked = {key: value for key, value in table.items() if not (own and key == "team")}
+    found = read({"policy": [checked], "teams": {"command_team": {"commands": declared}}})
     if isinstance(found, WorkspaceConfig):
-        return found.policy.rules[0]
+        return replace(found.policy.rules[0], team=own) if own else found.policy.rules[0]
     _, sentence = first_problem(found, {})
     raise ConfigError(f"{FILE_NAME} rule {number}: {sentence}")
 

@@ -1,4 +1,4 @@
-"""What is typed after a key that opens a dialog, and before that is there: it belongs into the dialog (C3)."""
+"""What is typed at a question: whether it seems to be words, and what belongs into a dialog on its way (C3)."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def opens(question: Question, answer: Answer) -> bool:
 
 
 class Ahead:
-    """Keeps what is typed while a dialog is on its way.
+    """Follows what is typed at a question, and keeps what is typed while a dialog is on its way.
 
     Args:
         arming: when keys decide.
@@ -36,21 +36,47 @@ class Ahead:
         self._arming = arming
         self._arrived: deque[tuple[Key, bool, int]] = deque()
         self._kept: list[Typed] | None = None
+        self.rested = False
+        """The key that came last was pressed after the pause, and the question is as it was then."""
+        self.flowing = False
+        """Keys come without a pause after one that meant nothing, came too soon or opened a dialog: words, it seems."""
 
     def arrived(self, key: Key) -> None:
         """A key is on its way to the question: others may be pressed before it gets there."""
         self._arrived.append((key, self._arming.decides, self._arming.pictures))
 
-    def rested(self, key: Key) -> bool:
-        """Return whether a key that got there came after a pause, and the question is as it was when it was pressed."""
+    def came(self, key: Key, *, means: bool, unseen: bool) -> bool:
+        """Take over that a key got there; return whether it is kept for a dialog.
+
+        Args:
+            key: the key, which had arrived.
+            means: it does something in a question.
+            unseen: what is shown was changed, and isn't on the screen yet.
+        """
+        self.rested = self._was_rested(key) and not unseen
+        kept = self.keep(key)
+        self.flowing = (self.flowing and not self.rested) or not (means or kept)
+        return kept
+
+    def _was_rested(self, key: Key) -> bool:
         while self._arrived:
             arrived, decides, pictures = self._arrived.popleft()
             if arrived is key:
                 return decides and pictures == self._arming.pictures
         return False
 
-    def begin(self) -> None:
+    @property
+    def keeping(self) -> bool:
         """A dialog is on its way."""
+        return self._kept is not None
+
+    @property
+    def pending(self) -> bool:
+        """A dialog is on its way, or a key that may open one."""
+        return self.keeping or bool(self._arrived)
+
+    def begin(self) -> None:
+        """A dialog is on its way: keep what is typed for it."""
         if self._kept is None:
             self._kept = []
 

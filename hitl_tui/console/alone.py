@@ -1,4 +1,4 @@
-"""A letter that decides counts alone: with another character after it, it is the beginning of words (C3)."""
+"""A letter at a question counts alone: with another character after it, it is the beginning of words (C3)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from textual.events import Key, Paste
 from textual.timer import Timer
 
 ALONE_FOR = 0.35
-"""Seconds without another key that make a letter a decision."""
+"""Seconds without another key that make a letter an answer."""
 
 Typed = Key | Paste
 
@@ -17,8 +17,8 @@ Typed = Key | Paste
 class Keyboard(Protocol):
     """The console, as far as what is typed is concerned."""
 
-    def decides_alone(self, key: Key) -> bool:
-        """Return whether a key is a letter that would decide at once."""
+    def counts_alone(self, key: Key) -> bool:
+        """Return whether a key is a letter that acts only when no words follow it."""
 
     def words_begin(self) -> None:
         """The letter was the beginning of words: from now on what is typed goes where words go."""
@@ -57,7 +57,7 @@ class Alone:
         """Return whether an event goes on now; a letter that was held goes before it, or is forgotten."""
         letter = self._take()
         if letter is None:
-            if not (isinstance(event, Key) and self._keyboard.decides_alone(event)):
+            if not (isinstance(event, Key) and self._keyboard.counts_alone(event)):
                 return True
             self._letter = event
             self._waiting = self._keyboard.set_timer(ALONE_FOR, self._alone)

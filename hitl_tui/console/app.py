@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -142,18 +142,22 @@ class HitlApp(ConsoleApp):
         """The session on the screen; None while there is none, or something lies over it."""
         return self.session.snapshot if self._session_on_top else None
 
+    def strayed(self, lines: Sequence[str]) -> None:
+        if not self.engine.strayed(lines):
+            super().strayed(lines)
+
     # Keys ------------------------------------------------------------------------------------------------------
 
     async def passes(self, event: events.Key | events.Paste) -> bool:
         if not await self.alone.passes(event):
             return False
-        if isinstance(event, events.Key) and self._session_on_top and self.session.begins_command(event):
+        if isinstance(event, events.Key) and self._session_on_top and self.session.begins_words(event):
             self.session.to_prompt()
         return True
 
-    def decides_alone(self, key: events.Key) -> bool:
+    def counts_alone(self, key: events.Key) -> bool:
         """See `Keyboard`, as for the next three."""
-        return self._session_on_top and self.arming.decides and self.session.decides_alone(key)
+        return self._session_on_top and self.session.counts_alone(key)
 
     def words_begin(self) -> None:
         """What was a letter of the question's goes to the prompt."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING
 
@@ -22,19 +22,20 @@ from hitl_tui.console.subject import (
     step_rows,
     value_text,
 )
-from hitl_tui.console.terms import left_words
-from hitl_tui.console.words import number_of, risk_words
+from hitl_tui.console.terms import clock_words, day_words, left_words, moment
+from hitl_tui.console.words import command_words, number_of, risk_words
 from hitl_tui.core.names import plain_name
 from hitl_tui.core.requests import Kind
 from hitl_tui.core.safe_text import safe_text
 from hitl_tui.language import _, mark, render
 
 if TYPE_CHECKING:
+    from hitl_tui.console.keymap import Keymap
     from hitl_tui.supervisor.snapshot import Question
 
 _PREVIEW_LINES = 12
 _FIRST_LINES = 4
-"""Rows of a preview that stand before anything else: its count and its first lines."""
+"""Rows of a preview up to which it stands right behind what would run."""
 _SAID = {"purpose": mark("purpose"), "expected_output": mark("expects"), "priority": mark("priority")}
 
 
@@ -96,6 +97,28 @@ def headline(question: Question, index: int, total: int, now: datetime, width: i
     return found
 
 
+def state_words(
+    question: Question, keymap: Keymap, marks: int, *, read: bool, complete: bool, quiet: float | None
+) -> Content:
+    """Return what stands in the lower edge of the panel: what is marked, what is asked exactly, and what it waits for.
+
+    Args:
+        question: the one that is shown.
+        keymap: names the keys.
+        marks: how many questions are marked.
+        read: it was read to its end.
+        complete: all that there is to be read is there.
+        quiet: seconds without a key that it takes before a key decides; None when keys go elsewhere.
+    """
+    shown = keymap.named(_("{question.review} reviews {n} marked · ")).format(n=marks) if marks else ""
+    shown += _("digest {digest} · ").format(digest=question.digest[:8])
+    if not read:
+        waits = _("more below: {question.page_down}") if complete else _("waits for its preview")
+        return Content.assemble((shown, "$text-muted"), (keymap.named(waits), "bold $text-warning"))
+    said = keymap.named(_("{session.question} to answer")) if quiet is None else "…" if quiet > 0 else _("ready")
+    return Content.styled(shown + said, "$text-muted")
+
+
 def quorum_words(question: Question) -> str:
     """Return how many have said yes, of how many it takes: `1 of 2 approved`."""
     takes = question.view.request.terms.quorum
@@ -138,13 +161,13 @@ def details(question: Question, workspace: str, draft: Sequence[Row] = ()) -> li
             labelled(
                 _("until"),
                 _("{deadline}, then it counts as {verdict}").format(
-                    deadline=request.deadline, verdict=render(str(terms.on_deadline))
+                    deadline=_to_the_second(request.deadline), verdict=render(str(terms.on_deadline))
                 ),
             )
         )
     rows.append(labelled(_("digest"), request.digest))
     rows.append(labelled(_("request"), request.id))
-    rows.append(labelled(_("commands"), "\n".join(question.commands.values())))
+    rows.append(labelled(_("commands"), "\n".join(map(command_words, question.commands.values()))))
     if question.shape is not None:
         rows += answer_rows(question.shape)
     rows.append(text_row(""))
@@ -152,6 +175,10 @@ def details(question: Question, workspace: str, draft: Sequence[Row] = ()) -> li
     subject = json.dumps(request.subject, ensure_ascii=False, indent=2, sort_keys=True)
     rows.append(Row("", Content(safe_text(subject)), exact=True))
     return rows
+
+
+def _to_the_second(at: str) -> str:
+    return f"{day_words(at)}:{clock_words(at)[-2:]}" if moment(at) else at
 
 
 def _rows(question: Question, workspace: str, draft: Sequence[Row], most: int | None, key: str) -> Iterable[Row]:
@@ -170,7 +197,17 @@ def _rows(question: Question, workspace: str, draft: Sequence[Row], most: int | 
 
 def _title_row(question: Question) -> Row:
     source = in_line(question.view.request.source.removesuffix("_team"))
-    return labelled(source, title_of(question), "$text-primary")
+    return labelled(source, _without_input(title_of(question), question), "$text-primary")
+
+
+def _without_input(title: str, question: Question) -> str:
+    """Return a title without the text that stands whole among a step's arguments."""
+    arguments = question.view.request.subject.get("arguments")
+    head, found, rest = title.partition(": ")
+    begins = rest.removesuffix("…")
+    given = arguments.values() if isinstance(arguments, Mapping) else ()
+    said = any(isinstance(v, str) and begins and in_line(v).startswith(begins) for v in given)
+    return head if found and said else title
 
 
 def _of_step(question: Question, workspace: str, draft: Sequence[Row], evidence: Sequence[Row]) -> Iterable[Row]:
@@ -184,16 +221,14 @@ def _of_step(question: Question, workspace: str, draft: Sequence[Row], evidence:
     yield from _warnings(question)
     if question.again:  # it goes on from one of its team's steps
         yield labelled(_("again"), "\n".join(in_line(render(line)) for line in question.again), "$text-muted")
-    yield from evidence[:_FIRST_LINES]
+    short = len(evidence) <= _FIRST_LINES
+    yield from evidence if short else ()
     yield _title_row(question)
     if failed:
         yield labelled(_("attempts"), str(about.get("attempts", "")))
     yield from limits(arguments, workspace)
     yield from inputs(subject)
-    if len(evidence) > _FIRST_LINES:
-        findings = (question.view.evidence or {}).get("findings")
-        yield text_row(_("the findings go on:") if findings else _("the preview goes on:"), "$text-muted")
-        yield from evidence[_FIRST_LINES:]
+    yield from () if short else evidence  # in one piece
 
 
 def _of_other(question: Question, workspace: str) -> Iterable[Row]:

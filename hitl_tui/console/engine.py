@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from hitl_tui.config.graphs import Attachment
     from hitl_tui.console.served import Served
     from hitl_tui.core.policy import Mode
+    from hitl_tui.core.requests import Request
     from hitl_tui.ledger.records import Effect, Posted, RequestView
     from hitl_tui.supervisor.activity import Activity
     from hitl_tui.supervisor.follower import Follower
@@ -79,6 +80,7 @@ class Link:
 
     @property
     def setup(self) -> SessionSetup:
+        """What it was opened with."""
         return self.face.setup
 
     def become(self, other: Link) -> None:
@@ -133,6 +135,11 @@ class Link:
     async def events(self, branch: int, after: int = 0) -> list[Posted]:
         """Return what was decided, ordered and reported on a branch, from the ledger; only numbers above `after`."""
         return await self.setup.ledger.after(self.face.id, after, branch)
+
+    async def request(self, request_id: str) -> Request | None:
+        """Return a question of the session's record; None where it has none of that id."""
+        view = await self.setup.ledger.request(request_id, self.face.desk.now())
+        return view.request if view is not None else None
 
     async def effects(self) -> list[Effect]:
         """Return what the session did to the world, from the ledger."""
@@ -194,6 +201,16 @@ class Engine:
     def session_open(self) -> bool:
         """A session is on the screen."""
         return any(served.shown and not served.over for served in self._served.values())
+
+    def strayed(self, lines: Sequence[str]) -> bool:
+        """Add what was written past the screen to the streams of the sessions it may be from; False when there is none.
+
+        Who wrote it isn't known: a TODO that runs, or else something that did when it wrote.
+        """
+        own = [served for served in self._served.values() if served.hears]
+        for served in [s for s in own if s.runs] or own[-1:]:
+            served.hear(lines)
+        return bool(own)
 
     def stamp(self) -> tuple[int, ...]:
         """Return what is another one after anybody, in this process or another, has written into the ledger."""
@@ -280,14 +297,14 @@ class Engine:
 
     async def export(self, session_id: str, path: Path) -> Path:
         """Write a session into one new file, as its name says: whole, or to read. Raises HitlError: it can't be."""
-        from hitl_tui.commands.exporting import is_for_reading, write_for_reading
+        from hitl_tui.commands.exporting import export_for_reading, is_for_reading
         from hitl_tui.supervisor.follower import Follower
 
         bench = await self.bench()
         if not is_for_reading(path):
             return await bench.export(session_id, path)
         async with Follower.open(await asyncio.to_thread(bench.setup, session_id)) as follower:
-            return await asyncio.to_thread(write_for_reading, follower.snapshot, path)
+            return await export_for_reading(follower, path)
 
     async def import_(self, path: Path) -> SessionInfo:
         """Make a session of an exported file; it isn't opened. Raises HitlError when it can't be made."""

@@ -186,6 +186,10 @@ def palette(app: HitlApp) -> Iterable[SystemCommand]:
             why_not = "" if chosen or spec.id == "sessions.import" else _(_NO_SESSION)
             yield _entry(app, name, _(spec.help), spec.action.replace("want(", "keep("), why_not)
     yield _entry(app, _("Theme"), _("Another theme; now {theme}").format(theme=app.theme), "change_theme")
+    for name in sorted(app.available_themes):
+        if name != app.theme:
+            wear = partial(setattr, app, "theme", name)
+            yield SystemCommand(_("Theme: {name}").format(name=name), _("Wear it from now on"), wear, discover=False)
     yield _entry(app, _("Notices"), _("How you are called; now {words}").format(words=app.notices.how.words), "notices")
     yield _entry(
         app,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import os
 import re
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
@@ -14,7 +15,8 @@ from typing import Any, NamedTuple
 from textual.keys import Keys, _character_to_key
 
 from hitl_tui.console.keyparts import TYPED, WITHIN
-from hitl_tui.console.keys import ANYWHERE, KEYS, PROMPT, SESSION, KeySpec, with_jamo
+from hitl_tui.console.keys import ANYWHERE, JAMO, KEYS, PROMPT, SESSION, KeySpec, with_jamo
+from hitl_tui.core.names import clip
 from hitl_tui.language import _
 
 FILE = "keys.toml"
@@ -28,14 +30,25 @@ _DECIDES = frozenset(
         *(f"part.{number}" for number in range(2, 6)),
         *(f"choosing.{number}" for number in range(1, 10)),
         "choosing.send",
+        "form.send",
         "confirm.yes",
         "reading.yes",
         "form.approve",
     }
 )
+_LETTERS = MappingProxyType({jamo: letter for letter, jamo in JAMO.items()})
 _NAMED = re.compile(r"\{([a-z_]+\.[a-z0-9_]+)\}")
-# What is pressed by habit to leave, to close or to end input must never decide anything.
-_NEVER_DECIDE = frozenset({"enter", "escape", "space", "ctrl+c", "ctrl+d", "ctrl+m", "ctrl+j", "tab", "ctrl+i"})
+# What is pressed by habit to leave, to move, to edit a text or to end input must never decide anything, nor what
+# terminals send as one of these. An Alt with a key arrives as Esc and that key.
+_HABITS = frozenset(
+    {"enter", "return", "escape", "space", "tab", "backspace", "delete", "insert", "ctrl-at"}
+    | {"up", "down", "left", "right", "home", "end", "pageup", "pagedown"}
+)
+_WITH_CTRL = frozenset([*"abcdefhijkmnptuvwxyz238", "at", "left_square_bracket", "question_mark", "slash"])
+_WITH_COMMAND = frozenset("acvxyz")
+_DEEPEST = 2
+_SAID = 60
+"""Characters of what somebody wrote that a sentence repeats."""
 _SHOWN = {
     "up": "↑",
     "down": "↓",
@@ -151,16 +164,15 @@ def load_keymap(path: Path, specs: Sequence[KeySpec] = KEYS) -> Keymap:
     The file has lines such as `"question.1" = "y"`; several keys are separated by commas or stand in a list. An
     entry replaces all keys of its binding. No file changes nothing.
     """
-    import tomllib
+    if not os.path.lexists(path):
+        return Keymap(tuple(specs), {})
+    from hitl_tui.console.tables import read_table
 
     try:
-        table = tomllib.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        return Keymap(tuple(specs), {})
+        table = read_table(path)
     except (OSError, ValueError) as error:
-        return Keymap(
-            tuple(specs), {}, (_("The keys in {name} were left out: {error}.").format(name=path.name, error=error),)
-        )
+        left_out = _("The keys in {name} were left out: {error}.").format(name=path.name, error=error)
+        return Keymap(tuple(specs), {}, (left_out,))
     problems: list[str] = []
     wanted: dict[str, str] = {}
     known = {spec.id: spec for spec in specs}
@@ -185,12 +197,12 @@ def _as_bound(spec: KeySpec) -> str:
     return spec.keys if spec.where == PROMPT else with_jamo(spec.keys)
 
 
-def _entries(table: Mapping[str, object], before: str = "") -> Iterator[tuple[str, object]]:
-    """Yield `question.1` and its value, whether the name was quoted or not."""
+def _entries(table: Mapping[str, object], *before: str) -> Iterator[tuple[str, object]]:
+    """Yield `question.1` and its value, whether the name was quoted or not; no binding lies deeper."""
     for key, value in table.items():
-        name = f"{before}.{key}" if before else key
-        if isinstance(value, dict):
-            yield from _entries(value, name)
+        name = ".".join((*before, key))
+        if isinstance(value, dict) and len(before) < _DEEPEST:
+            yield from _entries(value, *before, key)
         else:
             yield name, value
 
@@ -198,6 +210,7 @@ def _entries(table: Mapping[str, object], before: str = "") -> Iterator[tuple[st
 def _checked(name: str, value: object, known: Mapping[str, KeySpec]) -> tuple[str, str]:
     """Return what is wrong with an entry (empty for nothing), and its keys."""
     if name not in known:
+        name = clip(name, _SAID)
         near = difflib.get_close_matches(name, list(known), n=1, cutoff=_NEAR)
         said = _('there is no binding "{name}"; the help shows them all.')
         if near:
@@ -207,7 +220,7 @@ def _checked(name: str, value: object, known: Mapping[str, KeySpec]) -> tuple[st
     keys = normal_keys(written)
     if keys is None or not written.strip():
         return _('"{name}" was left as it is: "{written}" is no key, as f5, ctrl+x, pagedown or y are.').format(
-            name=name, written=written
+            name=name, written=clip(written, _SAID)
         ), ""
     spec, first = known[name], keys.split(",")
     if ((spec.priority and spec.where not in WITHIN) or spec.where in TYPED) and (
@@ -216,11 +229,20 @@ def _checked(name: str, value: object, known: Mapping[str, KeySpec]) -> tuple[st
         return _('"{name}" was left as it is: {typed} is a character that you type.').format(
             name=name, typed=_shown(typed)
         ), ""
-    if name in _DECIDES and (habit := next((k for k in first if k in _NEVER_DECIDE), None)):
+    if name in _DECIDES and (habit := next((k for k in first if _is_habit(k)), None)):
         return _('"{name}" was left as it is: {habit} never decides anything.').format(
             name=name, habit=_shown(habit)
         ), ""
     return "", keys
+
+
+def _is_habit(key: str) -> bool:
+    """A key that is, or arrives as, one to leave, move, edit or end input with."""
+    *modifiers, name = key.split("+")
+    name = _LETTERS.get(unicodedata.normalize("NFC", name), name)
+    if name in _HABITS or name[0] == "<" or not {"alt", "meta"}.isdisjoint(modifiers):
+        return True
+    return ("ctrl" in modifiers and name in _WITH_CTRL) or ("super" in modifiers and name in _WITH_COMMAND)
 
 
 def _typed(key: str) -> bool:

@@ -47,7 +47,7 @@ def recall(data: Path) -> Remembered:
     """Return what was remembered; defaults when nothing can be read."""
     try:
         found = json.loads((data / "console.json").read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return Remembered()
     if not isinstance(found, dict):
         return Remembered()
@@ -72,7 +72,7 @@ def recall_lines(data: Path) -> list[str]:
         return []
     lines = []
     for row in text.splitlines()[-_LINES_KEPT:]:
-        with contextlib.suppress(ValueError):
+        with contextlib.suppress(ValueError, RecursionError):
             found = json.loads(row)
             if isinstance(found, str) and len(found) <= _LONGEST_KEPT:
                 lines.append(found)

@@ -43,6 +43,7 @@ class How(StrEnum):
 
     @property
     def words(self) -> str:
+        """What it is called."""
         return {"all": _("bell and desktop notification"), "bell": _("bell only"), "off": _("off")}[self.value]
 
 

@@ -10,10 +10,11 @@ from hitl_tui.console.differences import MOST_ROWS, approval_words, change_words
 from hitl_tui.console.reel import Place, is_decision
 from hitl_tui.console.rows import Row, in_line, labelled, markdown_row, text_row
 from hitl_tui.console.subject import input_rows
-from hitl_tui.console.terms import clock_words, day_words, duration_words, moment
-from hitl_tui.console.words import PlanLines, PlanRow, history_said, number_of, status_words
-from hitl_tui.core.requests import said_of
-from hitl_tui.core.safe_text import safe_text
+from hitl_tui.console.terms import clock_words, day_words, duration_words, local_times, moment
+from hitl_tui.console.words import PlanLines, PlanRow, asked_about, history_said, number_of, status_words
+from hitl_tui.core.requests import Kind, Outcome, said_of
+from hitl_tui.core.safe_text import one_line, safe_text
+from hitl_tui.core.shapes.model import json_line
 from hitl_tui.core.todos import SupervisorTodo
 from hitl_tui.language import _, mark, render
 from hitl_tui.supervisor.comparing import (
@@ -24,11 +25,15 @@ from hitl_tui.supervisor.comparing import (
 )
 
 if TYPE_CHECKING:
+    from hitl_tui.core.requests import Request
     from hitl_tui.ledger.records import Effect, Posted
     from hitl_tui.supervisor.history import CheckpointInfo
 
 _NAMED = 12
+_NAME = 28
+"""Cells of what a decision was about where it has one line: who decided and when go before."""
 
+_EFFECTS = {"started": mark("begun"), "done": mark("done")}
 _ASKED = {"plan": mark("the plan"), "proposal": mark("a proposal")}
 _DECIDED = {
     "approve": mark("approve {todo}"),
@@ -104,7 +109,7 @@ def todo_rows(todo: SupervisorTodo, workspace: str, result: Mapping[str, Any] | 
         waited = _("waited {time} for a person").format(time=duration_words(todo.waited)) if todo.waited else ""
         rows.append(labelled(_("ran for"), " · ".join(filter(None, (duration_words(todo.duration), waited)))))
     if todo.error:
-        rows.append(text_row(safe_text(render(todo.error)), "$text-error"))
+        rows.append(text_row(safe_text(local_times(render(todo.error))), "$text-error"))
     rows += [text_row(""), *input_rows(todo.arguments, todo.description, workspace)]
     if result is not None:
         rows += [text_row(""), text_row(_("Result"), "bold"), text_row("")]
@@ -115,13 +120,24 @@ def todo_rows(todo: SupervisorTodo, workspace: str, result: Mapping[str, Any] | 
 # What happened at a place -----------------------------------------------------------------------------------------
 
 
-def event_words(posted: Posted) -> str:
-    """Return what an event of the inbox was, by whom and when: `approve 001 · by ops (console) · 14:03:09`."""
+def event_words(posted: Posted, request: Request | None = None, cells: int = 0) -> str:
+    """Return what an event of the inbox was, by whom and when: `approve 001 measure · by ops (console) · 14:03:09`.
+
+    Args:
+        posted: the event.
+        request: the question that it decided, if it did and that is on record.
+        cells: that what it was about may take; 0 for as many as it has.
+    """
     event = posted.event
     kind = str(event.get("kind", ""))
     inner = event.get("data")
     data: Mapping[str, Any] = inner if isinstance(inner, Mapping) else event
-    parts = [deed(kind, data)]
+    about = asked_about(request) if request is not None else ""
+    about = one_line(in_line(about), cells) if cells else about
+    joint = ": " if request is not None and request.kind is Kind.PROPOSAL else " "
+    parts = [f"{deed(kind, data)}{joint}{about}" if about else deed(kind, data)]
+    if kind == "decided" and data.get("asked") == Kind.INTERRUPT and data.get("value") is not None:
+        parts.append(json_line(data["value"]))
     who, channel = str(data.get("by") or event.get("by") or ""), str(data.get("channel") or "")
     if who and who not in ("run", "supervisor"):
         parts.append(_("by {who}").format(who=who) + (f" ({channel})" if channel and channel != who else ""))
@@ -129,7 +145,7 @@ def event_words(posted: Posted) -> str:
     if at:
         parts.append(at)
     summary = (data.get("result") or {}).get("summary") if isinstance(data.get("result"), Mapping) else ""
-    words = render(str(data.get("reason") or summary or data.get("error") or ""))
+    words = local_times(render(str(data.get("reason") or summary or data.get("error") or "")))
     if words and kind != "proposed":
         parts.append(f"“{words}”")
     return in_line(" · ".join(parts))
@@ -145,7 +161,8 @@ def deed(kind: str, data: Mapping[str, Any]) -> str:
     todo = number_of(str(data.get("todo_id", ""))) if data.get("todo_id") else ""
     if kind == "decided":
         asked, verdict = str(data.get("asked", "")), said_of(str(data.get("verdict", "")), str(data.get("action", "")))
-        return _verdict(verdict, todo or (_(_ASKED[asked]) if asked in _ASKED else asked))
+        what = todo or (_(_ASKED[asked]) if asked in _ASKED else asked)
+        return expired_words(what, verdict) if data.get("outcome") == Outcome.EXPIRED else _verdict(verdict, what)
     if kind == "move":
         kind = str(data.get("where", ""))
     if kind not in _ORDERED:
@@ -166,6 +183,11 @@ def deed(kind: str, data: Mapping[str, Any]) -> str:
         anchor=number_of(str(data.get("anchor", ""))),
     )
     return said.strip()
+
+
+def expired_words(what: str, verdict: str) -> str:
+    """Return that nobody answered a question in time, and what that counts as: `001 expired: reject`."""
+    return _("{what} expired: {verdict}").format(what=what, verdict=render(verdict))
 
 
 def _verdict(verdict: str, what: str) -> str:
@@ -189,7 +211,7 @@ def _given(decision: Given) -> str:
 
 def decision_words(place: Place, here: Difference) -> str:
     """Return what was decided at a place in one line, with how many more there were; else what happened there."""
-    decided = [event_words(e) for e in place.events if is_decision(e)] + given_words(place, here)
+    decided = [*_decided(place, _NAME), *given_words(place, here)]
     happened = [event_words(e) for e in place.events if not is_decision(e)]
     shown = decided or happened
     more = _("  (and {n} more)").format(n=len(shown) - 1) if len(shown) > 1 else ""
@@ -200,10 +222,22 @@ def decision_words(place: Place, here: Difference) -> str:
     return _("nothing was decided here")
 
 
+def _decided(place: Place, cells: int = 0) -> list[str]:
+    """Return what was decided at a place by events, with what it was about; see `event_words`."""
+    decided = [(e, place.answered.get(str(e.event.get("request_id", "")))) for e in place.events if is_decision(e)]
+    return [event_words(event, request, cells) for event, request in decided]
+
+
+def event_rows(place: Place) -> list[Row]:
+    """Return what was decided at a place, whole, and what runs reported."""
+    rows = [labelled(_("decided"), words, "bold") for words in _decided(place)]
+    return rows + [labelled(_("happened"), event_words(e)) for e in place.events if not is_decision(e)]
+
+
 def place_words(place: Place, *, ours: bool) -> str:
     """Return where a place is in one line."""
     info = place.info
-    said = in_line(" ".join(number_of(w) for w in history_said(info).replace(",", " ").split()))
+    said = in_line(" ".join(history_said(info).split()))
     parts = [
         _("{number} of {total}").format(number=place.number, total=place.total),
         in_line(info.node),
@@ -224,8 +258,7 @@ def moment_rows(place: Place, state: Mapping[str, Any], here: Difference, *, our
         ours: the session's head came from it.
     """
     info = place.info
-    decided = [e for e in place.events if is_decision(e)]
-    rows = [labelled(_("decided"), event_words(e), "bold") for e in decided]
+    rows = [labelled(_("decided"), words, "bold") for words in _decided(place)]
     rows += [labelled(_("decided"), words, "bold") for words in given_words(place, here)]
     if not rows:
         rows.append(labelled(_("decided"), _("nothing at this checkpoint; [ and ] go to decisions"), "$text-muted"))
@@ -236,7 +269,7 @@ def moment_rows(place: Place, state: Mapping[str, Any], here: Difference, *, our
     ]
     rows += more_rows(len(here.todos))
     if info.waiting:
-        rows.append(labelled(_("waited"), in_line(info.message), "$text-warning"))
+        rows.append(labelled(_("waited"), in_line(history_said(info)), "$text-warning"))
     answer = state.get("response") or {}
     if answer.get("summary"):
         rows.append(labelled(_("answer"), safe_text(str(answer["summary"]))))
@@ -310,12 +343,17 @@ def restore_words(info: CheckpointInfo, number: int, total: int, found: Conseque
     if found.ran:
         lines.append(_("! Ran since: {ran}. What it did to the world is NOT undone:").format(ran=_names(found.ran)))
         lines += [
-            f"    {number_of(e.todo_id)} {in_line(e.name)} ({in_line(e.status)}): {short(e.subject)}" for e in done[:8]
+            f"    {number_of(e.todo_id)} {in_line(e.name)} ({_effect_words(e.status)}): {short(e.subject)}"
+            for e in done[:8]
         ]
         lines += [_("    … and {n:,} more").format(n=len(done) - 8)] if len(done) > 8 else []
         lines += [] if done else [_("    no effect outside this session is on record")]
     lines.append(_("Nothing is executed by going back, and the history stays."))
     return "\n".join(lines)
+
+
+def _effect_words(status: str) -> str:
+    return _(_EFFECTS[status]) if status in _EFFECTS else in_line(status)
 
 
 def fork_words(place: Place, session: str) -> str:

@@ -53,6 +53,11 @@ class Answer:
         """It lets something happen, so what is asked has to be read first."""
         return self.verdict in _BINDING or self.action not in _HARMLESS
 
+    @property
+    def looks(self) -> bool:
+        """It only shows something."""
+        return self.ask in ("details", "always")
+
 
 _BINDING = (Verdict.APPROVE, Verdict.USE_AS_DONE, Verdict.RETRY, Verdict.DO_AGAIN)
 _PLACES = {1: mark("Approve"), 2: mark("Edit"), 3: mark("Reject"), 4: mark("Skip"), 5: mark("Respond")}
@@ -130,9 +135,9 @@ class Spot:
 def spots(found: Sequence[Answer], room: int, most: int = 1) -> list[Spot]:
     """Return where the places stand: what is possible with its whole label, in as many rows as that takes.
 
-    What isn't possible stands in parentheses. Where there is little room, it shrinks to its number; where there isn't
-    even room for that in all rows, the last labels shrink, too. Only the first is cut, where it is wider than a row by
-    itself.
+    What isn't possible stands in parentheses. Where there is little room, it shrinks to its number as far as it has
+    to; where there isn't even room for that in all rows, the last labels shrink, too. Only the first is cut, where it
+    is wider than a row by itself.
 
     Args:
         found: the places.
@@ -150,8 +155,20 @@ def spots(found: Sequence[Answer], room: int, most: int = 1) -> list[Spot]:
         for gap in (_GAP, 1):
             laid = _laid(labels, room, gap)
             if laid[-1].y < most and (gap == 1 or laid[-1].y == _laid(labels, room, 1)[-1].y):
-                return laid
+                return _named(labels, whole, room, gap) if kept == len(short) else laid
     return [s if s.y < most else Spot("", 0, 0) for s in laid]
+
+
+def _named(labels: Sequence[str], whole: Sequence[str], room: int, gap: int) -> list[Spot]:
+    """Return labels with as many whole ones, from the first on, as find room without another row."""
+    laid = _laid(labels, room, gap)
+    for place, label in enumerate(whole):
+        if cell_width(label) > room:
+            continue
+        fuller = [*labels[:place], label, *labels[place + 1 :]]
+        if (found := _laid(fuller, room, gap))[-1].y == laid[-1].y:
+            labels, laid = fuller, found
+    return laid
 
 
 def _laid(labels: Sequence[str], room: int, gap: int) -> list[Spot]:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
 from hitl_tui.supervisor.comparing import compare, decided_in
 
 if TYPE_CHECKING:
     from hitl_tui.console.engine import Shape
+    from hitl_tui.core.requests import Request
     from hitl_tui.ledger.records import Posted
     from hitl_tui.supervisor.history import CheckpointInfo
 
@@ -32,6 +33,8 @@ class Past(Protocol):
 
     async def events(self, branch: int, after: int = 0) -> list[Posted]: ...
 
+    async def request(self, request_id: str) -> Request | None: ...
+
     async def state_at(self, checkpoint_id: str) -> dict[str, Any]: ...
 
 
@@ -45,6 +48,7 @@ class Place:
         number: which one it is, from 1.
         total: how many there are.
         events: what the inbox brought between the two, in order.
+        answered: the questions that these decided, by id, as far as they are on record.
     """
 
     info: CheckpointInfo
@@ -52,6 +56,7 @@ class Place:
     number: int
     total: int
     events: tuple[Posted, ...] = ()
+    answered: Mapping[str, Request] = field(default_factory=dict)
 
 
 def is_decision(posted: Posted) -> bool:
@@ -172,7 +177,13 @@ class Reel:
             # No id goes on with a tilde, so the newest before that is the parent.
             found = await self._past.older(1, info.parent_id + "~")
             before = found[0] if found and found[0].checkpoint_id == info.parent_id else before
-        return Place(info, before, number, max(self.shape.total, number), await self._events_here())
+        events = await self._events_here()
+        return Place(info, before, number, max(self.shape.total, number), events, await self._answered(events))
+
+    async def _answered(self, events: Sequence[Posted]) -> dict[str, Request]:
+        ids = dict.fromkeys(str(e.event.get("request_id", "")) for e in events if e.event.get("kind") == "decided")
+        found = {name: await self._past.request(name) for name in ids if name}
+        return {name: request for name, request in found.items() if request is not None}
 
     async def _events_here(self) -> tuple[Posted, ...]:
         info = self.current

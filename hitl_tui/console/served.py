@@ -69,6 +69,26 @@ class Served:
         return self._task.done() or bool(self._stopped)
 
     @property
+    def hears(self) -> bool:
+        """It is open, and its stream is written here."""
+        return self._open_link is not None and self._open_link.face.owned and not self.over
+
+    @property
+    def runs(self) -> bool:
+        """Something in it is in progress."""
+        return self._open_link is not None and bool(self._open_link.face.snapshot.running)
+
+    def hear(self, lines: Sequence[str]) -> None:
+        """Add lines to its stream: to the TODO's that runs, where no other does."""
+        from hitl_tui.supervisor.activity import ActivityStream
+
+        link = self._open_link
+        if link is not None and isinstance(stream := link.face.activity, ActivityStream):
+            running = link.face.snapshot.running
+            for line in lines:
+                stream.write(running[0] if len(running) == 1 else "", "line", line)
+
+    @property
     def finished(self) -> bool:
         """Nothing in it goes on or waits for a person."""
         return self._open_link is not None and self._open_link.face.snapshot.status in ("finished", "failed")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shlex
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -15,6 +16,8 @@ from hitl_tui.language import _
 
 _DERIVED = ("argv", "preview", "exit_codes", "timeout", "command", "parameters", "programs")
 _SHOWN_HASH = 12
+_PATH = re.compile(r"[\w./-]+")
+_ESCAPED = re.compile(r"\\.")
 _RELATIVE = ("documents", "path")
 """Arguments that name files relative to the workspace."""
 
@@ -34,10 +37,43 @@ def runs(arguments: Mapping[str, Any], task: str) -> Iterable[Row]:
     if isinstance(arguments.get("argv"), list):
         yield labelled(_("runs"), command_line(arguments["argv"]), "bold", exact=True)
         arguments = {k: v for k, v in arguments.items() if k not in _DERIVED}
-    elif task and task not in arguments.values():
+    elif task and not _given(task, arguments.values()):
         yield labelled(_("task"), safe_text(task), "bold")
+    if _programs(arguments):
+        arguments = {k: v for k, v in arguments.items() if k != "programs"}
     for key, value in arguments.items():
-        yield labelled(label_line(str(key)), value_text(value), "bold" if value == task else "", exact=True)
+        shown = _paths(value) if key in _RELATIVE else value_text(value)
+        yield labelled(label_line(str(key)), shown, "bold" if value == task else "", exact=True)
+
+
+def _paths(value: Any) -> str:
+    """Return paths as people write them where none of them needs quotation marks."""
+    listed = isinstance(value, list) and value and all(isinstance(p, str) and _PATH.fullmatch(p) for p in value)
+    return " ".join(value) if listed else value_text(value)
+
+
+def _programs(arguments: Mapping[str, Any]) -> Mapping[str, str]:
+    """Return the SHA-256 of the files that a command or graph runs, by path: a row each says it in short."""
+    found = arguments.get("programs")
+    if not isinstance(found, Mapping) or not ("argv" in arguments or "input" in arguments):
+        return {}
+    return found if all(isinstance(value, str) for value in found.values()) else {}
+
+
+def _given(task: str, values: Iterable[Any]) -> bool:
+    """Return whether a task stands among the arguments already, as it is or as the JSON that it spells."""
+    values = list(values)
+    if task in values:
+        return True
+    try:
+        spelled = _canonical(json.loads(task))
+    except (ValueError, RecursionError):
+        return False
+    return any(spelled == _canonical(value) for value in values if isinstance(value, dict | list))
+
+
+def _canonical(value: Any) -> str:
+    return json.dumps(value, sort_keys=True)
 
 
 def limits(arguments: Mapping[str, Any], workspace: str) -> Iterable[Row]:
@@ -45,10 +81,10 @@ def limits(arguments: Mapping[str, Any], workspace: str) -> Iterable[Row]:
     command = isinstance(arguments.get("argv"), list)
     if workspace and (command or any(name in arguments for name in _RELATIVE)):
         yield labelled(_("in"), in_line(workspace))
+    for path, known in _programs(arguments).items():
+        yield labelled(_("program"), f"{in_line(path)} · sha256 {known[:_SHOWN_HASH]}", exact=True)
     if not command:
         return
-    for path, known in (arguments.get("programs") or {}).items():
-        yield labelled(_("program"), f"{in_line(path)} · sha256 {known[:_SHOWN_HASH]}", exact=True)
     parameters = arguments.get("parameters") or {}
     if parameters:
         yield labelled(
@@ -57,10 +93,14 @@ def limits(arguments: Mapping[str, Any], workspace: str) -> Iterable[Row]:
     limit = arguments.get("timeout")
     yield labelled(
         _("limits"),
-        _("{limit:g} s; exit codes {value}").format(limit=limit, value=arguments.get("exit_codes"))
+        _("{limit:g} s; exit codes {value}").format(limit=limit, value=_codes(arguments.get("exit_codes")))
         if limit
         else _("no time limit"),
     )
+
+
+def _codes(codes: Any) -> str:
+    return ", ".join(map(str, codes)) if isinstance(codes, list | tuple) else in_line(str(codes))
 
 
 def inputs(subject: Mapping[str, Any]) -> Iterable[Row]:
@@ -144,7 +184,14 @@ def value_text(value: Any) -> str:
     if isinstance(value, str) and value.strip() == value and value and not _is_json(value):
         return safe_text(value)
     short = json.dumps(value, ensure_ascii=False)
+    if isinstance(value, str) and "\n" in value:
+        return safe_text(_ESCAPED.sub(_broken, short))
     return safe_text(short if len(short) <= 60 else json.dumps(value, ensure_ascii=False, indent=2))
+
+
+def _broken(escape: re.Match[str]) -> str:
+    """Return a line feed as JSON spells it, with the next line beneath it."""
+    return escape[0] + "\n" if escape[0] == r"\n" else escape[0]
 
 
 def _is_json(text: str) -> bool:

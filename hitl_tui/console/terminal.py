@@ -8,7 +8,8 @@ import re
 import selectors
 import signal
 from codecs import getincrementaldecoder
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import lru_cache
 from typing import IO, TYPE_CHECKING, Any
 
@@ -20,6 +21,7 @@ from textual.driver import Driver
 from textual.filter import LineFilter
 from textual.geometry import Size
 
+from hitl_tui.console.apart import Apart
 from hitl_tui.console.reports import TolerantParser
 from hitl_tui.core.safe_text import cell_width
 from hitl_tui.core.signs import SIGNS, is_utf8
@@ -30,6 +32,8 @@ if TYPE_CHECKING:
 
 HUNG_UP = 129
 """Exit code of a console whose terminal is gone, as a shell gives it to what a hang-up ended."""
+
+_STANDARD_ERROR = 2
 
 _BOX = re.compile("[\u2500-\u257f\u2580-\u259f]")
 _HEAVY = str.maketrans(dict.fromkeys("┏┓┗┛┃", "#") | {"━": "="})
@@ -114,10 +118,28 @@ class _Outlet:
                 raise
 
 
+def _is_terminal(file: Any) -> bool:
+    """Return whether a file is standard error as the process has it, and a terminal."""
+    try:
+        return bool(file.fileno() == _STANDARD_ERROR and os.isatty(_STANDARD_ERROR))
+    except (OSError, ValueError, AttributeError):
+        return False
+
+
+def _own(file: Any) -> IO[str]:
+    """Return the same file by a descriptor of its own."""
+    return os.fdopen(os.dup(file.fileno()), "w", encoding=file.encoding, errors=file.errors)
+
+
+def _nowhere(lines: Sequence[str]) -> None:
+    """Drop what an app of somebody else's has no use for."""
+
+
 def tolerant(base: type[Driver]) -> type[Driver]:
     """Return a driver class for a terminal as it really is; others than Linux's and the browser's stay as they are.
 
     It reads its input through `TolerantParser`, the last size always wins, and the app ends when the terminal is gone.
+    While it draws, descriptors 1 and 2 are kept apart (`Apart`): what is written there goes to the app's `strayed`.
     """
     from textual.drivers.linux_driver import LinuxDriver
 
@@ -137,7 +159,12 @@ def tolerant(base: type[Driver]) -> type[Driver]:
 
         def __init__(self, app: App[Any], **options: Any) -> None:
             super().__init__(app, **options)
-            self._file = _Outlet(self._file)
+            self._apart = Apart(self._strayed) if _is_terminal(self._file) else None
+            self._file = _Outlet(_own(self._file) if self._apart else self._file)
+
+        def _strayed(self, lines: Sequence[str]) -> None:
+            with suppress(RuntimeError):  # the console was left meanwhile
+                self._loop.call_soon_threadsafe(getattr(self._app, "strayed", _nowhere), lines)
 
         def start_application_mode(self) -> None:
             # Textual reads the size within the signal handler. A signal that comes between reading and posting is
@@ -148,6 +175,15 @@ def tolerant(base: type[Driver]) -> type[Driver]:
                 signal.signal(signal.SIGWINCH, self._ask_size)
             finally:
                 signal.pthread_sigmask(signal.SIG_SETMASK, before)
+            if self._apart:
+                self._apart.begin()
+
+        def stop_application_mode(self) -> None:
+            try:
+                super().stop_application_mode()
+            finally:
+                if self._apart:
+                    self._apart.end()
 
         def _sigtstp_application(self, *__: object) -> None:
             """Stop with whatever started this one: else a shell would wait for that, which goes on.

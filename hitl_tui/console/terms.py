@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from datetime import datetime
 
@@ -14,6 +15,11 @@ MODES: Mapping[str, str] = {
     "risk": mark("ASK RISKY STEPS ONLY"),
 }
 MODE_ORDER = tuple(MODES)
+_DEADLINE = re.compile(
+    r"(?:(?<=nobody decided before )|(?<=This question expired at ))\d{4}-\d\d-\d\dT[\d:.]+\+00:00"
+    r"|\d{4}-\d\d-\d\dT[\d:.]+\+00:00(?=까지 아무도)"
+)
+"""A time where sentences of ours name a deadline; elsewhere it may be somebody's text, which stays as it is."""
 
 
 def mode_words(mode: str) -> str:
@@ -65,6 +71,11 @@ def day_words(text: str) -> str:
     """Return the local day and minute of an ISO 8601 time: `2026-03-01 14:03`."""
     found = moment(text)
     return found.astimezone().strftime("%Y-%m-%d %H:%M") if found else ""
+
+
+def local_times(text: str) -> str:
+    """Return a sentence of ours with its deadline as people read a time: in the local zone, to the second."""
+    return _DEADLINE.sub(lambda found: f"{day_words(found[0])}:{clock_words(found[0])[-2:]}", text)
 
 
 def left_words(deadline: str, now: datetime) -> str:

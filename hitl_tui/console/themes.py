@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -54,6 +53,8 @@ def load_themes(folders: Iterable[Path], only: Collection[str] = ()) -> Themes:
         folders: a later one's themes win.
         only: names of the themes to read; empty for all.
     """
+    from hitl_tui.console.tables import read_table
+
     found: dict[str, Theme] = {}
     problems = []
     for folder in folders:
@@ -61,7 +62,7 @@ def load_themes(folders: Iterable[Path], only: Collection[str] = ()) -> Themes:
             if only and path.stem not in only:
                 continue
             try:
-                theme = _theme(path.stem, tomllib.loads(path.read_text(encoding="utf-8")))
+                theme = _theme(path.stem, read_table(path))
             except (OSError, ValueError) as error:
                 problems.append(
                     _("The theme {name} was left out: {error}.").format(name=path.name, error=str(error).rstrip("."))

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from hitl_tui.console.terms import duration_words, moment
+from hitl_tui.core.names import person
 from hitl_tui.core.safe_text import safe_text
 from hitl_tui.core.todos import Priority, Status, SupervisorTodo
 from hitl_tui.language import _, mark, ngettext, render
 
 if TYPE_CHECKING:
+    from hitl_tui.core.requests import Request
     from hitl_tui.supervisor.history import CheckpointInfo
     from hitl_tui.supervisor.snapshot import Snapshot
 
@@ -34,6 +37,7 @@ SIGNS: tuple[tuple[str, str], ...] = tuple(
             *_STATUS.values(),
             ("○", mark("approved"), ""),
             ("✗", mark("rejected"), ""),
+            ("✗", mark("expired"), ""),
         )
     )
 )
@@ -59,11 +63,22 @@ def status_words(todo: SupervisorTodo) -> tuple[str, str, str]:
     if todo.status is Status.PENDING and todo.approval is not None:
         return "○", _("approved"), "$text-primary"
     if todo.status is Status.FAILED and todo.metadata.get("rejected"):
+        if todo.error.partition(":")[0] == "expired":
+            return "✗", _("expired"), "$text-error"
         return "✗", _("rejected"), "$text-error"
     if todo.status is Status.FAILED and todo.question:
         return "?", _("failed"), "$text-error"
     glyph, word, colour = _STATUS[todo.status]
     return glyph, _(word), colour
+
+
+_PLACES = (
+    *(mark("REASON"), mark("FEEDBACK"), mark("TEXT"), mark("NAME")),
+    *(mark("VALUE"), mark("OPTION"), mark("DECISION")),
+)
+_OWN_WORDS = re.compile(rf"\b(?:{'|'.join(_PLACES)})\b")
+_OURS = re.compile(r"\d+ waiting: (?P<names>.+)", re.DOTALL)
+"""What a session's checkpoint says that waits; those of other stores say it in words of their graph."""
 
 
 @lru_cache(1 << 14)
@@ -155,28 +170,79 @@ def _plan_row(todo: SupervisorTodo, now: datetime) -> PlanRow:
     )
 
 
+def command_words(command: str) -> str:
+    """Return a command with what a person puts into it, such as REASON, named in their language."""
+    return _OWN_WORDS.sub(lambda found: _(found[0]), command)
+
+
 def why_fixed(todo: SupervisorTodo) -> str:
     """Return why a TODO can't have another place in the order, as the command says it; empty where it can."""
     return safe_text(render(todo.why_fixed), multiline=False)
 
 
 def history_said(info: CheckpointInfo) -> str:
-    """Return what happened at a checkpoint, in words."""
+    """Return what happened at a checkpoint, in words: who asked by number, the plan and proposals by what they are."""
     if info.outcome:
         return render(info.outcome)
     if info.waiting:
-        asked = info.message.partition("waiting: ")[2]
-        return _("asked {asked}").format(asked=asked).strip() if asked else _("waited")
+        ours = _OURS.fullmatch(info.message)
+        asked = _who_asked(ours["names"].split(", ")) if ours else info.message.partition("waiting: ")[2]
+        if asked:
+            return _("asked {asked}").format(asked=asked).strip()
+        return _("plan made") if info.node == "plan_review" else _("waited")
     if info.source == "fork":
         return _("restored")
     return ""
 
 
-def status_of_session(snapshot: Snapshot) -> str:
-    """Return where a session stands, in words with a glyph."""
+def _who_asked(names: Sequence[str]) -> str:
+    """Return who asks at a checkpoint of a session: ids of TODOs, `plan`, else ids of proposals, which say nothing."""
+    todos = " ".join(number_of(name) for name in names if name.startswith("todo_"))
+    plan = _("about the plan") if "plan" in names else ""
+    proposed = any(name != "plan" and not name.startswith("todo_") for name in names)
+    return ", ".join(filter(None, (todos, plan, _("about a proposal") if proposed else "")))
+
+
+def asked_about(request: Request) -> str:
+    """Return what a request is about in one line that isn't safe yet; empty for the plan.
+
+    That is a declared command's name, a step's title, the question that a team asks from inside, or what a proposal
+    would change.
+    """
+    from hitl_tui.core.requests import Kind
+    from hitl_tui.core.shapes.recognise import title_of
+
+    if request.kind is Kind.PLAN:
+        return ""
+    if request.kind is Kind.PROPOSAL:
+        return render(str(request.about.get("reason") or request.about.get("text") or ""))
+    arguments = request.subject.get("arguments")
+    command = arguments.get("command") if isinstance(arguments, Mapping) and request.kind is Kind.TODO else None
+    return str(command) if command else title_of(request)
+
+
+def ending_words(snapshot: Snapshot) -> str:
+    """Return what is said once a session has ended; the keys in it have to be named."""
+    if not any(todo["status"] == Status.COMPLETED for todo in snapshot.raw.values()):
+        return _("It ended and nothing was carried out; {session.pane} goes to what was not done.")
+    return _("The answer is there. {session.pane} goes to it: {answer.export} exports, {answer.copy} copies.")
+
+
+def status_of_session(snapshot: Snapshot, by: str = "") -> str:
+    """Return where a session stands, in words with a glyph.
+
+    Args:
+        snapshot: the session.
+        by: who looks: what they have answered and others have to answer, too (M9), doesn't need them; empty for all.
+    """
     if snapshot.questions:
-        n = len(snapshot.questions)
-        return ngettext("● {n} needs you", "● {n} need you", n).format(n=n)
+        own = [q for q in snapshot.questions if by and any(person(d.by) == person(by) for d in q.view.decisions)]
+        n = len(snapshot.questions) - len(own)
+        if n:
+            return ngettext("● {n} needs you", "● {n} need you", n).format(n=n)
+        needed = max(q.view.resolution.needed for q in own)
+        said = ngettext("○ you answered; {n} more is needed", "○ you answered; {n} more are needed", needed)
+        return said.format(n=needed)
     done, total = sum(t["status"] == Status.COMPLETED for t in snapshot.raw.values()), len(snapshot.raw)
     parts = "" if done == total else " · " + _("{done} of {total} done").format(done=done, total=total)
     words = {

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from hitl_tui.core.errors import PlanError
@@ -46,7 +46,7 @@ class ExecutionPlanConverter:
                 dependencies.append(ids[index - 1])
             todos.append(self._todo(step, todo_id, facts, tuple(dict.fromkeys(dependencies)), noted))
         refuse_cycles({todo.id: todo.dependencies for todo in todos})
-        return [_ranked(todo, index) for index, todo in enumerate(todos, start=1)]
+        return [replace(todo, rank=float(index)) for index, todo in enumerate(todos, start=1)]
 
     def _facts(self, step: ExecutionStep) -> AgentFacts:
         facts = self.agents.get(step.agent)
@@ -65,8 +65,9 @@ class ExecutionPlanConverter:
                 if step.id in names:
                     raise PlanError(f'Two steps of the plan have the id "{step.id}".')
                 names[step.id] = [todo_id]
+        by_id = frozenset(names)
         for step, todo_id in zip(steps, ids, strict=True):
-            if step.agent not in {s.id for s in steps if s.id}:
+            if step.agent not in by_id:
                 names.setdefault(step.agent, []).append(todo_id)
         return names
 
@@ -114,12 +115,6 @@ class ExecutionPlanConverter:
             optional=step.optional,
             timeout=step.timeout or facts.timeout,
         )
-
-
-def _ranked(todo: SupervisorTodo, index: int) -> SupervisorTodo:
-    data = todo.to_dict()
-    data["rank"] = float(index)
-    return SupervisorTodo.from_dict(data)
 
 
 def priority_of(number: int) -> Priority:

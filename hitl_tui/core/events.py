@@ -55,6 +55,7 @@ class Event:
     by: str = ""
 
     def to_dict(self) -> dict[str, Any]:
+        """Return all fields as JSON values; `from_dict` gives back an equal event."""
         return {
             "kind": str(self.kind),
             "data": dict(self.data),

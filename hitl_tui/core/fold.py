@@ -55,7 +55,8 @@ def fold(board: Board, events: Sequence[Event], rules: Rules) -> Folded:
     if refused:
         draft.control = draft.control.refuse(refused)
     settle(draft, last)
-    return Folded(draft.result(), draft.changes(), tuple(refused))
+    changes = draft.changes()
+    return Folded(draft.result(changes), changes, tuple(refused))
 
 
 def _refusal(event: Event, message: str, reason: str) -> dict[str, Any]:

@@ -41,6 +41,7 @@ class Intent:
     notes: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
+        """Return all fields as JSON values; `from_dict` gives back an equal intent."""
         return {
             "type": self.type,
             "confidence": self.confidence,
@@ -52,6 +53,7 @@ class Intent:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Intent:
+        """Return the intent these fields describe; what is missing gets its default."""
         return cls(
             type=str(data.get("type", "")),
             confidence=float(data.get("confidence", 0.0)),
@@ -95,6 +97,7 @@ class ExecutionStep:
     expected_output: str = ""
 
     def to_dict(self) -> dict[str, Any]:
+        """Return all fields as JSON values."""
         return {
             "agent": self.agent,
             "task": self.task,
@@ -130,6 +133,7 @@ class ExecutionPlan:
     notes: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
+        """Return all fields as JSON values."""
         return {
             "steps": [step.to_dict() for step in self.steps],
             "strategy": self.strategy.value,
@@ -194,14 +198,17 @@ class PlanningState:
 
     @property
     def completed_ids(self) -> list[str]:
+        """Ids of the TODOs that are completed, in order."""
         return [t.id for t in self.todos if t.status is Status.COMPLETED]
 
     @property
     def failed_ids(self) -> list[str]:
+        """Ids of the TODOs that failed, in order."""
         return [t.id for t in self.todos if t.status is Status.FAILED]
 
     @property
     def skipped_ids(self) -> list[str]:
+        """Ids of the TODOs that were skipped, in order."""
         return [t.id for t in self.todos if t.status is Status.SKIPPED]
 
     @property
@@ -253,6 +260,7 @@ class Proposal:
     text: str = ""
 
     def to_dict(self) -> dict[str, Any]:
+        """Return all fields as JSON values; `from_dict` gives back an equal proposal."""
         return {
             "id": self.id,
             "reason": self.reason,
@@ -263,6 +271,11 @@ class Proposal:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Proposal:
+        """Return the proposal these fields describe.
+
+        Raises:
+            BadInput: they describe none.
+        """
         try:
             return cls(
                 id=str(data["id"]),

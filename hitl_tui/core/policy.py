@@ -53,6 +53,7 @@ class Terms:
     veto: bool = True
 
     def to_dict(self) -> dict[str, Any]:
+        """Return all fields as JSON values; `from_dict` gives back equal terms."""
         return {
             "quorum": self.quorum,
             "level": self.level,
@@ -62,7 +63,8 @@ class Terms:
         }
 
     @classmethod
-    def from_dict(cls, data: dict[str, Any]) -> Terms:
+    def from_dict(cls, data: Mapping[str, Any]) -> Terms:
+        """Return the terms these fields describe; what is missing gets its default."""
         known = cls()
         return cls(
             quorum=int(data.get("quorum", known.quorum)),
@@ -77,8 +79,15 @@ class Terms:
 class Rule:
     """One `[[policy]]` of hitl.toml; a field left empty matches everything.
 
-    With `tool` it is about calls of that tool that a team asks for from inside, and about no TODO; with `arguments`,
-    a JSON Schema, only about calls whose arguments fit that.
+    With `tool` it is about calls of that tool that a team asks for from inside, and about no TODO; with `arguments`
+    only about calls whose arguments fit that.
+
+    Args:
+        decision: what it says.
+        team, risk, command: which TODOs it is about.
+        terms: what it takes to decide where it asks.
+        tool: which tool's calls it is about.
+        arguments: JSON Schema; an argument of another type than it speaks about falls under the rule, too.
     """
 
     decision: Ruling
@@ -100,6 +109,7 @@ class Rule:
         return bool(self.tool) and self.tool == tool and self.team in ("", team) and self.risk in ("", risk.value)
 
     def to_dict(self) -> dict[str, Any]:
+        """Return the rule as JSON values, its terms beside its own fields."""
         found = {
             "decision": self.decision.value,
             "team": self.team,
@@ -125,9 +135,18 @@ class Policy:
 
     In mode `step` everything asks; `deny` always holds. Where no rule matches, modes `plan` and `risk` let low
     risk pass and ask for the rest.
+
+    Args:
+        rules: in the order they are tried.
+        version: a digest of the rules; an approval given under other rules doesn't hold.
     """
 
     rules: Sequence[Rule] = ()
+    version: str = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        # Part of every question's subject, so it is computed once and not for each.
+        object.__setattr__(self, "version", short_id("policy", [rule.to_dict() for rule in self.rules]))
 
     def judge(self, mode: Mode, team: str, risk: Risk, command: str = "") -> Judgement:
         """Return what has to happen before a TODO of this team and risk runs."""
@@ -138,8 +157,3 @@ class Policy:
                 return Judgement(rule.decision, rule.terms, number)
         allowed = mode is not Mode.STEP and risk is Risk.LOW
         return Judgement(Ruling.ALLOW if allowed else Ruling.ASK, Terms(), 0)
-
-    @property
-    def version(self) -> str:
-        """A digest of the rules; an approval given under other rules doesn't hold."""
-        return short_id("policy", [rule.to_dict() for rule in self.rules])

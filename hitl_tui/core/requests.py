@@ -98,6 +98,7 @@ class Request:
     superseded: str = ""
 
     def to_dict(self) -> dict[str, Any]:
+        """Return all fields as JSON values; `from_dict` gives back an equal request."""
         return {
             "id": self.id,
             "session": self.session,
@@ -118,6 +119,11 @@ class Request:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Request:
+        """Return the request that `to_dict` wrote; what older versions lacked gets its default.
+
+        Raises:
+            KeyError, TypeError, ValueError: it is none.
+        """
         return cls(
             id=data["id"],
             session=data["session"],
@@ -172,6 +178,7 @@ class Decision:
         return said_of(self.verdict, self.action)
 
     def to_dict(self) -> dict[str, Any]:
+        """Return all fields as JSON values; `from_dict` gives back an equal decision."""
         chosen = {"action": self.action} if self.action else {}
         return {
             **chosen,
@@ -188,6 +195,11 @@ class Decision:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Decision:
+        """Return the decision that `to_dict` wrote; what older versions lacked gets its default.
+
+        Raises:
+            KeyError, TypeError, ValueError: it is none.
+        """
         return cls(
             request_id=data["request_id"],
             verdict=Verdict(data["verdict"]),

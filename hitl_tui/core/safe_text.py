@@ -155,8 +155,10 @@ def clip(text: str, cells: int) -> str:
     """
     if cells <= 0:
         return ""
-    if text.isascii() and len(text) <= cells:
+    if len(text) <= cells and cell_width(text) <= cells:
         return text
+    if text.isascii():
+        return text[: cells - 1] + ELLIPSIS
     used = end = 0
     for position, character in enumerate(text):
         used += _cells(character)

@@ -57,4 +57,8 @@ def storable(value: Any, _depth: int = 0) -> Any:
 
 
 def _is_unicode(text: str) -> bool:
-    return not any("\ud800" <= c <= "\udfff" for c in text) if not text.isascii() else True
+    try:
+        text.encode()
+    except UnicodeEncodeError:  # half of a surrogate pair
+        return False
+    return True

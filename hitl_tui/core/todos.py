@@ -43,6 +43,8 @@ class Priority(StrEnum):
 _WEIGHTS = {Priority.CRITICAL: 0, Priority.HIGH: 1, Priority.MEDIUM: 2, Priority.LOW: 3}
 
 SETTLED = frozenset({Status.COMPLETED, Status.FAILED, Status.SKIPPED})
+MAY_BEGIN = frozenset({Status.PENDING, Status.WAITING_APPROVAL, Status.BLOCKED, Status.FAILED})
+"""What hasn't begun, or may begin again."""
 
 _P, _I, _C, _F, _S, _B, _W = (
     Status.PENDING,
@@ -195,7 +197,9 @@ class SupervisorTodo:
         data: dict[str, Any] = {}
         for name in _FIELDS:
             value = getattr(self, name)
-            if isinstance(value, StrEnum):
+            if type(value) in _PLAIN:  # most of them, and to look for a Mapping takes longest
+                pass
+            elif isinstance(value, StrEnum):
                 value = value.value
             elif isinstance(value, tuple):
                 value = list(value)
@@ -311,6 +315,7 @@ _KINDS: Mapping[str, type | tuple[type, ...]] = {
     **dict.fromkeys(("retry_count", "max_retries", "attempt", "asked"), int),
 }
 _FIELD_SET = frozenset(_FIELDS)
+_PLAIN = frozenset((str, int, float, bool, type(None)))
 _NOTHING = object()
 _DEFAULTS = {k: v for k, v in SupervisorTodo(id="", name="").to_dict().items() if k not in ("id", "name", "status")}
 

@@ -42,6 +42,7 @@ class Verification:
         return not self.problems
 
     def to_dict(self) -> dict[str, Any]:
+        """Return what was found as JSON values."""
         return {
             "ok": self.ok,
             "streams": self.streams,
@@ -66,6 +67,7 @@ class Anchor:
         return f"{self.stream} {self.n} {self.hash}"
 
     def to_dict(self) -> dict[str, Any]:
+        """Return all fields as JSON values."""
         return {"stream": self.stream, "n": self.n, "hash": self.hash}
 
     @classmethod
@@ -103,6 +105,7 @@ class AnchorCheck:
         return not self.problem
 
     def to_dict(self) -> dict[str, Any]:
+        """Return what was found as JSON values."""
         return {"ok": self.ok, "anchor": self.anchor.to_dict(), "problem": self.problem}
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -13,6 +14,9 @@ from hitl_tui.ledger.records import Entry, Head
 
 GENESIS = "0" * 64
 """What the first entry of a stream has instead of the hash of the one before."""
+
+_SURROGATE = re.compile(rb"\xed[\xa0-\xbf]")
+"""In UTF-8 nothing else looks like this."""
 
 DEEPEST = 200
 """Levels of nesting that data may have: whatever was written can also be read and checked anywhere."""
@@ -48,9 +52,10 @@ def plain(value: Any) -> tuple[Any, bytes]:
     if raw.count(b"[") + raw.count(b"{") > DEEPEST:
         _refuse_depth(value)
     value = json.loads(raw)
-    if b"\xed" in raw:
-        # Two halves of a surrogate pair read back from JSON text as one character: store them so from the start.
-        value = json.loads(json.dumps(value))
+    if _SURROGATE.search(raw) is None:
+        return value, raw
+    # Two halves of a surrogate pair read back from JSON text as one character: store them so from the start.
+    value = json.loads(json.dumps(value))
     return value, canonical(value)
 
 

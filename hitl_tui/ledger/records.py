@@ -32,6 +32,7 @@ class Entry:
     hash: str
 
     def to_dict(self) -> dict[str, Any]:
+        """Return all fields as JSON values, as `audit export` prints them."""
         return {
             "stream": self.stream,
             "n": self.n,
@@ -173,6 +174,7 @@ class Problem:
     what: str
 
     def to_dict(self) -> dict[str, Any]:
+        """Return all fields as JSON values."""
         return {"stream": self.stream, "n": self.n, "what": self.what}
 
 

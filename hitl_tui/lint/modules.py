@@ -46,7 +46,9 @@ class Module:
         shown: how its path is told to people.
         tree: its syntax.
         declared: lines that are declared idempotent.
+        package: what its relative imports begin from, dotted; empty outside any package.
         scope: its names, once it was walked.
+        mutated: names of it that functions in it change.
     """
 
     name: str

@@ -8,13 +8,11 @@ from typing import Any
 
 from hitl_tui.core.errors import BadInput, PlanError
 from hitl_tui.core.plan import AgentFacts, ExecutionPlan, ExecutionStep, Intent
-from hitl_tui.core.safe_text import one_line
 from hitl_tui.core.todos import Status, SupervisorTodo
+from hitl_tui.planning.inputs import in_words
 from hitl_tui.planning.proposals import AddStep, Planned, Proposed
 from hitl_tui.planning.reading import language_of
 from hitl_tui.planning.rulefile import load_rules
-
-_LONGEST_NAME = 80
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +45,7 @@ class AttachedPlanner:
         return ExecutionStep(
             agent=self.agent,
             task=text,
-            name=one_line(text, _LONGEST_NAME),
+            name=in_words(text),
             input_mapping={"input": bound["input"], **more},
             purpose=facts.description,
             dependencies=tuple(more.values()),

@@ -120,8 +120,14 @@ def _requested(clause: str, action: Expression, rules: Rules) -> bool:
 
 def asks_for_deed(text: str, rules: Rules) -> bool:
     """Whether a text asks that something be done to something, declared or not."""
-    for _, clause in clauses(text, rules):
-        for key, action in rules.commands.actions.items():
-            if key not in _LOOKING and _requested(clause, action, rules) and _concepts(clause, rules.commands.objects):
-                return True
-    return False
+    return bool(deeds_asked(text, rules))
+
+
+def deeds_asked(text: str, rules: Rules) -> tuple[str, ...]:
+    """Return the clauses that ask that something be done to something, declared or not."""
+    deeds = [action for key, action in rules.commands.actions.items() if key not in _LOOKING]
+    return tuple(
+        clause.strip()
+        for _, clause in clauses(text, rules)
+        if _concepts(clause, rules.commands.objects) and any(_requested(clause, deed, rules) for deed in deeds)
+    )

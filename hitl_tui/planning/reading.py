@@ -337,7 +337,19 @@ def share(parts: Sequence[str], rules: Rules) -> list[str]:
         return [" ".join([*p, *last[1:]]) for p in split[:-1]] + [" ".join(last)]
     if all(len(p) == 1 for p in split[1:]) and len(first) > 1 and _alike(first[-1], last[0], rules):
         return [" ".join(first)] + [" ".join([*first[:-1], *p]) for p in split[1:]]
-    return list(parts)
+    return _of_each(parts, rules) or list(parts)
+
+
+def _of_each(parts: Sequence[str], rules: Rules) -> list[str]:
+    """Return each thing with the measure that one names for all (`price of A`, `B`; `A`, `B의 가격`), else nothing."""
+    compare = rules.compare
+    head = compare.measure_of.match(parts[0])
+    if head and not any(compare.measures.search(p) or compare.measure_of.match(p) for p in parts[1:]):
+        return [parts[0], *(f"{head.group()}{p}" for p in parts[1:])]
+    tail = compare.of_measure.search(parts[-1])
+    if tail and tail.start() and not any(compare.measures.search(p) for p in parts[:-1]):
+        return [*(f"{p}{tail.group()}" for p in parts[:-1]), parts[-1]]
+    return []
 
 
 def _alike(one: str, other: str, rules: Rules) -> bool:

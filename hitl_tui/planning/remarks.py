@@ -6,12 +6,13 @@ from collections.abc import Iterator, Sequence
 
 from hitl_tui.planning.clauses import unread
 from hitl_tui.planning.commands import Asked
-from hitl_tui.planning.deeds import asks_for_deed
+from hitl_tui.planning.deeds import asks_for_deed, deeds_asked
 from hitl_tui.planning.reading import cut, score_of
 from hitl_tui.planning.ruleset import Need, Rules
 from hitl_tui.planning.steps import Wanted
 
 _LONGEST = 100  # characters of what a person wrote that a remark repeats
+_NAMED = 3  # clauses that one remark repeats
 
 
 def remarks(text: str, asked: Asked, wanted: Wanted, missing: Sequence[str], rules: Rules) -> list[str]:
@@ -24,12 +25,15 @@ def remarks(text: str, asked: Asked, wanted: Wanted, missing: Sequence[str], rul
         missing: agents that would be needed and are disabled.
         rules: the rules.
     """
-    found = [f"{agent} is disabled, so the plan goes without it." for agent in missing]
+    words = rules.sentences[wanted.reading.language]
+    found = [words["disabled"].format(agent=agent) for agent in missing]
     found += left_out(asked, wanted.reading.language, rules, wanted.needs)
     if asked.calls:
         found += _beside(asked, wanted, rules)
-    elif not asked.unclear and asks_for_deed(text, rules):
-        found.append("No declared command does what is asked, so the plan only looks into the documents.")
+    elif not asked.unclear and (deeds := deeds_asked(text, rules)):
+        found.append(words["only_looks"].format(part='", "'.join(cut(deed, _LONGEST) for deed in deeds[:_NAMED])))
+    if Need.FIND in wanted.needs and not asked.calls and rules.words.counts.search(text):
+        found.append(words["only_finds"])
     return list(dict.fromkeys(found))
 
 

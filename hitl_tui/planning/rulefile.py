@@ -6,6 +6,7 @@ import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import fields
+from functools import cache
 from importlib import resources
 from typing import Any
 
@@ -31,8 +32,12 @@ from hitl_tui.planning.ruleset import (
 )
 
 
+@cache
 def load_rules() -> Rules:
-    """Return the rules that ship with the package."""
+    """Return the rules that ship with the package.
+
+    They are read when they are first asked for: their expressions take longer to compile than most commands to run.
+    """
     text = resources.files("hitl_tui.planning").joinpath("rules.toml").read_text(encoding="utf-8")
     return parse_rules(text)
 
@@ -107,6 +112,7 @@ def _words(data: Mapping[str, Any]) -> Words:
         chatter=frozenset(data["chatter"]),
         howto=_raw(data["howto"]),
         sums=_raw(data["sums"]),
+        counts=_raw(data["counts"]),
         order_cue=_raw(data["order_cue"]),
         topics=tuple(Topic(_raw(t["pattern"]), str(t["noun"])) for t in data["topics"]),
     )

@@ -17,7 +17,6 @@ from hitl_tui.planning.reading import read
 from hitl_tui.planning.remarks import remarks
 from hitl_tui.planning.revising import revise_text
 from hitl_tui.planning.rulefile import load_rules
-from hitl_tui.planning.ruleset import Rules
 from hitl_tui.planning.scene import Scene
 from hitl_tui.planning.steps import build_plan, decide, intent_of, usable
 
@@ -26,13 +25,13 @@ from hitl_tui.planning.steps import build_plan, decide, intent_of, usable
 class RulePlanner:
     """Plans by words and patterns, in Korean and English.
 
+    What it recognises and plans is in rules.toml.
+
     Args:
         commands: declared commands by name (see `commands.command_facts`).
-        rules: what it recognises and plans; those that ship unless given.
     """
 
     commands: Mapping[str, CommandFacts] = field(default_factory=dict)
-    rules: Rules = field(default_factory=load_rules)
 
     async def plan(self, query: str, agents: Mapping[str, AgentFacts], feedback: str = "") -> Planned:
         """Return intent and plan of a query, with the feedback worked in, line by line (P1).
@@ -46,14 +45,15 @@ class RulePlanner:
             BadInput: query or feedback asks for nothing, or for something impossible.
             PlanError: everything it needs is disabled, or a command lacks a parameter.
         """
-        reading = read(query, self.rules)
-        asked = asked_in(reading.text, self.commands, self.rules)
-        wanted = decide(query, reading, asked.calls, self.rules)
-        intent = intent_of(wanted, self.rules)
-        needs, missing = usable(wanted.needs, agents, self.rules)
-        plan = build_plan(wanted, needs, self.rules)
-        plan = apply_feedback(plan, feedback, query, agents, self.commands, self.rules)
-        return Planned(intent, plan, tuple(remarks(reading.text, asked, wanted, missing, self.rules)))
+        rules = load_rules()
+        reading = read(query, rules)
+        asked = asked_in(reading.text, self.commands, rules)
+        wanted = decide(query, reading, asked.calls, rules)
+        intent = intent_of(wanted, rules)
+        needs, missing = usable(wanted.needs, agents, rules)
+        plan = build_plan(wanted, needs, rules)
+        plan = apply_feedback(plan, feedback, query, agents, self.commands, rules)
+        return Planned(intent, plan, tuple(remarks(reading.text, asked, wanted, missing, rules)))
 
     async def revise(
         self, text: str, query: str, todos: Sequence[SupervisorTodo], agents: Mapping[str, AgentFacts]
@@ -72,7 +72,7 @@ class RulePlanner:
         """
         # In a thread: a plan of ten thousand takes a while, and whoever waits has keys to answer meanwhile. What it
         # is made from is never changed.
-        return await asyncio.to_thread(revise_text, Scene(text, query, todos, agents, self.commands, self.rules))
+        return await asyncio.to_thread(revise_text, Scene(text, query, todos, agents, self.commands, load_rules()))
 
     async def follow_up(
         self,
@@ -83,4 +83,4 @@ class RulePlanner:
         agents: Mapping[str, AgentFacts],
     ) -> Proposed | None:
         """Return what follows from a result (D14): a broader search after one with too few hits, else nothing."""
-        return follow_up_search(Scene(query, query, todos, agents, self.commands, self.rules), todo, result)
+        return follow_up_search(Scene(query, query, todos, agents, self.commands, load_rules()), todo, result)

@@ -80,6 +80,7 @@ class Words:
     chatter: frozenset[str]
     howto: Expression
     sums: Expression
+    counts: Expression
     order_cue: Expression
     topics: tuple[Topic, ...]
 
@@ -119,6 +120,8 @@ class Compare:
     en_list: Expression
     difference: Expression
     measures: Expression
+    measure_of: Expression
+    of_measure: Expression
     en_end: Expression
 
 

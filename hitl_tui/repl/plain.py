@@ -69,7 +69,10 @@ _VERDICTS: Mapping[str, str] = {
 _BOOKKEEPING = ("session", "todo", "asked", "run", "policy")
 """Parts of a subject that say where it belongs; shown too, in one line."""
 
-_PLACES: Mapping[str, str] = {"REASON": mark("REASON"), "FEEDBACK": mark("FEEDBACK")}
+_PLACES = (
+    *(mark("REASON"), mark("FEEDBACK"), mark("TEXT"), mark("NAME")),
+    *(mark("VALUE"), mark("OPTION"), mark("DECISION")),
+)
 
 _RISKS: Mapping[str, str] = {"low": mark("low risk"), "medium": mark("medium risk"), "high": mark("HIGH RISK")}
 
@@ -160,7 +163,7 @@ def question_lines(question: Question, place: str, give: Callable[[str], str]) -
 
 def filled(command: str) -> str:
     """Return a command with what a person puts in its place, such as REASON, named in their language."""
-    return re.sub(r"\b(?:REASON|FEEDBACK)\b", lambda found: _(_PLACES[found[0]]), command)
+    return re.sub(rf"\b(?:{'|'.join(_PLACES)})\b", lambda found: _(found[0]), command)
 
 
 def _verdict(verdict: str) -> str:

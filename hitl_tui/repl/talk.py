@@ -35,6 +35,8 @@ from hitl_tui.supervisor.workbench import Workbench
 
 DONE, FAILURE, REFUSED, WAITS = 0, 1, 2, 3
 _CHECKPOINTS = 30
+_QUESTION = 72
+"""Characters of a starter's question in the list: a line of a narrow terminal."""
 _NAMES_SESSIONS = ("/open", "/delete")
 
 
@@ -230,7 +232,7 @@ class Talk:
             _("Write a question to begin. Workspace: {workspace}").format(workspace=shown(str(self._workspace))),
         ]
         for number, starter in enumerate(_offered(), start=1):
-            lines.append(f"  {number}  {starter.title}: {starter.question}")
+            lines += [f"  {number}  {starter.title}", f"     {clipped(starter.question, _QUESTION)}"]
         open_ones = [s for s in await self._bench.sessions() if s.status not in (FINISHED, FAILED)]
         if open_ones:
             lines.append(_("Or write the id of a session that isn't finished:"))

@@ -293,12 +293,14 @@ def _manifest(path: Path, archive: zipfile.ZipFile) -> Manifest:
         raise BadInput(
             f"{path} was written by a newer version of hitl-tui (format {str(version)[:20]}, this one reads {VERSION})."
         )
+    if isinstance(version, bool) or version < 1:
+        raise BadInput(f"{path} can't be used: its manifest is damaged.")
     try:
         members = {str(name): Member(int(m["size"]), str(m["sha256"])) for name, m in data["files"].items()}
         session = {str(key): str(value) for key, value in data["session"].items()}
         head = {"n": int(data["ledger"]["n"]), "hash": str(data["ledger"]["hash"])}
         return Manifest(session, str(data["checkpoint_id"]), head, members, str(data["created"]))
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:  # Infinity is no size
         raise BadInput(f"{path} can't be used: its manifest is damaged.") from error
 
 

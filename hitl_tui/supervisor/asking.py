@@ -48,6 +48,7 @@ class OpenQuestions:
         self._ledger = setup.ledger
         self._activity = activity
         self._tell = previewed
+        self._rules = setup.rules
         self._asked: dict[str, Request] = {}
         self._tidied = False
         self._keys: dict[str, tuple[Any, ...]] = {}
@@ -106,7 +107,9 @@ class OpenQuestions:
         keys = question_keys(board)
         if self._tidied and list(keys.items()) == list(self._keys.items()):
             return False
-        draft = Draft(board, self._setup.rules)
+        if self._rules != self._setup.rules:  # under other rules they are other questions
+            self._rules, self._keys, self._named = self._setup.rules, {}, {}
+        draft = Draft(board, self._rules)
         named = {
             name: self._named[name] if self._keys.get(name) == key else question_named(draft, name)
             for name, key in keys.items()
@@ -115,7 +118,7 @@ class OpenQuestions:
         asked = {q.id: q for q in named.values() if q is not None}
         now = self._setup.now()
         fresh = [opened(q, now) for key, q in asked.items() if key not in self._asked]
-        await ready_for(asked.values(), self._setup.policy)
+        await ready_for(asked.values(), self._rules.policy)
         if fresh:
             await self._ledger.open_requests(fresh)
             for request in fresh:

@@ -20,13 +20,17 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 
-def declared(workspace: Path) -> WorkspaceConfig:
+def declared(workspace: Path, config: WorkspaceConfig | None = None) -> WorkspaceConfig:
     """Return what a workspace declares: its hitl.toml, and the graphs of a langgraph.json that is there already (I1).
+
+    Args:
+        workspace: the folder.
+        config: what its hitl.toml says; None to read it.
 
     Raises:
         ConfigError: hitl.toml can't be used.
     """
-    config = load_config(workspace)
+    config = load_config(workspace) if config is None else config
     found: tuple[GraphDeclaration, ...] = ()
     if (workspace / LANGGRAPH_FILE).is_file():
         try:
@@ -39,10 +43,11 @@ def declared(workspace: Path) -> WorkspaceConfig:
     return replace(config, graphs=graphs, commands=commands)
 
 
-def registry_of(config: WorkspaceConfig, graphs: Sequence[GraphDeclaration]) -> TeamRegistry:
+def registry_of(config: WorkspaceConfig, graphs: Sequence[GraphDeclaration], workspace: Path) -> TeamRegistry:
     """Return the workspace's teams, and those of the graphs that are attached to a session."""
     attached = {graph.name: graph for graph in graphs}
-    return TeamRegistry.from_config(replace(config, graphs={**config.graphs, **attached}))
+    config = replace(config, graphs={**config.graphs, **attached})
+    return TeamRegistry.from_config(config, workspace=str(workspace))
 
 
 def planner_of(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager
 from dataclasses import replace
 from itertools import count
@@ -14,7 +14,7 @@ from hitl_tui.core.board import Rules
 from hitl_tui.core.digest import short_id
 from hitl_tui.core.errors import BadInput
 from hitl_tui.core.events import Event, EventKind
-from hitl_tui.core.requests import Decision, Request
+from hitl_tui.core.requests import Decision, Request, Verdict
 from hitl_tui.core.safe_text import mask, mask_json
 from hitl_tui.core.shapes.masked import check_masks
 from hitl_tui.core.storable import check_storable
@@ -99,6 +99,7 @@ class Desk:
         secrets: values to mask, by name.
         now: the clock.
         before_restore: brings the checkpoints to the disk, so that a power cut can't take the one to restore.
+        before_deciding: refuses what may not be decided now.
     """
 
     def __init__(
@@ -108,12 +109,14 @@ class Desk:
         secrets: Mapping[str, str],
         now: Callable[[], str],
         before_restore: Callable[[], None] = lambda: None,
+        before_deciding: Callable[[Verdict], Awaitable[None]] | None = None,
     ) -> None:
         self.ledger = ledger
         self.now = now
         self._session = session
         self._secrets = secrets
         self._before_restore = before_restore
+        self._before_deciding = before_deciding
         self._numbers = count()
 
     async def post(self, kind: EventKind, data: Mapping[str, Any], *, by: str, event_id: str = "") -> tuple[int, str]:
@@ -142,6 +145,8 @@ class Desk:
             BadInput: its value or reason can't be kept, or its value holds a secret that wasn't asked with; nothing
                 was written.
         """
+        if self._before_deciding is not None:
+            await self._before_deciding(decision.verdict)
         if self._secrets and decision.value is not None:
             view = await self.ledger.request(decision.request_id, self.now())
             check_masks(decision.value, view.request.subject.get("value") if view else None, self._secrets)

@@ -6,6 +6,7 @@ import asyncio
 import time
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager, closing
+from functools import partial
 from typing import Any
 
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
@@ -19,6 +20,7 @@ from hitl_tui.supervisor.checkpointer import open_read_only
 from hitl_tui.supervisor.face import Desk, run_thread
 from hitl_tui.supervisor.graph import TeamSupervisor, config_of
 from hitl_tui.supervisor.history import CheckpointInfo, History
+from hitl_tui.supervisor.obeying import refuse_unlawful
 from hitl_tui.supervisor.picture import picture
 from hitl_tui.supervisor.record import check_record
 from hitl_tui.supervisor.setup import SessionSetup
@@ -41,7 +43,9 @@ class Follower:
 
     def __init__(self, setup: SessionSetup) -> None:
         self.setup = setup
-        self.desk = Desk(setup.ledger, setup.info.id, setup.secrets, setup.now)
+        self._policy = ""
+        lawful = partial(refuse_unlawful, setup.law, lambda: self._policy)
+        self.desk = Desk(setup.ledger, setup.info.id, setup.secrets, setup.now, before_deciding=lawful)
         self.activity = ActivityTail(setup.folder.activity)
         self._snapshot: Snapshot | None = None
         self._files: tuple[tuple[int, int], ...] = ()
@@ -113,7 +117,9 @@ class Follower:
             if self._snapshot is None:
                 await check_record(self.setup.ledger, self.id, History(saver, self.id), self.setup.folder)
         views = await self.setup.ledger.requests(self.setup.now(), session=self.id)
-        await ready_for((view.request for view in views), self.setup.policy)
+        await self.setup.law.look()
+        await ready_for((view.request for view in views), self.rules.policy)
+        self._policy = str((values.get("control") or {}).get("policy_version", ""))
         reference = values.get("response")
         artifacts = self.setup.folder.artifacts()
         self._snapshot = picture(

@@ -33,6 +33,7 @@ from hitl_tui.core.questions import asking, plan_question
 from hitl_tui.core.settle import settle, withdraw_unbound
 from hitl_tui.core.todos import Status, SupervisorTodo, check_known
 from hitl_tui.supervisor import state as s
+from hitl_tui.supervisor.law import Law
 from hitl_tui.supervisor.response import compose
 from hitl_tui.supervisor.state import MainSupervisorState
 
@@ -90,6 +91,7 @@ class TeamSupervisor:
         artifacts: keeps results.
         checkpointer: the session's saver.
         now: the clock, ISO 8601 in UTC.
+        law: says whether a TODO may begin now; None where none ever does.
     """
 
     def __init__(
@@ -99,11 +101,13 @@ class TeamSupervisor:
         artifacts: Artifacts,
         checkpointer: BaseCheckpointSaver[str],
         now: Callable[[], str],
+        law: Law | None = None,
     ) -> None:
         self._planner = planner
         self._rules = rules
         self._artifacts = artifacts
         self._now = now
+        self._law = law
         self.graph = self._build(checkpointer)
 
     def _build(self, checkpointer: BaseCheckpointSaver[str]) -> CompiledStateGraph[Any, Any, Any, Any]:
@@ -254,7 +258,7 @@ class TeamSupervisor:
         draft = Draft(board, self._rules())
         now = self._now()
         for todo in b.startable(draft):
-            if withdraw_unbound(draft, todo):
+            if withdraw_unbound(draft, todo) or self._held_back(draft, todo, now):
                 continue
             attempt = todo.attempt + 1
             run_id = f"{board.session}/{todo.id}/{board.control.branch}.{attempt}"
@@ -264,6 +268,19 @@ class TeamSupervisor:
         return Command(
             goto="approval", update=self._update(s.EXECUTE_TEAMS, Folded(draft.result(), draft.changes(), ()))
         )
+
+    def _held_back(self, draft: Draft, todo: SupervisorTodo, now: str) -> bool:
+        """Let a TODO not begin while the rules aren't known, nor ever where it isn't declared as it was planned."""
+        if self._law is None:
+            return False
+        if not self._law.current:
+            draft.control = replace(draft.control, held=True)
+            return True
+        why = self._law.why_not(todo)
+        if why:
+            metadata = {**todo.metadata, "rejected": True}
+            draft.put(todo.move(Status.FAILED, error=why, completed_at=now, metadata=metadata, approval=None))
+        return bool(why)
 
     async def _aggregate(self, state: MainSupervisorState) -> Command[Literal["generate_response"]]:
         board = Board.from_state(state)
@@ -291,8 +308,9 @@ class TeamSupervisor:
             if todo.result is not None and todo.result.get("digest")
         }
         planning = state.get("planning") or {}
-        language = Intent.from_dict(planning.get("intent") or {}).language
-        response = compose(state["query"], language, todos, results, planning.get("errors", ()))
+        intent = Intent.from_dict(planning.get("intent") or {})
+        errors = planning.get("errors", ())
+        response = compose(state["query"], intent.language, todos, results, errors, intent.notes)
         digest = await self._artifacts.put(response.to_dict())
         update = {
             "response": {"digest": digest, "summary": response.summary, "outcome": response.outcome},

@@ -52,4 +52,5 @@ def picture(
         owned=owned,
         busy=busy,
         highest=board.control.highest,
+        problem=setup.law.problem,
     )

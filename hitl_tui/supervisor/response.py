@@ -24,6 +24,7 @@ DONE, PARTIAL, FAILED = "done", "partial", "failed"
 _WORDS = {
     "en": {
         "answer": "Answer",
+        "remarks": "About the plan",
         "evidence": "Evidence",
         "absent": "Not found",
         "also": "Also found",
@@ -40,6 +41,7 @@ _WORDS = {
     },
     "ko": {
         "answer": "답변",
+        "remarks": "계획에 대해 알아 둘 점",
         "evidence": "근거",
         "absent": "찾지 못한 것",
         "also": "그 밖에 찾은 곳",
@@ -67,6 +69,7 @@ class Response:
         citations: `{"path", "line", "end_line", "quote", "page"}`, without repetition, best first.
         files: workspace-relative paths written by teams.
         outcome: `done`, `partial` (something was rejected, skipped or blocked) or `failed`.
+        remarks: what the planner said of its plan, such as what of the query it leaves out, a sentence each.
     """
 
     text: str
@@ -74,6 +77,7 @@ class Response:
     citations: tuple[Mapping[str, Any], ...] = ()
     files: tuple[str, ...] = ()
     outcome: str = DONE
+    remarks: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         return {
@@ -82,6 +86,7 @@ class Response:
             "citations": [dict(c) for c in self.citations],
             "files": list(self.files),
             "outcome": self.outcome,
+            "remarks": list(self.remarks),
         }
 
 
@@ -91,10 +96,12 @@ def compose(
     todos: Sequence[SupervisorTodo],
     results: Mapping[str, Mapping[str, Any]],
     errors: Sequence[str] = (),
+    remarks: Sequence[str] = (),
 ) -> Response:
-    """Return the answer: a short one first, then what it rests on, what isn't there, and what was not done.
+    """Return the answer: a short one first, then what was left out or not done, what it rests on, what isn't there.
 
-    Where several commands ran, or one deleted something, the answer says first what they did and measured.
+    Where several commands ran, or one deleted something, the answer says first what they did and measured. What the
+    planner remarked stands here in every mode (C4): where the plan isn't asked about, nobody has read it before.
 
     Args:
         query: what was asked.
@@ -102,6 +109,7 @@ def compose(
         todos: in plan order.
         results: `TeamResult` dicts by TODO id; a `brief` in their data says what comes first.
         errors: why no plan could be made.
+        remarks: what a person should know of the plan, a sentence each.
     """
     words = _WORDS.get(language, _WORDS["en"])
     if errors:
@@ -115,17 +123,17 @@ def compose(
     said = [_Told(t, _brief(results.get(t.id), words, deed=t.id in runs)) for t in [*leaves, *behind]]
     answering = _answering(said, len(leaves))
     answer = _answer(answering, words, deeds) if done else words["nothing"]
-    sections = [(words["answer"], answer)]
+    sections = [(words["answer"], answer), (words["remarks"], _listed(remarks))]
     undone = [t for t in todos if t.status in (Status.SKIPPED, Status.FAILED, Status.BLOCKED)]
     sections.append((words["open"], "\n".join(_undone(t, words, language) for t in undone)))
     sections.append((words["evidence"], _evidence(said, answering, words)))
     in_order = sorted(said, key=lambda one: done.index(one.todo))
     absent = list(dict.fromkeys(text for one in in_order for text in _absent(one, results)))
-    sections.append((words["absent"], "\n".join(f"- {text}" for text in absent)))
+    sections.append((words["absent"], _listed(absent)))
     ordered = [results[t.id] for t in [*leaves, *behind] if t.id in results]
     citations = _citations(ordered)
     files = tuple(dict.fromkeys(f for r in results.values() for f in r.get("files", ())))
-    sections.append((words["files"], "\n".join(f"- {f}" for f in files)))
+    sections.append((words["files"], _listed(files)))
     sections.append((words["sources"], _sources(citations, "\n".join(text for _, text in sections))))
     return Response(
         text="\n\n".join(f"## {title}\n\n{text}" for title, text in sections if text) + "\n",
@@ -133,6 +141,7 @@ def compose(
         citations=citations,
         files=files,
         outcome=_outcome(todos),
+        remarks=tuple(remarks),
     )
 
 
@@ -240,6 +249,10 @@ def _sources(citations: Sequence[Mapping[str, Any]], text: str) -> str:
     """Return the places that were cited and stand nowhere in the text above."""
     kept = [c for c in citations if not re.search(re.escape(_place(c)) + r"(?!\d)", text)]
     return "\n".join(f"{n}. {_label(c)}" for n, c in enumerate(kept, start=1))
+
+
+def _listed(texts: Sequence[str]) -> str:
+    return "\n".join(f"- {text}" for text in texts)
 
 
 def _body(text: str) -> str:

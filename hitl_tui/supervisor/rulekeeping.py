@@ -11,6 +11,7 @@ from pathlib import Path
 from hitl_tui.config import standing
 from hitl_tui.core.errors import ConfigError, HitlError, Refused
 from hitl_tui.core.policy import Mode
+from hitl_tui.core.safe_text import one_line
 from hitl_tui.supervisor.session import Session
 
 log = logging.getLogger(__name__)
@@ -24,7 +25,7 @@ async def keep_rules(session: Session, path: Path, now: Callable[[], str]) -> No
         path: the file with the rules, read anew whenever something is asked.
         now: the clock.
     """
-    workspace, said = session.setup.info.workspace, ""
+    workspace, said, idle = session.setup.info.workspace, "", set[str]()
     seen = session.snapshot
     try:
         while True:
@@ -35,6 +36,10 @@ async def keep_rules(session: Session, path: Path, now: Callable[[], str]) -> No
                 if error.message != said:
                     log.warning("no standing rule holds: %s", error.message)
                 said = error.message
+            for rule in standing.without_team(rules, workspace, session.setup.planner.agents):
+                if rule.id not in idle:
+                    log.warning("rule %s allows nothing: there is no team %s here", rule.id, one_line(rule.team, 60))
+                    idle.add(rule.id)
             asked = [question.view.request for question in seen.questions]
             for decision in standing.decisions(asked, Mode(seen.mode), workspace, rules, now()):
                 with suppress(Refused):

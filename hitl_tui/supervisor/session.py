@@ -35,6 +35,7 @@ from hitl_tui.supervisor.face import Desk, Watched, run_thread
 from hitl_tui.supervisor.graph import TeamSupervisor, config_of
 from hitl_tui.supervisor.history import CheckpointInfo, History
 from hitl_tui.supervisor.inbox import event_of
+from hitl_tui.supervisor.obeying import Obedience, refuse_unlawful
 from hitl_tui.supervisor.picture import picture
 from hitl_tui.supervisor.record import check_record, created
 from hitl_tui.supervisor.restoring import go_back, left_head
@@ -59,7 +60,9 @@ class Session:
         self.artifacts: ArtifactStore = setup.folder.artifacts(setup.secrets)
         self._saver = saver
         self.history = History(saver, setup.info.id)
-        self._supervisor = TeamSupervisor(setup.planner, lambda: setup.rules, self.artifacts, saver, setup.now)
+        self._supervisor = TeamSupervisor(
+            setup.planner, lambda: setup.rules, self.artifacts, saver, setup.now, setup.law
+        )
         self._dispatcher = LocalDispatcher(
             RunServices(
                 saver=saver,
@@ -87,7 +90,9 @@ class Session:
         self._publishing = asyncio.Lock()
         self._begun_before: frozenset[str] = frozenset()
         durable = partial(make_durable, setup.folder.checkpoints)
-        self.desk = Desk(setup.ledger, setup.info.id, setup.secrets, setup.now, durable)
+        lawful = partial(refuse_unlawful, setup.law, lambda: self._board().control.policy_version)
+        self.desk = Desk(setup.ledger, setup.info.id, setup.secrets, setup.now, durable, lawful)
+        self._obedience = Obedience(setup, activity, self.desk)
 
     @classmethod
     @asynccontextmanager
@@ -207,7 +212,8 @@ class Session:
                 if await self.advance():
                     lively = loop.time()
                 poll = _POLL if loop.time() - lively < _LIVELY else _POLL_AT_REST
-                await self.setup.ledger.wait(self.id, self._board().control.cursor, self._questions.patience, poll)
+                patience = self._obedience.patience(self._questions.patience)
+                await self.setup.ledger.wait(self.id, self._board().control.cursor, patience, poll)
         except Exception as error:
             log.exception("session %s stopped", self.id)
             known = isinstance(error, HitlError)
@@ -220,6 +226,10 @@ class Session:
         if restored:
             await self._restore(branch)
             branch = Branch(branch.number)
+        other = await self._obedience.look()
+        control = self._board().control
+        if control.branch == branch.number and control.cursor >= self._known:
+            await self._obedience.obey(control, todos=self._board().all() if restored else ())
         delivered = await self._deliver(branch)
         asked = False
         control = self._board().control
@@ -228,7 +238,7 @@ class Session:
             await self._keep_running()
             async with self._publishing:  # a preview that ends meanwhile would show what was asked by half
                 asked = await self._questions.ask(self._board())
-        happened = restored or delivered or asked
+        happened = restored or delivered or asked or other
         if happened or self._questions:
             await self._publish(happened=happened)
         return delivered or restored
@@ -361,15 +371,12 @@ class Session:
             if not await self.history.head():  # a power cut took everything
                 await self._supervisor.execute(query, self.id, mode=self.setup.mode)
             await self._restore(branch)
+        begins = not await self.history.head()
         self._take(await self._supervisor.execute(query, self.id, mode=self.setup.mode))
         self._begun_before = frozenset(todo.run_id for todo in self._board().all() if todo.attempt)
-        control = self._board().control
-        version, concurrency = self.setup.policy.version, self.setup.concurrency
-        if (control.policy_version, control.concurrency) != (version, concurrency):
-            data = {"policy_version": version, "concurrency": concurrency}
-            key = f"configured:{version}:{concurrency}:{control.cursor}:{control.branch}"
-            await self.desk.post(EventKind.CONFIGURED, data, by="supervisor", event_id=key)
-        pending = await self.setup.ledger.after(self.id, control.cursor, branch.number)
+        board = self._board()
+        await self._obedience.obey(board.control, begins=begins, todos=board.all())
+        pending = await self.setup.ledger.after(self.id, self._board().control.cursor, branch.number)
         self._known = pending[-1].seq if pending else 0
         await self.advance()
         await self._publish(happened=True)

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from hitl_tui.core.board import Rules
-from hitl_tui.core.policy import Mode, Policy
+from hitl_tui.core.policy import Mode
 from hitl_tui.ledger.contract import Ledger
 from hitl_tui.supervisor.clock import utc_now
+from hitl_tui.supervisor.law import Law
 from hitl_tui.supervisor.storage import SessionFolder, SessionInfo
 from hitl_tui.teams.contract import Team
 
@@ -27,8 +28,7 @@ class SessionSetup:
         ledger: the record of all sessions.
         planner: makes and changes plans.
         team: gives a team by name.
-        policy: the workspace's rules.
-        concurrency: TODOs that may run at once.
+        law: the workspace's rules, and how many TODOs may run at once.
         mode: mode of a session that begins now.
         secrets: declared secrets, by name.
         now: the clock.
@@ -40,8 +40,7 @@ class SessionSetup:
     ledger: Ledger
     planner: PlanningAgent
     team: Callable[[str], Team]
-    policy: Policy
-    concurrency: int
+    law: Law
     mode: Mode
     secrets: Mapping[str, str]
     now: Callable[[], str] = utc_now
@@ -49,4 +48,4 @@ class SessionSetup:
 
     @property
     def rules(self) -> Rules:
-        return Rules(self.policy, self.concurrency)
+        return self.law.rules

@@ -179,6 +179,7 @@ class Snapshot:
         owned: this process owns the session.
         busy: something is on its way (events not applied, previews running).
         highest: the highest TODO number ever used.
+        problem: why nothing may begin now, one sentence; empty when it may.
     """
 
     session_id: str
@@ -200,6 +201,7 @@ class Snapshot:
     owned: bool = True
     busy: bool = False
     highest: int = 0
+    problem: str = ""
 
     @property
     def taken(self) -> tuple[str, ...]:
@@ -228,7 +230,8 @@ class Snapshot:
     @property
     def at_rest(self) -> bool:
         """Nothing goes on by itself: it waits for a person, or is finished."""
-        return not self.busy and not self.running and (bool(self.questions) or self.concluded)
+        stands = bool(self.questions) or self.concluded or bool(self.problem)
+        return not self.busy and not self.running and stands
 
     @property
     def current_todo_id(self) -> str:

@@ -25,6 +25,7 @@ from hitl_tui.supervisor.declared import declared, planner_of, registry_of
 from hitl_tui.supervisor.deleting import copies_with, delete, tidy
 from hitl_tui.supervisor.follower import Follower
 from hitl_tui.supervisor.given import LONGEST_TITLE, check_query, check_title, check_workspace, graph_title
+from hitl_tui.supervisor.law import FileLaw
 from hitl_tui.supervisor.record import created
 from hitl_tui.supervisor.rulekeeping import keep_rules
 from hitl_tui.supervisor.searching import has_words
@@ -104,7 +105,7 @@ class Workbench:
         config = declared(real)
         secrets = self._secrets(config)
         graphs = (graph,) if graph is not None else ()
-        await planner_of(registry_of(config, graphs), config, graphs, self._now).plan(text)
+        await planner_of(registry_of(config, graphs, real), config, graphs, self._now).plan(text)
         heads = {head.stream: head.n for head in await self.ledger.streams()}
         name = session_id or self.data.fresh_id(heads)
         if name in heads:
@@ -119,7 +120,7 @@ class Workbench:
         if graphs:
             folder.write_graphs(graphs)
         await self.ledger.record(name, *created(info), self._now())
-        return self._setup(info, config)
+        return self._setup(info)
 
     def setup(self, session_id: str) -> SessionSetup:
         """Return what an existing session is opened with.
@@ -129,7 +130,7 @@ class Workbench:
         """
         info = self.data.session(session_id).info()
         check_workspace(Path(info.workspace))
-        return self._setup(info, declared(Path(info.workspace)))
+        return self._setup(info)
 
     @asynccontextmanager
     async def session(self, setup: SessionSetup, query: str = "") -> AsyncIterator[Session | Follower]:
@@ -270,18 +271,19 @@ class Workbench:
         """
         return await asyncio.to_thread(copies_with, self.data, self.data.session(session_id))
 
-    def _setup(self, info: SessionInfo, config: WorkspaceConfig) -> SessionSetup:
+    def _setup(self, info: SessionInfo) -> SessionSetup:
+        law = FileLaw(Path(info.workspace))
+        config = declared(Path(info.workspace), law.opened)
         folder = self.data.session(info.id)
         graphs = folder.graphs()
-        registry = registry_of(config, graphs)
+        registry = registry_of(config, graphs, Path(info.workspace))
         return SessionSetup(
             info=info,
             folder=folder,
             ledger=self.ledger,
             planner=planner_of(registry, config, graphs, self._now),
             team=registry.get,
-            policy=config.policy,
-            concurrency=config.concurrency,
+            law=law,
             mode=Mode(info.mode) if info.mode else config.mode,
             secrets=self._secrets(config),
             now=self._now,

@@ -53,6 +53,7 @@ class Citation:
     page: int = 0
 
     def to_dict(self) -> dict[str, Any]:
+        """Return all fields as JSON values; `from_dict` gives back an equal citation."""
         return {
             "path": self.path,
             "line": self.line,
@@ -63,6 +64,7 @@ class Citation:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Citation:
+        """Return the citation these fields describe; a single line where no last one is given."""
         return cls(
             path=str(data["path"]),
             line=int(data["line"]),
@@ -98,6 +100,7 @@ class TeamResult:
     found: bool = True
 
     def to_dict(self) -> dict[str, Any]:
+        """Return all fields as JSON values; `from_dict` gives back an equal result."""
         return {
             "text": self.text,
             "data": self.data,
@@ -109,6 +112,7 @@ class TeamResult:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> TeamResult:
+        """Return the result these fields describe; what is missing gets its default."""
         return cls(
             text=str(data.get("text", "")),
             data=dict(data.get("data", {})),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import posixpath
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -12,11 +11,13 @@ from urllib.parse import quote
 from hitl_tui.core.safe_text import safe_text
 from hitl_tui.teams.brief import language_of
 from hitl_tui.teams.contract import Citation, TeamResult
+from hitl_tui.teams.markdown import fenced, literal, tamed
 
 TEXT_LIMIT = 200_000
 PASSAGE_LIMIT = 4_000
 LIST_LIMIT = 100
-_HEADING = re.compile(r" {0,3}(#{1,6})(?= |$)")
+_HIGHEST = 4
+"""Level of the highest heading in a team's own text, which stands under one of the third."""
 
 _WORDS: Mapping[str, Mapping[str, str]] = {
     "en": {
@@ -129,18 +130,6 @@ def _skipped(item: object) -> str:
     return ": ".join(_line(part, 300) for part in parts if part)
 
 
-def _literal(text: str) -> str:
-    """Return one line in which Markdown finds no markup."""
-    return re.sub(r"([\\`*\[\]<|!]|^[>#])", r"\\\1", text)
-
-
-def fenced(text: str) -> str:
-    """Return `text` as a Markdown block that nothing in it can end."""
-    longest = max((len(run) for run in re.findall(r"`+", text)), default=0)
-    fence = "`" * max(3, longest + 1)
-    return f"{fence}text\n{text.removesuffix(chr(10))}\n{fence}"
-
-
 @dataclass(slots=True)
 class _Notes:
     """Footnotes, numbered as they are first used.
@@ -161,7 +150,7 @@ class _Notes:
 
     def link(self, path: str, line: int, page: int) -> str:
         """Return a link to a line of a file, or its words where no relative link can reach it."""
-        label = _literal(safe_text(Citation(path, line, line, "", page).label, multiline=False))
+        label = literal(safe_text(Citation(path, line, line, "", page).label, multiline=False))
         if path.startswith("/") or ":" in path.split("/")[0]:
             return label
         target = quote(posixpath.relpath(path, self.folder or "."), safe="/.-_~", errors="replace")
@@ -170,7 +159,7 @@ class _Notes:
 
     def footnotes(self) -> Iterator[str]:
         for (path, line, _, page), number in self._numbers.items():
-            words = _literal(_line(self._quotes[number], 200))
+            words = literal(_line(self._quotes[number], 200))
             yield f"[^{number}]: {self.link(path, line, page)}" + (f" “{words}”" if words else "")
 
     def sources(self) -> Iterator[str]:
@@ -193,7 +182,7 @@ def compose(title: str, query: str, material: Sequence[Mapping[str, Any]], folde
     """
     words = _WORDS[language_of(query if query.strip() else title)]
     notes = _Notes(folder)
-    parts = [f"# {_literal(_line(title, 200))}"]
+    parts = [f"# {literal(_line(title, 200))}"]
     if query.strip():
         parts += [f"## {words['question']}", fenced(safe_text(query, limit=PASSAGE_LIMIT))]
     parts.append(f"## {words['findings']}")
@@ -210,16 +199,16 @@ def compose(title: str, query: str, material: Sequence[Mapping[str, Any]], folde
 
 
 def _finding(number: int, entry: Mapping[str, Any], notes: _Notes, words: Mapping[str, str]) -> Iterable[str]:
-    yield f"### {number}. {_literal(entry['summary'] or entry['todo_id'])}"
+    yield f"### {number}. {literal(entry['summary'] or entry['todo_id'])}"
     if entry["passages"]:
         for place in entry["passages"]:
-            heading = f" {_literal(place['heading'])}" if place["heading"] else ""
+            heading = f" {literal(place['heading'])}" if place["heading"] else ""
             yield f"{notes.link(place['path'], place['line'], place['page'])}{heading} {notes.mark(place)}"
             yield fenced(place["text"])
     elif entry["text"].strip():
-        yield _tamed(entry["text"].strip("\n"))
+        yield tamed(entry["text"].strip("\n"), _HIGHEST)
     shown = "" if entry["passages"] else " ".join(entry["text"].split())
-    steps = [f"- {_literal(line)}" for line, key in entry["steps"] if line and key not in shown]
+    steps = [f"- {literal(line)}" for line, key in entry["steps"] if line and key not in shown]
     if steps:
         yield f"{words['steps']}:"
         yield "\n".join(steps)
@@ -227,7 +216,7 @@ def _finding(number: int, entry: Mapping[str, Any], notes: _Notes, words: Mappin
     if marks and not entry["passages"]:
         yield f"{words['sources']}: {marks}"
     if entry["files"]:
-        yield f"{words['files']}: {', '.join(_literal(name) for name in entry['files'])}"
+        yield f"{words['files']}: {', '.join(literal(name) for name in entry['files'])}"
 
 
 def _missing(material: Sequence[Mapping[str, Any]], words: Mapping[str, str]) -> str:
@@ -235,38 +224,11 @@ def _missing(material: Sequence[Mapping[str, Any]], words: Mapping[str, str]) ->
     for entry in material:
         if not entry["found"]:
             said = entry["summary"] or _line(entry["text"], 300) or entry["todo_id"]
-            lines.append(f"- {_literal(said)}")
-        lines += [f"- {_literal(reason)}" for reason in entry["not_computed"] if reason]
-        lines += [f"- {_literal(name)} ({words['not_read']})" for name in entry["skipped"][:LIST_LIMIT]]
+            lines.append(f"- {literal(said)}")
+        lines += [f"- {literal(reason)}" for reason in entry["not_computed"] if reason]
+        lines += [f"- {literal(name)} ({words['not_read']})" for name in entry["skipped"][:LIST_LIMIT]]
         if (more := len(entry["skipped"]) - LIST_LIMIT) > 0:
             lines.append(f"- {words['more'].format(count=more)}")
     if not lines:
         return words["nothing_missing"] if material else words["no_inputs"]
     return "\n".join(dict.fromkeys(lines))
-
-
-def _tamed(markdown: str) -> str:
-    """Return Markdown of a team that fits under a third-level heading and loads nothing.
-
-    Headings go down so far that the highest is of the fourth level, HTML and images become text; code blocks stay as
-    they are, and one that was left open is closed.
-    """
-    lines, fence = [], ""
-    for line in markdown.split("\n"):
-        marker = re.match(r" {0,3}(`{3,}|~{3,})(.*)", line)
-        closes = marker and marker[1].startswith(fence) and not marker[2].strip()
-        lines.append((line, bool(fence or marker)))
-        if fence:
-            fence = "" if closes else fence
-        elif marker:
-            fence = marker[1]
-    levels = [len(found[1]) for line, code in lines if not code and (found := _HEADING.match(line))]
-    deeper = 4 - min(levels, default=4)
-    tamed = [line if code else _tamed_line(line, deeper) for line, code in lines]
-    return "\n".join([*tamed, fence] if fence else tamed)
-
-
-def _tamed_line(line: str, deeper: int) -> str:
-    if heading := _HEADING.match(line):
-        line = "#" * min(6, len(heading[1]) + deeper) + line[heading.end(1) :]
-    return re.sub(r"<(?=[A-Za-z/!?])", r"\\<", line).replace("![", r"\![")

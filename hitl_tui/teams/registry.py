@@ -29,12 +29,13 @@ class TeamRegistry:
     disabled: frozenset[str] = frozenset()
 
     @classmethod
-    def from_config(cls, config: WorkspaceConfig, extra: Sequence[Team] = ()) -> TeamRegistry:
+    def from_config(cls, config: WorkspaceConfig, extra: Sequence[Team] = (), workspace: str = "") -> TeamRegistry:
         """Return the built-in teams as a workspace declares them, and further ones.
 
         Args:
             config: the workspace's declarations.
             extra: teams of the embedding program.
+            workspace: its absolute path; empty where that isn't known.
 
         Raises:
             BadInput: two teams have one name.
@@ -51,7 +52,7 @@ class TeamRegistry:
             DocumentTeam(config.document.folder),
             CommandTeam(config.commands),
         )
-        teams = _by_name((*built_in, *(GraphTeam(graph) for graph in config.graphs.values()), *extra))
+        teams = _by_name((*built_in, *(GraphTeam(graph, workspace) for graph in config.graphs.values()), *extra))
         return cls(
             teams=MappingProxyType(teams),
             disabled=frozenset(name for name in teams if not config.enabled(name)),

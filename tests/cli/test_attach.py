@@ -114,7 +114,7 @@ def test_graphs_of_a_langgraph_json_are_attached_by_name(shell: Shell) -> None:
     plain = shell.run("run", "Find the cap.", "--json")
     assert plain.code == 3
     added = shell.run("do", plain.json["session_id"], "/todo add talk hello", "--json")
-    assert added.json["todo"]["arguments"] == {"input": {"text": "hello"}}
+    assert added.json["todo"]["arguments"]["input"] == {"text": "hello"}
 
 
 def test_graphs_declared_in_hitl_toml_are_teams(shell: Shell) -> None:

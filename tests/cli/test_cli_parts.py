@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import subprocess
@@ -15,6 +16,7 @@ from hypothesis import strategies as st
 
 from hitl_tui.cli.arguments import COMMANDS, parse
 from hitl_tui.cli.given import CONSOLE, plain
+from hitl_tui.cli.importing import importing
 from hitl_tui.cli.output import escaped, json_text
 from hitl_tui.cli.settings import data_folder, operator_name, workspace_folder
 from hitl_tui.core.errors import BadInput
@@ -35,6 +37,12 @@ def loaded(code: str, among: Iterable[str] = HEAVY) -> set[str]:
 
 def test_version_loads_nothing_heavy() -> None:
     assert loaded("from hitl_tui.cli import main; assert main(['--version']) == 0") == set()
+
+
+def test_a_starters_folder_is_made_without_the_engine(tmp_path: Path) -> None:
+    code = f"from hitl_tui.cli import main; assert main(['starter', 'lease', '--data', {str(tmp_path)!r}]) == 0"
+    assert loaded(code, ("textual", "langgraph", "langchain_core")) == set()
+    assert (tmp_path / "starters" / "lease" / "hitl.toml").is_file()
 
 
 def test_help_loads_nothing_heavy() -> None:
@@ -81,6 +89,23 @@ def test_options_with_well_formed_values_are_plain(pairs: list[tuple[str, str]])
         assert plain(argv) is None
     else:
         assert plain(argv) == expected
+
+
+@pytest.mark.parametrize(
+    ("argv", "said"),
+    [
+        (["audit", "BOGUS"], '"BOGUS" can\'t stand here; it has to be one of verify, head, export.'),
+        (["--mode", "fast"], '--mode can\'t be "fast"; it is one of step, plan, risk.'),
+        (["audit"], "The following arguments are required: verify|head|export."),
+        (["prune", "--keep"], "--keep: expected one argument."),
+        (["audit", "\x1b[2J" * 99], '"␛[2J'),
+    ],
+)
+def test_a_wrong_argument_is_told_in_the_words_of_a_person(argv: list[str], said: str) -> None:
+    with pytest.raises(BadInput) as caught:
+        parse(argv)
+    assert caught.value.message.startswith(said) and len(caught.value.message) < 200
+    assert caught.value.help.startswith("hitl-tui ")
 
 
 @pytest.mark.parametrize(
@@ -157,3 +182,10 @@ def test_the_name_is_never_empty(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delenv(variable, raising=False)
     monkeypatch.setattr("pwd.getpwuid", lambda uid: (_ for _ in ()).throw(KeyError(uid)))
     assert operator_name(None, {}) == f"uid-{os.getuid()}"
+
+
+def test_garbage_is_looked_for_again_after_an_import_whatever_came_of_it() -> None:
+    with pytest.raises(ImportError), importing():
+        assert not gc.isenabled()
+        raise ImportError
+    assert gc.isenabled()

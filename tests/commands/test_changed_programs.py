@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import hashlib
+import json
+import os
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from test_rules_commands import Desk, desk
 
+from hitl_tui.config.commands import CommandDeclaration
 from hitl_tui.config.load import parse_config
-from hitl_tui.core.errors import Refused
+from hitl_tui.core.errors import BadInput, Refused
 from hitl_tui.core.policy import Mode
 from hitl_tui.core.requests import Kind, Verdict
 from hitl_tui.supervisor.snapshot import Question
@@ -115,3 +119,28 @@ def test_programs_are_what_runs_and_not_what_it_works_on(tmp_path: Path) -> None
     )
     found = programs_of(parse_config(text, "hitl.toml").commands["all"], tmp_path)
     assert sorted(found) == ["begins", "run", "tools/a.py"]
+
+
+def declaring(*run: str) -> CommandDeclaration:
+    quoted = ", ".join(json.dumps(word) for word in run)
+    return parse_config(f"[teams.command_team.commands.c]\nrun = [{quoted}]\n", "t").commands["c"]
+
+
+def test_what_can_be_no_file_is_no_program(tmp_path: Path) -> None:
+    (tmp_path / "folder.sh").mkdir()
+    (tmp_path / "loop.sh").symlink_to(tmp_path / "loop.sh")
+    (tmp_path / "a.sh").write_text("echo")
+    words = ["echo " * 60, "x/" * 3_000, "folder.sh", "loop.sh", "a.sh/b.sh", "none.sh", "\udc80", "a.sh"]
+    with_nul = replace(declaring("sh", "x"), run=("sh", "a\0b", *words))
+    assert programs_of(with_nul, tmp_path) == {"a.sh": hashlib.sha256(b"echo").hexdigest()}
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root reads everything")
+def test_a_program_that_cannot_be_read_is_refused_in_a_sentence(tmp_path: Path) -> None:
+    (tmp_path / "a.sh").write_text("echo")
+    (tmp_path / "data.txt").write_text("1")
+    for path in tmp_path.iterdir():
+        path.chmod(0)
+    assert programs_of(declaring("cat", "data.txt"), tmp_path) == {}
+    with pytest.raises(BadInput, match=r"The program a\.sh can't be read: Permission denied\."):
+        programs_of(declaring("sh", "a.sh"), tmp_path)

@@ -18,7 +18,13 @@ from hitl_tui.commands.handler import CommandHandler
 from hitl_tui.commands.parser import parse
 from hitl_tui.commands.spec import SPECS
 from hitl_tui.config.load import load_config
+from hitl_tui.core.board import PLAN_ACCEPTED, Board, Control, Rules
+from hitl_tui.core.questions import questions
+from hitl_tui.core.requests import resolve
+from hitl_tui.core.todos import Priority, Status, SupervisorTodo
+from hitl_tui.ledger.records import RequestView
 from hitl_tui.supervisor.session import Session
+from hitl_tui.supervisor.snapshot import Snapshot, numbered
 from hitl_tui.supervisor.workbench import Workbench
 
 LEASE = Path(__file__).resolve().parents[2] / "examples" / "lease"
@@ -64,6 +70,25 @@ async def test_ids_of_todos_that_ask_come_first(scene: Scene) -> None:
     assert await scene.texts("/todo approve ") == ["todo_001", "todo_002"]
     first = (await scene.offer("/todo approve "))[0]
     assert first.help.startswith("asks · search_team")
+
+
+def test_todos_that_ask_come_in_the_order_they_ask_the_rest_in_the_plans() -> None:
+    statuses = {"todo_001": Status.PENDING, "todo_002": Status.WAITING_APPROVAL, "todo_003": Status.WAITING_APPROVAL}
+    todos = [
+        SupervisorTodo(i, f"Task {i}", status=s, rank=n, priority=Priority.CRITICAL if n == 3 else Priority.LOW)
+        for n, (i, s) in enumerate(statuses.items(), start=1)
+    ]
+    board = Board("s1", "why?", {t.id: t.to_state() for t in todos}, Control(plan=PLAN_ACCEPTED))
+    asked = numbered(RequestView(r, (), resolve(r, (), ""), {}) for r in questions(board, Rules()))
+    seen = Snapshot("s1", "why?", "/w", "step", "approval", 0, 0, "c", board.todos, asked)
+
+    offered = complete("/todo approve ", 14, seen)
+    assert [(c.text, c.help.split(" ")[0]) for c in offered] == [
+        ("todo_003", "asks"),
+        ("todo_002", "asks"),
+        ("todo_001", "pending"),
+    ]
+    assert [c.text for c in complete("/todo approve 2", 15, seen)] == ["todo_002"]
 
 
 async def test_only_todos_that_fit_are_offered(scene: Scene) -> None:

@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 import json
+import resource
+import sys
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from hitl_tui.commands.exporting import as_json, as_markdown, is_for_reading, write_for_reading
-from hitl_tui.core.errors import BadInput
+sys.path.insert(0, str(Path(__file__).parents[1] / "supervisor"))
+
+from session_support import Place, step
+
+from hitl_tui.commands.exporting import as_json, as_markdown, export_for_reading, is_for_reading, write_for_reading
+from hitl_tui.core.errors import BadInput, StorageError
+from hitl_tui.core.policy import Mode
 from hitl_tui.core.todos import Status, SupervisorTodo
 from hitl_tui.supervisor.snapshot import Snapshot
+from hitl_tui.supervisor.verdicts import verdicts_of
 from hitl_tui.teams.brief import EXPORTED
 from hitl_tui.teams.search.blocks import Unreadable
 from hitl_tui.teams.search.text import extract_bytes
@@ -36,8 +44,8 @@ def test_markdown_has_question_answer_and_plan_and_nothing_that_moves() -> None:
     text = as_markdown(snapshot({"text": f"# Answer\n\n5 percent {HOSTILE}"}))
     assert text.startswith("# Why?\n")
     for said in (
-        "5 percent a␛[2J",
-        "**todo_001** Find a␛[2J",
+        "5 percent a␛\\[2J",
+        "**todo_001** Find a␛\\[2J",
         "approved by anna␛",
         "found a␛",
         "Session s1, checkpoint c1.",
@@ -51,7 +59,9 @@ def test_markdown_is_in_the_language_of_the_question() -> None:
     asked = replace(snapshot({"text": "## 답변\n\n5%"}), query="상한은 얼마인가?")
     text = as_markdown(asked)
     assert "## 계획\n" in text and "(search_team): 완료\n" in text
-    assert "  - 승인: anna␛" in text and "세션 s1, 체크포인트 c1." in text
+    assert (
+        "  - anna␛" in text and "님이 승인함, 2026-01-01 00:00:00 UTC\n" in text and "세션 s1, 체크포인트 c1." in text
+    )
     assert "끝나지 않았습니다" in as_markdown(replace(asked, response=None))
 
 
@@ -86,3 +96,67 @@ def test_a_name_that_promises_another_kind_of_file_is_refused(name: str) -> None
         is_for_reading(Path(name))
     assert all(kind in caught.value.message for kind in (".hitl", ".md", ".json"))
     assert "\x1b" not in caught.value.message
+
+
+async def test_a_file_to_read_says_who_or_what_let_each_step_run_and_when(tmp_path: Path) -> None:
+    """Somebody who reads it later sees what a mode let run, what a person allowed or refused, and by which way."""
+    steps = (step("low", "a"), step("high", "b"), step("high", "c"), step("high", "d"), step("high", "e", "d"))
+    place = Place(tmp_path, *steps)
+    place.mode = Mode.RISK
+    async with place.open() as op:
+        await op.rest()
+        await op.person("ben").handle("/todo approve 2")
+        await op.say("/todo reject 3 too much", "/todo skip 5 no need", "/todo skip 4")
+        await op.rest()
+        assert set(op.statuses.values()) == {"completed", "failed", "skipped"}
+        written = await export_for_reading(op.session, tmp_path / "a.md")
+        kept = json.loads((await export_for_reading(op.session, tmp_path / "a.json")).read_text())["decisions"]
+        korean = as_markdown(replace(op.now, query="지워줘"), await verdicts_of(op.session.desk.ledger, "s1"))
+    parts = written.read_text().partition("\n\nSession")[0].split("- **todo_")
+    for part, told in zip(
+        parts[1:],
+        (
+            "(low): completed\n  - let run by mode risk (nobody was asked) at 2026-01-01 00:00:00 UTC\n",
+            "(high): completed\n  - approved by ben (test) at 2026-01-01 00:00:00 UTC\n",
+            "(high): rejected\n  - rejected by ann (test) at 2026-01-01 00:00:00 UTC: “too much”\n",
+            "(high): skipped\n  - skipped by ann (test) at 2026-01-01 00:00:00 UTC: “User skipped”\n",
+            "(high): skipped\n  - skipped by ann at 2026-01-01 00:00:00 UTC: “no need”\n",
+        ),
+        strict=True,
+    ):
+        assert told.rstrip() in part and part.count(" by ") == 1
+    assert [(d["todo_id"], d["verdict"], d["by"], d["channel"]) for d in kept] == [
+        ("todo_001", "approve", "mode risk", "mode"),
+        ("todo_002", "approve", "ben", "test"),
+        ("todo_003", "reject", "ann", "test"),
+        ("todo_004", "skip", "ann", "test"),
+    ]
+    for told in ("묻지 않고 모드 risk에 따라 실행함", "ann (test) 님이 거부함", "“사용자가 건너뜀”", ": 거부됨\n"):
+        assert told in korean
+
+
+async def test_a_file_to_read_tells_what_was_decided_about_the_plan_and_the_past_of_a_copy(tmp_path: Path) -> None:
+    place = Place(tmp_path, step("low", "a"))
+    place.mode = Mode.PLAN
+    async with place.open() as op:
+        await op.rest()
+        await op.say("/plan approve")
+        seen = await op.rest()
+        await op.say(f"/checkpoint restore {(await op.session.checkpoints(2))[1].checkpoint_id}")
+        text = as_markdown(op.now, await verdicts_of(op.session.desk.ledger, "s1"))
+    assert "- the plan: approved by ann (test) at 2026-" in text
+    assert "- ann went back to an earlier checkpoint at 2026-" in text
+    assert "  - let run by mode plan (nobody was asked) at 2026-" in as_markdown(seen)  # by its state alone
+
+
+def test_half_a_file_is_not_left_behind(tmp_path: Path) -> None:
+    target = tmp_path / "answer.md"
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100, hard))  # what a full disk does
+    try:
+        with pytest.raises(StorageError, match="can't be written"):
+            write_for_reading(snapshot({"text": "long " * 100}), target)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert not target.exists()
+    assert write_for_reading(snapshot({"text": "long " * 100}), target).read_text().count("long") == 100

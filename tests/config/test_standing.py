@@ -21,6 +21,7 @@ from hitl_tui.config.standing import (
     objection,
     parse_rules,
     rule_for,
+    without_team,
 )
 from hitl_tui.core.digest import digest
 from hitl_tui.core.errors import BadInput, ConfigError, StorageError
@@ -163,6 +164,16 @@ def test_no_text_breaks_out_of_its_place(shown: str, by: str) -> None:
 BASE = '[[policy]]\nteam = "command_team"\nrisk = "medium"\ndecision = "allow"\nworkspace = "/w"\n'
 
 
+def test_a_rule_for_a_graph_is_kept_and_one_whose_team_is_gone_hinders_nothing(tmp_path: Path) -> None:
+    path, request = tmp_path / "rules.toml", asked()
+    graph = replace(made(request), team="mailer", command="")
+    assert change_rules(path, lambda rules: (*rules, graph, made(request))) == load_rules(path)
+    rules = load_rules(path)
+    assert answered(request, *rules) == 1
+    assert without_team(rules, WORKSPACE, ["command_team"]) == [graph]
+    assert without_team(rules, WORKSPACE, ["command_team", "mailer"]) == without_team(rules, "/else", []) == []
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [
@@ -171,7 +182,7 @@ BASE = '[[policy]]\nteam = "command_team"\nrisk = "medium"\ndecision = "allow"\n
         (BASE.replace('"/w"', '"w"'), "absolute path"),
         (BASE + "quorum = 2\n", "only allow"),
         (BASE + 'tem = "x"\n', "tem"),
-        (BASE.replace("command_team", "comand_team"), "command_team"),
+        (BASE.replace("command_team", ""), "command_team"),
         (BASE + "by = 3\n", "must be texts"),
         (BASE + 'until = "2030-01-31T12:00"\n', "with its zone"),
         ("[defaults]\nmode = 'risk'\n", "nothing but"),

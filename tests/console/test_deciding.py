@@ -272,10 +272,13 @@ async def test_a_new_session_that_cannot_begin_leaves_the_open_one(tmp_path: Pat
     workspace = command_workspace(tmp_path / "w")
     async with console(tmp_path / "d", workspace, query="The cap") as c:
         await c.asked()
+        sound = (workspace / "hitl.toml").read_text()
         (workspace / "hitl.toml").write_text("nonsense = 1\n")
         await c.send("/new What else?")
         await c.until(lambda: "nonsense" in c.message, "the error")
         assert c.app.screen is c.session
+        (workspace / "hitl.toml").write_text(sound)
+        await c.until(lambda: not c.snapshot.problem, "it can be read again")
         await c.asked()
         await c.send("/todo approve")
         await c.until(lambda: c.status("todo_001") == Status.COMPLETED, "the search")

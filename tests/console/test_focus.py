@@ -11,6 +11,7 @@ from textual import events
 from hitl_tui.console.screens.dialogs import Words
 from hitl_tui.console.widgets.bars import HeaderBar
 from hitl_tui.console.widgets.choices import Actions
+from hitl_tui.console.widgets.prompt import Prompt
 from hitl_tui.core.todos import Status
 
 
@@ -256,3 +257,19 @@ async def test_impossible_actions_say_why(tmp_path: Path) -> None:
         await c.press("5")
         assert "nothing to respond to" in c.message
         assert c.session.query_one("#place-5").has_class("-off")
+
+
+@pytest.mark.parametrize("line", ["/todos", "what now", "report please", "though", "한도"])
+async def test_words_typed_at_a_question_where_they_mean_nothing_go_to_the_prompt_whole(
+    tmp_path: Path, line: str
+) -> None:
+    async with console(tmp_path, query=RISE) as c:
+        await c.asked()
+        await c.to_question()
+        c.clock.rest()
+        await c.press(*({" ": "space", "/": "slash"}.get(character, character) for character in line))
+        assert c.session.query_one(Prompt).text == line
+        await c.press("ctrl+g")
+        await c.press("slash")
+        assert c.session.query_one(Prompt).text == f"{line}/", "a command begins without a pause, too"
+        assert c.status("todo_001") == Status.WAITING_APPROVAL

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from pathlib import Path
 
@@ -138,6 +139,50 @@ def test_no_default_key_of_a_decision_is_one_that_never_decides() -> None:
     specs = {s.id: s for s in KEYS}
     for number in (1, 2, 3, 4, 5):
         assert not {"enter", "escape", "ctrl+d", "ctrl+c"} & set(specs[f"question.{number}"].keys.split(","))
+
+
+HABITS = (
+    "ctrl+[ shift+enter ctrl+enter alt+y return <ignore> backspace ctrl+h shift+tab ctrl+m ctrl+ㅡ ctrl+j ctrl+i "
+    "ctrl+3 ctrl+shift+m ctrl+d ctrl+w delete pagedown super+v"
+)
+
+
+@pytest.mark.parametrize("key", HABITS.split())
+def test_what_is_pressed_by_habit_or_arrives_as_such_a_key_never_decides(tmp_path: Path, key: str) -> None:
+    for binding in ("question.1", "choosing.send", "confirm.yes"):
+        found = keymap(tmp_path, f'"{binding}" = ["f12", "{key}"]\n')
+        assert found.changed == {}
+        assert len(found.problems) == 1 and f'keys.toml: "{binding}" was left as it is' in found.problems[0]
+        assert "never decides anything" in found.problems[0]
+    assert keymap(tmp_path, '"question.1" = ["f12", "ctrl+s", "Y"]\n').problems == ()
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"a = " + b"[" * 5_000, "it is nested too deeply"),
+        (b"a." * 3_000 + b"b = 1", 'there is no binding "a.a.'),
+        (b'"question.1" = ' + b"[" * 200 + b"]" * 200, "is no key"),
+        (b'"' + b"x" * 40_000 + b'" = "y"', "there is no binding"),
+        (b"#" * 60_000, "it is larger than 50,000 bytes"),
+        (b"\x7fELF\x02\xff\x00", "it is no text in UTF-8"),
+    ],
+    ids=["nested", "dotted", "list", "name", "huge", "binary"],
+)
+def test_no_file_keeps_the_console_from_starting(tmp_path: Path, content: bytes, said: str) -> None:
+    path = tmp_path / "keys.toml"
+    path.write_bytes(content)
+    found = load_keymap(path)
+    assert (found.specs, dict(found.changed)) == (KEYS, {})
+    assert said in "".join(found.problems) and len(found.problems) == 1 and len(found.problems[0]) < 300
+
+
+def test_what_is_no_file_is_told(tmp_path: Path) -> None:
+    folder, pipe, loop = tmp_path / "folder", tmp_path / "pipe", tmp_path / "loop"
+    folder.mkdir()
+    os.mkfifo(pipe)
+    loop.symlink_to(loop)
+    assert all(len(load_keymap(path).problems) == 1 for path in (folder, pipe, loop))
 
 
 async def test_remapped_keys_work_and_are_shown(tmp_path: Path) -> None:

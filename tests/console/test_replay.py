@@ -128,10 +128,11 @@ async def test_stepping_shows_the_plan_as_it_was_and_runs_nothing(tmp_path: Path
 async def test_decisions_are_found_and_say_who(tmp_path: Path) -> None:
     async with replayed(tmp_path) as r:
         await r.press("left_square_bracket")
-        assert "approve 002 · by ops (console)" in r.where
+        assert "approve 002 분석: 집주인이 전세금 3억을… · by ops (console)" in r.where
         await r.press("left_square_bracket")
-        assert "approve 001 · by ops (console)" in r.where
-        assert "decided approve 001 · by ops (console)" in r.text
+        assert "approve 001 " in r.where and "… · by ops (console)" in r.where
+        decided = next(line for line in r.text.split("\n") if line.startswith("decided"))
+        assert decided.startswith("decided approve 001 ") and "by ops (console)" in r.text
         assert "? asks → ○ approved" in r.text
         here = r.number
         await r.press("left_square_bracket")
@@ -276,7 +277,7 @@ async def test_a_fork_is_another_session_that_asks_the_same(tmp_path: Path) -> N
         await c.press("f5")
         await c.until(lambda: isinstance(c.app.screen, ReplayScreen), "replay")
         await r.settle()
-        while "approve 001 · by ops (console)" not in r.where:
+        while not ("approve 001 " in r.where and "by ops (console)" in r.where):
             assert c.message == ""
             await r.press("left_square_bracket")
         await c.press("escape")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import shutil
 import sqlite3
 import sys
 from collections.abc import AsyncIterator, Callable
@@ -225,6 +226,16 @@ async def test_differences_of_a_moment_and_of_two_marks(store_file: Path) -> Non
         assert "mark and this moment" in o.rows
         await o.press("1")
         assert "next" in o.rows
+
+
+@pytest.mark.long
+async def test_a_difference_names_the_key_that_marks_as_it_is_mapped(store_file: Path, tmp_path: Path) -> None:
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "keys.toml").write_text('"replay.mark" = "f12"', encoding="utf-8")
+    async with opened(Path(shutil.copy(store_file, tmp_path))) as o:
+        await o.open("forked")
+        await o.press("2")
+        assert "F12 marks another to compare" in o.rows
 
 
 async def test_a_store_is_never_forked_or_restored(store_file: Path) -> None:

@@ -47,3 +47,11 @@ def test_a_folder_is_named_only_where_something_is_relative_to_it() -> None:
     assert rows({"input": {"n": 1}}, "go")[-1][0] == "input"
     assert rows({"title": "T", "path": "reports/t.md"}, "go")[-1] == ("in", "/srv/lease")
     assert rows({"documents": ["."]}, "go", "")[-1][0] == "documents"
+
+
+def test_an_input_given_as_json_is_shown_once_and_whole() -> None:
+    """The task of an attached graph spells its input; another text beside an input stays."""
+    arguments = {"input": {"to": "ann@example.com", "n": 1}}
+    shown = rows(arguments, '{"n": 1, "to": "ann@example.com"}', "")
+    assert [label for label, _ in shown] == ["input"] and "ann@example.com" in shown[0][1]
+    assert rows(arguments, '{"n": true, "to": "ann@example.com"}', "")[0][0] == "task"

@@ -257,3 +257,16 @@ def test_an_ansi_theme_needs_no_variables_of_textual(tmp_path: Path) -> None:
 def test_a_theme_is_chosen_by_the_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HITL_THEME", "light")
     assert HitlApp(ConsoleOptions(tmp_path)).theme == "light"
+
+
+def test_a_theme_file_that_is_nested_too_deeply_or_no_file_is_left_out(tmp_path: Path) -> None:
+    (tmp_path / "deep.toml").write_text("a = " + "[" * 5_000)
+    (tmp_path / "huge.toml").write_text("#" * 60_000)
+    (tmp_path / "folder.toml").mkdir()
+    found = load_themes([tmp_path])
+    assert found.themes == {}
+    assert [said.split(": ")[1] for said in found.problems] == [
+        "it is nested too deeply.",
+        "it is no file.",
+        "it is larger than 50,000 bytes.",
+    ]

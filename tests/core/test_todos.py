@@ -65,6 +65,17 @@ TODOS = st.builds(
     missing=st.lists(IDS, max_size=2).map(tuple),
 )
 
+PLACED = st.builds(
+    SupervisorTodo,
+    id=IDS,
+    name=st.just("step"),
+    status=st.sampled_from(Status),
+    priority=st.sampled_from(Priority),
+    dependencies=st.lists(IDS, max_size=3).map(tuple),
+    rank=SECONDS,
+)
+"""What a plan as a whole goes by: made many times faster than TODOs with all there is to them."""
+
 
 def todo(number: int, **changes: Any) -> SupervisorTodo:
     plain = SupervisorTodo(id=f"todo_{number:03d}", name=f"step {number}", rank=float(number))
@@ -146,7 +157,7 @@ def test_settled_is_what_moves_no_further_by_itself() -> None:
     assert [s for s in Status if todo(1, status=s).settled] == [s for s in Status if s in SETTLED]
 
 
-@given(st.lists(TODOS, max_size=6, unique_by=lambda t: t.id))
+@given(st.lists(PLACED, max_size=6, unique_by=lambda t: t.id))
 def test_next_executable_is_ready_and_nothing_ready_comes_before_it(todos: list[SupervisorTodo]) -> None:
     manager = TodoManager(todos)
     status = {one.id: one.status for one in todos}
@@ -163,7 +174,7 @@ def test_next_executable_is_ready_and_nothing_ready_comes_before_it(todos: list[
         assert (order[found.priority.value], found.rank) == min(ready)
 
 
-@given(st.lists(TODOS, max_size=8, unique_by=lambda t: t.id))
+@given(st.lists(PLACED, max_size=8, unique_by=lambda t: t.id))
 def test_the_summary_counts_each_once_but_waiting_as_pending_too(todos: list[SupervisorTodo]) -> None:
     counts = TodoManager(todos).summary()
     waiting = sum(one.status is Status.WAITING_APPROVAL for one in todos)

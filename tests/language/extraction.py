@@ -61,7 +61,6 @@ EXTRA = (
     'There is no command "/{0}"; after /{1} comes one of {2}.',
     "The following arguments are required: {0}.",
     "Unrecognized arguments: {0}.",
-    "{0}: invalid choice: {1} (choose from {2}).",
     "{0}: expected one argument.",
     "{0}: expected at least one argument.",
     "{0}: ignored explicit argument {1}.",

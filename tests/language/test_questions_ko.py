@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 from test_plain import question
 
 from hitl_tui.console.asking import body, details
+from hitl_tui.console.words import command_words
 from hitl_tui.core.requests import Kind
 from hitl_tui.language import render, using
-from hitl_tui.repl.plain import question_lines
+from hitl_tui.repl.plain import filled, question_lines
 
 OURS = ("Nothing was written.", "superseded", "The mode is step.", "There is nothing to prune.", "in_progress")
 """Sentences and words of ours, which an agent could put into its arguments."""
@@ -44,3 +46,20 @@ def test_nothing_of_a_subject_is_translated(sentence: str, kind: Kind) -> None:
     assert any(sentence in text for text in shown["ko"][0])
     with using("ko"):
         assert render(sentence) != sentence
+
+
+@pytest.mark.parametrize("words", [command_words, filled])
+def test_what_a_person_puts_into_a_command_is_named_in_korean_and_the_command_stays(
+    words: Callable[[str], str],
+) -> None:
+    given = ("/todo reject todo_001 REASON", "/todo skip todo_001 [REASON]", "/answer todo_001 edit NAME=VALUE…")
+    with using("ko"):
+        said = [words(command) for command in (*given, "/answer todo_001 respond TEXT", "/answer todo_001 1 DECISION")]
+    assert said == [
+        "/todo reject todo_001 이유",
+        "/todo skip todo_001 [이유]",
+        "/answer todo_001 edit 이름=값…",
+        "/answer todo_001 respond 글",
+        "/answer todo_001 1 결정",
+    ]
+    assert [words(command) for command in given] == list(given)

@@ -248,7 +248,7 @@ async def kinds(root: Path, language: str) -> Screens:
         await c.until(lambda: not c.panel.questions and c.snapshot.concluded, "the analysis")
         await c.send("/todo add document_team " + CAP[language][0])
         await c.asked(1)
-        await c.until(lambda: not c.panel._awaited, "the draft")
+        await c.until(lambda: c.panel.complete, "the draft")
         yield await top(c, "question-file")
         await c.send(f"/todo skip {c.panel.questions[0].todo_id}")
         await c.until(lambda: not c.panel.questions, "it was skipped")

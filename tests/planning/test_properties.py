@@ -20,7 +20,7 @@ from hitl_tui.planning.rulefile import load_rules
 from hitl_tui.planning.rules import RulePlanner
 
 RULES = load_rules()
-AGENT = PlanningAgent(agents(), RulePlanner(COMMANDS, RULES), now=lambda: "2026-03-01T09:00:00+00:00")
+AGENT = PlanningAgent(agents(), RulePlanner(COMMANDS), now=lambda: "2026-03-01T09:00:00+00:00")
 
 VOCABULARY = """
 검색 조회 분석 분석도 보고서 보고서는 추가해줘 빼줘 빼고 건너뛰어줘 먼저 나중에 끝나면

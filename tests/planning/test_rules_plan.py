@@ -323,7 +323,10 @@ async def test_disabled_agent_is_planned_without() -> None:
     planned = await agent("analysis_team").plan(S1_KO)
     assert kinds(planned) == ["search"]
     assert planned.intent.type == "comprehensive"
-    assert planned.notes == ("analysis_team is disabled, so the plan goes without it.",)
+    assert planned.notes == ("analysis_team 팀이 꺼져 있어 빼고 계획했습니다.",)
+    assert (await agent("analysis_team").plan(S1_EN)).notes == (
+        "analysis_team is disabled, so the plan goes without it.",
+    )
 
 
 async def test_disabled_search_leaves_an_analysis_that_depends_on_nothing() -> None:

@@ -36,7 +36,7 @@ def bind_command(text: str, parameters: Mapping[str, Any]) -> dict[str, Any]:
 
 COMMAND_TEAM = replace(agents()["command_team"], bind=bind_command)
 AGENT = PlanningAgent(
-    {**agents(), "command_team": COMMAND_TEAM}, RulePlanner(COMMANDS, RULES), now=lambda: "2026-03-01T09:00:00+00:00"
+    {**agents(), "command_team": COMMAND_TEAM}, RulePlanner(COMMANDS), now=lambda: "2026-03-01T09:00:00+00:00"
 )
 
 

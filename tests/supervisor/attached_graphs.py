@@ -241,12 +241,12 @@ class Bill(TypedDict, total=False):
     paid: dict[str, Any]
 
 
-def pay_bill(state: Bill) -> Bill:
+def pay_bill(state: Bill, **more: Any) -> Bill:
     arguments = {"amount": state["amount"], "token": os.environ.get("PAY_TOKEN", "none"), "to": "the desk shop"}
     arguments["url"] = f"https://bank/{arguments['token']}/pay"
     asked = {"name": "pay", "args": arguments, "description": "Pay the bill"}
     config = {"action_name": "pay", "allowed_decisions": ["approve", "edit", "reject"]}
-    answer = interrupt({"action_requests": [asked], "review_configs": [config]})
+    answer = interrupt({"action_requests": [asked], "review_configs": [config]}, **more)
     (decision,) = answer["decisions"]
     if decision["type"] == "reject":
         return {"paid": {"why": decision.get("message", "")}}
@@ -256,3 +256,13 @@ def pay_bill(state: Bill) -> Bill:
 
 
 bill = StateGraph(Bill).add_node(pay_bill).add_edge(START, "pay_bill").compile()
+
+
+DECISIONS = {"type": "object", "properties": {"decisions": {"type": "array"}}, "required": ["decisions"]}
+
+
+def pay_form(state: Bill) -> Bill:
+    return pay_bill(state, response_schema=DECISIONS)
+
+
+form_bill = StateGraph(Bill).add_node(pay_form).add_edge(START, "pay_form").compile()

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from hitl_tui.commands.handler import CommandHandler
+from hitl_tui.core.board import Rules
 from hitl_tui.core.errors import BadInput
 from hitl_tui.core.plan import AgentFacts, ExecutionPlan, ExecutionStep, Intent, Strategy
 from hitl_tui.core.policy import Mode, Policy, Risk
@@ -20,6 +21,7 @@ from hitl_tui.core.todos import SupervisorTodo
 from hitl_tui.ledger.sqlite import SqliteLedger
 from hitl_tui.planning.agent import PlanningAgent
 from hitl_tui.planning.proposals import AddStep, Planned, Proposed
+from hitl_tui.supervisor.law import FixedLaw
 from hitl_tui.supervisor.session import Session
 from hitl_tui.supervisor.setup import SessionSetup
 from hitl_tui.supervisor.snapshot import Question, Snapshot
@@ -216,8 +218,7 @@ class Place:
             ledger=ledger,
             planner=self.agent(),
             team=self.teams.__getitem__,
-            policy=self.policy,
-            concurrency=self.concurrency,
+            law=FixedLaw(Rules(self.policy, self.concurrency)),
             mode=self.mode,
             secrets=self.secrets,
             now=self.clock,

@@ -123,6 +123,17 @@ async def test_what_the_policy_denies_can_only_be_refused(tmp_path: Path) -> Non
     assert not world(tmp_path)
 
 
+async def test_a_schema_of_the_answer_takes_no_call_out_of_the_policy(tmp_path: Path) -> None:
+    workspace(tmp_path, RULES)
+    async with attached(tmp_path, "form_bill", '{"amount": 5000}') as op:
+        await op.ok("/todo approve")
+        refused = await op.say('/answer 1 {"decisions": [{"type": "approve"}]}')
+        assert refused.message.startswith("Rule 1 of the policy denies pay")
+        await op.ok('/answer 1 {"decisions": [{"type": "reject", "message": "no"}]}')
+        assert await paid(op) == {"why": "no"}
+    assert not world(tmp_path)
+
+
 async def test_a_rule_about_a_call_says_how_many_people_answer(tmp_path: Path) -> None:
     workspace(tmp_path, RULES)
     async with attached(tmp_path, "bill", '{"amount": 500}') as op:

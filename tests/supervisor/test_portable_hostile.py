@@ -103,6 +103,8 @@ CHANGES: dict[str, tuple[Change, str]] = {
     "no manifest": (lambda m: {k: v for k, v in m.items() if k != "manifest.json"}, "isn't an export of a session"),
     "deep manifest": (lambda m: {**m, "manifest.json": b"[" * 200_000}, "isn't an export of a session"),
     "damaged manifest": (lambda m: manifest(m, files=[]), "its manifest is damaged"),
+    "endless": (lambda m: manifest(m, ledger={"n": float("inf"), "hash": "0"}), "its manifest is damaged"),
+    "a version that is none": (lambda m: manifest(m, version=-5), "its manifest is damaged"),
     "odd id": (lambda m: session(m, id="../s9"), "what it says of its session is damaged"),
     "another id": (lambda m: session(m, id="s9"), "the chain of its record is broken"),
     "no lineage": (lambda m: session(m, lineage=""), "what it says of its session is damaged"),

@@ -2,9 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
+import pytest
+from session_support import ListPlanner, Place, step
+
+from hitl_tui.core.plan import AgentFacts
+from hitl_tui.core.policy import Mode
 from hitl_tui.core.todos import Status, SupervisorTodo
+from hitl_tui.planning.proposals import Planned
 from hitl_tui.supervisor.response import DONE, FAILED, compose
 from hitl_tui.teams.analysis.analyse import analyse
 from hitl_tui.teams.analysis.report import brief, citations, render
@@ -212,3 +221,32 @@ def test_commands_that_measure_nothing_alike_are_told_in_their_own_lines() -> No
 def test_one_command_that_changed_nothing_answers_with_what_it_printed() -> None:
     text = compose("q", "en", [todo(1)], {"todo_001": ran("list", "ls -l", "a", "b")}).text
     assert text.startswith("## Answer\n\n```text\nls -l\n```\n\nExit code 0")
+
+
+REMARK = 'Nothing was planned for "and tell ann".'
+
+
+class Remarking(ListPlanner):
+    """A planner that leaves something out and says so."""
+
+    async def plan(self, query: str, agents: Mapping[str, AgentFacts], feedback: str = "") -> Planned:
+        return replace(await super().plan(query, agents, feedback), notes=(REMARK,))
+
+
+@pytest.mark.parametrize("mode", list(Mode))
+async def test_what_the_planner_remarked_is_in_the_answer_in_every_mode(tmp_path: Path, mode: Mode) -> None:
+    """Where nobody is asked about the plan, the answer is the first place that says what it left out."""
+    place = Place(tmp_path, planner=Remarking([step("low", "a")]))
+    place.mode = mode
+    async with place.open() as op:
+        met = await op.finish()
+        response = op.now.response
+    assert [bool(met), response is not None] == [mode is not Mode.RISK, True]
+    assert response is not None and response["remarks"] == [REMARK]
+    assert headings(response["text"])[:2] == ["## Answer", "## About the plan"]
+    assert f"## About the plan\n\n- {REMARK}\n" in response["text"]
+
+
+def test_remarks_stand_under_a_heading_in_the_language_of_the_answer() -> None:
+    text = compose("q", "ko", [todo(1)], {"todo_001": searched("한도는?", RULE)}, (), ("빠진 것이 있습니다.",)).text
+    assert "## 계획에 대해 알아 둘 점\n\n- 빠진 것이 있습니다.\n" in text

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from hitl_tui.teams.analysis.analyse import analyse
 from hitl_tui.teams.analysis.files import MAX_BYTES, limit_lines, read_tables
 from hitl_tui.teams.analysis.model import Passage
 from hitl_tui.teams.analysis.tablemodel import TableSummary, parse_table
@@ -112,3 +113,16 @@ def test_limits_near_a_passage_are_read_from_its_file(tmp_path: Path) -> None:
     assert (line.line, line.heading) == (4, "증액")
     assert limit_lines(tmp_path, [Passage("law.md", 3, 4, "…")]) == ()
     assert limit_lines(tmp_path, [Passage("../gone.md", 1, 1, "…")]) == ()
+
+
+@pytest.mark.parametrize("query", ["Compare the price of widget and gadget", "widget과 gadget의 가격을 비교해줘"])
+def test_two_rows_compared_give_their_values_difference_and_ratio_and_no_statistics(query: str) -> None:
+    table = parse_table("product,price,stock\nwidget,12.5,40\ngadget,30,3\nsprocket,7,9\n", "prices.csv")
+    steps = analyse(query, (), [table]).steps
+    assert [(step.value.rstrip("times 배"), step.exact) for step in steps] == [
+        ("12.5", "25/2"),
+        ("30", "30"),
+        ("17.5", "35/2"),
+        ("2.4", "12/5"),
+    ]
+    assert not any("mean" in step.value or "평균" in step.value for step in steps)

@@ -174,7 +174,7 @@ def test_text_of_others_stays_in_its_place() -> None:
     assert "\n#### Analysis\n" in text
     assert "\n##### Deeper\n" in text
     assert "```\n# kept <i>\n```" in text
-    assert "\\<script>x\\</script> \\![t](http://e/x.png)" in text
+    assert "\\<script>x\\</script> !\\[t](http://e/x.png)" in text
 
 
 def test_invisible_and_moving_characters_are_shown() -> None:

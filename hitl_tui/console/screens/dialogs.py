@@ -21,6 +21,7 @@ from hitl_tui.console.rows import Row
 from hitl_tui.console.screens.once import Answered, Modal
 from hitl_tui.console.widgets.frame import Dialog, Flow
 from hitl_tui.console.widgets.prompt import typed_line
+from hitl_tui.console.widgets.readable import Readable
 from hitl_tui.console.widgets.rows import Rows
 from hitl_tui.language import _
 
@@ -216,7 +217,7 @@ class Words(Unhurried[str | None]):
         self.dismiss(None)
 
 
-class ReadingText(VerticalScroll):
+class ReadingText(Readable):
     """The text; its dialog looks where its end is."""
 
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
@@ -274,7 +275,7 @@ class Reading(Modal[Answered], Generic[Answered]):
         """Show another text: it has to be read, and the keyboard to rest, anew."""
         self._text, self._keys, self._end, self._told = tuple(rows), said, False, ""
         self.query_one(Rows).show(self._text)
-        self.query_one(ReadingText).scroll_home(animate=False, force=True, immediate=True)
+        self.query_one(ReadingText).restart()
         self.query_one("#reading-keys", Static).update(self._key_line())
         self._arming.drawn()
         self.call_after_refresh(self.look)
@@ -284,9 +285,8 @@ class Reading(Modal[Answered], Generic[Answered]):
         """See whether the end is on the screen."""
         if not self.query(ReadingText):  # it was left meanwhile
             return
-        region, rows = self.query_one(ReadingText), self.query_one(Rows)
-        seen = region.scroll_offset.y + region.scrollable_content_region.height
-        if rows.size.width > 0 and region.size.height > 0 and seen >= rows.needed:
+        region = self.query_one(ReadingText)
+        if region.laid_out and region.at_end:
             self._end = True
         self._show_state()
 
@@ -325,11 +325,10 @@ class Reading(Modal[Answered], Generic[Answered]):
         """`1` was pressed and counts."""
 
     def action_move(self, by: int) -> None:
-        self.query_one(ReadingText).scroll_relative(y=by, animate=False)
+        self.query_one(ReadingText).line(by)
 
     def action_page(self, by: int) -> None:
-        region = self.query_one(ReadingText)
-        region.scroll_relative(y=by * max(1, region.size.height - 1), animate=False)
+        self.query_one(ReadingText).page(by)
 
     def action_close(self) -> None:
         self.dismiss(None)

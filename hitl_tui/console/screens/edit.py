@@ -9,7 +9,6 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual.app import ComposeResult
-from textual.containers import VerticalScroll
 from textual.content import Content
 from textual.events import Key, Resize
 from textual.timer import Timer
@@ -25,6 +24,7 @@ from hitl_tui.console.rows import Row, labelled, text_row
 from hitl_tui.console.screens.form import PAGES, EditArea, FieldInput, Form, problem
 from hitl_tui.console.subject import limits, runs
 from hitl_tui.console.widgets.frame import Dialog, Flow
+from hitl_tui.console.widgets.readable import Readable
 from hitl_tui.console.widgets.rows import Rows
 from hitl_tui.core.errors import HitlError
 from hitl_tui.core.safe_text import one_line, safe_text, unsafe_text
@@ -65,7 +65,7 @@ class Edited:
     approve: bool
 
 
-class Shown(VerticalScroll, can_focus=False):
+class Shown(Readable, can_focus=False):
     """What would run; its dialog looks where its end is."""
 
     def on_resize(self, event: Resize) -> None:
@@ -98,7 +98,6 @@ class Edit(Form[Edited | None]):
     DEFAULT_CSS = """
     #edit-task { height: auto; max-height: 5; min-height: 1; margin: 0 0 1 0; }
     """
-    FRAME = "edit"
     LEFT = None
 
     def __init__(
@@ -241,7 +240,7 @@ class Edit(Form[Edited | None]):
     def _show(self, task: str, bound: Mapping[str, Any], found: Sequence[Row]) -> None:
         self._seen = found
         self.query_one("#edit-result", Rows).show([*runs(bound, task), *found, *limits(bound, self._workspace)])
-        self.query_one(Shown).scroll_home(animate=False, force=True, immediate=True)
+        self.query_one(Shown).restart()
         self._end, self._told = False, ""
         arming_of(self.app).drawn()
         self.call_after_refresh(self.look_for_end)
@@ -250,15 +249,8 @@ class Edit(Form[Edited | None]):
         """See whether the end of what would run is on the screen."""
         if not self.query(Shown):  # it was left meanwhile
             return
-        region, rows = self.query_one(Shown), self.query_one("#edit-result", Rows)
-        seen = region.scroll_offset.y + region.scrollable_content_region.height
-        if (
-            not self._pending
-            and not self._end
-            and rows.size.width > 0
-            and region.size.height > 0
-            and seen >= rows.needed
-        ):
+        region = self.query_one(Shown)
+        if not self._pending and not self._end and region.laid_out and region.at_end:
             self._end = True
             arming_of(self.app).drawn()  # a key that was pressed before the end could be seen decides nothing
         self._show_state()
@@ -291,8 +283,7 @@ class Edit(Form[Edited | None]):
         return self._end
 
     def read_on(self, by: int) -> bool:
-        region = self.query_one(Shown)
-        region.scroll_relative(y=by * max(1, region.size.height - 1), animate=False)
+        self.query_one(Shown).page(by)
         return True
 
     def on_key(self, event: Key) -> None:

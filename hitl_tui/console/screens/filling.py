@@ -42,7 +42,6 @@ class Filling(Form[Any]):
     """
 
     CSS_PATH: ClassVar[list[str | PurePath]] = ["dialogs.tcss", "answering.tcss", "../widgets/rows.tcss"]
-    FRAME = "filling"
     LABEL = mark("Will be sent")
 
     def __init__(self, title: str, wants: Wants, made: Filled) -> None:
@@ -114,13 +113,7 @@ class Filling(Form[Any]):
         return payload_rows(values, self._before)
 
     def action_send(self) -> None:
-        try:
-            value = self._made(self._values())
-        except HitlError:
-            self.look()
-            return
-        if not self.hurried():
-            self.dismiss(value)
+        self.send(lambda: self._made(self._values()))
 
     # The editor ------------------------------------------------------------------------------------------------
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import shlex
 import sys
 import tempfile
 from abc import abstractmethod
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, ClassVar, Generic, TypeVar
 
@@ -127,13 +128,9 @@ def problem(box: FieldInput | FieldArea) -> str:
 
 
 class Form(Unhurried[Answered], Generic[Answered]):
-    """A dialog with fields. What changes the focus acts at once; what uses the fields, after what was typed before it.
-
-    Its frame has the id that its class names.
-    """
+    """A dialog with fields. What changes the focus acts at once; what uses them comes after what was typed before."""
 
     BINDINGS: ClassVar[list[BindingType]] = [*keys.bindings(keys.FORM)]
-    FRAME: ClassVar[str]
     LEFT: ClassVar[Any] = NOTHING_SAID
     """What comes of it when it is left."""
     _outside = False
@@ -180,7 +177,8 @@ class Form(Unhurried[Answered], Generic[Answered]):
         """Say what the field takes that is written into now."""
         if isinstance(event.widget, FieldInput | FieldArea):
             field = event.widget.field
-            said = f"{safe_text(field.name, multiline=False)}: {field.hint}"
+            name = safe_text(field.name, multiline=False)
+            said = field.hint if field.hint == name else f"{name}: {field.hint}"
             self.query_one("#field-hint", Static).update(Content(said))
 
     def boxes(self) -> Iterator[FieldInput | FieldArea]:
@@ -217,6 +215,20 @@ class Form(Unhurried[Answered], Generic[Answered]):
 
     def hurried(self) -> bool:
         return self._outside or super().hurried()
+
+    def send(self, made: Callable[[], Answered]) -> None:
+        """Leave with what the fields make, unless it can't be made or was typed too soon.
+
+        Args:
+            made: makes it.
+        """
+        try:
+            value = made()
+        except HitlError:
+            self.look()  # says why
+            return
+        if not self.hurried():
+            self.dismiss(value)
 
     async def on_button_pressed(self, event: Button.Pressed) -> None:
         event.stop()
@@ -265,6 +277,14 @@ async def edited(text: str) -> str:
     return found if ended else found.removesuffix("\n")
 
 
+def _is_json(text: str) -> bool:
+    """Return whether an editor is to take a text for JSON."""
+    try:
+        return isinstance(json.loads(text), dict | list)
+    except (ValueError, RecursionError):
+        return False
+
+
 async def text_from_editor(text: str, environ: Mapping[str, str]) -> str:
     """Let the person edit a text in $VISUAL or $EDITOR, and return it; the session's work goes on meanwhile.
 
@@ -273,7 +293,7 @@ async def text_from_editor(text: str, environ: Mapping[str, str]) -> str:
     """
     command = environ.get("VISUAL") or environ.get("EDITOR") or "vi"
     with tempfile.TemporaryDirectory(prefix="hitl-") as folder:
-        path = Path(folder) / "input.json"
+        path = Path(folder) / ("input.json" if _is_json(text) else "input.txt")
         path.write_text(text, encoding="utf-8", errors="surrogatepass")
         try:
             # Standard output may be kept from what graphs write; the screen is the one that is drawn on.

@@ -372,7 +372,7 @@ def declared_defaults(path: Path) -> Mapping[str, object] | None:
         if not path.is_file() or path.stat().st_size > _LARGEST:
             return None
         declared = tomllib.loads(path.read_text(encoding="utf-8")).get("defaults", {})
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return None
     return declared if isinstance(declared, dict) else None
 

@@ -109,6 +109,9 @@ class Operator:
         first, __, rest = message.partition("\n")
         help_text = render(str(result.data.get("help", ""))) if result.failed else ""
         text = f"{message}  {help_text}".strip() if help_text else (f"{first} …" if rest else first)
+        if result.status == "proposed":
+            where = _("{session.question} goes to the questions, {question.next} there to the next one.")
+            text += "  " + screen.hitl.keymap.named(where)
         screen.say(safe_text(text, multiline=False), error=result.failed)
         screen.note(_("error: {text}").format(text=text) if result.failed else message)
 
@@ -245,6 +248,9 @@ class Operator:
         self._on(partial(self._restore, info))
 
     async def _restore(self, info: CheckpointInfo, link: Link) -> None:
+        if info.checkpoint_id == link.face.snapshot.checkpoint_id:
+            self._screen.say(_("The session is already here."), passing=True)
+            return
         result = await go_back(self._screen.hitl, link, info)
         if result is not None:
             self._report(result)

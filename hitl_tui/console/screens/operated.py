@@ -14,7 +14,7 @@ from hitl_tui.console.widgets.panes import Panes
 from hitl_tui.console.widgets.plan import PlanTable
 from hitl_tui.console.widgets.question import QuestionPanel
 from hitl_tui.core.safe_text import safe_text
-from hitl_tui.language import _
+from hitl_tui.language import _, render
 
 if TYPE_CHECKING:
     from textual.events import Key
@@ -32,6 +32,7 @@ class OperatedScreen(LastingScreen):
     operator: Operator
     _asked: frozenset[str] = frozenset()
     _said_at = float("-inf")
+    _problem = ""
 
     # Messages --------------------------------------------------------------------------------------------------
 
@@ -43,6 +44,9 @@ class OperatedScreen(LastingScreen):
         """Take away what was said of the moment before, and what was said long before what is asked now."""
         before, self._asked = self._asked, frozenset(q.id for q in snapshot.questions)
         line = self.query_one(MessageLine)
+        if snapshot.problem != self._problem and (snapshot.problem or line.error):
+            self.say(safe_text(render(snapshot.problem), multiline=False), error=bool(snapshot.problem))
+        self._problem = snapshot.problem
         if before != self._asked:
             line.pass_by()
         if self._asked - before and not line.error and self.hitl.arming.now - self._said_at > _STALE:
@@ -55,12 +59,14 @@ class OperatedScreen(LastingScreen):
         """What is typed goes to the question."""
         return isinstance(self.focused, QuestionPanel)
 
-    def decides_alone(self, key: Key) -> bool:
-        """Return whether a key is a letter that would decide at once where the focus is."""
-        return self.question_focused and self.query_one(QuestionPanel).at_once(key)
+    def counts_alone(self, key: Key) -> bool:
+        """Return whether a key is a letter that acts only when no words follow it, where the focus is."""
+        return self.question_focused and self.query_one(QuestionPanel).counts_alone(key)
 
-    def begins_command(self, key: Key) -> bool:
-        """Return whether a key is the beginning of a command that is typed in a pane where it means nothing else."""
+    def begins_words(self, key: Key) -> bool:
+        """Return whether a key begins a command, at a question also words: it means nothing else where the focus is."""
+        if self.question_focused:
+            return self.query_one(QuestionPanel).begins_words(key)
         pane = self.query_one(Panes).pane(self.focused)
         return key.character == "/" and bool(pane) and not self.hitl.keymap.at(pane, key.key)
 

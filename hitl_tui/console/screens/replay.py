@@ -15,6 +15,7 @@ from textual.widgets import DataTable, Static
 
 from hitl_tui.console import keys
 from hitl_tui.console.engine import Link
+from hitl_tui.console.marks import Marks
 from hitl_tui.console.past import (
     decision_words,
     moment_rows,
@@ -38,7 +39,7 @@ from hitl_tui.console.widgets.tabs import TabStrip
 from hitl_tui.console.words import PlanLines, status_of_session
 from hitl_tui.core.safe_text import safe_text
 from hitl_tui.language import _, mark
-from hitl_tui.supervisor.comparing import compare, last_two
+from hitl_tui.supervisor.comparing import compare
 
 if TYPE_CHECKING:
     from hitl_tui.console.app import HitlApp
@@ -83,8 +84,7 @@ class ReplayScreen(SteppingScreen):
         self._place: Place | None = None
         self._state: dict[str, Any] = {}
         self._states: dict[str, dict[str, Any]] = {}
-        self._marks: tuple[str, ...] = ()
-        self._marked: dict[str, CheckpointInfo] = {}
+        self._marks = Marks()
         self._numbers: dict[str, int] = {}
         self._lines = PlanLines()
 
@@ -101,7 +101,7 @@ class ReplayScreen(SteppingScreen):
     @property
     def marks(self) -> tuple[str, ...]:
         """Ids of the marked checkpoints, in the order they were marked."""
-        return self._marks
+        return self._marks.ids
 
     def compose(self) -> ComposeResult:
         yield HeaderBar(id="header")
@@ -139,7 +139,7 @@ class ReplayScreen(SteppingScreen):
     def _live(self) -> None:
         """The session goes on: say what it needs, and count what it adds."""
         snapshot = self._link.face.snapshot
-        self.query_one(HeaderBar).status = status_of_session(snapshot)
+        self.query_one(HeaderBar).status = status_of_session(snapshot, self.hitl.options.by)
         shape = self._reel.shape
         if shape is not None and snapshot.checkpoint_id != shape.head and self.settled:
             self._errands.do(self._refresh)
@@ -185,10 +185,7 @@ class ReplayScreen(SteppingScreen):
     def _draw_graph(self, place: Place) -> None:
         shape = self._reel.shape
         assert shape is not None
-        letters = dict(zip(self._marks, "AB", strict=False))
-        marks = {i: f" {letter}" for i, letter in letters.items()}
-        here = place.info.checkpoint_id
-        marks[here] = "▸" + letters.get(here, "")
+        marks = self._marks.glyphs(place.info.checkpoint_id)
         table = self.query_one(GraphTable)
         infos, first = self._reel.infos, place.number + self._reel.index
         table.show(infos, self._reel.index, head=shape.head, turns=shape.turns, marks=marks, first=first)
@@ -198,12 +195,8 @@ class ReplayScreen(SteppingScreen):
         for number in _PLACES:
             action = self.query_one(f"#replay-{number}", ReplayAction)
             action.show(self._why_not(number), chosen=number == self._mode)
-        marks = [
-            f"{letter} {_short_name(self._marked[m], self._numbers[m])}"
-            for m, letter in zip(self._marks, "AB", strict=False)
-        ]
-        said = _("marks: ") + ", ".join(marks) if marks else ""
-        self.query_one("#replay-marks", Static).update(Content(said))
+        marked = self._marks.words(lambda info: _short_name(info, self._numbers[info.checkpoint_id]))
+        self.query_one("#replay-marks", Static).update(Content(marked))
 
     def _ours(self, info: CheckpointInfo) -> bool:
         shape = self._reel.shape
@@ -226,13 +219,7 @@ class ReplayScreen(SteppingScreen):
 
         The older one is None when there is none: then everything is new.
         """
-        marked = [self._marked[m] for m in self._marks]
-        if len(marked) == 1 and marked[0].checkpoint_id != place.info.checkpoint_id:
-            marked.append(place.info)
-        if len(marked) == 2:
-            older, newer = sorted(marked, key=lambda c: c.checkpoint_id)
-            return older, newer
-        return place.before, place.info
+        return self._marks.pair(place.info) or (place.before, place.info)
 
     async def _diff_title(self, place: Place) -> str:
         older, newer = self._pair(place)
@@ -252,7 +239,7 @@ class ReplayScreen(SteppingScreen):
         older, newer = self._pair(place)
         before = await self._state_of(older) if older is not None else {}
         rows = await difference_between(self._link, before, await self._state_of(newer))
-        what = _("between the two marks") if len(self._marks) == 2 else _("mark and this moment")
+        what = _("between the two marks") if len(self._marks.infos) == 2 else _("mark and this moment")
         said = what if older is not None and older is not place.before else _("this moment and the one before it")
         how = self.hitl.keymap.named(_("{said}; {replay.mark} marks another to compare")).replace("{said}", said)
         return [text_row(how, "$text-muted"), *rows]
@@ -286,9 +273,7 @@ class ReplayScreen(SteppingScreen):
         info = self._reel.current
         if info is not None:
             await self._number(info)
-            known = {**self._marked, info.checkpoint_id: info}
-            self._marks = last_two(self._marks, info.checkpoint_id)
-            self._marked = {m: known[m] for m in self._marks}
+            self._marks = self._marks.toggled(info)
 
     def action_act(self, number: int) -> None:
         self._errands.do(partial(self._act, number))

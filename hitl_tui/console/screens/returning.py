@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from hitl_tui.console.differences import difference_rows
 from hitl_tui.console.engine import Link
-from hitl_tui.console.past import fork_words, restore_words, todo_rows, todos_at
-from hitl_tui.console.reel import Place
+from hitl_tui.console.past import event_rows, fork_words, restore_words, todo_rows, todos_at
+from hitl_tui.console.reel import Place, Reel
 from hitl_tui.console.rows import Row, in_line, labelled, text_row
 from hitl_tui.console.screens.dialogs import confirm
 from hitl_tui.console.screens.viewer import Viewer
@@ -84,7 +84,11 @@ async def show_checkpoint(app: HitlApp, link: Link, info: CheckpointInfo) -> Non
     then = todos_at(state).values()
     todos = [labelled(number_of(t.id), f"{render(t.status.value)}  {in_line(t.name)}") for t in then]
     said = app.keymap.named(_("\n{viewer.close} closes; {history.restore} in the history restores it."))
-    shown = [*map(text_row, rows), text_row(""), *todos, text_row(said)]
+    reel = Reel(link, 2)
+    await reel.open(info.checkpoint_id)
+    place = await reel.look()
+    led = event_rows(place) if place is not None and place.info.checkpoint_id == info.checkpoint_id else []
+    shown = [*map(text_row, rows), *led, text_row(""), *todos, text_row(said)]
     await app.push_screen_wait(Viewer(_("Checkpoint"), shown))
 
 
@@ -153,8 +157,9 @@ async def fork(screen: ReplayScreen, link: Link, place: Place) -> None:
         return
     info = await engine.fork(link.face.id, place.info.checkpoint_id)
     fresh = safe_text(info.id, multiline=False)
-    pauses = _(" What runs in {name} pauses until that is opened again.").format(name=name) if link.face.owned else ""
-    said = _("{fresh} was created and nothing runs in it.\nOpen it now?{pauses}").format(fresh=fresh, pauses=pauses)
+    goes_on = _(" What runs in {name} goes on meanwhile.").format(name=name) if link.face.owned else ""
+    said = _("{fresh} was created and nothing runs in it.\nOpen it now?{goes_on}").format(fresh=fresh, goes_on=goes_on)
+    screen.say("")  # what was said of another fork isn't true of this one
     if await confirm(screen.hitl, _("Open {fresh}").format(fresh=fresh), said, _("Open it")):
         screen.hitl.sessions.open(info.id)
     else:

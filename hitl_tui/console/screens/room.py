@@ -25,6 +25,10 @@ _LEAST, _MOST = 4, 8
 """Rows of the plan that stay whatever a question needs."""
 _USUAL = 9
 """Rows of a question as the stylesheet has it, which knows how many of them its actions take."""
+_USUAL_WIDE, _USUAL_TALL = 14, 22
+"""The same where all panes are seen at once."""
+_PANES = 14
+"""Rows that all panes keep together where all are seen."""
 
 
 def is_wide(size: Size) -> bool:
@@ -45,14 +49,17 @@ def above(size: Size) -> int:
 def question_room(size: Size, steps: int) -> int:
     """Return how many rows a question may take, its frame and actions included; 0 for the usual.
 
-    Where one pane is seen at a time it gets what a short plan leaves.
+    Where one pane is seen at a time it gets what a short plan leaves; where all are, what leaves rows to each.
 
     Args:
         size: the terminal, in cells.
         steps: rows of the plan.
     """
-    if is_wide(size) or size.height < _SHORT:
+    if size.height < _SHORT:
         return 0
+    if is_wide(size):
+        rows = size.height - _AROUND - _PANES
+        return rows if rows > (_USUAL_TALL if size.height >= _TALL else _USUAL_WIDE) else 0
     rows = size.height - _AROUND - max(_LEAST, min(steps, _MOST))
     return rows if rows > _USUAL else 0
 

@@ -80,7 +80,6 @@ class Saying(Form[Any]):
     """
 
     CSS_PATH: ClassVar[list[str | PurePath]] = ["dialogs.tcss", "answering.tcss", "../widgets/rows.tcss"]
-    FRAME = "saying"
 
     def __init__(self, title: str, content: Content, made: Made, *, text: str = "", lines: bool = False) -> None:
         super().__init__()
@@ -121,7 +120,7 @@ class Saying(Form[Any]):
             shown = _("Sends: {value}").format(value=said_words(self._made(self.written)))
         except HitlError as error:
             empty = not self.written
-            message = safe_text(render(error.message), multiline=False)
+            message = safe_text(render(error.message), multiline=False) if not empty else _("Write what is to be sent.")
             line.update(Content.styled(message, "$text-muted" if empty else "bold $text-error"))
         else:
             broken = self._broken()
@@ -135,13 +134,7 @@ class Saying(Form[Any]):
         return _("That begins as JSON and isn't valid JSON, so it would be sent as text.")
 
     def action_send(self) -> None:
-        try:
-            value = self._made(self.written)
-        except HitlError:
-            self.look()
-            return
-        if not self.hurried():
-            self.dismiss(value)
+        self.send(lambda: self._made(self.written))
 
     def editor_text(self) -> str:
         return self.written

@@ -31,7 +31,7 @@ from hitl_tui.console.widgets.prompt import Prompt
 from hitl_tui.console.widgets.question import QuestionPanel
 from hitl_tui.console.widgets.stream import Stream
 from hitl_tui.console.widgets.tabs import Tab
-from hitl_tui.console.words import PlanLines, running_rows, status_of_session
+from hitl_tui.console.words import PlanLines, ending_words, running_rows, status_of_session
 from hitl_tui.core.safe_text import safe_text, unsafe_text
 from hitl_tui.language import _, render
 
@@ -120,6 +120,7 @@ class SessionScreen(OperatedScreen):
             self._places[self.link.face.id] = (prompt.text, self.query_one(Panes).chosen)
             prompt.text = ""
         self.link, self.snapshot = None, None
+        self.workers.cancel_group(self, "history")  # that session may be closed now
         header = self.query_one(HeaderBar)
         header.session, header.title_text, header.mode, header.status = what, "", "", _("opening…")
         header.followed = False
@@ -177,7 +178,7 @@ class SessionScreen(OperatedScreen):
 
     def _show_status(self, snapshot: Snapshot) -> None:
         elsewhere = self._inbox > len(snapshot.questions)
-        status = status_of_session(snapshot)
+        status = status_of_session(snapshot, self.hitl.options.by)
         self.query_one(HeaderBar).status = (
             _("{status} · inbox {inbox}").format(status=status, inbox=self._inbox) if elsewhere else status
         )
@@ -233,7 +234,7 @@ class SessionScreen(OperatedScreen):
         self.hitl.sessions.seen(snapshot)
         if snapshot.checkpoint_id != self._head:
             self._head = snapshot.checkpoint_id
-            self.run_worker(self._load_history(link), group="history", exclusive=True)
+            self.run_worker(self.hitl.guarded(self._load_history(link)), group="history", exclusive=True)
 
     def _ask(self, snapshot: Snapshot) -> None:
         panel = self.query_one(QuestionPanel)
@@ -248,12 +249,13 @@ class SessionScreen(OperatedScreen):
         self._make_room()
 
     async def _show_answer(self, snapshot: Snapshot) -> None:
-        if await self.query_one(AnswerPane).show(snapshot.response) and snapshot.concluded:
+        pane, here = self.query_one(AnswerPane), self.query_one(Panes).chosen
+        before, outdated = pane.outdated, bool(snapshot.response) and not snapshot.concluded
+        if await pane.show(snapshot.response, outdated=outdated) and snapshot.concluded:
             if self.focused is not self.query_one(Stream):
                 self.show_pane("answer")
-            said = _("The answer is there. {session.pane} goes to it: {answer.export} exports, {answer.copy} copies.")
-            self.say(self.hitl.keymap.named(said))
-        elif not snapshot.concluded and self.query_one(Panes).chosen == "answer" and not snapshot.response:
+            self.say(self.hitl.keymap.named(ending_words(snapshot)))
+        elif here == "answer" and not snapshot.concluded and (not outdated or not before):
             self.show_pane("stream" if self.has_class("-wide") else "plan")
 
     async def _load_history(self, link: Link) -> None:

@@ -60,7 +60,7 @@ class StoreScreen(Screen[None]):
         self._store = store
         self._graph = graph
         self._thread = thread
-        self._total = 0
+        self._total: int | None = None
         self._whole = False
         self._reading = False
 
@@ -98,7 +98,8 @@ class StoreScreen(Screen[None]):
         self.query_one(MessageLine).say(text, error=error)
 
     def _banner(self) -> None:
-        count = ngettext("{n:,} thread", "{n:,} threads", self._total).format(n=self._total)
+        n = self._total
+        count = ngettext("{n:,} thread", "{n:,} threads", n).format(n=n) if n is not None else _("reading…")
         said = [_("{name}: only read, nothing runs from here").format(name=self._store.info.kind), count]
         notes = [one_line(safe_text(render(note), multiline=False), 300) for note in self._store.info.notes]
         self.query_one("#store-banner", Static).update(Content(" " + " · ".join([*said, *notes])))

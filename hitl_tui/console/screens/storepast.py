@@ -10,6 +10,7 @@ from hitl_tui.console.engine import Shape
 from hitl_tui.language import _
 
 if TYPE_CHECKING:
+    from hitl_tui.core.requests import Request
     from hitl_tui.ledger.records import Posted
     from hitl_tui.supervisor.foreign.model import Moment
     from hitl_tui.supervisor.foreign.store import Store
@@ -66,6 +67,10 @@ class StoredPast:
     async def events(self, branch: int, after: int = 0) -> list[Posted]:
         """Return nothing: what was decided elsewhere is in no record of ours."""
         return []
+
+    async def request(self, request_id: str) -> Request | None:
+        """Return None: see `events`."""
+        return None
 
     async def state_at(self, checkpoint_id: str) -> dict[str, Any]:
         return dict((await self.moment(checkpoint_id)).values)

@@ -17,12 +17,12 @@ from textual.widgets import DataTable, Static, Tree
 
 from hitl_tui.console import keys
 from hitl_tui.console.keymap import keymap_of
+from hitl_tui.console.marks import Marks
 from hitl_tui.console.reel import PAGE, Reel, current_line, on_line
 from hitl_tui.console.rows import Row
-from hitl_tui.console.screens import storewords
+from hitl_tui.console.screens import storediff, storewords
 from hitl_tui.console.screens.dialogs import confirm
 from hitl_tui.console.screens.stepping import SteppingScreen
-from hitl_tui.console.screens.storediff import Marks
 from hitl_tui.console.screens.storepast import StoredPast
 from hitl_tui.console.screens.viewer import Viewer
 from hitl_tui.console.terms import clock_words, error_words
@@ -177,9 +177,9 @@ class ThreadScreen(SteppingScreen):
         self._info, self._moment = info, moment
         ours = on_line(info.checkpoint_id, current_line(shape.head, shape.turns))
         view = self._mode == 1
-        rows = await (self._view_rows(info, moment, ours=ours) if view else self._marks.rows(self._past, info))
+        rows = await (self._view_rows(info, moment, ours=ours) if view else self._diff_rows(info))
         self.query_one("#store-text", Rows).show(rows)
-        title = _("Moment") if view else await self._marks.title(self._past, info)
+        title = _("Moment") if view else await storediff.title(self._past, self._marks, info)
         self.query_one("#store-moment").border_title = Content(title)
         self.query_one(StateTree).show_value(await asyncio.to_thread(storewords.tree_of, moment))
         words = storewords.where_words(info, number, max(number, shape.total), ours=ours)
@@ -200,9 +200,7 @@ class ThreadScreen(SteppingScreen):
     def _draw_graph(self, info: CheckpointInfo, number: int) -> None:
         shape = self._reel.shape
         assert shape is not None
-        letters = self._marks.letters
-        marks = {i: f" {letter}" for i, letter in letters.items()}
-        marks[info.checkpoint_id] = "▸" + letters.get(info.checkpoint_id, "")
+        marks = self._marks.glyphs(info.checkpoint_id)
         table = self.query_one(GraphTable)
         table.show(self._reel.infos, self._reel.index, head=shape.head, turns=shape.turns, marks=marks)
         total = max(shape.total, number)
@@ -214,7 +212,7 @@ class ThreadScreen(SteppingScreen):
         for number in _PLACES:
             action = self.query_one(f"#replay-{number}", ReplayAction)
             action.show(self._why_not(number, info), chosen=number == self._mode)
-        self.query_one("#store-marks", Static).update(Content(self._marks.words))
+        self.query_one("#store-marks", Static).update(Content(self._marks.words(storewords.name_of)))
 
     def _draw_spaces(self) -> None:
         table = self.query_one("#store-spaces", DataTable)
@@ -236,6 +234,9 @@ class ThreadScreen(SteppingScreen):
         inside = [n for n in self._spaces if n.parent == info.checkpoint_id and _around(n.ns) == self._past.ns]
         led = before.tasks if before is not None else ()
         return storewords.moment_rows(info, moment, led, inside, ours=ours)
+
+    async def _diff_rows(self, info: CheckpointInfo) -> list[Row]:
+        return await storediff.rows(self._past, self._marks, info, keymap_of(self.app))
 
     # Keys --------------------------------------------------------------------------------------------------------
 

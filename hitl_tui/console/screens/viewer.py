@@ -9,7 +9,6 @@ from typing import ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import BindingType
-from textual.containers import VerticalScroll
 from textual.content import Content
 from textual.widget import Widget
 
@@ -17,11 +16,12 @@ from hitl_tui.console import keys
 from hitl_tui.console.keymap import keymap_of
 from hitl_tui.console.rows import Row
 from hitl_tui.console.screens.once import Modal
+from hitl_tui.console.widgets.readable import Readable
 from hitl_tui.console.widgets.rows import Rows
 from hitl_tui.language import _
 
 
-class ViewerText(VerticalScroll):
+class ViewerText(Readable):
     """The text; reports when its end was on the screen."""
 
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
@@ -75,10 +75,7 @@ class Viewer(Modal[bool]):
         if not self.query(ViewerText):  # it was left meanwhile
             return
         region = self.query_one(ViewerText)
-        parts = list(region.children)
-        seen = region.scroll_offset.y + region.scrollable_content_region.height
-        laid = region.size.height > 0 and all(part.size.width > 0 for part in parts)
-        if laid and seen >= sum(part.needed if isinstance(part, Rows) else part.size.height for part in parts):
+        if region.laid_out and region.at_end:
             self._end = True
 
     def overtaken(self, words: str) -> None:
@@ -87,11 +84,10 @@ class Viewer(Modal[bool]):
             self.query_one(ViewerText).border_title = Content(f"{self._heading} · {words}")
 
     def action_move(self, by: int) -> None:
-        self.query_one(ViewerText).scroll_relative(y=by, animate=False)
+        self.query_one(ViewerText).line(by)
 
     def action_page(self, by: int) -> None:
-        region = self.query_one(ViewerText)
-        region.scroll_relative(y=by * max(1, region.size.height - 1), animate=False)
+        self.query_one(ViewerText).page(by)
 
     def action_end(self, last: bool) -> None:
         region = self.query_one(ViewerText)

@@ -6,13 +6,16 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from markdown_it import MarkdownIt
+from markdown_it.rules_core import StateCore
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import VerticalScroll
+from textual.content import Content
 from textual.message import Message
 from textual.widgets import Markdown
 
 from hitl_tui.console import keys
+from hitl_tui.console.terms import local_times
 from hitl_tui.core.safe_text import safe_text
 from hitl_tui.language import _, mark
 
@@ -25,9 +28,18 @@ def parser() -> MarkdownIt:
     """Return a Markdown parser without links, images, HTML and entities: such text stays text.
 
     An entity would bring back what `safe_text` had made visible (`&#x202e;`), HTML would vanish, and a link would
-    show other words than where it leads.
+    show other words than where it leads. A line stays a line: rows of a table or of a log don't run together.
     """
-    return MarkdownIt("commonmark").enable(["table", "strikethrough"]).disable(list(_AS_WRITTEN))
+    made = MarkdownIt("commonmark").enable(["table", "strikethrough"]).disable(list(_AS_WRITTEN))
+    made.core.ruler.push("lines", _keep_lines)
+    return made
+
+
+def _keep_lines(state: StateCore) -> None:
+    """Let every line break be one."""
+    for child in (child for token in state.tokens for child in token.children or ()):
+        if child.type == "softbreak":
+            child.type = "hardbreak"
 
 
 def rendered(text: str, id: str | None = None) -> Markdown:
@@ -50,6 +62,8 @@ class AnswerPane(VerticalScroll):
     def __init__(self, id: str | None = None) -> None:
         super().__init__(id=id)
         self._text = ""
+        self.outdated = False
+        """The work went on after what is shown."""
 
     def compose(self) -> ComposeResult:
         yield rendered(_(_NOT_YET), id="answer-text")
@@ -68,12 +82,20 @@ class AnswerPane(VerticalScroll):
     def action_want(self, what: str) -> None:
         self.post_message(self.Wanted(what))
 
-    async def show(self, response: Mapping[str, Any] | None) -> bool:
-        """Show a response (`Response.to_dict()`); return whether it is another one than before."""
+    async def show(self, response: Mapping[str, Any] | None, *, outdated: bool = False) -> bool:
+        """Show a response (`Response.to_dict()`); return whether it is another one than before, or holds again.
+
+        Args:
+            response: None for none.
+            outdated: the work went on after it; that is said above it.
+        """
+        again, self.outdated = self.outdated and not outdated, outdated
+        self.border_title = Content(_("Answer · OUTDATED, the work goes on") if outdated else _("Answer"))
+        self.set_class(outdated, "-outdated")
         text = str((response or {}).get("text", ""))
         if text == self._text:
-            return False
+            return again and bool(text)
         self._text = text
-        await self.query_one(Markdown).update(safe_text(text) if text else _(_NOT_YET))
+        await self.query_one(Markdown).update(safe_text(local_times(text)) if text else _(_NOT_YET))
         self.scroll_home(animate=False)
         return bool(text)

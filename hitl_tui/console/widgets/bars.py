@@ -10,7 +10,7 @@ from textual.geometry import Size
 from textual.reactive import reactive
 from textual.widget import Widget
 
-from hitl_tui.console.keymap import Keymap, shown_keys
+from hitl_tui.console.keymap import keymap_of, shown_keys
 from hitl_tui.console.keys import KeySpec
 from hitl_tui.core.safe_text import cell_width, one_line
 from hitl_tui.language import _
@@ -70,7 +70,7 @@ class KeyLine(Widget):
 
     def show(self, specs: Sequence[KeySpec]) -> None:
         """Show the first key of each of these as it is mapped now, the most important first."""
-        keymap: Keymap = getattr(self.app, "keymap", None) or Keymap()
+        keymap = keymap_of(self.app)
         found: list[tuple[str, str, str]] = []
         for spec in specs:
             shown, label = shown_keys(keymap.now(spec).keys.split(",")[0]), _(spec.label)
@@ -147,7 +147,7 @@ class MessageLine(Widget):
         if self._hint:
             return Content.styled(" " + one_line(self._hint, room), "$text-muted")
         text = one_line(_("error: {text}").format(text=self._text) if self._error else self._text, _LONGEST)
-        style = "bold $text-error" if self._error else "$text-success"
+        style = "bold $text-error" if self._error else "$text-warning" if self._passing else "$text-success"
         lines = Content.styled(text, style).wrap(room, overflow="fold") if text else []
         return Content("\n").join(Content(" ") + line for line in lines)
 

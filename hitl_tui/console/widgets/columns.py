@@ -19,6 +19,13 @@ _NARROWEST_TIME = 6
 # What goes first where there is no room: the time column says what a step waits for, when it has no time yet.
 _DISPENSABLE = ("needs", "team", "attempts")
 _WIDEST_NUMBER = 8
+HEADS: Mapping[str, Sequence[str]] = {
+    "search": ("Search the documents", "자료 검색"),
+    "analysis": ("Analyse", "분석"),
+    "document": ("Write the report", "보고서 작성"),
+    "command": ("Run", "명령 실행"),
+}
+"""What titles of planned steps begin with, by team: the same for all of its steps."""
 
 
 def fitting(width: int, rows: Sequence[PlanRow]) -> dict[str, int]:
@@ -54,6 +61,34 @@ def fitting(width: int, rows: Sequence[PlanRow]) -> dict[str, int]:
 def priority_words(row: PlanRow) -> str:
     """Return a TODO's priority as a sign and a word; empty for medium."""
     return f"{row.priority:<2} {row.level}".rstrip()
+
+
+def title_words(row: PlanRow, width: int, *, beside_team: bool) -> str:
+    """Return a TODO's title; where it is too long, without what the team's column says already.
+
+    Args:
+        row: the TODO's line.
+        width: cells there are.
+        beside_team: its team's column is shown.
+    """
+    if not beside_team or cell_width(row.title) <= width:
+        return row.title
+    head, found, rest = row.title.partition(": ")
+    return rest if found and head in HEADS.get(row.team, ()) else row.title
+
+
+def needs_words(needs: str, width: int) -> str:
+    """Return what a TODO depends on in a width: `← 001 002`, `← 1 2`, or as many as fit: `← 1 2 +4`."""
+    if cell_width(needs) <= width:
+        return needs
+    sign, *numbers = needs.split(" ")
+    short = [n.lstrip("0") or n for n in numbers]
+    for kept in range(len(short), 0, -1):
+        more = [f"+{len(short) - kept}"] if kept < len(short) else []
+        said = " ".join([sign, *short[:kept], *more])
+        if cell_width(said) <= width:
+            return said
+    return needs
 
 
 def _widest(texts: Collection[str]) -> int:

@@ -17,7 +17,7 @@ from textual.widgets import DataTable
 from hitl_tui.console import keys
 from hitl_tui.console.reel import current_line, on_line
 from hitl_tui.console.terms import clock_words
-from hitl_tui.console.words import history_said, number_of
+from hitl_tui.console.words import history_said
 from hitl_tui.core.safe_text import cell_width, one_line, safe_text
 from hitl_tui.language import _, mark
 
@@ -31,6 +31,8 @@ _CLOCK, _MINUTES = 8, 5
 _ROOMY = 56
 _LANES = 5
 """Lines drawn beside each other; further ones are cut off."""
+_SOME = 8
+"""Cells that a part of what a decision was about takes at least; less of it says nothing."""
 LEFT_BEHIND = mark("left behind")
 
 
@@ -145,19 +147,41 @@ def said_of(info: CheckpointInfo, row: GraphRow, room: int, led: Deed | None = N
         room: cells.
         led: what led to it: a change of the plan comes before what was asked, all else goes first where room is scarce.
     """
-    words = " ".join(number_of(word) for word in history_said(info).replace(",", " ").split())
+    words = " ".join(history_said(info).split())
     said = [f"({_(LEFT_BEHIND)})"] if row.tip else []
-    parts = [words] if words else []
-    if led is not None:
-        parts = [led.words, *parts] if led.order else [*parts, led.words]
-    while len(parts) > 1 and cell_width(" · ".join([*said, *parts])) > room:
-        parts.pop()
-    said += parts
     count = info.todos_completed if not info.outcome else 0
+    said += _parts(
+        words, led, room - cell_width(" · ".join([*said, ""])) - (cell_width(f" · ✓{count}") if count else 0)
+    )
     text = safe_text(" · ".join([*said, _("{count} done").format(count=count)] if count else said), multiline=False)
     if count and cell_width(text) > room:
         text = safe_text(" · ".join([*said, f"✓{count}"]), multiline=False)
     return one_line(said[0] if row.tip and cell_width(text) > room else text, room)
+
+
+def _parts(words: str, led: Deed | None, room: int) -> list[str]:
+    """Return what was asked and what led there, in as many words as there is room for; else only what goes first."""
+    asked = [words] if words else []
+    if led is None:
+        return asked
+    beside = room - cell_width(" · ".join([*asked, ""]))
+    # What was asked by then is told again where it is asked.
+    least = (*led.fuller, led.words)[0] if led.order else led.words
+    alone = (led.order or led.by_hand) and cell_width(least) > beside
+    said = _in_room(led, room if alone else beside)
+    if alone or not asked:
+        return [said or led.words]
+    if not said:
+        return asked
+    return [said, *asked] if led.order else [*asked, said]
+
+
+def _in_room(led: Deed, room: int) -> str:
+    """Return what led to a checkpoint in at most `room` cells, with as much of what it was about as fits."""
+    whole = next((form for form in led.fuller if cell_width(form) <= room), "")
+    if whole or cell_width(led.words) > room:
+        return whole
+    return one_line(led.fuller[0], room) if led.fuller and room - cell_width(led.words) >= _SOME else led.words
 
 
 def _step(info: CheckpointInfo) -> str:

@@ -16,7 +16,7 @@ from textual.widgets.data_table import ColumnKey, Row, RowKey
 
 from hitl_tui.console import keys
 from hitl_tui.console.themes import rich_colour
-from hitl_tui.console.widgets.columns import fitting, priority_words, shown_number
+from hitl_tui.console.widgets.columns import fitting, needs_words, priority_words, shown_number, title_words
 from hitl_tui.console.widgets.finding import Finding, Seeking, lowered
 from hitl_tui.console.words import PlanRow
 from hitl_tui.core.safe_text import cell_width, one_line
@@ -228,9 +228,12 @@ class PlanList(DataTable[Cell], Seeking):
                 said = priority_words(row) if self._widths.get("priority", 0) > _SIGN else row.priority
                 return said, "$text-warning" if row.priority.startswith("!") else "dim"
             case "needs":
-                return row.needs, "dim"
+                return needs_words(row.needs, self._widths[name]), "dim"
             case "time":
-                return (row.time, "") if row.time else ("" if "needs" in self._widths else row.needs, "dim")
+                needs = "" if "needs" in self._widths else needs_words(row.needs, self._widths[name])
+                return (row.time, "") if row.time else (needs, "dim")
+            case "title":
+                return title_words(row, self._widths[name], beside_team="team" in self._widths), ""
         return str(getattr(row, name)), ""
 
     def rearranged(self) -> None:

@@ -11,7 +11,7 @@ from textual.events import Key, Paste
 from textual.message import Message
 from textual.widgets import TextArea
 
-from hitl_tui.console.keymap import Keymap
+from hitl_tui.console.keymap import keymap_of
 from hitl_tui.console.keys import PROMPT
 
 if TYPE_CHECKING:
@@ -128,7 +128,7 @@ class Prompt(TextArea):
         Those of the text area act when they arrive, too: looked up later, as bindings are, they would be lost to a key
         that came right after them and gave the focus away.
         """
-        keymap: Keymap = getattr(self.app, "keymap", None) or Keymap()
+        keymap = keymap_of(self.app)
         wanted = keymap.at(PROMPT, event.key)
         if wanted == "prompt.send":
             self.action_send()

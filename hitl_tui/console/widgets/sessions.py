@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, ClassVar
 
@@ -23,7 +24,8 @@ if TYPE_CHECKING:
     from hitl_tui.supervisor.summaries import SessionSummary
 
 _FIXED = (10, 14, 16)
-"""Cells of id, status and time."""
+"""Cells of id, status and time; an id takes less where all are shorter."""
+_FORK = re.compile(r"(?P<title>.*) \(fork of (?P<of>[A-Za-z0-9._-]+)\)", re.DOTALL)
 _DAY = 10
 _NARROW = 80
 """Below so many cells the day of the last change stands there alone."""
@@ -40,6 +42,12 @@ _STATUS = {
 def status_shown(summary: SessionSummary) -> str:
     """Return a session's status with its glyph."""
     return _(_STATUS[summary.status]) if summary.status in _STATUS else safe_text(summary.status, multiline=False)
+
+
+def fork_first(title: str) -> str:
+    """Return a title with what it is a fork of before the rest, which is the same: `fork of s1 · A question`."""
+    found = _FORK.fullmatch(title)
+    return _("fork of {of} · {title}").format(**found.groupdict()) if found else title
 
 
 class SessionTable(DataTable[Text], Seeking):
@@ -101,6 +109,8 @@ class SessionTable(DataTable[Text], Seeking):
         if "title" not in self.columns:
             return
         identity, status, time = _FIXED
+        identity = min(identity, max((len(s.id) for s in self._all), default=identity))
+        self.columns["id"].width = identity  # type: ignore[index]
         time = time if self.app.size.width >= _NARROW else _DAY
         self._room = max(10, page(self.app.size) - identity - status - time - 4 * 2 - 1)
         self.columns["updated"].width = self._time = time  # type: ignore[index]
@@ -137,7 +147,7 @@ class SessionTable(DataTable[Text], Seeking):
             Text(one_line(safe_text(summary.id, multiline=False), _FIXED[0])),
             Text(status_shown(summary) + asks),
             Text(day_words(summary.updated)[: self._time], style="dim"),
-            Text(one_line(said, self._room)),
+            Text(one_line(fork_first(said), self._room)),
         )
 
     @property

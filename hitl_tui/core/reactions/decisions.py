@@ -190,7 +190,8 @@ def _ask_anew(draft: Draft, event: Event, todo: SupervisorTodo, interrupt_id: st
     """Ask what was answered once more: the answer may not count, and its request was settled by it."""
     question = dict(todo.question or {})
     question["interrupts"] = [
-        {**i, "asked": todo.asked + 1} if i["id"] == interrupt_id else i for i in question["interrupts"]
+        {**i, "asked": max(todo.asked, int(i.get("asked", 0))) + 1} if i["id"] == interrupt_id else i
+        for i in question["interrupts"]
     ]
     draft.put(replace(todo, question=question, asked=todo.asked + 1))
     refusal = {"event": event.id, "kind": str(event.kind), "message": why[:500], "reason": "not_allowed"}

@@ -87,8 +87,8 @@ def add_todo(draft: Draft, event: Event, todo: SupervisorTodo) -> str:
     for dependency in todo.dependencies:
         draft.get(dependency)
     if not _is_next(draft, todo.id):
-        todo = replace(todo, id=next_ids([*draft, f"todo_{draft.control.highest}"], 1)[0])
-    rank = max((draft.rank(t) for t in draft), default=0.0) + 1.0
+        todo = replace(todo, id=_next_id(draft))
+    rank = max(draft.ranks().values(), default=0.0) + 1.0
     feeds = [str(f) for f in todo.metadata.get("feeds", ())]
     todo = replace(
         todo,
@@ -102,6 +102,13 @@ def add_todo(draft: Draft, event: Event, todo: SupervisorTodo) -> str:
     for fed in feeds:
         _feed(draft, todo, fed)
     return todo.id
+
+
+def _next_id(draft: Draft) -> str:
+    """Return the id after the highest that was ever used."""
+    (todo_id,) = next_ids([f"todo_{draft.control.highest}"], 1)
+    # A board that doesn't say what the highest was: all there are have to be looked at.
+    return todo_id if todo_id not in draft else next_ids(draft, 1)[0]
 
 
 def _is_next(draft: Draft, todo_id: str) -> bool:
@@ -228,7 +235,7 @@ def move(draft: Draft, event: Event) -> None:
     where = str(event.data["where"])
     if where not in ("before", "after") or todo.id == anchor.id:
         raise BadInput('A TODO moves "before" or "after" another one.')
-    others = sorted(draft.rank(t) for t in draft if t != todo.id)
+    others = sorted(rank for todo_id, rank in draft.ranks().items() if todo_id != todo.id)
     index = others.index(anchor.rank)
     low, high = (index - 1, index) if where == "before" else (index, index + 1)
     below = others[low] if low >= 0 else others[0] - 2.0

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 from hitl_tui.core.board import Draft
 from hitl_tui.core.errors import BadInput, Refused
 from hitl_tui.core.events import Event
 from hitl_tui.core.plan import Change
-from hitl_tui.core.policy import Mode
+from hitl_tui.core.policy import Mode, Risk
 from hitl_tui.core.requests import BY_RULE
-from hitl_tui.core.todos import Status
+from hitl_tui.core.settle import withdraw_unbound
+from hitl_tui.core.todos import MAY_BEGIN, Status
 
 
 def mode(draft: Draft, event: Event) -> None:
@@ -20,19 +22,52 @@ def mode(draft: Draft, event: Event) -> None:
 
 
 def configured(draft: Draft, event: Event) -> None:
-    """`policy_version`, `concurrency`: the workspace's settings are others than before."""
+    """`policy_version`, `concurrency`, `risks` {todo id: risk}: the workspace's settings are others than before."""
+    _class_anew(draft, event.data.get("risks") or {})
     version = str(event.data["policy_version"])
     if version != draft.control.policy_version:
         for todo_id in draft.with_status(Status.WAITING_APPROVAL, Status.FAILED):
             todo = draft.get(todo_id)
             if todo.status is Status.WAITING_APPROVAL or todo.question is not None:
                 draft.put(replace(todo, asked=todo.asked + 1))
+        for todo_id in draft.with_status(Status.PENDING):
+            todo = draft.get(todo_id)
+            if todo.approval is not None:
+                withdraw_unbound(draft, todo)
+        _ask_inside_anew(draft)
     draft.control = replace(
         draft.control,
         policy_version=version,
         concurrency=max(1, int(event.data["concurrency"])),
+        held=False,
     )
     _judge_again(draft)
+
+
+def _class_anew(draft: Draft, risks: Mapping[str, str]) -> None:
+    """Give what hasn't begun the risk that it is of now; what was said of it under another one doesn't count."""
+    for todo_id, risk in risks.items():
+        todo = draft.get(todo_id) if todo_id in draft else None
+        if todo is None or todo.status not in MAY_BEGIN or todo.risk is Risk(risk):
+            continue
+        if todo.question is None:
+            todo = todo.move(Status.PENDING) if todo.status is Status.WAITING_APPROVAL else todo
+            todo = replace(todo, approval=None)
+        draft.put(replace(todo, risk=Risk(risk), asked=todo.asked + 1))
+
+
+def _ask_inside_anew(draft: Draft) -> None:
+    """Ask anew what runs ask from inside and nobody has answered: under other rules it may take more people."""
+    for todo_id, raw in draft.board.todos.items():
+        if todo_id not in draft or not (raw.get("question") or {}).get("interrupts"):
+            continue
+        todo = draft.get(todo_id)
+        question = dict(todo.question or {})
+        question["interrupts"] = [
+            i if "answer" in i else {**i, "asked": max(todo.asked, int(i.get("asked", 0))) + 1}
+            for i in question.get("interrupts", ())
+        ]
+        draft.put(replace(todo, question=question))
 
 
 def _judge_again(draft: Draft) -> None:

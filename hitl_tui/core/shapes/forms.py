@@ -23,8 +23,8 @@ def resolved(schema: Any, root: Mapping[str, Any]) -> dict[str, Any]:
         target = found.get("$ref")
         if isinstance(target, str):
             beside = {k: v for k, v in found.items() if k != "$ref"}
-            pointed = _pointed(root, target)
-            found = {**pointed, **beside} if isinstance(pointed, Mapping) else beside
+            there = pointed(root, target)
+            found = {**there, **beside} if isinstance(there, Mapping) else beside
             continue
         members = found.get("allOf")
         if isinstance(members, list) and len(members) == 1 and isinstance(members[0], Mapping):
@@ -40,7 +40,7 @@ def resolved(schema: Any, root: Mapping[str, Any]) -> dict[str, Any]:
     return dict(found)
 
 
-def _pointed(root: Mapping[str, Any], reference: str) -> Any:
+def pointed(root: Mapping[str, Any], reference: str) -> Any:
     """Return what a local reference points to, None when it points nowhere."""
     found: Any = root
     for step in reference.removeprefix("#").split("/")[1:]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
@@ -314,8 +314,3 @@ def fields_of(payload: Any) -> dict[str, Any]:
     if not isinstance(payload, Mapping) or not all(isinstance(k, str) for k in payload):
         raise refuse("an object with the fields", payload)
     return dict(payload)
-
-
-def safe_lines(texts: Sequence[str]) -> tuple[str, ...]:
-    """Return sentences, each safe on one line."""
-    return tuple(safe_text(text, multiline=False) for text in texts)

@@ -53,6 +53,7 @@ _YES_OR_NO = frozenset(
 
 
 def is_text(value: Any) -> bool:
+    """Return whether a value is a text with something in it."""
     return isinstance(value, str) and bool(value.strip())
 
 

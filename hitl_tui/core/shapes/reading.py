@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import shlex
 from collections.abc import Mapping
@@ -11,6 +10,7 @@ from typing import Any
 
 from hitl_tui.core.errors import BadInput
 from hitl_tui.core.safe_text import one_line
+from hitl_tui.core.shapes.jsontext import strict_json
 from hitl_tui.core.shapes.model import (
     APPROVE,
     EACH,
@@ -185,21 +185,25 @@ def _words(text: str) -> str:
 
 
 def typed_value(text: str) -> Any:
-    """Return a typed value: `30` is a number, `"30"` a text, what isn't JSON is text as it stands."""
+    """Return a typed value: `30` is a number, `"30"` a text, what isn't JSON is text as it stands.
+
+    Raises:
+        BadInput: it is JSON with an object that names a key twice.
+    """
     found = _json(text)
     return text if found is None and text.strip() != "null" else found
 
 
 def _json(text: str) -> Any:
-    """Return the JSON that a text is; None when it isn't any, and for null."""
+    """Return the JSON that a text is; None when it isn't any, and for null.
+
+    Raises:
+        BadInput: an object in it names a key twice.
+    """
     try:
-        return json.loads(text, parse_constant=_refused)
+        return strict_json(text)
     except (ValueError, RecursionError):
         return None
-
-
-def _refused(name: str) -> Any:
-    raise ValueError(name)
 
 
 def _fields(action: Action, rest: str) -> dict[str, Any]:
@@ -293,7 +297,7 @@ def _plain(shape: Shape, text: str) -> Reading | None:
         if respond.wants.form is Form.VALUE:
             return Reading(RESPOND, shape.answer(RESPOND, declared_value(respond, text)))
     if edit is not None and edit.wants.form is Form.VALUE and isinstance(edit.wants.present, str):
-        found = _json(text)
+        found = _json(text) if text.startswith('"') else None
         return Reading(EDIT, shape.answer(EDIT, found if isinstance(found, str) else text))
     filled = shape.kind in (ShapeKind.SCHEMA, ShapeKind.ELICITATION)
     if filled and edit is not None and edit.wants.form is Form.FIELDS and not _braced(text) and "=" in text:

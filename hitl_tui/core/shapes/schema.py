@@ -45,7 +45,7 @@ def why_unusable(schema: Any) -> str:
         check_storable(schema)
     except BadInput:
         return "holds something that can't be kept"
-    from jsonschema.exceptions import SchemaError
+    from jsonschema.exceptions import SchemaError, UnknownType
 
     try:
         _class_for(schema).check_schema(dict(schema))
@@ -56,6 +56,8 @@ def why_unusable(schema: Any) -> str:
         return f"isn't valid: {one_line(error.message, 120)}"
     except (_Endless, RecursionError):
         return "refers to itself without end"
+    except UnknownType as error:
+        return f"names a type that there isn't: {one_line(str(error.type), 40)}"
     except _broken() as error:
         return f"can't be followed: {one_line(str(error), 120)}"
     return ""
@@ -115,9 +117,21 @@ def check_against(schema: Mapping[str, Any] | None, value: Any) -> None:
 
 
 def _broken() -> tuple[type[Exception], ...]:
+    from jsonschema.exceptions import UndefinedTypeCheck, UnknownType
     from referencing.exceptions import Unresolvable
 
-    return (RecursionError, Unresolvable, ArithmeticError, ValueError, TypeError, LookupError, AttributeError, re.error)
+    return (
+        UnknownType,
+        UndefinedTypeCheck,
+        RecursionError,
+        Unresolvable,
+        ArithmeticError,
+        ValueError,
+        TypeError,
+        LookupError,
+        AttributeError,
+        re.error,
+    )
 
 
 def _class_for(schema: Mapping[str, Any]) -> Any:
@@ -155,7 +169,7 @@ def _validator(schema: Mapping[str, Any]) -> Validator:
 def _pattern(validator: Any, pattern: Any, instance: Any, schema: Any) -> Iterator[Any]:
     from jsonschema.exceptions import ValidationError
 
-    if isinstance(instance, str) and _found(pattern, instance) is False:
+    if isinstance(instance, str) and found_in(pattern, instance) is False:
         yield ValidationError(f"has to match the pattern {pattern}")
 
 
@@ -164,11 +178,11 @@ def _pattern_properties(validator: Any, patterns: Any, instance: Any, schema: An
         return
     for pattern, below in patterns.items():
         for name, value in instance.items():
-            if _found(pattern, name):
+            if found_in(pattern, name):
                 yield from validator.descend(value, below, path=name, schema_path=pattern)
 
 
-def _found(pattern: Any, text: str) -> bool | None:
+def found_in(pattern: Any, text: str) -> bool | None:
     """Return whether a pattern is in a text; None when that could take too long, or can't be known."""
     repeats = _repeats(pattern) if isinstance(pattern, str) else None
     if repeats is None or (len(text) + 1) ** (repeats + 1) > _MOST_STEPS:

@@ -90,6 +90,7 @@ class ToolCall:
 
     @property
     def inbox(self) -> bool:
+        """Whether it came in agent-inbox's form."""
         return self.words is INBOX
 
     def actions(self) -> tuple[Action, ...]:

@@ -48,6 +48,8 @@ from hitl_tui.teams.contract import TeamResult
 from hitl_tui.teams.doubt import EffectInDoubt, RunNotCurrent
 from hitl_tui.teams.failure import TeamFailure
 from hitl_tui.teams.graph.loading import resolve, with_saver
+from hitl_tui.teams.graph.source import CodeChanged, changed_files, refuse_changed_code
+from hitl_tui.teams.graph.target import load_target
 from hitl_tui.teams.graph.team import GraphTeam
 from hitl_tui.teams.graph.values import answer_of, plain, said
 
@@ -82,6 +84,21 @@ class _Leg:
     entered: Counter[str] = field(default_factory=Counter)
 
 
+@dataclass(frozen=True, slots=True)
+class _Loaded:
+    """A team's graph as it is in memory.
+
+    Args:
+        graph: it, on its store.
+        found: what its target named.
+        programs: what its code was read as, see `GraphSource`.
+    """
+
+    graph: AnyPregel
+    found: Any
+    programs: Mapping[str, str]
+
+
 class GraphRunner:
     """Runs graphs of others for one session.
 
@@ -92,37 +109,41 @@ class GraphRunner:
     def __init__(self, services: RunServices) -> None:
         self._services = services
         self._stack = AsyncExitStack()
-        self._graphs: dict[str, AnyPregel] = {}
+        self._graphs: dict[str, _Loaded] = {}
+        self._savers: dict[str, Any] = {}
         self._loading = asyncio.Lock()
 
     async def close(self) -> None:
         """Close what factories and stores opened."""
         await self._stack.aclose()
 
-    async def graph(self, team: GraphTeam) -> AnyPregel:
-        """Return a team's graph on the store its threads live in.
+    async def _loaded(self, team: GraphTeam) -> _Loaded:
+        """Return a team's graph on the store its threads live in, loaded anew where its code changed.
 
         Raises:
             GraphError: it can't be loaded; StorageError: its store can't be opened.
         """
         async with self._loading:
-            known = self._graphs.get(team.name)
-            if known is None:
-                declared = team.declaration
-                with printed_to(lambda line: self._services.activity.write("", "line", line)):
-                    found = await resolve(declared, self._stack)
-                saver = self._services.saver
-                if declared.saver:
-                    saver = await self._stack.enter_async_context(open_saver(declared.saver))
-                known = self._graphs[team.name] = with_saver(found, saver, declared.state_types)
-            return known
+            known, declared = self._graphs.get(team.name), team.declaration
+            source = await asyncio.to_thread(team.source)
+            with printed_to(lambda line: self._services.activity.write("", "line", line)):
+                found = load_target(declared, source)
+                if known is not None and known.found is found:
+                    return known
+                graph = await resolve(declared, found, self._stack)
+            if declared.saver and team.name not in self._savers:
+                self._savers[team.name] = await self._stack.enter_async_context(open_saver(declared.saver))
+            saver = self._savers.get(team.name, self._services.saver)
+            made = _Loaded(with_saver(graph, saver, declared.state_types), found, source.programs)
+            self._graphs[team.name] = made
+            return made
 
     async def view(self, spec: RunSpec, update: Mapping[str, Any] | None, at: str) -> GraphView:
         """Return a TODO's graph and where it stands; see `SessionFace.graph`."""
         team = self._services.team(spec.todo.agent_name)
         if not isinstance(team, GraphTeam):
             raise BadInput(f"{spec.todo.id} is for {team.name}, which is no attached graph.")
-        graph = await self.graph(team)
+        graph = (await self._loaded(team)).graph
         if update is not None:
             check_update(graph, update)
         config = _bare(self.place(spec, team))
@@ -152,17 +173,23 @@ class GraphRunner:
         Raises:
             EffectInDoubt: a stretch of it was begun, and nobody saw its end.
             RunNotCurrent: it was stopped. GraphFailure: it failed, or can't be loaded or stored.
+            CodeChanged: its code isn't what was approved, so it didn't begin.
         """
         try:
             return await self._drive(spec, team)
-        except (EffectInDoubt, RunNotCurrent, GraphFailure):
+        except (EffectInDoubt, RunNotCurrent, GraphFailure, CodeChanged):
             raise
         except HitlError as error:  # a further try goes on with the thread, once what was wrong has been mended
             raise GraphFailure(error.message, self.thread(spec, team), wedged=False, entered={}) from error
 
     async def _drive(self, spec: RunSpec, team: GraphTeam) -> Asks | Ended:
-        graph, config = await self.graph(team), self.place(spec, team)
+        loaded, config = await self._loaded(team), self.place(spec, team)
+        graph = loaded.graph
         told = Told.of(spec, await self._stretches(spec))
+        approved = spec.todo.arguments.get("programs") or loaded.programs  # of old sessions nothing is known
+        goes_on = told.began or spec.stopped_on or (spec.step and not spec.step.get("checkpoint_id"))
+        if not goes_on:
+            refuse_changed_code(approved, loaded.programs)
         if spec.step.get("checkpoint_id") and not told.began:  # again would drop what was asked since
             await self._go_back(graph, config, spec)
         state = await graph.aget_state(config, subgraphs=True)
@@ -180,6 +207,12 @@ class GraphRunner:
         stretch = next_stretch(spec, graph, state, told, self._services.secrets)
         if isinstance(stretch, Asks):
             return stretch
+        if stretch.name.startswith("start "):  # it never began, whatever was tried before
+            refuse_changed_code(approved, loaded.programs)
+        elif changed := changed_files(approved, loaded.programs):
+            names = one_line(", ".join(changed), 200)
+            note = f"{names} changed since this was approved; it goes on with what is there now."
+            self._services.activity.write(spec.todo.id, "note", note)
         leg = _Leg(spec, team, graph, config, stretch, finished_in(state))
         final = await self._carry_out(leg)
         return _ending(leg, await graph.aget_state(config, subgraphs=True), final)

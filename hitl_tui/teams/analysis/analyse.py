@@ -14,7 +14,9 @@ from hitl_tui.teams.analysis.figures import not_compared, table_steps
 from hitl_tui.teams.analysis.forms import number, shown_amount
 from hitl_tui.teams.analysis.limits import find_limits, find_scope_notes
 from hitl_tui.teams.analysis.model import QUERY, Analysis, Finding, LimitUse, Passage, Source, Step
+from hitl_tui.teams.analysis.postponed import stated_shift
 from hitl_tui.teams.analysis.questions import answer
+from hitl_tui.teams.analysis.stated import Stated, stated_change
 from hitl_tui.teams.analysis.steps import change_steps, compare, say
 from hitl_tui.teams.analysis.tablemodel import Table, TableSummary
 from hitl_tui.teams.analysis.tables import summarise
@@ -78,6 +80,10 @@ def compute(
         steps.extend(step for verdict in verdicts for step in verdict.steps)
     if "other" in wanted and not changes:
         steps.extend(answer(query, amounts, passages, language))
+    stated = Stated()
+    if "change" in wanted and not changes:
+        stated = stated_shift(query, passages, language) or stated_change(query, amounts, passages, language)
+        steps.extend(stated.steps)
     if "other" in wanted:
         steps.extend(measured)
     if "tables" in wanted:
@@ -88,13 +94,13 @@ def compute(
         language=language,
         steps=tuple(steps),
         limits=_merged([verdict.limits for verdict in verdicts]),
-        findings=tuple(finding for verdict in verdicts for finding in verdict.findings),
+        findings=(*stated.findings, *(finding for verdict in verdicts for finding in verdict.findings)),
         change_percent=changes[0].percent if changes else None,
-        unanswered=tuple(not_compared(summaries, language)) if "tables" in wanted else (),
+        unanswered=(*stated.unanswered, *(not_compared(summaries, language) if "tables" in wanted else ())),
         documents=len({p.path for p in passages} | {s.path for s in summaries}),
     )
     summary = next((verdict.summary for verdict in verdicts if verdict.summary), "")
-    summary = summary or _summary(analysis, changes, summaries)
+    summary = stated.summary or summary or _summary(analysis, changes, summaries)
     reason = "" if analysis.found else _nothing(amounts=bool(amounts), analysis=analysis)
     if not analysis.found and analysis.unanswered:
         # That there was a table is known, and why it gave nothing.

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 from hitl_tui.teams.analysis.asked import Best
-from hitl_tui.teams.analysis.forms import exact, shown
+from hitl_tui.teams.analysis.forms import exact, number, shown
 from hitl_tui.teams.analysis.measured import Run, differences
 from hitl_tui.teams.analysis.model import Step
 from hitl_tui.teams.analysis.periods import relative
@@ -36,7 +36,45 @@ def table_steps(summary: TableSummary, language: str) -> list[Step]:
     else:
         steps = best
     if summary.averages:
-        steps += [_statistics(stat, summary, source, language) for stat in summary.stats]
+        two = _two(groups)
+        # What two things have in common says nothing of how they differ.
+        stats = [s for s in together if s.column not in two or s.count > 2] + groups if two else summary.stats
+        steps += [_statistics(stat, summary, source, language) for stat in stats]
+        steps += [step for pair in two.values() for step in _apart(*pair, source, language)]
+    return steps
+
+
+def _two(groups: Sequence[ColumnStats]) -> dict[str, tuple[ColumnStats, ColumnStats]]:
+    """Return the figures of the two groups, by column; empty where there are more or fewer."""
+    names = tuple(dict.fromkeys(stat.group for stat in groups))
+    if len(names) != 2:
+        return {}
+    found = {column: [s for s in groups if s.column == column] for column in dict.fromkeys(s.column for s in groups)}
+    return {column: (pair[0], pair[1]) for column, pair in found.items() if len(pair) == 2}
+
+
+def _apart(one: ColumnStats, other: ColumnStats, source: Citation, language: str) -> list[Step]:
+    """Return how far two groups are apart in a column: by their values, or by their means where they have several."""
+    low, high = sorted((one, other), key=lambda stat: stat.mean)
+    single = one.count == other.count == 1
+    name = one.column if single else say(language, f"{one.column} 평균", f"mean of {one.column}")
+    pair = f"{high.group} − {low.group}"
+
+    def text(value: Fraction, kind: str, unit: str) -> str:
+        return shown(value, kind, unit, language)
+
+    kind, unit = ("points", "%p") if one.kind == "percent" else (one.kind, one.unit)
+    old, new = (text(stat.mean, stat.kind, stat.unit) for stat in (low, high))
+    difference = high.mean - low.mean
+    value = text(difference, kind, unit)
+    what = say(language, f"{name}의 차이, {pair}", f"Difference in {name}, {pair}")
+    steps = [Step(what, f"{new} − {old} = {value}", value, exact(difference), (source,))]
+    if low.mean > 0 and difference:
+        ratio = high.mean / low.mean
+        times = number(ratio) + say(language, "배", " times")
+        pair = f"{high.group} ÷ {low.group}"
+        what = say(language, f"{name}의 배율, {pair}", f"Ratio of {name}, {pair}")
+        steps.append(Step(what, f"{new} ÷ {old} = {times}", times, exact(ratio), (source,)))
     return steps
 
 
@@ -167,6 +205,9 @@ def _statistics(stat: ColumnStats, summary: TableSummary, source: Citation, lang
 
     mean = text(stat.mean)
     rows = _rows(stat, summary, language)
+    if stat.count == 1:
+        # The mean of one value is no news.
+        return Step(f"{stat.column}, {rows}", mean, mean, exact(stat.mean), (source,))
     formula = say(language, "평균", "mean") + f" = {text(stat.total)} ÷ {stat.count} = {mean}"
     value = say(
         language,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -109,21 +109,29 @@ def compare(change: Change | None, limits: Sequence[Limit], query: str, language
     return Verdict(tuple(steps), tuple(findings), (*used, *rest), summary)
 
 
+_VERBS: Mapping[str, tuple[str, str]] = {
+    "within": ("범위 안", "within the limit"),
+    "exceeds": ("초과", "exceeds"),
+    "below_minimum": ("하한 미달", "below the minimum"),
+}
+"""What is said of a change against a limit, in Korean and English."""
+
+
+def _verdict(bound: str, ratio: Fraction, value: Fraction) -> str:
+    """Return how a ratio stands to a limit: one of `_VERBS`. A limit to stay below is exceeded where it is met."""
+    if bound == "min":
+        return "within" if ratio >= value else "below_minimum"
+    held = ratio <= value if bound == "max" else ratio < value
+    return "within" if held else "exceeds"
+
+
 def _held_against(change: Change, ratio: Fraction, group: Sequence[Limit], language: str) -> Verdict:
     limit = group[0]
     bound, value = limit.bound, limit.amount.value
     cited: tuple[Source, ...] = tuple(item.citation for item in group)
     sources: tuple[Source, ...] = (QUERY, *cited)
-    if bound == "min":
-        verdict, ok = ("within", True) if ratio >= value else ("below_minimum", False)
-    else:
-        ok = ratio <= value if bound == "max" else ratio < value
-        verdict = "within" if ok else "exceeds"
-    verb = {
-        "within": say(language, "범위 안", "within the limit"),
-        "exceeds": say(language, "초과", "exceeds"),
-        "below_minimum": say(language, "하한 미달", "below the minimum"),
-    }[verdict]
+    verdict = _verdict(bound, ratio, value)
+    verb = say(language, *_VERBS[verdict])
     sign = ">" if ratio > value else "=" if ratio == value else "<"
     name = say(language, "하한", "minimum") if bound == "min" else say(language, "상한", "limit")
     formula = f"{percent(ratio)} {sign} {percent(value)}"
@@ -144,7 +152,7 @@ def _held_against(change: Change, ratio: Fraction, group: Sequence[Limit], langu
         )
     ]
     summary = f"{word} {percent(ratio)}, {name} {percent(value)} ({label}): {verb}"
-    allowed = _allowed(change, value, ok, sources, name, language)
+    allowed = _allowed(change, value, verdict == "within", sources, name, language)
     if allowed:
         steps.extend(allowed)
         text = say(

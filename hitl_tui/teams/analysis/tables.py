@@ -43,31 +43,21 @@ def summarise(table: Table, query: str) -> TableSummary:
     """
     asked, when = periods(query), calendar_of(table.header, table.rows)
     unknown = relative(query) if when is not None and not asked else ""
-    within = set(range(len(table.rows)))
-    if unknown:
-        within = set()
-    elif asked and when is not None:
-        within = {r for period in asked for r in _rows_in(period, when)}
+    within = set[int]() if unknown else _rows_of(table, asked, when)
     if not within:
         return _outside(table, unknown or ", ".join(period.said for period in asked), when)
     numeric = _numeric_columns(table)
     text_columns = [i for i in range(len(table.header)) if i not in numeric]
-    named = {i: _named_values(table, i, query) for i in text_columns}
-    named = {i: values for i, values in named.items() if values}
-    chosen = [r for r in sorted(within) if all(table.rows[r][i] in values for i, values in named.items())]
-    if not chosen:
-        chosen, named = sorted(within), {}
+    chosen, named = _chosen(table, text_columns, within, query)
     group = _group_column(table, text_columns, named, query)
+    groups = _groups(table, chosen, group, asked, when)
     columns = _relevant(table, numeric, query)
-    stats = [stat for i in columns if (stat := _stats(table, i, numeric[i], chosen, ""))]
-    if group is not None:
-        for value in list(dict.fromkeys(table.rows[r][group] for r in chosen))[:MAX_GROUPS]:
-            rows = [r for r in chosen if table.rows[r][group] == value]
-            stats += [stat for i in columns if (stat := _stats(table, i, numeric[i], rows, value))]
-    elif len(asked) > 1 and when is not None:
-        for period in asked[:MAX_GROUPS]:
-            rows = sorted(set(chosen) & _rows_in(period, when))
-            stats += [stat for i in columns if (stat := _stats(table, i, numeric[i], rows, period.said))]
+    stats = [
+        stat
+        for rows, said in [(chosen, ""), *groups]
+        for i in columns
+        if (stat := _stats(table, i, numeric[i], rows, said))
+    ]
     totals, averages = statistics_asked(query)
     best = [found for ranking in rankings(query) if (found := _best(ranking, table, numeric, named, query, within))]
     filters = [f"{table.header[i]} = {value}" for i, values in named.items() for value in values]
@@ -89,6 +79,35 @@ def summarise(table: Table, query: str) -> TableSummary:
         period=", ".join(period.said for period in asked) if when is None else "",
         dated=when.column if when is not None else "",
     )
+
+
+def _rows_of(table: Table, asked: Sequence[Period], when: Calendar | None) -> set[int]:
+    """Return the rows of the periods that are asked about; all of a table without dates, or where none is."""
+    if not asked or when is None:
+        return set(range(len(table.rows)))
+    return {r for period in asked for r in _rows_in(period, when)}
+
+
+def _chosen(
+    table: Table, text_columns: Sequence[int], within: set[int], query: str
+) -> tuple[list[int], dict[int, tuple[str, ...]]]:
+    """Return the rows that hold the values a question names, and those values by column; all rows where none does."""
+    found = {i: _named_values(table, i, query) for i in text_columns}
+    named = {i: values for i, values in found.items() if values}
+    chosen = [r for r in sorted(within) if all(table.rows[r][i] in values for i, values in named.items())]
+    return (chosen, named) if chosen else (sorted(within), {})
+
+
+def _groups(
+    table: Table, chosen: Sequence[int], group: int | None, asked: Sequence[Period], when: Calendar | None
+) -> list[tuple[list[int], str]]:
+    """Return the rows of each value of the column to group by, or of each period, with what it is called."""
+    if group is not None:
+        values = list(dict.fromkeys(table.rows[r][group] for r in chosen))[:MAX_GROUPS]
+        return [([r for r in chosen if table.rows[r][group] == value], value) for value in values]
+    if len(asked) > 1 and when is not None:
+        return [(sorted(set(chosen) & _rows_in(period, when)), period.said) for period in asked[:MAX_GROUPS]]
+    return []
 
 
 def _rows_in(period: Period, when: Calendar) -> set[int]:

@@ -25,11 +25,14 @@ class Unit:
     factor: Fraction = Fraction(1)
 
 
+# Compiled without regard to case, a set that spans the syllables costs a look at each of its 11,172 letters.
+_SYLLABLE, _NO_SYLLABLE = "(?-i:[가-힣])", "(?-i:[^가-힣])"
+
 _CURRENCIES = (
     ("KRW", r"원|(?:korean\s)?won(?![a-z])|krw(?![a-z])"),
-    ("USD", r"(?:미국\s?)?달러|불(?![가-힣])|(?:us\s)?dollars?(?![a-z])|usd(?![a-z])"),
+    ("USD", rf"(?:미국\s?)?달러|불(?!{_SYLLABLE})|(?:us\s)?dollars?(?![a-z])|usd(?![a-z])"),
     ("EUR", r"유로|euros?(?![a-z])|eur(?![a-z])"),
-    ("JPY", r"엔(?![가-힣]{2})|yen(?![a-z])|jpy(?![a-z])"),
+    ("JPY", rf"엔(?!{_SYLLABLE}{{2}})|yen(?![a-z])|jpy(?![a-z])"),
     ("GBP", r"파운드|pounds?(?:\ssterling)?(?![a-z])|gbp(?![a-z])"),
     ("CNY", r"위안|yuan(?![a-z])|cny(?![a-z])|rmb(?![a-z])"),
 )
@@ -70,15 +73,16 @@ _OTHERS = (
     _unit(r"\s?기가바이트", "data", "byte", 10**9),
     _unit(r"\s?테라바이트", "data", "byte", 10**12),
     _unit(r"\s?(?:바이트|bytes?(?![a-z]))", "data", "byte"),
-    _unit(r"\s?개월|\s?달(?![러가-힣])|\s?달(?=[을이은간])|[\s-]?months?(?![a-z])", "duration", "month"),
+    _unit(rf"\s?개월|\s?달(?!{_SYLLABLE})|\s?달(?=[을이은간])|[\s-]?months?(?![a-z])", "duration", "month"),
     _unit(r"\s?년(?!월|\s?\d{1,2}\s?월)|[\s-]?(?:years?|yrs?)(?![a-z])", "duration", "year"),
-    _unit(r"\s?주(?:일|간)?(?=$|[^가-힣]|[을를이은는의에후전])|[\s-]?weeks?(?![a-z])", "duration", "week"),
+    _unit(rf"\s?주(?:일|간)?(?=$|{_NO_SYLLABLE}|[을를이은는의에후전])|[\s-]?weeks?(?![a-z])", "duration", "week"),
     _unit(r"\s?시간|[\s-]?(?:hours?|hrs?)(?![a-z])", "duration", "hour"),
-    _unit(r"\s?분(?=$|[^가-힣]|[을이은간만에후전])|[\s-]?(?:minutes?|mins?)(?![a-z])", "duration", "minute"),
-    _unit(r"\s?초(?=$|[^가-힣]|[를가는간만에후전의])|[\s-]?(?:seconds?|secs?)(?![a-z])", "duration", "second"),
-    _unit(r"\s?일(?=$|[^가-힣]|[을이은간만에의후전로]|부터|까지|정도)|[\s-]?days?(?![a-z])", "duration", "day"),
+    _unit(rf"\s?분(?=$|{_NO_SYLLABLE}|[을이은간만에후전])|[\s-]?(?:minutes?|mins?)(?![a-z])", "duration", "minute"),
+    _unit(rf"\s?초(?=$|{_NO_SYLLABLE}|[를가는간만에후전의])|[\s-]?(?:seconds?|secs?)(?![a-z])", "duration", "second"),
+    _unit(rf"\s?일(?=$|{_NO_SYLLABLE}|[을이은간만에의후전로]|부터|까지|정도)|[\s-]?days?(?![a-z])", "duration", "day"),
     *(
-        _unit(rf"\s?{word}(?=$|[^가-힣]|[을를이가은는의에도만로씩]|까지|정도|이상|이하|미만|초과|이내)", "count", word)
+        _unit(rf"\s?{word}(?=$|{_NO_SYLLABLE}|[을를이가은는의에도만로씩]|까지|정도|이상|이하|미만|초과|이내)",
+              "count", word)
         for word in ("건", "명", "개", "회", "행", "줄", "대", "배", "권", "채", "가구", "세대", "마리", "톤", "점")
     ),
 )  # fmt: skip

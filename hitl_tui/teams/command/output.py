@@ -105,6 +105,7 @@ class Bounded:
     _last: int = field(init=False, default=0x0A)
 
     def feed(self, data: bytes) -> None:
+        """Take the next bytes."""
         if not data:
             return
         self.total += len(data)
@@ -123,6 +124,7 @@ class Bounded:
 
     @property
     def truncated(self) -> bool:
+        """Something was left out."""
         return self.total > self.limit
 
     @property
@@ -186,6 +188,7 @@ class Lines:
     _unsaid: int = field(init=False, default=0)
 
     def feed(self, data: bytes) -> None:
+        """Take the next bytes; hand on the lines they finish."""
         start = 0
         while (end := data.find(b"\n", start)) >= 0:
             if not self._may_speak():

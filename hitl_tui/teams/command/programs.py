@@ -30,6 +30,9 @@ def programs_of(declared: CommandDeclaration, workspace: Path) -> dict[str, str]
     Args:
         declared: the command.
         workspace: absolute path of the folder it runs in.
+
+    Raises:
+        BadInput: one of them can't be read, so nobody could tell whether it changed.
     """
     root = Path(os.path.realpath(workspace))
     found: dict[str, str] = {}
@@ -40,10 +43,16 @@ def programs_of(declared: CommandDeclaration, workspace: Path) -> dict[str, str]
             searched = index == 0 and "/" not in named  # the system looks for it in PATH
             if not named or searched or any(part.hole for part in parts):
                 continue
-            path = Path(os.path.realpath(root / named))
-            if path.is_relative_to(root) and path.is_file() and _is_program(path):
-                with path.open("rb") as file:
-                    found[path.relative_to(root).as_posix()] = hashlib.file_digest(file, "sha256").hexdigest()
+            path = _file(root, named)
+            if path is None:
+                continue
+            name = path.relative_to(root).as_posix()
+            try:
+                digest = _digest(path)
+            except OSError as error:
+                raise BadInput(f"The program {one(name)} can't be read: {error.strerror}.") from error
+            if digest:
+                found[name] = digest
     return found
 
 
@@ -61,8 +70,25 @@ def refuse_changed(approved: Mapping[str, str], now: Mapping[str, str]) -> None:
             )
 
 
-def _is_program(path: Path) -> bool:
-    if path.suffix.lower() in _ENDINGS or os.access(path, os.X_OK):
-        return True
-    with path.open("rb") as file:
-        return file.read(2) == b"#!"
+def _file(root: Path, named: str) -> Path | None:
+    """Return the file of the workspace that an argument names; None for any other text, a whole script even."""
+    try:
+        path = Path(os.path.realpath(root / named))
+        return path if path.is_relative_to(root) and path.is_file() else None
+    except (OSError, ValueError):  # no file can have such a name, or be reached by it
+        return None
+
+
+def _digest(path: Path) -> str:
+    """Return the SHA-256 of a program; empty for a file that is none."""
+    named = path.suffix.lower() in _ENDINGS or os.access(path, os.X_OK)
+    try:
+        with path.open("rb") as file:
+            if not named and file.read(2) != b"#!":
+                return ""
+            file.seek(0)
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except PermissionError:
+        if named:
+            raise
+        return ""

@@ -54,6 +54,7 @@ class CommandOutcome:
     stdout_lines: int = 0
 
     def to_dict(self) -> dict[str, Any]:
+        """Return all fields as JSON values."""
         return {
             "exit_code": self.exit_code,
             "signal": self.signal,

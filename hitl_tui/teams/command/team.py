@@ -19,8 +19,8 @@ from hitl_tui.teams.command.paths import refuse_outside
 from hitl_tui.teams.command.programs import programs_of, refuse_changed
 from hitl_tui.teams.command.run import CommandOutcome, command_environment, run_command
 from hitl_tui.teams.contract import TeamContext, TeamResult
-from hitl_tui.teams.document_text import fenced
 from hitl_tui.teams.failure import TeamFailure, one, unknown_name
+from hitl_tui.teams.markdown import fenced
 
 if TYPE_CHECKING:
     from langgraph.graph import StateGraph

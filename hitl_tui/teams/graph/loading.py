@@ -15,7 +15,7 @@ from typing_extensions import is_typeddict
 
 from hitl_tui.config.graphs import GraphDeclaration
 from hitl_tui.core.safe_text import one_line
-from hitl_tui.teams.graph.target import GraphError, is_factory, load_target, looks_like_graph, raised
+from hitl_tui.teams.graph.target import GraphError, is_factory, looks_like_graph, raised
 from hitl_tui.teams.graph.values import plain
 
 if TYPE_CHECKING:
@@ -49,13 +49,19 @@ class GraphFacts:
     forgets: bool = False
 
 
-async def resolve(declaration: GraphDeclaration, stack: AsyncExitStack) -> AnyPregel | StateGraph[Any, Any, Any, Any]:
+async def resolve(
+    declaration: GraphDeclaration, found: Any, stack: AsyncExitStack
+) -> AnyPregel | StateGraph[Any, Any, Any, Any]:
     """Return a declared graph or builder, calling factories; what they open stays open as long as the stack.
+
+    Args:
+        declaration: which graph.
+        found: what it names, see `load_target`.
+        stack: closes what factories open.
 
     Raises:
         GraphError: there is none, or making it failed.
     """
-    found = load_target(declaration)
     shown = one_line(declaration.target, 120)
     for _ in range(4):  # a factory may return a coroutine or a context manager of a graph
         if looks_like_graph(found):
@@ -108,15 +114,21 @@ def facts_of(graph: AnyPregel | StateGraph[Any, Any, Any, Any]) -> GraphFacts:
     if is_typeddict(getattr(getattr(compiled, "builder", None), "input_schema", None)):
         # LangGraph takes any part of such a state; only models and dataclasses insist on their fields.
         schema.pop("required", None)
-    durable = saver not in (None, True, False) and not isinstance(saver, InMemorySaver)
     return GraphFacts(
         input_schema=schema,
         nodes=tuple(str(name) for name in compiled.nodes if not str(name).startswith("__")),
         before=_names(compiled.interrupt_before_nodes),
         after=_names(compiled.interrupt_after_nodes),
-        keeps=type(saver).__name__ if durable else "",
+        keeps=type(saver).__name__ if _is_kept(saver) else "",
         forgets=isinstance(saver, InMemorySaver),
     )
+
+
+def _is_kept(saver: object) -> bool:
+    """Tell whether a saver that a graph came with stays: one that keeps threads longer than the process."""
+    from langgraph.checkpoint.memory import InMemorySaver
+
+    return saver not in (None, True, False) and not isinstance(saver, InMemorySaver)
 
 
 def field_schema(kind: Any) -> dict[str, Any]:
@@ -169,7 +181,7 @@ def with_saver(
     try:
         if isinstance(graph, StateGraph):
             return cast("AnyPregel", graph.compile(checkpointer=kept))
-        if facts_of(graph).keeps:
+        if _is_kept(graph.checkpointer):
             return _asynchronous(graph)
         allowed = getattr(graph, "_serde_allowlist", None)
         if allowed:

@@ -21,18 +21,26 @@ from typing import Any
 from hitl_tui.config.graphs import GraphDeclaration
 from hitl_tui.core.errors import BadInput
 from hitl_tui.core.safe_text import one_line
+from hitl_tui.teams.graph.held import held_loader, hold
+from hitl_tui.teams.graph.source import GraphSource
 
 
 class GraphError(BadInput):
     """A graph can't be loaded or used; the message names file and line where there are any."""
 
 
-def load_target(declaration: GraphDeclaration) -> Any:
-    """Return what a declaration names: a graph, a builder of one, or a factory.
+def load_target(declaration: GraphDeclaration, source: GraphSource) -> Any:
+    """Return what a declaration names, a graph, a builder of one, or a factory: the same until its source changes.
+
+    Args:
+        declaration: which graph.
+        source: its files as they were read; they are imported so.
 
     Raises:
         GraphError: the module can't be imported, or the attribute is missing.
+        BadInput: its source changed, and something else than this loaded it.
     """
+    hold(source)
     place, _, attribute = declaration.target.rpartition(":")
     if not place or place.endswith((os.sep, "/")) or attribute.endswith(".py"):
         place, attribute = declaration.target, ""
@@ -101,7 +109,7 @@ def _module_of_file(path: Path) -> ModuleType:
         return known
     if str(path.parent) not in sys.path:  # its neighbours are found, as when Python runs it
         sys.path.insert(0, str(path.parent))
-    spec = importlib.util.spec_from_file_location(name, path)
+    spec = importlib.util.spec_from_file_location(name, path, loader=held_loader(name, path))
     if spec is None or spec.loader is None:
         raise GraphError(f"{path.name} can't be imported.")
     module = importlib.util.module_from_spec(spec)

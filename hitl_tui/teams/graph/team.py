@@ -15,7 +15,8 @@ from hitl_tui.core.digest import canonical
 from hitl_tui.core.errors import BadInput
 from hitl_tui.core.policy import Risk
 from hitl_tui.core.safe_text import one_line
-from hitl_tui.teams.graph.target import GraphError
+from hitl_tui.teams.graph.source import GraphSource, Imports, source_of
+from hitl_tui.teams.graph.target import GraphError, load_target
 
 if TYPE_CHECKING:
     from langgraph.graph import StateGraph
@@ -33,62 +34,75 @@ class GraphTeam:
     """A graph that somebody else wrote, run as it is.
 
     It is imported when something of it is needed: a text that becomes its input, or a run. Its input is the argument
-    `input`, exactly as it will be invoked with; `thread` names an earlier TODO whose thread it goes on with.
+    `input`, exactly as it will be invoked with; `thread` names an earlier TODO whose thread it goes on with. What
+    its code says is part of what is approved: `programs`, looked up anew whatever stands there.
 
     Args:
         declaration: which graph, and what it needs.
+        workspace: absolute path of the folder that sessions with it work in; empty for the declaration's own.
     """
 
     max_retries = 0
-    reads_results = False
     """A failed graph goes on from its last checkpoint when a person says so, never by itself."""
+    reads_results = False
 
-    def __init__(self, declaration: GraphDeclaration) -> None:
+    def __init__(self, declaration: GraphDeclaration, workspace: str = "") -> None:
         self.declaration = declaration
         self.name = declaration.name
         self.description = declaration.description or f"The graph {declaration.target}"
         self.risk = Risk(declaration.risk)
         self.timeout = declaration.timeout
-        self._facts: GraphFacts | None = None
+        self._workspace = workspace
+        self._imports: dict[str, Imports] = {}
+        self._facts: tuple[Mapping[str, str], GraphFacts] | None = None
 
     @property
     def input_schema(self) -> dict[str, Any]:
         """JSON Schema of `arguments`."""
-        shown: dict[str, Any] = dict(self._facts.input_schema) if self._facts else {}
+        shown: dict[str, Any] = dict(self._facts[1].input_schema) if self._facts else {}
+        programs = {"type": "object", "additionalProperties": {"type": "string"}, "readOnly": True}
         return {
             "type": "object",
-            "properties": {"input": shown, "thread": {"type": "string"}},
+            "properties": {"input": shown, "thread": {"type": "string"}, "programs": programs},
             "required": ["input"],
             "additionalProperties": False,
         }
 
     @property
     def facts(self) -> GraphFacts:
-        """What is known of the graph without running it; imports it once.
+        """What is known of the graph without running it; imports it, anew when its code changed.
 
         Raises:
             GraphError: it can't be loaded.
         """
-        if self._facts is None:
+        return self._facts_of(self.source())
+
+    def source(self) -> GraphSource:
+        """Return the files that running it may run, as they are now."""
+        return source_of(self.declaration, self._workspace, self._imports)
+
+    def _facts_of(self, source: GraphSource) -> GraphFacts:
+        if self._facts is None or self._facts[0] != source.programs:
             try:
                 asyncio.get_running_loop()
             except RuntimeError:
-                self._facts = asyncio.run(self._look())
+                found = asyncio.run(self._look(source))
             else:  # a factory may be a coroutine
                 with ThreadPoolExecutor(1) as pool:
-                    self._facts = pool.submit(asyncio.run, self._look()).result()
-        return self._facts
+                    found = pool.submit(asyncio.run, self._look(source)).result()
+            self._facts = (source.programs, found)
+        return self._facts[1]
 
     @property
     def takes(self) -> str:
         """What its input looks like, in short."""
         return _shape(self.facts.input_schema)
 
-    async def _look(self) -> GraphFacts:
+    async def _look(self, source: GraphSource) -> GraphFacts:
         from hitl_tui.teams.graph.loading import facts_of, resolve
 
         async with AsyncExitStack() as stack:
-            return facts_of(await resolve(self.declaration, stack))
+            return facts_of(await resolve(self.declaration, load_target(self.declaration, source), stack))
 
     def bind(self, text: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
         """Return the exact input for a text: JSON as it is, words put where the graph's input takes them.
@@ -96,18 +110,22 @@ class GraphTeam:
         Raises:
             BadInput: the graph takes something else; the message says what. GraphError: it can't be loaded.
         """
+        source = self.source()
+        programs = {"programs": dict(source.programs)} if source.programs else {}
+        if "input" in arguments:
+            arguments = {key: value for key, value in arguments.items() if key != "programs"}
         goes_on = arguments == {"input": None} or (not arguments and text.strip().lower() == GO_ON)
         if self.declaration.thread and goes_on:
-            return {"input": None}
+            return {"input": None, **programs}
         unknown = arguments.keys() - {"input", "thread"}
         given = arguments["input"] if "input" in arguments else {k: arguments[k] for k in arguments if k in unknown}
         if "input" not in arguments and not given:
-            given = input_for(text, self.facts.input_schema, self.name)
+            given = input_for(text, self._facts_of(source).input_schema, self.name)
         elif "input" in arguments and unknown:
             raise BadInput(f'{self.name} takes "input" and "thread", not "{one_line(min(unknown), 60)}".')
-        check_input(given, self.facts.input_schema, self.name)
+        check_input(given, self._facts_of(source).input_schema, self.name)
         bound = {"input": given, **({"thread": str(arguments["thread"])} if "thread" in arguments else {})}
-        exact: dict[str, Any] = json.loads(canonical(bound))
+        exact: dict[str, Any] = json.loads(canonical({**bound, **programs}))
         return exact
 
     def risk_of(self, arguments: Mapping[str, Any]) -> Risk:

@@ -10,9 +10,10 @@ from types import TracebackType
 from hitl_tui.teams.search.ask import SearchHits, ask, opening
 from hitl_tui.teams.search.lexicon import Lexicon, load_lexicon
 from hitl_tui.teams.search.named import named_in
-from hitl_tui.teams.search.query import MAX_QUESTION, parse_question
+from hitl_tui.teams.search.query import MAX_QUESTION, Term, parse_question
 from hitl_tui.teams.search.refresh import Progress, Refreshed, refresh_within, scope_key, stored_scope
 from hitl_tui.teams.search.store import WAIT_SECONDS, is_damage, open_store, rebuild_store, storage_error
+from hitl_tui.teams.search.tags import without_tags
 from hitl_tui.teams.search.walk import clean_patterns
 
 
@@ -129,13 +130,20 @@ class SearchIndex:
         self._db.execute("COMMIT")
         return done
 
+    def _says(self, term: Term) -> bool:
+        return term.surface.casefold() not in self._lexicon.stop
+
     def _query(self, text: str, limit: int) -> SearchHits:
         text = text[:MAX_QUESTION]
         self._db.execute("BEGIN")
         try:
-            named = named_in(self._db, text)
+            named = named_in(self._db, without_tags(text))
             terms = parse_question(named.rest, self._lexicon)
-            if named.files and all(term.surface.casefold() in self._lexicon.stop for term in terms):
+            if not named.files and not any(self._says(term) for term in terms):
+                # A question about markup itself has no other words.
+                named = named_in(self._db, text)
+                terms = parse_question(named.rest, self._lexicon)
+            if named.files and not any(self._says(term) for term in terms):
                 return opening(self._db, named.files[0])
             return ask(self._db, named.rest, terms, max(1, limit), self._lexicon.stop_tokens, named.files)
         finally:

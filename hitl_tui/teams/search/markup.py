@@ -65,15 +65,8 @@ def markdown_blocks(lines: Sequence[str]) -> list[Block]:
             in_table = False
         if not text.strip() or _MD_SKIP.match(text):
             build.flush()
-        elif head := _ATX.match(text):
-            build.heading(2 * len(head.group(1)), _ANCHOR.sub("", head.group(2) or ""), number)
-        elif head := _LISTED.match(text):
-            # `1. ##### Title`: within the section it stands in, even when both have as many marks.
-            build.heading(2 * len(head.group(1)) + 1, _ANCHOR.sub("", head.group(2)), number)
-        elif len(build.pending) == 1 and _SETEXT.match(text) and not _MD_ITEM.match(build.pending[0]):
-            title = build.pending[0].strip()
-            build.pending.clear()
-            build.heading(2 if "=" in text else 4, title, number - 1, number)
+        elif _markdown_heading(text, number, build):
+            continue
         elif _RULE.match(text):
             build.flush()
         elif _TABLE_ROW.match(text):
@@ -92,6 +85,22 @@ def markdown_blocks(lines: Sequence[str]) -> list[Block]:
                     continue
             build.add(number, text)
     return build.finish()
+
+
+def _markdown_heading(text: str, number: int, build: BlockBuilder) -> bool:
+    """Take a line that is a heading, or that makes one of the line before it; return whether it is such a line."""
+    if head := _ATX.match(text):
+        build.heading(2 * len(head.group(1)), _ANCHOR.sub("", head.group(2) or ""), number)
+    elif head := _LISTED.match(text):
+        # `1. ##### Title`: within the section it stands in, even when both have as many marks.
+        build.heading(2 * len(head.group(1)) + 1, _ANCHOR.sub("", head.group(2)), number)
+    elif len(build.pending) == 1 and _SETEXT.match(text) and not _MD_ITEM.match(build.pending[0]):
+        title = build.pending[0].strip()
+        build.pending.clear()
+        build.heading(2 if "=" in text else 4, title, number - 1, number)
+    else:
+        return False
+    return True
 
 
 def _front_matter(lines: Sequence[str], build: BlockBuilder) -> int:

@@ -27,6 +27,7 @@ _AFTER_NUMBER = re.compile(r"\s?([^\W\d_]+|%|㎡|°)")
 _MONEY_SIGN = re.compile(r"[$€£₩¥]\s?$")
 _SCRIPTS = re.compile("[々\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]+|[\u30a0-\u30ff]+")
 _JOINED = re.compile(r"(?<![A-Za-z0-9])[A-Za-z0-9]{1,40}(?:[-_.][A-Za-z0-9]{1,40}){1,4}(?![A-Za-z0-9])")
+_HOW_LONG = re.compile(r"(?<![a-z])how\smany\s(days|weeks|months|years|hours|minutes)(?![a-z])", re.IGNORECASE)
 _COMPOUND = 0.8
 _PREFIX = 0.35
 _INSIDE = 0.85
@@ -88,7 +89,11 @@ def parse_question(text: str, lexicon: Lexicon) -> tuple[Term, ...]:
     terms: dict[tuple[str, ...], Term] = {}
     dropped: dict[tuple[str, ...], Term] = {}
     follows = False
+    counted = {match[1].casefold() for match in _HOW_LONG.finditer(clean)}
     for keep, term in _terms(clean, lexicon):
+        if term.surface.casefold() in counted:
+            # What answers may say it in another unit, or as dates; Korean has one word for both ("며칠").
+            term = replace(term, weight=Weight.WEAK)
         target = terms if keep else dropped
         target.setdefault(term.forms[0].phrases, replace(term, follows=follows and keep))
         follows = keep

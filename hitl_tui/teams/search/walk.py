@@ -31,6 +31,7 @@ class Skipped:
     reason: str
 
     def to_dict(self) -> dict[str, str]:
+        """Return all fields as JSON values."""
         return {"path": self.path, "reason": self.reason}
 
 

@@ -1,0 +1,48 @@
+"""`hitl-tui starter`: the examples to begin with. Often what is typed first, so the engine isn't loaded for it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from hitl_tui.cli.given import Arguments
+from hitl_tui.cli.output import Output
+from hitl_tui.core.errors import UnknownName
+from hitl_tui.core.safe_text import one_line
+from hitl_tui.language import language
+from hitl_tui.repl.plain import shown, table
+from hitl_tui.resources import Starter, materialise, starters
+
+DONE = 0
+
+
+def starter(arguments: Arguments, data: Path, out: Output) -> int:
+    """List the starters, or make one's folder and print where it is; return the exit code.
+
+    Raises:
+        UnknownName: there is no starter of that name.
+        StorageError: its folder can't be made.
+    """
+    known = starters()
+    if not arguments.name:
+        if arguments.json:
+            out.document(
+                {"status": "ok", "message": f"{len(known)} starters.", "starters": [_listed(s) for s in known]}
+            )
+        else:
+            out.lines(table([(s.key, s.in_language(language()).title) for s in known]))
+        return DONE
+    found = next((s for s in known if s.key == arguments.name), None)
+    if found is None:
+        names = ", ".join(s.key for s in known)
+        raise UnknownName(f'There is no starter "{one_line(arguments.name, 40)}"; there are {names}.')
+    folder = materialise(found, data)
+    if arguments.json:
+        about = {"name": found.key, "workspace": str(folder), "title": found.title, "question": found.question}
+        out.document({"status": "made", "message": f"{found.key} is in {folder}.", **about})
+    else:
+        out.lines([shown(str(folder))])
+    return DONE
+
+
+def _listed(one: Starter) -> dict[str, str]:
+    return {"name": one.key, "title": one.title, "description": one.description, "question": one.question}

@@ -1,0 +1,122 @@
+"""What of a question was on the screen: before its end was read there, nothing that binds is answered (C3)."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import TYPE_CHECKING
+
+from hitl_tui.console.arming import ARM_AFTER, Arming
+from hitl_tui.console.evidence import awaits_preview
+from hitl_tui.console.rows import Row
+
+if TYPE_CHECKING:
+    from hitl_tui.supervisor.snapshot import Question
+
+Picture = tuple[str, tuple[Row, ...]]
+"""The id of a question, and the rows that it was drawn with."""
+
+
+class Reading:
+    """Keeps which questions were read to their end, and what stands with them besides.
+
+    Args:
+        arming: when keys decide; a question that was drawn, or read to its end, just now disarms them.
+    """
+
+    def __init__(self, arming: Arming) -> None:
+        self._arming = arming
+        self._read: set[str] = set()
+        self._read_at = float("-inf")
+        self._drafts: dict[str, tuple[Row, ...]] = {}
+        self._awaited: set[str] = set()
+        self.picture: Picture | None = None
+        """What was drawn last."""
+        self.unseen = False
+        """It isn't on the screen yet."""
+
+    # What stands with a question -------------------------------------------------------------------------------
+
+    def keep(self, ids: Collection[str]) -> None:
+        """Forget the drafts of all other questions."""
+        self._drafts = {i: rows for i, rows in self._drafts.items() if i in ids}
+        self._awaited.intersection_update(ids)
+
+    def has_draft(self, question_id: str) -> bool:
+        """Return whether what a file would hold is known, or being found out."""
+        return question_id in self._drafts
+
+    def draft(self, question_id: str) -> Sequence[Row]:
+        """Return the rows that stand with a question."""
+        return self._drafts.get(question_id, ())
+
+    def show_draft(self, question_id: str, rows: Sequence[Row], *, awaited: bool) -> None:
+        """Let rows stand with a question.
+
+        Args:
+            question_id: the question.
+            rows: what a file would hold, or a word that it is being found out.
+            awaited: it is: until that is over the question can't be read to its end.
+        """
+        (self._awaited.add if awaited else self._awaited.discard)(question_id)
+        self._drafts[question_id] = tuple(rows)
+
+    def complete(self, question: Question) -> bool:
+        """Return whether what the step would touch or write has been found out."""
+        return question.id not in self._awaited and not awaits_preview(question)
+
+    # What was drawn --------------------------------------------------------------------------------------------
+
+    def draws(self, picture: Picture) -> bool:
+        """Return whether a picture is another one than the last; that has to be read, and stand, before keys decide."""
+        if picture == self.picture:
+            return False
+        self.picture, self.unseen = picture, True
+        self._read.discard(picture[0])
+        self._arming.drawn()
+        return True
+
+    def put_away(self) -> bool:
+        """Draw nothing; return whether something was drawn."""
+        was, self.picture = self.picture, None
+        return was is not None
+
+    def on_screen(self, picture: Picture | None) -> bool:
+        """The screen was drawn with a picture on it: a busy console may have taken a while for it.
+
+        Returns:
+            False when another picture was drawn since.
+        """
+        if picture is not self.picture:
+            return False
+        self.unseen = False
+        self._arming.drawn()
+        return True
+
+    # Read to the end -------------------------------------------------------------------------------------------
+
+    def read(self, question_id: str) -> bool:
+        """Return whether the end of a question was on the screen."""
+        return question_id in self._read
+
+    def look(self, question: Question, *, end: bool) -> None:
+        """Take over how much of a question is on the screen now; what waits to be drawn isn't on it.
+
+        Args:
+            question: what is shown.
+            end: its last row is to be seen.
+        """
+        if self.unseen:
+            return
+        if not end:
+            if self._arming.now - self._read_at < ARM_AFTER:
+                self._read.discard(question.id)  # it was there for a moment only, as when a frame shrinks
+        elif self.complete(question) and not self.read(question.id):
+            self._read.add(question.id)
+            self._read_at = self._arming.now
+            self._arming.drawn()  # a key that was pressed before the end could be seen decides nothing
+
+    def read_elsewhere(self, question: Question) -> None:
+        """The end of a question was read on a screen of its own."""
+        if self.complete(question):
+            self._read.add(question.id)
+            self._read_at = float("-inf")

@@ -1,0 +1,110 @@
+"""`Obedience`: what hitl.toml says now takes effect on an open session, and stands in its record."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from hitl_tui.config.load import FILE_NAME
+from hitl_tui.core.board import Control
+from hitl_tui.core.digest import digest
+from hitl_tui.core.errors import Refused
+from hitl_tui.core.events import EventKind
+from hitl_tui.core.requests import REFUSING, Verdict
+from hitl_tui.core.safe_text import mask_json
+from hitl_tui.core.todos import MAY_BEGIN, SupervisorTodo
+from hitl_tui.supervisor.activity import ActivityStream
+from hitl_tui.supervisor.face import Desk
+from hitl_tui.supervisor.law import Law, on_record
+from hitl_tui.supervisor.setup import SessionSetup
+
+POLICY = "policy"
+"""Kind of the entry that says which rules hold from there on."""
+
+SOON = 0.1
+"""Seconds until a file that is being written is looked at again."""
+
+_HARMLESS = REFUSING | {Verdict.USE_AS_DONE}
+
+
+class Obedience:
+    """Keeps one session's state in step with its law, for the process that owns it.
+
+    Args:
+        setup: of the session.
+        activity: where it says what changed.
+        desk: where it posts that.
+    """
+
+    def __init__(self, setup: SessionSetup, activity: ActivityStream, desk: Desk) -> None:
+        self._setup = setup
+        self._activity = activity
+        self._desk = desk
+
+    def patience(self, longest: float) -> float:
+        """Return the seconds after which to look again though nothing was said."""
+        return min(longest, SOON) if self._setup.law.waiting else longest
+
+    async def look(self) -> bool:
+        """See what the file says; say what is wrong with it, once. Return whether anything else holds now."""
+        law = self._setup.law
+        before = law.problem
+        changed = await law.look()
+        if law.problem and law.problem != before:
+            self._activity.write("", "note", law.problem)
+        elif before and not law.problem:
+            self._activity.write("", "note", f"{FILE_NAME} can be read again.")
+        return changed
+
+    async def obey(self, control: Control, *, begins: bool = False, todos: Iterable[SupervisorTodo] = ()) -> None:
+        """Let the state follow where it was made under other rules, or held back what would begin; on record first.
+
+        Args:
+            control: of the state.
+            begins: the session is new, and so are its rules.
+            todos: those that may have been planned when they were declared to be of another risk.
+
+        Raises:
+            StorageError: it can't be written; nothing takes effect then.
+        """
+        law = self._setup.law
+        rules, version = law.rules, law.rules.policy.version
+        other = version != control.policy_version
+        if other or (begins and rules.policy.rules):
+            entry = on_record(law, "" if begins else control.policy_version)
+            masked = mask_json(entry, self._setup.secrets)
+            await self._setup.ledger.record(self._setup.info.id, POLICY, masked, self._setup.now())
+        bound = max(1, rules.concurrency)
+        risks = self._classed_otherwise(todos)
+        if not (other or risks) and bound == control.concurrency and not (control.held and law.current):
+            return
+        if other:
+            self._activity.write("", "note", f"{FILE_NAME} changed; its policy holds for all that hasn't begun.")
+        data = {"policy_version": version, "concurrency": bound, **({"risks": risks} if risks else {})}
+        key = f"configured:{version}:{bound}:{control.cursor}:{control.branch}{digest(risks) if risks else ''}"
+        await self._desk.post(EventKind.CONFIGURED, data, by="supervisor", event_id=key)
+
+    def _classed_otherwise(self, todos: Iterable[SupervisorTodo]) -> dict[str, str]:
+        """Return the risk of those TODOs that are of another one, as they are declared now."""
+        agents = self._setup.planner.agents
+        known = ((todo, agents[todo.agent_name].risk_of(todo.arguments)) for todo in todos if todo.agent_name in agents)
+        return {todo.id: risk.value for todo, risk in known if todo.status in MAY_BEGIN and risk is not todo.risk}
+
+
+async def refuse_unlawful(law: Law, version: Callable[[], str], verdict: Verdict) -> None:
+    """Refuse what would let something go on while the rules aren't known, or aren't those that it was asked under.
+
+    Args:
+        law: what holds.
+        version: gives the version of the policy that the session's state follows.
+        verdict: what somebody says.
+
+    Raises:
+        Refused: nothing was written; the question stays, or is asked anew.
+    """
+    if verdict in _HARMLESS:
+        return
+    await law.look()
+    if law.problem:
+        raise Refused(law.problem, reason="not_allowed")
+    if law.rules.policy.version != version():
+        raise Refused(f"{FILE_NAME} changed since this was asked; it is asked anew under its policy.", reason="stale")

@@ -1,0 +1,180 @@
+"""A change that the passages state, for a question that asks how large it is and names no figures itself."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+from hitl_tui.teams.analysis.amounts import Amount, parse_amounts
+from hitl_tui.teams.analysis.changes import Change, find_changes
+from hitl_tui.teams.analysis.forms import shown_amount
+from hitl_tui.teams.analysis.limits import sentences
+from hitl_tui.teams.analysis.model import Finding, Passage, Step
+from hitl_tui.teams.analysis.steps import change_steps, say
+from hitl_tui.teams.analysis.words import FALL, RISE, concepts, content_words
+from hitl_tui.teams.contract import Citation
+
+_LISTED = 6
+SENTENCE = 600  # characters of a sentence that are read
+_HOW_LARGE = re.compile(
+    r"얼마|몇\s?(?:%|퍼센트|프로|배|[가-힣])|퍼센트|차이|차액|변동|증감|(?:인상|상승|증가|감소|하락|인하|변화|변동)[률율폭액]|"
+    r"%|how\s(?:much|many|far)|percent|difference|ratio|(?<![a-z])(?:rate|amount|size)\sof\s",
+    re.IGNORECASE,
+)
+_MOVES = re.compile(
+    r"변경|변동|변화|변했|바뀌|바뀐|바꾸|조정|차이|뛰었|뛴|늘[었어린려]|줄[었어인여]|→|⇒|"
+    r"(?<![a-z])(?:chang|adjust|mov(?:e|ing)|go(?:es|ing)?(?![a-z])|went(?![a-z])|rose(?![a-z])|risen|grew|grown|"
+    r"fell(?![a-z])|fallen|shr[aiu]nk|climb|jump|doubl|differ)",
+    re.IGNORECASE,
+)
+_RANGE = re.compile(r"범위|사이|(?<![a-z])(?:rang(?:e|es|ed|ing)(?![a-z])|var(?:y|ies)|between)", re.IGNORECASE)
+_MAY = re.compile(
+    r"수\s?있|가능|상한|한도|해도\s?(?:되|돼|괜찮)|(?<![a-z])(?:may|can|could|should|must|would|allow\w*|limit\w*|cap)(?![a-z])",
+    re.IGNORECASE,
+)
+"""Asks what a change may be, which no change that was made tells."""
+_ASKING = frozenset(["much", "many", "percen", "amount", "size", "rate"])
+_PERCENT = re.compile(r"%|퍼센트|프로|percent|[률율](?![가-힣])", re.IGNORECASE)
+_MONTH = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]{0,6}\.?"
+_MONTH_BEFORE = re.compile(rf"(?<![a-z]){_MONTH}\s$", re.IGNORECASE)
+_TIME_AFTER = re.compile(
+    rf"(?:st|nd|rd|th)?\s(?:of\s)?{_MONTH}(?![a-z])|\s?(?:a\.?m|p\.?m|o.clock)(?![a-z])|\s?(?:시(?!간)|월|:)",
+    re.IGNORECASE,
+)
+_YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
+
+
+@dataclass(frozen=True, slots=True)
+class Stated:
+    """What the passages state of the change that is asked about.
+
+    Args:
+        steps: its size, where they state one.
+        findings: the outcome, and what was assumed.
+        unanswered: where they state several, a sentence that lists them.
+        summary: the outcome in one line.
+    """
+
+    steps: tuple[Step, ...] = ()
+    findings: tuple[Finding, ...] = ()
+    unanswered: tuple[str, ...] = ()
+    summary: str = ""
+
+    def __bool__(self) -> bool:
+        """Whether the passages state anything of it."""
+        return bool(self.steps or self.unanswered)
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    change: Change
+    citation: Citation
+    fits: int
+
+
+def stated_change(query: str, amounts: Sequence[Amount], passages: Iterable[Passage], language: str) -> Stated:
+    """Return the size of the one change that the passages state of what a question asks about.
+
+    Nothing is chosen where they state several that fit the question alike: those are listed.
+
+    Args:
+        query: the question.
+        amounts: `parse_amounts(query)`; figures of its own other than a year mean that it asks for something else.
+        passages: what was found for it.
+        language: `ko` or `en`.
+    """
+    if any(not amount.year_like for amount in amounts) or not _asks(query):
+        return Stated()
+    found = [one for passage in passages for one in _in_passage(passage, query)]
+    most = max((one.fits for one in found), default=0)
+    pairs: dict[tuple[str, str, Fraction, Fraction], list[_Found]] = {}
+    for one in found:
+        before, after = one.change.before, one.change.after
+        if one.fits == most and before is not None and after is not None:
+            pairs.setdefault((before.kind, before.unit, before.value, after.value), []).append(one)
+    if not pairs:
+        return Stated()
+    if len(pairs) > 1:
+        return Stated(
+            unanswered=(several([(_pair(g[0].change, language), g[0].citation) for g in pairs.values()], language),)
+        )
+    [group] = pairs.values()
+    sources = tuple(dict.fromkeys(one.citation for one in group))
+    steps = [replace(step, sources=sources) for step in change_steps(group[0].change, language)]
+    if not steps:
+        return Stated()
+    first = steps[-1] if _PERCENT.search(query) else steps[0]
+    shown = f"{first.what}: {first.value} ({_pair(group[0].change, language)})"
+    text = f"{shown}. {assumed(language)}"
+    return Stated(tuple(steps), (Finding(text, sources),), (), shown)
+
+
+def _asks(query: str) -> bool:
+    moving = bool(concepts(query) & {RISE, FALL}) or _MOVES.search(query) is not None
+    return moving and _MAY.search(query) is None and _HOW_LARGE.search(query) is not None
+
+
+def _in_passage(passage: Passage, query: str) -> list[_Found]:
+    found = []
+    for start, end in sentences(passage.text):
+        said = passage.text[start : min(end, start + SENTENCE)]
+        if _RANGE.search(said) or not (_MOVES.search(said) or concepts(said) & {RISE, FALL}):
+            continue
+        fit = fits(query, f"{passage.heading} {said}")
+        if not fit:
+            continue
+        changes = [c for c in find_changes(said, parse_amounts(said)) if c.by is None and c.direction]
+        found += [
+            _Found(c, passage.cite(start, end), fit)
+            for c in changes
+            if not c.inherited and not any(_of_time(said, amount) for amount in (c.before, c.after))
+        ]
+    return found
+
+
+def _of_time(said: str, amount: Amount | None) -> bool:
+    """Whether a bare number is a day of a month or a time of day: from 9 am, from 20 February."""
+    if amount is None or amount.unit:
+        return False
+    near = said[max(0, amount.start - 12) : amount.start], said[amount.end : amount.end + 12]
+    return _MONTH_BEFORE.search(near[0]) is not None or _TIME_AFTER.match(near[1]) is not None
+
+
+def fits(query: str, said: str) -> int:
+    """Return how many of the things a question names a sentence is about, besides that something changes."""
+    years = set(_YEAR.findall(query))
+    if years and years.isdisjoint(_YEAR.findall(said)):
+        return 0
+    named = {word for word in content_words(query) - _ASKING if not (_MOVES.match(word) or _HOW_LARGE.match(word))}
+    named = {word for word in named if not concepts(word) & {RISE, FALL}}
+    topics = (concepts(query) & concepts(said)) - {RISE, FALL}
+    return len(named & content_words(said)) + len(topics)
+
+
+def _pair(change: Change, language: str) -> str:
+    before, after = change.before, change.after
+    return " → ".join(shown_amount(amount, language) for amount in (before, after) if amount is not None)
+
+
+def assumed(language: str) -> str:
+    """Return the sentence that says why a stated change is taken for the one that is asked about."""
+    return say(
+        language,
+        "찾은 구절 가운데 질문에 가장 잘 맞는 변동이 이것 하나여서, 질문이 이것을 뜻한다고 보고 계산했습니다.",
+        "This is taken for the change that is meant, since no other in the passages found fits the question as well.",
+    )
+
+
+def several(found: Sequence[tuple[str, Citation]], language: str) -> str:
+    """Return the sentence that lists the changes that fit a question alike, each with its place."""
+    pairs = "; ".join(f"{pair} ({citation.label})" for pair, citation in found[:_LISTED])
+    more = len(found) - _LISTED
+    if more > 0:
+        pairs += say(language, f"; 그 밖에 {more}개", f"; and {more} more")
+    return say(
+        language,
+        f"계산하지 않음: 찾은 구절에 변동이 여러 개 있습니다. 어느 것인지 질문에 쓰세요: {pairs}.",
+        f"Not computed: the passages found state several changes; say which one is meant: {pairs}.",
+    )

@@ -1,0 +1,106 @@
+"""An answer as Markdown shows what others wrote as text: nothing in it is run, loaded or followed (C8, C10)."""
+
+from __future__ import annotations
+
+import re
+from html import unescape
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+from markdown_it import MarkdownIt
+
+from hitl_tui.commands.exporting import as_markdown
+from hitl_tui.core.safe_text import safe_text
+from hitl_tui.core.todos import Status, SupervisorTodo
+from hitl_tui.supervisor.snapshot import Snapshot
+from hitl_tui.teams.brief import EXPORTED
+from hitl_tui.teams.markdown import fenced, literal, tamed
+
+LIVE = (
+    "<script>x</script> <img src=x onerror=y> ![i](http://e/i.png) [l](javascript:x) <javascript:x> \\<b> _a_ &lt; `c`"
+)
+REFERENCE = "[r]: javascript:x\n\n[r] [r][] [t][r] ![r]\n\n<!-- c -->\n<?p?>"
+
+
+def rendered(markdown: str) -> str:
+    """Return the HTML of a renderer that lets everything through, links of every kind included."""
+    parser = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
+    parser.validateLink = lambda url: True  # type: ignore[method-assign]
+    return str(parser.render(markdown))
+
+
+def is_dead(html: str) -> bool:
+    """Whether HTML has no tags but those of text, and none of them an attribute but a block's language."""
+    tags = re.findall(r"<(.*?)>", html, re.DOTALL)
+    known = "h[1-6]|p|ul|ol|li|strong|em|s|code|pre|blockquote|hr ?|br ?|table|thead|tbody|tr|th|td"
+    own = re.compile(rf'/?(?:{known})/?|code class="language-[^"]*"|ol start="\d+"|t[hd] style="text-align:\w+"')
+    return all(own.fullmatch(tag) for tag in tags)
+
+
+def words(html: str) -> str:
+    return unescape(re.sub(r"<.*?>", "", html, flags=re.DOTALL))
+
+
+def snapshot(hostile: str, answer: str, query: str) -> Snapshot:
+    done, failed, skipped = Status.COMPLETED, Status.FAILED, Status.SKIPPED
+    by = {"skipped_by": "ann", "skip_reason": hostile}
+    todos = [
+        SupervisorTodo(
+            id="todo_001", name=hostile, agent_name="a", status=done, result={"summary": safe_text(hostile)}
+        ),
+        SupervisorTodo(id="todo_002", name="b", agent_name="a", status=failed, error=safe_text(f"Error: {hostile}")),
+        SupervisorTodo(id="todo_003", name="c", agent_name="a", status=skipped, metadata=by),
+    ]
+    raw = {todo.id: todo.to_state() for todo in todos}
+    return Snapshot("s1", query, "/w", "step", "finished", 0, 0, "c1", raw, response={"text": answer})
+
+
+@pytest.mark.parametrize("query", [LIVE, f"Why?\n{LIVE}\n\n# h\n1. x", f'{{"q": "```\\n{LIVE.replace(chr(92), "")}"}}'])
+def test_hostile_text_is_dead_everywhere_and_reads_as_it_was(query: str) -> None:
+    answer = f"## Answer\n\n{LIVE}\n\n> {LIVE}\n> ```\n> {LIVE}\n\n- ~~~\n  {LIVE}\n\n{REFERENCE}\n\n{fenced(LIVE)}"
+    html = rendered(as_markdown(snapshot(LIVE, safe_text(answer), query)).removesuffix(f"{EXPORTED}\n"))
+    assert is_dead(html)
+    said = words(html)
+    for where in ("todo_001 ", "Error: ", "“"):
+        assert f"{where}{LIVE}" in said
+    assert said.count(LIVE) >= 5 + query.count(LIVE)  # twice todo_001, an error, a reason, code
+    assert f'<pre><code class="language-text">{LIVE.split(" ")[0].replace("<", "&lt;").replace(">", "&gt;")}' in html
+
+
+def test_what_a_team_told_is_escaped_once() -> None:
+    text = as_markdown(snapshot("a\x1b[2J\u202e", safe_text("5\x1b percent"), "What?"))
+    assert "␛" in text and "U+241B" not in text and "⟨U+202E⟩" in text and "U+27E8" not in text
+    assert "5␛ percent" in text
+
+
+def test_our_own_structure_stays() -> None:
+    answer = "## Answer\n\n5% (`a[1].md:3`)\n\n## Evidence\n\n> **so** it is\n\n```text\nls <b>\n```\n"
+    text = as_markdown(snapshot("n", answer, "What?"))
+    assert answer in text
+    html = rendered(text)
+    for own in ("<h2>Evidence</h2>", "<code>a[1].md:3</code>", "<strong>so</strong>", "<strong>todo_001</strong> n"):
+        assert own in html
+
+
+HTML = ("<script>", "</b>", "<!--", "&lt;", "<x:y>", "<a@b.c>")
+LINKS = ("![", "[r]", "](javascript:x)", "[r]: x")
+MARKS = ("`", "``", "```", "~~~", "\\", "|", "\n|-|-|\n", "# ", "> ", "- ", "1. ", "_", "*", "=")
+PIECES = (*HTML, *LINKS, *MARKS, "\n", "\n\n", " ", "  ", "    ", "a", "가")
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.lists(st.sampled_from(PIECES), max_size=14).map("".join))
+@example("``` a`b\n<script>")
+@example("- a\n  ```\n<script>")
+@example("\\\\<script>")
+@example("a ` b\n` <script> `")
+@example("|a|b|\n|-|-|\n|` | <script> `|")
+def test_no_markdown_comes_alive(text: str) -> None:
+    assert is_dead(rendered(tamed(text)))
+    assert is_dead(rendered(tamed(text, 4)))
+    line = " ".join(text.split())
+    for begins in ("# ", "- **x** ", "- a\n  - ", "> ", ""):
+        html = rendered(f"{begins}{literal(line)}\n")
+        assert is_dead(html)
+        assert words(html).strip().removeprefix("x" if "x" in begins else "a" if "a" in begins else "").strip() == line

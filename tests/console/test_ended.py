@@ -1,0 +1,64 @@
+"""What stands there once a session has ended, and once it goes on after that."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from console_support import command_workspace, console
+from textual.app import App, ComposeResult
+from textual.widgets._markdown import MarkdownBlockQuote
+
+from hitl_tui.console.widgets.answer import AnswerPane, parser
+from hitl_tui.console.widgets.panes import Panes
+
+
+def test_rows_of_a_table_or_a_log_keep_their_lines() -> None:
+    text = "> product: widget, stock: 40\n> product: gadget, stock: 3\n\n- one\n  more\n"
+    inline = [token for token in parser().parse(text) if token.type == "inline"]
+    assert [[c.type for c in token.children or ()] for token in inline] == [["text", "hardbreak", "text"]] * 2
+
+
+class _Answered(App[None]):
+    CSS_PATH = Path(__file__).resolve().parents[2] / "hitl_tui" / "console" / "widgets" / "panes.tcss"
+
+    def compose(self) -> ComposeResult:
+        yield AnswerPane()
+
+
+async def test_a_quoted_list_ends_with_its_last_item() -> None:
+    app = _Answered()
+    async with app.run_test() as pilot:
+        await app.query_one(AnswerPane).show({"text": "> - the last item"})
+        app.query_one(AnswerPane).add_class("-seen")
+        await pilot.pause()
+        assert app.query_one(MarkdownBlockQuote).size.height == 1
+
+
+@pytest.mark.long
+async def test_an_answer_is_called_outdated_while_the_work_goes_on_after_it(tmp_path: Path) -> None:
+    async with console(tmp_path / "d", command_workspace(tmp_path / "w"), query="The cap", mode="risk") as c:
+        await c.until(lambda: c.shown() and c.snapshot.concluded, "the end")
+        panes = c.session.query_one(Panes)
+        answer = panes.query_one(AnswerPane)
+        await c.until(lambda: panes.chosen == "answer", "the answer")
+        assert str(answer.border_title) == "Answer" and "The answer is there" in c.message
+        await c.send("/todo add command_team keep file=one")
+        await c.asked()
+        await c.until(lambda: panes.chosen == "stream", "what runs")
+        assert "OUTDATED" in str(answer.border_title)
+        c.session.show_pane("answer")
+        await c.send("/todo add search_team The cap number 2")
+        await c.until(lambda: c.status("todo_003") == "completed", "another step")
+        assert panes.chosen == "answer"  # somebody looks at it
+        await c.send("/todo reject todo_002 no")
+        await c.until(lambda: c.snapshot.concluded and str(answer.border_title) == "Answer", "the new answer")
+
+
+@pytest.mark.long
+async def test_an_end_without_an_answer_promises_none(tmp_path: Path) -> None:
+    async with console(tmp_path / "d", command_workspace(tmp_path / "w"), query="The cap") as c:
+        await c.asked()
+        await c.send("/todo reject todo_001 no")
+        await c.until(lambda: c.snapshot.concluded and "nothing was carried out" in c.message, "the end")
+        assert "The answer is there" not in c.message

@@ -1,0 +1,138 @@
+"""What people are told in the words they need: whom something waits for, what expired, and when."""
+
+from __future__ import annotations
+
+import shlex
+import tomllib
+from dataclasses import replace
+from importlib import resources
+from pathlib import Path
+
+import pytest
+from console_support import COMMANDS, command_workspace, console
+
+from hitl_tui.console.help import palette
+from hitl_tui.console.past import deed
+from hitl_tui.console.places import Answer, spots
+from hitl_tui.console.screens.form import text_from_editor
+from hitl_tui.console.subject import input_rows, value_text
+from hitl_tui.console.terms import day_words, local_times
+from hitl_tui.console.widgets.bars import HeaderBar, MessageLine
+from hitl_tui.console.widgets.columns import HEADS, needs_words, title_words
+from hitl_tui.console.widgets.history import HistoryTable
+from hitl_tui.console.widgets.sessions import fork_first
+from hitl_tui.console.words import PlanRow, status_words
+from hitl_tui.core.todos import Status, SupervisorTodo
+
+AT = "2026-11-22T00:59:23.444043+00:00"
+TWO = '[[policy]]\nteam = "command_team"\ndecision = "ask"\nquorum = 2\n'
+
+
+def test_a_deadline_reads_as_people_read_a_time_and_the_text_of_others_stays() -> None:
+    said = local_times(f"expired: nobody decided before {AT}")
+    assert said == f"expired: nobody decided before {day_words(AT)}:23"
+    assert local_times(f"log: {AT} started") == f"log: {AT} started"
+
+
+def test_what_expired_is_called_so() -> None:
+    todo = SupervisorTodo("todo_001", "n", "d", "search_team")
+    refused = replace(todo, status=Status.FAILED, metadata={"rejected": True})
+    assert status_words(replace(refused, error="expired: nobody decided"))[1] == "expired"
+    assert status_words(replace(refused, error="rejected by ops"))[1] == "rejected"
+    data = {"todo_id": "todo_001", "verdict": "reject", "asked": "todo", "outcome": "expired"}
+    assert deed("decided", data) == "001 expired: reject"
+
+
+def test_what_is_not_possible_keeps_its_name_where_there_is_room() -> None:
+    names = ["Approve", "Edit", "Stop step", "Skip", "Answer", "Details", "Always"]
+    found = [Answer(n, name, why_not="" if n in (3, 5, 6) else "no", key=str(n)) for n, name in enumerate(names, 1)]
+    shown = " ".join(spot.label for spot in spots(found, 76))
+    assert "(2 Edit)" in shown and "(4 Skip)" in shown and max(s.y for s in spots(found, 76)) == 0
+    assert "(2)" in [spot.label for spot in spots(found, 50)]
+
+
+@pytest.mark.long
+async def test_what_others_have_to_answer_does_not_need_you(tmp_path: Path) -> None:
+    work = command_workspace(tmp_path / "w")
+    (work / "hitl.toml").write_text(COMMANDS + TWO, encoding="utf-8")
+    async with console(tmp_path / "d", work, query="The cap", mode="risk") as c:
+        await c.until(lambda: c.shown() and c.snapshot.concluded, "the search")
+        await c.send("/todo add command_team keep file=one")
+        await c.asked()
+        header = c.session.query_one(HeaderBar)
+        await c.until(lambda: "1 needs you" in header.status, "the question")
+        await c.send("/todo approve todo_002")
+        await c.until(lambda: "you answered; 1 more is needed" in header.status, "the other one")
+        assert "needs you" not in header.status
+
+
+def test_a_plan_says_once_what_a_team_does_and_which_steps_one_needs() -> None:
+    row = PlanRow("todo_003", "·", "waits", "", "003", "search", "Search the documents: The landlord wants", "", "", "")
+    assert title_words(row, 30, beside_team=True) == "The landlord wants"
+    assert title_words(row, 30, beside_team=False) == title_words(row, 60, beside_team=True) == row.title
+    assert [needs_words("← 001 002 013", width) for width in (13, 9, 8, 6)] == [
+        "← 001 002 013",
+        "← 1 2 13",
+        "← 1 2 13",
+        "← 1 +2",
+    ]
+
+
+@pytest.mark.parametrize("language", ["en", "ko"])
+def test_what_titles_begin_with_is_what_the_rules_call_the_steps(language: str) -> None:
+    rules = (resources.files("hitl_tui.planning") / "rules.toml").read_text("utf-8")
+    steps = tomllib.loads(rules)["steps"]
+    named = {(s["agent"].removesuffix("_team"), s[language]["name"]) for s in steps.values() if language in s}
+    assert named == {(team, heads[language == "ko"]) for team, heads in HEADS.items()}
+
+
+def test_a_fork_says_first_of_what_it_is_one() -> None:
+    assert fork_first("The landlord wants (fork of s1)") == "fork of s1 · The landlord wants"
+    assert fork_first("About a fork of s1") == "About a fork of s1"
+
+
+def test_a_text_of_several_lines_that_is_exact_stays_in_lines() -> None:
+    assert value_text(" Hello,\nyou \\n") == '" Hello,\\n\nyou \\\\n"'
+    assert value_text("Hello,\nyou") == "Hello,\nyou"
+
+
+def test_paths_and_exit_codes_stand_without_brackets() -> None:
+    rows = [*input_rows({"documents": ["notes", "a.md"], "query": "x"}, "x", "")]
+    assert "notes a.md" in [row.text.plain for row in rows]
+    assert value_text(["a b"]) == '["a b"]'
+    run = {"argv": ["ls"], "timeout": 5, "exit_codes": [0, 1]}
+    assert "5 s; exit codes 0, 1" in [row.text.plain for row in input_rows(run, "", "")]
+
+
+@pytest.mark.long
+async def test_what_is_near_is_said_and_found(tmp_path: Path) -> None:
+    async with console(tmp_path / "d", command_workspace(tmp_path / "w"), query="Count 10") as c:
+        await c.asked()
+        await c.send("/todo add command_team")
+        await c.until(lambda: "command_team needs a text" in c.message, "what is missing")
+        assert "Count" not in c.message
+        await c.send("also compute 3 + 4")
+        await c.until(lambda: c.message.startswith("Proposed") and "goes to the questions" in c.message, "where")
+        offered = {command.title: command for command in palette(c.app)}
+        assert not offered["Theme: light"].discover
+        offered["Theme: light"].callback()
+        assert c.app.theme == "light"
+        history = c.session.query_one(HistoryTable)
+        c.session.operator.restore(history.checkpoints[0])
+        await c.until(lambda: c.message == "The session is already here.", "the newest checkpoint")
+
+
+@pytest.mark.parametrize(("passing", "colour"), [(True, "$text-warning"), (False, "$text-success")])
+def test_a_refusal_has_not_the_colour_of_success(passing: bool, colour: str) -> None:
+    line = MessageLine()
+    line.say("Read to the end first; nothing was decided.", passing=passing)
+    assert [str(span.style) for span in line._content(80).spans] == [colour]
+
+
+@pytest.mark.parametrize(("text", "name"), [('{"a": 1}', "input.json"), ("Hello,\nyou", "input.txt")])
+async def test_an_editor_gets_plain_text_as_such(tmp_path: Path, text: str, name: str) -> None:
+    editor = tmp_path / "editor"
+    editor.write_text(f'#!/bin/sh\nbasename "$1" > {shlex.quote(str(tmp_path / "opened"))}\n', encoding="utf-8")
+    editor.chmod(0o755)
+    assert await text_from_editor(text, {"EDITOR": str(editor)}) == text
+    assert (tmp_path / "opened").read_text(encoding="utf-8").strip() == name

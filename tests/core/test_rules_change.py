@@ -1,0 +1,54 @@
+"""Other rules while something waits for an answer, or for its turn (M9)."""
+
+from __future__ import annotations
+
+import pytest
+from board_support import Table, on, plan
+
+from hitl_tui.core.board import Draft, Rules, startable
+from hitl_tui.core.events import Event, EventKind
+from hitl_tui.core.policy import Policy, Rule, Ruling, Terms
+from hitl_tui.core.requests import Request
+
+
+def answer(table: Table, question: Request) -> None:
+    data = {"asked": question.kind.value, "verdict": "respond", "request_id": question.id, "digest": question.digest}
+    table.take(on(EventKind.DECIDED, "todo_001", **data, value="fine", by="ann"))
+
+
+def configured(table: Table, quorum: int) -> None:
+    table.rules = Rules(Policy([Rule(Ruling.ASK, terms=Terms(quorum=quorum))]))
+    table.take(Event(EventKind.CONFIGURED, {"policy_version": table.rules.policy.version, "concurrency": 4}))
+
+
+@pytest.mark.parametrize("answered", [0, 1], ids=["all wait", "it goes on with one answer"])
+def test_what_is_asked_from_inside_is_asked_anew_and_never_as_it_was(answered: int) -> None:
+    table = Table(plan("a"))
+    table.approve("todo_001")
+    inside = [{"id": i, "path": ["n"], "value": i} for i in ("i1", "i2")]
+    table.take(on(EventKind.INTERRUPTED, "todo_001", run_id=table.todo("todo_001").run_id, interrupts=inside))
+    for question in table.questions()[:answered]:
+        answer(table, question)
+    asked, seen = table.todo("todo_001").asked, {q.id for q in table.questions()}
+    for quorum in (2, 3, 2):
+        configured(table, quorum)
+        found = table.questions()
+        assert [q.terms.quorum for q in found] == [quorum] * (2 - answered)
+        assert seen.isdisjoint(q.id for q in found)
+        seen |= {q.id for q in found}
+    assert not answered or table.todo("todo_001").asked == asked, "its run is what it was"
+    for question in table.questions():
+        answer(table, question)
+    assert (table.status("todo_001"), table.questions()) == ("in_progress", [])
+
+
+def test_what_is_held_begins_once_the_rules_are_known() -> None:
+    table = Table(plan("a"))
+    held = table.board.control.from_dict({**table.board.control.to_dict(), "held": True})
+    approved = {"by": "ann", "channel": "test", "digest": ""}
+    draft = Draft(table.board, table.rules)
+    draft.control = held
+    draft.put(draft.get("todo_001").move(draft.get("todo_001").status.PENDING, approval=approved))
+    assert startable(draft) == []
+    draft.control = held.from_dict({**held.to_dict(), "held": False})
+    assert [todo.id for todo in startable(draft)] == ["todo_001"]

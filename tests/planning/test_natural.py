@@ -1,0 +1,106 @@
+"""Plain questions as people ask them: what is planned for them, and what is said of what isn't done."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+from planning_support import agent
+
+from hitl_tui.core.errors import PlanError
+from hitl_tui.planning.commands import CommandFacts, ParameterFacts
+from hitl_tui.planning.proposals import Planned
+from hitl_tui.planning.rules import RulePlanner
+
+TEAMS = {name: agent(name) for name in ("search_team", "analysis_team", "document_team", "command_team")}
+CLEAN = {"clean": CommandFacts("clean", "Remove what is old", {"folder": ParameterFacts("path")})}
+
+
+def planned(query: str, commands: dict[str, CommandFacts] | None = None) -> Planned:
+    return asyncio.run(RulePlanner(commands or {}).plan(query, TEAMS))
+
+
+def steps(query: str) -> list[str]:
+    return [str(step.agent) for step in planned(query).plan.steps]
+
+
+@pytest.mark.parametrize("query", ["What is 15% of 2400?", "15.5 percent of EUR 2,400", "2400의 15%는 얼마야?"])
+def test_a_share_of_a_given_figure_is_computed_and_nothing_is_searched(query: str) -> None:
+    assert steps(query) == ["analysis_team"]
+
+
+@pytest.mark.parametrize("query", ["제7조의 5% 규정 알려줘", "2024년의 5% 상한은?"])
+def test_an_article_or_a_year_is_no_figure_to_take_a_share_of(query: str) -> None:
+    assert steps(query) == ["search_team"]
+
+
+@pytest.mark.parametrize(
+    "query",
+    ["By how much did the budget rise?", "How much has the error rate dropped?", "임대료가 얼마나 줄었어?"],
+)
+def test_how_far_something_went_up_or_down_is_searched_and_computed(query: str) -> None:
+    assert steps(query) == ["search_team", "analysis_team"]
+
+
+@pytest.mark.parametrize(
+    ("query", "told"),
+    [
+        ("Delete all log files older than 30 days", 'No declared command does "Delete all log files older'),
+        ("Restart the web server.", 'No declared command does "Restart the web server"'),
+        (
+            "Please send the invoice to Bob and restart the server",
+            'No declared command does "Please send the invoice to Bob", "restart the server"',
+        ),
+        ("30일 지난 로그 파일을 모두 삭제해줘", '"30일 지난 로그 파일을 모두 삭제해줘"에 맞는 선언된 명령이 없어'),
+        ("How many errors are in the logs?", "Passages are found, but not counted"),
+        ("로그에 오류가 몇 개 있어?", "구절을 찾기만 하고 개수를 세지는 않습니다"),
+    ],
+)
+def test_what_nothing_here_does_is_said_with_where_to_declare_it(query: str, told: str) -> None:
+    [note] = planned(query).notes
+    assert note.startswith(told) and "hitl.toml" in note
+
+
+@pytest.mark.parametrize("query", ["How many days of leave do I get?", "How do I delete log files?", "How many?"])
+def test_a_plain_question_has_no_remark(query: str) -> None:
+    assert planned(query).notes == ()
+
+
+@pytest.mark.parametrize(
+    ("query", "sought"),
+    [
+        ("Compare the price of widget and gadget", ["price of widget", "price of gadget"]),
+        (
+            "Compare the average price of the red chair with the sofa",
+            ["average price of the red chair", "average price of the sofa"],
+        ),
+        ("Compare the cost of living in Berlin and Munich", ["cost of living in Berlin", "cost of living in Munich"]),
+        ("Compare prices of shops in town and villages", ["prices of shops in town", "prices of shops in villages"]),
+        ("widget과 gadget의 가격을 비교해줘", ["widget의 가격", "gadget의 가격"]),
+        ("Compare the price of bread and the weight of cake", ["price of bread", "weight of cake"]),
+    ],
+)
+def test_a_measure_named_once_goes_for_all_that_is_compared(query: str, sought: list[str]) -> None:
+    found = [step.input_mapping["query"] for step in planned(query).plan.steps if step.agent == "search_team"]
+    assert found == sought
+
+
+@pytest.mark.parametrize(
+    "query", ["clean 실행해줘 folder=.", "run clean folder=.", "clean folder=. 실행해줘", "run clean folder=. please"]
+)
+def test_a_folder_named_by_dots_is_a_value_and_no_end_of_a_sentence(query: str) -> None:
+    [step] = planned(query, CLEAN).plan.steps
+    assert step.input_mapping["parameters"] == {"folder": "."}
+
+
+@pytest.mark.parametrize(
+    ("folder", "query"), [("..", "run clean folder=.."), ("logs", "run clean folder=logs. Thanks.")]
+)
+def test_a_stop_after_a_value_still_ends_the_sentence(folder: str, query: str) -> None:
+    [step] = planned(query, CLEAN).plan.steps
+    assert step.input_mapping["parameters"] == {"folder": folder}
+
+
+def test_a_command_without_its_folder_is_refused() -> None:
+    with pytest.raises(PlanError, match="needs folder"):
+        planned("clean 실행해줘", CLEAN)
