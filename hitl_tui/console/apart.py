@@ -1,7 +1,8 @@
 """The screen kept apart from what else is written to the terminal: by libraries in C, by processes that graphs start.
 
-Python's own prints never get that far. But descriptors 1 and 2 are the process's, and whatever it starts inherits them:
-what is written there would be drawn over the screen, with all that it says to the terminal.
+Python's own prints never get that far. But descriptors 0 to 2 are the process's, and whatever it starts inherits them:
+what is written there would be drawn over the screen, with all that it says to the terminal, and what reads there would
+take keys that were typed for a question.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from hitl_tui.language import _
 
 Heard = Callable[[Sequence[str]], None]
 
-_DESCRIPTORS = (1, 2)
+_STANDARD_INPUT, _WRITTEN = 0, (1, 2)
 _ENDS = re.compile(r"\r\n|\n|\r")
 _CHUNK = 65_536
 _ROOM = 1_048_576
@@ -36,7 +37,7 @@ _MOST = 50
 
 
 class Apart:
-    """Descriptors 1 and 2, pointed away from the terminal between `begin` and `end`; the main thread alone does that.
+    """Descriptors 0 to 2, pointed away from the terminal between `begin` and `end`; the main thread alone does that.
 
     What is written meanwhile is always read, also by whoever has inherited them before and writes after `end`.
 
@@ -50,16 +51,18 @@ class Apart:
         self._pipe = -1
 
     def begin(self) -> None:
-        """Point them at a pipe; when that can't be they stay as they are."""
+        """Point them at nothing to read and at a pipe; when that can't be they stay as they are."""
         if self._kept:
             return
         with suppress(OSError):
             if self._pipe < 0:
                 self._pipe = self._open()
             _flush()
-            for descriptor in _DESCRIPTORS:
-                self._kept[descriptor] = os.dup(descriptor)
-                os.dup2(self._pipe, descriptor)
+            for descriptor in _WRITTEN:
+                self._point(descriptor, self._pipe)
+            nothing = os.open(os.devnull, os.O_RDONLY)
+            self._point(_STANDARD_INPUT, nothing)
+            os.close(nothing)
 
     def end(self) -> None:
         """Put them back to what they were; nothing when they are."""
@@ -68,6 +71,10 @@ class Apart:
             descriptor, kept = self._kept.popitem()
             os.dup2(kept, descriptor)
             os.close(kept)
+
+    def _point(self, descriptor: int, where: int) -> None:
+        self._kept[descriptor] = os.dup(descriptor)
+        os.dup2(where, descriptor)
 
     def _open(self) -> int:
         """Return the end to write to, of a pipe that is read from now on."""

@@ -139,7 +139,7 @@ def tolerant(base: type[Driver]) -> type[Driver]:
     """Return a driver class for a terminal as it really is; others than Linux's and the browser's stay as they are.
 
     It reads its input through `TolerantParser`, the last size always wins, and the app ends when the terminal is gone.
-    While it draws, descriptors 1 and 2 are kept apart (`Apart`): what is written there goes to the app's `strayed`.
+    While it draws, descriptors 0 to 2 are kept apart (`Apart`): what is written there goes to the app's `strayed`.
     """
     from textual.drivers.linux_driver import LinuxDriver
 
@@ -156,11 +156,22 @@ def tolerant(base: type[Driver]) -> type[Driver]:
     class TolerantDriver(base):  # type: ignore[misc, valid-type]
         _asked = False
         _file: Any
+        fileno: int
 
         def __init__(self, app: App[Any], **options: Any) -> None:
             super().__init__(app, **options)
             self._apart = Apart(self._strayed) if _is_terminal(self._file) else None
             self._file = _Outlet(_own(self._file) if self._apart else self._file)
+            if self._apart:
+                self.fileno = os.dup(self.fileno)
+
+        def _get_terminal_size(self) -> tuple[int, int]:
+            if self._apart and not (os.environ.get("COLUMNS") or os.environ.get("LINES")):
+                with suppress(OSError):
+                    columns, rows = os.get_terminal_size(self._file.fileno())  # standard output may be no terminal now
+                    return columns or 80, rows or 25
+            found: tuple[int, int] = super()._get_terminal_size()
+            return found
 
         def _strayed(self, lines: Sequence[str]) -> None:
             with suppress(RuntimeError):  # the console was left meanwhile

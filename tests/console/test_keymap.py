@@ -205,6 +205,8 @@ async def test_remapped_keys_work_and_are_shown(tmp_path: Path) -> None:
         c.clock.rest()
         await c.press("1")
         assert c.status("todo_001") == "waiting_approval"
+        assert c.prompt.text == "1", "it means nothing any more, so it is text"
+        await c.press("ctrl+t")
         await c.read_on()
         await c.press("ㅛ")  # y with a Korean keyboard
         await c.until(lambda: c.status("todo_001") == "completed", "approved")

@@ -21,7 +21,8 @@ class State(TypedDict, total=False):
 
 
 def write(state: State) -> State:
-    """Write to both descriptors: from a shell, from C, and more than any pipe holds."""
+    """Write to both descriptors: from a shell, from C, and more than any pipe holds; and read what is typed."""
+    subprocess.run(["sh", "-c", "read key && echo KEYS-TAKEN >&2"], check=False)
     shell = ["sh", "-c", f"printf '{EVIL}PWNED-ERR' >&2; printf '{EVIL}PWNED-OUT\\n'; seq 1 300000"]
     subprocess.run(shell, check=True)
     said = b"\x1b[2JPWNED-C\n"

@@ -31,6 +31,9 @@ def test_what_a_graph_starts_cannot_write_over_the_screen(tmp_path: Path) -> Non
         assert [word for word in WRITTEN if any(word in line for line in said)] == list(WRITTEN)
         assert any("␛[2J␛]0;owned␇␛[?1049lPWNED-ERR" in line for line in said), "shown as it is"
         assert len(said) < 5_000, "what floods the stream is bounded"
+        assert not any("KEYS-TAKEN" in line for line in said)
+        terminal.resize(150, 45)
+        terminal.until(lambda: any(row[140:].strip() for row in terminal.screen.display), "all of the other size")
         terminal.keys("\x1a")  # stopped like any other program, with the descriptors as they were
         terminal.wait_until_stopped()
         terminal.go_on()
