@@ -34,8 +34,6 @@ if TYPE_CHECKING:
     from hitl_tui.supervisor.snapshot import Question
 
 _PREVIEW_LINES = 12
-_FIRST_LINES = 4
-"""Rows of a preview up to which it stands right behind what would run."""
 _SAID = {"purpose": mark("purpose"), "expected_output": mark("expects"), "priority": mark("priority")}
 
 
@@ -221,14 +219,12 @@ def _of_step(question: Question, workspace: str, draft: Sequence[Row], evidence:
     yield from _warnings(question)
     if question.again:  # it goes on from one of its team's steps
         yield labelled(_("again"), "\n".join(in_line(render(line)) for line in question.again), "$text-muted")
-    short = len(evidence) <= _FIRST_LINES
-    yield from evidence if short else ()
+    yield from evidence
     yield _title_row(question)
     if failed:
         yield labelled(_("attempts"), str(about.get("attempts", "")))
     yield from limits(arguments, workspace)
     yield from inputs(subject)
-    yield from () if short else evidence  # in one piece
 
 
 def _of_other(question: Question, workspace: str) -> Iterable[Row]:

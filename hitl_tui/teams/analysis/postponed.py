@@ -11,7 +11,7 @@ from hitl_tui.teams.analysis.dates import parse_dates
 from hitl_tui.teams.analysis.forms import shown
 from hitl_tui.teams.analysis.limits import sentences
 from hitl_tui.teams.analysis.model import Finding, Passage, Step
-from hitl_tui.teams.analysis.stated import SENTENCE, Stated, assumed, fits, several
+from hitl_tui.teams.analysis.stated import SENTENCE, Stated, Subject, assumed, several, subject_of
 from hitl_tui.teams.analysis.steps import say
 from hitl_tui.teams.contract import Citation
 
@@ -47,7 +47,8 @@ def stated_shift(query: str, passages: Iterable[Passage], language: str) -> Stat
     """
     if not _ASKS.search(query) or parse_dates(query):
         return Stated()
-    found = [one for passage in passages for one in _in_passage(passage, query)]
+    subject = subject_of(query)
+    found = [one for passage in passages for one in _in_passage(passage, subject)]
     most = max((one[0] for one in found), default=0)
     moves: dict[tuple[str, str, int], list[Citation]] = {}
     for rank, old, new, days, citation in found:
@@ -67,12 +68,13 @@ def stated_shift(query: str, passages: Iterable[Passage], language: str) -> Stat
     return Stated((step,), (Finding(f"{told}. {assumed(language)}", sources),), (), told)
 
 
-def _in_passage(passage: Passage, query: str) -> list[tuple[int, str, str, int, Citation]]:
+def _in_passage(passage: Passage, subject: Subject) -> list[tuple[int, str, str, int, Citation]]:
     found = []
     for start, end in sentences(passage.text):
         said = passage.text[start : min(end, start + SENTENCE)]
-        rank = fits(query, f"{passage.heading} {said}") if _SHIFTS.search(said) else 0
-        for match in _MOVED.finditer(said) if rank else ():
+        matches = list(_MOVED.finditer(said)) if _SHIFTS.search(said) else []
+        rank = subject.fits(f"{passage.heading} {said}") if matches else 0
+        for match in matches if rank else ():
             old, new = ((match[name] or match[f"{name}2"]).rstrip(".") for name in ("old", "new"))
             days = _days(old, new)
             if days:

@@ -68,6 +68,37 @@ class Stated:
 
 
 @dataclass(frozen=True, slots=True)
+class Subject:
+    """What a question is about, besides that something changes.
+
+    Args:
+        words: the words of it that say something.
+        topics: the concepts they stand for.
+        years: the years it names, one of which a sentence has to name, too.
+    """
+
+    words: frozenset[str]
+    topics: frozenset[str]
+    years: frozenset[str]
+
+    def fits(self, said: str) -> int:
+        """Return how many of the things that the question names a sentence is about."""
+        if self.years and self.years.isdisjoint(_YEAR.findall(said)):
+            return 0
+        return len(self.words & content_words(said)) + len(self.topics & concepts(said))
+
+
+def subject_of(query: str) -> Subject:
+    """Return what a question is about."""
+    words = (word for word in content_words(query) - _ASKING if not (_MOVES.match(word) or _HOW_LARGE.match(word)))
+    return Subject(
+        words=frozenset(word for word in words if not concepts(word) & {RISE, FALL}),
+        topics=concepts(query) - {RISE, FALL},
+        years=frozenset(_YEAR.findall(query)),
+    )
+
+
+@dataclass(frozen=True, slots=True)
 class _Found:
     change: Change
     citation: Citation
@@ -87,7 +118,8 @@ def stated_change(query: str, amounts: Sequence[Amount], passages: Iterable[Pass
     """
     if any(not amount.year_like for amount in amounts) or not _asks(query):
         return Stated()
-    found = [one for passage in passages for one in _in_passage(passage, query)]
+    subject = subject_of(query)
+    found = [one for passage in passages for one in _in_passage(passage, subject)]
     most = max((one.fits for one in found), default=0)
     pairs: dict[tuple[str, str, Fraction, Fraction], list[_Found]] = {}
     for one in found:
@@ -116,21 +148,24 @@ def _asks(query: str) -> bool:
     return moving and _MAY.search(query) is None and _HOW_LARGE.search(query) is not None
 
 
-def _in_passage(passage: Passage, query: str) -> list[_Found]:
-    found = []
+def _in_passage(passage: Passage, subject: Subject) -> list[_Found]:
+    found: list[_Found] = []
     for start, end in sentences(passage.text):
         said = passage.text[start : min(end, start + SENTENCE)]
-        if _RANGE.search(said) or not (_MOVES.search(said) or concepts(said) & {RISE, FALL}):
+        amounts = parse_amounts(said)
+        if len(amounts) < 2 or _RANGE.search(said) or not (_MOVES.search(said) or concepts(said) & {RISE, FALL}):
             continue
-        fit = fits(query, f"{passage.heading} {said}")
-        if not fit:
-            continue
-        changes = [c for c in find_changes(said, parse_amounts(said)) if c.by is None and c.direction]
-        found += [
-            _Found(c, passage.cite(start, end), fit)
-            for c in changes
-            if not c.inherited and not any(_of_time(said, amount) for amount in (c.before, c.after))
+        changes = [
+            change
+            for change in find_changes(said, amounts)
+            if change.by is None
+            and change.direction
+            and not change.inherited
+            and not any(_of_time(said, amount) for amount in (change.before, change.after))
         ]
+        fit = subject.fits(f"{passage.heading} {said}") if changes else 0
+        if fit:
+            found += [_Found(change, passage.cite(start, end), fit) for change in changes]
     return found
 
 
@@ -140,17 +175,6 @@ def _of_time(said: str, amount: Amount | None) -> bool:
         return False
     near = said[max(0, amount.start - 12) : amount.start], said[amount.end : amount.end + 12]
     return _MONTH_BEFORE.search(near[0]) is not None or _TIME_AFTER.match(near[1]) is not None
-
-
-def fits(query: str, said: str) -> int:
-    """Return how many of the things a question names a sentence is about, besides that something changes."""
-    years = set(_YEAR.findall(query))
-    if years and years.isdisjoint(_YEAR.findall(said)):
-        return 0
-    named = {word for word in content_words(query) - _ASKING if not (_MOVES.match(word) or _HOW_LARGE.match(word))}
-    named = {word for word in named if not concepts(word) & {RISE, FALL}}
-    topics = (concepts(query) & concepts(said)) - {RISE, FALL}
-    return len(named & content_words(said)) + len(topics)
 
 
 def _pair(change: Change, language: str) -> str:
