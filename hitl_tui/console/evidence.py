@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from hitl_tui.supervisor.snapshot import Question
 
 
+_FEW = 3
+
+
 def awaits_preview(question: Question) -> bool:
     """Return whether a question's preview is still being made."""
     return not question.view.evidence and has_preview(question.view.request)
@@ -79,6 +82,8 @@ def preview_rows(evidence: Mapping[str, Any], most: int | None, key: str) -> Ite
         ngettext("{n:,} line, {state}", "{n:,} lines, {state}", counted).format(n=counted, state=state),
         "bold",
     )
+    if most is not None and len(lines) <= most + _FEW:
+        most = None  # a few lines more are as soon read as where they stand
     for line in lines[:most]:
         yield text_row(f"  │ {in_line(line)}", "$text-muted")
     if most is not None and len(lines) > most:

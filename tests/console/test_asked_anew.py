@@ -61,6 +61,7 @@ async def test_no_moment_shows_another_question_in_its_place(tmp_path: Path, mon
         assert all(s.question_of(first) for s in seen), "in between only the other one was asked"
 
 
+@pytest.mark.long
 async def test_a_typed_approval_takes_no_question_that_came_while_it_was_typed(tmp_path: Path) -> None:
     async with console(tmp_path / "d", command_workspace(tmp_path / "w"), query="The cap", mode="risk") as c:
         await c.until(lambda: c.shown() and c.snapshot.concluded, "the search")
@@ -81,6 +82,7 @@ async def test_a_typed_approval_takes_no_question_that_came_while_it_was_typed(t
         await c.until(lambda: c.status("todo_003") == "completed", "what was approved then")
 
 
+@pytest.mark.long
 async def test_words_turn_no_question_and_nothing_unseen_is_decided(tmp_path: Path) -> None:
     async with console(tmp_path / "d", command_workspace(tmp_path / "w"), query="The cap", mode="risk") as c:
         await c.until(lambda: c.shown() and c.snapshot.concluded, "the search")
@@ -91,6 +93,8 @@ async def test_words_turn_no_question_and_nothing_unseen_is_decided(tmp_path: Pa
         first, second = c.panel.questions
         await c.press("escape", "ctrl+g", *"quick")
         assert c.panel.question is not None and c.panel.question.id == first.id
+        assert c.prompt.text == "quick"
+        await c.to_question()
         c.clock.rest()
         await c.press("6")
         await c.until(lambda: isinstance(c.app.screen, Viewer), "the details")

@@ -217,6 +217,7 @@ async def test_words_become_a_proposal(tmp_path: Path) -> None:
         assert c.snapshot.todos[1].agent_name == "analysis_team"
 
 
+@pytest.mark.long
 async def test_f4_asks_before_steps_run_that_nobody_said_yes_to(tmp_path: Path) -> None:
     async with console(tmp_path, query=RISE) as c:
         await c.asked()
@@ -304,6 +305,7 @@ async def test_the_palette_offers_keys_and_commands(tmp_path: Path) -> None:
         assert c.status("todo_001") == Status.WAITING_APPROVAL
 
 
+@pytest.mark.long
 async def test_what_failed_is_retried_with_a_preview_of_what_it_would_do_now(tmp_path: Path) -> None:
     workspace = command_workspace(tmp_path / "w")
     text = (

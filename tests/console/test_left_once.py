@@ -57,6 +57,7 @@ async def test_what_is_chosen_in_the_palette_twice_is_done_once(tmp_path: Path) 
                 await c.press("ctrl+o" if c.app.screen is c.app.session else "escape")
 
 
+@pytest.mark.long
 async def test_a_preview_that_ends_as_its_dialog_is_left_ends_nothing_else(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

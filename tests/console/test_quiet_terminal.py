@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta, tzinfo
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +30,14 @@ def with_deadlines(folder: Path) -> Path:
     return folder
 
 
+class Later:
+    """A clock that is ahead."""
+
+    @staticmethod
+    def now(zone: tzinfo) -> datetime:
+        return datetime.now(zone) + timedelta(minutes=7)
+
+
 async def test_a_countdown_draws_only_its_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async with console(tmp_path / "data", with_deadlines(tmp_path / "w"), query="Find the cap.") as c:
         await c.asked()
@@ -43,7 +51,7 @@ async def test_a_countdown_draws_only_its_line(tmp_path: Path, monkeypatch: pyte
             return draw(widget, *regions, **more)
 
         monkeypatch.setattr(Vertical, "refresh", noted)
-        monkeypatch.setattr(c.panel, "_now", lambda: datetime.now(UTC) + timedelta(minutes=7))
+        monkeypatch.setattr("hitl_tui.console.widgets.question.datetime", Later)
         c.panel._tick()
         assert c.panel.border_title != before
         c.panel._tick()

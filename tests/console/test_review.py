@@ -143,6 +143,7 @@ async def test_nothing_is_approved_across_risk_classes(tmp_path: Path) -> None:
         assert not (workspace / "risky").exists()
 
 
+@pytest.mark.long
 async def test_what_changed_since_it_was_drawn_is_not_approved(tmp_path: Path) -> None:
     workspace = place(tmp_path / "w")
     async with console(tmp_path / "d", workspace, query="The cap", mode="risk") as c:
@@ -423,5 +424,5 @@ async def test_undo_too_soon_takes_nothing_back(tmp_path: Path) -> None:
         await c.asked()
         c.panel.focus()
         await c.press("u")
-        assert c.message.startswith("Too soon")
+        await c.until(lambda: c.message.startswith("Too soon"), "no word follows the letter")
         assert c.status("todo_001") == Status.SKIPPED

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from console_support import COMMANDS, command_workspace, console
 
+from hitl_tui.console.evidence import preview_rows
 from hitl_tui.console.help import palette
 from hitl_tui.console.past import deed
 from hitl_tui.console.places import Answer, spots
@@ -136,3 +137,11 @@ async def test_an_editor_gets_plain_text_as_such(tmp_path: Path, text: str, name
     editor.chmod(0o755)
     assert await text_from_editor(text, {"EDITOR": str(editor)}) == text
     assert (tmp_path / "opened").read_text(encoding="utf-8").strip() == name
+
+
+def test_a_preview_is_not_cut_for_a_line_or_two() -> None:
+    def shown(count: int) -> int:
+        text = "\n".join(map(str, range(count)))
+        return len(list(preview_rows({"text": text, "exit_code": 0, "lines": count}, 12, "6")))
+
+    assert (shown(12), shown(14), shown(40)) == (13, 15, 14)

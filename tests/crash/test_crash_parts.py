@@ -79,6 +79,7 @@ def test_a_process_dies_at_exactly_the_point_it_was_told(tmp_path: Path) -> None
     assert '"at": "write#2", "flying": ["eff-1"]' in (tmp_path / "kills.jsonl").read_text(encoding="utf-8")
 
 
+@pytest.mark.long
 def test_an_effect_that_was_done_twice_without_a_word_is_found(tmp_path: Path) -> None:
     from crash import Case, run_case
     from crash_judge import judge

@@ -117,6 +117,7 @@ def test_the_exact_subject_of_a_question_is_never_translated(shell: Shell) -> No
     assert there[:-1] == here[:-1]
 
 
+@pytest.mark.long
 def test_line_mode_is_korean(shell: Shell) -> None:
     lines = f"{S1_KO}\n/todo approve\n/nothing\n/help todo skip\n"
     ran = shell.process("--line", "--lang", "ko", input=lines)

@@ -72,6 +72,7 @@ async def test_processes_at_once_lose_nothing_and_double_nothing(path: Path) -> 
         assert sum(ids("doubt").values()) == rounds * (len(names) - 1)
 
 
+@pytest.mark.long
 async def test_what_was_acknowledged_survives_kill_9(path: Path) -> None:
     acknowledged: list[dict[str, Any]] = []
     for attempt in range(4):

@@ -82,6 +82,7 @@ async def test_a_fork_asks_the_same_and_runs_to_its_own_end(ann: Person, workspa
     assert statuses(await ann.say("s1")) == ["completed", "waiting_approval", "pending", "pending"]
 
 
+@pytest.mark.long
 async def test_a_fork_from_before_a_deletion_asks_about_what_was_deleted(ann: Person, workspace: Path) -> None:
     await ann.say("s1", *[APPROVE] * 3)
     assert records(workspace) == 12_000

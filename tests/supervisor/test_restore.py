@@ -145,6 +145,7 @@ async def test_a_finished_session_restored_to_a_question_finishes_again(place: P
 # Long histories ------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 async def test_an_old_database_opens_and_restores_over_many_deltas(tmp_path: Path) -> None:
     """The TODO map is kept as deltas with a snapshot every 50: both sides of one can be reached."""
     place = Place(tmp_path, *(step("low", f"n{n}") for n in range(5)))

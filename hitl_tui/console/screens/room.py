@@ -29,6 +29,8 @@ _USUAL_WIDE, _USUAL_TALL = 14, 22
 """The same where all panes are seen at once."""
 _PANES = 14
 """Rows that all panes keep together where all are seen."""
+_STEPS = 5
+"""Steps of a plan that are seen there at least: its pane has two fifths of the rows."""
 
 
 def is_wide(size: Size) -> bool:
@@ -58,7 +60,7 @@ def question_room(size: Size, steps: int) -> int:
     if size.height < _SHORT:
         return 0
     if is_wide(size):
-        rows = size.height - _AROUND - _PANES
+        rows = size.height - _AROUND - max(_PANES, 1 + (min(steps, _STEPS) + 2) * 5 // 2)
         return rows if rows > (_USUAL_TALL if size.height >= _TALL else _USUAL_WIDE) else 0
     rows = size.height - _AROUND - max(_LEAST, min(steps, _MOST))
     return rows if rows > _USUAL else 0
