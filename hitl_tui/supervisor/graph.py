@@ -265,8 +265,9 @@ class TeamSupervisor:
             begun = replace(todo, started_at=now, completed_at="", waited=0.0, waiting_since="")
             draft.put(begun.move(Status.IN_PROGRESS, attempt=attempt, run_id=run_id))
         settle(draft, now)
+        changes = draft.changes()
         return Command(
-            goto="approval", update=self._update(s.EXECUTE_TEAMS, Folded(draft.result(), draft.changes(), ()))
+            goto="approval", update=self._update(s.EXECUTE_TEAMS, Folded(draft.result(changes), changes, ()))
         )
 
     def _held_back(self, draft: Draft, todo: SupervisorTodo, now: str) -> bool:
