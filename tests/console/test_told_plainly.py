@@ -37,7 +37,7 @@ async def test_an_option_has_no_digit_beside_keys_that_mean_something_else(tmp_p
         def rows() -> str:
             return "\n".join(str(history.get_row_at(n)[0]) for n in range(history.row_count))
 
-        await c.until(lambda: "respond to 001: " in rows(), "what it was answered with")
+        await c.until(lambda: "answered 001" in rows(), "that it was answered")
 
 
 @pytest.mark.long
