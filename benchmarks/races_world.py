@@ -212,6 +212,13 @@ class RaceApp(HitlApp):
         else:
             await super().on_event(event)
 
+    async def passes(self, event: events.Key | events.Paste) -> bool:
+        """What means nothing at a question goes to the prompt: there it has to be, then."""
+        goes_on = await super().passes(event)
+        if goes_on and self.taken[-1].focus == "question" and isinstance(self.screen.focused, Prompt):
+            self.taken[-1] = replace(self.taken[-1], field="prompt", focus="prompt")
+        return goes_on
+
     def words_begin(self) -> None:
         """A letter that the question had and this one are words after all: both have to be in the prompt, in order."""
         letter, this = self.taken[-2], self.taken.pop()

@@ -18,17 +18,18 @@ from textual.app import App
 from textual.drivers.linux_driver import LinuxDriver
 from hitl_tui.console.terminal import tolerant
 
+terminal = os.dup(0)  # the console keeps what is 0 now to itself
 coming = [(90, 20), (70, 15), (10, 3), (60, 9), (100, 30)]
 
 def give_next():
     if coming:
         columns, rows = coming.pop(0)
-        fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
+        fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
         os.kill(os.getpid(), signal.SIGWINCH)
 
 class Meanwhile({base}):
     def _get_terminal_size(self):
-        size = tuple(os.get_terminal_size(0))
+        size = tuple(os.get_terminal_size(terminal))
         give_next()
         return size
 
