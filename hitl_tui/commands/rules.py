@@ -60,8 +60,9 @@ async def listed(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
 
 def _line(number: int, rule: StandingRule, here: str, now: str) -> str:
     end = (f", ended at {rule.until}" if rule.ended(now) else f", until {rule.until}") if rule.until else ""
-    where = "here" if rule.workspace == here else rule.workspace
-    return f"{number}. {rule.shown}  ({rule.risk} risk, {where}, by {rule.by} at {rule.at}{end})"
+    if rule.workspace == here:
+        return f"{number}. {rule.shown}  ({rule.risk} risk, here, by {rule.by} at {rule.at}{end})"
+    return f"{number}. {rule.shown}  ({rule.risk} risk, {rule.workspace}, by {rule.by} at {rule.at}{end})"
 
 
 def _said(rule: Rule) -> str:

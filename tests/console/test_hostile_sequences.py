@@ -9,6 +9,7 @@ from console_support import RISE, console
 from test_review import begun, place, review
 from test_side_by_side import choose, two_sessions
 
+from hitl_tui.commands.handler import CommandHandler
 from hitl_tui.console.widgets.stream import Stream
 from hitl_tui.supervisor.session import Session
 
@@ -50,7 +51,10 @@ async def test_undo_takes_back_nothing_of_another_session(tmp_path: Path) -> Non
         await choose(c, first)
         await c.asked()
         c.prompt.text = ""
-        await c.send("/todo skip 1 somebody else decided this")
+        link = c.session.link
+        assert link is not None
+        other = CommandHandler(link.face, link.setup.planner, by="ann", channel="cli")
+        assert not (await other.handle("/todo skip 1 somebody else decided this")).failed
         await c.until(lambda: c.status("todo_001") == "skipped", "the skip in the first")
         await c.asked()
         await c.to_question()
@@ -68,8 +72,6 @@ async def test_undo_takes_back_nothing_that_somebody_else_decided(tmp_path: Path
         await c.pilot.pause()
         link = c.session.link
         assert link is not None
-        from hitl_tui.commands.handler import CommandHandler
-
         other = CommandHandler(link.face, link.setup.planner, by="ann", channel="cli")
         result = await other.handle("/todo skip 1 not needed")
         assert not result.failed

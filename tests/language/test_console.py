@@ -22,7 +22,9 @@ KEYS_SHOWN = frozenset({"Esc", "Enter", "PgDn", "PgUp", "Space", "Tab", "Home", 
 TYPED = frozenset(word for spec in SPECS for word in spec.usage.replace("-", " ").split() for word in word.split("|"))
 PROGRAM = frozenset({"hitl-tui", "TODO", "LangGraph", "JSON", "id", "id의", "md나", "md", "json이면", "json"})
 NODES = frozenset({"coordinator", "planning", "approval", "aggregate", "prepare", "preprocess", "analyse", "finalise"})
-FIELDS = frozenset({"documents", "limit", "query", "arguments", "command", "team", "risk", "decision", "workspace"})
+FIELDS = frozenset(
+    {"documents", "limit", "query", "path", "arguments", "command", "team", "risk", "decision", "workspace"}
+)
 WRITTEN = frozenset(
     {"search", "analysis", "keep", "both", "note", "touch", "ls", "ops", "console", "comprehensive", "REASON", "step"}
     | {"plan", "risk", "refresh", "find", "report", "run", "one", "high", "low", "allow", "policy", "input", "by", "at"}

@@ -52,6 +52,7 @@ _CHANGING: _Changing = (
     (re.compile(r"/tmp/hitl-[a-z0-9_]{8}"), lambda found: "/home/ops/projects"),
     (re.compile(r"\b20\d{6}\b"), _day),
     (re.compile(r"\b\d\d:\d\d:\d\d\b"), lambda found: "09:41:07"),
+    (re.compile(r"(?<=^..)\d\d(?::\d{0,2}){0,2}(?=[│┃╭╰┏┗])"), lambda found: "09:41:07"[: len(found[0])]),
     (re.compile(r"\b20\d\d-\d\d-\d\d \d\d:\d\d\b"), lambda found: "2026-03-02 09:41"),
     (re.compile(r"\bfor (?:\d+\.\d s|\d+:\d\d)(?![:\d])"), _waited),
     (re.compile(r"(?<![\d.])\d\.\d s\b"), lambda found: "0.2 s"),

@@ -95,7 +95,7 @@ def test_the_clipboard_and_files_to_read_hold_it_harmlessly(tmp_path: Path) -> N
         assert terminal.leave() == 0
     markdown, document, whole = files
     shown = markdown.read_text(encoding="utf-8")
-    assert "5 percent" in shown and "␛[2J" in shown and not _MOVES.search(shown)
+    assert "5 percent" in shown and "␛\\[2J" in shown and not _MOVES.search(shown)
     exact = document.read_text(encoding="ascii")
     assert "\x1b" not in exact and json.loads(exact)["query"] == query
     assert zipfile.is_zipfile(whole)

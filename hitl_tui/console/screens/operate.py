@@ -248,9 +248,6 @@ class Operator:
         self._on(partial(self._restore, info))
 
     async def _restore(self, info: CheckpointInfo, link: Link) -> None:
-        if info.checkpoint_id == link.face.snapshot.checkpoint_id:
-            self._screen.say(_("The session is already here."), passing=True)
-            return
         result = await go_back(self._screen.hitl, link, info)
         if result is not None:
             self._report(result)
