@@ -199,12 +199,13 @@ def _title_row(question: Question) -> Row:
 
 
 def _without_input(title: str, question: Question) -> str:
-    """Return a title without the text that stands whole among a step's arguments."""
+    """Return a title without the text that stands whole among a step's arguments; a command's name doesn't."""
     arguments = question.view.request.subject.get("arguments")
+    if not isinstance(arguments, Mapping) or "argv" in arguments:
+        return title
     head, found, rest = title.partition(": ")
     begins = rest.removesuffix("…")
-    given = arguments.values() if isinstance(arguments, Mapping) else ()
-    said = any(isinstance(v, str) and begins and in_line(v).startswith(begins) for v in given)
+    said = any(isinstance(v, str) and begins and in_line(v).startswith(begins) for v in arguments.values())
     return head if found and said else title
 
 

@@ -7,12 +7,13 @@ from pathlib import Path
 
 import pytest
 from console_support import Clock, Console, command_workspace, console
+from test_question_state import question
 from test_shapes_console import GRAPHS, asking, dialog, sends, shown, to_answer
 from textual.widgets import Input
 
 from hitl_tui.config.graphs import Attachment, GraphDeclaration
 from hitl_tui.console.app import HitlApp
-from hitl_tui.console.asking import details, headline
+from hitl_tui.console.asking import body, details, headline
 from hitl_tui.console.help import KeyRow, help_rows, placed
 from hitl_tui.console.options import ConsoleOptions
 from hitl_tui.console.screens.choosing import Choosing
@@ -97,3 +98,15 @@ async def test_risk_and_own_words_and_the_name_of_an_export(tmp_path: Path, monk
 def test_names_of_bindings_stand_near_their_texts_in_a_wide_terminal() -> None:
     for row in placed([r for r in help_rows() if isinstance(r, KeyRow)], 200):
         assert row.text.cell_length < 130
+
+
+@pytest.mark.parametrize(
+    ("title", "arguments", "says"),
+    [
+        ("Run: clean-logs", {"command": "clean-logs", "argv": ["true"], "parameters": {}}, "Run: clean-logs"),
+        ("Search: the cap", {"query": "the cap"}, "Search"),
+    ],
+)
+def test_a_title_leaves_out_only_what_stands_below_it(title: str, arguments: dict[str, object], says: str) -> None:
+    rows = body(question(title, subject={"arguments": arguments}), "/w", "6")
+    assert [row.text.plain for row in rows if row.label == "command"] == [says]
