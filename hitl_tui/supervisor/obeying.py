@@ -80,7 +80,7 @@ class Obedience:
         if other:
             self._activity.write("", "note", f"{FILE_NAME} changed; its policy holds for all that hasn't begun.")
         data = {"policy_version": version, "concurrency": bound, **({"risks": risks} if risks else {})}
-        key = f"configured:{version}:{bound}:{control.cursor}:{control.branch}{digest(risks) if risks else ''}"
+        key = f"configured:{version}:{bound}:{control.cursor}:{control.branch}{f':{digest(risks)}' if risks else ''}"
         await self._desk.post(EventKind.CONFIGURED, data, by="supervisor", event_id=key)
 
     def _classed_otherwise(self, todos: Iterable[SupervisorTodo]) -> dict[str, str]:

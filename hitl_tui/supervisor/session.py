@@ -83,6 +83,8 @@ class Session:
         self._state: dict[str, Any] = {}
         self._interrupt = ""
         self._known = 0
+        self._classed = -1
+        """The branch whose TODOs are of the risk that they are declared to be of."""
         self._allowances = Allowances(setup.ledger, setup.info.id, setup.now)
         self._questions = OpenQuestions(setup, activity, self._previewed)
         self._response: tuple[str, dict[str, Any]] | None = None
@@ -229,7 +231,8 @@ class Session:
         other = await self._obedience.look()
         control = self._board().control
         if control.branch == branch.number and control.cursor >= self._known:
-            await self._obedience.obey(control, todos=self._board().all() if restored else ())
+            await self._obedience.obey(control, todos=self._board().all() if control.branch != self._classed else ())
+            self._classed = control.branch
         delivered = await self._deliver(branch)
         asked = False
         control = self._board().control
