@@ -272,6 +272,10 @@ class TeamSupervisor:
 
     def _held_back(self, draft: Draft, todo: SupervisorTodo, now: str) -> bool:
         """Let a TODO not begin while the rules aren't known, nor ever where it isn't declared as it was planned."""
+        facts = self._planner.agents.get(todo.agent_name)
+        if facts is not None and (risk := facts.risk_of(todo.arguments)) is not todo.risk:
+            draft.put(replace(todo, risk=risk, approval=None, asked=todo.asked + 1))
+            return True
         if self._law is None:
             return False
         if not self._law.current:
