@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from hitl_tui.core.errors import BadInput
 from hitl_tui.core.safe_text import one_line, safe_text
+from hitl_tui.core.shapes.jsontext import strict_json
 from hitl_tui.language import _, mark
 
 if TYPE_CHECKING:
@@ -105,7 +106,7 @@ class Field:
             raise self._wrong(text)
         if self.type == "json":
             try:
-                return json.loads(text)
+                return strict_json(text)
             except (ValueError, RecursionError) as error:
                 raise BadInput(_("{name} must be valid JSON ({error}).").format(name=self.name, error=error)) from error
         return text

@@ -16,8 +16,9 @@ MODES: Mapping[str, str] = {
 }
 MODE_ORDER = tuple(MODES)
 _DEADLINE = re.compile(
-    r"(?:(?<=nobody decided before )|(?<=This question expired at ))\d{4}-\d\d-\d\dT[\d:.]+\+00:00"
-    r"|\d{4}-\d\d-\d\dT[\d:.]+\+00:00(?=까지 아무도)"
+    r"(?:(?<=nobody decided before )|(?<=had decided before )|(?<=This question expired at ))"
+    r"\d{4}-\d\d-\d\dT[\d:.]+\+00:00"
+    r"|\d{4}-\d\d-\d\dT[\d:.]+\+00:00(?=까지 (?:아무도|\d+명 중))"
 )
 """A time where sentences of ours name a deadline; elsewhere it may be somebody's text, which stays as it is."""
 

@@ -218,7 +218,8 @@ def asked_about(request: Request) -> str:
         return render(str(request.about.get("reason") or request.about.get("text") or ""))
     arguments = request.subject.get("arguments")
     command = arguments.get("command") if isinstance(arguments, Mapping) and request.kind is Kind.TODO else None
-    return str(command) if command else title_of(request)
+    title = str(command) if command else title_of(request)
+    return "" if title == "{}" else title
 
 
 def ending_words(snapshot: Snapshot) -> str:

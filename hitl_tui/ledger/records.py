@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from hitl_tui.core.names import person
 from hitl_tui.core.requests import Decision, Request, Resolution
 
 
@@ -202,6 +203,15 @@ def decided_event(view: RequestView) -> dict[str, Any]:
         "by": ", ".join(d.by for d in resolution.decisions) if last else "deadline",
         "channel": last.channel if last else "deadline",
         "at": last.at if last else request.deadline,
-        "reason": last.reason if last else f"nobody decided before {request.deadline}",
+        "reason": last.reason if last else _too_late(view),
         "value": last.value if last else None,
     }
+
+
+def _too_late(view: RequestView) -> str:
+    """Return why a question whose deadline passed has no answer of its own."""
+    request = view.request
+    said = len({person(decision.by) for decision in view.decisions})
+    if said:
+        return f"only {said} of {request.terms.quorum} people had decided before {request.deadline}"
+    return f"nobody decided before {request.deadline}"

@@ -266,7 +266,12 @@ async def test_what_comes_back_broken_from_the_editor_is_kept(tmp_path: Path) ->
         screen = await edit(c)
         file, days = screen.query(FieldInput)
         assert json.loads(screen.editor_text()) == {"file": "one", "days": 14}
-        for broken in ('{"file": "much work", ', '["much work"]', '{"flie": "much work"}'):
+        for broken in (
+            '{"file": "much work", ',
+            '["much work"]',
+            '{"flie": "much work"}',
+            '{"file": "much", "file": "work"}',
+        ):
             said = screen.take_editor_text(broken)
             assert "Ctrl+E" in said
             assert "\n" not in said

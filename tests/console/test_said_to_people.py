@@ -31,6 +31,8 @@ TWO = '[[policy]]\nteam = "command_team"\ndecision = "ask"\nquorum = 2\n'
 def test_a_deadline_reads_as_people_read_a_time_and_the_text_of_others_stays() -> None:
     said = local_times(f"expired: nobody decided before {AT}")
     assert said == f"expired: nobody decided before {day_words(AT)}:23"
+    said = local_times(f"expired: only 1 of 2 people had decided before {AT}")
+    assert said == f"expired: only 1 of 2 people had decided before {day_words(AT)}:23"
     assert local_times(f"log: {AT} started") == f"log: {AT} started"
 
 

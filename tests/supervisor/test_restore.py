@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
-from session_support import Place, step, truthful
+from session_support import SCHEMA, Place, step, truthful
 
 from hitl_tui.commands.handler import CommandHandler
 from hitl_tui.core.errors import HitlError, Refused, SessionBusy, StorageError
-from hitl_tui.core.policy import Mode
+from hitl_tui.core.policy import Mode, Risk
 from hitl_tui.core.requests import Kind, Verdict
 from hitl_tui.supervisor.checkpointer import create_checkpointer
 from hitl_tui.supervisor.follower import Follower
@@ -23,6 +23,7 @@ from hitl_tui.supervisor.graph import TeamSupervisor, config_of
 from hitl_tui.supervisor.session import Session
 from hitl_tui.supervisor.state import NODES
 from hitl_tui.supervisor.workbench import Workbench
+from hitl_tui.teams.function import FunctionTeam
 
 
 @pytest.fixture
@@ -387,3 +388,20 @@ async def test_reading_only_never_makes_a_file(tmp_path: Path) -> None:
             async with Follower.open(setup):
                 pass
     assert not setup.folder.checkpoints.exists()
+
+
+async def test_nothing_begins_under_the_risk_that_a_restore_brings_back(tmp_path: Path) -> None:
+    """What was planned as low, and has been declared high since, is asked about though the mode asked for nothing."""
+    place = Place(tmp_path, step("low", "a"))
+    place.mode = Mode.RISK
+    async with place.open() as op:
+        await op.finish()
+        points = await op.session.checkpoints(1000)
+        assert {"approval", "execute_teams"} <= {p.node for p in points}
+    place.teams["low"] = FunctionTeam("low", "low", Risk.HIGH, place.world.act, SCHEMA, text_argument="what", timeout=0)
+    async with place.open() as op:
+        for point in reversed(points):
+            await op.say(f"/checkpoint restore {point.checkpoint_id}")
+            seen = await op.rest()
+            assert place.world.runs["todo_001"] == 1, point
+            assert seen.concluded or [(q.kind, q.todo_id) for q in seen.questions] == [(Kind.TODO, "todo_001")], point

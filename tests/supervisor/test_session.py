@@ -304,6 +304,17 @@ async def test_two_people_make_a_quorum_and_one_person_doesnt(tmp_path: Path) ->
         assert (await op.rest()).status == "finished"
 
 
+async def test_a_question_that_too_few_answered_in_time_says_how_many_did(tmp_path: Path) -> None:
+    place = alone(tmp_path)
+    place.policy = Policy([Rule(Ruling.ASK, terms=Terms(quorum=2, deadline=60))])
+    async with place.open() as op:
+        deadline = (await op.rest()).questions[0].view.request.deadline
+        assert (await op.say("/todo approve 1"))["status"] == "recorded"
+        place.clock.forward(61)
+        seen = await op.until(lambda s: s.concluded)
+        assert seen.raw["todo_001"]["error"] == f"expired: only 1 of 2 people had decided before {deadline}"
+
+
 async def test_trying_again_takes_as_many_people_as_running_it(tmp_path: Path) -> None:
     place = alone(tmp_path)
     place.policy = Policy([Rule(Ruling.ASK, terms=Terms(quorum=2, deadline=60))])

@@ -26,8 +26,9 @@ from hitl_tui.console.subject import limits, runs
 from hitl_tui.console.widgets.frame import Dialog, Flow
 from hitl_tui.console.widgets.readable import Readable
 from hitl_tui.console.widgets.rows import Rows
-from hitl_tui.core.errors import HitlError
+from hitl_tui.core.errors import BadInput, HitlError
 from hitl_tui.core.safe_text import one_line, safe_text, unsafe_text
+from hitl_tui.core.shapes.jsontext import strict_json
 from hitl_tui.language import _, mark, render
 
 if TYPE_CHECKING:
@@ -346,8 +347,8 @@ class Edit(Form[Edited | None]):
         Then nothing is lost: the fields stay as they were, and the editor opens with this text again.
         """
         try:
-            found = json.loads(text)
-        except (ValueError, RecursionError) as error:
+            found = strict_json(text)
+        except (BadInput, ValueError, RecursionError) as error:
             self._unread = text
             return self.not_json(error)
         names = {box.field.name: box for box in self.query(FieldInput)}

@@ -19,9 +19,10 @@ from hitl_tui.console.rows import Row, text_row
 from hitl_tui.console.screens.form import FieldArea, FieldInput, Form, problem, written
 from hitl_tui.console.widgets.frame import Dialog, Flow
 from hitl_tui.console.widgets.rows import Rows
-from hitl_tui.core.errors import HitlError
+from hitl_tui.core.errors import BadInput, HitlError
 from hitl_tui.core.safe_text import cell_width, one_line, safe_text
 from hitl_tui.core.shapes.forms import inferred
+from hitl_tui.core.shapes.jsontext import strict_json
 from hitl_tui.core.shapes.model import Wants
 from hitl_tui.language import _, mark, render
 
@@ -136,8 +137,8 @@ class Filling(Form[Any]):
             self.focused.text = safe_text(text)
             return ""
         try:
-            found = json.loads(text)
-        except (ValueError, RecursionError) as error:
+            found = strict_json(text)
+        except (BadInput, ValueError, RecursionError) as error:
             self._unread = text
             return self.not_json(error)
         if not isinstance(found, dict):

@@ -262,8 +262,12 @@ class Form(Unhurried[Answered], Generic[Answered]):
 
     def not_json(self, error: Exception) -> str:
         """Return what is said about a text from the editor that isn't JSON."""
-        said = _("What came back isn't valid JSON ({error}); {form.editor} opens it again as you left it.")
-        return keymap_of(self.app).named(said).replace("{error}", str(error))
+        said = (
+            _("{error} {form.editor} opens it again as you left it.")
+            if isinstance(error, BadInput)
+            else _("What came back isn't valid JSON ({error}); {form.editor} opens it again as you left it.")
+        )
+        return keymap_of(self.app).named(said).replace("{error}", render(str(error)))
 
 
 async def edited(text: str) -> str:

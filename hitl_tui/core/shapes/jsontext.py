@@ -29,6 +29,6 @@ def _once(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for key, value in pairs:
         if key in found:
-            raise BadInput(f'The answer names "{one_line(key, 40)}" twice in one object; say it once.')
+            raise BadInput(f'The JSON names "{one_line(key, 40)}" twice in one object; say it once.')
         found[key] = value
     return found
