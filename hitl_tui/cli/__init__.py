@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 
 from hitl_tui import __version__
 
@@ -20,12 +21,23 @@ def main(argv: Sequence[str] | None = None) -> int:
     given = list(sys.argv[1:] if argv is None else argv)
     try:
         if given == ["--version"]:  # nothing has to load for it
-            from hitl_tui.cli.output import standard
-
-            standard()[0].lines([f"hitl-tui {__version__}"])
-            return 0
+            return _version()
         from hitl_tui.cli.entry import run
 
         return run(given)
     except KeyboardInterrupt:  # before anything was begun
         return 130
+
+
+def _version() -> int:
+    from hitl_tui.cli.output import standard
+    from hitl_tui.core.errors import StorageError
+
+    out, err = standard()
+    try:
+        out.lines([f"hitl-tui {__version__}"])
+    except StorageError as error:
+        with suppress(StorageError):  # there is nowhere left to say it
+            err.lines([f"hitl-tui: {error.message}"])
+        return error.exit_code
+    return 0

@@ -68,14 +68,24 @@ def _query(given: Arguments, stdin: Stdin | None, declaration: GraphDeclaration)
 
         return GO_ON if declaration.thread else ""
     if text.startswith("@"):
-        path = Path(text[1:]).expanduser()
-        try:
-            return path.read_text(encoding="utf-8-sig").strip()
-        except OSError as error:
-            raise BadInput(f"The input {one_line(str(path), 200)} can't be read: {error.strerror}.") from error
-        except UnicodeDecodeError as error:
-            raise BadInput(f"The input {one_line(str(path), 200)} isn't UTF-8 text.") from error
+        return _content(Path(text[1:]).expanduser())
     return given_text(text, stdin)
+
+
+def _content(path: Path) -> str:
+    from hitl_tui.supervisor.given import LONGEST_QUERY
+
+    most, name = LONGEST_QUERY * 4, one_line(str(path), 200)
+    try:
+        with path.open("rb") as file:
+            content = file.read(most + 1)
+        if len(content) > most:
+            raise BadInput(f"The input {name} is too long; at most {LONGEST_QUERY:,} characters can be used.")
+        return content.decode("utf-8-sig").strip()
+    except OSError as error:
+        raise BadInput(f"The input {name} can't be read: {error.strerror}.") from error
+    except UnicodeDecodeError as error:
+        raise BadInput(f"The input {name} isn't UTF-8 text.") from error
 
 
 async def attach(job: Job, found: Attachment) -> int:

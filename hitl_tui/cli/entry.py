@@ -202,11 +202,12 @@ def _faced(arguments: Arguments, data: Path, journal: LogFile, out: Output, atta
     by = operator_name(arguments.by, os.environ)
     session, mode, query = arguments.session, arguments.mode, attached.query if attached else arguments.text
     if arguments.line or not _has_screen():
+        from hitl_tui.console.apart import Apart
         from hitl_tui.repl.app import run_line_mode
         from hitl_tui.repl.options import LineOptions
 
         line = LineOptions(data, workspace, by, session, mode, query, attached)
-        return run_line_mode(line, out.lines, journal.hide, lambda name: _again(arguments, name))
+        return run_line_mode(line, out.lines, journal.hide, lambda name: _again(arguments, name), Apart)
     # Imports make hundreds of thousands of objects and no garbage; the console collects again once they are done.
     gc.disable()
     # Textual reads it when it is imported: at its own 60 a key waits for the next frame longer than for all else.

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 
 from hitl_tui.cli.given import Arguments
 from hitl_tui.cli.linttext import report_lines, summary
 from hitl_tui.cli.output import Output
+from hitl_tui.cli.settings import workspace_folder
 from hitl_tui.lint.check import lint as check
 
 CLEAN, FOUND = 0, 1
@@ -20,9 +20,9 @@ def lint(arguments: Arguments, out: Output) -> int:
         The exit code: 0 nothing found, 1 something found.
 
     Raises:
-        BadInput: the target names nothing that can be checked.
+        BadInput: the target names nothing that can be checked, or the current folder is gone.
     """
-    report = check(arguments.target, Path.cwd(), sys.path)
+    report = check(arguments.target, workspace_folder(None), sys.path)
     if arguments.json:
         status = "findings" if report.findings else "ok"
         out.document({"status": status, "message": str(summary(report)), **report.to_dict()})

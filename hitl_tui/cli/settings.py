@@ -8,9 +8,12 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from hitl_tui.core.errors import BadInput
+from hitl_tui.core.names import clip, person
 from hitl_tui.core.safe_text import one_line, safe_text
 
 _LONGEST_NAME = 64
+_NOBODY = frozenset({"deadline", "rule", "run", "supervisor"})
+"""What the record says where nobody decided; several people are listed with commas, a rule is `rule ID of NAME`."""
 
 
 def data_folder(given: str | None, environ: Mapping[str, str]) -> Path:
@@ -74,4 +77,6 @@ def _checked(name: str, source: str) -> str:
         raise BadInput(f"{source} needs a name: it is recorded with every decision.")
     if len(clean) > _LONGEST_NAME or safe_text(clean, multiline=False) != clean:
         raise BadInput(f"{source} must be a name of at most {_LONGEST_NAME} visible characters.")
+    if "," in clean or person(clean) in _NOBODY or person(clean).startswith("rule "):
+        raise BadInput(f'{source} must be one person\'s name; the record calls something else "{clip(clean)}".')
     return clean

@@ -13,6 +13,7 @@ from hitl_tui.core.errors import BadInput, HitlError
 from hitl_tui.core.events import EventKind
 from hitl_tui.core.requests import Kind
 from hitl_tui.core.safe_text import one_line, safe_text
+from hitl_tui.core.shapes.jsontext import strict_json
 from hitl_tui.core.todos import Status, SupervisorTodo
 from hitl_tui.supervisor.attached.view import GraphView
 from hitl_tui.supervisor.comparing import ABSENT, values_that_differ
@@ -125,7 +126,7 @@ async def state_edit(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
     """
     todo = hand.todo(str(values["id"]))
     try:
-        update = json.loads(str(values["update"]))
+        update = strict_json(str(values["update"]))
     except (ValueError, RecursionError) as error:
         raise BadInput(
             "The change has to be JSON.", help=f'For example: /state edit {todo.id} {{"amount": 82000}}'

@@ -12,6 +12,7 @@ from hitl_tui.core.converting import ExecutionPlanConverter
 from hitl_tui.core.errors import BadInput
 from hitl_tui.core.names import clip
 from hitl_tui.core.plan import AgentFacts, ExecutionPlan, ExecutionStep
+from hitl_tui.core.shapes.jsontext import strict_json
 from hitl_tui.core.todos import Priority, SupervisorTodo
 
 
@@ -94,7 +95,7 @@ def retold(description: str, before: Mapping[str, Any], command: str, parameters
 def _given(text: str) -> dict[str, Any] | None:
     if text.lstrip().startswith("{"):
         try:
-            found = json.loads(text)
+            found = strict_json(text)
         except (ValueError, RecursionError) as error:
             raise BadInput(f"The new input isn't valid JSON: {error}.") from error
         return dict(found)

@@ -30,7 +30,7 @@ from hitl_tui.core.safe_text import one_line, safe_text
 FILE_NAME = "rules.toml"
 ANY, EXACT, NEVER = "any", "exact", "never"
 _LARGEST = 1_000_000
-_OWN = ("workspace", "input", "by", "at", "shown", "until")
+_OWN = ("workspace", "input", "code", "by", "at", "shown", "until")
 _LONGEST_SHOWN = 2000
 _HEAD = "# Always allowed, as operators said while answering; /rules lists, edits and revokes them.\n"
 
@@ -45,6 +45,8 @@ class StandingRule:
         risk: the risk class it was made for; what became riskier asks again.
         command: name of the declared command, empty for other teams.
         input: digest of the exact input, see `exact_input`; empty, which high risk can't have, for any.
+        code: digest of the programs or graph that it was made for, empty where there are none; any input is allowed to
+            these only.
         by: who made it.
         at: when, ISO 8601, UTC.
         shown: the input in words a person can read; it decides nothing.
@@ -56,6 +58,7 @@ class StandingRule:
     risk: Risk
     command: str = ""
     input: str = ""
+    code: str = ""
     by: str = ""
     at: str = ""
     shown: str = ""
@@ -64,7 +67,8 @@ class StandingRule:
     @property
     def id(self) -> str:
         """A short name that stays the same while the rule does."""
-        return short_id("rule", *self.to_dict().values(), length=8)
+        named = (value for key, value in self.to_dict().items() if value or key != "code")
+        return short_id("rule", *named, length=8)
 
     @property
     def policy(self) -> Rule:
@@ -79,6 +83,7 @@ class StandingRule:
             "decision": Ruling.ALLOW.value,
             "workspace": self.workspace,
             "input": self.input,
+            "code": self.code,
             "by": self.by,
             "at": self.at,
             "shown": self.shown,
@@ -103,13 +108,15 @@ class StandingRule:
         """Return whether this is what the rule was made for, and its time isn't over."""
         command = str((request.subject.get("arguments") or {}).get("command", ""))
         risk = str(request.about.get("risk", ""))
+        exact = self.input == exact_input(request.subject)
+        wide = not self.input and self.risk is not Risk.HIGH and self.code == code_of(request.subject)
         return (
             self.workspace == workspace
             and not self.ended(now)
             and risk == self.risk.value
             and self.policy.matches(request.source, self.risk, command)
             and self.by != (request.requester or None)
-            and (self.input == exact_input(request.subject) if self.input else self.risk is not Risk.HIGH)
+            and (exact or wide)
         )
 
 
@@ -124,6 +131,12 @@ def exact_input(subject: Mapping[str, Any]) -> str:
         return digest(["input", subject.get("team"), arguments])
     inputs = list((subject.get("inputs") or {}).values())
     return digest(["input", subject.get("team"), subject.get("task"), arguments, inputs])
+
+
+def code_of(subject: Mapping[str, Any]) -> str:
+    """Return the digest of the programs or graph that a question's step would run; empty where none are named."""
+    programs = (subject.get("arguments") or {}).get("programs")
+    return digest(["code", programs]) if programs else ""
 
 
 def objection(request: Request) -> str:
@@ -173,6 +186,7 @@ def rule_for(request: Request, workspace: str, *, by: str, at: str, shown: str) 
         risk=Risk(str(request.about.get("risk", Risk.HIGH.value))),
         command=str((request.subject.get("arguments") or {}).get("command", "")),
         input=exact_input(request.subject),
+        code=code_of(request.subject),
         by=by,
         at=at,
         shown=safe_text(shown, multiline=False, limit=_LONGEST_SHOWN),
@@ -260,7 +274,10 @@ def load_rules(path: Path) -> tuple[StandingRule, ...]:
     try:
         if not path.exists():
             return ()
-        content = path.read_bytes()
+        if not path.is_file():
+            raise ConfigError(f"{path.name} must be a file, but something else has that name.")
+        with path.open("rb") as file:
+            content = file.read(_LARGEST + 1)
     except OSError as error:
         raise ConfigError(f"{path.name} can't be read: {error.strerror or error}.") from error
     if len(content) > _LARGEST:

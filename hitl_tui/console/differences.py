@@ -12,12 +12,21 @@ from hitl_tui.console.rows import Row, in_line, labelled, text_row
 from hitl_tui.console.terms import clock_words
 from hitl_tui.console.words import number_of, status_words
 from hitl_tui.core.safe_text import one_line
-from hitl_tui.language import _
+from hitl_tui.language import _, mark
 from hitl_tui.supervisor.comparing import ABSENT, Difference, ResultChange, TodoChange, ValueChange
 
 MOST_ROWS = 200
 """TODOs, values or results listed of one difference; the rest is counted."""
 _LONGEST = 300
+_PARTS: Mapping[str, str] = {
+    "asked": mark("asked anew"),
+    "error": mark("another error"),
+    "name": mark("another name"),
+    "question": mark("another question"),
+    "ran_before": mark("ran before"),
+    "risk": mark("another risk"),
+}
+"""What changed in a TODO, in words, where nothing else tells it."""
 
 
 def difference_rows(found: Difference, texts: Mapping[str, Sequence[str]]) -> list[Row]:
@@ -70,8 +79,13 @@ def change_words(change: TodoChange) -> str:
         how = "" if new[1] == _("approved") else _("approved") + " "
         parts.append(_("no longer approved") if approval is None else how + approval_words(approval))
     if not any(parts):
-        parts = [", ".join(dict.fromkeys(in_line(v.path[-1]).replace("_", " ") for v in change.values))]
+        parts = [", ".join(dict.fromkeys(_part_words(v) for v in change.values))]
     return " · ".join(p for p in parts if p)
+
+
+def _part_words(value: ValueChange) -> str:
+    path = value.path[1:] if value.path[0] == "metadata" and len(value.path) > 1 else value.path
+    return _(_PARTS[path[0]]) if path[0] in _PARTS else in_line(value.path[-1]).replace("_", " ")
 
 
 def _todo_rows(change: TodoChange) -> Iterator[Row]:

@@ -77,6 +77,7 @@ _PLACES = (
     *(mark("VALUE"), mark("OPTION"), mark("DECISION")),
 )
 _OWN_WORDS = re.compile(rf"\b(?:{'|'.join(_PLACES)})\b")
+_FORK = re.compile(r"(?P<title>.*) \(fork of (?P<of>[A-Za-z0-9._-]+)\)", re.DOTALL)
 _OURS = re.compile(r"\d+ waiting: (?P<names>.+)", re.DOTALL)
 """What a session's checkpoint says that waits; those of other stores say it in words of their graph."""
 
@@ -220,6 +221,12 @@ def asked_about(request: Request) -> str:
     command = arguments.get("command") if isinstance(arguments, Mapping) and request.kind is Kind.TODO else None
     title = str(command) if command else title_of(request)
     return "" if title == "{}" else title
+
+
+def fork_first(title: str) -> str:
+    """Return a title with what it is a fork of before the rest, which is the same: `fork of s1 · A question`."""
+    found = _FORK.fullmatch(title)
+    return _("fork of {of} · {title}").format(**found.groupdict()) if found else title
 
 
 def ending_words(snapshot: Snapshot) -> str:

@@ -206,10 +206,18 @@ class Templates:
         if text in self._texts:
             return self._texts[text]
         matching = self._matching(text, depth)
+        if matching and (lines := self._lines(text, depth)):
+            return lines
         if matching and (found := self._translated(text, matching, depth)) != text:
             return found
         led = self._led(text, depth)
         return self._in_parts(text, depth) if led == text and not matching else led
+
+    def _lines(self, text: str, depth: int) -> str:
+        """Return several lines that are each one of ours; empty where they may be one text."""
+        lines = text.split("\n")
+        found = [self.rendered(line, depth) for line in lines] if len(lines) > 1 else []
+        return "\n".join(found) if all(map(str.__ne__, found, lines)) else ""
 
     def _led(self, text: str, depth: int) -> str:
         """Return a text that says first where something is, once the sentence after that is one of ours."""

@@ -7,10 +7,12 @@ from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
+from hitl_tui.core.digest import canonical
+from hitl_tui.core.errors import HitlError
 from hitl_tui.ledger.records import Problem
 from hitl_tui.ledger.sqlite_database import connect, explain
 from hitl_tui.ledger.sqlite_schema import VIEWS, create_views, drop_views
-from hitl_tui.ledger.sqlite_views import project_all
+from hitl_tui.ledger.sqlite_views import data_of, project_all
 
 MOST_PER_VIEW = 20
 """Rows of one view that are named when they differ."""
@@ -52,6 +54,9 @@ def rebuild(db: sqlite3.Connection) -> None:
 def view_problems(path: Path, stream: str | None) -> list[Problem]:
     """Compare views and entries over a connection of its own, on one state of the file; nothing is written to it.
 
+    Each entry must also have the very bytes that were written: JSON with a name said twice or with white space may mean
+    the same here, and something else to whoever reads the file with another program.
+
     Args:
         path: the ledger.
         stream: which stream; None for all.
@@ -66,11 +71,24 @@ def view_problems(path: Path, stream: str | None) -> list[Problem]:
         problems = [Problem(stream or "", 0, error.message) for error in project_all(db, stream)]
         for view in VIEWS:
             problems += _differences(db, view, stream)
+        problems += _rewritten(db, stream)
     except sqlite3.Error as error:
         raise explain(path, error) from error
     finally:
         db.close()
     return problems
+
+
+def _rewritten(db: sqlite3.Connection, stream: str | None) -> Iterator[Problem]:
+    """Yield what says of entries that they mean what they meant and aren't written as they were."""
+    rows = db.execute("SELECT stream, n, data FROM entries WHERE ?1 IS NULL OR stream = ?1 ORDER BY id", (stream,))
+    for name, n, raw in rows:
+        try:
+            as_written = canonical(data_of(raw, name, n)) == raw
+        except HitlError:  # one that can't be read is named elsewhere
+            continue
+        if not as_written:
+            yield Problem(name, n, f"Entry {n} was changed: it isn't written as a ledger writes it.")
 
 
 def _differences(db: sqlite3.Connection, view: str, stream: str | None) -> Iterator[Problem]:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import AsyncExitStack
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AsyncExitStack, ExitStack, contextmanager, redirect_stdout, suppress
+from typing import Protocol, TextIO, cast
 
 from hitl_tui.core.errors import StorageError
 from hitl_tui.repl.announce import Say
@@ -14,13 +15,27 @@ from hitl_tui.repl.options import LineOptions
 from hitl_tui.repl.signs import _, writable
 from hitl_tui.repl.source import PlainLines, Source
 from hitl_tui.repl.talk import Talk
+from hitl_tui.repl.wrapping import Whole, terminal_width, wrapped
 from hitl_tui.supervisor.workbench import Workbench
 
 Hide = Callable[[Mapping[str, str]], None]
 Again = Callable[[str], str]
+Heard = Callable[[Sequence[str]], None]
 
 
-def run_line_mode(options: LineOptions, say: Say, hide: Hide, again: Again) -> int:
+class Apart(Protocol):
+    """Points the process's own descriptors away from the terminal between `begin` and `end`."""
+
+    def begin(self) -> None:
+        """Begin; what is written there from now on is heard, and nothing is read there."""
+
+    def end(self) -> None:
+        """Put them back to what they were."""
+
+
+def run_line_mode(
+    options: LineOptions, say: Say, hide: Hide, again: Again, apart: Callable[[Heard], Apart] | None = None
+) -> int:
     """Talk in lines until the input ends.
 
     Args:
@@ -28,6 +43,7 @@ def run_line_mode(options: LineOptions, say: Say, hide: Hide, again: Again) -> i
         say: prints lines on standard output; not used where a prompt has the terminal.
         hide: is told the secrets that must not reach the log.
         again: returns the shell command that opens a session by id.
+        apart: makes what keeps writing and reading by others from a prompt's terminal; None lets them.
 
     Returns:
         The exit code. At a terminal 0; from a pipe 0 finished, 3 waiting for a decision, 1 failed, 2 when a line was
@@ -36,31 +52,79 @@ def run_line_mode(options: LineOptions, say: Say, hide: Hide, again: Again) -> i
     Raises:
         HitlError: it can't begin, or the session can't go on.
     """
-    return asyncio.run(_talk(options, say, hide, again))
+    return asyncio.run(_talk(options, say, hide, again, apart))
 
 
-async def _talk(options: LineOptions, say: Say, hide: Hide, again: Again) -> int:
+async def _talk(
+    options: LineOptions, say: Say, hide: Hide, again: Again, apart: Callable[[Heard], Apart] | None
+) -> int:
     async with AsyncExitStack() as stack:
         bench = await stack.enter_async_context(Workbench.open(options.data))
         if not _is_terminal(sys.stdin) or not _is_terminal(sys.stdout) or os.environ.get("TERM", "dumb") == "dumb":
-            talk = Talk(options, bench, say, hide, again, _nothing)
-            return await talk.converse(_Ending(_lines(), say))
+
+            def say_fitted(lines: Sequence[str]) -> None:
+                say(_fitted(lines, sys.stdout))
+
+            talk = Talk(options, bench, say_fitted, hide, again, _nothing)
+            return await talk.converse(_Ending(_lines(), say_fitted))
         from prompt_toolkit.patch_stdout import patch_stdout
 
         from hitl_tui.repl.prompt import HISTORY, PromptLines
 
-        stack.enter_context(patch_stdout())
         shown: list[PromptLines] = []
 
         def changed() -> None:
             for prompt in shown:
                 prompt.app.invalidate()
 
-        talk = Talk(options, bench, _print, hide, again, changed)
+        if apart is not None and _is_terminal(sys.stderr):
+            stack.enter_context(_kept_apart(apart, lambda lines: talk.strayed(lines)))
+        stack.enter_context(patch_stdout())
+        # It keeps the prompt below what is printed. What `sys.stdout` is while a graph runs hands it to the graph's
+        # TODO, and so back to us.
+        terminal = sys.stdout
+
+        def show(lines: Sequence[str]) -> None:
+            terminal.write("".join(f"{line}\n" for line in _fitted(lines, terminal)))
+            terminal.flush()
+
+        talk = Talk(options, bench, show, hide, again, changed)
         history = options.data / HISTORY
-        lines = PromptLines(history, talk.completions, talk.prompt, talk.toolbar, talk.typing_began, _print, talk.hint)
+        lines = PromptLines(history, talk.completions, talk.prompt, talk.toolbar, talk.typing_began, show, talk.hint)
         shown.append(lines)
         return await talk.converse(lines)
+
+
+@contextmanager
+def _kept_apart(apart: Callable[[Heard], Apart], strayed: Heard) -> Iterator[None]:
+    """Have the terminal for the prompt alone; `strayed` gets what is written past it, in the event loop."""
+    from prompt_toolkit.application import get_app_session
+
+    loop = asyncio.get_running_loop()
+
+    def heard(lines: Sequence[str]) -> None:
+        with suppress(RuntimeError):  # line mode was left meanwhile
+            loop.call_soon_threadsafe(strayed, lines)
+
+    with ExitStack() as stack:
+        reading, writing = stack.enter_context(_own(sys.stdin, "r")), stack.enter_context(_own(sys.stdout, "w"))
+        # The session that threads know, too, takes what is there when it is first asked; one of our own they wouldn't.
+        before, sys.stdin = sys.stdin, reading
+        try:
+            with redirect_stdout(writing):
+                for end in ("input", "output"):
+                    getattr(get_app_session(), end)
+        finally:
+            sys.stdin = before
+        kept = apart(heard)
+        stack.callback(kept.end)
+        kept.begin()
+        yield
+
+
+def _own(file: TextIO, mode: str) -> TextIO:
+    """Return the same file by a descriptor of its own."""
+    return cast(TextIO, os.fdopen(os.dup(file.fileno()), mode, encoding=file.encoding, errors=file.errors))
 
 
 def _lines() -> PlainLines:
@@ -96,10 +160,10 @@ def _is_terminal(stream: object) -> bool:
     return bool(isatty and isatty())
 
 
-def _print(lines: Sequence[str]) -> None:
-    # patch_stdout puts its own stream there, which keeps the prompt below what is printed
-    sys.stdout.write(writable("".join(f"{line}\n" for line in lines)))
-    sys.stdout.flush()
+def _fitted(lines: Sequence[str], stream: TextIO | None) -> list[str]:
+    """Return lines as they can be written, broken between words where a stream is a terminal's; else whole."""
+    written = (Whole(writable(line)) if isinstance(line, Whole) else writable(line) for line in lines)
+    return wrapped(written, terminal_width(stream))
 
 
 def _nothing() -> None:

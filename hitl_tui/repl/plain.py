@@ -22,6 +22,7 @@ from hitl_tui.language import mark, render
 from hitl_tui.repl.approvals import approval_words
 from hitl_tui.repl.inner import inner_lines, meaning_lines
 from hitl_tui.repl.signs import _, clipped, ngettext, signs
+from hitl_tui.repl.wrapping import Whole
 from hitl_tui.supervisor.snapshot import FAILED, FINISHED, RUNNING, WAITING, Question, Snapshot
 
 SHOWN_DIGITS = 12
@@ -156,7 +157,7 @@ def question_lines(question: Question, place: str, give: Callable[[str], str]) -
     lines.append(_("  Answer with:"))
     width = max((cell_width(_verdict(v)) for v in question.commands), default=0)
     answers = {verdict: give(filled(command)) for verdict, command in question.commands.items()}
-    lines += [f"    {_padded(_verdict(v), width)}  {command}" for v, command in answers.items()]
+    lines += [Whole(f"    {_padded(_verdict(v), width)}  {command}") for v, command in answers.items()]
     lines += [f"      {line}" for line in meaning_lines(shape)] if shape is not None else []
     return lines
 
@@ -271,7 +272,7 @@ def _evidence(evidence: Mapping[str, Any]) -> Iterator[str]:
     for key, value in evidence.items():
         if isinstance(value, str) and "\n" in value.rstrip("\n"):
             yield f"    {inline(str(key))}:"
-            yield from (f"      | {line}" for line in shown(value.rstrip("\n")).split("\n"))
+            yield from (Whole(f"      | {line}") for line in shown(value.rstrip("\n")).split("\n"))
         else:
             text = value.rstrip("\n") if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
             yield f"    {inline(str(key))}: {inline(text)}"

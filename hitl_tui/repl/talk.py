@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
+import logging
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from pathlib import Path
 
@@ -18,6 +19,7 @@ from hitl_tui.config.graphs import GraphDeclaration, graph_in
 from hitl_tui.config.load import load_config
 from hitl_tui.core.errors import BadInput, ConfigError, HitlError, OwnerGone
 from hitl_tui.core.policy import Mode
+from hitl_tui.core.safe_text import safe_text
 from hitl_tui.language import language, render
 from hitl_tui.planning.replies import calls_for_help
 from hitl_tui.repl.announce import Announcer, Say
@@ -25,6 +27,7 @@ from hitl_tui.repl.options import LineOptions
 from hitl_tui.repl.plain import mode_words, plan_lines, result_lines, shown, standing
 from hitl_tui.repl.signs import _, clipped, ngettext, signs
 from hitl_tui.repl.source import Source
+from hitl_tui.repl.wrapping import Whole
 from hitl_tui.resources import Starter, materialise, starters
 from hitl_tui.supervisor.follower import Follower
 from hitl_tui.supervisor.session import Session
@@ -38,6 +41,8 @@ _CHECKPOINTS = 30
 _QUESTION = 72
 """Characters of a starter's question in the list: a line of a narrow terminal."""
 _NAMES_SESSIONS = ("/open", "/delete")
+
+log = logging.getLogger(__name__)
 
 
 class Talk:
@@ -101,6 +106,16 @@ class Talk:
     def typing_began(self) -> None:
         """A line is being typed from now on."""
         self._announcer.typing_began()
+
+    def strayed(self, lines: Sequence[str]) -> None:
+        """Take what was written past the prompt for the TODO's that runs, where no other does; it isn't safe."""
+        if isinstance(self._session, Session):
+            running = self._session.snapshot.running
+            for line in lines:
+                self._session.activity.write(running[0] if len(running) == 1 else "", "line", line)
+        else:
+            for line in lines:
+                log.warning("written past the prompt: %s", safe_text(line, multiline=False, limit=1_000))
 
     async def completions(self, line: str, cursor: int) -> list[Completion]:
         """Return what could stand at the cursor."""
@@ -239,7 +254,7 @@ class Talk:
             lines += [
                 f"  {s.id}  {render(s.status)}  {clipped(s.title or render(s.message), 100)}" for s in open_ones[-9:]
             ]
-        self._say([*lines, "/help lists all commands, /quit leaves."])
+        self._say([*lines, _("/help lists all commands, /quit leaves.")])
 
     async def _at_home(self, line: str) -> None:
         text = line.strip()
@@ -357,7 +372,7 @@ class Talk:
             return REFUSED if self._refused and source.waits else DONE
         seen = self._session.snapshot
         rest = [] if seen.concluded and not seen.questions else [render(standing(seen))]
-        self._say([*rest, _("{again} comes back to it.").format(again=self._again(seen.session_id))])
+        self._say([*rest, Whole(_("{again} comes back to it.").format(again=self._again(seen.session_id)))])
         if not source.waits:
             return DONE
         if self._refused:

@@ -45,6 +45,8 @@ def test_an_input_given_is_the_word_to_run_and_no_input_asks_for_one(shell: Shel
         ([f"{GRAPHS}:chat", "--thread", "t"], "say which store with --saver"),
         ([f"{GRAPHS}:chat", "--saver", "none.db"], "There is no checkpoint database none.db."),
         ([f"{GRAPHS}:chat", "--input", "@none.json"], "can't be read"),
+        ([f"{GRAPHS}:chat", "--input", '{"text": "a", "text": "b"}'], 'names "text" twice'),
+        ([f"{GRAPHS}:chat", "--input", "@/dev/zero"], "The input /dev/zero is too long; at most 10,000 characters"),
     ],
 )
 def test_what_cannot_be_attached_is_one_sentence(shell: Shell, arguments: list[str], says: str) -> None:

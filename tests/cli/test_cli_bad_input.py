@@ -48,6 +48,19 @@ def test_queries_that_are_none_begin_no_session(shell: Shell, query: bytes, sent
 
 
 @pytest.mark.long
+@pytest.mark.parametrize("arguments", [("run", QUESTION), ("lint", "agent.py:graph")])
+def test_a_current_folder_that_is_gone(shell: Shell, tmp_path: Path, arguments: tuple[str, ...]) -> None:
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    leave = ["sh", "-c", f'rmdir "{gone}" && exec "$@"', "sh"]
+    done = subprocess.run(
+        [*leave, *shell.command(*arguments)], capture_output=True, env=shell.env, cwd=gone, text=True, check=False
+    )
+    ran = Ran(done.returncode, done.stdout, done.stderr)
+    assert complaint(ran) == "The current folder doesn't exist any more; change to another one."
+
+
+@pytest.mark.long
 def test_an_argument_that_is_no_text(shell: Shell) -> None:
     done = subprocess.run(
         [*shell.command("run"), b"\xff\xfe"], capture_output=True, env=shell.env, cwd=shell.workspace, check=False
@@ -239,6 +252,9 @@ def test_names_that_are_none(shell: Shell) -> None:
     shell.run("run", QUESTION)
     assert complaint(shell.run("do", "s1", "/todo approve", "--as", " ")).startswith("--as needs a name")
     assert complaint(shell.run("do", "s1", "/todo approve", "--as", "a\u202eb")).startswith("--as must be a name")
+    for nobody in ("rule", "Deadline", "rule 1a2b of ann", "ann, bob"):
+        said = complaint(shell.run("do", "s1", "/todo approve", "--as", nobody))
+        assert said == f'--as must be one person\'s name; the record calls something else "{nobody}".'
     assert complaint(shell.run("do", "s1", "/todo approve", HITL_USER="x" * 65)).startswith("HITL_USER must be")
 
 

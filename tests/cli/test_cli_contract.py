@@ -202,10 +202,11 @@ def test_a_reader_that_leaves_is_no_error(shell: Shell) -> None:
 
 @pytest.mark.long
 @pytest.mark.skipif(not FULL.exists(), reason="this system has no device that is always full")
-def test_output_that_cannot_be_written_is_one_sentence(shell: Shell) -> None:
+@pytest.mark.parametrize("argument", ["sessions", "--help", "--version"])
+def test_output_that_cannot_be_written_is_one_sentence(shell: Shell, argument: str) -> None:
     with FULL.open("w") as full:
         done = subprocess.run(
-            shell.command("sessions"), stdout=full, stderr=subprocess.PIPE, env=shell.env, text=True, check=False
+            shell.command(argument), stdout=full, stderr=subprocess.PIPE, env=shell.env, text=True, check=False
         )
     assert done.returncode == 1
     assert done.stderr == "hitl-tui: The output can't be written: No space left on device.\n"

@@ -257,3 +257,22 @@ def test_any_input_is_for_less_than_high_risk_and_never_narrowed_again() -> None
         with pytest.raises(BadInput):
             changed(rule, {"input": wanted}, by="bob", at=NOW)
     assert changed(wide, {"input": "any"}, by="bob", at=NOW) is wide
+
+
+def test_any_input_is_for_the_programs_that_the_rule_was_made_for() -> None:
+    question = asked(risk="medium", programs={"clean.sh": "aa"})
+    wide = changed(made(question), {"input": "any"}, by="bob", at=NOW)
+    assert parse_rules(wide.to_toml()) == (wide,)
+    assert wide.allows(asked(risk="medium", argv=["clean.sh", "other"], programs={"clean.sh": "aa"}), WORKSPACE, NOW)
+    assert not wide.allows(asked(risk="medium", programs={"clean.sh": "bb"}), WORKSPACE, NOW)
+    assert not wide.allows(asked(risk="medium"), WORKSPACE, NOW)
+    before = replace(wide, code="")
+    assert not before.allows(question, WORKSPACE, NOW), "nothing is known of the code that an older rule was made for"
+    assert before.id != wide.id
+
+
+def test_rules_are_read_from_nothing_but_a_file(tmp_path: Path) -> None:
+    path = tmp_path / "rules.toml"
+    path.symlink_to("/dev/null")  # a device or a pipe may never end
+    with pytest.raises(ConfigError, match=r"rules\.toml must be a file, but something else has that name\."):
+        load_rules(path)

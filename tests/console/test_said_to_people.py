@@ -20,8 +20,7 @@ from hitl_tui.console.subject import input_rows, value_text
 from hitl_tui.console.terms import day_words, local_times
 from hitl_tui.console.widgets.bars import HeaderBar, MessageLine
 from hitl_tui.console.widgets.columns import HEADS, needs_words, title_words
-from hitl_tui.console.widgets.sessions import fork_first
-from hitl_tui.console.words import PlanRow, status_words
+from hitl_tui.console.words import PlanRow, fork_first, status_words
 from hitl_tui.core.todos import Status, SupervisorTodo
 
 AT = "2026-11-22T00:59:23.444043+00:00"

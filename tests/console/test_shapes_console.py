@@ -326,6 +326,9 @@ async def test_a_step_is_stopped_when_its_question_has_no_no(tmp_path: Path) -> 
         await to_answer(c)
         await c.press("3")
         await dialog(c, Words)
+        box = c.app.screen.query_one(".dialog")
+        assert str(box.border_title) == "Stop step · 001"
+        assert "Enter stop the step · Esc back" in str(box.query_one(".dialog-keys", Static).render())
         c.clock.rest()
         await c.press(*"why", "enter")
         await c.until(lambda: c.status("todo_001") == Status.FAILED, "stopped")

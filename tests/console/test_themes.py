@@ -134,6 +134,33 @@ def test_a_broken_file_is_told_in_one_sentence_and_left_out(tmp_path: Path, chan
     assert len(found.problems) == 1 and said in found.problems[0] and found.problems[0].endswith(".")
 
 
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("# mine\nprimary = blue\n", 'line 2 can\'t be read; it is expected to read name = "value" or [table]'),
+        ("primary #fff\n", "line 1 can't be read"),
+        ('primary = "blue\nsurface = "red"\n', "line 1 can't be read"),
+        ("dark = true\nprimary =\n", "line 2 can't be read"),
+        ("dark = true\nprimary =", "it ends in line 2 before a value is complete"),
+        ('dark = true\nprimary = """\n', "it ends in line 2 before a value is complete"),
+        ("dark = true\n\ndark = false\n\n", "line 3 gives again what was given before; each name may be given once"),
+        ("[variables]\n[variables]\n", "line 2 gives again what was given before"),
+        (f"primary = {'9' * 5000}\n", "a number in it is too long"),
+    ],
+)
+def test_what_is_no_toml_is_told_by_its_line_and_what_is_expected(tmp_path: Path, text: str, said: str) -> None:
+    (tmp_path / "broken.toml").write_text(text, encoding="utf-8")
+    (problem,) = load_themes([tmp_path]).problems
+    assert problem.startswith(f"The theme broken.toml was left out: {said}") and problem.endswith(".")
+    assert "column" not in problem and "(at " not in problem
+
+
+def test_a_mark_at_the_begin_of_a_file_is_no_fault(tmp_path: Path) -> None:
+    text = (themes_folder() / "dark.toml").read_text(encoding="utf-8")
+    (tmp_path / "mine.toml").write_text(text, encoding="utf-8-sig")
+    assert set(load_themes([tmp_path]).themes) == {"mine"}
+
+
 def test_a_theme_that_is_no_text_is_left_out(tmp_path: Path) -> None:
     (tmp_path / "bytes.toml").write_bytes(b"\xff\xfe\x00")
     (tmp_path / "folder.toml").mkdir()

@@ -98,6 +98,12 @@ def test_a_value_that_could_end_in_two_places_leaves_the_sentence_english() -> N
     assert templates.render("a is b is c now.") == "a is b is c now."
 
 
+def test_lines_that_are_each_one_of_ours_are_not_taken_for_one() -> None:
+    templates = Templates({"{0} thing is allowed.": "{0}", "{0}. {1} (by {2})": "{0}: {1}, {2}"})
+    assert templates.render("1 thing is allowed.\n1. du (by ann)") == "1\n1: du, ann"
+    assert templates.render("1 thing was allowed.\n1. du (by ann)") == "1 thing was allowed.\n1: du, ann"
+
+
 def test_the_narrower_of_two_templates_is_meant() -> None:
     templates = Templates({'There is no {0} "{1}".': "{0} {1}", 'There is no TODO "{0}".': "TODO {0}!"})
     assert templates.render('There is no TODO "x".') == "TODO x!"

@@ -73,6 +73,13 @@ REWRITE = "UPDATE entries SET data = CAST(replace(CAST(data AS TEXT), '{0}', '{1
         ("DELETE FROM entries WHERE stream = 's2' AND n > 515", "s2", 516, "516 to 520 is missing"),
         ("UPDATE entries SET data = x'7b' WHERE stream = 's2' AND n = 300", "s2", 300, "can't be read"),
         ("UPDATE entries SET data = x'5b5d' WHERE stream = 's2' AND n = 1", "s2", 1, "can't be read"),
+        (
+            REWRITE.format('{"decision":', '{"decision":"none","decision":', "kind = 'decision' AND n = 3"),
+            "s1",
+            3,
+            "written",
+        ),
+        (REWRITE.format('{"number":', '{ "number":', "stream = 's2' AND n = 511"), "s2", 511, "written"),
         ("UPDATE streams SET hash = 'x' WHERE stream = 's1'", "s1", 0, "view streams"),
         ("INSERT INTO decisions VALUES (999, 'req-x')", "", 0, "about req-x"),
         ("DELETE FROM decisions", "s1", 0, "view decisions doesn't say"),

@@ -266,3 +266,46 @@ def pay_form(state: Bill) -> Bill:
 
 
 form_bill = StateGraph(Bill).add_node(pay_form).add_edge(START, "pay_form").compile()
+
+
+def prepare(state: Inner) -> Inner:
+    act("prepare")
+    return {}
+
+
+def finish(state: Inner) -> Inner:
+    act("finish")
+    return {}
+
+
+def ask_inside(state: Inner) -> Inner:
+    interrupt("Inside?")
+    return {}
+
+
+halting = (
+    StateGraph(Inner)
+    .add_node("prepare", prepare)
+    .add_node("inside", ask_inside)
+    .add_node("finish", finish)
+    .add_edge(START, "prepare")
+    .add_edge("prepare", "inside")
+    .add_edge("inside", "finish")
+    .compile(interrupt_before=["inside", "finish"])
+)
+halts_within = (
+    StateGraph(Inner)
+    .add_node("sub", halting)
+    .add_node("after", finish)
+    .add_edge(START, "sub")
+    .add_edge("sub", "after")
+    .compile()
+)
+halts_after = (
+    StateGraph(Inner)
+    .add_node("prepare", prepare)
+    .add_node("finish", finish)
+    .add_edge(START, "prepare")
+    .add_edge("prepare", "finish")
+    .compile(interrupt_after=["prepare"])
+)

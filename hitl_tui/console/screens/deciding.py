@@ -88,7 +88,7 @@ class Deciding:
             asks = answer.ask if answer.ask != "reason" else ""
             app = self._screen.hitl
             async with told_when_gone(app, link, question):
-                words = await self._words(question) if answer.ask == "reason" else ""
+                words = await self._words(question, answer.label) if answer.ask == "reason" else ""
                 if words is None or (asks and not await confirm(app, answer.label, _(asks), answer.label)):
                     return
             await self._decide(link, question, answer.verdict, words)
@@ -120,7 +120,7 @@ class Deciding:
             ids = data.get("todo_ids") or [data.get("todo_id", "")]
             self.decided[link.face.id].extend(map(str, ids))
 
-    async def _words(self, question: Question) -> str | None:
+    async def _words(self, question: Question, label: str) -> str | None:
         name = number_of(question.todo_id) if question.todo_id else render(question.kind.value)
         title = one_line(title_of(question), 300)
         if question.kind is Kind.PLAN:
@@ -129,9 +129,10 @@ class Deciding:
                 Words(_("Reject · plan"), said, _("reject it"), required=False)
             )
         said = Content(_("{title}\nWhy? The reason goes into the record; it may stay empty.").format(title=title))
-        return await self._screen.app.push_screen_wait(
-            Words(_("Reject · {name}").format(name=name), said, _("reject it"), required=False)
-        )
+        stops = question.kind is Kind.INTERRUPT
+        heading = f"{label} · {name}" if stops else _("Reject · {name}").format(name=name)
+        send = _("stop the step") if stops else _("reject it")
+        return await self._screen.app.push_screen_wait(Words(heading, said, send, required=False))
 
     async def _details(self, link: Link, question: Question) -> None:
         draft = [*graph_rows(link, question), *await draft_of(link, question, None)]

@@ -247,7 +247,8 @@ class HomeScreen(LastingScreen):
     def _show_found(self) -> None:
         found = self._table.found if self._table is not None else Content("")
         keymap = self.hitl.keymap
-        how = _("{part} goes to them").format(part=keymap.shown("home.part"))
+        presses = 1 if self._at_starters else 2
+        how = _("{part} goes to them").format(part=" ".join([keymap.shown("home.part")] * presses))
         if self._table is not None and self.focused is self._table:
             how = _("{find} finds words").format(find=keymap.shown("sessions.find"))
         said = Content.assemble(_("Sessions"), "  ", found) if found.plain else Content(f"{_('Sessions')} · {how}")
@@ -268,10 +269,16 @@ class HomeScreen(LastingScreen):
         self._show_keys()
         self._show_found()
 
+    @property
+    def _at_starters(self) -> bool:
+        return self.focused is not None and self.focused.id == "starters"
+
     def _show_keys(self) -> None:
         table = self._table
         if table is not None and self.focused is table:
             own = keys.of(keys.SESSIONS, line=True)
+        elif self._at_starters:
+            own = [*(s for s in keys.of(keys.LIST) if s.id == "list.choose"), *keys.of(keys.HOME, line=True)]
         else:
             own = [s for s in keys.of(keys.PROMPT, line=True) if s.id != "prompt.complete"]
             own = [*own[:1], *keys.of(keys.HOME, line=True)[:1], *own[1:]]

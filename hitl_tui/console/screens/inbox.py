@@ -21,7 +21,7 @@ from hitl_tui.console.screens.once import Modal
 from hitl_tui.console.terms import duration_words, left_words, moment
 from hitl_tui.console.widgets.frame import Dialog
 from hitl_tui.console.widgets.lists import Listing
-from hitl_tui.console.words import number_of
+from hitl_tui.console.words import fork_first, number_of
 from hitl_tui.core.requests import Kind
 from hitl_tui.core.safe_text import cell_width, one_line, safe_text
 from hitl_tui.language import _, mark, render
@@ -125,7 +125,7 @@ class Inbox(Modal[tuple[str, str] | None]):
     async def _name_sessions(self) -> None:
         """Show the sessions' titles once they are read."""
         app: HitlApp = self.app  # type: ignore[assignment]
-        self._titles = {summary.id: summary.title for summary in await app.engine.sessions()}
+        self._titles = {summary.id: fork_first(summary.title) for summary in await app.engine.sessions()}
         self._fill()
 
     def on_resize(self, event: Resize) -> None:

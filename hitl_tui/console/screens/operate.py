@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from textual.content import Content
 
+from hitl_tui.commands.spec import SPECS
 from hitl_tui.console.engine import Link
 from hitl_tui.console.past import todo_rows
 from hitl_tui.console.screens.choosing import Picking
@@ -21,6 +22,7 @@ from hitl_tui.console.screens.several import Several
 from hitl_tui.console.screens.typed import digit_meant, noted, way
 from hitl_tui.console.screens.viewer import Viewer
 from hitl_tui.console.terms import MODES, mode_words, next_mode
+from hitl_tui.console.widgets.prompt import Prompt
 from hitl_tui.console.words import number_of, status_words
 from hitl_tui.core.policy import Mode
 from hitl_tui.core.safe_text import one_line, safe_text
@@ -94,7 +96,7 @@ class Operator:
         screen.note(noted(line))
         result = await link.handler.handle(line, known)
         self.deciding.remember(link, result)
-        if "commands" in result.data:
+        if len(result.data.get("commands", ())) == len(SPECS):
             screen.hitl.action_help()
             return
         self._report(result)
@@ -141,6 +143,8 @@ class Operator:
             screen.renamed(str(data["title"]))
         elif "todo" in data and result.status == "ok":
             await self._view_todo(link, str(data["todo_id"]), data.get("result"))
+        elif "\n" in result.message and screen.query_one(Prompt).has_focus:
+            screen.show_pane("stream")  # all of it is only there
 
     def cycle_mode(self) -> None:
         """Go on to the next mode (C4)."""

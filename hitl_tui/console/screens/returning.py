@@ -14,7 +14,7 @@ from hitl_tui.console.rows import Row, in_line, labelled, text_row
 from hitl_tui.console.screens.dialogs import confirm
 from hitl_tui.console.screens.viewer import Viewer
 from hitl_tui.console.terms import clock_words, day_words
-from hitl_tui.console.words import history_said, number_of
+from hitl_tui.console.words import history_said, number_of, status_words
 from hitl_tui.core.safe_text import safe_text
 from hitl_tui.core.todos import SupervisorTodo
 from hitl_tui.language import _, render
@@ -82,7 +82,7 @@ async def show_checkpoint(app: HitlApp, link: Link, info: CheckpointInfo) -> Non
         _("id          {checkpoint_id}").format(checkpoint_id=info.checkpoint_id),
     ]
     then = todos_at(state).values()
-    todos = [labelled(number_of(t.id), f"{render(t.status.value)}  {in_line(t.name)}") for t in then]
+    todos = [labelled(number_of(t.id), f"{' '.join(status_words(t)[:2])}  {in_line(t.name)}") for t in then]
     said = app.keymap.named(_("\n{viewer.close} closes; {history.restore} in the history restores it."))
     reel = Reel(link, 2)
     await reel.open(info.checkpoint_id)

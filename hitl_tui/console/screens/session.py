@@ -31,7 +31,7 @@ from hitl_tui.console.widgets.prompt import Prompt
 from hitl_tui.console.widgets.question import QuestionPanel
 from hitl_tui.console.widgets.stream import Stream
 from hitl_tui.console.widgets.tabs import Tab
-from hitl_tui.console.words import PlanLines, ending_words, running_rows, status_of_session
+from hitl_tui.console.words import PlanLines, ending_words, fork_first, running_rows, status_of_session
 from hitl_tui.core.safe_text import safe_text, unsafe_text
 from hitl_tui.language import _, render
 
@@ -223,7 +223,7 @@ class SessionScreen(OperatedScreen):
         header.session = safe_text(snapshot.session_id, multiline=False)
         title = self._called.get(snapshot.session_id) or link.setup.info.title
         # A title is kept as it is shown; once more is for one that somebody wrote into the file.
-        header.title_text = safe_text(unsafe_text(title), multiline=False, limit=400)
+        header.title_text = safe_text(fork_first(unsafe_text(title)), multiline=False, limit=400)
         header.mode = mode_words(snapshot.mode)
         self._show_status(snapshot)
         header.followed = not link.face.owned

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, ClassVar
 
@@ -16,6 +15,7 @@ from hitl_tui.console import keys
 from hitl_tui.console.screens.room import page
 from hitl_tui.console.terms import day_words
 from hitl_tui.console.widgets.finding import Finding, Seeking
+from hitl_tui.console.words import fork_first
 from hitl_tui.core.safe_text import one_line, safe_text
 from hitl_tui.language import _, mark, render
 from hitl_tui.supervisor.searching import has_words
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
 _FIXED = (10, 14, 16)
 """Cells of id, status and time; an id takes less where all are shorter."""
-_FORK = re.compile(r"(?P<title>.*) \(fork of (?P<of>[A-Za-z0-9._-]+)\)", re.DOTALL)
 _DAY = 10
 _NARROW = 80
 """Below so many cells the day of the last change stands there alone."""
@@ -42,12 +41,6 @@ _STATUS = {
 def status_shown(summary: SessionSummary) -> str:
     """Return a session's status with its glyph."""
     return _(_STATUS[summary.status]) if summary.status in _STATUS else safe_text(summary.status, multiline=False)
-
-
-def fork_first(title: str) -> str:
-    """Return a title with what it is a fork of before the rest, which is the same: `fork of s1 · A question`."""
-    found = _FORK.fullmatch(title)
-    return _("fork of {of} · {title}").format(**found.groupdict()) if found else title
 
 
 class SessionTable(DataTable[Text], Seeking):

@@ -11,7 +11,7 @@ from hitl_tui.core.requests import Kind, Request
 from hitl_tui.core.shapes.calls import inbox_call, tool_approval, tool_batch
 from hitl_tui.core.shapes.declared import any_shape, break_shape, declared_shape
 from hitl_tui.core.shapes.forms import branches, choices, resolved
-from hitl_tui.core.shapes.model import Shape, ShapeKind
+from hitl_tui.core.shapes.model import Detail, Shape, ShapeKind
 from hitl_tui.core.shapes.plain import (
     action_shape,
     elicitation_shape,
@@ -77,6 +77,8 @@ def _approval(call: ToolCall, schema: Mapping[str, Any]) -> Shape:
 
 def _undeclared(value: Any) -> Shape:
     """Return the form of a payload that has no schema that can be used."""
+    if (cut := _cut(value)) is not None:
+        return cut
     if (call := tool_approval(value)) is not None:
         return CallShape.of(call, ShapeKind.TOOL_APPROVAL)
     if calls := tool_batch(value):
@@ -86,6 +88,21 @@ def _undeclared(value: Any) -> Shape:
         if shape is not None:
             return shape
     return prompt_shape(value) if is_text(value) else other_shape(value)
+
+
+def _cut(value: Any) -> Shape | None:
+    """Return the form of a yes or no that was too large to be kept: its answer needs none of the parts that were cut.
+
+    Without it a "no" would be sent as a text, which a graph that only looks whether there is an answer takes for a yes.
+    """
+    shown = value["shown"] if isinstance(value, Mapping) and set(value) == {"cut", "shown", "sha256"} else None
+    if not isinstance(shown, Mapping) or set(shown) >= {"cut", "shown", "sha256"} or "…" in shown:
+        return None
+    shape = _undeclared(shown)
+    if shape.kind is not ShapeKind.YES_NO:
+        return None
+    more = (Detail("cut", value["cut"]), *shape.details, Detail("sha256", value["sha256"]))
+    return replace(shape, details=more)
 
 
 def _inbox(value: Any) -> Shape | None:

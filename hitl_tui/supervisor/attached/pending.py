@@ -73,10 +73,19 @@ def _walk(
             continue
         inner = _subgraph(graph, task.name)
         levels = (*above, Level(task.name, inner is None))
-        for index, interrupt in enumerate(task.interrupts):
-            yield levels, index, interrupt
-        if isinstance(task.state, StateSnapshot):
-            yield from _walk(task.state.tasks, inner or _called(graph, task.name), levels)
+        within = _within(task)
+        if inner is None or within is None:
+            for index, interrupt in enumerate(task.interrupts):
+                yield levels, index, interrupt
+        # A subgraph that went on to a breakpoint of its own leaves its answered questions with its parent.
+        if within is not None:
+            yield from _walk(within.tasks, inner or _called(graph, task.name), levels)
+
+
+def _within(task: PregelTask) -> StateSnapshot | None:
+    """Return where the subgraph of a task stands; None where there is none or it hasn't begun."""
+    state = task.state
+    return state if isinstance(state, StateSnapshot) and state.created_at is not None else None
 
 
 def _subgraph(graph: Pregel[Any, Any, Any, Any] | None, name: str) -> Pregel[Any, Any, Any, Any] | None:
@@ -202,7 +211,7 @@ def _beginning(value: Any, items: int, characters: int) -> Any:
 
 
 def breakpoint_question(state: StateSnapshot, where: str, nodes: Sequence[str]) -> dict[str, Any]:
-    """Return a static breakpoint as an event carries it (I4).
+    """Return a static breakpoint as an event carries it (I4); of one in a subgraph it names the node there.
 
     Args:
         state: the paused thread.
@@ -210,7 +219,8 @@ def breakpoint_question(state: StateSnapshot, where: str, nodes: Sequence[str]) 
         nodes: the nodes before or after which it stopped.
     """
     place = str((state.config or {}).get("configurable", {}).get("checkpoint_id", ""))
-    value = {"breakpoint": where, "nodes": list(nodes), "next": list(state.next)}
+    named = {"nodes": list(_next_within(state, nodes)), "next": list(_next_within(state, state.next))}
+    value = {"breakpoint": where, **named}
     return {
         "id": f"{BREAK}{place}",
         "path": list(nodes),
@@ -220,3 +230,14 @@ def breakpoint_question(state: StateSnapshot, where: str, nodes: Sequence[str]) 
         "again": [],
         "schema": {"type": "object", "properties": {"action": {"enum": ["continue", "step"]}}, "required": ["action"]},
     }
+
+
+def _next_within(state: StateSnapshot, names: Sequence[str]) -> Iterator[str]:
+    """Yield the nodes that come next, those of subgraphs that have begun by their way in: `sub/node`."""
+    tasks = {task.name: task for task in state.tasks}
+    for name in names:
+        within = _within(tasks[name]) if name in tasks else None
+        if within is None or not within.next:
+            yield name
+        else:
+            yield from (f"{name}/{inner}" for inner in _next_within(within, within.next))

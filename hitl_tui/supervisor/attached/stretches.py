@@ -49,6 +49,7 @@ class Told:
         self.began = bool(stretches)
         started = [e for e in stretches if e.status == "started"]
         self.open = started[-1] if started else None
+        self.stopped = bool(stretches) and stretches[-1].status == "done"
         self._heard = {(k, n) for e in stretches if e.status == "done" for k, n in e.subject["answers"].items()}
         self.delivered = [k for k, n in self._heard if any(i["id"] == k and i.get("asked") == n for i in interrupts)]
 
@@ -115,13 +116,13 @@ def next_stretch(
     if state.next:
         here = f"{BREAK}{(state.config or {}).get('configurable', {}).get('checkpoint_id', '')}"
         for interrupt in told.interrupts:
-            if interrupt["id"] == here and "answer" in interrupt:
+            if interrupt["id"] == here and "answer" in interrupt and told.fresh(interrupt):
                 action = interrupt["answer"]["value"].get("action")
                 return Stretch(None, "pass", {here: interrupt["asked"]}, stepping=action == "step")
         stops = stops_of(spec, graph)[0]
         nodes = [n for n in state.next if "*" in stops or n in stops]
-        if begun and nodes and not spec.step:
-            return Asks((breakpoint_question(state, "before", nodes),), tuple(told.delivered))
+        if told.stopped or (begun and nodes and not spec.step):  # what ended before the graph did is at a breakpoint
+            return Asks((breakpoint_question(state, "before", nodes or state.next),), tuple(told.delivered))
     return Stretch(None, f"go on {spec.todo.attempt} {at}")
 
 

@@ -15,6 +15,7 @@ from hitl_tui.core.digest import canonical
 from hitl_tui.core.errors import BadInput
 from hitl_tui.core.policy import Risk
 from hitl_tui.core.safe_text import one_line
+from hitl_tui.core.shapes.jsontext import strict_json
 from hitl_tui.teams.graph.source import GraphSource, Imports, source_of
 from hitl_tui.teams.graph.target import GraphError, load_target
 
@@ -149,7 +150,7 @@ def input_for(text: str, schema: Mapping[str, Any], name: str) -> Any:
     """
     kind = schema.get("type")
     try:
-        value = json.loads(text)
+        value = strict_json(text)
     except (ValueError, RecursionError):
         value = text
     if isinstance(value, dict | list) or (kind not in (None, "string", "object") and not isinstance(value, str)):

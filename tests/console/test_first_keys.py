@@ -1,0 +1,123 @@
+"""The first screen names the keys that act where the focus is, and what commands and changes say is in words."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from console_support import RISE, console
+from rich.text import Text
+from textual.widgets import DataTable, Static
+
+from hitl_tui.console import differences
+from hitl_tui.console.screens.home import HomeScreen
+from hitl_tui.console.screens.inbox import Inbox
+from hitl_tui.console.screens.viewer import Viewer
+from hitl_tui.console.widgets.bars import HeaderBar, KeyLine
+from hitl_tui.console.widgets.history import HistoryTable
+from hitl_tui.console.widgets.panes import Panes
+from hitl_tui.console.widgets.stream import Stream
+from hitl_tui.core.todos import SupervisorTodo
+from hitl_tui.supervisor.comparing import TodoChange, ValueChange
+
+
+async def test_the_first_screen_names_the_keys_of_where_the_focus_is(tmp_path: Path) -> None:
+    async with console(tmp_path, query=RISE) as c:
+        await c.asked()
+        await c.press("ctrl+o")
+        await c.until(lambda: isinstance(c.app.screen, HomeScreen), "the first screen")
+        await c.until(lambda: c.app.screen.query("#sessions"), "the list of sessions")
+        title, line = c.app.screen.query_one("#sessions-title", Static), c.app.screen.query_one(KeyLine)
+
+        assert c.prompt.has_focus
+        assert str(title.render()) == "Sessions · F6 F6 goes to them"
+        assert ("Enter", "send") in [(shown, label) for __, shown, label in line.keys]
+
+        await c.press("f6")
+        assert str(title.render()) == "Sessions · F6 goes to them"
+        assert [(shown, label) for __, shown, label in line.keys][:3] == [
+            *(("Enter", "choose"), ("F6", "next"), ("Esc", "back")),
+        ]
+
+        await c.press("f6")
+        assert str(title.render()) == "Sessions · / finds words"
+        assert ("Enter", "open") in [(shown, label) for __, shown, label in line.keys]
+
+
+async def test_a_checkpoint_shows_its_todos_as_the_plan_does(tmp_path: Path) -> None:
+    async with console(tmp_path, query=RISE) as c:
+        await c.asked()
+        table = c.session.query_one(HistoryTable)
+        await c.until(lambda: table.row_count, "the history")
+        table.focus()
+        await c.press("enter")
+        await c.until(lambda: isinstance(c.app.screen, Viewer), "the checkpoint")
+        shown = "\n".join(row.text.plain for row in c.app.screen._shown)
+        assert "? asks" in shown and "· waits" in shown
+        assert "waiting_approval" not in shown
+
+
+async def test_help_for_one_command_shows_that_command(tmp_path: Path) -> None:
+    async with console(tmp_path, query=RISE) as c:
+        await c.asked()
+        await c.send("/help mode")
+        panes = c.session.query_one(Panes)
+        await c.until(lambda: c.message.startswith("/mode"), "the usage of it")
+        await c.until(lambda: panes.seen("stream"), "the stream, which has the rest")
+        assert c.prompt.has_focus and not isinstance(c.app.screen, Viewer)
+        said = "\n".join(c.session.query_one(Stream).lines)
+        assert "Show or set when you are asked" in said and "/todo approve" not in said
+        await c.send("/help")
+        await c.until(lambda: isinstance(c.app.screen, Viewer), "the help")
+
+
+async def test_an_answer_of_several_lines_is_brought_to_the_front(tmp_path: Path) -> None:
+    async with console(tmp_path, query=RISE, size=(80, 24)) as c:
+        await c.asked()
+        panes = c.session.query_one(Panes)
+        assert panes.seen("plan") and not panes.seen("stream")
+        await c.send("/rules allow 1")
+        await c.until(lambda: c.message == "This rule would be saved: …", "its first line")
+        await c.until(lambda: panes.seen("stream"), "the stream, which has the rest")
+        assert c.prompt.has_focus
+        await c.send("/todos")
+        await c.until(lambda: panes.seen("plan"), "the plan")
+
+
+@pytest.mark.parametrize(
+    ("path", "said"),
+    [
+        (("metadata", "ran_before"), "<ran before>"),
+        (("metadata", "ran_before", "status"), "<ran before>"),
+        (("asked",), "<asked anew>"),
+        (("question", "name"), "<another question>"),
+        (("retry_count",), "retry count"),
+    ],
+)
+def test_what_changed_in_a_todo_is_said_in_words(
+    monkeypatch: pytest.MonkeyPatch, path: tuple[str, ...], said: str
+) -> None:
+    monkeypatch.setattr(differences, "_", lambda text: f"<{text}>")
+    todo = SupervisorTodo(id="todo_001", name="find it")
+    assert differences.change_words(TodoChange(todo, todo, (ValueChange(path, 0, 1),))) == said
+
+
+async def test_header_and_inbox_say_of_what_a_session_is_a_fork(tmp_path: Path) -> None:
+    async with console(tmp_path, query=RISE) as c:
+        await c.asked()
+        first = c.snapshot.session_id
+        await c.send("/fork")
+        await c.until(lambda: "is a fork of" in c.message, "the fork")
+        await c.send("/open s2")
+        await c.until(lambda: c.shown() and c.snapshot.session_id == "s2", "the fork on the screen")
+        await c.until(lambda: c.session.query_one(HeaderBar).title_text, "its title")
+        assert c.session.query_one(HeaderBar).title_text.startswith(f"fork of {first} · ")
+        await c.press("f3")
+        await c.until(lambda: isinstance(c.app.screen, Inbox), "the inbox")
+        table = c.app.screen.query_one(DataTable)
+        await c.until(lambda: any(str(cell).startswith(f"s2 fork of {first}") for cell in sessions(table)), "it there")
+
+
+def sessions(table: DataTable[Text]) -> list[str]:
+    """Return what the inbox's list says of sessions, without the arrow of the one on the screen."""
+    return [str(table.get_row_at(n)[0]).removeprefix("→ ").strip() for n in range(table.row_count)]

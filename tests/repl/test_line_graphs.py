@@ -1,0 +1,97 @@
+"""A graph of one's own in line mode, at a real pseudo-terminal: what it prints, what its children write and read."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pexpect  # type: ignore[import-untyped]
+import pytest
+from repl_support import DEADLINE, Line, Terminal
+
+pytestmark = pytest.mark.long
+
+GRAPH = """
+import subprocess
+from typing import TypedDict
+
+from langgraph.graph import END, START, StateGraph
+from langgraph.types import interrupt
+
+
+class State(TypedDict, total=False):
+    text: str
+
+
+def noisy(state):
+    print("said by Python")
+    subprocess.run(["sh", "-c", "echo said by a child; echo and aside >&2; sleep 2; read x; echo it read: $x."])
+    return {}
+
+
+def ask(state):
+    return {"text": interrupt("Is that fine?")}
+
+
+builder = StateGraph(State)
+builder.add_node("noisy", noisy)
+builder.add_node("ask", ask)
+builder.add_edge(START, "noisy")
+builder.add_edge("noisy", "ask")
+builder.add_edge("ask", END)
+graph = builder.compile()
+"""
+
+KEPT_APART = """
+import sys
+
+from hitl_tui.cli import main
+from hitl_tui.console.apart import Apart
+from hitl_tui.repl import app
+
+run = app.run_line_mode
+app.run_line_mode = lambda *given: run(*given[:4], Apart)
+sys.exit(main())
+"""
+
+
+@pytest.fixture
+def line(tmp_path: Path) -> Line:
+    line = Line(tmp_path)
+    (line.workspace / "agent.py").write_text(GRAPH)
+    return line
+
+
+def test_a_graph_runs_and_what_it_prints_is_said_once(line: Line) -> None:
+    terminal = line.terminal()
+    terminal.wait("hitl-tui>")
+    terminal.send("4\r")
+    terminal.wait("Answer with:")
+    terminal.send("/todo approve\r")
+    shown = terminal.wait("Answer with:", 2)
+    assert "RecursionError" not in shown and "failed" not in shown
+    assert shown.count("[todo_001] started") == 1
+    assert terminal.leave() == 0
+
+
+def test_children_write_past_the_prompt_and_read_no_keys(line: Line) -> None:
+    process = pexpect.spawn(
+        sys.executable,
+        ["-c", KEPT_APART, "attach", "agent.py:graph", "--line", "--input", "{}"],
+        cwd=str(line.workspace),
+        env={**line.env, "TERM": "xterm"},
+        dimensions=(40, 120),
+        timeout=DEADLINE,
+        encoding="utf-8",
+    )
+    terminal = Terminal(process, 40, 120)
+    terminal.wait("[todo_001] said by a child")
+    terminal.send("/mode\r")
+    terminal.wait("The mode is step")
+    shown = terminal.wait("Is that fine?")
+    for said in ("said by Python", "said by a child", "and aside", "it read: ."):
+        assert shown.count(f"[todo_001] {said}\n") == 1, said
+    process.setwinsize(40, 90)
+    terminal.send("/answer 1 yes\r")
+    terminal.wait("s1 is finished")
+    assert terminal.leave() == 0

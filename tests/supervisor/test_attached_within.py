@@ -1,0 +1,94 @@
+"""Breakpoints that a graph was compiled with, in its subgraphs too, and what it needs after reopening."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from attached_graphs import halts_after, halts_within
+from attached_support import GRAPHS, attached, world
+from langgraph.checkpoint.memory import InMemorySaver
+
+from hitl_tui.config.graphs import GraphDeclaration, declared_graph
+from hitl_tui.ledger.records import Effect
+from hitl_tui.supervisor.attached.outcomes import Asks
+from hitl_tui.supervisor.attached.pending import breakpoint_question
+from hitl_tui.supervisor.attached.stretches import Told, next_stretch
+from hitl_tui.teams.graph.source import source_of
+from hitl_tui.teams.graph.target import load_target
+
+
+@pytest.fixture(autouse=True)
+def _world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("WORLD", str(tmp_path / "world.txt"))
+    monkeypatch.delenv("DIE", raising=False)
+
+
+def _stopped(place: str) -> dict[str, Any]:
+    return {"breakpoint": "before", "nodes": [place], "next": [place]}
+
+
+async def test_a_question_that_was_answered_is_not_asked_again_at_a_breakpoint_behind_it(tmp_path: Path) -> None:
+    async with attached(tmp_path, "halts_within", "{}") as op:
+        await op.ok("/todo approve")
+        assert op.asked == [_stopped("sub/inside")]
+        await op.ok("/continue")
+        (question,) = op.asked
+        assert question == "Inside?"
+        await op.ok("/answer 1 yes")
+        assert op.asked == [_stopped("sub/finish")]
+        assert "finish" not in world(tmp_path)
+        await op.ok("/continue")
+        assert op.now.status == "finished"
+    assert world(tmp_path)["prepare"] == 1 and world(tmp_path)["finish"] == 2
+
+
+def _effect(status: str, answers: dict[str, int]) -> Effect:
+    return Effect("eff", "s1", "todo_001", "0", "run", "graph", {"answers": answers}, status, {})
+
+
+@pytest.mark.parametrize("graph", [halts_after, halts_within], ids=["after", "within"])
+async def test_a_breakpoint_that_was_not_on_record_yet_is_asked_about_after_a_crash(
+    graph: Any,
+) -> None:
+    ready = graph.copy({"checkpointer": InMemorySaver()})
+    config: Any = {"configurable": {"thread_id": "t"}, "metadata": {"hitl_run": "run"}}
+    await ready.ainvoke({}, config)
+    state = await ready.aget_state(config, subgraphs=True)
+    todo = SimpleNamespace(arguments={"input": {}}, metadata={}, attempt=1)
+    spec: Any = SimpleNamespace(run_id="run", todo=todo, step={}, stopped_on="")
+    first = Told("run", (), [_effect("done", {})])
+    assert isinstance(next_stretch(spec, ready, state, first, {}), Asks)
+    asked = {
+        **breakpoint_question(state, "before", state.next),
+        "asked": 1,
+        "answer": {"value": {"action": "continue"}},
+    }
+    fresh = Told("run", (asked,), [_effect("done", {})])
+    passed = next_stretch(spec, ready, state, fresh, {})
+    assert not isinstance(passed, Asks) and passed.name == "pass"
+    heard = Told("run", (asked,), [_effect("done", {}), _effect("done", {asked["id"]: 1})])
+    assert isinstance(next_stretch(spec, ready, state, heard, {}), Asks)
+
+
+@pytest.mark.parametrize("env", ['{"MODEL": "small"}', '".env"'])
+async def test_the_environment_of_a_langgraph_json_is_there_after_reopening(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, env: str
+) -> None:
+    monkeypatch.delenv("MODEL", raising=False)
+    graphs = f'"mail": "{GRAPHS}:mail", "other": "{GRAPHS}:many"'
+    (tmp_path / "langgraph.json").write_text(f'{{"graphs": {{{graphs}}}, "env": {env}}}')
+    (tmp_path / ".env").write_text("MODEL=small\n")
+    first = declared_graph("mail", tmp_path)
+    kept = GraphDeclaration.from_dict(json.loads(json.dumps(first.to_dict())))
+    load_target(kept, source_of(kept, str(tmp_path), {}))
+    assert os.environ["MODEL"] == "small"
+    monkeypatch.delenv("MODEL")
+    unnamed = replace(kept, name="another")
+    load_target(unnamed, source_of(unnamed, str(tmp_path), {}))
+    assert "MODEL" not in os.environ
