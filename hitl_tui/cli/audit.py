@@ -24,12 +24,15 @@ async def audit(arguments: Arguments, data: Path, out: Output, err: Output) -> i
     """Carry one of `verify`, `head`, `export` out.
 
     Raises:
-        BadInput: an anchor isn't one, or is given where none is used; UnknownName: there is no such session.
+        BadInput: there is no record, an anchor isn't one, or is given where none is used; UnknownName: there is no such
+            session.
         StorageError: the ledger can't be read.
     """
     if arguments.anchors and (arguments.what != "verify" or arguments.session):
         raise BadInput("--anchor goes with audit verify alone; the anchor names its session itself.")
     folder = DataFolder(data)
+    if _is_empty(folder):
+        raise BadInput(f"There is no record in {data}.")
     folder.prepare()
     if folder.note and not arguments.json:
         err.lines([shown(render(folder.note))])
@@ -42,6 +45,13 @@ async def audit(arguments: Arguments, data: Path, out: Output, err: Output) -> i
         if arguments.what == "head":
             return await _head(ledger, stream, arguments, out)
         return await _export(ledger, stream, arguments, out)
+
+
+def _is_empty(folder: DataFolder) -> bool:
+    try:
+        return not (folder.ledger.exists() or folder.ids())
+    except OSError:  # opening it says why it can't be read
+        return False
 
 
 async def _stream(ledger: Ledger, session: str, folder: DataFolder | None) -> str | None:

@@ -248,6 +248,13 @@ def test_hostile_text_is_shown_exactly_and_harmlessly(shell: Shell) -> None:
     assert told.json["query"] == query
 
 
+@pytest.mark.parametrize("what", ["verify", "head", "export"])
+def test_a_folder_without_a_record_is_no_intact_record(shell: Shell, tmp_path: Path, what: str) -> None:
+    elsewhere = tmp_path / "mistyped"
+    assert complaint(shell.run("audit", what, "--data", str(elsewhere))) == f"There is no record in {elsewhere}."
+    assert not elsewhere.exists()
+
+
 def test_names_that_are_none(shell: Shell) -> None:
     shell.run("run", QUESTION)
     assert complaint(shell.run("do", "s1", "/todo approve", "--as", " ")).startswith("--as needs a name")
