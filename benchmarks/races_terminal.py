@@ -49,7 +49,9 @@ class Terminal:
         for __ in range(dice.randint(1, 3)):
             self.command(f"/todo add command_team {dice.choice(('keep', 'soon'))} file={file_name(dice)}")
         if dice.random() < 0.6:
-            await self.program.until(lambda: self.program.stood.sight.digest, "a question")
+            # What the race before pressed last may have opened a dialog only now.
+            await self.program.until(lambda: self.program.dialog or self.program.stood.sight.digest, "a question")
+            await self.back()
         steps = {
             self.types: 24, self.answers: 20, self.attentive: 16, self.elsewhere: 20, self.moves: 10, self.pastes: 4,
             self.window: 6, self.resizes: 5,
