@@ -125,7 +125,7 @@ class Program:
     def dialog(self) -> bool:
         """Something lies over the session: the prompt's sign is under it, or a frame stands in the middle."""
         shown = self.screen.lower()
-        return any(said in shown for said in ("esc back", "esc closes", "esc cancel"))
+        return any(said in shown for said in ("esc back", "esc closes", "esc cancel", "esc no,"))
 
     @property
     def screen(self) -> str:
