@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import sys
 import time
 from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
@@ -33,10 +32,6 @@ if TYPE_CHECKING:
     from hitl_tui.supervisor.snapshot import Snapshot
 
 log = logging.getLogger(__name__)
-
-_TURN = 0.0005
-"""Seconds that another thread goes on when this one has something to do. At Python's 5 ms a key that comes while teams
-run waits several turns, one after the other, before it is on the screen."""
 
 
 class HitlApp(ConsoleApp):
@@ -237,7 +232,6 @@ def run_console(options: ConsoleOptions) -> int:
     """
     if options.mode and options.mode not in MODES:
         raise BadInput(f'There is no mode "{options.mode}"; it is step, plan or risk.')
-    sys.setswitchinterval(_TURN)
     app = HitlApp(options)
     put_off()
     asyncio.run(_run(app))
