@@ -6,7 +6,6 @@ import asyncio
 import gc
 import importlib
 import logging
-import sys
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -33,10 +32,6 @@ if TYPE_CHECKING:
     from hitl_tui.supervisor.workbench import Workbench
 
 log = logging.getLogger(__name__)
-
-_TURN = 0.0005
-"""Seconds that another thread goes on when this one has something to do. At Python's 5 ms a key that comes while teams
-run waits several turns, one after the other, before it is on the screen."""
 
 _KEPT_OPEN = 8
 """Sessions that only wait for a person are kept open behind the one that is shown; more of them cost for nothing."""
@@ -194,7 +189,6 @@ class Engine:
                 # What was imported stays for good; looking through it again and again would only make keys wait.
                 gc.freeze()
                 gc.enable()
-                sys.setswitchinterval(_TURN)
             async with module.Workbench.open(self.data) as bench:
                 ready.set_result(bench)
                 await self._leave.wait()

@@ -22,7 +22,7 @@ log = logging.getLogger(__name__)
 
 _TOGETHER = 0.02
 """Seconds within which lines of the stream are shown at once."""
-_EVERY = 0.1
+_EVERY = 0.15
 """Seconds between two showings while lines keep coming: each draws the whole pane, and goes over a slow link."""
 
 Elsewhere = Callable[[str, "Snapshot"], None]
