@@ -7,6 +7,7 @@ import fcntl
 import json
 import os
 import signal
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -156,6 +157,109 @@ async def test_background_processes_of_the_group_are_ended(tmp_path: Path) -> No
     outcome = await run("sh", "-c", "sleep 300 & echo $$", cwd=tmp_path)
     assert outcome.exit_code == 0
     assert group_is_empty(int(outcome.stdout))
+
+
+DAEMON = """
+import os, sys, time
+if os.fork():
+    os.wait()
+    {parent}
+os.setsid()
+if os.fork():
+    os._exit(0)
+os.setsid()
+os.environ.clear()
+os.closerange(0, 64)
+with open(sys.argv[1], "w") as file:
+    file.write(str(os.getpid()))
+time.sleep(300)
+"""
+"""A daemon as they are made: twice forked, in a session of its own, without descriptors."""
+
+
+def started(path: Path) -> int:
+    while not (path.exists() and path.read_text()):
+        os.sched_yield()
+    return int(path.read_text())
+
+
+def is_running(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()[0] != b"Z"
+    except OSError:
+        return False
+
+
+on_linux = pytest.mark.skipif(sys.platform != "linux", reason="needs a child subreaper")
+
+
+@on_linux
+async def test_a_daemon_ends_with_the_time_of_its_command(tmp_path: Path) -> None:
+    script, pid = DAEMON.format(parent="time.sleep(300)"), tmp_path / "pid"
+    task = asyncio.create_task(run(sys.executable, "-c", script, str(pid), cwd=tmp_path, limit_s=2, grace=0.3))
+    daemon = await asyncio.to_thread(started, pid)
+    outcome = await task
+    assert outcome.timed_out
+    assert not is_running(daemon)
+
+
+@on_linux
+async def test_a_daemon_ends_with_a_command_that_ends_by_itself(tmp_path: Path) -> None:
+    script, pid = DAEMON.format(parent="os._exit(5)"), tmp_path / "pid"
+    wait = f"{sys.executable} -c '{script}' {pid}; while ! test -s {pid}; do sleep 0.01; done; exit 5"
+    outcome = await run("sh", "-c", wait, cwd=tmp_path, grace=0.3)
+    assert (outcome.exit_code, outcome.timed_out) == (5, False)
+    assert not is_running(started(pid))
+
+
+@on_linux
+async def test_a_daemon_ends_when_its_command_is_cancelled(tmp_path: Path) -> None:
+    script, pid = DAEMON.format(parent="os._exit(0)"), tmp_path / "pid"
+    wait = f"{sys.executable} -c '{script}' {pid}; sleep 300"
+    task = asyncio.create_task(run("sh", "-c", wait, cwd=tmp_path, grace=0.3))
+    daemon = await asyncio.to_thread(started, pid)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert not is_running(daemon)
+
+
+@on_linux
+async def test_processes_that_ignore_sigterm_and_start_others_are_all_killed(tmp_path: Path) -> None:
+    script = "trap '' TERM; echo $$; while :; do setsid sh -c \"trap '' TERM; sleep 0.2\" & sleep 0.02; done"
+    held, write = os.pipe()
+    try:
+        await run("sh", "-c", script, cwd=tmp_path, limit_s=0.6, grace=0.2, lock_fd=write)
+        os.close(write)
+        assert await asyncio.wait_for(asyncio.to_thread(os.read, held, 1), 10) == b""
+    finally:
+        os.close(held)
+
+
+async def test_the_environment_is_exactly_the_one_given(tmp_path: Path) -> None:
+    env = {"PATH": os.environ["PATH"], "LANG": "C", "ODD": "\udcff value"}
+    outcome = await run("env", "-0", cwd=tmp_path, env=env)
+    shown = {key: value.encode("utf-8", "surrogateescape").decode("utf-8", "replace") for key, value in env.items()}
+    assert dict(line.split("=", 1) for line in outcome.stdout.rstrip("\0").split("\0")) == shown
+
+
+@on_linux
+def test_without_a_subreaper_what_was_seen_is_ended(tmp_path: Path) -> None:
+    driver = (
+        "import os, sys; from hitl_tui.teams.command.command_init import CommandInit;"
+        "CommandInit(int(sys.argv[1]), 0.3, 2.0, False).run(sys.argv[2:], dict(os.environ))"
+    )
+    pid = tmp_path / "pid"
+    daemon = f"setsid sh -c 'echo $$ > {pid}; sleep 300' & sleep 300"
+    reading, writing = os.pipe()
+    init = subprocess.Popen([sys.executable, "-c", driver, str(writing), "sh", "-c", daemon], pass_fds=(writing,))
+    os.close(writing)
+    child = started(pid)
+    init.terminate()
+    assert init.wait(10) == 0
+    with os.fdopen(reading) as status:
+        assert status.read().split("\n")[:2] == ["started", "ended 15"]
+    assert not is_running(child)
 
 
 async def test_the_lock_descriptor_is_inherited(tmp_path: Path) -> None:

@@ -1,9 +1,13 @@
-"""Running one program: bounded output, a time limit, and nothing left behind."""
+"""Running one program: bounded output, a time limit, and nothing left behind.
+
+`command_init` stands between this process and the program, so that its whole process tree is known and ended (T11).
+"""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
+import errno
 import os
 import signal
 import subprocess
@@ -20,6 +24,7 @@ OUTPUT_LIMIT = 256 * 1024
 GRACE = 3.0
 KILL_WAIT = 5.0
 DRAIN = 1.0
+INIT = Path(__file__).with_name("command_init.py")
 _PLACES = ("PATH", "HOME", "USER", "LOGNAME", "TMPDIR", "TZ")
 _LANGUAGES = ("LANG", "LANGUAGE", "LC_ALL", "LC_CTYPE", "LC_MESSAGES", "LC_TIME", "HITL_LANG")
 
@@ -93,12 +98,11 @@ async def run_command(
     grace: float = GRACE,
     notes: Notes = NOTES["en"],
 ) -> CommandOutcome:
-    """Run a program in a process group of its own and return how it ended.
+    """Run a program in a session of its own and return how it ended.
 
-    Its standard input is empty and it has no terminal. When its time is up, or the caller is cancelled, its
-    whole group gets SIGTERM, after `grace` seconds SIGKILL, and this returns (or raises) only when that is
-    over. What it leaves running in its group when it ends by itself is ended the same way. A process that made
-    itself a session of its own escapes the group, but still holds `lock_fd`.
+    Its standard input is empty and it has no terminal. When its time is up, or the caller is cancelled, it and all
+    its descendants get SIGTERM, after `grace` seconds SIGKILL, and this returns (or raises) only when that is
+    over. What it leaves running when it ends by itself is ended the same way, also in other sessions.
 
     Args:
         argv: the program and its arguments; no shell looks at them.
@@ -107,7 +111,7 @@ async def run_command(
         env: its whole environment.
         limit: bytes kept of each of stdout and stderr.
         on_line: gets `stdout` or `stderr` and each line as it comes, at most some hundreds a second.
-        lock_fd: descriptor the program inherits; -1 for none.
+        lock_fd: descriptor the program inherits, held until its last descendant is gone; -1 for none.
         secrets: values by name that are masked in everything it writes.
         grace: seconds between SIGTERM and SIGKILL.
         notes: what stands in place of output that was left out.
@@ -119,7 +123,7 @@ async def run_command(
     loop = asyncio.get_running_loop()
     began = loop.time()
     run = _Run(loop, limit, on_line, secrets or {}, notes)
-    spawning = asyncio.ensure_future(_spawn(run, argv, cwd, env, lock_fd))
+    spawning = asyncio.ensure_future(_spawn(run, argv, cwd, env, lock_fd, grace))
     try:
         transport = await asyncio.shield(spawning)
     except asyncio.CancelledError:
@@ -135,8 +139,7 @@ async def run_command(
     finally:
         # Without a break for the cancelled caller: nothing may survive it.
         await _to_its_end(_end(run, transport, grace))
-    code = transport.get_returncode()
-    return run.outcome(0 if code is None else code, loop.time() - began, timed_out)
+    return run.outcome(loop.time() - began, timed_out)
 
 
 @dataclass(slots=True)
@@ -155,7 +158,7 @@ class _Stream:
 
 
 class _Run(asyncio.SubprocessProtocol):
-    """What asyncio tells about one program: its output, its closed pipes, its end."""
+    """What asyncio and the init process tell about one program: its output, its closed pipes, its end."""
 
     def __init__(
         self,
@@ -165,10 +168,17 @@ class _Run(asyncio.SubprocessProtocol):
         secrets: Mapping[str, str],
         notes: Notes,
     ) -> None:
+        self.begun: asyncio.Future[None] = loop.create_future()
         self.ended: asyncio.Future[None] = loop.create_future()
+        self.gone: asyncio.Future[None] = loop.create_future()
         self.drained: asyncio.Future[None] = loop.create_future()
         self.open_pipes = {1, 2}
+        self.start_error = 0
+        self.code: int | None = None
+        self.remaining = ""
         self._clock = loop.time
+        self._told = b""
+        self._over = 2  # the status pipe and the init process
         self._streams = {
             fd: _Stream(Masker(secrets), Bounded(limit, notes=notes), self._lines(name, on_line, notes))
             for fd, name in ((1, "stdout"), (2, "stderr"))
@@ -185,14 +195,39 @@ class _Run(asyncio.SubprocessProtocol):
         if not self.open_pipes and not self.drained.done():
             self.drained.set_result(None)
 
-    def process_exited(self) -> None:
-        if not self.ended.done():
-            self.ended.set_result(None)
+    def status_received(self, data: bytes) -> None:
+        """Take what the init process says."""
+        *lines, self._told = (self._told + data).split(b"\n")
+        for line in lines:
+            word, _, rest = line.decode().partition(" ")
+            if word == "failed":
+                self.start_error = int(rest)
+            elif word in ("exited", "ended"):
+                self.code = int(rest) if word == "exited" else -int(rest)
+                _settle(self.ended)
+            elif word == "remain":
+                self.remaining = rest
+            _settle(self.begun)
 
-    def outcome(self, code: int, duration: float, timed_out: bool) -> CommandOutcome:
+    def status_closed(self) -> None:
+        """Take it that the init process has nothing more to say."""
+        for future in (self.begun, self.ended):
+            _settle(future)
+        self._one_less()
+
+    def process_exited(self) -> None:
+        self._one_less()
+
+    def _one_less(self) -> None:
+        self._over -= 1
+        if not self._over:
+            _settle(self.gone)
+
+    def outcome(self, duration: float, timed_out: bool) -> CommandOutcome:
         for stream in self._streams.values():
             stream.feed(b"", final=True)
         out, err = self._streams[1].kept, self._streams[2].kept
+        code = 0 if self.code is None else self.code
         return CommandOutcome(
             exit_code=code if code >= 0 else None,
             signal=_signal_name(-code) if code < 0 else "",
@@ -205,6 +240,24 @@ class _Run(asyncio.SubprocessProtocol):
         )
 
 
+class _Status(asyncio.Protocol):
+    """The pipe that the init process tells its news through."""
+
+    def __init__(self, run: _Run) -> None:
+        self._run = run
+
+    def data_received(self, data: bytes) -> None:
+        self._run.status_received(data)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._run.status_closed()
+
+
+def _settle(future: asyncio.Future[None]) -> None:
+    if not future.done():
+        future.set_result(None)
+
+
 def _signal_name(number: int) -> str:
     try:
         return signal.Signals(number).name
@@ -213,31 +266,46 @@ def _signal_name(number: int) -> str:
 
 
 async def _spawn(
-    run: _Run, argv: Sequence[str], cwd: Path, env: Mapping[str, str], lock_fd: int
+    run: _Run, argv: Sequence[str], cwd: Path, env: Mapping[str, str], lock_fd: int, grace: float
 ) -> asyncio.SubprocessTransport:
     if not argv:
         raise BadInput("A command needs a program to run.")
+    loop = asyncio.get_running_loop()
+    reading, writing = os.pipe()
+    init = (sys.executable, "-I", "-S", "-X", "utf8", str(INIT))
     try:
-        transport, _ = await asyncio.get_running_loop().subprocess_exec(
+        await loop.connect_read_pipe(lambda: _Status(run), os.fdopen(reading, "rb"))
+        transport, _ = await loop.subprocess_exec(
             lambda: run,
-            *argv,
+            *(*init, str(writing), str(grace), str(KILL_WAIT), "1" if "LC_CTYPE" in env else "0", *argv),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             cwd=cwd,
             env=dict(env),
             start_new_session=True,
-            pass_fds=(lock_fd,) if lock_fd >= 0 else (),
+            pass_fds=(writing, *((lock_fd,) if lock_fd >= 0 else ())),
         )
-    except FileNotFoundError as error:
+    except (OSError, ValueError) as error:
         if not await asyncio.to_thread(cwd.is_dir):
             raise BadInput(f"The folder {cwd} doesn't exist, so {argv[0]} can't run in it.") from error
-        raise BadInput(f"The program {argv[0]} was not found (or the interpreter its first line names).") from error
-    except PermissionError as error:
-        raise BadInput(f"The program {argv[0]} may not be run: it is not executable or not permitted.") from error
-    except (OSError, ValueError) as error:
         raise BadInput(f"The program {argv[0]} can't be started: {error}.") from error
+    finally:
+        os.close(writing)
+    await run.begun
+    if run.start_error:
+        await run.gone
+        transport.close()
+        raise BadInput(_why_not_started(argv[0], run.start_error))
     return transport
+
+
+def _why_not_started(program: str, number: int) -> str:
+    if number == errno.ENOENT:
+        return f"The program {program} was not found (or the interpreter its first line names)."
+    if number == errno.EACCES:
+        return f"The program {program} may not be run: it is not executable or not permitted."
+    return f"The program {program} can't be started: {os.strerror(number)}."
 
 
 async def _end_spawned(run: _Run, spawning: asyncio.Future[asyncio.SubprocessTransport], grace: float) -> None:
@@ -249,66 +317,25 @@ async def _end_spawned(run: _Run, spawning: asyncio.Future[asyncio.SubprocessTra
 
 
 async def _end(run: _Run, transport: asyncio.SubprocessTransport, grace: float) -> None:
-    """End what is left of the group, take what its pipes still hold, close them."""
-    group = transport.get_pid()
+    """End what is left of the program and its descendants, take what its pipes still hold, close them.
+
+    Raises:
+        StillRunning: something is left.
+    """
     try:
-        if not run.ended.done() or _alive(group):
-            _signal_group(group, signal.SIGTERM)
-            if not await _gone(run, group, grace):
-                _signal_group(group, signal.SIGKILL)
-                if not await _gone(run, group, KILL_WAIT):
-                    raise StillRunning(
-                        f"Process group {group} can't be ended (another user's, or hanging) and is still running."
-                    )
+        if not run.gone.done():
+            with contextlib.suppress(ProcessLookupError):
+                transport.terminate()
+            await asyncio.wait({run.gone}, timeout=grace + KILL_WAIT + DRAIN)
+        if run.remaining or not run.gone.done():
+            pids = run.remaining or str(transport.get_pid())
+            raise StillRunning(f"Could not end process {pids} (another user's, or hanging); it is still running.")
+        if run.code is None:
+            raise StillRunning("What watched over the command was killed, so the command may still be running.")
         if run.open_pipes:
             await asyncio.wait({run.drained}, timeout=DRAIN)
     finally:
         transport.close()
-
-
-async def _gone(run: _Run, group: int, seconds: float) -> bool:
-    """Wait until the program has ended and its group is empty; False when `seconds` were not enough."""
-    loop = asyncio.get_running_loop()
-    until, pause = loop.time() + seconds, 0.005
-    await asyncio.wait({run.ended}, timeout=seconds)
-    # Nothing tells when the last member of a group ends, so it is asked for.
-    while not run.ended.done() or _alive(group):
-        if loop.time() >= until:
-            return False
-        await asyncio.sleep(pause)
-        pause = min(pause * 2, 0.1)
-    return True
-
-
-def _alive(group: int) -> bool:
-    try:
-        os.killpg(group, 0)
-    except (ProcessLookupError, PermissionError):  # macOS says EPERM of a group that has only zombies left
-        return False
-    return not _only_zombies(group)
-
-
-def _only_zombies(group: int) -> bool:
-    """Whether a group has ended and waits for a parent that may never look, as in some containers."""
-    proc = Path("/proc")
-    if not (proc / "self" / "stat").exists():
-        return False
-    states = []
-    for entry in proc.iterdir():
-        if entry.name.isdecimal():
-            try:
-                fields = (entry / "stat").read_bytes().rpartition(b")")[2].split()
-            except OSError:
-                continue
-            if len(fields) > 2 and fields[2] == str(group).encode():
-                states.append(fields[0])
-    return all(state in (b"Z", b"X") for state in states)
-
-
-def _signal_group(group: int, number: signal.Signals) -> None:
-    # EPERM: every member belongs to another user; whether it ends all the same is waited for.
-    with contextlib.suppress(ProcessLookupError, PermissionError):
-        os.killpg(group, number)
 
 
 async def _to_its_end(work: Coroutine[Any, Any, None]) -> None:
