@@ -19,6 +19,7 @@ from hitl_tui.cli.output import Output, standard
 from hitl_tui.core.errors import BadInput, HitlError
 from hitl_tui.core.safe_text import one_line
 from hitl_tui.language import render, using
+from hitl_tui.supervisor.termination import Terminated, raising, run_until_terminated
 
 if TYPE_CHECKING:
     from hitl_tui.cli.jobs import Job
@@ -40,7 +41,7 @@ def run(argv: Sequence[str]) -> int:
         code = language_of(argv, os.environ)
     except HitlError as error:
         return _tell(error, wants_json, out, err)
-    with using(code), passed_on(code, os.environ):
+    with using(code), passed_on(code, os.environ), raising():
         return _understood(argv, wants_json, out, err)
 
 
@@ -116,8 +117,8 @@ def _guarded(arguments: Arguments, data: Path, journal: LogFile, out: Output, er
 
             return web(arguments, data, out)
         return _one_shot(arguments, data, journal, out, err, current.append)
-    except KeyboardInterrupt:
-        return _interrupted(arguments, out, err, current[0].session_id if current else "")
+    except KeyboardInterrupt as stop:
+        return _interrupted(stop, arguments, out, err, current[0].session_id if current else "")
     except HitlError as error:
         log.info("%s", error.message, exc_info=error)
         return _tell(error, arguments.json, out, err)
@@ -164,7 +165,7 @@ def _one_shot(
         "prune": manage.prune,
     }
     with out.alone():
-        return asyncio.run(carry[arguments.command](job))
+        return run_until_terminated(carry[arguments.command](job))
 
 
 def _console(arguments: Arguments, data: Path, journal: LogFile, out: Output) -> int:
@@ -174,8 +175,6 @@ def _console(arguments: Arguments, data: Path, journal: LogFile, out: Output) ->
 def _attach(
     arguments: Arguments, data: Path, journal: LogFile, out: Output, err: Output, begun: Callable[[Job], None]
 ) -> int:
-    import asyncio
-
     from hitl_tui.cli.importing import importing
 
     with importing():
@@ -189,7 +188,7 @@ def _attach(
     job = jobs.Job(arguments, data, dict(os.environ), out, err, journal, stdin)
     begun(job)
     with out.alone(), redirect_stdout(sys.stderr):  # what the graph prints isn't part of the document
-        return asyncio.run(attach(job, found))
+        return run_until_terminated(attach(job, found))
 
 
 def _faced(arguments: Arguments, data: Path, journal: LogFile, out: Output, attached: Attachment | None) -> int:
@@ -234,15 +233,19 @@ def _has_screen() -> bool:
     return terminal and os.environ.get("TERM", "dumb") != "dumb"
 
 
-def _interrupted(arguments: Arguments, out: Output, err: Output, session: str) -> int:
+def _interrupted(stop: KeyboardInterrupt, arguments: Arguments, out: Output, err: Output, session: str) -> int:
     again = f"; session {session} goes on when it is opened again" if session else ""
-    message = f"Interrupted{again}."
-    if arguments.json:
-        document = {"status": "error", "error": message, "message": message, "kind": "interrupted"}
-        out.document({**document, **({"session_id": session} if session else {})})
-    else:
-        err.lines([render(message)])
-    return INTERRUPTED
+    kind, how, code = "interrupted", "Interrupted", INTERRUPTED
+    if isinstance(stop, Terminated):
+        kind, how, code = "terminated", f"Stopped by {stop.signal.name}", stop.exit_code
+    message = f"{how}{again}."
+    with suppress(HitlError):  # nobody reads any more
+        if arguments.json:
+            document = {"status": "error", "error": message, "message": message, "kind": kind}
+            out.document({**document, **({"session_id": session} if session else {})})
+        else:
+            err.lines([render(message)])
+    return code
 
 
 def _tell(error: HitlError, wants_json: bool, out: Output, err: Output) -> int:

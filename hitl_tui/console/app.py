@@ -26,6 +26,7 @@ from hitl_tui.console.terms import MODES, next_mode
 from hitl_tui.core.errors import BadInput, HitlError, StorageError
 from hitl_tui.language import _, language
 from hitl_tui.resources import Starter, starters
+from hitl_tui.supervisor.termination import on_termination
 
 if TYPE_CHECKING:
     from hitl_tui.console.screens.session import SessionScreen
@@ -218,6 +219,7 @@ def _starters() -> list[Starter]:
 
 
 async def _run(app: HitlApp) -> None:
+    on_termination(lambda number: app.exit(return_code=128 + number))
     try:
         await app.run_async()
     finally:

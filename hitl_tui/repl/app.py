@@ -16,6 +16,7 @@ from hitl_tui.repl.signs import _, writable
 from hitl_tui.repl.source import PlainLines, Source
 from hitl_tui.repl.talk import Talk
 from hitl_tui.repl.wrapping import Whole, terminal_width, wrapped
+from hitl_tui.supervisor.termination import run_until_terminated
 from hitl_tui.supervisor.workbench import Workbench
 
 Hide = Callable[[Mapping[str, str]], None]
@@ -52,7 +53,7 @@ def run_line_mode(
     Raises:
         HitlError: it can't begin, or the session can't go on.
     """
-    return asyncio.run(_talk(options, say, hide, again, apart))
+    return run_until_terminated(_talk(options, say, hide, again, apart))
 
 
 async def _talk(

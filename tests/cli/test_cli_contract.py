@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import signal
 import subprocess
@@ -159,24 +160,35 @@ def test_the_second_process_records_and_the_owner_acts(shell: Shell) -> None:
 
 
 @pytest.mark.long
-def test_sigint_closes_cleanly_and_loses_nothing(shell: Shell) -> None:
+@pytest.mark.parametrize(
+    ("number", "code", "kind"),
+    [
+        (signal.SIGINT, 130, "interrupted"),
+        (signal.SIGTERM, 143, "terminated"),
+        (signal.SIGHUP, 129, "terminated"),
+    ],
+)
+def test_a_signal_closes_cleanly_and_leaves_nothing_running(
+    shell: Shell, number: signal.Signals, code: int, kind: str
+) -> None:
+    alive = shell.workspace / "alive"
+    os.mkfifo(alive)
+    script = f"setsid sh -c 'exec 9> {alive}; sleep 600' & sleep 600"
+    run = json.dumps(["sh", "-c", script])
     (shell.workspace / "hitl.toml").write_text(
-        '[teams.command_team.commands.long]\nrun = ["sleep", "600"]\nrisk = "low"\n'
+        f'[teams.command_team.commands.long]\nrun = {run}\nrisk = "low"\n', encoding="utf-8"
     )
     shell.run("run", QUESTION)
     shell.run("do", "s1", "/todo add command_team long")
     running = shell.terminal("do", "s1", "/todo approve 2", "--json")
-    activity = shell.data / "sessions" / "s1" / "activity.log"
-    watcher = subprocess.Popen(["tail", "-n", "+1", "-f", str(activity)], stdout=subprocess.PIPE, text=True)
-    read_until(watcher, '"todo_002", "started"')
-    watcher.kill()
-    watcher.communicate()
-    running.kill(signal.SIGINT)
-    told = running.read()
-    running.wait()
-    assert running.exitstatus == 130
+    with alive.open("rb") as held:  # opens when the child of the command has opened it, ends when that is gone
+        running.kill(number)
+        told = running.read()
+        running.wait()
+        assert held.read() == b""
+    assert running.exitstatus == code
     document = json.loads(told)
-    assert (document["kind"], document["session_id"]) == ("interrupted", "s1")
+    assert (document["kind"], document["session_id"]) == (kind, "s1")
     assert "Traceback" not in told
     assert shell.run("audit", "verify").code == 0
     (listed,) = shell.run("sessions", "--json").json["sessions"]

@@ -168,6 +168,13 @@ class Terminal:
         self._child.wait()
         return int(-self._child.signalstatus if self._child.exitstatus is None else self._child.exitstatus)
 
+    def end(self, number: int) -> int:
+        """Send a signal; return the exit code, negative for the signal that ended it."""
+        self._child.kill(number)
+        self._child.expect(pexpect.EOF)
+        self._child.close()
+        return int(-self._child.signalstatus if self._child.exitstatus is None else self._child.exitstatus)
+
     def leave(self) -> int:
         """Leave with Ctrl+Q; return the exit code."""
         self.keys("\x11")

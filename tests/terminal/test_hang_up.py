@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import signal
 from pathlib import Path
 
 import pytest
 from terminal_support import CTRL_G, EXAMPLE, F6, Terminal, shown
+
+from hitl_tui.console.terminal import HUNG_UP
 
 pytestmark = pytest.mark.long
 
@@ -42,7 +43,7 @@ def test_a_hang_up_over_a_dialog_decides_nothing(tmp_path: Path, keys: str, seen
         terminal.see(*seen)
         terminal.keys(typed)
         terminal.see(typed.strip())
-        assert terminal.hang_up() == -signal.SIGHUP
+        assert terminal.hang_up() == HUNG_UP
     waits_still(tmp_path, "todo_001")
     with Terminal(tmp_path, (100, 30)) as again:
         again.decide("1", "QUESTION · 001")
@@ -67,7 +68,7 @@ def test_a_hang_up_while_an_edit_is_half_done_changes_nothing(tmp_path: Path) ->
         terminal.see("Edit · 002")
         terminal.keys("other-")
         terminal.see("other-")
-        assert terminal.hang_up() == -signal.SIGHUP
+        assert terminal.hang_up() == HUNG_UP
     waits_still(data, "todo_002")
     with Terminal(data, (100, 30)) as again:
         again.see("QUESTION · 002", "touch made", without="other-")
