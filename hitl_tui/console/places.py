@@ -104,6 +104,8 @@ def answers(question: Question) -> tuple[Answer, ...]:
     if question.shape is not None:
         return _inner(question.shape)
     known, options = _ANSWERS[question.kind], question.view.request.options
+    if question.wedged:
+        known = {**known, 5: (mark("Rescue"), None, "rescue")}
     found = []
     for number, name in _PLACES.items():
         label, verdict, ask = known.get(number, (name, None, ""))

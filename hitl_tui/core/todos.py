@@ -215,7 +215,7 @@ class SupervisorTodo:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> SupervisorTodo:
-        """Return the TODO these fields describe; missing optional fields get their defaults.
+        """Return the TODO these fields describe; optional fields that are missing or null get their defaults.
 
         Raises:
             BadInput: `id` or `name` is missing, a field is unknown, or a status, priority or risk has no such name.
@@ -223,10 +223,10 @@ class SupervisorTodo:
         unknown = data.keys() - _FIELD_SET
         if unknown:
             raise BadInput(f"A TODO has no field {', '.join(sorted(unknown))}.")
-        for required in ("id", "name"):
+        for required in _REQUIRED:
             if required not in data:
                 raise BadInput(f'A TODO needs the field "{required}".')
-        values: dict[str, Any] = dict(data)
+        values: dict[str, Any] = {k: v for k, v in data.items() if v is not None or k in _REQUIRED}
         for name, kind in _KINDS.items():
             if name in values and not isinstance(values[name], kind):
                 raise BadInput(f'The field "{name}" of a TODO can\'t be {clip(repr(values[name]), 40)}.')
@@ -308,6 +308,7 @@ class SupervisorTodo:
 
 
 _FIELDS = tuple(f.name for f in fields(SupervisorTodo))
+_REQUIRED = ("id", "name")
 _KINDS: Mapping[str, type | tuple[type, ...]] = {
     **dict.fromkeys(("id", "name", "description", "agent_name", "status", "priority", "risk", "error", "run_id"), str),
     **dict.fromkeys(("dependencies", "missing"), (list, tuple)),

@@ -41,6 +41,9 @@ _COMMANDS: Mapping[Kind, Mapping[Verdict, str]] = {
 }
 
 
+RESCUE = "rescue"
+"""What the command is called that goes back to before the answer that made a graph fail."""
+
 STOP_STEP = "stop"
 """What the command is called that refuses a TODO as a whole instead of answering what its team asks."""
 
@@ -97,6 +100,11 @@ class Question:
         return recognise(subject.get("value"), subject.get("schema"))
 
     @property
+    def wedged(self) -> bool:
+        """A graph failed with an answer that it keeps: to run it again fails again, unless it goes back (I2)."""
+        return self.kind is Kind.FAILURE and bool(self.view.request.about.get("wedged"))
+
+    @property
     def again(self) -> list[str]:
         """What runs again once it is answered now, a line each (I7)."""
         found = [str(line) for line in self.view.request.about.get("again") or ()]
@@ -110,7 +118,8 @@ class Question:
         """The chat commands that answer it (D7), by verdict; for what a team asks from inside by action."""
         if self.shape is not None:
             return {**commands_of(self.shape, self.name), STOP_STEP: f"/todo reject {self.todo_id} REASON"}
-        return {v.value: text.format(id=self.name) for v, text in _COMMANDS[self.kind].items()}
+        found = {v.value: text.format(id=self.name) for v, text in _COMMANDS[self.kind].items()}
+        return {**found, RESCUE: f"/rescue {self.todo_id}"} if self.wedged else found
 
     def to_dict(self) -> dict[str, Any]:
         request = self.view.request

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import product
 from typing import Any
 
@@ -310,3 +311,12 @@ def test_a_look_needs_no_pause_unless_words_are_typed_and_a_dialog_only_one_befo
     assert why("Approve", Press(True, True, True)) is Hold.UNREAD
     assert held(asked, by_label["Approve"], Press(True, True, True), read=False, complete=False) is Hold.INCOMPLETE
     assert why("Respond", Press(True, True, True)) is Hold.IMPOSSIBLE
+
+
+def test_a_graph_that_keeps_failing_with_its_answer_offers_to_go_back_before_it() -> None:
+    plain = question("q", kind=Kind.FAILURE)
+    request = replace(plain.view.request, about={**plain.view.request.about, "wedged": True})
+    wedged = Question(replace(plain.view, request=request))
+    assert [(a.label, a.ask) for a in answers(wedged) if a.number == 5] == [("Rescue", "rescue")]
+    assert wedged.commands["rescue"] == "/rescue todo_001"
+    assert next(a for a in answers(plain) if a.number == 5).why_not

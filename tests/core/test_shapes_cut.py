@@ -6,7 +6,9 @@ from typing import Any
 
 import pytest
 
-from hitl_tui.core.shapes.model import APPROVE, REJECT, ShapeKind
+from hitl_tui.core.digest import canonical
+from hitl_tui.core.shapes.letting import calls_let_run
+from hitl_tui.core.shapes.model import APPROVE, EDIT, REJECT, ShapeKind
 from hitl_tui.core.shapes.reading import read
 from hitl_tui.core.shapes.recognise import recognise
 from hitl_tui.supervisor.attached.pending import bounded
@@ -36,3 +38,44 @@ def test_a_no_to_a_large_question_is_sent_as_a_no() -> None:
 )
 def test_what_was_cut_of_any_other_form_is_no_part_of_an_answer(value: Any) -> None:
     assert recognise(bounded(value)).kind is ShapeKind.OTHER
+
+
+LARGE = {"body": "x" * 400_000, "rows": ROWS, "to": "ann"}
+CALL = {"name": "send", "args": LARGE, "description": "y" * 300_000}
+CONFIG = {"allow_accept": True, "allow_edit": True, "allow_ignore": True, "allow_respond": True}
+
+
+@pytest.mark.parametrize(
+    ("value", "approved", "rejected"),
+    [
+        ({"type": "tool_approval", **CALL}, {"type": "approve"}, {"type": "reject"}),
+        (
+            {"action_requests": [CALL] * 60, "review_configs": []},
+            {"decisions": [{"type": "approve"}] * 60},
+            {"decisions": [{"type": "reject"}] * 60},
+        ),
+        (
+            [{"action_request": {"action": "send", "args": LARGE}, "config": CONFIG}],
+            [{"type": "accept", "args": None}],
+            None,
+        ),
+    ],
+    ids=["one call", "batch", "agent-inbox"],
+)
+def test_large_tool_calls_can_be_approved_and_refused_but_not_edited(value: Any, approved: Any, rejected: Any) -> None:
+    shape = recognise(bounded(value))
+    assert read(shape, "approve").value == approved
+    if rejected is not None:
+        assert read(shape, "reject").value == rejected
+    assert {"cut", "sha256"} <= {detail.label for detail in shape.details}
+    for form in (shape, *shape.parts):
+        edit = form.action(EDIT)
+        assert edit is None or "too large to edit" in edit.why_not
+    assert len(canonical(bounded(value))) < 256_000
+
+
+def test_a_large_call_counts_as_one_whose_arguments_nobody_knows() -> None:
+    asked = bounded({"type": "tool_approval", **CALL})
+    tools = frozenset({"send"})
+    assert ("send", None) in list(calls_let_run(asked, None, {"type": "approve"}, tools))
+    assert not list(calls_let_run(asked, None, {"type": "reject"}, tools))

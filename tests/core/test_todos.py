@@ -102,6 +102,15 @@ def test_a_todo_needs_an_id_and_a_name_and_has_the_rest_by_default() -> None:
     assert one.to_state() == {"id": "todo_001", "name": "look", "status": "pending"}
 
 
+def test_null_stands_for_the_default_of_every_optional_field() -> None:
+    fields = SupervisorTodo(id="todo_001", name="search").to_dict()
+    nulls = {name: None for name in fields if name not in ("id", "name")}
+    assert SupervisorTodo.from_dict({**fields, **nulls}) == SupervisorTodo(id="todo_001", name="search")
+    for name in ("id", "name"):
+        with pytest.raises(BadInput):
+            SupervisorTodo.from_dict({**fields, name: None})
+
+
 @pytest.mark.parametrize(
     ("data", "word"),
     [

@@ -200,6 +200,7 @@ async def test_a_thread_that_a_bad_answer_wedged_is_rescued(tmp_path: Path) -> N
         (question,) = op.questions
         assert question.kind is Kind.FAILURE
         assert question.view.request.about["wedged"] is True
+        assert question.commands["rescue"] == "/rescue todo_001"
         await op.ok("/todo retry 1")  # the answer is in the thread: it fails again
         assert op.questions[0].kind is Kind.FAILURE
         await op.ok("/rescue")

@@ -28,6 +28,7 @@ from hitl_tui.core.errors import HitlError
 from hitl_tui.core.requests import Kind, Verdict
 from hitl_tui.core.safe_text import one_line, safe_text
 from hitl_tui.language import _, render
+from hitl_tui.supervisor.snapshot import RESCUE
 
 if TYPE_CHECKING:
     from hitl_tui.commands.results import CommandResult
@@ -82,6 +83,8 @@ class Deciding:
             await self._always(link, question)
         elif answer.ask == "edit":
             await self._edit(link, question)
+        elif answer.ask == "rescue":
+            self._report(await link.handler.handle(question.commands[RESCUE]))
         elif answer.ask == "inner":
             await self._inner(link, question, answer)
         elif answer.verdict is not None:

@@ -20,7 +20,7 @@ from hitl_tui.core.shapes.forms import (
 from hitl_tui.core.shapes.model import (
     APPROVE,
     EDIT,
-    IGNORE,
+    KNOWN_ACTIONS,
     REJECT,
     RESPOND,
     STEP,
@@ -41,25 +41,6 @@ from hitl_tui.core.shapes.model import (
 from hitl_tui.core.shapes.plain import listed_options, other_shape
 from hitl_tui.core.shapes.schema import check_against, expects
 
-_KNOWN: Mapping[str, str] = {
-    "approve": APPROVE,
-    "approved": APPROVE,
-    "accept": APPROVE,
-    "yes": APPROVE,
-    "confirm": APPROVE,
-    "edit": EDIT,
-    "modify": EDIT,
-    "reject": REJECT,
-    "decline": REJECT,
-    "deny": REJECT,
-    "no": REJECT,
-    "ignore": IGNORE,
-    "skip": IGNORE,
-    "cancel": IGNORE,
-    "respond": RESPOND,
-    "response": RESPOND,
-    "feedback": RESPOND,
-}
 _CONSENT = ("approved", "approve", "accepted", "accept", "confirmed", "confirm", "ok", "proceed")
 _ASKING = ("question", "message", "instruction", "prompt", "title", "description")
 
@@ -210,7 +191,7 @@ def _places(chosen: tuple[Branch, ...]) -> dict[str, Branch]:
     """Return the branches by the action they are; empty when one is of no known kind or two are the same."""
     found: dict[str, Branch] = {}
     for branch in chosen:
-        name = _KNOWN.get(branch.name.lower(), "")
+        name = KNOWN_ACTIONS.get(branch.name.lower(), "")
         if not name or name in found:
             return {}
         found[name] = branch

@@ -19,6 +19,27 @@ EACH, STEP = "each", "step"
 PLACES: Mapping[str, int] = {APPROVE: 1, EDIT: 2, EACH: 2, STEP: 2, REJECT: 3, IGNORE: 4, RESPOND: 5}
 """Where an action stands in a row of actions; what a place means never changes."""
 
+KNOWN_ACTIONS: Mapping[str, str] = {
+    "approve": APPROVE,
+    "approved": APPROVE,
+    "accept": APPROVE,
+    "yes": APPROVE,
+    "confirm": APPROVE,
+    "edit": EDIT,
+    "modify": EDIT,
+    "reject": REJECT,
+    "decline": REJECT,
+    "deny": REJECT,
+    "no": REJECT,
+    "ignore": IGNORE,
+    "skip": IGNORE,
+    "cancel": IGNORE,
+    "respond": RESPOND,
+    "response": RESPOND,
+    "feedback": RESPOND,
+}
+"""The words that graphs have for an action, by what it means."""
+
 _QUESTION_CELLS = 300
 _SAID_CELLS = 160
 _DOUBTFUL = re.compile(r'^["*]|\s\s|[:=](\s|$)|^(\d+ )?tool$|^option \d+$')
@@ -287,6 +308,18 @@ def _in_order(value: Any) -> str:
 def refuse(expected: str, found: Any) -> BadInput:
     """Return the error for a value that isn't what was expected."""
     return BadInput(f"The answer has to be {expected}, but it is {said(found, 80)}.")
+
+
+def check_types(present: Mapping[str, Any], given: Mapping[str, Any]) -> None:
+    """Check that fields keep the types that they have now, where no schema says which they may have.
+
+    Raises:
+        BadInput: one doesn't; what is null now may become anything.
+    """
+    for key, value in given.items():
+        now = present.get(key)
+        if now is not None and typed(value) != typed(now):
+            raise BadInput(f"{one_line(key, 40)} has to be {typed(now)}, but it is {typed(value)}.")
 
 
 def words_of(payload: Any, action: Action) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from hitl_tui.core.errors import BadInput
@@ -14,6 +14,7 @@ from hitl_tui.core.shapes.model import (
     APPROVE,
     EDIT,
     IGNORE,
+    KNOWN_ACTIONS,
     REJECT,
     RESPOND,
     Action,
@@ -23,6 +24,7 @@ from hitl_tui.core.shapes.model import (
     Shape,
     ShapeKind,
     Wants,
+    check_types,
     details_of,
     fields_of,
     json_words,
@@ -136,6 +138,28 @@ def listed_options(options: Sequence[Option]) -> list[Detail]:
     ]
 
 
+def choice_shape(value: Any) -> OptionShape | None:
+    """Return the shape of a choice among texts under `choices` or `allowed_…`, None for anything else.
+
+    The answer is the chosen text, bare.
+    """
+    if not isinstance(value, Mapping):
+        return None
+    own_action = is_text(value.get("action"))
+    named = [k for k in value if k == "choices" or (isinstance(k, str) and k.startswith("allowed_") and not own_action)]
+    listed = [k for k in named if _texts(value[k])]
+    if len(listed) != 1:
+        return None
+    key = next((k for k in _ASKING if is_text(value.get(k))), "")
+    question = value.get(key, "Choose one")
+    options = tuple(_option(text) for text in value[listed[0]])
+    return options_of(question, options, (*whole(question), *details_of(value, listed[0], key)))
+
+
+def _texts(value: Any) -> bool:
+    return isinstance(value, list) and bool(value) and all(is_text(item) for item in value)
+
+
 def _option(item: Any) -> Option:
     if not isinstance(item, Mapping):
         return Option(one_line(item if isinstance(item, str) else json_words(item), _OPTION_CELLS), item)
@@ -169,14 +193,11 @@ class ActionShape(Shape):
         if value["action"] != "approve":
             return
         present = self.fields or {}
-        for key, given in value.items():
-            if key == "action":
-                continue
-            if key not in present:
-                known = ", ".join(one_line(str(k), 40) for k in present) or "none"
-                raise BadInput(f'There is no field "{one_line(str(key), 40)}" to change; there are {known}.')
-            if present[key] is not None and typed(given) != typed(present[key]):
-                raise BadInput(f"{one_line(key, 40)} has to be {typed(present[key])}, but it is {typed(given)}.")
+        changed = {key: given for key, given in value.items() if key != "action"}
+        for key in changed.keys() - present.keys():
+            known = ", ".join(one_line(str(k), 40) for k in present) or "none"
+            raise BadInput(f'There is no field "{one_line(str(key), 40)}" to change; there are {known}.')
+        check_types(present, changed)
 
 
 def action_shape(value: Any) -> ActionShape | None:
@@ -212,6 +233,90 @@ def action_shape(value: Any) -> ActionShape | None:
         fields=dict(fields),
         tool=value["action"],
     )
+
+
+@dataclass(frozen=True)
+class ListedActionShape(Shape):
+    """A question that lists the actions it takes: the answer names one, with the fields that go with it.
+
+    Args:
+        words: what each action is called in the answer.
+        listed: every action that the question takes.
+        fields: what there is to change.
+    """
+
+    words: Mapping[str, str] = field(default_factory=dict)
+    listed: tuple[str, ...] = ()
+    fields: Mapping[str, Any] = field(default_factory=dict)
+
+    def _made(self, action: Action, payload: Any) -> Any:
+        if action.wants.form is Form.OPTIONS:
+            return {"action": payload}
+        named = {"action": self.words[action.name]}
+        if action.wants.form is Form.FIELDS:
+            given = fields_of(payload)
+            changed = {k: v for k, v in given.items() if k not in self.fields or not same(v, self.fields[k])}
+            return {**named, **changed}
+        text = words_of(payload, action) if action.wants.form is Form.TEXT else ""
+        return {**named, **({"reason" if action.name == REJECT else "message": text} if text else {})}
+
+    def check(self, value: Any, name: str = "") -> None:
+        chosen = value.get("action") if isinstance(value, Mapping) else None
+        if not isinstance(chosen, str) or chosen not in self.listed:
+            listed = ", ".join(one_line(word, 40) for word in self.listed)
+            raise refuse(f'an object with "action", one of {listed}', value)
+        check_types(self.fields, {k: v for k, v in value.items() if k != "action"})
+
+
+def listed_action_shape(value: Any) -> ListedActionShape | None:
+    """Return the shape of a question that lists its actions, None for anything else."""
+    if not isinstance(value, Mapping) or not _texts(value.get("actions")):
+        return None
+    key = next((k for k in _ASKING if is_text(value.get(k))), "")
+    if not key:
+        return None
+    listed = tuple(dict.fromkeys(value["actions"]))
+    fields = {k: v for k, v in value.items() if k not in ("actions", "type", key) and isinstance(k, str)}
+    words: dict[str, str] = {}
+    for word in listed:
+        words.setdefault(KNOWN_ACTIONS.get(word.strip().casefold(), word), word)
+    known = {name: word for name, word in words.items() if name in _LISTED_WANTS}
+    others = tuple(_option(word) for word in listed if word not in known.values())
+    if others:
+        known.pop(RESPOND, None)  # one place takes every action without a place of its own
+        others = tuple(_option(word) for word in listed if word not in known.values())
+    actions = [
+        Action(name, one_line(word.capitalize(), 16), _listed_wants(name, fields), f"Sends the action {word}.")
+        for name, word in known.items()
+    ]
+    if others:
+        choose = Wants(Form.OPTIONS, options=others)
+        actions.append(Action(RESPOND, "Choose", choose, "Sends the action that you choose."))
+    return ListedActionShape(
+        ShapeKind.ACTION,
+        question_line(value[key]),
+        (*whole(value[key]), *(Detail(label_line(k), v) for k, v in fields.items())),
+        tuple(sorted(actions, key=lambda action: action.place)),
+        "high",
+        words=known,
+        listed=listed,
+        fields=fields,
+    )
+
+
+_LISTED_WANTS: Mapping[str, Wants] = {
+    APPROVE: Wants(),
+    EDIT: Wants(),
+    REJECT: Wants(Form.TEXT, hint="Why not? The reason is sent along; it may stay empty."),
+    IGNORE: Wants(),
+    RESPOND: Wants(Form.TEXT, required=True, hint="Your words are sent as the message."),
+}
+
+
+def _listed_wants(name: str, fields: Mapping[str, Any]) -> Wants:
+    if name == EDIT and fields:
+        return Wants(Form.FIELDS, None, dict(fields), hint="Only what you change is sent, with the action.")
+    return _LISTED_WANTS[name]
 
 
 @dataclass(frozen=True)

@@ -11,11 +11,14 @@ from hitl_tui.core.requests import Kind, Request
 from hitl_tui.core.shapes.calls import inbox_call, tool_approval, tool_batch
 from hitl_tui.core.shapes.declared import any_shape, break_shape, declared_shape
 from hitl_tui.core.shapes.forms import branches, choices, resolved
-from hitl_tui.core.shapes.model import Detail, Shape, ShapeKind
+from hitl_tui.core.shapes.model import EDIT, Detail, Shape, ShapeKind
 from hitl_tui.core.shapes.plain import (
+    YesNoShape,
     action_shape,
+    choice_shape,
     elicitation_shape,
     is_text,
+    listed_action_shape,
     option_shape,
     other_shape,
     prompt_shape,
@@ -83,7 +86,16 @@ def _undeclared(value: Any) -> Shape:
         return CallShape.of(call, ShapeKind.TOOL_APPROVAL)
     if calls := tool_batch(value):
         return BatchShape.of(calls, ShapeKind.TOOL_BATCH, "decisions")
-    for known in (_inbox, elicitation_shape, option_shape, action_shape, review_shape, yes_no_shape):
+    for known in (
+        _inbox,
+        elicitation_shape,
+        option_shape,
+        choice_shape,
+        listed_action_shape,
+        action_shape,
+        review_shape,
+        yes_no_shape,
+    ):
         shape = known(value)
         if shape is not None:
             return shape
@@ -91,18 +103,32 @@ def _undeclared(value: Any) -> Shape:
 
 
 def _cut(value: Any) -> Shape | None:
-    """Return the form of a yes or no that was too large to be kept: its answer needs none of the parts that were cut.
+    """Return the form of what was too large to be kept whole, where its answers need none of the parts that were cut.
 
-    Without it a "no" would be sent as a text, which a graph that only looks whether there is an answer takes for a yes.
+    Those are a yes or no, and tool calls, which can be approved and refused but not edited. Without it a "no" would be
+    sent as a text, which a graph that only looks whether there is an answer takes for a yes.
     """
     shown = value["shown"] if isinstance(value, Mapping) and set(value) == {"cut", "shown", "sha256"} else None
-    if not isinstance(shown, Mapping) or set(shown) >= {"cut", "shown", "sha256"} or "…" in shown:
+    if isinstance(shown, Mapping) and ("…" in shown or set(shown) >= {"cut", "shown", "sha256"}):
+        return None
+    if not isinstance(shown, Mapping | list):
         return None
     shape = _undeclared(shown)
-    if shape.kind is not ShapeKind.YES_NO:
-        return None
+    match shape:
+        case CallShape():
+            shape = CallShape.of(_uneditable(shape.call), shape.kind, listed=shape.listed)
+        case BatchShape():
+            shape = BatchShape.of([_uneditable(call) for call in shape.calls], shape.kind, shape.key)
+        case YesNoShape():
+            pass
+        case _:
+            return None
     more = (Detail("cut", value["cut"]), *shape.details, Detail("sha256", value["sha256"]))
     return replace(shape, details=more)
+
+
+def _uneditable(call: ToolCall) -> ToolCall:
+    return replace(call, allowed=call.allowed - {EDIT}, cut=True)
 
 
 def _inbox(value: Any) -> Shape | None:

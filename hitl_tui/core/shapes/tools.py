@@ -22,6 +22,7 @@ from hitl_tui.core.shapes.model import (
     Shape,
     ShapeKind,
     Wants,
+    check_types,
     fields_of,
     label_line,
     question_line,
@@ -78,6 +79,7 @@ class ToolCall:
         words: what each action is called where it goes to.
         args_schema: JSON Schema of the arguments, None when nothing is known.
         others: tools that an edit may name instead, where the graph's own schema says so.
+        cut: of its arguments only the beginning is here.
     """
 
     name: str
@@ -87,6 +89,7 @@ class ToolCall:
     words: Mapping[str, str] = field(default_factory=lambda: LANGCHAIN)
     args_schema: Mapping[str, Any] | None = None
     others: tuple[str, ...] = ()
+    cut: bool = False
 
     @property
     def inbox(self) -> bool:
@@ -103,6 +106,8 @@ class ToolCall:
         return tuple(found)
 
     def _refusal(self, name: str) -> str:
+        if self.cut and name == EDIT:
+            return "Its arguments are too large to edit here."
         ways = ", ".join(n for n in self.words if n in self.allowed) or "nothing"
         return f"{one_line(self.name, 40)} doesn't allow {name}; it takes {ways}."
 
@@ -177,6 +182,8 @@ class ToolCall:
         if not isinstance(args, Mapping):
             raise BadInput(f"{subject} has to have an object as args, but it is {typed(args)}.")
         check_against(self.args_schema, args)
+        if self.args_schema is None and name == self.name:
+            check_types(self.args, args)
 
     def details(self) -> tuple[Detail, ...]:
         """Return what is shown: the tool, its arguments whole, what is said about it."""

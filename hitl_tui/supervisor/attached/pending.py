@@ -180,15 +180,17 @@ def again(asked: Asked) -> list[str]:
 def bounded(value: Any) -> Any:
     """Return a JSON value; one that is too large for a question as an object that shows how each of its parts begins.
 
-    The object isn't of the value's own form, so that no answer can be made of parts that were cut.
+    The object isn't of the value's own form, so that no answer can be made of parts that were cut. Of tool calls every
+    one is there, with how its arguments begin.
     """
     data = canonical(value)
     if len(data) <= LARGEST:
         return value
-    shown = data[:_SHOWN].decode("utf-8", "ignore")
-    for items, characters in ((40, 1_000), (10, 200)):
-        parts = _beginning(value, items, characters)
-        if len(canonical(parts)) <= _SHOWN:
+    shown: Any = data[:_SHOWN].decode("utf-8", "ignore")
+    for items, characters in ((40, 1_000), (10, 200), (3, 60)):
+        calls = _beginning_of_calls(value, items, characters)
+        parts = _beginning(value, items, characters) if calls is None else calls
+        if len(canonical(parts)) <= (_SHOWN if calls is None else LARGEST):
             shown = parts
             break
     return {
@@ -196,6 +198,28 @@ def bounded(value: Any) -> Any:
         "shown": shown,
         "sha256": digest(value),
     }
+
+
+def _beginning_of_calls(value: Any, items: int, characters: int) -> Any:
+    """Return tool calls with the beginnings of their arguments, in the form they came in; None for anything else."""
+    if isinstance(value, list):
+        calls = [_beginning_of_calls(item, items, characters) for item in value]
+        return calls if calls and all(call is not None and "action_request" in call for call in calls) else None
+    if not isinstance(value, Mapping):
+        return None
+
+    def short(call: Any) -> Any:
+        cut = {k: _beginning(call[k], items, characters) for k in ("args", "description") if k in call}
+        return {**call, **cut}
+
+    if value.get("type") == "tool_approval":
+        return short(value)
+    if isinstance(value.get("action_request"), Mapping):
+        return {**short(value), "action_request": short(value["action_request"])}
+    requests = value.get("action_requests")
+    if isinstance(requests, list) and all(isinstance(call, Mapping) for call in requests):
+        return {**value, "action_requests": [short(call) for call in requests]}
+    return None
 
 
 def _beginning(value: Any, items: int, characters: int) -> Any:
