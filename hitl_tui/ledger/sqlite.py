@@ -150,7 +150,7 @@ class SqliteLedger:
                     version = -1  # what we write ourselves doesn't change our data_version
                 before, since = self._written(), loop.time()
                 # A commit is written to the log, brought to the disk, and only then there to be read.
-                patience = poll if time.time() - before[0] / 1e9 < _COMMITTING else _LONGEST
+                patience = poll if abs(time.time() - before[0] / 1e9) < _COMMITTING else _LONGEST
                 glance = partial(_glance, session=session, cursor=cursor, seen=version)
                 version, something = await self._database.peek(glance)
                 if something:

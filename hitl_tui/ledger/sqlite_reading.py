@@ -98,7 +98,8 @@ def _copy_at_rest(path: Path, target: Path) -> Written:
                 if not part:
                     raise
                 Path(f"{target}{part}").unlink(missing_ok=True)
-        if _written(path) == before and now - max(at for at, _size in before) > _GRAIN * 1e9:
+        # What was written in a time to come was written before a clock went back, so long ago.
+        if _written(path) == before and abs(now - max(at for at, _size in before)) > _GRAIN * 1e9:
             return before
         time.sleep(_GRAIN)
     raise OSError(f"{path} is being written all the time")

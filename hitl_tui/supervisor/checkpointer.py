@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, closing
 from pathlib import Path
 from urllib.parse import quote
 
@@ -13,15 +13,12 @@ import aiosqlite
 from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
-from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
 from hitl_tui.core.errors import StorageError
 from hitl_tui.ledger.sqlite_reading import read_connection
-from hitl_tui.supervisor.saver import SessionSaver
+from hitl_tui.supervisor.checksums import FORMAT, Check, check_of, check_structure, has_our_tables, prepare
+from hitl_tui.supervisor.saver import CheckedSaver, SessionSaver
 from hitl_tui.supervisor.state import merge_todos
-
-FORMAT = 1
-"""Version of what we keep in a checkpoint file, in its `user_version`; a newer one is left alone."""
 
 _ROWS = 64
 """Rows that are fetched at once."""
@@ -61,11 +58,8 @@ async def create_checkpointer(
     try:
         saver = SessionSaver(connection, serde=serializer(), reducers={"todos": merge_todos}, threads="session_")
         try:
-            await saver.setup()
             # The driver's own default is FULL; WAL with NORMAL keeps every commit over a killed process.
             await connection.execute("PRAGMA synchronous=NORMAL")
-            await connection.execute(f"PRAGMA user_version={FORMAT}")
-            await connection.commit()
         except sqlite3.Error as error:
             raise StorageError(f"{path} can't be used as a checkpoint file: {error}.") from error
         yield saver
@@ -91,22 +85,24 @@ def make_durable(db_path: Path) -> None:
 
 
 @asynccontextmanager
-async def open_read_only(db_path: str | Path) -> AsyncIterator[AsyncSqliteSaver]:
+async def open_read_only(db_path: str | Path, *, checked: bool = False) -> AsyncIterator[CheckedSaver]:
     """Open a checkpoint file for reading, also while another process owns it.
 
+    Args:
+        db_path: the file.
+        checked: this process has looked for damage in it already.
+
     Raises:
-        StorageError: it isn't there or can't be read.
+        StorageError: it isn't there, can't be read or is damaged.
     """
     path = Path(db_path)
-    await asyncio.to_thread(check_file, path)
+    column, fits = await asyncio.to_thread(check_file, path, checked=checked)
     try:
         connection = await aiosqlite.Connection(lambda: read_connection(path), _ROWS)
     except (sqlite3.Error, OSError) as error:
         raise StorageError(f"{path} can't be read: {error}.") from error
     try:
-        saver = AsyncSqliteSaver(connection, serde=serializer())
-        saver.is_setup = True
-        yield saver
+        yield CheckedSaver(connection, serde=serializer(), column=column, check=fits)
     except sqlite3.Error as error:
         raise StorageError(f"{path} can't be read: {error}.") from error
     finally:
@@ -122,6 +118,11 @@ def _prepare(path: Path) -> None:
     if existed:
         _roll_back(path)
         check_file(path)
+    try:
+        with closing(sqlite3.connect(path, timeout=10, isolation_level=None)) as db:
+            prepare(db)
+    except sqlite3.Error as error:
+        raise StorageError(f"{path} can't be used as a checkpoint file: {error}.") from error
 
 
 def _roll_back(path: Path) -> None:
@@ -138,11 +139,27 @@ def _roll_back(path: Path) -> None:
         raise StorageError(f"{path} can't be read as a checkpoint file: {error}.") from error
 
 
-def check_file(path: Path) -> None:
+def is_ours(path: Path) -> bool:
+    """Return whether a SQLite file is one that `create_checkpointer` made, of any version."""
+    try:
+        with closing(read_connection(path)) as db:
+            return int(db.execute("PRAGMA user_version").fetchone()[0]) > 0 and has_our_tables(db)
+    except (sqlite3.Error, OSError):
+        return False
+
+
+def check_file(path: Path, *, checked: bool = False) -> tuple[str, Check]:
     """Check that a file is a checkpoint database of ours, without touching it.
 
+    Args:
+        path: the file.
+        checked: only look whether it is one; it was looked for damage already.
+
+    Returns:
+        what to select as the checksum of its rows, and how to check it.
+
     Raises:
-        StorageError: it is missing, cut off, of a newer version or not SQLite.
+        StorageError: it is missing, cut off, damaged, of a newer version or not SQLite.
     """
     try:
         connection = read_connection(path)
@@ -153,10 +170,13 @@ def check_file(path: Path) -> None:
                     f"{path} was written by a newer version of hitl-tui (format {version}, this one reads {FORMAT})."
                 )
             pages, size = _pages(connection)
+            if pages * size > path.stat().st_size and not Path(f"{path}-wal").exists():
+                raise StorageError(f"{path} is cut off: {path.stat().st_size} of {pages * size} bytes are there.")
+            if not checked:
+                check_structure(connection, path)
+            return check_of(connection)
         finally:
             connection.close()
-        if pages * size > path.stat().st_size and not Path(f"{path}-wal").exists():
-            raise StorageError(f"{path} is cut off: {path.stat().st_size} of {pages * size} bytes are there.")
     except sqlite3.Error as error:
         raise StorageError(f"{path} can't be read as a checkpoint file: {error}.") from error
     except OSError as error:

@@ -9,8 +9,6 @@ from contextlib import asynccontextmanager, closing
 from functools import partial
 from typing import Any
 
-from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
-
 from hitl_tui.core.board import Rules
 from hitl_tui.core.errors import BadInput, OwnerGone
 from hitl_tui.supervisor.activity import ActivityTail
@@ -23,6 +21,7 @@ from hitl_tui.supervisor.history import CheckpointInfo, History
 from hitl_tui.supervisor.obeying import refuse_unlawful
 from hitl_tui.supervisor.picture import picture
 from hitl_tui.supervisor.record import check_record
+from hitl_tui.supervisor.saver import CheckedSaver
 from hitl_tui.supervisor.setup import SessionSetup
 from hitl_tui.supervisor.snapshot import Snapshot, numbered
 from hitl_tui.supervisor.storage import LEDGER
@@ -50,6 +49,7 @@ class Follower:
         self._snapshot: Snapshot | None = None
         self._files: tuple[tuple[int, int], ...] = ()
         self._read_at = float("-inf")
+        self._checked = False
 
     @classmethod
     @asynccontextmanager
@@ -102,16 +102,17 @@ class Follower:
 
     async def refresh(self) -> Snapshot:
         """Return how the session stands; it is read anew only when its files changed."""
-        files, now = await asyncio.to_thread(self._written), time.time()
-        if self._snapshot is not None and files == self._files and now - self._read_at < _EVERY:
+        files, now, loop = await asyncio.to_thread(self._written), time.time(), asyncio.get_running_loop()
+        began = loop.time()
+        if self._snapshot is not None and files == self._files and began - self._read_at < _EVERY:
             return self._snapshot
         snapshot = await self._read()
-        settled = now - max(at for at, __ in files) / 1e9 > _GRAIN
-        self._files, self._read_at = (files, now) if settled else ((), now)
+        settled = abs(now - max(at for at, __ in files) / 1e9) > _GRAIN  # a clock may have gone back since
+        self._files, self._read_at = (files if settled else ()), began
         return snapshot
 
     async def _read(self) -> Snapshot:
-        async with open_read_only(self.setup.folder.checkpoints) as saver:
+        async with self._saver() as saver:
             values = await self._values(saver, "")
             head = await History(saver, self.id).head()
             if self._snapshot is None:
@@ -132,7 +133,13 @@ class Follower:
         )
         return self._snapshot
 
-    async def _values(self, saver: AsyncSqliteSaver, checkpoint_id: str) -> dict[str, Any]:
+    @asynccontextmanager
+    async def _saver(self) -> AsyncIterator[CheckedSaver]:
+        async with open_read_only(self.setup.folder.checkpoints, checked=self._checked) as saver:
+            self._checked = True
+            yield saver
+
+    async def _values(self, saver: CheckedSaver, checkpoint_id: str) -> dict[str, Any]:
         """Return the supervisor's state at a checkpoint, the head's when none is named."""
         artifacts = self.setup.folder.artifacts(self.setup.secrets)
         supervisor = TeamSupervisor(self.setup.planner, lambda: self.rules, artifacts, saver, self.setup.now)
@@ -144,13 +151,13 @@ class Follower:
 
     async def state_at(self, checkpoint_id: str) -> dict[str, Any]:
         """Return the supervisor's state at a checkpoint."""
-        async with open_read_only(self.setup.folder.checkpoints) as saver:
+        async with self._saver() as saver:
             return await self._values(saver, checkpoint_id)
 
     @asynccontextmanager
     async def reading(self) -> AsyncIterator[History]:
         """Read the session's checkpoints while the context lasts."""
-        async with open_read_only(self.setup.folder.checkpoints) as saver:
+        async with self._saver() as saver:
             yield History(saver, self.id)
 
     async def changed(self, since: Snapshot | None) -> Snapshot:
@@ -180,17 +187,17 @@ class Follower:
 
     async def checkpoints(self, limit: int, before: str = "") -> list[CheckpointInfo]:
         """See `SessionFace`."""
-        async with open_read_only(self.setup.folder.checkpoints) as saver:
+        async with self._saver() as saver:
             return await History(saver, self.id).page(limit, before)
 
     async def find_checkpoint(self, text: str) -> str:
         """See `SessionFace`."""
-        async with open_read_only(self.setup.folder.checkpoints) as saver:
+        async with self._saver() as saver:
             return await History(saver, self.id).find(text)
 
     async def steps(self, todo_id: str, limit: int) -> list[CheckpointInfo]:
         """See `SessionFace`."""
-        async with open_read_only(self.setup.folder.checkpoints) as saver:
+        async with self._saver() as saver:
             return await History(saver, self.id, run_thread(self.snapshot, todo_id)).page(limit)
 
     async def graph(self, todo_id: str, update: Mapping[str, Any] | None = None, at: str = "") -> GraphView:
@@ -201,7 +208,7 @@ class Follower:
 
     async def find_step(self, text: str) -> tuple[str, str]:
         """See `SessionFace`."""
-        async with open_read_only(self.setup.folder.checkpoints) as saver:
+        async with self._saver() as saver:
             return await History(saver, self.id).find_step(text)
 
     async def artifact(self, digest: str) -> dict[str, Any]:

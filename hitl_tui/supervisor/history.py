@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 import json
-import sqlite3
 from collections.abc import Sequence
 from typing import Any
-
-from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
 from hitl_tui.core.errors import StorageError, UnknownName
 from hitl_tui.core.names import clip
 from hitl_tui.supervisor.checkpointer import serializer
+from hitl_tui.supervisor.checksums import CHECKPOINT_COLUMNS
 from hitl_tui.supervisor.foreign import plain
 from hitl_tui.supervisor.graph import thread_of
 from hitl_tui.supervisor.moments import CheckpointInfo as CheckpointInfo
+from hitl_tui.supervisor.saver import CheckedSaver
 from hitl_tui.supervisor.state import GENERATE_RESPONSE
 
 _TRIGGER = "branch:to:"
 _START = "__start__"
+_PLACE = "(SELECT rowid FROM checkpoints WHERE thread_id = ? AND checkpoint_ns = '' AND checkpoint_id = ?)"
+"""Where a checkpoint stands in the order in which all were written."""
 
 
 class History:
@@ -30,7 +31,7 @@ class History:
         thread: a run's thread instead of the session's own.
     """
 
-    def __init__(self, saver: AsyncSqliteSaver, session_id: str, thread: str = "") -> None:
+    def __init__(self, saver: CheckedSaver, session_id: str, thread: str = "") -> None:
         self._saver = saver
         self._session = session_id
         self._thread = thread or thread_of(session_id)
@@ -46,14 +47,11 @@ class History:
         Raises:
             UnknownName: there is no such checkpoint; StorageError: it can't be read.
         """
-        sql = (
-            "SELECT type, checkpoint FROM checkpoints WHERE thread_id = ? AND checkpoint_ns = '' AND checkpoint_id = ?"
-        )
-        rows = await self._rows(sql, [self._thread, checkpoint_id])
+        rows = await self._checked("AND checkpoint_id = ?", [checkpoint_id])
         if not rows:
             raise UnknownName(f'There is no checkpoint "{clip(checkpoint_id)}"; /checkpoint list shows them.')
         try:
-            stored = plain.load(str(rows[0][0]), rows[0][1])
+            stored = plain.load(str(rows[0][2]), rows[0][3])
         except plain.Unreadable as error:
             raise StorageError(f"Checkpoint {clip(checkpoint_id)} can't be read: {error}.") from error
         channels = stored.get("channel_values", {}) if isinstance(stored, dict) else {}
@@ -65,45 +63,33 @@ class History:
 
         Args:
             limit: at most so many.
-            before: only ones older than this id; empty for the newest.
+            before: only ones written before this one; empty for the newest.
 
         Raises:
             StorageError: one of them can't be read.
         """
-        sql = (
-            "SELECT checkpoint_id, parent_checkpoint_id, type, checkpoint, metadata FROM checkpoints "
-            "WHERE thread_id = ? AND checkpoint_ns = ''"
-        )
-        values: list[Any] = [self._thread]
-        if before:
-            sql += " AND checkpoint_id < ?"
-            values.append(before)
-        sql += " ORDER BY checkpoint_id DESC LIMIT ?"
-        values.append(limit)
-        return self._infos(await self._rows(sql, values))
+        where, values = ("", []) if not before else (f"AND rowid < {_PLACE}", [self._thread, before])
+        return self._infos(await self._checked(f"{where} ORDER BY rowid DESC LIMIT ?", [*values, limit]))
 
     async def page_after(self, limit: int = 20, after: str = "") -> list[CheckpointInfo]:
         """Return the checkpoints that follow one, newest first like `page`.
 
         Args:
             limit: at most so many, those nearest to `after`.
-            after: only ones newer than this id; empty for the very first.
+            after: only ones written after this one; empty for the very first.
 
         Raises:
             StorageError: one of them can't be read.
         """
-        rows = await self._rows(
-            "SELECT checkpoint_id, parent_checkpoint_id, type, checkpoint, metadata FROM checkpoints "
-            "WHERE thread_id = ? AND checkpoint_ns = '' AND checkpoint_id > ? ORDER BY checkpoint_id LIMIT ?",
-            [self._thread, after, limit],
-        )
+        where, values = ("", []) if not after else (f"AND rowid > {_PLACE}", [self._thread, after])
+        rows = await self._checked(f"{where} ORDER BY rowid LIMIT ?", [*values, limit])
         return self._infos(rows[::-1])
 
     async def place(self, checkpoint_id: str) -> int:
         """Return which one a checkpoint is, counted from the first as 1."""
         rows = await self._rows(
-            "SELECT count(*) FROM checkpoints WHERE thread_id = ? AND checkpoint_ns = '' AND checkpoint_id <= ?",
-            [self._thread, checkpoint_id],
+            f"SELECT count(*) FROM checkpoints WHERE thread_id = ? AND checkpoint_ns = '' AND rowid <= {_PLACE}",  # noqa: S608 - constants
+            [self._thread, self._thread, checkpoint_id],
         )
         return int(rows[0][0])
 
@@ -113,14 +99,14 @@ class History:
         They are where restores went back: with the head they tell what is on the current line, and what was left.
         """
         rows = await self._rows(
-            "SELECT checkpoint_id, parent FROM (SELECT checkpoint_id, parent_checkpoint_id AS parent, "
-            "lag(checkpoint_id) OVER (ORDER BY checkpoint_id) AS previous FROM checkpoints "
-            "WHERE thread_id = ? AND checkpoint_ns = '') WHERE parent IS NOT previous ORDER BY checkpoint_id",
+            "SELECT checkpoint_id, parent FROM (SELECT rowid AS place, checkpoint_id, parent_checkpoint_id AS parent, "
+            "lag(checkpoint_id) OVER (ORDER BY rowid) AS previous FROM checkpoints "
+            "WHERE thread_id = ? AND checkpoint_ns = '') WHERE parent IS NOT previous ORDER BY place",
             [self._thread],
         )
         return [(str(row[0]), str(row[1] or "")) for row in rows]
 
-    def _infos(self, rows: Sequence[sqlite3.Row]) -> list[CheckpointInfo]:
+    def _infos(self, rows: Sequence[Sequence[Any]]) -> list[CheckpointInfo]:
         try:
             return [self._info(row) for row in rows]
         except (ValueError, TypeError, AttributeError) as error:
@@ -128,10 +114,7 @@ class History:
 
     async def head(self) -> str:
         """Return the id of the newest checkpoint, empty when there is none."""
-        rows = await self._rows(
-            "SELECT max(checkpoint_id) FROM checkpoints WHERE thread_id = ? AND checkpoint_ns = ''", [self._thread]
-        )
-        return str(rows[0][0] or "")
+        return await self._saver.newest(self._thread)
 
     async def find(self, text: str) -> str:
         """Return the id that a text names: the id, a unique prefix or a unique ending of it.
@@ -142,7 +125,7 @@ class History:
         rows = await self._rows(
             "SELECT checkpoint_id FROM checkpoints WHERE thread_id = ? AND checkpoint_ns = '' "
             "AND (substr(checkpoint_id, 1, ?) = ? OR substr(checkpoint_id, -?) = ?) "
-            "ORDER BY checkpoint_id DESC LIMIT 5",
+            "ORDER BY rowid DESC LIMIT 5",
             [self._thread, len(text), text, len(text), text],
         )
         found = [str(row[0]) for row in rows]
@@ -172,11 +155,22 @@ class History:
         )
         return int(rows[0][0])
 
-    async def _rows(self, sql: str, values: Sequence[Any]) -> list[sqlite3.Row]:
-        async with self._saver.conn.execute(sql, values) as cursor:
-            return list(await cursor.fetchall())
+    async def _rows(self, sql: str, values: Sequence[Any]) -> list[Any]:
+        return await self._saver.rows(sql, values)
 
-    def _info(self, row: sqlite3.Row) -> CheckpointInfo:
+    async def _checked(self, where: str, values: Sequence[Any]) -> list[tuple[Any, ...]]:
+        """Return id, parent, format, checkpoint and metadata of the thread's checkpoints, each as it was written."""
+        sql = (
+            f"SELECT {CHECKPOINT_COLUMNS}, {self._saver.column} FROM checkpoints "  # noqa: S608 - constants
+            f"WHERE thread_id = ? AND checkpoint_ns = '' {where}"
+        )
+        found = []
+        for *row, kept in await self._saver.rows(sql, [self._thread, *values]):
+            self._saver.check(row, kept)
+            found.append(tuple(row[2:]))
+        return found
+
+    def _info(self, row: Sequence[Any]) -> CheckpointInfo:
         checkpoint_id, parent, kind, blob, metadata = row
         checkpoint = self._serde.loads_typed((kind, blob))
         details = _metadata(metadata)

@@ -11,7 +11,7 @@ class CheckpointInfo:
     """One checkpoint.
 
     Args:
-        checkpoint_id: id; ids sort by time.
+        checkpoint_id: id; ids don't tell the order.
         parent_id: the checkpoint it came from; empty for the first.
         timestamp: ISO 8601, UTC.
         node: where the session stood: the node that runs next.

@@ -19,8 +19,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
-
 from hitl_tui.config.files import make_private
 from hitl_tui.core.board import Board
 from hitl_tui.core.errors import BadInput, HitlError, StorageError
@@ -37,6 +35,7 @@ from hitl_tui.supervisor.graph import TeamSupervisor, config_of
 from hitl_tui.supervisor.history import History
 from hitl_tui.supervisor.rebinding import Place, rebind, snapshot
 from hitl_tui.supervisor.restoring import go_back
+from hitl_tui.supervisor.saver import SessionSaver
 from hitl_tui.supervisor.setup import SessionSetup
 from hitl_tui.supervisor.staging import Staging, room_for
 from hitl_tui.supervisor.storage import SessionFolder, SessionInfo
@@ -196,7 +195,7 @@ async def _rest(setup: SessionSetup, by: str) -> None:
     name, ledger, now = setup.info.id, setup.ledger, setup.now
     branch = await ledger.branch(name)
     async with create_checkpointer(setup.folder.checkpoints) as saver:
-        assert isinstance(saver, AsyncSqliteSaver)
+        assert isinstance(saver, SessionSaver)
         supervisor = TeamSupervisor(
             setup.planner, lambda: setup.rules, setup.folder.artifacts(setup.secrets), saver, now
         )

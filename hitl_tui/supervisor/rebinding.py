@@ -19,24 +19,17 @@ from langgraph.checkpoint.serde.types import _DeltaSnapshot
 from hitl_tui.core.errors import BadInput, StorageError
 from hitl_tui.core.policy import Mode
 from hitl_tui.ledger.sqlite_reading import read_connection
+from hitl_tui.supervisor import checksums
 from hitl_tui.supervisor.checkpointer import check_file, create_checkpointer, serializer
+from hitl_tui.supervisor.checksums import CHECKPOINT_COLUMNS, COLUMN, WRITE_COLUMNS, check_of, checksum
 from hitl_tui.supervisor.graph import thread_of
 
 _UNREADABLE = (ValueError, TypeError, LookupError, AttributeError, RuntimeError)
 """What a checkpoint that isn't one of ours makes of its reader."""
 
-_READ_CHECKPOINTS = """SELECT thread_id, checkpoint_ns, checkpoint_id, parent_checkpoint_id, type, checkpoint, metadata
-    FROM checkpoints ORDER BY rowid"""
-_READ_WRITES = """SELECT thread_id, checkpoint_ns, checkpoint_id, task_id, task_path, idx, channel, type, value
-    FROM writes ORDER BY rowid"""
-_READ_HEAD = """SELECT type, checkpoint FROM checkpoints WHERE thread_id = ? AND checkpoint_ns = ''
-    ORDER BY checkpoint_id DESC LIMIT 1"""
-_WRITE_CHECKPOINT = """INSERT INTO checkpoints
-    (thread_id, checkpoint_ns, checkpoint_id, parent_checkpoint_id, type, checkpoint, metadata)
-    VALUES (?, ?, ?, ?, ?, ?, ?)"""
-_WRITE_WRITE = """INSERT INTO writes
-    (thread_id, checkpoint_ns, checkpoint_id, task_id, task_path, idx, channel, type, value)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"""
+_READ_HEAD = "WHERE thread_id = ? AND checkpoint_ns = '' ORDER BY rowid DESC LIMIT 1"
+_WRITE_CHECKPOINT = f"INSERT INTO checkpoints ({CHECKPOINT_COLUMNS}, {COLUMN}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"  # noqa: S608 - constants
+_WRITE_WRITE = f"INSERT INTO writes ({WRITE_COLUMNS}, {COLUMN}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"  # noqa: S608 - constants
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +37,7 @@ class Place:
     """How far the checkpoints of a session got.
 
     Args:
-        head: id of the newest checkpoint; empty when there is none.
+        head: id of the checkpoint written last; empty when there is none.
         branch, cursor: the highest branch and inbox event number in any of them.
     """
 
@@ -62,6 +55,7 @@ def snapshot(source: Path, target: Path) -> None:
     check_file(source)
     try:
         with closing(read_connection(source)) as db:
+            checksums.check_rows(db)
             db.execute("VACUUM INTO ?", (str(target),))
     except sqlite3.Error as error:
         raise StorageError(f"The checkpoints {source} can't be copied: {error}; nothing was changed.") from error
@@ -74,14 +68,18 @@ def check_rows(source: Path) -> None:
         BadInput: it doesn't.
     """
     try:
+        with closing(read_connection(source)) as db:
+            found = set(db.execute("SELECT type, name FROM sqlite_master WHERE sql <> ''"))
+    except (OSError, sqlite3.Error) as error:
+        raise BadInput("The checkpoints in it can't be read: they aren't a checkpoint database.") from error
+    if found - {("index", checksums.INDEX)} != {("table", "checkpoints"), ("table", "writes")}:
+        raise BadInput("The checkpoints in it aren't what a session keeps.")
+    try:
         check_file(source)
         with closing(read_connection(source)) as db:
-            found = {(kind, name) for kind, name in db.execute("SELECT type, name FROM sqlite_master WHERE sql <> ''")}
-            sound = db.execute("PRAGMA quick_check(1)").fetchone()[0]
+            checksums.check_rows(db)
     except (StorageError, sqlite3.Error) as error:
-        raise BadInput("The checkpoints in it can't be read: they aren't a checkpoint database.") from error
-    if found != {("table", "checkpoints"), ("table", "writes")} or sound != "ok":
-        raise BadInput("The checkpoints in it aren't what a session keeps.")
+        raise BadInput("The checkpoints in it are damaged.") from error
 
 
 async def rebind(source: Path, target: Path, old: str, new: str, *, mode: Mode | None = None) -> Place:
@@ -112,11 +110,25 @@ def cursor_of(source: Path, session: str) -> int:
     """
     try:
         with closing(read_connection(source)) as db:
-            row = db.execute(_READ_HEAD, (thread_of(session),)).fetchone()
-        control = serializer().loads_typed(row)["channel_values"].get("control") if row else None
+            row = next(_rows(db, "checkpoints", CHECKPOINT_COLUMNS, _READ_HEAD, thread_of(session)), None)
+        control = serializer().loads_typed((row[4], row[5]))["channel_values"].get("control") if row else None
         return int((control or {}).get("cursor", 0))
     except (sqlite3.Error, *_UNREADABLE) as error:
         raise StorageError(f"The checkpoints {source} can't be read: {error}.") from error
+
+
+def _rows(
+    db: sqlite3.Connection, table: str, columns: str, where: str = "ORDER BY rowid", *values: str
+) -> Iterator[list[Any]]:
+    """Yield rows, each as it was written.
+
+    Raises:
+        StorageError: one isn't.
+    """
+    column, fits = check_of(db)
+    for *row, kept in db.execute(f"SELECT {columns}, {column} FROM {table} {where}", values):  # noqa: S608 - constants
+        fits(row, kept)
+        yield row
 
 
 def _copy_rows(source: Path, target: Path, renaming: _Renaming) -> Place:
@@ -145,26 +157,26 @@ class _Renaming:
         self.place = Place()
 
     def checkpoints(self, db: sqlite3.Connection) -> Iterator[tuple[Any, ...]]:
-        rows = db.execute(_READ_CHECKPOINTS)
-        for thread, ns, checkpoint_id, parent, kind, blob, metadata in rows:
+        for thread, ns, checkpoint_id, parent, kind, blob, metadata in _rows(db, "checkpoints", CHECKPOINT_COLUMNS):
             if thread == thread_of(self.old) and not ns:
                 checkpoint = self._serde.loads_typed((kind, blob))
                 checkpoint["channel_values"] = self._state(checkpoint["channel_values"])
                 kind, blob = self._serde.dumps_typed(checkpoint)
                 self._learn(str(checkpoint_id), checkpoint["channel_values"].get("control") or {})
-            yield self._thread(thread), ns, checkpoint_id, parent, kind, blob, metadata
+            row = (self._thread(thread), ns, checkpoint_id, parent, kind, blob, metadata)
+            yield *row, checksum(row)
 
     def writes(self, db: sqlite3.Connection) -> Iterator[tuple[Any, ...]]:
-        rows = db.execute(_READ_WRITES)
-        for thread, ns, *place, channel, kind, value in rows:
+        for thread, ns, *place, channel, kind, value in _rows(db, "writes", WRITE_COLUMNS):
             if thread == thread_of(self.old) and channel in ("session_id", "todos"):
                 renamed = self._state({channel: self._serde.loads_typed((kind, value))})
                 kind, value = self._serde.dumps_typed(renamed[channel])
-            yield self._thread(thread), ns, *place, channel, kind, value
+            row = (self._thread(thread), ns, *place, channel, kind, value)
+            yield *row, checksum(row)
 
     def _learn(self, checkpoint_id: str, control: Mapping[str, Any]) -> None:
         self.place = Place(
-            max(self.place.head, checkpoint_id),
+            checkpoint_id,
             max(self.place.branch, int(control.get("branch", 0))),
             max(self.place.cursor, int(control.get("cursor", 0))),
         )

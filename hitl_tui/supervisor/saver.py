@@ -1,14 +1,16 @@
-"""`SessionSaver`: the SQLite saver of a process that owns its file.
+"""The SQLite savers of a session: `CheckedSaver` reads, `SessionSaver` is that of the process that owns the file.
 
-It is `AsyncSqliteSaver` with two differences that only an owner may have. Each operation is one statement, so one
-trip to the connection's thread instead of three to six. And the value of a delta channel at the checkpoint that was
-loaded last is kept: the next load replays what came since, not everything since the last snapshot.
+They are `AsyncSqliteSaver` with these differences. The newest checkpoint is the one written last, not the one with the
+largest id. Every row has a checksum. Each operation is one statement, so one trip to the connection's thread instead of
+three to six. And the owner's keeps the value of a delta channel at the checkpoint that was loaded last: the next load
+replays what came since, not everything since the last snapshot.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+import sqlite3
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,37 +30,67 @@ from langgraph.checkpoint.base import (
 from langgraph.checkpoint.serde.base import SerializerProtocol
 from langgraph.checkpoint.serde.types import _DeltaSnapshot
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
+from langgraph.checkpoint.sqlite.utils import search_where
 from langgraph.types import Overwrite
 
+from hitl_tui.core.errors import StorageError
+from hitl_tui.supervisor.checkpoint_ids import keep_ahead
+from hitl_tui.supervisor.checksums import CHECKPOINT_COLUMNS, COLUMN, WRITE_COLUMNS, Check, check, checksum
+
 Reducer = Callable[[Any, Sequence[Any]], Any]
+
+_WALK_AT_ONCE = 64
+"""Checkpoints that are gone back at once to find a delta channel's last whole value."""
 
 _LONGEST_WALK = 16
 """Checkpoints that are looked at between a remembered one and the one to load, before it is loaded from scratch."""
 
 _MOST_ROWS = 1000
-"""Rows of nine values that one statement takes: SQLite allows 32,766 values."""
+"""Rows of ten values that one statement takes: SQLite allows 32,766 values."""
 
-_LOAD = """SELECT 0, c.checkpoint_id, c.parent_checkpoint_id, c.type, c.checkpoint, c.metadata, NULL FROM checkpoints c
-    WHERE c.thread_id = :thread AND c.checkpoint_ns = :ns AND c.checkpoint_id = {chosen}
+_CHECKPOINT = "c.parent_checkpoint_id, c.type, c.checkpoint, c.metadata"
+_WRITE = "w.task_id, w.task_path, w.idx, w.channel, w.type, w.value"
+
+_LOAD = f"""SELECT 0, c.checkpoint_id, {_CHECKPOINT}, NULL, NULL, c.$sum FROM checkpoints c
+    WHERE c.thread_id = :thread AND c.checkpoint_ns = :ns AND c.checkpoint_id = {{chosen}}
     UNION ALL
-    SELECT 1, w.task_id, w.channel, w.type, w.value, w.task_path, w.idx FROM writes w
-    WHERE w.thread_id = :thread AND w.checkpoint_ns = :ns AND w.checkpoint_id = {chosen}"""
-_LOAD_NAMED = _LOAD.format(chosen=":id")
-_LOAD_NEWEST = _LOAD.format(
-    chosen="(SELECT max(checkpoint_id) FROM checkpoints WHERE thread_id = :thread AND checkpoint_ns = :ns)"
-)
+    SELECT 1, w.checkpoint_id, {_WRITE}, w.$sum FROM writes w
+    WHERE w.thread_id = :thread AND w.checkpoint_ns = :ns AND w.checkpoint_id = {{chosen}}"""  # noqa: S608 - constants
+_NEWEST = """SELECT checkpoint_id FROM checkpoints WHERE thread_id = :thread AND checkpoint_ns = :ns
+    ORDER BY rowid DESC LIMIT 1"""
 
-_WALK = """WITH RECURSIVE up(id, parent, type, blob, depth) AS (
-        SELECT checkpoint_id, parent_checkpoint_id, type, NULL, 0 FROM checkpoints
+_PUT = f"""INSERT INTO checkpoints ({CHECKPOINT_COLUMNS}, {COLUMN}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+    ON CONFLICT DO UPDATE SET parent_checkpoint_id = excluded.parent_checkpoint_id, type = excluded.type,
+    checkpoint = excluded.checkpoint, metadata = excluded.metadata, {COLUMN} = excluded.{COLUMN}"""  # noqa: S608 - constants
+"""A checkpoint that is written again keeps its place in the order."""
+
+_WALK = f"""WITH RECURSIVE up(id, parent, depth) AS (
+        SELECT checkpoint_id, parent_checkpoint_id, 0 FROM checkpoints
         WHERE thread_id = :thread AND checkpoint_ns = :ns AND checkpoint_id = :id
         UNION ALL
-        SELECT c.checkpoint_id, c.parent_checkpoint_id, c.type, c.checkpoint, up.depth + 1
+        SELECT c.checkpoint_id, c.parent_checkpoint_id, up.depth + 1
         FROM up CROSS JOIN checkpoints c ON c.checkpoint_id = up.parent
         WHERE c.thread_id = :thread AND c.checkpoint_ns = :ns AND up.id <> :known AND up.depth < :most)
-    SELECT up.id, up.type, up.blob, w.task_id, w.channel, w.type, w.value, w.task_path, w.idx
-    FROM up LEFT JOIN writes w ON w.thread_id = :thread AND w.checkpoint_ns = :ns AND w.checkpoint_id = up.id
-        AND w.channel = :channel
-    WHERE up.depth > 0 ORDER BY up.depth"""
+    SELECT up.id, {_CHECKPOINT}, c.$sum, {_WRITE}, w.$sum
+    FROM up CROSS JOIN checkpoints c ON c.thread_id = :thread AND c.checkpoint_ns = :ns AND c.checkpoint_id = up.id
+    LEFT JOIN writes w ON w.thread_id = :thread AND w.checkpoint_ns = :ns AND w.checkpoint_id = up.id
+        AND w.channel IN (SELECT value FROM json_each(:channels))
+    WHERE up.depth > 0 ORDER BY up.depth"""  # noqa: S608 - constants
+
+
+@dataclass(frozen=True, slots=True)
+class Ancestor:
+    """A checkpoint that another one came from.
+
+    Args:
+        id: which.
+        values: its channels' values.
+        writes: what was written from it on to the channels asked for, in order: task, channel, value.
+    """
+
+    id: str
+    values: Mapping[str, Any]
+    writes: Sequence[tuple[str, str, Any]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,11 +101,151 @@ class Remembered:
     value: Any
 
 
-class SessionSaver(AsyncSqliteSaver):
-    """Saver on a connection in autocommit mode (`isolation_level=None`), the only one that writes the file.
+class CheckedSaver(AsyncSqliteSaver):
+    """Saver on a file of ours, for reading: newest is what was written last, and damaged rows are never believed (T7).
+
+    LangGraph's own goes by ids, which are times of clocks; clocks go back.
 
     Args:
-        connection: an open aiosqlite connection.
+        connection: an open aiosqlite connection in autocommit mode.
+        serde: how values are kept.
+        column: what to select as a row's checksum.
+        check: checks a row against it.
+    """
+
+    def __init__(
+        self, connection: aiosqlite.Connection, *, serde: SerializerProtocol, column: str = COLUMN, check: Check = check
+    ) -> None:
+        super().__init__(connection, serde=serde)
+        self.is_setup = True
+        self.column = column
+        self.check = check
+        sums = (column.replace(COLUMN, f"c.{COLUMN}"), column.replace(COLUMN, f"w.{COLUMN}"))
+        self._load, self._walk = (_with_sums(text, *sums) for text in (_LOAD, _WALK))
+
+    async def rows(self, sql: str, values: Sequence[Any] | Mapping[str, Any] = ()) -> list[Any]:
+        """Return a statement's rows.
+
+        Raises:
+            StorageError: the file can't be read.
+        """
+        try:
+            return list(await self.conn.execute_fetchall(sql, values))  # type-checked by aiosqlite as a sequence
+        except sqlite3.Error as error:
+            raise unreadable(error) from error
+
+    async def aget_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
+        thread, ns = _place(config)
+        chosen = get_checkpoint_id(config)
+        values = {"thread": thread, "ns": ns, "id": chosen}
+        rows = await self.rows(self._load.format(chosen=":id" if chosen else f"({_NEWEST})"), values)
+        if not rows or rows[0][0] != 0:
+            return None
+        _, checkpoint_id, parent, kind, blob, metadata, _, _, kept = rows[0]
+        self.check((thread, ns, checkpoint_id, parent, kind, blob, metadata), kept)
+        for _, at, *write, kept in rows[1:]:
+            self.check((thread, ns, at, *write), kept)
+        if not chosen:
+            keep_ahead(checkpoint_id)
+        writes = sorted(rows[1:], key=lambda r: writes_sort_key(r[3], r[2], r[4]))
+        return CheckpointTuple(
+            config if chosen else _config(thread, ns, checkpoint_id),
+            self.serde.loads_typed((kind, blob)),
+            json.loads(metadata) if metadata is not None else {},
+            _config(thread, ns, parent) if parent else None,
+            [(w[2], w[5], self.serde.loads_typed((w[6], w[7]))) for w in writes],
+        )
+
+    async def alist(
+        self,
+        config: RunnableConfig | None,
+        *,
+        filter: dict[str, Any] | None = None,
+        before: RunnableConfig | None = None,
+        limit: int | None = None,
+    ) -> AsyncIterator[CheckpointTuple]:
+        where, values = search_where(config, filter)
+        bounds: list[Any] = []
+        if before is not None:
+            # It may be one of another namespace: what is asked for is what was written before it.
+            there = "thread_id = ? AND " if config is not None else ""
+            bounds = [str(config["configurable"]["thread_id"])] if config is not None else []
+            bounds.append(get_checkpoint_id(before))
+            bound = f"rowid < (SELECT rowid FROM checkpoints WHERE {there}checkpoint_id = ?)"  # noqa: S608 - constants
+            where = f"{where} AND {bound}" if where else f"WHERE {bound}"
+        sql = f"SELECT thread_id, checkpoint_ns, checkpoint_id FROM checkpoints {where} ORDER BY rowid DESC LIMIT ?"  # noqa: S608 - constants
+        # One by one: a list that is left half read holds nothing up.
+        for thread, ns, checkpoint_id in await self.rows(sql, [*values, *bounds, -1 if limit is None else limit]):
+            found = await self.aget_tuple(_config(thread, ns, checkpoint_id))
+            if found is not None:
+                yield found
+
+    async def aget_delta_channel_history(
+        self, *, config: RunnableConfig, channels: Sequence[str]
+    ) -> Mapping[str, DeltaChannelHistory]:
+        thread, ns = _place(config)
+        at = str(get_checkpoint_id(config) or await self.newest(thread, ns))
+        writes: dict[str, list[Sequence[tuple[str, str, Any]]]] = {channel: [] for channel in channels}
+        seeds: dict[str, Any] = {}
+        seen = {at}
+        missing = set(channels)
+        while missing:
+            found = await self.ancestors(thread, ns, at, sorted(missing), most=_WALK_AT_ONCE)
+            for ancestor in found:
+                if ancestor.id in seen:  # a chain that was made a loop
+                    found = []
+                    break
+                seen.add(ancestor.id)
+                at = ancestor.id
+                for channel in list(missing):
+                    writes[channel].append([w for w in ancestor.writes if w[1] == channel])
+                    if channel in ancestor.values:
+                        seeds[channel] = ancestor.values[channel]
+                        missing.discard(channel)
+            if len(found) < _WALK_AT_ONCE:
+                break
+        histories: dict[str, DeltaChannelHistory] = {}
+        for channel, parts in writes.items():
+            histories[channel] = {"writes": [w for part in reversed(parts) for w in part]}
+            if channel in seeds:
+                histories[channel]["seed"] = seeds[channel]
+        return histories
+
+    async def newest(self, thread: str, ns: str = "") -> str:
+        """Return the id of the checkpoint written last, empty when there is none."""
+        found = await self.rows(_NEWEST, {"thread": thread, "ns": ns})
+        return str(found[0][0]) if found else ""
+
+    async def ancestors(
+        self, thread: str, ns: str, checkpoint_id: str, channels: Sequence[str], *, most: int, known: str = ""
+    ) -> list[Ancestor]:
+        """Return what a checkpoint came from, nearest first, at most so many, and nothing before one that is known."""
+        values = {
+            "thread": thread, "ns": ns, "id": checkpoint_id, "known": known, "most": most,
+            "channels": json.dumps(list(channels)),
+        }  # fmt: skip
+        by_id: dict[str, list[Any]] = {}
+        for row in await self.rows(self._walk, values):
+            by_id.setdefault(row[0], []).append(row)
+        return [self._ancestor(thread, ns, rows) for rows in by_id.values()]
+
+    def _ancestor(self, thread: str, ns: str, rows: Sequence[Any]) -> Ancestor:
+        at, parent, kind, blob, metadata, kept = rows[0][:6]
+        self.check((thread, ns, at, parent, kind, blob, metadata), kept)
+        wrote = [row[6:] for row in rows if row[6] is not None]
+        for *write, kept in wrote:
+            self.check((thread, ns, at, *write), kept)
+        wrote.sort(key=lambda w: writes_sort_key(w[1], w[0], w[2]))
+        checkpoint = self.serde.loads_typed((kind, blob))
+        values = checkpoint.get("channel_values") or {}
+        return Ancestor(at, values, [(w[0], w[3], self.serde.loads_typed((w[4], w[5]))) for w in wrote])
+
+
+class SessionSaver(CheckedSaver):
+    """Saver of the process that owns the file, the only one that writes it.
+
+    Args:
+        connection: an open aiosqlite connection in autocommit mode (`isolation_level=None`).
         serde: how values are kept.
         reducers: delta channels to remember, with their reducers, which have to be pure.
         threads: how the ids of the threads begin whose channels these are.
@@ -92,23 +264,6 @@ class SessionSaver(AsyncSqliteSaver):
         self._threads = threads
         self._remembered: dict[tuple[str, str, str], Remembered] = {}
 
-    async def aget_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
-        thread, ns = _place(config)
-        chosen = get_checkpoint_id(config)
-        values = {"thread": thread, "ns": ns, "id": chosen}
-        rows = list(await self.conn.execute_fetchall(_LOAD_NAMED if chosen else _LOAD_NEWEST, values))
-        if not rows or rows[0][0] != 0:
-            return None
-        _, checkpoint_id, parent, kind, blob, metadata, _ = rows[0]
-        writes = sorted(rows[1:], key=lambda r: writes_sort_key(r[5], r[1], r[6]))
-        return CheckpointTuple(
-            config if chosen else _config(thread, ns, checkpoint_id),
-            self.serde.loads_typed((kind, blob)),
-            json.loads(metadata) if metadata is not None else {},
-            _config(thread, ns, parent) if parent else None,
-            [(task, channel, self.serde.loads_typed((kind, value))) for _, task, channel, kind, value, _, _ in writes],
-        )
-
     async def aput(
         self,
         config: RunnableConfig,
@@ -119,12 +274,9 @@ class SessionSaver(AsyncSqliteSaver):
         thread, ns = _place(config)
         kind, blob = self.serde.dumps_typed(checkpoint)
         details = json.dumps(get_checkpoint_metadata(config, metadata), ensure_ascii=False).encode("utf-8", "ignore")
+        row = (thread, ns, checkpoint["id"], config["configurable"].get("checkpoint_id"), kind, blob, details)
         async with self.lock:
-            await self.conn.execute_fetchall(
-                "INSERT OR REPLACE INTO checkpoints (thread_id, checkpoint_ns, checkpoint_id, parent_checkpoint_id,"
-                " type, checkpoint, metadata) VALUES (?, ?, ?, ?, ?, ?, ?)",
-                (thread, ns, checkpoint["id"], config["configurable"].get("checkpoint_id"), kind, blob, details),
-            )
+            await self.rows(_PUT, (*row, checksum(row)))
         return _config(thread, ns, checkpoint["id"])
 
     async def aput_writes(
@@ -136,10 +288,11 @@ class SessionSaver(AsyncSqliteSaver):
         checkpoint_id = str(config["configurable"]["checkpoint_id"])
         otherwise = "REPLACE" if all(w[0] in WRITES_IDX_MAP for w in writes) else "IGNORE"
         place = thread, ns, checkpoint_id, task_id, task_path
-        rows = [
+        unsealed = [
             (*place, WRITES_IDX_MAP.get(channel, number), channel, *self.serde.dumps_typed(value))
             for number, (channel, value) in enumerate(writes)
         ]
+        rows = [(*row, checksum(row)) for row in unsealed]
         async with self.lock:
             if len(rows) <= _MOST_ROWS:
                 await self._insert(otherwise, rows)
@@ -149,7 +302,7 @@ class SessionSaver(AsyncSqliteSaver):
     async def _insert_all(self, otherwise: str, rows: Sequence[tuple[Any, ...]]) -> None:
         """Write more rows than one statement takes, all or none: a task with some of its writes would count as done."""
         try:
-            await self.conn.execute_fetchall("BEGIN IMMEDIATE")
+            await self.rows("BEGIN IMMEDIATE")
             for start in range(0, len(rows), _MOST_ROWS):
                 await self._insert(otherwise, rows[start : start + _MOST_ROWS])
         except BaseException:
@@ -158,9 +311,9 @@ class SessionSaver(AsyncSqliteSaver):
         await self.conn.commit()
 
     async def _insert(self, otherwise: str, rows: Sequence[tuple[Any, ...]]) -> None:
-        await self.conn.execute_fetchall(
-            f"INSERT OR {otherwise} INTO writes (thread_id, checkpoint_ns, checkpoint_id, task_id, task_path, idx,"  # noqa: S608
-            f" channel, type, value) VALUES {', '.join(['(?, ?, ?, ?, ?, ?, ?, ?, ?)'] * len(rows))}",
+        await self.rows(
+            f"INSERT OR {otherwise} INTO writes ({WRITE_COLUMNS}, {COLUMN})"  # noqa: S608 - constants
+            f" VALUES {', '.join(['(?, ?, ?, ?, ?, ?, ?, ?, ?, ?)'] * len(rows))}",
             [value for row in rows for value in row],
         )
 
@@ -194,31 +347,19 @@ class SessionSaver(AsyncSqliteSaver):
         """Return a channel's history from the remembered checkpoint on; None when that isn't a near ancestor."""
         if checkpoint_id == kept.checkpoint_id:
             return {"seed": _DeltaSnapshot(kept.value), "writes": []}
-        values = {
-            "thread": thread, "ns": ns, "id": checkpoint_id, "known": kept.checkpoint_id, "channel": channel,
-            "most": _LONGEST_WALK,
-        }  # fmt: skip
-        by_id: dict[str, list[Any]] = {}
-        for row in await self.conn.execute_fetchall(_WALK, values):
-            by_id.setdefault(row[0], []).append(row)
-        writes: list[list[Any]] = []
-        for ancestor, rows in by_id.items():
-            writes.append(
-                [
-                    (task, name, self.serde.loads_typed((kind, value)))
-                    for _, _, _, task, name, kind, value, path, number in sorted(
-                        (r for r in rows if r[3] is not None), key=lambda r: writes_sort_key(r[7], r[3], r[8])
-                    )
-                ]
-            )
+        found = await self.ancestors(thread, ns, checkpoint_id, [channel], most=_LONGEST_WALK, known=kept.checkpoint_id)
+        writes: list[Sequence[tuple[str, str, Any]]] = []
+        for ancestor in found:
+            writes.append(ancestor.writes)
             # A snapshot ends the walk also before the remembered checkpoint: on a fork the writes beyond it belong
             # to another branch.
-            stored = self.serde.loads_typed((rows[0][1], rows[0][2])).get("channel_values") or {}
-            if channel in stored:
-                return {"seed": stored[channel], "writes": [w for part in reversed(writes) for w in part]}
-            if ancestor == kept.checkpoint_id:
+            if channel in ancestor.values:
+                seed = ancestor.values[channel]
+            elif ancestor.id == kept.checkpoint_id:
                 seed = _DeltaSnapshot(kept.value)
-                return {"seed": seed, "writes": [w for part in reversed(writes) for w in part]}
+            else:
+                continue
+            return {"seed": seed, "writes": [w for part in reversed(writes) for w in part]}
         return None
 
     def _remember(
@@ -235,6 +376,20 @@ class SessionSaver(AsyncSqliteSaver):
         value = reducer(seed.value, values) if values else seed.value
         self._remembered[thread, ns, channel] = Remembered(checkpoint_id, value)
         return {"seed": _DeltaSnapshot(value), "writes": []}
+
+
+def unreadable(error: sqlite3.Error) -> StorageError:
+    """Return the sentence for what SQLite says of a checkpoint file."""
+    code = (getattr(error, "sqlite_errorcode", 0) or 0) & 0xFF
+    if code in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR):
+        return StorageError(f"The checkpoints can't be written or read ({error}): is the disk full?")
+    if code == sqlite3.SQLITE_CORRUPT:
+        return StorageError("The checkpoints are damaged; put back a copy of the file, or import an export.")
+    return StorageError(f"The checkpoints can't be used: {error}.")
+
+
+def _with_sums(statement: str, of_checkpoint: str, of_write: str) -> str:
+    return statement.replace("c.$sum", of_checkpoint).replace("w.$sum", of_write)
 
 
 def _place(config: RunnableConfig) -> tuple[str, str]:

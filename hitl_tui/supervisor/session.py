@@ -16,8 +16,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
-
 from hitl_tui.core.board import Board, LazyTodos, Rules
 from hitl_tui.core.errors import HitlError, StorageError
 from hitl_tui.core.events import Event, EventKind
@@ -41,6 +39,7 @@ from hitl_tui.supervisor.record import check_record, created
 from hitl_tui.supervisor.restoring import go_back, left_head
 from hitl_tui.supervisor.runs import LocalDispatcher
 from hitl_tui.supervisor.runspec import RunServices, RunSpec
+from hitl_tui.supervisor.saver import SessionSaver
 from hitl_tui.supervisor.setup import SessionSetup
 from hitl_tui.supervisor.snapshot import Snapshot
 from hitl_tui.teams.contract import TeamResult
@@ -54,7 +53,7 @@ _POLL, _POLL_AT_REST, _LIVELY = 0.1, 0.25, 10.0
 class Session:
     """One session, owned by this process. Use `Session.open`."""
 
-    def __init__(self, setup: SessionSetup, saver: AsyncSqliteSaver, activity: ActivityStream) -> None:
+    def __init__(self, setup: SessionSetup, saver: SessionSaver, activity: ActivityStream) -> None:
         self.setup = setup
         self.activity = activity
         self.artifacts: ArtifactStore = setup.folder.artifacts(setup.secrets)
@@ -112,7 +111,7 @@ class Session:
         async with AsyncExitStack() as stack:
             stack.enter_context(setup.folder.own())
             saver = await stack.enter_async_context(create_checkpointer(setup.folder.checkpoints))
-            assert isinstance(saver, AsyncSqliteSaver)
+            assert isinstance(saver, SessionSaver)
             activity = ActivityStream(setup.folder.activity, setup.now, setup.secrets)
             await asyncio.to_thread(activity.recall)
             session = cls(setup, saver, activity)

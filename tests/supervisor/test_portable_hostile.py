@@ -161,7 +161,11 @@ async def test_a_database_that_could_act_is_refused(
 async def test_checkpoints_that_cannot_be_read_are_refused(
     values: str, ann: Person, members: Members, tmp_path: Path
 ) -> None:
-    changed = database(members, tmp_path, f"UPDATE checkpoints SET {values} WHERE thread_id = 'session_s1'")
+    damage = f"UPDATE checkpoints SET {values} WHERE thread_id = 'session_s1'"
+    changed = database(members, tmp_path, damage)
+    assert "are damaged" in await refused(ann, pack(tmp_path / "damaged.zip", changed))
+    bare = ("UPDATE checkpoints SET checksum = NULL", "PRAGMA user_version = 1")  # as one from before they had any
+    changed = database(members, tmp_path, damage, *bare)
     with pytest.raises(HitlError, match="can't be"):
         await ann.bench.import_(pack(tmp_path / "changed.zip", changed))
     assert ann.bench.data.ids() == ["s1"]

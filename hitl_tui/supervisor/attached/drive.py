@@ -42,6 +42,7 @@ from hitl_tui.supervisor.attached.printing import printed_to
 from hitl_tui.supervisor.attached.store import open_saver
 from hitl_tui.supervisor.attached.stretches import RUN, Stretch, Told, next_stretch, questions, stops_of
 from hitl_tui.supervisor.attached.view import GraphView, check_update, view_of
+from hitl_tui.supervisor.checkpoint_ids import keep_ahead_of
 from hitl_tui.supervisor.graph import STRICT_RESUME
 from hitl_tui.supervisor.runspec import RunServices, RunSpec
 from hitl_tui.teams.contract import TeamResult
@@ -191,8 +192,10 @@ class GraphRunner:
         if not goes_on:
             refuse_changed_code(approved, loaded.programs)
         if spec.step.get("checkpoint_id") and not told.began:  # again would drop what was asked since
+            keep_ahead_of(await graph.aget_state(config, subgraphs=True))
             await self._go_back(graph, config, spec)
         state = await graph.aget_state(config, subgraphs=True)
+        keep_ahead_of(state)
         gone = await vanished(graph, state, [i for i in told.interrupts if told.fresh(i)])
         if gone:
             names = one_line(", ".join(gone), 200)

@@ -13,7 +13,7 @@ from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
 from hitl_tui.core.errors import StorageError
-from hitl_tui.supervisor.checkpointer import serializer
+from hitl_tui.supervisor.checkpointer import create_checkpointer, is_ours, serializer
 
 
 @asynccontextmanager
@@ -31,6 +31,10 @@ async def open_saver(uri: str) -> AsyncIterator[BaseCheckpointSaver[str]]:
             yield saver
         return
     path = await asyncio.to_thread(_file, uri)
+    if await asyncio.to_thread(is_ours, path):
+        async with create_checkpointer(path) as ours:
+            yield ours
+        return
     try:
         connection = await aiosqlite.connect(path, timeout=10)
     except sqlite3.Error as error:

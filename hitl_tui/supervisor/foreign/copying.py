@@ -18,6 +18,7 @@ import ormsgpack
 from hitl_tui.config.files import make_private
 from hitl_tui.core.errors import StorageError, UnknownName
 from hitl_tui.core.safe_text import one_line, safe_text
+from hitl_tui.supervisor.checksums import CHECKPOINT_COLUMNS, COLUMN, WRITE_COLUMNS, checksum, prepare
 from hitl_tui.supervisor.foreign.database import Database, Row, Stored
 from hitl_tui.supervisor.foreign.rows import metadata_of
 from hitl_tui.supervisor.foreign.statements import Statements
@@ -25,17 +26,6 @@ from hitl_tui.supervisor.foreign.statements import Statements
 MOST = 100_000
 """Checkpoints that are copied at most."""
 _BATCH = 50
-_TABLES = """
-CREATE TABLE checkpoints (
-    thread_id TEXT NOT NULL, checkpoint_ns TEXT NOT NULL DEFAULT '', checkpoint_id TEXT NOT NULL,
-    parent_checkpoint_id TEXT, type TEXT, checkpoint BLOB, metadata BLOB,
-    PRIMARY KEY (thread_id, checkpoint_ns, checkpoint_id));
-CREATE TABLE writes (
-    thread_id TEXT NOT NULL, checkpoint_ns TEXT NOT NULL DEFAULT '', checkpoint_id TEXT NOT NULL,
-    task_id TEXT NOT NULL, task_path TEXT NOT NULL DEFAULT '', idx INTEGER NOT NULL, channel TEXT NOT NULL,
-    type TEXT, value BLOB,
-    PRIMARY KEY (thread_id, checkpoint_ns, checkpoint_id, task_id, idx));
-"""
 
 
 async def copy_thread(database: Database, thread: str, checkpoint_id: str, target: Path) -> int:
@@ -107,18 +97,24 @@ class _Copier:
             chain: checkpoints of the graph itself.
             again: the one from which everything runs again; empty for none.
         """
-        count = await self._copy_space(connection, "", list(chain), again)
         allowed = set(chain) - {again}
         spaces = await self._database.rows(self._sql.namespaces, {"thread": self._thread, "limit": MOST})
+        inside: dict[str, list[tuple[str, str]]] = {}
         for ns in (str(row[0]) for row in spaces if row[0]):
-            inside = await self._all_in(ns, allowed)
-            count += await self._copy_space(connection, ns, inside, "")
+            for root, checkpoint_id in await self._all_in(ns, allowed):
+                inside.setdefault(root, []).append((ns, checkpoint_id))
+        # In the order they were written, which tells the newest: each with what ran from it in subgraphs.
+        count = 0
+        for checkpoint_id in reversed(chain):
+            for ns, one in (("", checkpoint_id), *inside.get(checkpoint_id, ())):
+                await self._copy_one(connection, ns, one, again)
+                count += 1
         await asyncio.to_thread(connection.commit)
         return count
 
-    async def _all_in(self, ns: str, allowed: set[str]) -> list[str]:
-        """Return the checkpoints of a subgraph that ran from these checkpoints of the graph."""
-        found: list[str] = []
+    async def _all_in(self, ns: str, allowed: set[str]) -> list[tuple[str, str]]:
+        """Return the checkpoints of a subgraph that ran from these checkpoints of the graph: from which, and which."""
+        found: list[tuple[str, str]] = []
         last = ""
         while True:
             place = {"thread": self._thread, "ns": ns, "than": last, "limit": 500, "most": 0}
@@ -127,32 +123,32 @@ class _Copier:
                 parents = metadata_of(row[2]).get("parents")
                 root = parents.get("") if isinstance(parents, Mapping) else None
                 if root in allowed:
-                    found.append(str(row[0]))
+                    found.append((str(root), str(row[0])))
             if len(rows) < 500:
                 return found
             last = str(rows[-1][0])
 
-    async def _copy_space(self, connection: sqlite3.Connection, ns: str, ids: Sequence[str], again: str) -> int:
-        for checkpoint_id in ids:
-            place = {"thread": self._thread, "ns": ns, "id": checkpoint_id, "most": 0, "limit": MOST}
-            (row,) = await self._database.rows(self._sql.one, place)
-            stored, beside = await self._database.whole(self._thread, ns, checkpoint_id)
-            if stored is None:
-                raise StorageError(f"Checkpoint {_shown(checkpoint_id)} was removed while it was copied.")
-            writes = [] if checkpoint_id == again else await self._database.rows(self._sql.writes, place)
-            await asyncio.to_thread(self._put, connection, ns, row, whole_of(stored, beside), writes)
-        return len(ids)
+    async def _copy_one(self, connection: sqlite3.Connection, ns: str, checkpoint_id: str, again: str) -> None:
+        place = {"thread": self._thread, "ns": ns, "id": checkpoint_id, "most": 0, "limit": MOST}
+        (row,) = await self._database.rows(self._sql.one, place)
+        stored, beside = await self._database.whole(self._thread, ns, checkpoint_id)
+        if stored is None:
+            raise StorageError(f"Checkpoint {_shown(checkpoint_id)} was removed while it was copied.")
+        left = not ns and checkpoint_id == again
+        writes = [] if left else await self._database.rows(self._sql.writes, place)
+        await asyncio.to_thread(self._put, connection, ns, row, whole_of(stored, beside), writes)
 
     def _put(self, connection: sqlite3.Connection, ns: str, row: Row, stored: Stored, writes: Sequence[Row]) -> None:
         metadata = row[2] if isinstance(row[2], (bytes, str)) or row[2] is None else json.dumps(row[2])
+        checkpoint = (self._thread, ns, str(row[0]), row[1], stored.kind, stored.data, _bytes(metadata))
         connection.execute(
-            "INSERT INTO checkpoints VALUES (?, ?, ?, ?, ?, ?, ?)",
-            (self._thread, ns, str(row[0]), row[1], stored.kind, stored.data, _bytes(metadata)),
+            f"INSERT INTO checkpoints ({CHECKPOINT_COLUMNS}, {COLUMN}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",  # noqa: S608 - constants
+            (*checkpoint, checksum(checkpoint)),
         )
+        rows = [(self._thread, ns, w[0], w[1], w[2] or "", w[3], w[4], w[5], w[6]) for w in writes]
         connection.executemany(
-            "INSERT INTO writes (thread_id, checkpoint_ns, checkpoint_id, task_id, task_path, idx, channel, type,"
-            " value) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            [(self._thread, ns, w[0], w[1], w[2] or "", w[3], w[4], w[5], w[6]) for w in writes],
+            f"INSERT INTO writes ({WRITE_COLUMNS}, {COLUMN}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",  # noqa: S608 - constants
+            [(*row, checksum(row)) for row in rows],
         )
 
 
@@ -210,7 +206,7 @@ def _created(target: Path) -> sqlite3.Connection:
         pass
     target.chmod(0o600)
     connection = sqlite3.connect(target, check_same_thread=False)
-    connection.executescript(_TABLES)
+    prepare(connection)
     return connection
 
 

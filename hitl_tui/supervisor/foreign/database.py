@@ -22,12 +22,14 @@ class Dialect:
         head: three columns over a row `c` of checkpoints: format, the checkpoint without its larger values (null
             when it has more than `:most` bytes), its bytes.
         ids: relation of `id`: the texts of parameter `:ids`.
+        ordered: rows of `checkpoints` have a `rowid` that tells in what order they were written, as in our own files.
     """
 
     checkpoints: str
     writes: str
     head: str
     ids: str
+    ordered: bool = False
 
 
 @dataclass(frozen=True, slots=True)

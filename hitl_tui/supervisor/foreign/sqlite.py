@@ -28,6 +28,8 @@ _COLUMNS = {"thread_id", "checkpoint_ns", "checkpoint_id", "parent_checkpoint_id
 _WRITES = {"thread_id", "checkpoint_ns", "checkpoint_id", "task_id", "idx", "channel", "type", "value"}
 _OLD = {"thread_id", "thread_ts", "parent_ts", "checkpoint"}
 """Columns of LangGraph before 0.2."""
+_OURS = (1, 2)
+"""Formats of our own files: in them the newest checkpoint is the one written last, whatever its id."""
 _DEFAULTS = {"checkpoint_ns": "''", "type": "NULL", "metadata": "NULL", "task_path": "''", "idx": "0"}
 
 
@@ -176,6 +178,7 @@ def _read_schema(connection: sqlite3.Connection, path: Path) -> tuple[tuple[str,
         writes=_writes(writes),
         head="c.type, CASE WHEN length(c.checkpoint) <= :most THEN c.checkpoint END, length(c.checkpoint)",
         ids="(SELECT value AS id FROM json_each(:ids))",
+        ordered=kept == "checkpoints" and connection.execute("PRAGMA user_version").fetchone()[0] in _OURS,
     )
 
 

@@ -14,8 +14,17 @@ _ROW = "SELECT c.checkpoint_id, c.parent_checkpoint_id, c.metadata, $head FROM $
 _KEYS = {"id": "i.id", "thread": "threads.id"}
 _WROTE = "w.checkpoint_id, w.task_id, w.task_path, w.idx, w.channel, w.type"
 _WRITES = "FROM $w w WHERE w.thread_id = :thread AND w.checkpoint_ns = :ns"
-_ASKED = "$writes AND w.channel = '__interrupt__' AND w.checkpoint_id"
-_LAST = "(SELECT max(c.checkpoint_id) FROM $c c WHERE c.thread_id = $of AND c.checkpoint_ns = '')"
+_ASKED = (
+    "SELECT (SELECT c.checkpoint_id FROM $c c WHERE $place AND $at $beyond $at_id AND EXISTS (SELECT 1 $writes"
+    " AND w.channel = '__interrupt__' AND w.checkpoint_id = c.checkpoint_id) ORDER BY $at $way LIMIT 1)"
+)
+_LAST = "(SELECT c.checkpoint_id FROM $c c WHERE c.thread_id = $of AND c.checkpoint_ns = '' ORDER BY $at DESC LIMIT 1)"
+_END = (
+    "(SELECT c.checkpoint_id FROM $c c WHERE c.thread_id = $of AND c.checkpoint_ns = $space ORDER BY $at $way LIMIT 1)"
+)
+_IN_ORDER = (
+    "coalesce((SELECT rowid FROM $c WHERE thread_id = :thread AND checkpoint_ns = :ns AND checkpoint_id = $of), 0)"
+)
 
 # From one thread to the next by the key: it takes as long as there are threads, however many checkpoints each has.
 _THREADS = """WITH RECURSIVE threads(id) AS (
@@ -35,13 +44,12 @@ _NAMESPACES = """WITH RECURSIVE spaces(ns) AS (
         (SELECT c.metadata FROM $c c
             WHERE c.thread_id = :thread AND c.checkpoint_ns = l.ns AND c.checkpoint_id = l.first)
     FROM (SELECT ns,
-        (SELECT max(c.checkpoint_id) FROM $c c WHERE c.thread_id = :thread AND c.checkpoint_ns = spaces.ns) AS last,
-        (SELECT min(c.checkpoint_id) FROM $c c WHERE c.thread_id = :thread AND c.checkpoint_ns = spaces.ns) AS first
+        $last_of_space AS last, $first_of_space AS first
         FROM spaces WHERE ns IS NOT NULL LIMIT :limit) l ORDER BY l.first"""
 
 _FIRSTS = (
     "SELECT c.thread_id, c.checkpoint_id, $head FROM (SELECT i.id AS id,"
-    " (SELECT min(c.checkpoint_id) FROM $c c WHERE c.thread_id = i.id AND c.checkpoint_ns = '') AS first FROM $ids i) f"
+    " $first_of_id AS first FROM $ids i) f"
     " JOIN $c c ON c.thread_id = f.id AND c.checkpoint_ns = '' AND c.checkpoint_id = f.first"
 )
 
@@ -54,9 +62,9 @@ _WAITING = (
 )
 
 _TURNS = (
-    "SELECT id, parent FROM (SELECT c.checkpoint_id AS id, c.parent_checkpoint_id AS parent,"
-    " lag(c.checkpoint_id) OVER (ORDER BY c.checkpoint_id) AS previous FROM $c c WHERE $place) t"
-    " WHERE coalesce(parent, '') <> coalesce(previous, '') ORDER BY id LIMIT :limit"
+    "SELECT id, parent FROM (SELECT c.checkpoint_id AS id, c.parent_checkpoint_id AS parent, $at AS place,"
+    " lag(c.checkpoint_id) OVER (ORDER BY $at) AS previous FROM $c c WHERE $place) t"
+    " WHERE coalesce(parent, '') <> coalesce(previous, '') ORDER BY place LIMIT :limit"
 )
 
 # CROSS JOIN keeps SQLite from reading the whole thread at each step.
@@ -81,8 +89,16 @@ class Statements:
         self._parts = {"c": dialect.checkpoints, "w": dialect.writes, "ids": dialect.ids, "head": dialect.head}
         self._parts |= {"place": _PLACE, "wrote": _WROTE}
         fill = self._filled
+        # The newest is what was written last where the store tells, else what has the largest id.
+        self._parts["at"] = "c.rowid" if dialect.ordered else "c.checkpoint_id"
+        for name in ("id", "than"):
+            self._parts[f"at_{name}"] = fill(_IN_ORDER, of=f":{name}") if dialect.ordered else f":{name}"
         self._parts |= {"threads": fill(_THREADS), "row": fill(_ROW), "writes": fill(_WRITES)}
-        self._parts["asked"] = fill(_ASKED)
+        self._parts |= {
+            "last_of_space": fill(_END, of=":thread", space="spaces.ns", way="DESC"),
+            "first_of_space": fill(_END, of=":thread", space="spaces.ns", way="ASC"),
+            "first_of_id": fill(_END, of="i.id", space="''", way="ASC"),
+        }
         self._parts |= {f"last_of_{name}": fill(_LAST, of=key) for name, key in _KEYS.items()}
         self.thread_count = fill("$threads SELECT count(*) FROM threads WHERE id IS NOT NULL")
         self.threads = fill(
@@ -106,26 +122,25 @@ class Statements:
             "$threads SELECT id FROM threads WHERE id IS NOT NULL AND substr(id, 1, :length) = :text LIMIT 5"
         )
         self.namespaces = fill(_NAMESPACES)
-        self.newest = fill("$row ORDER BY c.checkpoint_id DESC LIMIT :limit")
-        self.older = fill("$row AND c.checkpoint_id < :than ORDER BY c.checkpoint_id DESC LIMIT :limit")
-        self.newer = fill("$row AND c.checkpoint_id > :than ORDER BY c.checkpoint_id LIMIT :limit")
+        self.newest = fill("$row ORDER BY $at DESC LIMIT :limit")
+        self.older = fill("$row AND $at < $at_than ORDER BY $at DESC LIMIT :limit")
+        self.newer = fill("$row AND $at > $at_than ORDER BY $at LIMIT :limit")
         self.one = fill("$row AND c.checkpoint_id = :id")
-        self.head = fill("SELECT max(c.checkpoint_id) FROM $c c WHERE $place")
+        self.head = fill("SELECT (SELECT c.checkpoint_id FROM $c c WHERE $place ORDER BY $at DESC LIMIT 1)")
         self.children = fill(
-            "SELECT c.checkpoint_id FROM $c c WHERE $place AND c.checkpoint_id > :id AND c.parent_checkpoint_id = :id"
-            " LIMIT 1"
+            "SELECT c.checkpoint_id FROM $c c WHERE $place AND $at > $at_id AND c.parent_checkpoint_id = :id LIMIT 1"
         )
         self.count = fill("SELECT count(*) FROM $c c WHERE $place")
-        self.place = fill("SELECT count(*) FROM $c c WHERE $place AND c.checkpoint_id <= :id")
+        self.place = fill("SELECT count(*) FROM $c c WHERE $place AND $at <= $at_id")
         self.turns = fill(_TURNS)
         self.find = fill(
             "SELECT c.checkpoint_id FROM $c c WHERE $place AND (substr(c.checkpoint_id, 1, :length) = :text"
             " OR substr(c.checkpoint_id, length(c.checkpoint_id) - :length + 1) = :text)"
-            " ORDER BY c.checkpoint_id DESC LIMIT 5"
+            " ORDER BY $at DESC LIMIT 5"
         )
         self.signals = fill(
             "SELECT $wrote, CASE WHEN length(w.value) <= :most THEN w.value END $writes"
-            " AND w.checkpoint_id BETWEEN :first AND :last AND w.channel IN ('__interrupt__', '__error__')"
+            " AND w.checkpoint_id IN (SELECT i.id FROM $ids i) AND w.channel IN ('__interrupt__', '__error__')"
         )
         self.routes = fill(
             "SELECT w.checkpoint_id, w.channel, w.type, CASE WHEN w.channel = '__pregel_tasks' THEN w.value END $writes"
@@ -133,8 +148,8 @@ class Statements:
         )
         self.written = fill("SELECT count(*) $writes AND w.checkpoint_id = :id")
         self.writes = fill("SELECT $wrote, w.value $writes AND w.checkpoint_id = :id LIMIT :limit")
-        self.asked_before = fill("SELECT max(w.checkpoint_id) $asked < :id")
-        self.asked_after = fill("SELECT min(w.checkpoint_id) $asked > :id")
+        self.asked_before = fill(_ASKED, beyond="<", way="DESC")
+        self.asked_after = fill(_ASKED, beyond=">", way="ASC")
         self.walk = fill(_WALK)
         self.channel_writes = fill(
             "SELECT $wrote, w.value $writes AND w.channel = :channel"

@@ -243,7 +243,8 @@ class Store:
     async def _listed(self, thread: str, ns: str, rows: Sequence[Row]) -> list[CheckpointInfo]:
         if not rows:
             return []
-        place = {"thread": thread, "ns": ns, "most": _SMALL, "first": str(rows[-1][0]), "last": str(rows[0][0])}
+        ids = self._database.ids([str(row[0]) for row in rows])
+        place = {"thread": thread, "ns": ns, "most": _SMALL, "ids": ids}
         signals: dict[str, Write] = {}
         for row in await self._database.rows(self._sql.signals, place):
             write = write_of(row)
