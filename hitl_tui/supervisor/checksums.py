@@ -96,9 +96,11 @@ def check_structure(db: sqlite3.Connection, path: Path) -> None:
     Raises:
         StorageError: it is damaged.
     """
-    whole = str(db.execute("PRAGMA integrity_check(1)").fetchone()[0]) if has_our_tables(db) else "other tables"
-    if whole != "ok":
-        raise StorageError(f"The checkpoints {path} are damaged ({whole[:200]}); nothing was changed.", help=_DO)
+    if not has_our_tables(db):
+        raise StorageError(f"The checkpoints {path} are damaged: its tables aren't ours; nothing was changed.", help=_DO)
+    found = str(db.execute("PRAGMA integrity_check(1)").fetchone()[0])
+    if found != "ok":
+        raise StorageError(f"The checkpoints {path} are damaged ({found[:200]}); nothing was changed.", help=_DO)
 
 
 def check_rows(db: sqlite3.Connection) -> None:

@@ -68,8 +68,9 @@ class History:
         Raises:
             StorageError: one of them can't be read.
         """
-        where, values = ("", []) if not before else (f"AND rowid < {_PLACE}", [self._thread, before])
-        return self._infos(await self._checked(f"{where} ORDER BY rowid DESC LIMIT ?", [*values, limit]))
+        values = [self._thread, before] if before else []
+        sql = " ".join(("AND rowid <", _PLACE) if before else ()) + " ORDER BY rowid DESC LIMIT ?"
+        return self._infos(await self._checked(sql, [*values, limit]))
 
     async def page_after(self, limit: int = 20, after: str = "") -> list[CheckpointInfo]:
         """Return the checkpoints that follow one, newest first like `page`.
@@ -81,8 +82,9 @@ class History:
         Raises:
             StorageError: one of them can't be read.
         """
-        where, values = ("", []) if not after else (f"AND rowid > {_PLACE}", [self._thread, after])
-        rows = await self._checked(f"{where} ORDER BY rowid LIMIT ?", [*values, limit])
+        values = [self._thread, after] if after else []
+        sql = " ".join(("AND rowid >", _PLACE) if after else ()) + " ORDER BY rowid LIMIT ?"
+        rows = await self._checked(sql, [*values, limit])
         return self._infos(rows[::-1])
 
     async def place(self, checkpoint_id: str) -> int:
