@@ -97,7 +97,9 @@ def check_structure(db: sqlite3.Connection, path: Path) -> None:
         StorageError: it is damaged.
     """
     if not has_our_tables(db):
-        raise StorageError(f"The checkpoints {path} are damaged: its tables aren't ours; nothing was changed.", help=_DO)
+        raise StorageError(
+            f"The checkpoints {path} are damaged: its tables aren't ours; nothing was changed.", help=_DO
+        )
     found = str(db.execute("PRAGMA integrity_check(1)").fetchone()[0])
     if found != "ok":
         raise StorageError(f"The checkpoints {path} are damaged ({found[:200]}); nothing was changed.", help=_DO)
