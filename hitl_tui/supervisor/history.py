@@ -20,6 +20,8 @@ _TRIGGER = "branch:to:"
 _START = "__start__"
 _PLACE = "(SELECT rowid FROM checkpoints WHERE thread_id = ? AND checkpoint_ns = '' AND checkpoint_id = ?)"
 """Where a checkpoint stands in the order in which all were written."""
+_BEFORE = f" AND rowid < {_PLACE}"
+_AFTER = f" AND rowid > {_PLACE}"
 
 
 class History:
@@ -69,7 +71,7 @@ class History:
             StorageError: one of them can't be read.
         """
         values = [self._thread, before] if before else []
-        sql = " ".join(("AND rowid <", _PLACE) if before else ()) + " ORDER BY rowid DESC LIMIT ?"
+        sql = (_BEFORE if before else "") + " ORDER BY rowid DESC LIMIT ?"
         return self._infos(await self._checked(sql, [*values, limit]))
 
     async def page_after(self, limit: int = 20, after: str = "") -> list[CheckpointInfo]:
@@ -83,7 +85,7 @@ class History:
             StorageError: one of them can't be read.
         """
         values = [self._thread, after] if after else []
-        sql = " ".join(("AND rowid >", _PLACE) if after else ()) + " ORDER BY rowid LIMIT ?"
+        sql = (_AFTER if after else "") + " ORDER BY rowid LIMIT ?"
         rows = await self._checked(sql, [*values, limit])
         return self._infos(rows[::-1])
 
