@@ -20,8 +20,8 @@ _TRIGGER = "branch:to:"
 _START = "__start__"
 _PLACE = "(SELECT rowid FROM checkpoints WHERE thread_id = ? AND checkpoint_ns = '' AND checkpoint_id = ?)"
 """Where a checkpoint stands in the order in which all were written."""
-_BEFORE = f" AND rowid < {_PLACE}"
-_AFTER = f" AND rowid > {_PLACE}"
+_BEFORE = " AND rowid < " + _PLACE
+_AFTER = " AND rowid > " + _PLACE
 
 
 class History:
