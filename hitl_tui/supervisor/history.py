@@ -20,8 +20,8 @@ _TRIGGER = "branch:to:"
 _START = "__start__"
 _PLACE = "(SELECT rowid FROM checkpoints WHERE thread_id = ? AND checkpoint_ns = '' AND checkpoint_id = ?)"
 """Where a checkpoint stands in the order in which all were written."""
-_BEFORE = " AND rowid < " + _PLACE
-_AFTER = " AND rowid > " + _PLACE
+_BEFORE = f"AND rowid < {_PLACE} ORDER BY rowid DESC LIMIT ?"
+_AFTER = f"AND rowid > {_PLACE} ORDER BY rowid LIMIT ?"
 
 
 class History:
@@ -71,8 +71,7 @@ class History:
             StorageError: one of them can't be read.
         """
         values = [self._thread, before] if before else []
-        sql = (_BEFORE if before else "") + " ORDER BY rowid DESC LIMIT ?"
-        return self._infos(await self._checked(sql, [*values, limit]))
+        return self._infos(await self._checked(_BEFORE if before else "ORDER BY rowid DESC LIMIT ?", [*values, limit]))
 
     async def page_after(self, limit: int = 20, after: str = "") -> list[CheckpointInfo]:
         """Return the checkpoints that follow one, newest first like `page`.
@@ -85,8 +84,7 @@ class History:
             StorageError: one of them can't be read.
         """
         values = [self._thread, after] if after else []
-        sql = (_AFTER if after else "") + " ORDER BY rowid LIMIT ?"
-        rows = await self._checked(sql, [*values, limit])
+        rows = await self._checked(_AFTER if after else "ORDER BY rowid LIMIT ?", [*values, limit])
         return self._infos(rows[::-1])
 
     async def place(self, checkpoint_id: str) -> int:
