@@ -25,6 +25,7 @@ from hitl_tui.language import _, render
 from hitl_tui.planning.inputs import is_structured
 from hitl_tui.repl import plain
 from hitl_tui.repl.plain import answer_lines, plan_lines, questions_lines, result_lines, shown, standing
+from hitl_tui.repl.wrapping import is_terminal
 from hitl_tui.supervisor.activity import Activity
 from hitl_tui.supervisor.follower import Follower
 from hitl_tui.supervisor.given import LONGEST_QUERY
@@ -231,7 +232,8 @@ async def settled(session: Session | Follower) -> Snapshot:
 
 def outcome(job: Job, snapshot: Snapshot) -> list[str]:
     """Return what a person reads below the plan: the questions with what answers them, the answer, where it stands."""
-    return [*questions_lines(snapshot, job.give), *answer_lines(snapshot), "", render(standing(snapshot))]
+    asked = questions_lines(snapshot, job.give, bound=not is_terminal(sys.stdout))
+    return [*asked, *answer_lines(snapshot), "", render(standing(snapshot))]
 
 
 def told(job: Job, session: Session | Follower) -> ExitStack:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from hitl_tui.commands.asked import REQUEST, by_request, open_question
+from hitl_tui.commands.asked import REQUEST, open_question
 from hitl_tui.commands.hand import Hand, names_digest
+from hitl_tui.commands.lookup import aim, check_digest, refuse_answered, request_named
 from hitl_tui.commands.results import CommandResult
 from hitl_tui.core.errors import BadInput, Refused
-from hitl_tui.core.names import clip, person, plain_name
-from hitl_tui.core.requests import Outcome, Verdict
+from hitl_tui.core.requests import Kind, Verdict
 from hitl_tui.core.shapes.judging import why_refused
 from hitl_tui.core.shapes.model import APPROVE, EDIT, RESPOND, Shape, said
 from hitl_tui.core.shapes.reading import read
@@ -27,10 +27,8 @@ async def answer(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
         BadInput: what was written doesn't answer it.
         Refused: it isn't the one with this digest, or takes no answer any more.
     """
-    question = await find(hand, str(values["id"]))
-    seen = values.get("digest")
-    if seen is not None and not names_digest(str(seen), question.digest):
-        raise Refused("What was shown isn't what is asked any more; look again and answer anew.", reason="stale")
+    question = await find(hand, str(values["id"]), values.get("digest"))
+    await check_digest(hand, [question], values.get("digest"))
     found = read(form_of(question), str(values["value"]))
     return await send(hand, question, found.value, found.action)
 
@@ -85,8 +83,8 @@ def form_of(question: Question) -> Shape:
     return question.shape
 
 
-async def find(hand: Hand, name: str) -> Question:
-    """Return the open question that a name stands for.
+async def find(hand: Hand, name: str, digest: str | None = None) -> Question:
+    """Return the open question that a name stands for; of several that it could be, the one with this digest.
 
     Raises:
         UnknownName: there is none of that name, or it could be several.
@@ -94,33 +92,25 @@ async def find(hand: Hand, name: str) -> Question:
         Refused: it was answered or replaced meanwhile.
     """
     if name.startswith(REQUEST):
-        found = by_request(hand.snapshot, name)
-        if found is None:
-            await _refuse_closed(hand, name)
-        assert found is not None
+        found = await request_named(hand, name)
     else:
-        found = open_question(hand.snapshot, name)
+        aimed = await aim(hand, name)
+        found = aimed.question or await _inside(hand, aimed.todo.id, digest)
     form_of(found)
     return found
 
 
-async def _refuse_closed(hand: Hand, name: str) -> None:
-    """Say why a request by this id takes no answer any more.
+async def _inside(hand: Hand, todo_id: str, digest: str | None) -> Question:
+    """Return what a TODO asks from inside; its id alone was the name of the first such question and stays that.
 
     Raises:
-        Refused: it was decided, replaced, or never there.
+        Refused: that was answered already.
     """
-    view = await hand.face.desk.ledger.request(name, hand.face.desk.now())
-    if view is None or view.request.session != hand.face.id:
-        raise Refused(f'There is no open question "{clip(name)}".', reason="unknown")
-    outcome = view.resolution.outcome
-    if outcome is Outcome.SUPERSEDED:
-        why = view.request.superseded
-        raise Refused(f"This question was replaced ({why}); look at the new one.", reason="superseded")
-    if outcome is Outcome.EXPIRED:
-        raise Refused(f"This question expired at {view.request.deadline}.", reason="late")
-    if not view.resolution.decisions:
-        raise Refused("This was decided already.", reason="late")
-    last = view.resolution.decisions[-1]
-    reason = "repeated" if person(last.by) == person(hand.by) else "late"
-    raise Refused(f"This was decided already: {last.said} by {plain_name(last.by)}.", reason=reason)
+    inside = [q for q in hand.snapshot.questions if q.todo_id == todo_id and q.number]
+    shown = [q for q in inside if digest is not None and names_digest(digest, q.digest)]
+    if len(shown) == 1:
+        return shown[0]
+    if len(inside) < 2 and all(q.number > 1 for q in inside):
+        now = f"To answer what is asked now, name it: {inside[0].name}." if inside else ""
+        await refuse_answered(hand, todo_id, kinds=(Kind.INTERRUPT,), number=1 if inside else 0, help=now)
+    return open_question(hand.snapshot, todo_id)

@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable
 
 from hitl_tui.commands.parser import Parsed, parse
 from hitl_tui.core.errors import BadInput, HitlError, UnknownName
+from hitl_tui.core.interrupts import highest_number
 from hitl_tui.core.names import clip, resolve_id
 from hitl_tui.core.shapes.model import said
 from hitl_tui.core.shapes.reading import read
@@ -14,8 +15,9 @@ from hitl_tui.supervisor.snapshot import Question, Snapshot
 
 REQUEST = "req-"
 """How the ids of requests begin."""
-
-_NUMBERED = re.compile(r"(.+)\.([0-9]{1,4})")
+_REQUEST_ID = re.compile(r"req-[0-9a-f]{16}")
+NUMBERED = re.compile(r"(.+)\.([0-9]{1,4})")
+"""The name of one of a TODO's interrupts: `todo_001.2`."""
 _ANSWER = re.compile(r"\s*/answer\s+\S+\s+\S", re.IGNORECASE)
 _LONGEST = 20_000
 _ANSWERS = frozenset(
@@ -26,6 +28,8 @@ _ANSWERS = frozenset(
         "todo retry",
         "todo done",
         "todo again",
+        "step",
+        "continue",
         "answer",
         "plan approve",
         "plan reject",
@@ -39,8 +43,10 @@ _ANSWERS = frozenset(
 def open_question(snapshot: Snapshot, name: str) -> Question:
     """Return the open question of a TODO that a name stands for: `todo_001`, `1`, `todo_001.2`, a request's id.
 
+    A TODO's id alone is enough while it has asked one thing all along: said again, it can't mean the next (T1).
+
     Raises:
-        UnknownName: there is no such TODO or number, or it asks several things at once.
+        UnknownName: there is no such TODO or number, or it has asked several things.
         BadInput: the TODO asks nothing.
     """
     if name.startswith(REQUEST):
@@ -48,21 +54,29 @@ def open_question(snapshot: Snapshot, name: str) -> Question:
         if found is None:
             raise UnknownName(f'No open question has the id "{clip(name)}".')
         return found
-    match = _NUMBERED.fullmatch(name)
+    match = NUMBERED.fullmatch(name)
     todo_id = resolve_id(match.group(1) if match else name, snapshot.raw)
     asked = [q for q in snapshot.questions if q.todo_id == todo_id]
     if not asked:
         raise BadInput(f"{todo_id} is {snapshot.raw[todo_id]['status']} and asks nothing now.")
-    names = ", ".join(q.name for q in sorted(asked, key=lambda q: q.number))
-    if match is None and len(asked) > 1:
-        raise UnknownName(f"{todo_id} asks {len(asked)} things at once; name one of {names}.")
-    number = int(match.group(2)) if match else 0
-    if match is None or (len(asked) == 1 and number == 1):
-        return asked[0]
-    for question in asked:
-        if question.number == number:
-            return question
-    raise UnknownName(f"There is no {todo_id}.{number}; what it asks now is {names}.")
+    inside = sorted((q for q in asked if q.number), key=lambda q: q.number)
+    names = ", ".join(q.name for q in inside or asked)
+    if match is not None:
+        number = int(match.group(2))
+        for question in inside:
+            if question.number == number:
+                return question
+        raise UnknownName(f"There is no {todo_id}.{number}; what it asks now is {names}.")
+    if len(inside) > 1:
+        raise UnknownName(f"{todo_id} asks {len(inside)} things at once; name one of {names}.")
+    if inside and max(inside[0].number, highest_number(snapshot.raw[todo_id])) > 1:
+        raise UnknownName(f"{todo_id} has asked more than one thing; what it asks now is {names}.")
+    return (inside or asked)[0]
+
+
+def is_request_id(word: str) -> bool:
+    """Return whether a word is the whole id of a request."""
+    return _REQUEST_ID.fullmatch(word) is not None
 
 
 def by_request(snapshot: Snapshot, name: str) -> Question | None:
@@ -125,6 +139,9 @@ def _meant(parsed: Parsed, snapshot: Snapshot) -> list[Question]:
         return list(snapshot.questions)
     found = []
     for name in names:
+        if name.startswith(REQUEST):
+            found += [q for q in snapshot.questions if q.id.startswith(name)]
+            continue
         try:
             meant = resolve_id(name, [*snapshot.raw, *(q.name for q in snapshot.questions if not q.todo_id)])
         except UnknownName:  # the command itself will say so

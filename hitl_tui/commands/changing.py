@@ -154,11 +154,6 @@ async def cancel(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
     return await hand.change(EventKind.CANCEL, data, "cancelled", f"{todo.id} is stopped.", data)
 
 
-async def stop(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
-    """Stop everything that has not ended, and ask nothing more."""
-    return await hand.change(EventKind.STOP, {}, "stopped", "Everything that hadn't ended is stopped.", {})
-
-
 async def checkpoint_restore(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
     """Go back to a checkpoint of the session (D11), or to a step of a TODO's team (D13).
 

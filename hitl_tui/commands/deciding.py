@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
+from hitl_tui.commands.asked import REQUEST, is_request_id
 from hitl_tui.commands.changing import set_status
 from hitl_tui.commands.hand import Hand, names_digest
+from hitl_tui.commands.lookup import Aim, aim, check_digest, refuse_answered, request_named
 from hitl_tui.commands.results import CommandResult, failure
 from hitl_tui.core.board import judge
 from hitl_tui.core.errors import BadInput, Refused
@@ -16,7 +18,7 @@ from hitl_tui.core.policy import Ruling
 from hitl_tui.core.questions import question_of
 from hitl_tui.core.reactions.operators import DEFAULT_SKIP_REASON
 from hitl_tui.core.requests import Kind, Verdict
-from hitl_tui.core.todos import OPERATOR, Status, SupervisorTodo, check_transition
+from hitl_tui.core.todos import OPERATOR, Status, check_transition
 from hitl_tui.supervisor.snapshot import Question
 
 
@@ -30,14 +32,13 @@ async def approve(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
     names = values.get("id") or []
     if not names:
         return await _approve_all(hand, [_current_question(hand)], values.get("digest"))
-    todos = list({todo.id: todo for todo in map(hand.todo, names)}.values())
-    questions = [await _question(hand, todo, Kind.TODO, "approve") for todo in todos]
+    aims = list({found.todo.id: found for found in [await aim(hand, name) for name in names]}.values())
+    questions = [await _question(hand, found, Kind.TODO, "approve") for found in aims]
     return await _approve_all(hand, questions, values.get("digest"))
 
 
 async def _approve_all(hand: Hand, questions: list[Question], digest: str | None) -> CommandResult:
-    if digest is not None and not (len(questions) == 1 and names_digest(digest, questions[0].digest)):
-        raise Refused("What was shown isn't what is asked any more; look again and decide anew.", reason="stale")
+    await check_digest(hand, questions, digest)
     if len(questions) == 1:
         return await hand.decide(questions[0], Verdict.APPROVE)
     results = [await _approve_one(hand, question) for question in questions]
@@ -76,17 +77,24 @@ def _current_question(hand: Hand) -> Question:
     raise BadInput("Nothing waits for an approval now.", help="/todos shows where everything stands.")
 
 
-async def _question(hand: Hand, todo: SupervisorTodo, kind: Kind, what: str) -> Question:
+async def _question(hand: Hand, found: Aim, kind: Kind, what: str) -> Question:
     """Return the open question of this kind about a TODO; an approval may be given before it is asked."""
-    question = hand.snapshot.question_of(todo.id)
-    if question is not None and question.kind is kind:
-        return question
-    if question is not None:
-        ways = ", ".join(question.commands.values())
-        raise BadInput(f"{todo.id} can't take this decision now; use one of {ways}.")
+    todo = found.todo
+    if found.question is not None:
+        return _of_kind(found.question, (kind,))
+    asked = [q for q in hand.snapshot.questions if q.todo_id == todo.id]
+    for question in asked:
+        if question.kind is kind:
+            return question
     if kind is not Kind.TODO or todo.status is not Status.PENDING:
+        ways = ", ".join(way for question in asked for way in question.commands.values())
+        now = f"What {todo.id} asks now is answered with one of {ways}." if asked else ""
+        await refuse_answered(hand, todo.id, kinds=(kind,), help=now)
+        if asked:
+            _of_kind(asked[0], (kind,))
         raise BadInput(f"{todo.id} is {todo.status} and doesn't wait for a decision to {what}.")
     if todo.approval is not None:
+        await refuse_answered(hand, todo.id, kinds=(kind,))
         raise BadInput(f"{todo.id} was approved by {todo.approval.get('by', '')} already.")
     request = question_of(hand.draft(), todo)
     if request is None:
@@ -101,21 +109,42 @@ async def _question(hand: Hand, todo: SupervisorTodo, kind: Kind, what: str) -> 
     return Question(view)
 
 
+def _of_kind(question: Question, kinds: Collection[Kind]) -> Question:
+    if question.kind in kinds:
+        return question
+    ways = ", ".join(question.commands.values())
+    raise BadInput(f"{question.name} can't take this decision now; use one of {ways}.")
+
+
 async def reject(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
     """Reject a TODO: what depends on it is blocked.
 
     Raises:
         BadInput: it can't be rejected now; the message says how it is answered.
+        Refused: it was answered already, or isn't what was shown.
     """
-    todo = hand.todo(values["id"])
-    question = hand.snapshot.question_of(todo.id)
-    verdict = Verdict.STOP if question is not None and question.kind is Kind.EFFECT else Verdict.REJECT
-    if question is None:
-        question = await _question(hand, todo, Kind.TODO, "reject")
-    elif verdict not in question.view.request.options:
-        ways = ", ".join(question.commands.values())
-        raise BadInput(f"{todo.id} can't be rejected now; answer it with one of {ways}.")
+    found = await aim(hand, values["id"])
+    digest = values.get("digest")
+    asked = [found.question] if found.question else [q for q in hand.snapshot.questions if q.todo_id == found.todo.id]
+    fit = [q for q in asked if _refusal(q) is not None]
+    if digest is not None and not found.question:
+        fit = [q for q in fit if names_digest(digest, q.digest)] or fit
+    if asked and not fit:
+        await refuse_answered(hand, found.todo.id, kinds=(Kind.TODO, Kind.INTERRUPT, Kind.EFFECT))
+        ways = ", ".join(asked[0].commands.values())
+        raise BadInput(f"{asked[0].name} can't be rejected now; answer it with one of {ways}.")
+    # A doubt comes first: it is about what may have happened already.
+    fit.sort(key=lambda question: question.kind is not Kind.EFFECT)
+    question = fit[0] if fit else await _question(hand, found, Kind.TODO, "reject")
+    await check_digest(hand, [question], digest)
+    verdict = _refusal(question) or Verdict.REJECT
     return await hand.decide(question, verdict, reason=values.get("reason", ""))
+
+
+def _refusal(question: Question) -> Verdict | None:
+    """Return the verdict that refuses a TODO as a whole; None where the question takes none."""
+    verdict = Verdict.STOP if question.kind is Kind.EFFECT else Verdict.REJECT
+    return verdict if verdict in question.view.request.options else None
 
 
 async def skip(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
@@ -123,11 +152,18 @@ async def skip(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
 
     Raises:
         IllegalTransition: it can't be skipped any more.
+        Refused: it was answered already, or isn't what was shown.
     """
-    todo, reason = hand.todo(values["id"]), values.get("reason", DEFAULT_SKIP_REASON)
-    question = hand.snapshot.question_of(todo.id)
-    if question is not None and Verdict.SKIP in question.view.request.options:
-        return await hand.decide(question, Verdict.SKIP, reason=reason)
+    found, reason = await aim(hand, values["id"]), values.get("reason", DEFAULT_SKIP_REASON)
+    todo, digest = found.todo, values.get("digest")
+    asked = [found.question] if found.question else [q for q in hand.snapshot.questions if q.todo_id == todo.id]
+    for question in asked:
+        if Verdict.SKIP in question.view.request.options:
+            await check_digest(hand, [question], digest)
+            return await hand.decide(question, Verdict.SKIP, reason=reason)
+    if found.question is not None:
+        _of_kind(found.question, (Kind.TODO, Kind.FAILURE))
+    await check_digest(hand, asked, digest)
     check_transition(todo, Status.SKIPPED, OPERATOR)
     data = {"todo_id": todo.id, "reason": reason}
     return await hand.change(EventKind.SKIP, data, "skipped", f"{todo.id} is skipped.", data)
@@ -138,11 +174,19 @@ async def retry(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
 
     Raises:
         BadInput: it didn't fail.
+        Refused: it was answered already, or isn't what was shown.
     """
-    todo = hand.todo(values["id"])
-    question = hand.snapshot.question_of(todo.id)
-    if question is not None and question.kind is Kind.FAILURE:
+    found, digest = await aim(hand, values["id"]), values.get("digest")
+    todo = found.todo
+    question = _of_kind(found.question, (Kind.FAILURE,)) if found.question else None
+    if question is None:
+        failures = (q for q in hand.snapshot.questions if q.todo_id == todo.id and q.kind is Kind.FAILURE)
+        question = next(failures, None)
+    await check_digest(hand, [question] if question else [], digest)
+    if question is not None:
         return await hand.decide(question, Verdict.RETRY)
+    if todo.status is not Status.FAILED:
+        await refuse_answered(hand, todo.id, kinds=(Kind.FAILURE,))
     check_transition(todo, Status.PENDING, OPERATOR)
     if todo.status is not Status.FAILED:
         raise BadInput(f"{todo.id} is {todo.status}; only a failed TODO can be tried again.")
@@ -151,14 +195,36 @@ async def retry(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
 
 async def done(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
     """Say that an effect in doubt happened: what it was meant to bring counts as done (D12)."""
-    question = await _question(hand, hand.todo(values["id"]), Kind.EFFECT, "use an effect as done")
-    return await hand.decide(question, Verdict.USE_AS_DONE)
+    return await _settle_doubt(hand, values, Verdict.USE_AS_DONE, "use an effect as done")
 
 
 async def again(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
     """Say that an effect in doubt shall be done again (D12)."""
-    question = await _question(hand, hand.todo(values["id"]), Kind.EFFECT, "do an effect again")
-    return await hand.decide(question, Verdict.DO_AGAIN)
+    return await _settle_doubt(hand, values, Verdict.DO_AGAIN, "do an effect again")
+
+
+async def _settle_doubt(hand: Hand, values: Mapping[str, Any], verdict: Verdict, what: str) -> CommandResult:
+    question = await _question(hand, await aim(hand, values["id"]), Kind.EFFECT, what)
+    await check_digest(hand, [question], values.get("digest"))
+    if verdict not in question.view.request.options:
+        ways = ", ".join(question.commands.values())
+        raise BadInput(f"{question.name} can't take this decision now; use one of {ways}.")
+    return await hand.decide(question, verdict)
+
+
+async def stop(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
+    """Stop everything that has not ended, and ask nothing more; named a failure's request, as the answer to that.
+
+    Raises:
+        BadInput: the request takes no such answer.
+        Refused: it was answered already.
+    """
+    name = values.get("id")
+    if name is None:
+        return await hand.change(EventKind.STOP, {}, "stopped", "Everything that hadn't ended is stopped.", {})
+    question = await _question(hand, await aim(hand, name), Kind.FAILURE, "stop")
+    await check_digest(hand, [question], values.get("digest"))
+    return await hand.decide(question, Verdict.STOP)
 
 
 async def plan_approve(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
@@ -167,7 +233,7 @@ async def plan_approve(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
     Raises:
         BadInput: no plan waits for a decision.
     """
-    return await _approve_all(hand, [_only(hand, Kind.PLAN)], values.get("digest"))
+    return await _approve_all(hand, [await _only(hand, Kind.PLAN, values.get("id"))], values.get("digest"))
 
 
 async def plan_reject(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
@@ -176,7 +242,12 @@ async def plan_reject(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
     Raises:
         BadInput: no plan waits for a decision.
     """
-    return await hand.decide(_only(hand, Kind.PLAN), Verdict.REJECT, reason=values.get("feedback", ""))
+    first, _, rest = str(values.get("feedback", "")).partition(" ")
+    named = is_request_id(first)
+    question = await _only(hand, Kind.PLAN, first if named else None)
+    await check_digest(hand, [question], values.get("digest"))
+    reason = rest.strip() if named else values.get("feedback", "")
+    return await hand.decide(question, Verdict.REJECT, reason=reason)
 
 
 async def proposal_accept(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
@@ -185,7 +256,7 @@ async def proposal_accept(hand: Hand, values: Mapping[str, Any]) -> CommandResul
     Raises:
         BadInput: none is open, or several are and none was named.
     """
-    return await _approve_all(hand, [_only(hand, Kind.PROPOSAL, values.get("id"))], values.get("digest"))
+    return await _approve_all(hand, [await _only(hand, Kind.PROPOSAL, values.get("id"))], values.get("digest"))
 
 
 async def proposal_reject(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
@@ -194,12 +265,17 @@ async def proposal_reject(hand: Hand, values: Mapping[str, Any]) -> CommandResul
     Raises:
         BadInput: none is open, or several are and none was named.
     """
-    question = _only(hand, Kind.PROPOSAL, values.get("id"))
+    question = await _only(hand, Kind.PROPOSAL, values.get("id"))
+    await check_digest(hand, [question], values.get("digest"))
     return await hand.decide(question, Verdict.REJECT, reason=values.get("reason", ""))
 
 
-def _only(hand: Hand, kind: Kind, name: str | None = None) -> Question:
+async def _only(hand: Hand, kind: Kind, name: str | None = None) -> Question:
+    if name is not None and name.startswith(REQUEST):
+        return _of_kind(await request_named(hand, name), (kind,))
     found = {q.name: q for q in hand.snapshot.questions if q.kind is kind}
+    if name is not None and name not in found:
+        await refuse_answered(hand, "", kinds=(kind,), name=name)
     if name is not None:
         return found[resolve_id(name, found, kind.value)]
     if not found:

@@ -8,6 +8,7 @@ from typing import Any
 
 from hitl_tui.commands import answering
 from hitl_tui.commands.hand import Hand
+from hitl_tui.commands.lookup import Aim, aim, check_digest
 from hitl_tui.commands.results import CommandResult
 from hitl_tui.core.errors import BadInput, HitlError
 from hitl_tui.core.events import EventKind
@@ -89,8 +90,10 @@ async def go_on(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
 
 
 async def _pass(hand: Hand, values: Mapping[str, Any], action: str) -> CommandResult:
-    todo = _todo(hand, values)
-    question = _at_breakpoint(hand, todo)
+    aimed = await aim(hand, str(values["id"])) if values.get("id") else Aim(_todo(hand, values))
+    todo = aimed.todo
+    question = _at_breakpoint(hand, todo, aimed.question)
+    await check_digest(hand, [question] if question else [], values.get("digest"))
     if question is None:
         raise BadInput(
             f"{todo.id} isn't at a breakpoint.",
@@ -99,8 +102,8 @@ async def _pass(hand: Hand, values: Mapping[str, Any], action: str) -> CommandRe
     return await answering.send(hand, question, {"action": action})
 
 
-def _at_breakpoint(hand: Hand, todo: SupervisorTodo) -> Question | None:
-    for question in hand.snapshot.questions:
+def _at_breakpoint(hand: Hand, todo: SupervisorTodo, named: Question | None) -> Question | None:
+    for question in hand.snapshot.questions if named is None else (named,):
         value = question.view.request.subject.get("value")
         mine = question.todo_id == todo.id and question.kind is Kind.INTERRUPT
         if mine and isinstance(value, Mapping) and set(value) == {"breakpoint", "nodes", "next"}:
@@ -227,7 +230,7 @@ async def rescue(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
     Raises:
         BadInput: it runs, or has nowhere to go back to.
     """
-    todo = _todo(hand, values)
+    todo = (await aim(hand, str(values["id"]))).todo if values.get("id") else _todo(hand, values)
     if todo.status is Status.IN_PROGRESS:
         raise BadInput(f"{todo.id} is running; there is nothing to rescue it from.")
     view = await hand.face.graph(todo.id)

@@ -63,7 +63,7 @@ COMMANDS: Mapping[str, Callable[[Hand, Mapping[str, Any]], Awaitable[CommandResu
         "import": keeping.import_,
         "delete": keeping.delete,
         "mode": modes.mode,
-        "stop": changing.stop,
+        "stop": deciding.stop,
         "checkpoint restore": changing.checkpoint_restore,
     }
 )

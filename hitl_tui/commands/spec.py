@@ -98,8 +98,10 @@ SPECS: tuple[CommandSpec, ...] = (
         (Argument("id", Takes.TODO, required=False, many=True),),
         (_DIGEST,),
     ),
-    CommandSpec("todo reject", "Reject a TODO; what depends on it is blocked", (_ID, _REASON)),
-    CommandSpec("todo skip", "Skip a TODO and go on without it", (_ID, _REASON)),
+    CommandSpec(
+        "todo reject", "Reject a TODO; what depends on it is blocked", (_ID, _REASON), (_DIGEST,), verbatim=True
+    ),
+    CommandSpec("todo skip", "Skip a TODO and go on without it", (_ID, _REASON), (_DIGEST,), verbatim=True),
     CommandSpec(
         "todo add",
         "Add a TODO for an agent",
@@ -122,10 +124,10 @@ SPECS: tuple[CommandSpec, ...] = (
         "Move a TODO in the order",
         (_ID, Argument("where", Takes.WHERE), Argument("anchor", Takes.TODO)),
     ),
-    CommandSpec("todo retry", "Run a failed TODO again", (_ID,)),
+    CommandSpec("todo retry", "Run a failed TODO again", (_ID,), (_DIGEST,)),
     CommandSpec("todo cancel", "Stop a running TODO", (_ID,)),
-    CommandSpec("todo done", "Confirm that an effect in doubt did happen", (_ID,)),
-    CommandSpec("todo again", "Do an effect in doubt again", (_ID,)),
+    CommandSpec("todo done", "Confirm that an effect in doubt did happen", (_ID,), (_DIGEST,)),
+    CommandSpec("todo again", "Do an effect in doubt again", (_ID,), (_DIGEST,)),
     CommandSpec("todo show", "Show a TODO in full, with its result", (_ID,), changes=False),
     CommandSpec(
         "answer",
@@ -134,11 +136,18 @@ SPECS: tuple[CommandSpec, ...] = (
         (_DIGEST,),
         verbatim=True,
     ),
-    CommandSpec("plan approve", "Approve the plan so that it starts (mode plan)", (), (_DIGEST,)),
+    CommandSpec(
+        "plan approve",
+        "Approve the plan so that it starts (mode plan)",
+        (Argument("id", Takes.QUESTION, required=False),),
+        (_DIGEST,),
+    ),
     CommandSpec(
         "plan reject",
         "Send the plan back with feedback; without feedback, drop it",
         (Argument("feedback", Takes.TEXT, required=False, many=True),),
+        (_DIGEST,),
+        verbatim=True,
     ),
     CommandSpec(
         "proposal accept",
@@ -150,6 +159,8 @@ SPECS: tuple[CommandSpec, ...] = (
         "proposal reject",
         "Reject a proposed change to the plan",
         (Argument("id", Takes.PROPOSAL, required=False), _REASON),
+        (_DIGEST,),
+        verbatim=True,
     ),
     CommandSpec(
         "checkpoint list",
@@ -188,8 +199,8 @@ SPECS: tuple[CommandSpec, ...] = (
         (Argument("todo", Takes.TODO, required=False),),
     ),
     CommandSpec("unbreak", "Remove its breakpoints", (_ANY,)),
-    CommandSpec("step", "Continue from a breakpoint to the next node", (_ANY,)),
-    CommandSpec("continue", "Continue from a breakpoint to the next question", (_ANY,)),
+    CommandSpec("step", "Continue from a breakpoint to the next node", (_ANY,), (_DIGEST,)),
+    CommandSpec("continue", "Continue from a breakpoint to the next question", (_ANY,), (_DIGEST,)),
     CommandSpec("rescue", "Go back to before the answer that made a graph fail", (_ANY,)),
     CommandSpec("mode", "Show or set when you are asked", (Argument("mode", Takes.MODE, required=False),)),
     CommandSpec(
@@ -242,7 +253,7 @@ SPECS: tuple[CommandSpec, ...] = (
         (Argument("session", Takes.SESSION), Argument("again", Takes.SESSION, required=False)),
         changes=False,
     ),
-    CommandSpec("stop", "Stop everything that is still in progress"),
+    CommandSpec("stop", "Stop everything that is still in progress", (_ANY,), (_DIGEST,)),
     CommandSpec(
         "help", "Show commands", (Argument("command", Takes.COMMAND, required=False, many=True),), changes=False
     ),

@@ -12,6 +12,7 @@ from typing import Any
 
 from hitl_tui.core.board import PLAN_DRAFT, Board, Draft, Rules, dependencies_met, judge, subject_of
 from hitl_tui.core.digest import digest
+from hitl_tui.core.interrupts import interrupts_of
 from hitl_tui.core.policy import Risk, Ruling, Terms
 from hitl_tui.core.requests import OPTIONS, Kind, Request, Verdict, request_id
 from hitl_tui.core.todos import Priority, Status, SupervisorTodo
@@ -199,7 +200,7 @@ def interrupt_questions(draft: Draft, todo: SupervisorTodo) -> list[tuple[str, R
     """
     if todo.status not in (Status.WAITING_APPROVAL, Status.IN_PROGRESS):
         return []
-    waiting = [i for i in (todo.question or {}).get("interrupts", ()) if "answer" not in i]
+    waiting = [i for i in interrupts_of(todo.question) if "answer" not in i]
     return [(i["id"], _interrupt_question(draft, todo, i)) for i in waiting]
 
 
@@ -220,6 +221,7 @@ def _interrupt_question(draft: Draft, todo: SupervisorTodo, interrupt: Mapping[s
         terms = terms_for(policy, todo.agent_name, todo.risk, terms, subject["value"], subject.get("schema"))
         subject["policy"] = policy.version  # under other rules it is another question
     about = {**_about(draft, todo), "value": interrupt.get("value"), "again": list(interrupt.get("again", ()))}
+    about["number"] = interrupt["number"]
     entered = todo.metadata.get("entered")
     if entered:
         about["entered"] = dict(entered)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
@@ -305,6 +307,70 @@ def expiry_verdict(request: Request) -> Verdict:
     return Verdict.REJECT
 
 
+_PAST: Mapping[str, str] = {
+    "approve": "approved",
+    "edit": "approved with changes",
+    "reject": "rejected",
+    "ignore": "ignored",
+    "skip": "skipped",
+    "respond": "answered",
+    "retry": "retried",
+    "stop": "stopped",
+    "use_as_done": "confirmed as done",
+    "do_again": "repeated",
+}
+
+_ENDED = re.compile(r"(.+) by (.+) at (\d{4}-\d\d-\d\dT\S+)", re.DOTALL)
+
+
+def name_of(request: Request) -> str:
+    """Return what people call a request: `todo_001`, `todo_001.2` for an interrupt, `plan`, a proposal's id."""
+    number = request.about.get("number", 0)
+    if request.kind is Kind.INTERRUPT and number:
+        return f"{request.todo_id}.{number}"
+    return request.todo_id or str(request.about.get("proposal_id", "")) or request.kind.value
+
+
+def ended_by(word: str, by: str, at: str) -> str:
+    """Return why a request doesn't count any more whose TODO somebody ended: `skipped by ann at …`."""
+    return f"{word} by {plain_name(by) or 'operator'} at {at}"
+
+
+def was_ended(request: Request) -> bool:
+    """Return whether a request doesn't count any more because somebody ended what it is about."""
+    return _ENDED.fullmatch(request.superseded) is not None
+
+
+def closed_words(request: Request, resolution: Resolution, now: str) -> str:
+    """Return the sentence for who comes too late: what was said, by whom and when, or why it isn't asked any more.
+
+    Args:
+        request: takes no answer any more.
+        resolution: what its decisions amount to.
+        now: ISO 8601, UTC.
+    """
+    name = name_of(request)
+    if resolution.outcome is Outcome.SUPERSEDED:
+        ended = _ENDED.fullmatch(request.superseded)
+        if ended is None:
+            return f"This question was replaced ({request.superseded}); look at the new one."
+        return f"Answered already: {name} was {ended[1]} by {ended[2]} at {_clock(ended[3], now)}."
+    if resolution.outcome is Outcome.EXPIRED or not resolution.decisions:
+        return f"This question expired at {request.deadline}."
+    last = resolution.decisions[-1]
+    said = _PAST.get(last.said, last.said)
+    return f"Answered already: {name} was {said} by {plain_name(last.by)} at {_clock(last.at, now)}."
+
+
+def _clock(at: str, now: str) -> str:
+    """Return a time as people read it, in their own zone: `12:03`, with the date when it isn't today."""
+    try:
+        then, today = (datetime.fromisoformat(text).astimezone() for text in (at, now))
+    except ValueError:
+        return at
+    return then.strftime("%H:%M" if then.date() == today.date() else "%Y-%m-%d %H:%M")
+
+
 def check_decision(request: Request | None, earlier: Sequence[Decision], decision: Decision, now: str) -> None:
     """Check that a decision may be recorded now.
 
@@ -315,14 +381,14 @@ def check_decision(request: Request | None, earlier: Sequence[Decision], decisio
         raise Refused(f"There is no request {decision.request_id}.", reason="unknown")
     resolution = resolve(request, earlier, now)
     if resolution.outcome is Outcome.SUPERSEDED:
-        raise Refused(f"This question was replaced ({request.superseded}); look at the new one.", reason="superseded")
+        raise Refused(closed_words(request, resolution, now), reason="superseded")
     if resolution.outcome is Outcome.EXPIRED:
-        raise Refused(f"This question expired at {request.deadline}.", reason="late")
+        raise Refused(closed_words(request, resolution, now), reason="late")
     if resolution.decided:
         last = resolution.decisions[-1]
         own = person(last.by) == person(decision.by)
         reason = "repeated" if own and last.verdict == decision.verdict else "late"
-        raise Refused(f"This was decided already: {last.said} by {plain_name(last.by)}.", reason=reason)
+        raise Refused(closed_words(request, resolution, now), reason=reason)
     objection = _objection(request, decision)
     if objection:
         raise Refused(objection[1], reason=objection[0])

@@ -88,9 +88,23 @@ class Ledger(Protocol):
         ...
 
     async def requests(
-        self, now: str, *, session: str | None = None, pending: bool = True, limit: int = 500
+        self,
+        now: str,
+        *,
+        session: str | None = None,
+        todo_id: str | None = None,
+        pending: bool = True,
+        limit: int = 500,
     ) -> list[RequestView]:
-        """Return requests in the order they were opened; `pending` leaves out the decided and superseded."""
+        """Return requests in the order they were opened; `pending` leaves out the decided and superseded.
+
+        Args:
+            now: as of when.
+            session: only of this session.
+            todo_id: only about this TODO; empty for those about none.
+            pending: only those that wait for a decision.
+            limit: at most so many.
+        """
         ...
 
     async def decide(self, decision: Decision, now: str) -> RequestView:

@@ -87,9 +87,15 @@ class SqliteLedger:
         return stored.view(now) if stored else None
 
     async def requests(
-        self, now: str, *, session: str | None = None, pending: bool = True, limit: int = 500
+        self,
+        now: str,
+        *,
+        session: str | None = None,
+        todo_id: str | None = None,
+        pending: bool = True,
+        limit: int = 500,
     ) -> list[RequestView]:
-        return await self._database.read(lambda db: sqlite_requests.listed(db, now, session, pending, limit))
+        return await self._database.read(lambda db: sqlite_requests.listed(db, now, session, todo_id, pending, limit))
 
     async def decide(self, decision: Decision, now: str) -> RequestView:
         def announce(view: RequestView) -> None:

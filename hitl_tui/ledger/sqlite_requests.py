@@ -18,6 +18,9 @@ from hitl_tui.ledger.sqlite_views import data_of
 RESTORED = "the session went back to another moment"
 """Why a request of a branch that was left doesn't count any more."""
 
+_TODO_ID = "$.request.todo_id"
+"""Where the entry of a request says which TODO it is about."""
+
 _SELECT = """SELECT r.id, r.session, r.state, r.settled_at, r.superseded, e.n, e.data, v.n, v.data
     FROM requests r JOIN entries e ON e.id = r.entry LEFT JOIN entries v ON v.id = r.evidence"""
 
@@ -63,15 +66,20 @@ def find(db: sqlite3.Connection, request_id: str) -> Stored | None:
     return _stored(db, row) if row else None
 
 
-def listed(db: sqlite3.Connection, now: str, session: str | None, pending: bool, limit: int) -> list[RequestView]:
+def listed(
+    db: sqlite3.Connection, now: str, session: str | None, todo_id: str | None, pending: bool, limit: int
+) -> list[RequestView]:
     """Return requests in the order they were opened."""
-    conditions, values = [], []
+    conditions, values = list[str](), list[str]()
     if pending:
         conditions.append("r.state = 'open' AND (r.deadline = '' OR r.deadline > ?)")
         values.append(now)
     if session is not None:
         conditions.append("r.session = ?")
         values.append(session)
+    if todo_id is not None:
+        conditions.append("? = json_extract(CAST(e.data AS TEXT), ?)")
+        values += [todo_id, _TODO_ID]
     where = f" WHERE {' AND '.join(conditions)}" if conditions else ""
     rows = db.execute(f"{_SELECT}{where} ORDER BY r.entry LIMIT ?", (*values, max(0, limit))).fetchall()
     return [_stored(db, row).view(now) for row in rows]

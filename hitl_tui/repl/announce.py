@@ -27,11 +27,13 @@ class Announcer:
     Args:
         say: prints lines.
         by: whose commands are answered here: what they decided isn't told to them again.
+        bound: print commands that name the request by its id: nobody sits at a terminal.
     """
 
-    def __init__(self, say: Say, by: str = "") -> None:
+    def __init__(self, say: Say, by: str = "", *, bound: bool = False) -> None:
         self._say = say
         self._by = by
+        self._bound = bound
         self._shown: set[str] = set()
         self._before: frozenset[str] | None = None
         self._answer = ""
@@ -44,9 +46,8 @@ class Announcer:
         for number, question in enumerate(snapshot.questions, start=1):
             if question.id not in self._shown and _whole(question, snapshot):
                 self._shown.add(question.id)
-                self._say(
-                    ["", *question_lines(question, _("{number} of {total}").format(number=number, total=total), str)]
-                )
+                place = _("{number} of {total}").format(number=number, total=total)
+                self._say(["", *question_lines(question, place, str, bound=self._bound)])
         answer = answer_lines(snapshot)
         if answer and str(answer) != self._answer:
             self._answer = str(answer)

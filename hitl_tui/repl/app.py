@@ -15,7 +15,7 @@ from hitl_tui.repl.options import LineOptions
 from hitl_tui.repl.signs import _, writable
 from hitl_tui.repl.source import PlainLines, Source
 from hitl_tui.repl.talk import Talk
-from hitl_tui.repl.wrapping import Whole, terminal_width, wrapped
+from hitl_tui.repl.wrapping import Whole, is_terminal, terminal_width, wrapped
 from hitl_tui.supervisor.termination import run_until_terminated
 from hitl_tui.supervisor.workbench import Workbench
 
@@ -61,7 +61,7 @@ async def _talk(
 ) -> int:
     async with AsyncExitStack() as stack:
         bench = await stack.enter_async_context(Workbench.open(options.data))
-        if not _is_terminal(sys.stdin) or not _is_terminal(sys.stdout) or os.environ.get("TERM", "dumb") == "dumb":
+        if not is_terminal(sys.stdin, sys.stdout) or os.environ.get("TERM", "dumb") == "dumb":
 
             def say_fitted(lines: Sequence[str]) -> None:
                 say(_fitted(lines, sys.stdout))
@@ -78,7 +78,7 @@ async def _talk(
             for prompt in shown:
                 prompt.app.invalidate()
 
-        if apart is not None and _is_terminal(sys.stderr):
+        if apart is not None and is_terminal(sys.stderr):
             stack.enter_context(_kept_apart(apart, lambda lines: talk.strayed(lines)))
         stack.enter_context(patch_stdout())
         # It keeps the prompt below what is printed. What `sys.stdout` is while a graph runs hands it to the graph's
@@ -154,11 +154,6 @@ class _Ending:
             self._say([_("Press Ctrl-D again to leave; leaving decides nothing.")])
             return await self._source.next()
         return line
-
-
-def _is_terminal(stream: object) -> bool:
-    isatty = getattr(stream, "isatty", None)
-    return bool(isatty and isatty())
 
 
 def _fitted(lines: Sequence[str], stream: TextIO | None) -> list[str]:

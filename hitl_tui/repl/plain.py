@@ -124,13 +124,14 @@ def _duration(seconds: float) -> str:
     return _("{seconds:.1f} s").format(seconds=seconds) if seconds < 60 else str(timedelta(seconds=int(seconds)))
 
 
-def question_lines(question: Question, place: str, give: Callable[[str], str]) -> list[str]:
+def question_lines(question: Question, place: str, give: Callable[[str], str], *, bound: bool = False) -> list[str]:
     """Return a question whole: what is asked, exactly what would run, evidence, and what answers it (D7).
 
     Args:
         question: the question.
         place: `1 of 2`.
         give: turns a chat command into what a person types here.
+        bound: name the request by its id in the commands, for whoever sends them later or twice (T1).
     """
     request, about = question.view.request, question.view.request.about
     head = [
@@ -155,8 +156,9 @@ def question_lines(question: Question, place: str, give: Callable[[str], str]) -
     lines += _evidence(question.view.evidence)
     lines += [f"  {text}" for text in _terms(question)]
     lines.append(_("  Answer with:"))
-    width = max((cell_width(_verdict(v)) for v in question.commands), default=0)
-    answers = {verdict: give(filled(command)) for verdict, command in question.commands.items()}
+    commands = question.bound_commands if bound else question.commands
+    width = max((cell_width(_verdict(v)) for v in commands), default=0)
+    answers = {verdict: give(filled(command)) for verdict, command in commands.items()}
     lines += [Whole(f"    {_padded(_verdict(v), width)}  {command}") for v, command in answers.items()]
     lines += [f"      {line}" for line in meaning_lines(shape)] if shape is not None else []
     return lines
@@ -303,12 +305,13 @@ def _terms(question: Question) -> Iterator[str]:
     yield _("Digest {digest}").format(digest=request.digest[:SHOWN_DIGITS])
 
 
-def questions_lines(snapshot: Snapshot, give: Callable[[str], str]) -> list[str]:
-    """Return all open questions, each whole, with an empty line before each."""
+def questions_lines(snapshot: Snapshot, give: Callable[[str], str], *, bound: bool = False) -> list[str]:
+    """Return all open questions, each whole, with an empty line before each; see `question_lines`."""
     total = len(snapshot.questions)
     lines: list[str] = []
     for number, question in enumerate(snapshot.questions, start=1):
-        lines += ["", *question_lines(question, _("{number} of {total}").format(number=number, total=total), give)]
+        place = _("{number} of {total}").format(number=number, total=total)
+        lines += ["", *question_lines(question, place, give, bound=bound)]
     return lines
 
 

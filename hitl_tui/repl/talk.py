@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from pathlib import Path
@@ -27,7 +28,7 @@ from hitl_tui.repl.options import LineOptions
 from hitl_tui.repl.plain import mode_words, plan_lines, result_lines, shown, standing
 from hitl_tui.repl.signs import _, clipped, ngettext, signs
 from hitl_tui.repl.source import Source
-from hitl_tui.repl.wrapping import Whole
+from hitl_tui.repl.wrapping import Whole, is_terminal
 from hitl_tui.resources import Starter, materialise, starters
 from hitl_tui.supervisor.follower import Follower
 from hitl_tui.supervisor.session import Session
@@ -302,7 +303,7 @@ class Talk:
         session = await self._open.enter_async_context(self._bench.session(setup, query))
         self._session, self._setup = session, setup
         self._handler = CommandHandler(session, setup.planner, by=self._options.by, channel="repl", keeper=self._bench)
-        self._announcer = Announcer(self._say, self._options.by)
+        self._announcer = Announcer(self._say, self._options.by, bound=not is_terminal(sys.stdin, sys.stdout))
         followed = "" if session.owned else _(" Another process has it open; what you decide is recorded for it.")
         if setup.read_only:
             followed = " " + shown(render(self._bench.data.note))

@@ -25,6 +25,14 @@ class Whole(str):
     __slots__ = ()
 
 
+def is_terminal(*streams: TextIO | None) -> bool:
+    """Return whether all of these are a terminal's."""
+    try:
+        return all(stream is not None and stream.isatty() for stream in streams)
+    except ValueError:  # it was closed
+        return False
+
+
 def terminal_width(stream: TextIO | None) -> int:
     """Return how many cells a line of a terminal has; 0 where that isn't known, and where there is none."""
     try:

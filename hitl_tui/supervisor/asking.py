@@ -21,7 +21,7 @@ from hitl_tui.supervisor.attached.checked import findings_in
 from hitl_tui.supervisor.attached.schemas import ready_for
 from hitl_tui.supervisor.face import opened
 from hitl_tui.supervisor.setup import SessionSetup
-from hitl_tui.supervisor.snapshot import Question, has_preview, numbered
+from hitl_tui.supervisor.snapshot import Question, has_preview, named
 from hitl_tui.teams.graph.team import GraphTeam
 
 log = logging.getLogger(__name__)
@@ -80,9 +80,9 @@ class OpenQuestions:
         left = seconds_between(self._setup.now(), min(ends)) if ends else None
         return min(_IDLE_WAIT, max(_DEADLINE_WAIT, left or 0.0))
 
-    def shown(self) -> tuple[Question, ...]:
+    def shown(self, board: Board) -> tuple[Question, ...]:
         """Return them as faces see them."""
-        return numbered(self._views[key] for key in self._asked if key in self._views)
+        return named((self._views[key] for key in self._asked if key in self._views), board.todos)
 
     def heard(self, request_ids: Iterable[str]) -> None:
         """The decisions of these were delivered: they needn't be superseded."""

@@ -7,6 +7,7 @@ from typing import Any
 
 from hitl_tui.core.board import Board
 from hitl_tui.core.errors import Refused
+from hitl_tui.core.interrupts import highest_number
 from hitl_tui.ledger.records import Branch
 from hitl_tui.supervisor.checkpointer import make_durable
 from hitl_tui.supervisor.graph import TeamSupervisor, config_of
@@ -34,7 +35,8 @@ async def go_back(setup: SessionSetup, supervisor: TeamSupervisor, branch: Branc
         await supervisor.graph.aupdate_state(target, None, as_node="__copy__")
     # Once the ledger says that it is done, nobody does it again: the copy has to be on disk by then.
     await asyncio.to_thread(make_durable, setup.folder.checkpoints)
-    extra = {"ran": _what_ran(left), "highest": left.control.highest}
+    numbers = {todo_id: number for todo_id, raw in left.todos.items() if (number := highest_number(raw))}
+    extra = {"ran": _what_ran(left), "highest": left.control.highest, "numbers": numbers}
     await setup.ledger.finish_restore(setup.info.id, branch.number, setup.now(), extra)
     return there
 

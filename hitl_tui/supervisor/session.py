@@ -309,7 +309,7 @@ class Session:
     async def _publish_now(self, *, happened: bool) -> None:
         ledger, board = self.setup.ledger, self._board()
         await self._questions.look_up(board)
-        asked = self._questions.shown()
+        asked = self._questions.shown(board)
         busy = self._questions.looking or await ledger.wait(self.id, board.control.cursor, 0)
         if not happened and (asked, busy) == (self.snapshot.questions, self.snapshot.busy):
             return

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
+from hitl_tui.core.interrupts import highest_number, interrupts_of
 from hitl_tui.core.plan import current_todo_id
 from hitl_tui.core.requests import Kind, Request, Verdict
 from hitl_tui.core.shapes.document import commands_of, shape_document
@@ -27,7 +28,7 @@ _COMMANDS: Mapping[Kind, Mapping[Verdict, str]] = {
     Kind.FAILURE: {
         Verdict.RETRY: "/todo retry {id}",
         Verdict.SKIP: "/todo skip {id} [REASON]",
-        Verdict.STOP: "/stop",
+        Verdict.STOP: "/stop {request}",
     },
     Kind.EFFECT: {
         Verdict.USE_AS_DONE: "/todo done {id}",
@@ -35,7 +36,7 @@ _COMMANDS: Mapping[Kind, Mapping[Verdict, str]] = {
         Verdict.STOP: "/todo reject {id} REASON",
     },
     Kind.INTERRUPT: {},
-    Kind.PLAN: {Verdict.APPROVE: "/plan approve", Verdict.REJECT: "/plan reject [FEEDBACK]"},
+    Kind.PLAN: {Verdict.APPROVE: "/plan approve {request}", Verdict.REJECT: "/plan reject {request} [FEEDBACK]"},
     Kind.PROPOSAL: {Verdict.APPROVE: "/proposal accept {id}", Verdict.REJECT: "/proposal reject {id}"},
     Kind.EXTERNAL: {},
 }
@@ -60,12 +61,14 @@ class Question:
 
     Args:
         view: the request, its decisions so far and its evidence (a preview's output).
-        number: which one of several that its TODO asks at once, from 1, by when they were asked; 0 for the only one.
+        number: which of the interrupts that its TODO ever had, from 1; 0 for any other question.
+        lone: its TODO never asked anything else from inside and asks nothing else now: its id alone is name enough.
         beside: how many more of its TODO's nodes wait now.
     """
 
     view: RequestView
     number: int = 0
+    lone: bool = True
     beside: int = 0
 
     @property
@@ -86,8 +89,11 @@ class Question:
 
     @property
     def name(self) -> str:
-        """What commands call it: the TODO's id (`todo_001.2` for one of several), or the proposal's."""
-        if self.number:
+        """What commands call it: the TODO's id (`todo_001.2` for one of several interrupts), or the proposal's.
+
+        It stays the interrupt's while that lives, and is never given to another (T1).
+        """
+        if self.number and not self.lone:
             return f"{self.todo_id}.{self.number}"
         return self.todo_id or str(self.view.request.about.get("proposal_id", "")) or self.kind.value
 
@@ -115,11 +121,25 @@ class Question:
 
     @property
     def commands(self) -> dict[str, str]:
-        """The chat commands that answer it (D7), by verdict; for what a team asks from inside by action."""
+        """The chat commands that answer it (D7), by verdict; for what a team asks from inside by action.
+
+        They name it as people do; `bound_commands` are those for programs.
+        """
+        return self._commands(self.name, self.todo_id, "")
+
+    @cached_property
+    def bound_commands(self) -> dict[str, str]:
+        """The same commands with the request's id in place of its name: they answer this request or none (T1)."""
+        return self._commands(self.id, self.id, self.id)
+
+    def _commands(self, name: str, todo: str, request: str) -> dict[str, str]:
+        options = self.view.request.options
         if self.shape is not None:
-            return {**commands_of(self.shape, self.name), STOP_STEP: f"/todo reject {self.todo_id} REASON"}
-        found = {v.value: text.format(id=self.name) for v, text in _COMMANDS[self.kind].items()}
-        return {**found, RESCUE: f"/rescue {self.todo_id}"} if self.wedged else found
+            refusal = {STOP_STEP: f"/todo reject {todo} REASON"} if Verdict.REJECT in options else {}
+            return {**commands_of(self.shape, name), **refusal}
+        known = {v: text.format(id=name, request=request) for v, text in _COMMANDS[self.kind].items() if v in options}
+        found = {v.value: " ".join(text.split()) for v, text in known.items()}
+        return {**found, RESCUE: f"/rescue {todo}"} if self.wedged else found
 
     def to_dict(self) -> dict[str, Any]:
         request = self.view.request
@@ -133,7 +153,7 @@ class Question:
             "about": {**request.about, **({"again": self.again} if self.again else {})},
             "options": [str(v) for v in request.options],
             "name": self.name,
-            "commands": self.commands,
+            "commands": self.bound_commands,
             **(shape_document(self.shape) if self.shape is not None else {}),
             "opened_at": request.opened_at,
             "deadline": request.deadline,
@@ -143,25 +163,38 @@ class Question:
         }
 
 
-def numbered(views: Iterable[RequestView]) -> tuple[Question, ...]:
-    """Return open requests as questions; of those that a TODO asks at once each gets its number (I3).
+def named(views: Iterable[RequestView], todos: Mapping[str, Mapping[str, Any]]) -> tuple[Question, ...]:
+    """Return open requests as questions; each interrupt has the number that it got when it first appeared (T1).
 
     Args:
-        views: the requests; those that were opened at the same time in the order they were opened.
+        views: the requests, in the order they are asked.
+        todos: TODOs by id, as checkpoints keep them.
     """
     views = list(views)
+    asked = Counter(v.request.todo_id for v in views)
     together = Counter(v.request.todo_id for v in views if v.request.kind is Kind.INTERRUPT)
-    several = [v.request for v in views if v.request.kind is Kind.INTERRUPT and together[v.request.todo_id] > 1]
-    numbers: dict[str, int] = {}
-    counted: Counter[str] = Counter()
-    for request in sorted(several, key=lambda request: request.opened_at):
-        counted[request.todo_id] += 1
-        numbers[request.id] = counted[request.todo_id]
-    return tuple(
-        Question(view, number, together[view.request.todo_id] - 1 if number else 0)
-        for view in views
-        for number in (numbers.get(view.request.id, 0),)
-    )
+    questions = []
+    for view in views:
+        todo_id = view.request.todo_id
+        if view.request.kind is not Kind.INTERRUPT:
+            questions.append(Question(view))
+            continue
+        todo = todos.get(todo_id, {})
+        number = _number(view.request, todo)
+        lone = number == 1 and asked[todo_id] == 1 and highest_number(todo) <= 1
+        questions.append(Question(view, number, lone, together[todo_id] - 1))
+    return tuple(questions)
+
+
+def _number(request: Request, todo: Mapping[str, Any]) -> int:
+    """Return the number of an interrupt; a request from before they had one is found by what it asks."""
+    if "number" in request.about:
+        return int(request.about["number"])
+    subject = request.subject
+    for interrupt in interrupts_of(todo.get("question")):
+        if all(interrupt.get(key) == subject.get(key) for key in ("path", "index", "value")):
+            return int(interrupt["number"])
+    return 1
 
 
 @dataclass(frozen=True)

@@ -48,6 +48,9 @@ ASKED: dict[str, Any] = {
     "yes_no": {"question": "10,000 records will be deleted. Go on?", "table": "logs"},
     "prompt": "How old are you?",
     "other": {"foo": [1, {"bar": None}]},
+    "pay_ann": {"type": "tool_approval", "tool_call_id": "1", **tool("pay", amount=5, to="ann")},
+    "mail_bob": {"type": "tool_approval", "tool_call_id": "2", **tool("mail", to="bob")},
+    "pay_eve": {"type": "tool_approval", "tool_call_id": "3", **tool("pay", amount=7, to="eve")},
     "hostile": {"question": "Go on?", "note": "\x1b]0;pwned\x07[red]x[/red]\u202e", "long": "x" * 5000},
 }
 
@@ -88,3 +91,5 @@ other = _graph(["other"])
 hostile = _graph(["hostile"])
 several = _graph(["yes_no", "prompt", "options"], together=True)
 two = _graph(["batch", "approval"])
+payments = _graph(["pay_ann", "mail_bob", "pay_eve"], together=True)
+in_turn = _graph(["pay_ann", "pay_eve"])

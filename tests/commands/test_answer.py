@@ -132,13 +132,16 @@ async def test_several_are_answered_singly_in_any_order_by_number_or_id(tmp_path
         by_node = {q.view.request.subject["path"][-1]: q for q in d.questions}
         told = await d.say(f"/answer {by_node['prompt'].id[:12]} 30")
         assert told["sent"] == 30 and len(d.questions) == 2
-        assert {q.name for q in d.questions} == {"todo_001.1", "todo_001.2"}
-        answers = {"yes_no": "yes", "options": "red"}
-        second = next(q for q in d.questions if q.name == "todo_001.2")
-        node = second.view.request.subject["path"][-1]
-        await d.say(f"/answer 1.2 {answers.pop(node)}")
-        assert [q.name for q in d.questions] == ["todo_001"], "the last one is the only one again"
-        await d.say(f"/answer 1 {next(iter(answers.values()))}")
+        gone = by_node["prompt"].name
+        left = {node: q.name for node, q in by_node.items() if node != "prompt"}
+        assert {q.name for q in d.questions} == set(left.values()), "the others keep their names"
+        told = await d.say(f"/answer {gone} 31")
+        assert told["reason"] == "repeated" and f"Answered already: {gone} was answered by ops at " in told["error"]
+        await d.say(f"/answer {left['yes_no']} yes")
+        assert [q.name for q in d.questions] == [left["options"]], "the last one, too"
+        told = await d.say("/answer 1 red")
+        assert told["status"] == "error" and left["options"] in f"{told['error']} {told.get('help', '')}"
+        await d.say(f"/answer {left['options']} red")
         assert await d.said() == {"yes_no": True, "prompt": 30, "options": "red"}
 
 
@@ -148,7 +151,11 @@ async def test_an_answer_to_what_was_answered_is_refused_by_name(tmp_path: Path)
         await d.say("/answer 1 1 approve 2 respond blue")
         (second,) = d.questions
         again = await d.say(f"/answer {first.id} 1 approve 2 respond blue")
-        assert again["reason"] == "repeated" and "decided already" in again["error"]
+        assert again["reason"] == "repeated" and "Answered already: todo_001.1 was answered by ops" in again["error"]
+        assert second.name == "todo_001.2"
+        again = await d.say("/answer 1 1 approve 2 respond blue")
+        assert again["reason"] == "repeated", "the name of the first one isn't the second's"
+        assert again["help"] == "To answer what is asked now, name it: todo_001.2."
         late = CommandHandler(d.session, d.handler._hand.planner, by="kim", channel="cli")
         result = await late.handle(f"/answer {first.id} 1 approve 2 respond blue")
         assert result.data["reason"] == "late"
@@ -174,13 +181,14 @@ async def test_what_a_person_chose_is_on_record(tmp_path: Path, name: str, text:
         late = await CommandHandler(d.session, d.handler._hand.planner, by="kim", channel="cli").handle(
             f"/answer {question.id} {text}"
         )
-        assert late.message == f"This was decided already: {said} by ops."
+        past = {"approve": "approved", "reject": "rejected", "respond": "answered"}[said]
+        assert late.message.startswith(f"Answered already: todo_001.1 was {past} by ops at "), late.message
 
 
 async def test_what_asks_something_else_is_not_answered(tmp_path: Path) -> None:
     async with desk(tmp_path, "prompt") as d:
         await d.say("/answer 1 30")
-        assert "asks nothing now" in (await d.say("/answer 1 30"))["error"]
+        assert "Answered already: todo_001.1 was answered by ops at " in (await d.say("/answer 1 30"))["error"]
         assert "There is no TODO" in (await d.say("/answer 7 30"))["error"]
 
 
@@ -200,8 +208,8 @@ async def test_scripts_find_form_actions_schema_and_exact_commands(tmp_path: Pat
         shown = d.questions[0].to_dict()
         assert shown["shape"] == "tool_approval" and shown["name"] == "todo_001"
         assert [a["name"] for a in shown["actions"] if a["allowed"]] == ["approve", "edit", "reject", "respond"]
-        assert shown["commands"]["approve"] == "/answer todo_001 approve"
-        assert shown["commands"]["stop"] == "/todo reject todo_001 REASON"
+        assert shown["commands"]["approve"] == f"/answer {d.questions[0].id} approve"
+        assert shown["commands"]["stop"] == f"/todo reject {d.questions[0].id} REASON"
         told = await d.say(shown["commands"]["approve"])
         assert told["sent"] == {"type": "approve"}
 
@@ -238,4 +246,4 @@ async def test_while_an_answer_is_written_its_type_is_shown(tmp_path: Path) -> N
         assert usage_hint('/answer 1 "30"', snapshot) == 'Sends: the text "30"'
         assert usage_hint("/answer 1.7 x", snapshot).startswith("There is no todo_001.7")
         assert usage_hint("/answer 1", snapshot).startswith("/answer <id>")
-        assert usage_hint("/todo skip 1", snapshot) == "/todo skip <id> [reason]"
+        assert usage_hint("/todo skip 1", snapshot) == "/todo skip <id> [reason] [--digest DIGEST]"

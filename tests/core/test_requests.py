@@ -234,7 +234,7 @@ def test_one_person_in_two_spellings_is_no_quorum(one: str, other: str) -> None:
 
 
 def test_a_name_of_letters_that_look_alike_says_so() -> None:
-    with pytest.raises(Refused, match=r"decided already: approve by \u043eps \(U\+043E\)\."):
+    with pytest.raises(Refused, match=r"Answered already: todo_001 was approved by \u043eps \(U\+043E\) at "):
         check_decision(make(), [decision("\u043eps")], decision("ann"), "")
     assert [plain_name(name) for name in ("ops", "김 ops", "Зоя", "Ωps")] == ["ops", "김 ops", "Зоя", "Ωps (U+03A9)"]
 

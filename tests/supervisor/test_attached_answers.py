@@ -93,7 +93,7 @@ async def test_a_secret_that_changed_meanwhile_is_never_sent_as_its_mask(
         assert "what it stood for is no longer in the question" in op.now.todos[0].error
         await op.ok("/todo retry 1")
         assert op.questions[0].kind is Kind.INTERRUPT
-        await op.ok("/answer 1 edit amount=6")  # what wasn't touched is what the graph asked with
+        await op.ok("/answer todo_001.2 edit amount=6")  # what wasn't touched is what the graph asked with
         assert (await paid(op))["token"] in (len(TOKEN), len(changed["PAY_TOKEN"]))
     assert world(tmp_path) == {"pay 6": 1}
 
@@ -170,7 +170,7 @@ async def test_what_runs_again_is_right_at_each_moment(tmp_path: Path) -> None:
         assert beside(op) == ["2 other nodes that wait beside it: from the start up to the question, again"] * 3
         await op.ok("/answer todo_001.2 two")
         assert beside(op) == ["1 other node that waits beside it: from the start up to the question, again"] * 2
-        await op.ok("/answer todo_001.2 three")
+        await op.ok("/answer todo_001.3 three")
         assert beside(op) == []
         (line,) = op.questions[0].to_dict()["about"]["again"]
         assert line == "ask_one: runs again from its start, through this question and beyond"
@@ -181,10 +181,10 @@ async def test_an_answer_with_a_digest_counts_for_exactly_that_question(tmp_path
         await op.ok("/todo approve")
         first = op.questions[0].digest
         await op.ok(f'/answer 1 "thirty" --digest {first}')
-        stale = await op.say(f"/answer 1 30 --digest {first}")
-        assert stale.data["reason"] == "stale"
+        again = await op.say(f"/answer 1 30 --digest {first}")
+        assert again.data["reason"] == "repeated" and "Answered already: todo_001.1" in again.message
         assert (await op.say("/answer 1 30 --digest")).failed
-        assert (await op.say("/answer 1 30 --digest abc")).data["reason"] == "stale"
+        assert (await op.say("/answer todo_001.2 30 --digest abc")).data["reason"] == "stale"
         await op.ok(f"/answer 1 30 --digest={op.questions[0].digest[:12]}")
         assert op.now.status == "finished"
 

@@ -9,6 +9,7 @@ from typing import Any
 from hitl_tui.core.board import Draft
 from hitl_tui.core.errors import Refused
 from hitl_tui.core.events import Event
+from hitl_tui.core.interrupts import HIGHEST_NUMBER, highest_number, interrupts_of
 from hitl_tui.core.reactions.operators import target
 from hitl_tui.core.requests import Kind
 from hitl_tui.core.todos import SYSTEM, Status, SupervisorTodo
@@ -95,13 +96,23 @@ def interrupted(draft: Draft, event: Event) -> None:
 
     Each interrupt has `id`, `path`, `index`, `value`; optionally `schema`, `at` (where its thread stood) and `again`
     (what runs again). One that is asked as before keeps its question, and its answer if there is one meanwhile.
+
+    Each gets a number, which people call it by and no other of this TODO ever gets (T1).
     """
     todo = _entering(_running(draft, event), event)
     delivered, asked = set(event.data.get("delivered", ())), todo.asked + 1
-    known = {i["id"]: i for i in (todo.question or {}).get("interrupts", ()) if i["id"] not in delivered}
-    interrupts = [_asked(dict(i), known.get(i["id"]), asked) for i in event.data["interrupts"]]
+    known = {i["id"]: i for i in interrupts_of(todo.question) if i["id"] not in delivered}
+    highest = highest_number(todo.to_state())
+    interrupts = []
+    for interrupt in event.data["interrupts"]:
+        found = _asked(dict(interrupt), known.get(interrupt["id"]), asked)
+        if "number" not in found:
+            highest += 1
+            found["number"] = highest
+        interrupts.append(found)
     if not interrupts:
         raise TypeError("a run that ended at interrupts names them")
+    todo = replace(todo, metadata={**todo.metadata, HIGHEST_NUMBER: highest})
     question = {"kind": Kind.INTERRUPT.value, "interrupts": interrupts}
     if any("answer" in i for i in interrupts):
         draft.put(replace(todo, question=question, asked=asked))
@@ -112,9 +123,12 @@ def interrupted(draft: Draft, event: Event) -> None:
 def _asked(interrupt: dict[str, Any], known: Mapping[str, Any] | None, asked: int) -> dict[str, Any]:
     if not isinstance(interrupt["id"], str) or not isinstance(interrupt.get("path", ()), list | tuple):
         raise TypeError("an interrupt has a text as id and a list as path")
-    if known is not None and all(known.get(k) == interrupt.get(k) for k in ("value", "schema", "at")):
+    interrupt.pop("number", None)
+    if known is None or any(known.get(k) != interrupt.get(k) for k in ("value", "schema")):
+        return {**interrupt, "asked": asked}
+    if known.get("at") == interrupt.get("at"):
         return dict(known)
-    return {**interrupt, "asked": asked}
+    return {**interrupt, "asked": asked, "number": known["number"]}
 
 
 def doubt(draft: Draft, event: Event) -> None:
@@ -124,6 +138,6 @@ def doubt(draft: Draft, event: Event) -> None:
     if not isinstance(effect["key"], str):
         raise TypeError("an effect has a text as key")
     # What it asked and was answered stays: it goes on with that once the doubt is settled.
-    kept = (todo.question or {}).get("interrupts")
+    kept = interrupts_of(todo.question)
     question = {"kind": Kind.EFFECT.value, "effect": effect, **({"interrupts": kept} if kept else {})}
     draft.put(todo.waits(event.at).move(Status.WAITING_APPROVAL, question=question, asked=todo.asked + 1))

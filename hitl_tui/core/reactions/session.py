@@ -8,6 +8,7 @@ from dataclasses import replace
 from hitl_tui.core.board import Draft
 from hitl_tui.core.errors import BadInput, Refused
 from hitl_tui.core.events import Event
+from hitl_tui.core.interrupts import HIGHEST_NUMBER, highest_number
 from hitl_tui.core.plan import Change
 from hitl_tui.core.policy import Mode, Risk
 from hitl_tui.core.requests import BY_RULE
@@ -93,17 +94,24 @@ def proposed(draft: Draft, event: Event) -> None:
 
 
 def restored(draft: Draft, event: Event) -> None:
-    """`branch`, `ran` {todo id: {`status`, `branch`}}: an earlier checkpoint is the head now (D11)."""
+    """`branch`, `ran` {todo id: {`status`, `branch`}}: an earlier checkpoint is the head now (D11).
+
+    Optionally `highest` (number of a TODO) and `numbers` (of interrupts, by TODO): those used on the branch that is
+    left, which nothing else gets.
+    """
     branch = int(event.data["branch"])
     if branch <= draft.control.branch:
         raise Refused("A newer restore has taken place.", reason="superseded")
-    ran = event.data.get("ran") or {}
+    ran, numbers = event.data.get("ran") or {}, event.data.get("numbers") or {}
     for todo_id in list(draft):
         todo = draft.get(todo_id)
         if todo.status is Status.IN_PROGRESS or (todo.status is Status.WAITING_APPROVAL and todo.question):
             todo = todo.goes_on(event.at).move(Status.PENDING, question=None, approval=None)
         elif todo.status is Status.PENDING:
             todo = replace(todo, approval=None)
+        number = max(highest_number(todo.to_state()), int(numbers.get(todo_id, 0)))
+        if number:
+            todo = replace(todo, metadata={**todo.metadata, HIGHEST_NUMBER: number})
         if todo_id in ran and todo.status is not Status.COMPLETED:
             todo = replace(todo, metadata={**todo.metadata, "ran_before": dict(ran[todo_id])})
         if todo.attempt and todo.status is Status.PENDING:

@@ -1,0 +1,133 @@
+"""Which open question a command decides, and what is said when it was answered already (T1)."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from hitl_tui.commands.asked import NUMBERED, REQUEST, by_request, open_question
+from hitl_tui.commands.hand import Hand, names_digest
+from hitl_tui.core.errors import Refused
+from hitl_tui.core.names import clip, person
+from hitl_tui.core.requests import Kind, Outcome, closed_words, name_of, was_ended
+from hitl_tui.core.todos import SupervisorTodo
+from hitl_tui.ledger.records import RequestView
+from hitl_tui.supervisor.snapshot import Question, named
+
+_MOST = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class Aim:
+    """What a command names.
+
+    Args:
+        todo: the TODO.
+        question: the open question that was named by its request's id or number; None where only the TODO was.
+    """
+
+    todo: SupervisorTodo
+    question: Question | None = None
+
+
+async def aim(hand: Hand, name: str) -> Aim:
+    """Return the TODO that a name stands for, and the question where it names one.
+
+    Raises:
+        UnknownName: there is none of that name, or it could be several.
+        Refused: the question was answered or replaced meanwhile.
+    """
+    if name.startswith(REQUEST):
+        question = await request_named(hand, name)
+        if not question.todo_id:
+            raise Refused(f"{question.id} is about no TODO; it asks about the {question.kind}.", reason="not_allowed")
+        return Aim(hand.todo(question.todo_id), question)
+    match = NUMBERED.fullmatch(name)
+    if match is None or name in hand.snapshot.raw:
+        return Aim(hand.todo(name))
+    todo = hand.todo(match.group(1))
+    number = int(match.group(2))
+    if not any(q.todo_id == todo.id and q.number == number for q in hand.snapshot.questions):
+        await refuse_answered(hand, todo.id, kinds=(Kind.INTERRUPT,), number=number)
+    return Aim(todo, open_question(hand.snapshot, name))
+
+
+async def request_named(hand: Hand, name: str) -> Question:
+    """Return the open question whose request has this id.
+
+    Raises:
+        UnknownName: it could be several.
+        Refused: it was decided, replaced, or never there.
+    """
+    found = by_request(hand.snapshot, name)
+    if found is not None:
+        return found
+    view = await hand.face.desk.ledger.request(name, hand.face.desk.now())
+    if view is None or view.request.session != hand.face.id:
+        raise Refused(f'There is no open question "{clip(name)}".', reason="unknown")
+    if view.resolution.outcome is Outcome.PENDING:
+        return named([view], hand.snapshot.raw)[0]
+    raise closed(hand, view)
+
+
+def closed(hand: Hand, view: RequestView) -> Refused:
+    """Return what is said to who comes too late."""
+    resolution = view.resolution
+    reason = "superseded" if resolution.outcome is Outcome.SUPERSEDED else "late"
+    if resolution.decisions and person(resolution.decisions[-1].by) == person(hand.by):
+        reason = "repeated"
+    return Refused(closed_words(view.request, resolution, hand.face.desk.now()), reason=reason)
+
+
+async def refuse_answered(
+    hand: Hand,
+    todo_id: str,
+    *,
+    kinds: Collection[Kind],
+    number: int = 0,
+    name: str = "",
+    digest: str = "",
+    help: str = "",
+) -> None:
+    """Refuse a command for a question that was answered already.
+
+    Args:
+        hand: who gives it.
+        todo_id: the TODO; empty for the plan or a proposal.
+        kinds: what the question may have been.
+        number: the interrupt's; 0 for any.
+        name: the proposal's id; empty for any.
+        digest: the beginning of its digest; empty for any.
+        help: what would work instead.
+
+    Raises:
+        Refused: the last such question was answered; the message says what was said, by whom and when.
+    """
+    desk = hand.face.desk
+    views = await desk.ledger.requests(desk.now(), session=hand.face.id, todo_id=todo_id, pending=False, limit=_MOST)
+    for view in reversed(views):
+        request = view.request
+        meant = request.kind in kinds and number in (0, request.about.get("number", 0))
+        meant = meant and name in ("", name_of(request))
+        answered = view.resolution.decided or was_ended(request)
+        if meant and answered and (not digest or names_digest(digest, request.digest)):
+            refused = closed(hand, view)
+            refused.help = help
+            raise refused
+
+
+async def check_digest(hand: Hand, questions: Collection[Question], digest: str | None) -> None:
+    """See that the one question a command decides is the one with this digest, and that this says which one.
+
+    Raises:
+        Refused: it is another one, or what was said of that digest has been said already.
+    """
+    if digest is None:
+        return
+    shown = [q for q in questions if names_digest(digest, q.digest)]
+    known = (*questions, None)[0]
+    help = f"To answer what is asked now, name it: {shown[0].id}." if shown else ""
+    if known is not None:
+        await refuse_answered(hand, known.todo_id, kinds=(known.kind,), digest=digest, help=help)
+    if len(questions) != 1 or not shown:
+        raise Refused("What was shown isn't what is asked any more; look again and decide anew.", reason="stale")
