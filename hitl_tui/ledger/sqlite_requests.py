@@ -78,8 +78,8 @@ def listed(
         conditions.append("r.session = ?")
         values.append(session)
     if todo_id is not None:
-        conditions.append("? = json_extract(CAST(e.data AS TEXT), ?)")
-        values += [todo_id, _TODO_ID]
+        conditions.append("EXISTS (SELECT 1 WHERE json_extract(CAST(e.data AS TEXT), ?) = ?)")
+        values += [_TODO_ID, todo_id]
     where = f" WHERE {' AND '.join(conditions)}" if conditions else ""
     rows = db.execute(f"{_SELECT}{where} ORDER BY r.entry LIMIT ?", (*values, max(0, limit))).fetchall()
     return [_stored(db, row).view(now) for row in rows]
