@@ -83,7 +83,7 @@ def test_people_see_the_plan_the_whole_question_and_how_to_answer(shell: Shell) 
         "s1 waits for your decision",
     ):
         assert part in begun.out
-    answer = re.search(r'hitl-tui do s1 "(/todo approve todo_001)"', begun.out)
+    answer = re.search(r'hitl-tui do s1 "(/todo approve req-[0-9a-f]{16})"', begun.out)
     assert answer is not None
     done = shell.run("do", "s1", answer[1])
     assert done.code == 0
@@ -94,7 +94,7 @@ def test_people_see_the_plan_the_whole_question_and_how_to_answer(shell: Shell) 
 def test_answering_commands_name_the_data_folder_when_it_was_given(shell: Shell, tmp_path: Path) -> None:
     elsewhere = tmp_path / "other place"
     begun = shell.run("run", QUESTION, "--data", str(elsewhere))
-    assert f"hitl-tui do s1 --data '{elsewhere}' \"/todo approve todo_001\"" in begun.out
+    assert f"hitl-tui do s1 --data '{elsewhere}' \"/todo approve req-" in begun.out
     assert not shell.data.exists()
 
 

@@ -24,7 +24,7 @@ from hitl_tui.core.requests import resolve
 from hitl_tui.core.todos import Priority, Status, SupervisorTodo
 from hitl_tui.ledger.records import RequestView
 from hitl_tui.supervisor.session import Session
-from hitl_tui.supervisor.snapshot import Snapshot, numbered
+from hitl_tui.supervisor.snapshot import Snapshot, named
 from hitl_tui.supervisor.workbench import Workbench
 
 LEASE = Path(__file__).resolve().parents[2] / "examples" / "lease"
@@ -79,7 +79,8 @@ def test_todos_that_ask_come_in_the_order_they_ask_the_rest_in_the_plans() -> No
         for n, (i, s) in enumerate(statuses.items(), start=1)
     ]
     board = Board("s1", "why?", {t.id: t.to_state() for t in todos}, Control(plan=PLAN_ACCEPTED))
-    asked = numbered(RequestView(r, (), resolve(r, (), ""), {}) for r in questions(board, Rules()))
+    views = [RequestView(r, (), resolve(r, (), ""), {}) for r in questions(board, Rules())]
+    asked = named(views, board.todos)
     seen = Snapshot("s1", "why?", "/w", "step", "approval", 0, 0, "c", board.todos, asked)
 
     offered = complete("/todo approve ", 14, seen)
@@ -174,7 +175,7 @@ def test_any_line_can_be_completed(text: str, cursor: int) -> None:
 
 
 def test_usage_is_hinted_once_the_command_is_known() -> None:
-    assert usage_hint("/todo skip 1") == "/todo skip <id> [reason]"
+    assert usage_hint("/todo skip 1") == "/todo skip <id> [reason] [--digest DIGEST]"
     assert usage_hint("/todo ski") == ""
     assert usage_hint("todo skip") == ""
 

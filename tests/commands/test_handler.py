@@ -209,7 +209,7 @@ async def test_show_gives_question_and_result(place: Place) -> None:
     async with place.open() as op:
         await op.rest()
         shown = await op.say("/todo show 1")
-        assert shown["question"]["commands"]["approve"] == "/todo approve todo_001"
+        assert shown["question"]["commands"]["approve"] == f"/todo approve {shown['question']['id']}"
         await op.say("/todo approve")
         await op.rest()
         assert (await op.say("/todo show 1"))["result"]["text"] == "todo_001 did a"
