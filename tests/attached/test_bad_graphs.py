@@ -178,7 +178,8 @@ def test_answers_to_another_question_or_given_twice_are_refused_by_name(place: P
     repeated = do(place, f"/answer {first} b")
     assert repeated["reason"] == "repeated", repeated
     assert question(do(place, "/todos"))["asks"] == "Second?"
-    document = do(place, "/answer 1 d")
+    assert "Answered already: todo_001.1" in do(place, "/answer 1 d")["error"]
+    document = do(place, "/answer todo_001.2 d")
     assert document["session_status"] == "finished"
     assert '"a",\n    "d"' in document["response"]
 
@@ -196,7 +197,7 @@ def test_a_node_that_was_renamed_meanwhile_is_missed_and_nothing_is_lost(place: 
     file.write_text(code, encoding="utf-8")
     document = place.run("do", "s", "/todo retry 1", "--json").json
     assert question(document)["asks"].startswith("Do you want to proceed")
-    document = place.run("do", "s", "/answer 1 yes", "--json").json
+    document = place.run("do", "s", "/answer todo_001.2 yes", "--json").json
     assert document["session_status"] == "finished"
     assert place.done() == {"prepared pay": 1, "did pay": 1}
 
@@ -214,7 +215,7 @@ def test_a_schema_that_changed_meanwhile_fails_in_the_graph_and_goes_on_once_it_
     file.write_text(code, encoding="utf-8")
     document = place.run("do", "s", "/todo retry 1", "--json").json
     if document["questions"]:
-        document = place.run("do", "s", "/answer 1 yes", "--json").json
+        document = place.run("do", "s", "/answer todo_001.2 yes", "--json").json
     assert document["session_status"] == "finished"
     assert place.done() == {"prepared pay": 1, "did pay": 1}
 
@@ -230,7 +231,7 @@ def test_a_module_that_is_gone_for_a_while_is_missed_and_its_thread_goes_on(plac
     (place.workspace / "away.py").rename(file)
     document = do(place, "/todo retry 1")
     assert question(document)["asks"].startswith("Do you want to proceed")
-    assert do(place, "/answer 1 yes")["session_status"] == "finished"
+    assert do(place, "/answer todo_001.2 yes")["session_status"] == "finished"
     assert place.done() == {"prepared pay": 1, "did pay": 1}
 
 

@@ -174,7 +174,7 @@ def test_with_its_graph_a_thread_goes_on_in_a_copy(shell: Shell, store_file: str
     assert [q["subject"]["value"] for q in asked] == [{"question": "Transfer?", "amount": 100}]
     asked = shell.process("do", session, "/answer todo_001 yes", "--json").json["questions"]
     assert [q["subject"]["value"] for q in asked] == ["Is the account right?"]
-    ended = shell.process("do", session, "/answer todo_001 right", "--json").json
+    ended = shell.process("do", session, "/answer todo_001.2 right", "--json").json
     assert ended["session_status"] == "finished"
     (copy,) = (shell.data / "copies").glob("*.db")
     log = document(shell, str(copy), "--thread", "asks")["checkpoints"]

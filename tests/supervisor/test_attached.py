@@ -56,8 +56,8 @@ async def test_several_questions_are_answered_singly_in_any_order(tmp_path: Path
         assert op.asked == ["What of a?", "What of c?"]
         assert {q.view.request.subject["value"]: q.id for q in op.questions}.items() <= before.items()
         assert world(tmp_path)["heard b"] == 1
-        await op.ok("/answer todo_001.2 three")
-        await op.ok("/answer 1 one")
+        await op.ok("/answer todo_001.3 three")
+        await op.ok(f"/answer {op.questions[0].name} one")
         assert sorted((await result(op))["said"]) == ["a=one", "b=two", "c=three"]
     heard = {k: n for k, n in world(tmp_path).items() if k.startswith("heard")}
     assert heard == {"heard a": 1, "heard b": 1, "heard c": 1}
@@ -72,7 +72,7 @@ async def test_questions_that_were_not_answered_are_the_same_after_reopening(tmp
     async with attached(tmp_path, "many") as op:
         assert [q.id for q in op.questions] == asked
         assert world(tmp_path) == seen
-        await op.ok("/answer 1 two")
+        await op.ok(f"/answer {op.questions[0].name} two")
         assert sorted((await result(op))["said"]) == ["a=one", "b=two"]
 
 
@@ -83,9 +83,11 @@ async def test_a_validation_loop_asks_again_with_a_better_message(tmp_path: Path
         await op.ok('/answer 1 "thirty"')
         assert op.asked == ["'thirty' is no age. How old are you?"]
         assert op.questions[0].id != first
-        await op.ok('/answer 1 "thirty"')  # the same answer to the same words: asked anew, not answered by itself
+        await op.ok(
+            f'/answer {op.questions[0].name} "thirty"'
+        )  # the same answer to the same words: asked anew, not answered by itself
         assert op.asked == ["'thirty' is no age. How old are you?"]
-        await op.ok("/answer 1 30")
+        await op.ok(f"/answer {op.questions[0].name} 30")
         assert await result(op) == {"age": 30}
 
 
@@ -147,7 +149,7 @@ async def test_breakpoints_stop_and_step_node_by_node(tmp_path: Path) -> None:
         await op.ok("/continue")
         assert op.asked[0]["action"] == "send_mail"
         assert (await op.say("/step")).failed
-        await op.ok("/answer 1 approve")
+        await op.ok(f"/answer {op.questions[0].name} approve")
         assert (await result(op))["sent"] is True
     assert world(tmp_path) == {"write": 1, "send ann": 1, "file": 1}
 
@@ -177,7 +179,7 @@ async def test_an_edited_state_is_asked_anew_and_an_old_answer_does_not_count(tm
         assert op.questions[0].id != old.id
         late = await op.session.setup.ledger.request(old.id, op.session.setup.now())
         assert late is not None and late.request.superseded
-        await op.ok("/answer 1 approve")
+        await op.ok(f"/answer {op.questions[0].name} approve")
     assert world(tmp_path) == {"write": 1, "send eve": 1, "file": 1}
 
 
@@ -206,7 +208,7 @@ async def test_a_thread_that_a_bad_answer_wedged_is_rescued(tmp_path: Path) -> N
         await op.ok("/rescue")
         await op.ok("/todo approve")
         assert op.asked == [{"question": "Which?", "amount": 1}]
-        await op.ok('/answer 1 {"amount": 9}')
+        await op.ok(f'/answer {op.questions[0].name} {{"amount": 9}}')
         assert await result(op) == {"amount": 9}
 
 
@@ -224,7 +226,7 @@ async def test_a_restore_of_the_session_asks_before_it_repeats_the_graph(tmp_pat
     async with attached(tmp_path, "mail", '{"to": "ann"}') as op:
         waiting = op.now.checkpoint_id
         await op.ok("/todo approve")
-        await op.ok("/answer 1 approve")
+        await op.ok(f"/answer {op.questions[0].name} approve")
         await op.ok(f"/checkpoint restore {waiting}")
         await op.ok("/todo approve")
         (question,) = op.questions
@@ -238,13 +240,15 @@ async def test_a_restore_of_the_session_asks_before_it_repeats_the_graph(tmp_pat
 async def test_a_step_of_the_graph_is_restored_without_running_what_came_before(tmp_path: Path) -> None:
     async with attached(tmp_path, "mail", '{"to": "ann"}') as op:
         await op.ok("/todo approve")
-        await op.ok("/answer 1 approve")
+        await op.ok(f"/answer {op.questions[0].name} approve")
         steps = await op.session.steps("todo_001", 20)
         before_send = next(s for s in steps if s.node == "write" or "send" in str(s.to_dict()))
         await op.ok(f"/checkpoint restore {before_send.checkpoint_id}")
         assert op.questions[0].view.request.about["again"][0] == "send: from the start and beyond"
         await op.ok("/todo approve")
-        await op.ok('/answer 1 {"action": "no"}') if op.asked and "action" in (op.asked[0] or {}) else None
+        await op.ok(f'/answer {op.questions[0].name} {{"action": "no"}}') if op.asked and "action" in (
+            op.asked[0] or {}
+        ) else None
     assert world(tmp_path)["write"] == 1
 
 

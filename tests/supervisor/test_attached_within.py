@@ -40,7 +40,7 @@ async def test_a_question_that_was_answered_is_not_asked_again_at_a_breakpoint_b
         await op.ok("/continue")
         (question,) = op.asked
         assert question == "Inside?"
-        await op.ok("/answer 1 yes")
+        await op.ok(f"/answer {op.questions[0].name} yes")
         assert op.asked == [_stopped("sub/finish")]
         assert "finish" not in world(tmp_path)
         await op.ok("/continue")
