@@ -14,6 +14,7 @@ from hitl_tui.commands.results import CommandResult, failure
 from hitl_tui.core.errors import BadInput, HitlError, Refused
 from hitl_tui.core.policy import Mode
 from hitl_tui.core.requests import Verdict
+from hitl_tui.core.safe_text import mask, mask_json
 from hitl_tui.core.todos import SupervisorTodo
 from hitl_tui.planning.agent import PlanningAgent
 from hitl_tui.supervisor.face import SessionFace
@@ -104,6 +105,7 @@ class CommandHandler:
         Never raises for what a person wrote: an error is a result with `error`, and changed nothing.
         """
         try:
+            line = mask(line, self._hand.face.desk.secrets)
             if not is_command(line):
                 return await changing.propose(self._hand, line)
             parsed = parse(line)
@@ -164,4 +166,5 @@ class CommandHandler:
         Raises:
             BadInput: the team can't use it.
         """
-        return await self._hand.edit(todo, text, arguments)
+        secrets = self._hand.face.desk.secrets
+        return await self._hand.edit(todo, mask(text, secrets), mask_json(dict(arguments), secrets))

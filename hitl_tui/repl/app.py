@@ -70,7 +70,7 @@ async def _talk(
             return await talk.converse(_Ending(_lines(), say_fitted))
         from prompt_toolkit.patch_stdout import patch_stdout
 
-        from hitl_tui.repl.prompt import HISTORY, PromptLines
+        from hitl_tui.repl.prompt import HISTORY, PromptLines, open_history
 
         shown: list[PromptLines] = []
 
@@ -90,7 +90,7 @@ async def _talk(
             terminal.flush()
 
         talk = Talk(options, bench, show, hide, again, changed)
-        history = options.data / HISTORY
+        history = stack.enter_context(open_history(options.data / HISTORY, talk.masked))
         lines = PromptLines(history, talk.completions, talk.prompt, talk.toolbar, talk.typing_began, show, talk.hint)
         shown.append(lines)
         return await talk.converse(lines)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from prompt_toolkit import PromptSession
@@ -56,23 +57,44 @@ def _meta(help: str) -> str:
 
 
 class _KeptHistory(FileHistory):
+    """A history whose lines reach the file once they were carried out: only then is it known what is secret in them.
+
+    Args:
+        path: the file.
+        mask: replaces the values of secrets by their names.
+    """
+
+    def __init__(self, path: Path, mask: Callable[[str], str]) -> None:
+        super().__init__(str(path))
+        self._mask = mask
+        self._last = ""
+
     def store_string(self, string: str) -> None:
-        if len(string) > _LONGEST_KEPT:
-            return  # it is there until the program ends
-        try:
-            super().store_string(string)
-        except OSError:  # a full disk costs the history of this line, not the session
-            return
+        self.write()
+        self._last = string
+
+    def write(self) -> None:
+        """Write the last line to the file."""
+        line, self._last = self._mask(self._last), ""
+        if line and len(line) <= _LONGEST_KEPT:  # a longer one is there until the program ends
+            with suppress(OSError):  # a full disk costs the history of this line, not the session
+                super().store_string(line)
 
 
-def open_history(path: Path) -> History:
-    """Return the history kept in a file that only its owner can read, or one in memory where that can't be."""
+@contextmanager
+def open_history(path: Path, mask: Callable[[str], str]) -> Iterator[History]:
+    """Yield the history kept in a file that only its owner can read, or one in memory where that can't be."""
     try:
         path.touch(mode=0o600)
         _shorten(path)
     except OSError:
-        return InMemoryHistory()
-    return _KeptHistory(str(path))
+        yield InMemoryHistory()
+        return
+    history = _KeptHistory(path, mask)
+    try:
+        yield history
+    finally:
+        history.write()
 
 
 def _shorten(path: Path) -> None:
@@ -94,7 +116,7 @@ class PromptLines:
     """Lines typed at a terminal; see `Source`.
 
     Args:
-        history: file that earlier lines are kept in.
+        history: earlier lines.
         find: see `CommandCompleter`.
         prompt: returns what stands before the line.
         toolbar: returns what stands at the bottom.
@@ -107,7 +129,7 @@ class PromptLines:
 
     def __init__(
         self,
-        history: Path,
+        history: History,
         find: Callable[[str, int], Awaitable[list[Completion]]],
         prompt: Callable[[], str],
         toolbar: Callable[[], str],
@@ -120,7 +142,7 @@ class PromptLines:
         self._began = began
         self._empty = True
         self._session: PromptSession[str] = PromptSession(
-            history=open_history(history),
+            history=history,
             completer=CommandCompleter(find),
             complete_while_typing=False,
             bottom_toolbar=lambda: writable(hint(self._session.default_buffer.text) or toolbar()),

@@ -20,7 +20,7 @@ from hitl_tui.config.graphs import GraphDeclaration, graph_in
 from hitl_tui.config.load import load_config
 from hitl_tui.core.errors import BadInput, ConfigError, HitlError, OwnerGone
 from hitl_tui.core.policy import Mode
-from hitl_tui.core.safe_text import safe_text
+from hitl_tui.core.safe_text import mask, safe_text
 from hitl_tui.language import language, render
 from hitl_tui.planning.replies import calls_for_help
 from hitl_tui.repl.announce import Announcer, Say
@@ -81,6 +81,7 @@ class Talk:
         self._open = AsyncExitStack()
         self._watching: asyncio.Task[None] | None = None
         self._refused = False
+        self._secrets: dict[str, str] = {}
 
     # What the prompt shows -------------------------------------------------------------------------------------
 
@@ -103,6 +104,10 @@ class Talk:
     def hint(self, line: str) -> str:
         """Return what an answer that is being typed would send, and as what type; empty for any other line."""
         return shown(render(answer_hint(line, self._session.snapshot))) if self._session is not None else ""
+
+    def masked(self, line: str) -> str:
+        """Return a line without the values of secrets that any session so far declared."""
+        return mask(line, self._secrets)
 
     def typing_began(self) -> None:
         """A line is being typed from now on."""
@@ -300,6 +305,7 @@ class Talk:
             self._say([_("{id} is left as it stands.").format(id=self._session.id)])
         await self._close()
         self._hide(setup.secrets)
+        self._secrets |= setup.secrets
         session = await self._open.enter_async_context(self._bench.session(setup, query))
         self._session, self._setup = session, setup
         self._handler = CommandHandler(session, setup.planner, by=self._options.by, channel="repl", keeper=self._bench)

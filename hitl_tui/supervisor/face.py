@@ -114,7 +114,7 @@ class Desk:
         self.ledger = ledger
         self.now = now
         self._session = session
-        self._secrets = secrets
+        self.secrets = secrets
         self._before_restore = before_restore
         self._before_deciding = before_deciding
         self._numbers = count()
@@ -127,7 +127,7 @@ class Desk:
         """
         check_storable(data)
         now = self.now()
-        masked = mask_json(dict(data), self._secrets)
+        masked = mask_json(dict(data), self.secrets)
         while True:
             branch = (await self.ledger.branch(self._session)).number
             unique = event_id or f"{kind}:{short_id(now, os.getpid(), next(self._numbers), by)}"
@@ -147,10 +147,10 @@ class Desk:
         """
         if self._before_deciding is not None:
             await self._before_deciding(decision.verdict)
-        if self._secrets and decision.value is not None:
+        if self.secrets and decision.value is not None:
             view = await self.ledger.request(decision.request_id, self.now())
-            check_masks(decision.value, view.request.subject.get("value") if view else None, self._secrets)
-        reason, value = mask(decision.reason, self._secrets), mask_json(decision.value, self._secrets)
+            check_masks(decision.value, view.request.subject.get("value") if view else None, self.secrets)
+        reason, value = mask(decision.reason, self.secrets), mask_json(decision.value, self.secrets)
         decision = replace(decision, reason=reason, value=value)
         check_storable(decision.to_dict())
         return await self.ledger.decide(decision, self.now())

@@ -104,6 +104,7 @@ class Workbench:
                 raise BadInput(f"There is a session {session_id} already; choose another id.")
         config = declared(real)
         secrets = self._secrets(config)
+        text = mask(text, secrets)
         graphs = (graph,) if graph is not None else ()
         await planner_of(registry_of(config, graphs, real), config, graphs, self._now).plan(text)
         heads = {head.stream: head.n for head in await self.ledger.streams()}
@@ -111,11 +112,11 @@ class Workbench:
         if name in heads:
             raise BadInput(f"There was a session {name} before, and its record remains; choose another id.")
         named = graph_title(graph.name, text) if graph is not None else text.split("\n")[0]
-        title = clip(safe_text(mask(named, secrets), multiline=False), LONGEST_TITLE)
+        title = clip(safe_text(named, multiline=False), LONGEST_TITLE)
         chosen = mode or config.mode
         # What is done is remembered under the lineage, also where another session has the same id: elsewhere.
         lineage = f"{name}-{token_hex(8)}"
-        info = SessionInfo(name, str(real), title, self._now(), lineage, mask(text, secrets), chosen.value)
+        info = SessionInfo(name, str(real), title, self._now(), lineage, text, chosen.value)
         folder = self.data.create(info)
         if graphs:
             folder.write_graphs(graphs)
@@ -136,7 +137,7 @@ class Workbench:
     async def session(self, setup: SessionSetup, query: str = "") -> AsyncIterator[Session | Follower]:
         """Open a session: own it, or follow it where another process does or this account can't write."""
         async with AsyncExitStack() as stack:
-            session = await _owned(stack, setup, query)
+            session = await _owned(stack, setup, mask(query, setup.secrets))
             if session is None:
                 yield await stack.enter_async_context(Follower.open(setup))
                 return

@@ -52,7 +52,8 @@ class TeamRegistry:
             DocumentTeam(config.document.folder),
             CommandTeam(config.commands),
         )
-        teams = _by_name((*built_in, *(GraphTeam(graph, workspace) for graph in config.graphs.values()), *extra))
+        graphs = [GraphTeam(graph, workspace, config.secret_names) for graph in config.graphs.values()]
+        teams = _by_name((*built_in, *graphs, *extra))
         return cls(
             teams=MappingProxyType(teams),
             disabled=frozenset(name for name in teams if not config.enabled(name)),

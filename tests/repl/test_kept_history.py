@@ -8,22 +8,23 @@ from hitl_tui.repl.prompt import open_history
 
 
 def kept(path: Path) -> list[str]:
-    return list(open_history(path).load_history_strings())[::-1]
+    with open_history(path, str) as history:
+        return list(history.load_history_strings())[::-1]
 
 
 def test_a_line_beyond_a_length_is_not_kept(tmp_path: Path) -> None:
-    history = open_history(tmp_path / "line-history")
-    for line in ("first", "x" * 10_001, "two\nlines"):
-        history.append_string(line)
+    with open_history(tmp_path / "line-history", str) as history:
+        for line in ("first", "x" * 10_001, "two\nlines"):
+            history.append_string(line)
     assert kept(tmp_path / "line-history") == ["first", "two\nlines"]
 
 
 def test_a_file_that_has_grown_keeps_its_newest_lines_whole(tmp_path: Path) -> None:
     path = tmp_path / "line-history"
-    history = open_history(path)
     lines = [f"{number} 상한 {'x' * 9_000}\nand more" for number in range(150)]
-    for line in lines:
-        history.store_string(line)
+    with open_history(path, str) as history:
+        for line in lines:
+            history.store_string(line)
     assert path.stat().st_size > 1_000_000
     found = kept(path)
     assert found == lines[-len(found) :] and 40 < len(found) < 60

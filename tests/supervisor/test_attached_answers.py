@@ -72,9 +72,9 @@ async def test_a_secret_that_a_question_does_not_show_is_refused(tmp_path: Path,
     async with attached(tmp_path, "bill", '{"amount": 5}', environ=secret) as op:
         await op.ok("/todo approve")
         strange = await op.say("/answer 1 edit to=‹OTHER_TOKEN›")
-        assert "‹OTHER_TOKEN› stands for a secret that this question doesn't show" in strange.message
+        assert "holds the secret OTHER_TOKEN" in strange.message and "environment or context" in strange.message
         told = await op.say("/answer 1 edit to=another-token-7")
-        assert "holds the value of the secret OTHER_TOKEN" in told.message
+        assert told.message == strange.message
         assert op.questions[0].kind is Kind.INTERRUPT
         await op.ok(f"/answer 1 edit token={TOKEN} to=me")  # what the question shows may be written out, too
         assert (await paid(op))["token"] == len(TOKEN)

@@ -12,6 +12,7 @@ from typing import Any
 
 from hitl_tui.core.errors import BadInput
 from hitl_tui.core.safe_text import mask_json
+from hitl_tui.core.secret_names import named_in, secret_refused
 
 
 def check_masks(answer: Any, shown: Any, secrets: Mapping[str, str]) -> None:
@@ -23,21 +24,13 @@ def check_masks(answer: Any, shown: Any, secrets: Mapping[str, str]) -> None:
         secrets: declared secrets, by name.
 
     Raises:
-        BadInput: it holds another mask, or the value of a secret that the question doesn't show.
+        BadInput: it holds a secret, by its value or its name, that the question doesn't show.
     """
     if not secrets:
         return
-    there = _masks(shown, secrets)
-    strange = _masks(answer, secrets) - there
-    if strange:
-        name = min(strange)
-        raise BadInput(f"‹{name}› stands for a secret that this question doesn't show, so it can't be sent.")
-    told = _masks(mask_json(answer, secrets), secrets) - there
+    told = named_in(mask_json(answer, secrets), secrets) - named_in(shown, secrets)
     if told:
-        name = min(told)
-        raise BadInput(
-            f"The answer holds the value of the secret {name}, which is never recorded, so it can't be sent."
-        )
+        raise BadInput(secret_refused("The answer", min(told)))
 
 
 def put_back(answer: Any, shown: Any, asked: Any, secrets: Mapping[str, str]) -> Any:
@@ -52,31 +45,14 @@ def put_back(answer: Any, shown: Any, asked: Any, secrets: Mapping[str, str]) ->
     Raises:
         BadInput: a mask is left: the secret changed meanwhile, and isn't in the question any more.
     """
-    if not _masks(answer, secrets):
+    if not named_in(answer, secrets):
         return answer
     leaves = dict(_hidden(shown, asked))
     found = _restored(answer, leaves, {name: value.strip() for name, value in secrets.items()}, json.dumps(asked))
-    left = _masks(found, secrets)
+    left = named_in(found, secrets)
     if left:
         raise BadInput(f"The answer holds ‹{min(left)}›, and what it stood for is no longer in the question.")
     return found
-
-
-def _masks(value: Any, secrets: Mapping[str, str]) -> set[str]:
-    """Return the names of secrets whose masks stand anywhere in a JSON value."""
-    return {name for name in secrets if any(f"‹{name}›" in text for text in _texts(value))}
-
-
-def _texts(value: Any) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, Mapping):
-        for key, item in value.items():
-            yield str(key)
-            yield from _texts(item)
-    elif isinstance(value, list | tuple):
-        for item in value:
-            yield from _texts(item)
 
 
 def _hidden(shown: Any, asked: Any) -> Iterator[tuple[str, Any]]:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypedDict
 from hitl_tui.core.errors import BadInput
 from hitl_tui.core.policy import Risk
 from hitl_tui.core.safe_text import mask
+from hitl_tui.core.secret_names import with_values
 from hitl_tui.teams.brief import BRIEF, Block, Brief, language_of
 from hitl_tui.teams.command.output import NOTES
 from hitl_tui.teams.command.paths import refuse_outside
@@ -169,12 +170,12 @@ class CommandTeam:
         Raises:
             BadInput: the declaration changed, a path leaves the workspace, or the program can't be started.
         """
-        declared = await asyncio.to_thread(self._check, arguments, workspace)
+        declared = await asyncio.to_thread(self._check, arguments, workspace, secrets)
         if declared.preview is None:
             return None
         argv = [str(part) for part in arguments["preview"]]
         outcome = await run_command(
-            argv,
+            [with_values(part, secrets) for part in argv],
             workspace,
             PREVIEW_TIMEOUT,
             command_environment(secrets, os.environ),
@@ -206,7 +207,7 @@ class CommandTeam:
 
     async def _check_node(self, state: CommandState, runtime: Runtime[TeamContext]) -> CommandState:
         context = runtime.context
-        await asyncio.to_thread(self._check, context.task.arguments, context.workspace)
+        await asyncio.to_thread(self._check, context.task.arguments, context.workspace, context.secrets)
         return {}
 
     async def _run_node(self, state: CommandState, runtime: Runtime[TeamContext]) -> CommandState:
@@ -216,9 +217,9 @@ class CommandTeam:
 
         async def act() -> dict[str, Any]:
             # Once more: days may lie between the check and this, and links may have changed.
-            await asyncio.to_thread(self._check, arguments, context.workspace)
+            await asyncio.to_thread(self._check, arguments, context.workspace, context.secrets)
             outcome = await run_command(
-                argv,
+                [with_values(part, context.secrets) for part in argv],
                 context.workspace,
                 float(arguments["timeout"]),
                 command_environment(context.secrets, os.environ),
@@ -260,7 +261,7 @@ class CommandTeam:
             "exit_codes": list(declared.exit_codes),
         }
 
-    def _check(self, arguments: Mapping[str, Any], workspace: Path) -> CommandDeclaration:
+    def _check(self, arguments: Mapping[str, Any], workspace: Path, secrets: Mapping[str, str]) -> CommandDeclaration:
         """Return the declaration when the approved arguments are still what it says.
 
         Raises:
@@ -274,7 +275,8 @@ class CommandTeam:
         bound = self._bound(declared, parameters)
         if any(bound[key] != arguments.get(key) for key in ("argv", "preview")):
             raise BadInput(f'The declaration of "{name}" changed since it was approved, so it was not run; ask again.')
-        refuse_outside(declared, bound["parameters"], workspace)
+        values = {k: with_values(v, secrets) if isinstance(v, str) else v for k, v in bound["parameters"].items()}
+        refuse_outside(declared, values, workspace)
         refuse_changed(arguments.get("programs") or {}, programs_of(declared, workspace))
         return declared
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import difflib
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AsyncExitStack
 from typing import TYPE_CHECKING, Any
@@ -15,6 +15,7 @@ from hitl_tui.core.digest import canonical
 from hitl_tui.core.errors import BadInput
 from hitl_tui.core.policy import Risk
 from hitl_tui.core.safe_text import one_line
+from hitl_tui.core.secret_names import named_in, secret_refused
 from hitl_tui.core.shapes.jsontext import strict_json
 from hitl_tui.teams.graph.source import GraphSource, Imports, source_of
 from hitl_tui.teams.graph.target import GraphError, load_target
@@ -41,19 +42,21 @@ class GraphTeam:
     Args:
         declaration: which graph, and what it needs.
         workspace: absolute path of the folder that sessions with it work in; empty for the declaration's own.
+        secret_names: declared secrets; no input may hold one, because a graph stores its input.
     """
 
     max_retries = 0
     """A failed graph goes on from its last checkpoint when a person says so, never by itself."""
     reads_results = False
 
-    def __init__(self, declaration: GraphDeclaration, workspace: str = "") -> None:
+    def __init__(self, declaration: GraphDeclaration, workspace: str = "", secret_names: Sequence[str] = ()) -> None:
         self.declaration = declaration
         self.name = declaration.name
         self.description = declaration.description or f"The graph {declaration.target}"
         self.risk = Risk(declaration.risk)
         self.timeout = declaration.timeout
         self._workspace = workspace
+        self._secret_names = tuple(secret_names)
         self._imports: dict[str, Imports] = {}
         self._facts: tuple[Mapping[str, str], GraphFacts] | None = None
 
@@ -111,6 +114,9 @@ class GraphTeam:
         Raises:
             BadInput: the graph takes something else; the message says what. GraphError: it can't be loaded.
         """
+        told = named_in([text, dict(arguments)], self._secret_names)
+        if told:
+            raise BadInput(secret_refused("The input", min(told)))
         source = self.source()
         programs = {"programs": dict(source.programs)} if source.programs else {}
         if "input" in arguments:

@@ -1,0 +1,133 @@
+"""A declared secret that a person writes: kept and shown by its name, and put back only where a step runs (T10)."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from cli_support import Shell
+
+SECRET = 'sw"ord\\fish 7!'
+NAMES = {"DEPLOY_TOKEN": SECRET}
+SETTINGS = """
+[secrets]
+names = ["DEPLOY_TOKEN"]
+
+[teams.command_team.commands.deploy]
+description = "Deploy with a token"
+run = ["sh", "-c", "printf %s \\"$1\\" >token.out; printf %s \\"$1\\"", "deploy", "--token={token}"]
+preview = ["printf", "would use %s", "{token}"]
+parameters.token = { type = "string" }
+risk = "low"
+"""
+GRAPH = """
+from typing import TypedDict
+
+from langgraph.graph import END, START, StateGraph
+from langgraph.types import interrupt
+
+
+class State(TypedDict, total=False):
+    text: str
+    said: str
+
+
+builder = StateGraph(State)
+builder.add_node("ask", lambda state: {"said": str(interrupt("What shall I say?"))})
+builder.add_edge(START, "ask")
+builder.add_edge("ask", END)
+graph = builder.compile()
+"""
+
+
+@pytest.fixture
+def shell(tmp_path: Path) -> Shell:
+    shell = Shell(tmp_path)
+    (shell.workspace / "hitl.toml").write_text(SETTINGS, encoding="utf-8")
+    return shell
+
+
+def forms() -> list[bytes]:
+    return [form.encode() for form in (SECRET, json.dumps(SECRET)[1:-1], json.dumps(json.dumps(SECRET))[1:-1])]
+
+
+def holding(folder: Path) -> list[str]:
+    """Return the files that hold the secret in any form."""
+    files = [path for path in folder.rglob("*") if path.is_file()]
+    return [path.name for path in files if any(form in path.read_bytes() for form in forms())]
+
+
+def test_a_secret_in_queries_arguments_edits_and_reasons_is_kept_nowhere(shell: Shell, tmp_path: Path) -> None:
+    quoted = "'" + SECRET + "'"
+    told = []
+    for command in (
+        ("run", f"What does the lease say about {SECRET}?", "--json"),
+        ("do", "s1", f"/todo reject 1 because of {SECRET}", "--json"),
+        ("do", "s1", f"/todo add command_team deploy token={quoted}", "--json"),
+        ("do", "s1", f"/todo edit 2 token={quoted}", "--json"),
+        ("do", "s1", f"also look for {SECRET}", "--json"),
+        ("do", "s1", f"/rename about {SECRET}", "--json"),
+        ("show", "s1", "--json"),
+        ("do", "s1", "/todo show 2", "--json"),
+        ("export", "s1", str(tmp_path / "s1.hitl")),
+        ("do", "s1", f"/export {tmp_path / 's1.md'}"),
+        ("sessions", "--json"),
+    ):
+        ran = shell.run(*command, **NAMES)
+        assert ran.code in (0, 3), ran
+        told.append(ran.out + ran.err)
+    shown = "".join(told).encode()
+    assert not any(form in shown for form in forms())
+    assert "‹DEPLOY_TOKEN›" in "".join(told)
+    assert holding(shell.data) == []
+    assert holding(tmp_path) == []
+
+
+def test_the_step_gets_the_value_and_its_record_the_name(shell: Shell) -> None:
+    shell.run("run", "What does the lease say?", **NAMES)
+    shell.run("do", "s1", "/todo skip 1", **NAMES)
+    added = shell.run("do", "s1", f"/todo add command_team deploy token='{SECRET}'", "--json", **NAMES)
+    (question,) = [q for q in added.json["questions"] if q["todo_id"] == "todo_002"]
+    assert question["subject"]["arguments"]["argv"][-1] == "--token=‹DEPLOY_TOKEN›"
+    approved = shell.run("do", "s1", "/todo approve 2", "--json", **NAMES)
+    assert approved.code == 0, approved
+    assert (shell.workspace / "token.out").read_text(encoding="utf-8") == f"--token={SECRET}"
+    assert "--token=‹DEPLOY_TOKEN›" in shell.run("do", "s1", "/todo show 2", **NAMES).out
+    assert holding(shell.data) == []
+
+
+@pytest.mark.parametrize("given", ['{"text": "%s"}', "%s"])
+def test_a_graph_is_given_no_secret_as_input(shell: Shell, given: str) -> None:
+    (shell.workspace / "agent.py").write_text(GRAPH, encoding="utf-8")
+    text = given % json.dumps(SECRET)[1:-1] if given.startswith("{") else given % SECRET
+    ran = shell.run("attach", "agent.py:graph", "--input", text, "--json", **NAMES)
+    assert ran.code == 2
+    assert "DEPLOY_TOKEN" in ran.json["error"] and "environment or context" in ran.json["error"]
+    assert not list((shell.data / "sessions").glob("*"))
+    assert holding(shell.data) == []
+
+
+@pytest.mark.parametrize("line", [f"/answer 1 {SECRET}", f"/answer 1 {json.dumps(SECRET)}", "/answer 1 ‹DEPLOY_TOKEN›"])
+def test_a_graph_is_given_no_secret_as_answer_or_state(shell: Shell, line: str) -> None:
+    (shell.workspace / "agent.py").write_text(GRAPH, encoding="utf-8")
+    assert shell.run("attach", "agent.py:graph", "--input", '{"text": "hello"}', "--json", **NAMES).code == 3
+    ran = shell.run("do", "s1", line, "--json", **NAMES)
+    assert ran.code in (1, 2) and "DEPLOY_TOKEN" in ran.json["error"]
+    edited = shell.run("do", "s1", f"/state edit 1 {json.dumps({'text': SECRET})}", "--json", **NAMES)
+    assert edited.code in (1, 2) and "DEPLOY_TOKEN" in edited.json["error"]
+    assert holding(shell.data) == []
+    assert shell.run("do", "s1", "/answer 1 hello", "--json", **NAMES).code == 0
+
+
+@pytest.mark.long
+def test_line_mode_keeps_no_secret_among_the_lines_typed_before(shell: Shell) -> None:
+    with shell.terminal("--line", **NAMES) as terminal:
+        terminal.sendline(f"What does the lease say about {SECRET}?")
+        terminal.expect("s1>")
+        terminal.sendline(f"/rename {SECRET}")
+        terminal.expect("DEPLOY_TOKEN")
+        terminal.sendline("/quit")
+        terminal.wait()
+    assert "/rename ‹DEPLOY_TOKEN›" in (shell.data / "line-history").read_text(encoding="utf-8")
+    assert holding(shell.data) == []
