@@ -9,7 +9,7 @@ from pathlib import Path
 
 from hitl_tui.cli.given import Arguments
 from hitl_tui.cli.jobs import Job, Stdin, exit_code, given_text, outcome, settled, told
-from hitl_tui.cli.settings import operator_name, workspace_folder
+from hitl_tui.cli.settings import operator_of, workspace_folder
 from hitl_tui.config.graphs import Attachment, GraphDeclaration, declared_graph, holds_password
 from hitl_tui.core.errors import BadInput
 from hitl_tui.core.policy import Mode
@@ -106,7 +106,7 @@ async def attach(job: Job, found: Attachment) -> int:
             f"{found.graph.name} takes {found.takes}; give it with --input.",
             help='For example: --input \'{"…": "…"}\', --input @file.json, or --input "some words"',
         )
-    by = operator_name(given.by, job.environ)
+    operator = operator_of(given.by, job.environ, job.data)
     checking = asyncio.create_task(findings_in(found.graph))  # its source is read while it runs
     async with Workbench.open(job.data, job.environ) as bench:
         mode = Mode(given.mode) if given.mode else None
@@ -118,7 +118,7 @@ async def attach(job: Job, found: Attachment) -> int:
             with told(job, session):
                 await settled(session)
                 if found.approved and session.snapshot.questions:
-                    await approve_given(session, setup.planner, by)
+                    await approve_given(session, setup.planner, operator.name, operator)
                 snapshot = await settled(session)
         checked = await checking
     if given.json:

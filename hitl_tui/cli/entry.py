@@ -140,6 +140,14 @@ def _one_shot(
         from hitl_tui.cli.starter import starter
 
         return starter(arguments, data, out)
+    if arguments.command == "approver":
+        from hitl_tui.cli.approvers import approver
+
+        return asyncio.run(approver(arguments, data, out))
+    if arguments.command == "policy":
+        from hitl_tui.cli.policy import policy
+
+        return policy(arguments, data, out)
     if arguments.command == "audit":
         from hitl_tui.cli.audit import audit
 
@@ -193,19 +201,20 @@ def _attach(
 
 def _faced(arguments: Arguments, data: Path, journal: LogFile, out: Output, attached: Attachment | None) -> int:
     """Open the console, or line mode where that was asked for or there is no screen."""
-    from hitl_tui.cli.settings import operator_name, workspace_folder
+    from hitl_tui.cli.settings import operator_of, workspace_folder
 
     workspace = workspace_folder(arguments.workspace)
     if not workspace.is_dir():
         raise BadInput(f"The workspace {workspace} {'is not a folder' if workspace.exists() else 'does not exist'}.")
-    by = operator_name(arguments.by, os.environ)
+    operator = operator_of(arguments.by, os.environ, data)
+    by = operator.name
     session, mode, query = arguments.session, arguments.mode, attached.query if attached else arguments.text
     if arguments.line or not _has_screen():
         from hitl_tui.console.apart import Apart
         from hitl_tui.repl.app import run_line_mode
         from hitl_tui.repl.options import LineOptions
 
-        line = LineOptions(data, workspace, by, session, mode, query, attached)
+        line = LineOptions(data, workspace, by, session, mode, query, attached, operator)
         return run_line_mode(line, out.lines, journal.hide, lambda name: _again(arguments, name), Apart)
     # Imports make hundreds of thousands of objects and no garbage; the console collects again once they are done.
     gc.disable()
@@ -216,7 +225,7 @@ def _faced(arguments: Arguments, data: Path, journal: LogFile, out: Output, atta
 
     with out.alone(journal.path):
         named = workspace if arguments.workspace is not None else None
-        return run_console(ConsoleOptions(data, named, session, mode, by, query, attached, journal.hide))
+        return run_console(ConsoleOptions(data, named, session, mode, by, query, attached, journal.hide, operator))
 
 
 def _again(arguments: Arguments, session: str) -> str:

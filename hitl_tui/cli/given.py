@@ -53,6 +53,8 @@ class Arguments(NamedTuple):
         host, port: where `web` listens; None when no port was given.
         no_open: open no browser, of `web`.
         help: text to print instead of doing anything; empty for none.
+        approver: who decides, by a token that is asked for, of `do`; empty for the account.
+        account, level: of `approver add`.
     """
 
     command: str
@@ -91,6 +93,9 @@ class Arguments(NamedTuple):
     port: int | None = None
     no_open: bool = False
     help: str = ""
+    approver: str = ""
+    account: str | None = None
+    level: int = 0
 
 
 _PLAIN = frozenset({"--data", "--workspace", "--session", "--as", "--mode", OPTION})

@@ -14,7 +14,7 @@ from hitl_tui.cli.documents import do_document, run_document, show_document
 from hitl_tui.cli.given import Arguments
 from hitl_tui.cli.logfile import LogFile
 from hitl_tui.cli.output import Output
-from hitl_tui.cli.settings import operator_name, workspace_folder
+from hitl_tui.cli.settings import operator_of, workspace_folder
 from hitl_tui.commands.handler import CommandHandler
 from hitl_tui.commands.parser import is_command, parse
 from hitl_tui.commands.results import CommandResult
@@ -23,6 +23,10 @@ from hitl_tui.core.policy import Mode
 from hitl_tui.core.safe_text import one_line
 from hitl_tui.language import _, render
 from hitl_tui.planning.inputs import is_structured
+from hitl_tui.policy.check import folder_problems
+from hitl_tui.policy.names import checked_name
+from hitl_tui.policy.operator import Acting
+from hitl_tui.policy.token_prompt import ask_token
 from hitl_tui.repl import plain
 from hitl_tui.repl.plain import answer_lines, plan_lines, questions_lines, result_lines, shown, standing
 from hitl_tui.repl.wrapping import is_terminal
@@ -87,13 +91,15 @@ async def run(job: Job) -> int:
     """Begin a session; go until something must be decided or it is finished."""
     given = job.arguments
     query = given_text(given.text, job.stdin)
-    operator_name(given.by, job.environ)
+    operator_of(given.by, job.environ, job.data)
     workspace = workspace_folder(given.workspace)
     async with Workbench.open(job.data, job.environ) as bench:
         mode = Mode(given.mode) if given.mode else None
         setup = await bench.create(query, workspace, session_id=given.session, mode=mode)
         job.session_id = setup.info.id
         job.log.hide(setup.secrets)
+        if not given.json:
+            job.err.lines([shown(render(said)) for said in folder_problems(workspace, bench.approvers.current)])
         async with bench.session(setup, query) as session:
             with told(job, session):
                 snapshot = await settled(session)
@@ -104,18 +110,36 @@ async def run(job: Job) -> int:
     return exit_code(snapshot)
 
 
+def acting_of(job: Job) -> Acting:
+    """Return who gives the command: the account, or the approver whose token is typed at the terminal.
+
+    Raises:
+        BadInput: the name can't be a person's, or there is no terminal to type a token at.
+        Refused: the token isn't the approver's.
+    """
+    given = job.arguments
+    operator = operator_of(given.by, job.environ, job.data)
+    if not given.approver:
+        return operator
+    name = checked_name(given.approver, "--approver")
+    identity = operator.by_token(name, ask_token(_("Token of {name}: ").format(name=shown(name))))
+    return lambda: identity
+
+
 async def do(job: Job) -> int:
     """Carry one chat command out, let what it set free run, stop at the next question."""
     given = job.arguments
     line = given_text(given.text, job.stdin)
-    by = operator_name(given.by, job.environ)
+    acting = acting_of(job)
     looks = is_command(line) and not _changes(line)
     async with looking(job) as bench:
         setup = bench.setup(given.session)
         job.session_id = setup.info.id
         job.log.hide(setup.secrets)
         async with bench.session(setup) as session:
-            handler = CommandHandler(session, setup.planner, by=by, channel="cli", keeper=bench)
+            handler = CommandHandler(
+                session, setup.planner, by=acting().name, channel="cli", keeper=bench, acting=acting
+            )
             with told(job, session):
                 if looks:  # what an earlier process left half done comes first, so that the picture is true
                     await settled(session)

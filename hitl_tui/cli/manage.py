@@ -27,7 +27,7 @@ _LONGEST_ANSWER = 100
 async def rename(job: Job) -> int:
     """Give a session another title."""
     given = job.arguments
-    by = operator_name(given.by, job.environ)
+    by = operator_name(given.by, job.environ, job.data)
     async with Workbench.open(job.data, job.environ) as bench:
         info = await bench.rename(given.session, _text(given.text), by=by)
     message = f'{info.id} is called "{info.title}" now.'
@@ -41,7 +41,7 @@ async def rename(job: Job) -> int:
 async def fork(job: Job) -> int:
     """Begin another session where one stands or stood."""
     given = job.arguments
-    by = operator_name(given.by, job.environ)
+    by = operator_name(given.by, job.environ, job.data)
     async with Workbench.open(job.data, job.environ) as bench:
         info = await bench.fork(given.session, given.at, title=_text(given.title), by=by)
         made = await bench.summary(info.id)
@@ -76,7 +76,7 @@ async def _exported(bench: Workbench, session_id: str, target: Path) -> Path:
 async def import_(job: Job) -> int:
     """Make a session of an exported file."""
     given = job.arguments
-    by = operator_name(given.by, job.environ)
+    by = operator_name(given.by, job.environ, job.data)
     source = _file(given.file)
     workspace = workspace_folder(given.workspace) if given.workspace is not None else None
     async with Workbench.open(job.data, job.environ) as bench:
@@ -90,7 +90,7 @@ async def import_(job: Job) -> int:
 async def delete(job: Job) -> int:
     """Remove a session; what it wrote to the record stays."""
     given = job.arguments
-    by = operator_name(given.by, job.environ)
+    by = operator_name(given.by, job.environ, job.data)
     async with Workbench.open(job.data, job.environ) as bench:
         bench.data.check_writable()  # what can't be done, or doesn't exist, isn't asked about
         bench.data.session(given.session)
@@ -113,7 +113,7 @@ async def prune(job: Job) -> int:
     from hitl_tui.supervisor import pruning
 
     given = job.arguments
-    by = operator_name(given.by, job.environ)
+    by = operator_name(given.by, job.environ, job.data)
     bounded = given.older_than is not None or given.keep is None
     older_than = pruning.age(DEFAULT_AGE if given.older_than is None else given.older_than) if bounded else None
     async with Workbench.open(job.data, job.environ) as bench:

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-import getpass
-import os
 from collections.abc import Mapping
 from pathlib import Path
 
 from hitl_tui.core.errors import BadInput
-from hitl_tui.core.names import clip, person
-from hitl_tui.core.safe_text import one_line, safe_text
-
-_LONGEST_NAME = 64
-_NOBODY = frozenset({"deadline", "rule", "run", "supervisor"})
-"""What the record says where nobody decided; several people are listed with commas, a rule is `rule ID of NAME`."""
+from hitl_tui.core.safe_text import one_line
+from hitl_tui.policy.names import checked_name
+from hitl_tui.policy.operator import Operator
 
 
 def data_folder(given: str | None, environ: Mapping[str, str]) -> Path:
@@ -54,29 +49,28 @@ def _absolute(text: str) -> Path:
         raise BadInput(f"The folder {one_line(text, 80)} can't be found: {error}") from error
 
 
-def operator_name(given: str | None, environ: Mapping[str, str]) -> str:
-    """Return who decides: the option, `HITL_USER`, or the login name; never empty.
+def claimed(given: str | None, environ: Mapping[str, str]) -> str:
+    """Return the name that is claimed by the option or `HITL_USER`; empty where none is.
 
     Raises:
-        BadInput: the name given is empty, too long or can't be shown as it is.
+        BadInput: it can't be a person's name.
     """
     if given is not None:
-        return _checked(given, "--as")
+        return checked_name(given, "--as")
     if environ.get("HITL_USER", "").strip():
-        return _checked(environ["HITL_USER"], "HITL_USER")
-    try:
-        login = getpass.getuser().strip()
-    except (KeyError, OSError):  # a container's user without an entry
-        login = ""
-    return one_line(login, _LONGEST_NAME) or f"uid-{os.getuid()}"
+        return checked_name(environ["HITL_USER"], "HITL_USER")
+    return ""
 
 
-def _checked(name: str, source: str) -> str:
-    clean = name.strip()
-    if not clean:
-        raise BadInput(f"{source} needs a name: it is recorded with every decision.")
-    if len(clean) > _LONGEST_NAME or safe_text(clean, multiline=False) != clean:
-        raise BadInput(f"{source} must be a name of at most {_LONGEST_NAME} visible characters.")
-    if "," in clean or person(clean) in _NOBODY or person(clean).startswith("rule "):
-        raise BadInput(f'{source} must be one person\'s name; the record calls something else "{clip(clean)}".')
-    return clean
+def operator_of(given: str | None, environ: Mapping[str, str], data: Path) -> Operator:
+    """Return who decides: the account, with the name that is claimed by the option or `HITL_USER`.
+
+    Raises:
+        BadInput: the name can't be a person's, or is an approver's.
+    """
+    return Operator(data, claimed(given, environ))
+
+
+def operator_name(given: str | None, environ: Mapping[str, str], data: Path) -> str:
+    """Return what the record calls who acts; see `operator_of`."""
+    return operator_of(given, environ, data).name

@@ -15,6 +15,7 @@ DEFAULT_AGE = "30d"
 TAKE_VALUES = frozenset(
     {"--workspace", "--session", "--data", "--mode", "--as", "--lang", "--anchor", "--search", "--at", "--title"}
     | {"--older-than", "--keep", "--port", "--host"}
+    | {"--approver", "--account", "--level"}
     | {"--input", "--saver"}
     | {"--thread", "--checkpoint", "--against", "--before", "--ns", "--graph", "--limit", "--skip"}
 )
@@ -40,6 +41,8 @@ commands:
   hitl-tui open DATABASE         look into any LangGraph checkpoint store, SQLite or PostgreSQL; read-only
   hitl-tui web                   the console in a browser of this machine
   hitl-tui audit WHAT [SESSION]  verify, head or export: check the record of who decided what
+  hitl-tui approver WHAT [NAME]  add, list or remove those who count where several people or a level are demanded
+  hitl-tui policy check [DIR]    name rules of hitl.toml that nobody here can satisfy
   hitl-tui lint GRAPH            check a LangGraph graph for unsafe interrupts, without running it
 """
 
@@ -84,7 +87,7 @@ def _run() -> Parser:
 
 
 def _do() -> Parser:
-    usage = "hitl-tui do SESSION COMMAND [--data DIR] [--as NAME] [--json]"
+    usage = "hitl-tui do SESSION COMMAND [--data DIR] [--as NAME | --approver NAME] [--json]"
     parser = parser_of(
         "do",
         usage,
@@ -97,6 +100,12 @@ def _do() -> Parser:
     parser.add_argument("session", metavar="SESSION", help="the session's id")
     parser.add_argument("words", nargs="+", metavar="COMMAND", help='in quotes: "/todo approve", "/todo skip 2 why"')
     add_as(parser)
+    parser.add_argument(
+        "--approver",
+        metavar="NAME",
+        default="",
+        help="decide as this approver: their token is asked for at the terminal",
+    )
     add_json(parser)
     return parser
 
@@ -358,6 +367,41 @@ def _lint() -> Parser:
     return parser
 
 
+def _approver() -> Parser:
+    parser = parser_of(
+        "approver",
+        "hitl-tui approver add NAME [--account ACCOUNT] [--level N] | list | remove NAME [--data DIR] [--json]",
+        "Say who counts where a policy demands several people or a level. The account that owns the data folder\n"
+        "always counts, with level 0 unless it is added.\n\n"
+        "  add     without --account it prints a token, once: it proves who they are wherever they type it\n"
+        "  list    show them\n"
+        "  remove  remove one; what they decided stays as it is",
+        _ENDS,
+    )
+    parser.add_argument("what", choices=("add", "list", "remove"), metavar="add|list|remove")
+    parser.add_argument("name", metavar="NAME", nargs="?", default="", help="the approver")
+    parser.add_argument("--account", metavar="ACCOUNT", help="their operating system account, instead of a token")
+    parser.add_argument("--level", metavar="N", type=count, default=0, help="their level, 0 to 100 (0)")
+    add_json(parser)
+    return parser
+
+
+def _policy() -> Parser:
+    parser = parser_of(
+        "policy",
+        "hitl-tui policy check [DIR] [--data DIR] [--json]",
+        "Name the rules of a folder's hitl.toml that nobody here can satisfy, and what helps.",
+        "with --json:\n"
+        '  {"status": "ok" | "findings", "message", "file", "approvers": [{"name", "account", "token", "level"}],\n'
+        '  "findings": [{"rule", "line", "quorum", "level", "message"}]}\n\n'
+        "exit codes:\n  0 nothing found   1 something found   2 bad input",
+    )
+    parser.add_argument("what", choices=("check",), metavar="check")
+    parser.add_argument("workspace", metavar="DIR", nargs="?", help="the folder (the current one)")
+    add_json(parser)
+    return parser
+
+
 PARSERS: Mapping[str, Callable[[], Parser]] = MappingProxyType(
     {
         CONSOLE: _console,
@@ -376,6 +420,8 @@ PARSERS: Mapping[str, Callable[[], Parser]] = MappingProxyType(
         "open": _open,
         "web": _web,
         "audit": _audit,
+        "approver": _approver,
+        "policy": _policy,
         "lint": _lint,
     }
 )

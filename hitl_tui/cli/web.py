@@ -11,7 +11,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hitl_tui.cli.settings import operator_name, workspace_folder
+from hitl_tui.cli.settings import claimed, operator_of, workspace_folder
 from hitl_tui.core.errors import BadInput, HitlError
 from hitl_tui.language import VARIABLE, _, language
 
@@ -65,11 +65,13 @@ def console_command(arguments: Arguments, data: Path) -> tuple[str, ...]:
     workspace = workspace_folder(arguments.workspace)
     if not workspace.is_dir():
         raise BadInput(f"The workspace {workspace} {'is not a folder' if workspace.exists() else 'does not exist'}.")
-    by = operator_name(arguments.by, os.environ)
+    operator_of(arguments.by, os.environ, data)
+    name = claimed(arguments.by, os.environ)
+    by = (f"--as={name}",) if name else ()
     mode = ("--mode", arguments.mode) if arguments.mode else ()
     # -P: a file in the current folder is never taken for a module.
     own = (sys.executable, "-P", "-m", "hitl_tui")
-    return (*own, f"--data={data}", f"--workspace={workspace}", f"--as={by}", *mode)
+    return (*own, f"--data={data}", f"--workspace={workspace}", *by, *mode)
 
 
 def _announcing(

@@ -10,9 +10,10 @@ from hitl_tui.commands.results import CommandResult, failure
 from hitl_tui.core.board import Board, Control, Draft
 from hitl_tui.core.errors import Refused, UnknownName
 from hitl_tui.core.events import EventKind
+from hitl_tui.core.identity import Identity
 from hitl_tui.core.names import resolve_id
 from hitl_tui.core.policy import Mode
-from hitl_tui.core.requests import Decision, Kind, Outcome, Verdict
+from hitl_tui.core.requests import REFUSING, Decision, Kind, Outcome, Verdict
 from hitl_tui.core.safe_text import safe_text
 from hitl_tui.core.todos import Status, SupervisorTodo
 from hitl_tui.planning.agent import PlanningAgent
@@ -21,6 +22,7 @@ from hitl_tui.supervisor.snapshot import Question, Snapshot
 
 if TYPE_CHECKING:
     from hitl_tui.commands.keeping import Keeper
+    from hitl_tui.policy.operator import Acting
 
 _SAID: Mapping[Verdict, tuple[str, str]] = {
     Verdict.APPROVE: ("resumed", "{what} is approved."),
@@ -54,16 +56,16 @@ class Hand:
         planner: turns plain text into proposals, and knows the agents.
         by: who acts.
         channel: `console`, `repl`, `cli`, `pipe`.
-        level: their approver level.
         keeper: keeps all sessions; None where there is only this one.
+        acting: says how they are identified; None for a name that nothing proves.
     """
 
     face: SessionFace
     planner: PlanningAgent
     by: str
     channel: str
-    level: int = 0
     keeper: Keeper | None = None
+    acting: Acting | None = None
 
     @property
     def snapshot(self) -> Snapshot:
@@ -92,9 +94,23 @@ class Hand:
         """See `CommandHandler.decide`; `action` is the one that made the value."""
         if verdict in (Verdict.APPROVE, Verdict.RETRY):
             await self._refuse_changed(question)
-        now = self.face.desk.now()
+        if question.obstacle and verdict not in REFUSING:
+            raise Refused(question.obstacle, reason="not_allowed")
+        who = self.acting() if self.acting is not None else Identity(self.by)
         decision = Decision(
-            question.id, verdict, self.by, question.digest, now, self.channel, self.level, reason, value, action
+            question.id,
+            verdict,
+            who.name,
+            question.digest,
+            self.face.desk.now(),
+            self.channel,
+            who.level,
+            reason,
+            value,
+            action,
+            who.person,
+            who.proof,
+            who.account,
         )
         view = await self.face.desk.decide(decision)
         data: dict[str, Any] = {"todo_id": question.todo_id, "request_id": question.id, "verdict": verdict.value}

@@ -12,11 +12,13 @@ from hitl_tui.commands.hand import Hand
 from hitl_tui.commands.parser import Parsed, is_command, parse
 from hitl_tui.commands.results import CommandResult, failure
 from hitl_tui.core.errors import BadInput, HitlError, Refused
+from hitl_tui.core.identity import Identity
 from hitl_tui.core.policy import Mode
 from hitl_tui.core.requests import Verdict
 from hitl_tui.core.safe_text import mask, mask_json
 from hitl_tui.core.todos import SupervisorTodo
 from hitl_tui.planning.agent import PlanningAgent
+from hitl_tui.policy.operator import Acting
 from hitl_tui.supervisor.face import SessionFace
 from hitl_tui.supervisor.snapshot import Question
 
@@ -78,8 +80,8 @@ class CommandHandler:
         planner: turns plain text into proposals, and knows the agents.
         by: who gives the commands.
         channel: `console`, `repl`, `cli`, `pipe`.
-        level: their approver level.
         keeper: keeps all sessions; None where there is only this one.
+        acting: says how they are identified, asked at each decision; None for a name that nothing proves.
     """
 
     def __init__(
@@ -89,10 +91,17 @@ class CommandHandler:
         *,
         by: str,
         channel: str,
-        level: int = 0,
         keeper: keeping.Keeper | None = None,
+        acting: Acting | None = None,
     ) -> None:
-        self._hand = Hand(face, planner, by, channel, level, keeper)
+        self._hand = Hand(face, planner, by, channel, keeper, acting)
+
+    def acting_as(self, identity: Identity) -> CommandHandler:
+        """Return what carries commands out for somebody else: an approver who gave their token."""
+        hand = self._hand
+        return CommandHandler(
+            hand.face, hand.planner, by=identity.name, channel=hand.channel, keeper=hand.keeper, acting=lambda: identity
+        )
 
     async def handle(self, line: str, known: Collection[str] | None = None) -> CommandResult:
         """Carry a line out: a command, or plain text as a proposal to change the plan.

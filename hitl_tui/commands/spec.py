@@ -257,6 +257,12 @@ SPECS: tuple[CommandSpec, ...] = (
     CommandSpec(
         "help", "Show commands", (Argument("command", Takes.COMMAND, required=False, many=True),), changes=False
     ),
+    CommandSpec(
+        "as",
+        "Give one command as an approver, whose token is then asked for",
+        (Argument("approver", Takes.TEXT), Argument("command", Takes.TEXT, many=True)),
+        local=True,
+    ),
     CommandSpec("new", "Start another session", (Argument("query", Takes.TEXT, many=True),), local=True),
     CommandSpec(
         "quit", "Leave; sessions continue when they are opened again", aliases=("exit",), local=True, changes=False

@@ -5,10 +5,11 @@ from __future__ import annotations
 from hitl_tui.commands.handler import CommandHandler
 from hitl_tui.commands.results import CommandResult
 from hitl_tui.planning.agent import PlanningAgent
+from hitl_tui.policy.operator import Acting
 from hitl_tui.supervisor.face import SessionFace
 
 
-async def approve_given(face: SessionFace, planner: PlanningAgent, by: str) -> CommandResult:
+async def approve_given(face: SessionFace, planner: PlanningAgent, by: str, acting: Acting | None) -> CommandResult:
     """Approve the run of an attached graph whose exact input its person wrote on the command line.
 
     On record it is what it was: a decision on the command line, whatever face the session is opened in.
@@ -17,5 +18,6 @@ async def approve_given(face: SessionFace, planner: PlanningAgent, by: str) -> C
         face: the session, which asks about that run now.
         planner: the session's.
         by: who started it.
+        acting: says how they are identified.
     """
-    return await CommandHandler(face, planner, by=by, channel="cli").handle("/todo approve")
+    return await CommandHandler(face, planner, by=by, channel="cli", acting=acting).handle("/todo approve")

@@ -8,18 +8,15 @@ the question's digest.
 
 from __future__ import annotations
 
-import fcntl
 import json
-import os
 import tomllib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from hitl_tui.config.files import write_atomically
+from hitl_tui.config.files import locked, write_atomically
 from hitl_tui.config.workspace import parse_duration
 from hitl_tui.core.digest import digest, short_id
 from hitl_tui.core.errors import BadInput, ConfigError, StorageError
@@ -354,7 +351,7 @@ def change_rules(
         ConfigError: the file that is there can't be used; StorageError: it can't be written. Nothing was changed.
     """
     try:
-        with _locked(path):
+        with locked(path):
             rules = change(load_rules(path))
             text = "\n".join([_HEAD, *(rule.to_toml() for rule in rules)])
             parse_rules(text)  # what couldn't be read again isn't written
@@ -364,16 +361,6 @@ def change_rules(
     except OSError as error:
         raise StorageError(f"{path.name} can't be written: {error.strerror or error}.") from error
     return rules
-
-
-@contextmanager
-def _locked(path: Path) -> Iterator[None]:
-    handle = os.open(path.with_suffix(".lock"), os.O_RDWR | os.O_CREAT, 0o600)
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(handle)
 
 
 def _quoted(text: str) -> str:

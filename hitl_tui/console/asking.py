@@ -251,6 +251,8 @@ def _of_other(question: Question, workspace: str) -> Iterable[Row]:
 
 def _warnings(question: Question) -> Iterable[Row]:
     about = question.view.request.about
+    if question.obstacle:
+        yield labelled(_("BLOCKED"), in_line(render(question.obstacle)), "bold $text-error")
     for note in about.get("notes") or ():
         yield labelled(_("NOTE"), in_line(render(str(note))), "bold $text-warning")
     if about.get("missing"):

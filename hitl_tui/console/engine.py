@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from hitl_tui.core.policy import Mode
     from hitl_tui.core.requests import Request
     from hitl_tui.ledger.records import Effect, Posted, RequestView
+    from hitl_tui.policy.operator import Operator
     from hitl_tui.supervisor.activity import Activity
     from hitl_tui.supervisor.follower import Follower
     from hitl_tui.supervisor.history import CheckpointInfo
@@ -154,14 +155,21 @@ class Engine:
         by: who decides.
         hide: is told the secrets that no log may show.
         elsewhere: is told how a session looks that is open and not on the screen.
+        operator: says how who decides is identified.
     """
 
     def __init__(
-        self, data: Path, by: str, hide: Callable[[Mapping[str, str]], None], elsewhere: Callable[[str, Snapshot], None]
+        self,
+        data: Path,
+        by: str,
+        hide: Callable[[Mapping[str, str]], None],
+        elsewhere: Callable[[str, Snapshot], None],
+        operator: Operator | None = None,
     ) -> None:
         self.data = data
         self._hide = hide
         self._by = by
+        self._operator = operator
         self._bench: asyncio.Future[Workbench] | None = None
         self._leave = asyncio.Event()
         self._bench_task: asyncio.Task[None] | None = None
@@ -271,7 +279,7 @@ class Engine:
         if attached and attached.given(query):
             from hitl_tui.commands.starting import approve_given
 
-            await approve_given(link.face, setup.planner, self._by)
+            await approve_given(link.face, setup.planner, self._by, self._operator)
         return link
 
     async def open(self, session_id: str, watcher: Watcher) -> Link:
@@ -343,7 +351,9 @@ class Engine:
         from hitl_tui.console.served import Served
 
         def link(face: Session | Follower) -> Link:
-            return Link(face, CommandHandler(face, setup.planner, by=self._by, channel="console", keeper=bench))
+            acting = self._operator
+            handler = CommandHandler(face, setup.planner, by=self._by, channel="console", keeper=bench, acting=acting)
+            return Link(face, handler)
 
         self._hide(setup.secrets)
         async with self._opening:

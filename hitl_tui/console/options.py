@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from hitl_tui.config.graphs import Attachment
+    from hitl_tui.policy.operator import Operator
 
 
 def _tell_nobody(secrets: Mapping[str, str]) -> None:
@@ -26,6 +27,7 @@ class ConsoleOptions(NamedTuple):
         query: begins a session at once; empty for none.
         attached: the graph that new sessions are for; None for the workspace's own teams.
         hide: is told the declared secrets of each session that is opened, so that no log shows them.
+        operator: says how who decides is identified; None for a name that nothing proves.
     """
 
     data: Path
@@ -36,3 +38,4 @@ class ConsoleOptions(NamedTuple):
     query: str = ""
     attached: Attachment | None = None
     hide: Callable[[Mapping[str, str]], None] = _tell_nobody
+    operator: Operator | None = None

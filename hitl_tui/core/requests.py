@@ -152,7 +152,7 @@ class Decision:
     Args:
         request_id: the request.
         verdict: what was said.
-        by: who; names that differ in more than case or form of their letters are distinct people.
+        by: who, as people are shown it: `ops`, or `ann (claimed) through ops`.
         digest: digest of the subject that was shown to them.
         at: ISO 8601, UTC.
         channel: `console`, `repl`, `cli`, `policy`, `deadline`, …
@@ -161,6 +161,10 @@ class Decision:
         value: an answer, for `respond` and for interrupts.
         action: what they chose to answer with, where the question itself gives ways to: `approve`, `edit`, `reject`,
             …; empty for other questions, for a value that was given as it is, and in older records.
+        person: who they are proven to be: an approver's name, or an account; empty where that isn't known, as in older
+            records.
+        proof: what proves it: a `core.identity.Proof`; empty where nothing does.
+        account: the account it was said through; empty where none is known.
     """
 
     request_id: str
@@ -173,17 +177,25 @@ class Decision:
     reason: str = ""
     value: Any = None
     action: str = ""
+    person: str = ""
+    proof: str = ""
+    account: str = ""
 
     @property
     def said(self) -> str:
         """What the person did, in a word."""
         return said_of(self.verdict, self.action)
 
+    @property
+    def voter(self) -> str:
+        """Whom it counts as: two names of one verified person are one."""
+        return person(self.person or self.by)
+
     def to_dict(self) -> dict[str, Any]:
         """Return all fields as JSON values; `from_dict` gives back an equal decision."""
-        chosen = {"action": self.action} if self.action else {}
+        optional = {"action": self.action, "person": self.person, "proof": self.proof, "account": self.account}
         return {
-            **chosen,
+            **{key: value for key, value in optional.items() if value},
             "request_id": self.request_id,
             "verdict": self.verdict.value,
             "by": self.by,
@@ -213,6 +225,9 @@ class Decision:
             reason=data.get("reason", ""),
             value=data.get("value"),
             action=data.get("action", ""),
+            person=data.get("person", ""),
+            proof=data.get("proof", ""),
+            account=data.get("account", ""),
         )
 
 
@@ -264,25 +279,32 @@ def request_id(session: str, branch: int, todo_id: str, asked: int, place: Seque
     return "req-" + short_id(session, branch, todo_id, asked, list(place), digest)
 
 
-def resolve(request: Request, decisions: Iterable[Decision], now: str) -> Resolution:
+def resolve(request: Request, decisions: Iterable[Decision], now: str, *, by_name: bool = False) -> Resolution:
     """Say what decisions, in the order they were recorded, amount to at a time.
 
     Rules, all of them here: a decision counts only when it carries the request's digest, fits its options, comes
-    from somebody else than the requester, with enough level, before the deadline. A person counts once per verdict.
-    The first verdict to reach its quorum stands; a refusing verdict (reject, skip, stop) needs one person when the
-    terms give a veto, else the quorum too. Answers add up only where they are the same. Past the deadline an undecided
-    request expires and its terms say as what.
+    from somebody else than the requester, with enough level, before the deadline. Where the terms ask for several
+    people or a level, it comes from a verified person (T8). A person counts once per verdict.
+    The first verdict to reach its quorum stands; a refusing verdict (reject, skip, stop) needs one person of any level
+    when the terms give a veto, else the quorum too. Answers add up only where they are the same. Past the deadline an
+    undecided request expires and its terms say as what.
     Supersession holds whatever was decided later.
+
+    Args:
+        request: what was asked.
+        decisions: what was said.
+        now: the time, ISO 8601, UTC.
+        by_name: for what was settled before people were verified: names count as people.
     """
     if request.superseded:
         return Resolution(Outcome.SUPERSEDED)
     voters: dict[tuple[Verdict, str], dict[str, Decision]] = {}
     for decision in decisions:
-        if _objection(request, decision):
+        if _objection(request, decision, by_name=by_name):
             continue
         answer = short_id(decision.value) if decision.verdict is Verdict.RESPOND else ""
         given = voters.setdefault((decision.verdict, answer), {})
-        given.setdefault(person(decision.by), decision)
+        given.setdefault(person(decision.by) if by_name else decision.voter, decision)
         if len(given) >= needed(request, decision.verdict):
             outcome = Outcome.REJECTED if decision.verdict in REFUSING else Outcome.APPROVED
             return Resolution(outcome, decision.verdict, tuple(given.values()))
@@ -386,27 +408,41 @@ def check_decision(request: Request | None, earlier: Sequence[Decision], decisio
         raise Refused(closed_words(request, resolution, now), reason="late")
     if resolution.decided:
         last = resolution.decisions[-1]
-        own = person(last.by) == person(decision.by)
+        own = last.voter == decision.voter
         reason = "repeated" if own and last.verdict == decision.verdict else "late"
         raise Refused(closed_words(request, resolution, now), reason=reason)
     objection = _objection(request, decision)
     if objection:
         raise Refused(objection[1], reason=objection[0])
-    who = person(decision.by)
-    if any(person(d.by) == who and d.verdict == decision.verdict for d in earlier if not _objection(request, d)):
-        raise Refused(f"{decision.by} has said {decision.verdict} already.", reason="repeated")
+    who = decision.voter
+    if any(d.voter == who and d.verdict == decision.verdict for d in earlier if not _objection(request, d)):
+        raise Refused(
+            f"{decision.person or decision.by} has said {decision.verdict} already; this takes another person.",
+            reason="repeated",
+        )
 
 
-def _objection(request: Request, decision: Decision) -> tuple[str, str] | None:
+def needs_verified(terms: Terms) -> bool:
+    """Return whether only verified people count: where several are needed, or a level."""
+    return terms.quorum > 1 or terms.level > 0
+
+
+def _objection(request: Request, decision: Decision, *, by_name: bool = False) -> tuple[str, str] | None:
     """Return reason and sentence when a decision can't count for a request, None when it can."""
     if decision.digest != request.digest:
         return "stale", "What was shown isn't what is asked any more; look again and decide anew."
     if decision.verdict not in request.options:
         options = ", ".join(request.options)
         return "not_allowed", f'"{decision.verdict}" doesn\'t answer this question; it takes {options}.'
-    if request.requester and person(decision.by) == person(request.requester):
+    if request.requester and person(request.requester) in (person(decision.by), decision.voter):
         return "not_allowed", f"{decision.by} asked for this and can't decide it."
-    if decision.level < request.terms.level:
+    if needs_verified(request.terms) and not decision.person and not by_name:
+        return (
+            "not_allowed",
+            f"This takes verified approvers, and {decision.by} isn't one; add them with: hitl-tui approver add NAME",
+        )
+    refuses = decision.verdict in REFUSING and request.terms.veto
+    if decision.level < request.terms.level and not refuses:
         return (
             "not_allowed",
             f"This takes an approver of level {request.terms.level}; {decision.by} has level {decision.level}.",

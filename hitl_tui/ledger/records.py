@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from hitl_tui.core.names import person
 from hitl_tui.core.requests import Decision, Request, Resolution
 
 
@@ -211,7 +210,7 @@ def decided_event(view: RequestView) -> dict[str, Any]:
 def _too_late(view: RequestView) -> str:
     """Return why a question whose deadline passed has no answer of its own."""
     request = view.request
-    said = len({person(decision.by) for decision in view.decisions})
+    said = len({decision.voter for decision in view.decisions})
     if said:
         return f"only {said} of {request.terms.quorum} people had decided before {request.deadline}"
     return f"nobody decided before {request.deadline}"

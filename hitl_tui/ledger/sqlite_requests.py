@@ -41,7 +41,11 @@ class Stored:
     def view(self, now: str) -> RequestView:
         # What is settled stays so, even for a clock that runs behind the one that settled it.
         at = max(now, self.settled_at)
-        return RequestView(self.request, self.decisions, resolve(self.request, self.decisions, at), self.evidence)
+        resolution = resolve(self.request, self.decisions, at)
+        if self.settled_at and not resolution.decided and not self.request.superseded:
+            # It was settled before people were verified, and stays settled.
+            resolution = resolve(self.request, self.decisions, at, by_name=True)
+        return RequestView(self.request, self.decisions, resolution, self.evidence)
 
 
 def open_requests(db: sqlite3.Connection, requests: Sequence[Request]) -> list[str]:

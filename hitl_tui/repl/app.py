@@ -10,6 +10,7 @@ from contextlib import AsyncExitStack, ExitStack, contextmanager, redirect_stdou
 from typing import Protocol, TextIO, cast
 
 from hitl_tui.core.errors import StorageError
+from hitl_tui.policy.token_prompt import ask_token
 from hitl_tui.repl.announce import Say
 from hitl_tui.repl.options import LineOptions
 from hitl_tui.repl.signs import _, writable
@@ -66,7 +67,7 @@ async def _talk(
             def say_fitted(lines: Sequence[str]) -> None:
                 say(_fitted(lines, sys.stdout))
 
-            talk = Talk(options, bench, say_fitted, hide, again, _nothing)
+            talk = Talk(options, bench, say_fitted, hide, again, _nothing, _ask_token)
             return await talk.converse(_Ending(_lines(), say_fitted))
         from prompt_toolkit.patch_stdout import patch_stdout
 
@@ -89,7 +90,7 @@ async def _talk(
             terminal.write("".join(f"{line}\n" for line in _fitted(lines, terminal)))
             terminal.flush()
 
-        talk = Talk(options, bench, show, hide, again, changed)
+        talk = Talk(options, bench, show, hide, again, changed, _ask_token)
         history = stack.enter_context(open_history(options.data / HISTORY, talk.masked))
         lines = PromptLines(history, talk.completions, talk.prompt, talk.toolbar, talk.typing_began, show, talk.hint)
         shown.append(lines)
@@ -160,6 +161,11 @@ def _fitted(lines: Sequence[str], stream: TextIO | None) -> list[str]:
     """Return lines as they can be written, broken between words where a stream is a terminal's; else whole."""
     written = (Whole(writable(line)) if isinstance(line, Whole) else writable(line) for line in lines)
     return wrapped(written, terminal_width(stream))
+
+
+async def _ask_token(question: str) -> str:
+    """Ask at the controlling terminal, whatever lines come from; the prompt isn't there meanwhile."""
+    return await asyncio.to_thread(ask_token, question)
 
 
 def _nothing() -> None:

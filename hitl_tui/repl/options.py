@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from hitl_tui.config.graphs import Attachment
+    from hitl_tui.policy.operator import Operator
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +23,7 @@ class LineOptions:
         mode: `step`, `plan` or `risk` for new sessions; empty for what the workspace says.
         query: begins a session at once; empty for none.
         attached: the graph that new sessions are for; None for the workspace's own teams.
+        operator: says how who decides is identified; None for a name that nothing proves.
     """
 
     data: Path
@@ -31,3 +33,4 @@ class LineOptions:
     mode: str = ""
     query: str = ""
     attached: Attachment | None = None
+    operator: Operator | None = None

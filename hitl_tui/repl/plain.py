@@ -296,6 +296,8 @@ def _terms(question: Question) -> Iterator[str]:
     request = question.view.request
     if request.terms.quorum > 1:
         yield _("Needs {quorum} people").format(quorum=request.terms.quorum)
+    if question.obstacle:
+        yield inline(render(question.obstacle))
     for decision in question.view.decisions:
         who = inline(plain_name(decision.by))
         yield _("Said so far: {by} {verdict}").format(by=who, verdict=_verdict(decision.said))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from pathlib import Path
 
@@ -13,6 +13,7 @@ from hitl_tui.commands.asked import answer_hint, asked_since
 from hitl_tui.commands.completion import Completion, complete
 from hitl_tui.commands.handler import CommandHandler
 from hitl_tui.commands.keeping import ALONE
+from hitl_tui.commands.on_behalf import on_behalf
 from hitl_tui.commands.parser import Parsed, is_command, parse
 from hitl_tui.commands.spec import help_table
 from hitl_tui.commands.starting import approve_given
@@ -23,6 +24,7 @@ from hitl_tui.core.policy import Mode
 from hitl_tui.core.safe_text import mask, safe_text
 from hitl_tui.language import language, render
 from hitl_tui.planning.replies import calls_for_help
+from hitl_tui.policy.check import folder_problems
 from hitl_tui.repl.announce import Announcer, Say
 from hitl_tui.repl.options import LineOptions
 from hitl_tui.repl.plain import mode_words, plan_lines, result_lines, shown, standing
@@ -56,6 +58,7 @@ class Talk:
         hide: is told the secrets that must not reach the log.
         again: returns the shell command that opens a session by id.
         changed: is called when the prompt or the toolbar may have changed.
+        token: asks for a token at the terminal.
     """
 
     def __init__(
@@ -66,8 +69,10 @@ class Talk:
         hide: Callable[[Mapping[str, str]], None],
         again: Callable[[str], str],
         changed: Callable[[], None],
+        token: Callable[[str], Awaitable[str]],
     ) -> None:
         self._options = options
+        self._token = token
         self._bench = bench
         self._say = say
         self._hide = hide
@@ -205,7 +210,9 @@ class Talk:
         parsed = parse(line)
         if parsed.spec.name == "quit":
             return False
-        if parsed.spec.name == "new":
+        if (other := on_behalf(line)) is not None:
+            await self._give_as(*other)
+        elif parsed.spec.name == "new":
             await self._new(str(parsed.values["query"]))
         elif parsed.spec.name == "open":
             await self._enter(self._bench.setup(str(parsed.values["session"])), "")
@@ -226,6 +233,20 @@ class Talk:
         self._refused = self._refused or result.failed
         if "todo_id" in result.data:
             self._announcer.answered(str(result.data["todo_id"]), self._session.snapshot)
+        self._say(result_lines(result, self._session.snapshot))
+
+    async def _give_as(self, name: str, command: str) -> None:
+        """Give one command as an approver, whose token is asked for at the terminal (T8)."""
+        if self._session is None or self._handler is None or self._options.operator is None:
+            raise BadInput("No session is open; write a question to begin one.", help="/help lists all commands.")
+        if early := self._announcer.too_early(parse(command), self._session.snapshot):
+            self._announcer.look(self._session.snapshot)
+            raise asked_since(early)
+        known = [question.id for question in self._session.snapshot.questions]
+        token = await self._token(_("Token of {name}: ").format(name=shown(name)))
+        handler = self._handler.acting_as(self._options.operator.by_token(name, token))
+        result = await handler.handle(command, known)
+        self._refused = self._refused or result.failed
         self._say(result_lines(result, self._session.snapshot))
 
     def _complain(self, error: HitlError) -> None:
@@ -252,6 +273,7 @@ class Talk:
             _("hitl-tui: a question is planned into TODOs; nothing runs until you say so."),
             _("Write a question to begin. Workspace: {workspace}").format(workspace=shown(str(self._workspace))),
         ]
+        lines += [shown(render(said)) for said in folder_problems(self._workspace, self._bench.approvers.current)]
         for number, starter in enumerate(_offered(), start=1):
             lines += [f"  {number}  {starter.title}", f"     {clipped(starter.question, _QUESTION)}"]
         open_ones = [s for s in await self._bench.sessions() if s.status not in (FINISHED, FAILED)]
@@ -298,7 +320,7 @@ class Talk:
         if attached and attached.given(query) and self._session is not None:
             await self._settle()
             self._say([_("It runs: its input was given on the command line.")])
-            await approve_given(self._session, setup.planner, self._options.by)
+            await approve_given(self._session, setup.planner, self._options.by, self._options.operator)
 
     async def _enter(self, setup: SessionSetup, query: str) -> None:
         if self._session is not None:
@@ -308,7 +330,10 @@ class Talk:
         self._secrets |= setup.secrets
         session = await self._open.enter_async_context(self._bench.session(setup, query))
         self._session, self._setup = session, setup
-        self._handler = CommandHandler(session, setup.planner, by=self._options.by, channel="repl", keeper=self._bench)
+        given = self._options
+        self._handler = CommandHandler(
+            session, setup.planner, by=given.by, channel="repl", keeper=self._bench, acting=given.operator
+        )
         self._announcer = Announcer(self._say, self._options.by, bound=not is_terminal(sys.stdin, sys.stdout))
         followed = "" if session.owned else _(" Another process has it open; what you decide is recorded for it.")
         if setup.read_only:

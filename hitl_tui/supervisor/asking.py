@@ -21,7 +21,7 @@ from hitl_tui.supervisor.attached.checked import findings_in
 from hitl_tui.supervisor.attached.schemas import ready_for
 from hitl_tui.supervisor.face import opened
 from hitl_tui.supervisor.setup import SessionSetup
-from hitl_tui.supervisor.snapshot import Question, has_preview, named
+from hitl_tui.supervisor.snapshot import Question, has_preview, named, with_obstacles
 from hitl_tui.teams.graph.team import GraphTeam
 
 log = logging.getLogger(__name__)
@@ -82,7 +82,8 @@ class OpenQuestions:
 
     def shown(self, board: Board) -> tuple[Question, ...]:
         """Return them as faces see them."""
-        return named((self._views[key] for key in self._asked if key in self._views), board.todos)
+        found = named((self._views[key] for key in self._asked if key in self._views), board.todos)
+        return with_obstacles(found, self._setup.approvers())
 
     def heard(self, request_ids: Iterable[str]) -> None:
         """The decisions of these were delivered: they needn't be superseded."""

@@ -23,7 +23,7 @@ from hitl_tui.supervisor.picture import picture
 from hitl_tui.supervisor.record import check_record
 from hitl_tui.supervisor.saver import CheckedSaver
 from hitl_tui.supervisor.setup import SessionSetup
-from hitl_tui.supervisor.snapshot import Snapshot, named
+from hitl_tui.supervisor.snapshot import Snapshot, named, with_obstacles
 from hitl_tui.supervisor.storage import LEDGER
 
 _POLL = 0.3
@@ -127,7 +127,7 @@ class Follower:
             self.setup,
             values,
             head=head,
-            questions=named(views, values.get("todos") or {}),
+            questions=with_obstacles(named(views, values.get("todos") or {}), self.setup.approvers()),
             response=await artifacts.get(str(reference["digest"])) if reference else None,
             owned=False,
         )

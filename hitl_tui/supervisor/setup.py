@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 from hitl_tui.core.board import Rules
 from hitl_tui.core.policy import Mode
 from hitl_tui.ledger.contract import Ledger
+from hitl_tui.policy.accounts import account_name
+from hitl_tui.policy.approvers import Approvers
 from hitl_tui.supervisor.clock import utc_now
 from hitl_tui.supervisor.law import Law
 from hitl_tui.supervisor.storage import SessionFolder, SessionInfo
@@ -33,6 +35,7 @@ class SessionSetup:
         secrets: declared secrets, by name.
         now: the clock.
         read_only: this account can't write where it lies: it can only be followed.
+        approvers: says who counts where several people or a level are demanded, now.
     """
 
     info: SessionInfo
@@ -45,6 +48,7 @@ class SessionSetup:
     secrets: Mapping[str, str]
     now: Callable[[], str] = utc_now
     read_only: bool = False
+    approvers: Callable[[], Approvers] = lambda: Approvers(account_name())
 
     @property
     def rules(self) -> Rules:

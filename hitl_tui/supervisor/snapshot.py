@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -16,6 +16,7 @@ from hitl_tui.core.shapes.model import Shape
 from hitl_tui.core.shapes.recognise import recognise
 from hitl_tui.core.todos import SupervisorTodo, summarise
 from hitl_tui.ledger.records import RequestView
+from hitl_tui.policy.approvers import Approvers
 
 PLANNING, WAITING, RUNNING, FINISHED, FAILED = "planning", "waiting", "running", "finished", "failed"
 
@@ -64,12 +65,14 @@ class Question:
         number: which of the interrupts that its TODO ever had, from 1; 0 for any other question.
         lone: its TODO never asked anything else from inside and asks nothing else now: its id alone is name enough.
         beside: how many more of its TODO's nodes wait now.
+        obstacle: why nobody can approve it, with what helps; empty where somebody can (T8).
     """
 
     view: RequestView
     number: int = 0
     lone: bool = True
     beside: int = 0
+    obstacle: str = ""
 
     @property
     def id(self) -> str:
@@ -160,6 +163,7 @@ class Question:
             "terms": request.terms.to_dict(),
             "decisions": [d.to_dict() for d in self.view.decisions],
             "preview": dict(self.view.evidence),
+            **({"obstacle": self.obstacle} if self.obstacle else {}),
         }
 
 
@@ -195,6 +199,13 @@ def _number(request: Request, todo: Mapping[str, Any]) -> int:
         if all(interrupt.get(key) == subject.get(key) for key in ("path", "index", "value")):
             return int(interrupt["number"])
     return 1
+
+
+def with_obstacles(questions: Iterable[Question], approvers: Approvers) -> tuple[Question, ...]:
+    """Return questions that say why nobody can approve them, as far as that is so."""
+    return tuple(
+        replace(q, obstacle=approvers.shortfall(q.view.request.terms, q.view.request.requester)) for q in questions
+    )
 
 
 @dataclass(frozen=True)

@@ -14,12 +14,14 @@ from hitl_tui.config import standing
 from hitl_tui.config.graphs import GraphDeclaration
 from hitl_tui.config.load import load_config
 from hitl_tui.config.workspace import WorkspaceConfig
-from hitl_tui.core.errors import BadInput, HitlError, SessionBusy
+from hitl_tui.core.errors import BadInput, ConfigError, HitlError, SessionBusy
 from hitl_tui.core.names import clip
 from hitl_tui.core.policy import Mode
 from hitl_tui.core.safe_text import mask, safe_text
 from hitl_tui.ledger.contract import Ledger
 from hitl_tui.ledger.sqlite import SqliteLedger
+from hitl_tui.policy.approvers import ApproverFile
+from hitl_tui.supervisor.approver_record import note_edits
 from hitl_tui.supervisor.clock import utc_now
 from hitl_tui.supervisor.declared import declared, planner_of, registry_of
 from hitl_tui.supervisor.deleting import copies_with, delete, tidy
@@ -53,6 +55,7 @@ class Workbench:
         self.ledger = ledger
         self._environ = environ
         self._now = now
+        self.approvers = ApproverFile(data.root)
 
     @classmethod
     @asynccontextmanager
@@ -68,7 +71,15 @@ class Workbench:
             bench = cls(data, ledger, os.environ if environ is None else environ)
             if not data.read_only:
                 await tidy(bench)
+                await bench.note_approvers()
             yield bench
+
+    async def note_approvers(self) -> None:
+        """Put it on record when the list of approvers was changed by hand."""
+        try:
+            await note_edits(self.ledger, self.approvers, self.now())
+        except ConfigError:  # it can't be read: whoever needs an approver is told so
+            return
 
     def now(self) -> str:
         """Return the time, ISO 8601 in UTC."""
@@ -289,6 +300,7 @@ class Workbench:
             secrets=self._secrets(config),
             now=self._now,
             read_only=self.data.read_only,
+            approvers=lambda: self.approvers.current,
         )
 
     def _secrets(self, config: WorkspaceConfig) -> dict[str, str]:

@@ -259,7 +259,8 @@ def test_names_that_are_none(shell: Shell) -> None:
     shell.run("run", QUESTION)
     assert complaint(shell.run("do", "s1", "/todo approve", "--as", " ")).startswith("--as needs a name")
     assert complaint(shell.run("do", "s1", "/todo approve", "--as", "a\u202eb")).startswith("--as must be a name")
-    for nobody in ("rule", "Deadline", "rule 1a2b of ann", "ann, bob"):
+    assert "no U+002C" in complaint(shell.run("do", "s1", "/todo approve", "--as", "ann, bob"))
+    for nobody in ("rule", "Deadline", "rule 1a2b of ann", "policy rule 1"):
         said = complaint(shell.run("do", "s1", "/todo approve", "--as", nobody))
         assert said == f'--as must be one person\'s name; the record calls something else "{nobody}".'
     assert complaint(shell.run("do", "s1", "/todo approve", HITL_USER="x" * 65)).startswith("HITL_USER must be")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import json
 import os
+import pwd
 import subprocess
 import sys
 from collections.abc import Iterable
@@ -176,13 +177,16 @@ def test_a_current_folder_that_is_gone(tmp_path: Path, monkeypatch: pytest.Monke
         os.chdir(tmp_path)
 
 
-def test_the_name_is_never_empty(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert operator_name("kim", {"HITL_USER": "lee"}) == "kim"
-    assert operator_name(None, {"HITL_USER": " lee "}) == "lee"
+def test_the_name_is_the_account_s_or_shown_as_claimed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    account = pwd.getpwuid(os.getuid()).pw_name
+    assert operator_name("kim", {"HITL_USER": "lee"}, tmp_path) == f"kim (claimed) through {account}"
+    assert operator_name(None, {"HITL_USER": " lee "}, tmp_path) == f"lee (claimed) through {account}"
+    assert operator_name(account.upper(), {}, tmp_path) == account
     for variable in ("LOGNAME", "USER", "LNAME", "USERNAME"):
-        monkeypatch.delenv(variable, raising=False)
+        monkeypatch.setenv(variable, "somebody")
+    assert operator_name(None, {}, tmp_path) == account
     monkeypatch.setattr("pwd.getpwuid", lambda uid: (_ for _ in ()).throw(KeyError(uid)))
-    assert operator_name(None, {}) == f"uid-{os.getuid()}"
+    assert operator_name(None, {}, tmp_path) == f"uid-{os.getuid()}"
 
 
 def test_garbage_is_looked_for_again_after_an_import_whatever_came_of_it() -> None:

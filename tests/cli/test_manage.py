@@ -11,6 +11,8 @@ from pathlib import Path
 import pytest
 from cli_support import S1_EN, Shell, by_id, read_until, statuses
 
+from hitl_tui.policy.accounts import account_name
+
 
 @pytest.fixture
 def shell(tmp_path: Path) -> Shell:
@@ -170,7 +172,7 @@ def test_deleting_needs_a_yes(begun: Shell) -> None:
         assert terminal.exitstatus == (1 if left else 0)
         assert listed(begun) == left
     record = begun.run("audit", "export", "s1").out.splitlines()
-    assert json.loads(record[-1])["data"] == {"by": "tester"}
+    assert json.loads(record[-1])["data"] == {"by": f"tester (claimed) through {account_name()}"}
     assert any(json.loads(line)["kind"] == "decision" for line in record)
     assert begun.run("audit", "verify").code == 0
 

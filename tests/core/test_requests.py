@@ -57,6 +57,7 @@ DECISIONS = st.builds(
     st.sampled_from(["d" * 64, "d" * 64, "d" * 64, "e" * 64]),
     NOW,
     level=st.integers(0, 2),
+    person=st.sampled_from(["", "ann", "bob", "cid"]),
 )
 HISTORIES = st.lists(DECISIONS, max_size=8)
 
@@ -67,18 +68,25 @@ def counts(request: Request, decision: Decision) -> bool:
         return False
     if decision.verdict not in request.options:
         return False
-    if request.requester != "" and decision.by == request.requester:
+    if request.requester != "" and request.requester in (decision.by, voter(decision)):
         return False
-    if decision.level < request.terms.level:
+    if decision.person == "" and (request.terms.quorum > 1 or request.terms.level > 0):
+        return False
+    vetoes = decision.verdict in ("reject", "skip", "stop") and request.terms.veto
+    if decision.level < request.terms.level and not vetoes:
         return False
     return request.deadline == "" or decision.at < request.deadline
+
+
+def voter(decision: Decision) -> str:
+    return decision.person or decision.by
 
 
 def people(request: Request, decisions: list[Decision], verdict: Verdict) -> list[str]:
     names: list[str] = []
     for decision in decisions:
-        if decision.verdict == verdict and counts(request, decision) and decision.by not in names:
-            names.append(decision.by)
+        if decision.verdict == verdict and counts(request, decision) and voter(decision) not in names:
+            names.append(voter(decision))
     return names
 
 
@@ -112,7 +120,7 @@ def test_resolve_agrees_with_the_model(request: Request, decisions: list[Decisio
         assert found.needed == request.terms.quorum - max(given_)
         assert found.needed > 0
     else:
-        assert [d.by for d in found.decisions] == names
+        assert [voter(d) for d in found.decisions] == names
 
 
 @given(REQUESTS, HISTORIES, HISTORIES, NOW)
@@ -129,7 +137,7 @@ def test_a_decision_is_let_through_exactly_when_it_counts_for_an_open_request(
     request: Request, earlier: list[Decision], decision: Decision, now: str
 ) -> None:
     open_ = model(request, earlier, now)[0] == "pending"
-    said = decision.by in people(request, earlier, decision.verdict)
+    said = voter(decision) in people(request, earlier, decision.verdict)
     welcome = open_ and counts(request, decision) and not said
     try:
         check_decision(request, earlier, decision, now)
@@ -145,7 +153,7 @@ def test_a_decision_is_let_through_exactly_when_it_counts_for_an_open_request(
 
 
 def said(verdict: Verdict, by: str, **changes: Any) -> Decision:
-    return replace(Decision("req-1", verdict, by, "d" * 64, "2025-03-01T09:01:00+00:00"), **changes)
+    return replace(Decision("req-1", verdict, by, "d" * 64, "2025-03-01T09:01:00+00:00", person=by), **changes)
 
 
 def test_the_order_of_decisions_decides() -> None:
@@ -217,7 +225,7 @@ def test_the_same_question_at_the_same_place_has_the_same_id() -> None:
 
 
 def decision(by: str, verdict: Verdict = Verdict.APPROVE, **more: Any) -> Decision:
-    return Decision("req-1", verdict, by, "d" * 64, "2025-03-01T09:00:00+00:00", **more)
+    return Decision("req-1", verdict, by, "d" * 64, "2025-03-01T09:00:00+00:00", person=by, **more)
 
 
 @pytest.mark.parametrize(("one", "other"), [("ops", "OPS"), ("ops", "ｏｐｓ"), ("straße", "STRASSE"), ("é", "e\u0301")])
@@ -231,6 +239,43 @@ def test_one_person_in_two_spellings_is_no_quorum(one: str, other: str) -> None:
         check_decision(make(requester=one), [], decision(other), "")
     assert refused.value.reason == "not_allowed"
     assert resolve(request, [decision(one), decision("kim")], "").outcome is Outcome.APPROVED
+
+
+def test_only_verified_people_make_a_quorum_and_two_names_of_one_are_one() -> None:
+    request = make(terms=Terms(quorum=2))
+    ann = replace(decision("ann"), person="ops", proof="account", account="ops")
+    eve = replace(ann, by="eve (claimed) through ops")
+    claim, bob = replace(decision("bob"), person=""), decision("bob")
+    assert resolve(request, [ann, eve, claim], "").needed == 1
+    assert resolve(request, [ann, bob], "").outcome is Outcome.APPROVED
+    with pytest.raises(Refused, match="ops has said approve already; this takes another person") as refused:
+        check_decision(request, [ann], eve, "")
+    assert refused.value.reason == "repeated"
+    with pytest.raises(Refused, match="This takes verified approvers, and bob isn't one") as refused:
+        check_decision(request, [ann], claim, "")
+    assert refused.value.reason == "not_allowed"
+    with pytest.raises(Refused, match="asked for this"):
+        check_decision(make(requester="ops"), [], eve, "")
+    assert resolve(make(), [claim], "").outcome is Outcome.APPROVED
+
+
+def test_a_verified_person_of_any_level_may_veto() -> None:
+    request = make(terms=Terms(level=3))
+    assert resolve(request, [decision("ann", Verdict.REJECT)], "").outcome is Outcome.REJECTED
+    with pytest.raises(Refused, match="level 3; ann has level 1"):
+        check_decision(request, [], decision("ann", level=1), "")
+    with pytest.raises(Refused, match="verified"):
+        check_decision(request, [], replace(decision("ann", Verdict.REJECT), person=""), "")
+    strict = make(terms=Terms(level=3, veto=False))
+    assert resolve(strict, [decision("ann", Verdict.REJECT)], "").outcome is Outcome.PENDING
+
+
+def test_older_decisions_are_read_as_claims_and_what_they_settled_can_be_told_by_name() -> None:
+    request = make(terms=Terms(quorum=2))
+    old = [Decision.from_dict({**decision(name).to_dict(), "person": ""}) for name in ("ann", "bob")]
+    assert "person" not in old[0].to_dict() and "proof" not in old[0].to_dict()
+    assert resolve(request, old, "").outcome is Outcome.PENDING
+    assert resolve(request, old, "", by_name=True).outcome is Outcome.APPROVED
 
 
 def test_a_name_of_letters_that_look_alike_says_so() -> None:

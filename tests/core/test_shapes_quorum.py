@@ -24,7 +24,7 @@ REQUEST = Request(
 
 
 def said(by: str, value: Any) -> Decision:
-    return Decision("req-1", Verdict.RESPOND, by, digest(SUBJECT), "2026-01-01T00:00:01", value=value)
+    return Decision("req-1", Verdict.RESPOND, by, digest(SUBJECT), "2026-01-01T00:00:01", value=value, person=by)
 
 
 def test_different_answers_do_not_add_up() -> None:

@@ -21,7 +21,7 @@ from hitl_tui.commands.spec import SPECS
 ROOT = Path(hitl_tui.__file__).parent
 
 FACES = ("console", "repl")
-SPEAKING = ("commands", "supervisor", "ledger", "planning", "config", "core", "cli", "channels")
+SPEAKING = ("commands", "supervisor", "ledger", "planning", "policy", "config", "core", "cli", "channels")
 """Rooms below the faces, and the command line: all that reads like a sentence is taken."""
 RAISING = ("teams", "web", "lint")
 """Rooms that write content: what they raise is a sentence of ours, what they return is a team's."""

@@ -23,7 +23,7 @@ NAMES = frozenset(
     | {"approve", "reject", "respond", "edit", "accept", "decline", "cancel", "done", "failed", "verify", "head"}
     | {"export", "run", "preview", "choice", "action", "args", "name", "type", "content", "message", "config"}
     | {"attribute", "query", "uv", "def", "idempotent", "GRAPH"}
-    | {"never", "any", "until", "revoke"}
+    | {"never", "any", "until", "revoke", "U", "approver", "add", "remove"}
     | {"Python", "SQL", "src", "jupyter", "nbconvert", "script", "numpy", "Decimal", "Path", "deque", "range", "None"}
     | {
         "str",
@@ -43,6 +43,7 @@ NAMES = frozenset(
 )
 """Names: of formats and programs, of keys, of what is typed. Anything else is a word that was left in English."""
 _TYPED = (
+    r"hitl-tui approver add NAME|"
     r"hitl-tui( [a-z]+)?|audit [a-z]+|/[a-z]+( (list|show|skip|allow|approve|accept))?|f5, ctrl\+x, pagedown, y|graph ="
     r"|uv run --[a-z]+( [a-z]+)?|(uv )?pip install|\"/todo [^\"]+\""
 )

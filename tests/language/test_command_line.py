@@ -33,6 +33,7 @@ NAMES = frozenset(
         "PGPASSWORD",
         "pgpass",
     }
+    | {"add", "remove", "check", "ACCOUNT", "N", "account"}
     | set(COMMANDS)
 )
 """Names of formats, options, commands and what is typed."""

@@ -78,6 +78,8 @@ def say(
         level,
         reason,
         value,
+        person=by,
+        proof="token",
     )
 
 

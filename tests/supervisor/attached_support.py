@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from people import verified, write_approvers
+
 from hitl_tui.commands.handler import CommandHandler
 from hitl_tui.commands.results import CommandResult
 from hitl_tui.config.graphs import GraphDeclaration
@@ -82,6 +84,7 @@ async def attached(
     workspace = root / "workspace"
     workspace.mkdir(exist_ok=True)
     graph = GraphDeclaration("graph", f"{GRAPHS}:{attribute}", str(GRAPHS.parent), **more)
+    write_approvers(root / "data", "ann", "ben")
     async with Workbench.open(root / "data", environ or {}) as bench:
         if name not in bench.data.ids():
             setup = await bench.create(given, workspace, session_id=name, graph=graph)
@@ -89,6 +92,8 @@ async def attached(
             setup = bench.setup(name)
         async with bench.session(setup) as session:
             assert isinstance(session, Session)
-            found = Attached(session, CommandHandler(session, setup.planner, by=by, channel="test"))
+            found = Attached(
+                session, CommandHandler(session, setup.planner, by=by, channel="test", acting=verified(by))
+            )
             await session.settled()
             yield found

@@ -11,6 +11,8 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+from people import approvers, verified
+
 from hitl_tui.commands.handler import CommandHandler
 from hitl_tui.core.board import Rules
 from hitl_tui.core.errors import BadInput
@@ -222,6 +224,7 @@ class Place:
             mode=self.mode,
             secrets=self.secrets,
             now=self.clock,
+            approvers=lambda: approvers("ann", "bob", carol=2),
         )
 
     @asynccontextmanager
@@ -245,7 +248,8 @@ class Driver:
         self.handler = self.person("ann")
 
     def person(self, name: str, level: int = 0) -> CommandHandler:
-        return CommandHandler(self.session, self.session.setup.planner, by=name, channel="test", level=level)
+        acting = verified(name, level)
+        return CommandHandler(self.session, self.session.setup.planner, by=name, channel="test", acting=acting)
 
     @property
     def now(self) -> Snapshot:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from people import verified, write_approvers
 
 from hitl_tui.commands.handler import CommandHandler
 from hitl_tui.core.errors import Refused
@@ -47,7 +48,7 @@ class Open:
     workspace: Path
 
     def person(self, name: str) -> CommandHandler:
-        return CommandHandler(self.session, self.session.setup.planner, by=name, channel="test")
+        return CommandHandler(self.session, self.session.setup.planner, by=name, channel="test", acting=verified(name))
 
     async def until(self, condition: Callable[[Snapshot], Any]) -> Snapshot:
         async with asyncio.timeout(PATIENCE):
@@ -96,6 +97,7 @@ async def opened(tmp_path: Path, text: str = COMMANDS, mode: Mode = Mode.STEP) -
     (workspace / "hitl.toml").write_text(text, encoding="utf-8")
     for number in range(1, 7):
         (workspace / f"cap{number}.md").write_text(f"# Cap {number}\n\nThe cap {number}.\n", encoding="utf-8")
+    write_approvers(tmp_path / "d", "ann", "ben")
     async with Workbench.open(tmp_path / "d") as bench:
         setup = await bench.create("The cap", workspace, mode=mode)
         async with bench.session(setup, "The cap") as session:

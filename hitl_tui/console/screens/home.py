@@ -24,7 +24,7 @@ from hitl_tui.console.widgets.lists import Choices
 from hitl_tui.console.widgets.prompt import Prompt
 from hitl_tui.core.errors import HitlError
 from hitl_tui.core.safe_text import safe_text
-from hitl_tui.language import _, mark, ngettext
+from hitl_tui.language import _, mark, ngettext, render
 
 if TYPE_CHECKING:
     from hitl_tui.commands.completion import Completion
@@ -54,6 +54,7 @@ class HomeScreen(LastingScreen):
         self._seen = False
         self._declared = ""
         self._declares = False
+        self._unsatisfiable: tuple[str, ...] = ()
 
     def compose(self) -> ComposeResult:
         # Known before the first layout, so that the first frame is the one that stays.
@@ -150,6 +151,7 @@ class HomeScreen(LastingScreen):
             (_("mode"), self._mode_said()),
             (_("safety"), _("nothing runs until you say so")),
         ]
+        rows += [(_("policy"), render(said)) for said in self._unsatisfiable]
         attached = self.hitl.options.attached
         if attached is not None:
             takes = _("takes {shape}").format(shape=attached.takes)
@@ -187,6 +189,7 @@ class HomeScreen(LastingScreen):
             self._declares = True  # whoever opens it will say why it can't be read
         if self._declares:
             self.call_after_refresh(self._read_mode, file)
+            self.run_worker(self._check_policy())
         else:
             self._declared = MODE_ORDER[0]
 
@@ -195,6 +198,16 @@ class HomeScreen(LastingScreen):
         self._declared = _mode_of(defaults)
         self._declares = defaults is None or "mode" in defaults
         self._facts()
+
+    async def _check_policy(self) -> None:
+        """Show the rules of the workspace that nobody here can satisfy (T8)."""
+        from hitl_tui.policy.approvers import ApproverFile
+        from hitl_tui.policy.check import folder_problems
+
+        approvers = ApproverFile(self.hitl.options.data).current
+        self._unsatisfiable = await asyncio.to_thread(folder_problems, self.hitl.workspace, approvers)
+        if self._unsatisfiable:
+            self._facts()
 
     def mode_changed(self) -> None:
         """Show the mode that new sessions get."""

@@ -46,6 +46,16 @@ class Line(Plain):
         field.selection = Selection(0, len(self._value))  # what is typed takes its place
 
 
+class Token(Plain):
+    """Asks for an approver's token, which isn't shown. None when nothing is to happen."""
+
+    def __init__(self, title: str, content: Content, send: str) -> None:
+        super().__init__(title, content, send, required=True)
+
+    def on_mount(self) -> None:
+        self.query_one(Input).password = True
+
+
 class Typed(Plain):
     """Does something that can't be taken back, once its name was typed; Enter alone does nothing.
 

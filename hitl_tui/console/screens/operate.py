@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Collection, Coroutine, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from textual.content import Content
 
+from hitl_tui.commands.on_behalf import on_behalf
 from hitl_tui.commands.spec import SPECS
 from hitl_tui.console.engine import Link
 from hitl_tui.console.past import todo_rows
@@ -15,6 +17,7 @@ from hitl_tui.console.screens.choosing import Picking
 from hitl_tui.console.screens.deciding import Deciding
 from hitl_tui.console.screens.dialogs import confirm
 from hitl_tui.console.screens.lines import carry_out, own_command
+from hitl_tui.console.screens.naming import Token
 from hitl_tui.console.screens.ordering import Ordering
 from hitl_tui.console.screens.returning import go_back, show_checkpoint, show_steps
 from hitl_tui.console.screens.rules import list_rules
@@ -24,6 +27,7 @@ from hitl_tui.console.screens.viewer import Viewer
 from hitl_tui.console.terms import MODES, mode_words, next_mode
 from hitl_tui.console.widgets.prompt import Prompt
 from hitl_tui.console.words import number_of, status_words
+from hitl_tui.core.errors import BadInput
 from hitl_tui.core.policy import Mode
 from hitl_tui.core.safe_text import one_line, safe_text
 from hitl_tui.core.shapes.model import Option
@@ -33,6 +37,7 @@ from hitl_tui.language import _, ngettext, render
 if TYPE_CHECKING:
     from hitl_tui.commands.results import CommandResult
     from hitl_tui.console.screens.session import SessionScreen
+    from hitl_tui.core.identity import Identity
     from hitl_tui.supervisor.history import CheckpointInfo
 
 _LISTED = 30
@@ -94,13 +99,34 @@ class Operator:
     async def _send(self, line: str, known: Collection[str], link: Link) -> None:
         screen = self._screen
         screen.note(noted(line))
-        result = await link.handler.handle(line, known)
+        handler, other = link.handler, on_behalf(line)
+        if other is not None:
+            identity = await self._approver(other[0])
+            if identity is None:
+                return
+            handler, line = handler.acting_as(identity), other[1]
+        result = await handler.handle(line, known)
         self.deciding.remember(link, result)
         if len(result.data.get("commands", ())) == len(SPECS):
             screen.hitl.action_help()
             return
         self._report(result)
         await self._show_result(link, result)
+
+    async def _approver(self, name: str) -> Identity | None:
+        """Return the approver whose token is typed now (T8); None when nobody types one.
+
+        Raises:
+            Refused: it isn't theirs.
+            BadInput: this isn't a terminal.
+        """
+        operator = self._screen.hitl.options.operator
+        if operator is None or os.environ.get("TEXTUAL_DRIVER"):
+            raise BadInput("A token is only taken at a terminal; open the session there, or give it with hitl-tui do.")
+        said = Content(_("Their token isn't shown. It counts for this one command."))
+        title = _("Token of {name}").format(name=safe_text(name, multiline=False))
+        token = await self._screen.hitl.push_screen_wait(Token(title, said, _("decides")))
+        return operator.by_token(name, token) if token else None
 
     def _report(self, result: CommandResult) -> None:
         from hitl_tui.console.widgets.question import QuestionPanel

@@ -1,0 +1,127 @@
+"""`hitl-tui approver`: who counts where several people or a level are demanded; every change goes on record."""
+
+from __future__ import annotations
+
+import pwd
+from collections.abc import Callable
+from pathlib import Path
+
+from hitl_tui.cli.given import Arguments
+from hitl_tui.cli.output import Output
+from hitl_tui.config.files import locked
+from hitl_tui.core.errors import BadInput, StorageError, UnknownName
+from hitl_tui.core.names import clip, person
+from hitl_tui.language import _, render
+from hitl_tui.policy.approvers import Approver, ApproverFile, Approvers, checked_approver, new_token, token_hash
+from hitl_tui.policy.names import checked_name
+from hitl_tui.repl.plain import shown, table
+
+DONE = 0
+
+
+async def approver(arguments: Arguments, data: Path, out: Output) -> int:
+    """Carry one of `add`, `list`, `remove` out; return the exit code.
+
+    Raises:
+        BadInput: what was given can't be carried out; nothing was changed.
+        ConfigError: approvers.toml can't be used.
+        StorageError: it, or the record, can't be written.
+    """
+    file = ApproverFile(data)
+    if arguments.what != "add" and (arguments.account is not None or arguments.level):
+        raise BadInput("--account and --level go with approver add.")
+    if arguments.what == "list":
+        if arguments.name:
+            raise BadInput("approver list takes no name.")
+        return _list(file, arguments, out)
+    name = checked_name(arguments.name, "The name of an approver")
+    if arguments.what == "add":
+        return await _add(file, name, arguments, data, out)
+    return await _remove(file, name, arguments, data, out)
+
+
+def _list(file: ApproverFile, arguments: Arguments, out: Output) -> int:
+    approvers = file.load()
+    people = approvers.people
+    message = f"{len(people)} approver{'' if len(people) == 1 else 's'}."
+    if arguments.json:
+        listed = [{**a.to_dict(), "owner": a not in approvers.listed} for a in people]
+        out.document({"status": "ok", "message": message, "approvers": listed})
+        return DONE
+    rows = [(shown(a.name), _("level {level}").format(level=a.level), _how(a)) for a in people]
+    out.lines(table(rows))
+    return DONE
+
+
+def _how(approver: Approver) -> str:
+    ways = [_("account {account}").format(account=shown(approver.account))] if approver.account else []
+    return ", ".join([*ways, *([_("token")] if approver.token else [])])
+
+
+async def _add(file: ApproverFile, name: str, arguments: Arguments, data: Path, out: Output) -> int:
+    account = arguments.account or ""
+    if arguments.account is not None:
+        try:
+            pwd.getpwnam(account)
+        except (KeyError, ValueError):
+            raise BadInput(f'This machine has no account "{clip(account)}".') from None
+    token = "" if account else new_token()
+    given = Approver(name, account, token_hash(token) if token else "", arguments.level)
+
+    def add(approvers: Approvers) -> tuple[list[Approver], Approver]:
+        checked = checked_approver(given, approvers.listed, approvers.owner)
+        return [*approvers.listed, checked], checked
+
+    fresh = await _change(file, data, "approver_added", add)
+    message = f"Added {name}, level {fresh.level}."
+    if arguments.json:
+        secret = {"token": token} if token else {}
+        out.document({"status": "added", "message": message, "approver": fresh.to_dict(), **secret})
+        return DONE
+    lines = [shown(render(message))]
+    if token:
+        lines += [_("Token, shown this once: {token}").format(token=token)]
+        lines += [_("Hand it to {name} alone; it is typed when asked for, never on a command line.").format(name=name)]
+    out.lines(lines)
+    return DONE
+
+
+async def _remove(file: ApproverFile, name: str, arguments: Arguments, data: Path, out: Output) -> int:
+    def remove(approvers: Approvers) -> tuple[list[Approver], Approver]:
+        gone = approvers.named(name)
+        if gone is None:
+            known = ", ".join(a.name for a in approvers.listed[:6])
+            raise UnknownName(f'There is no approver "{name}"; {f"there are {known}" if known else "none was added"}.')
+        return [a for a in approvers.listed if person(a.name) != person(name)], gone
+
+    gone = await _change(file, data, "approver_removed", remove)
+    message = f"Removed {gone.name}."
+    if arguments.json:
+        out.document({"status": "removed", "message": message, "approver": gone.to_dict()})
+    else:
+        out.lines([shown(render(message))])
+    return DONE
+
+
+async def _change(
+    file: ApproverFile, data: Path, kind: str, change: Callable[[Approvers], tuple[list[Approver], Approver]]
+) -> Approver:
+    """Change the list, one process at a time: first the record, then the file; return whom the change is about."""
+    from hitl_tui.ledger.sqlite import SqliteLedger
+    from hitl_tui.supervisor.approver_record import note_edits, record_change
+    from hitl_tui.supervisor.clock import utc_now
+    from hitl_tui.supervisor.storage import DataFolder
+
+    folder = DataFolder(data)
+    folder.check_writable()
+    folder.prepare()
+    try:
+        with locked(file.path):
+            listed, about = change(file.load())
+            async with SqliteLedger.open(folder.ledger) as ledger:
+                await note_edits(ledger, file, utc_now())
+                await record_change(ledger, kind, about, listed, utc_now())
+            file.write(listed)
+    except OSError as error:
+        raise StorageError(f"{file.path} can't be written: {error.strerror or error}.") from error
+    return about
