@@ -33,10 +33,11 @@ class Faults:
     """Counts points and dies at one of them.
 
     Args:
-        kill_at: name of the point to die at; empty for never.
+        kill_at: name of the point to die at, `any#N` for the one that is met as the Nth; empty for never.
         record: file that gets a line about each death and each stopped run.
         met: names of the points that were met, in order.
         flying: keys of effects that have begun and not ended, as this process knows.
+        fine: the transactions that claim and close effects are points of their own, besides being the ledger's.
     """
 
     kill_at: str
@@ -45,6 +46,7 @@ class Faults:
     counts: Counter[str] = field(default_factory=Counter)
     flying: set[str] = field(default_factory=set)
     on_alive: Callable[[str], None] = lambda todo_id: None
+    fine: bool = False
     _lock: threading.RLock = field(default_factory=threading.RLock)
 
     def point(self, label: str) -> None:
@@ -53,10 +55,14 @@ class Faults:
             self.counts[label] += 1
             name = f"{label}#{self.counts[label]}"
             self.met.append(name)
-            if name == self.kill_at:
-                self.note("killed", name)
-                os.kill(os.getpid(), signal.SIGKILL)
-                signal.pause()
+            if self.kill_at in (name, f"any#{len(self.met)}"):
+                self.die(name)
+
+    def die(self, name: str) -> None:
+        """Note the death and die."""
+        self.note("killed", name)
+        os.kill(os.getpid(), signal.SIGKILL)
+        signal.pause()
 
     def note(self, what: str, at: str) -> None:
         """Write durably which effects an interruption may have cut off."""
@@ -64,6 +70,20 @@ class Faults:
         handle = os.open(self.record, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
         os.write(handle, json.dumps(line).encode() + b"\n")
         os.close(handle)
+
+
+_CURRENT: list[Faults] = []
+
+
+def use(faults: Faults) -> Faults:
+    """Make these the faults that `current` returns; return them."""
+    _CURRENT[:] = [faults]
+    return faults
+
+
+def current() -> Faults:
+    """Return the faults of this process."""
+    return _CURRENT[0]
 
 
 def install(faults: Faults) -> None:
@@ -78,6 +98,7 @@ def install(faults: Faults) -> None:
 def _wrap_ledger(faults: Faults) -> None:
     once, begin_effect, end_effect = sqlite_database._once, sqlite_effects.begin, sqlite_effects.end
     ending: list[str] = []
+    claimed: list[str] = []
 
     def spied_once(db: sqlite3.Connection, begin: str, work: Callable[[sqlite3.Connection], Any]) -> Any:
         if begin != "BEGIN IMMEDIATE":
@@ -91,14 +112,19 @@ def _wrap_ledger(faults: Faults) -> None:
         faults.point("ledger.before")
         result = once(db, begin, within)
         faults.flying.difference_update(ending)
+        closed, ahead = bool(ending), bool(claimed)
         ending.clear()
+        claimed.clear()
         faults.point("ledger.after")
+        if faults.fine and (closed or ahead):
+            faults.point("effect.closed" if closed else "effect.claimed")
         return result
 
     def spied_begin(*args: Any) -> Any:
         claim = begin_effect(*args)
         if claim.verdict == "go":
             faults.flying.add(args[1].key)
+            claimed.append(args[1].key)
         return claim
 
     def spied_end(*args: Any) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 
 from crash_driver import SESSION
 from crash_plan import EXPECTED, OPTIONAL, QUERY
+from crash_words import unasked
 from crash_world import World
 
 from hitl_tui.ledger.audit import verify
@@ -26,7 +27,7 @@ class Verdicts:
 
     Args:
         lost: approved TODOs or decisions that are missing at the end, in words.
-        repeated: effects that were done more often than people said.
+        repeated: effects that were started or done again without a person's word since, see `crash_words`.
         asked: how many effects in doubt people were asked about because of a crash (or a stopped run).
         outside: of those, the ones that no interruption fell into.
         damaged: what the audit of the ledger, or the run lock, found.
@@ -76,14 +77,8 @@ def _decisions(entries: list[Entry]) -> list[tuple[dict[str, Any], str]]:
 
 
 def _effects(root: Path, entries: list[Entry]) -> Verdicts:
-    again: Counter[tuple[str, str]] = Counter()
-    for request, verdict in _decisions(entries):
-        if request["kind"] == "effect" and verdict == "do_again":
-            again[request["todo_id"], str(request["subject"]["effect"]["name"])] += 1
     done = World(root).done()
-    repeated = tuple(
-        f"{todo} {name} {count} times" for (todo, name), count in done.items() if count > 1 + again[todo, name]
-    )
+    repeated = unasked(World(root).lines(), entries)
     lost = tuple(
         f"{todo} never did {name}" for todo, names in EXPECTED.items() for name in names if not done[todo, name]
     )

@@ -271,10 +271,10 @@ class AsksTeam(StepsTeam):
         return {"result": TeamResult(text="asked", data={"said": state.get("said")}).to_dict()}
 
 
-def planned(setup: SessionSetup, teams: Mapping[str, Team]) -> SessionSetup:
+def planned(setup: SessionSetup, teams: Mapping[str, Team], planner: FixedPlanner | None = None) -> SessionSetup:
     """Return a session's setup with the benchmark's plan and teams in the place of the built-in ones."""
     facts = {
         name: AgentFacts(name, name, team.description, True, team.max_retries, team.timeout, team.bind, team.risk_of)
         for name, team in teams.items()
     }
-    return replace(setup, planner=PlanningAgent(facts, FixedPlanner(), setup.now), team=teams.__getitem__)
+    return replace(setup, planner=PlanningAgent(facts, planner or FixedPlanner(), setup.now), team=teams.__getitem__)

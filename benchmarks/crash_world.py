@@ -17,6 +17,7 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -44,6 +45,14 @@ class World:
     async def act(self, todo: str, effect: str) -> int:
         """Do an effect to the world; return how often it has been done."""
         return int((await self._tell({"op": "act", "todo": todo, "effect": effect}))["count"])
+
+    async def begin(self, todo: str, effect: str) -> int:
+        """Say that an effect starts; return how often it has started."""
+        return int((await self._tell({"op": "begin", "todo": todo, "effect": effect}))["count"])
+
+    async def end(self, todo: str, effect: str, *, failed: bool) -> None:
+        """Say that an effect ended: with what it should do done, or not."""
+        await self._tell({"op": "failed" if failed else "done", "todo": todo, "effect": effect})
 
     async def release(self, todo: str) -> None:
         """Let the TODO's command, which lingers after its effect, come to its end."""
@@ -75,6 +84,10 @@ class World:
     def done(self) -> Counter[tuple[str, str]]:
         """Return how often each effect was done, by TODO id and name."""
         return Counter((line["todo"], line["effect"]) for line in self.lines() if line["op"] == "act")
+
+    def begun(self) -> Counter[tuple[str, str]]:
+        """Return how often each effect started, by TODO id and name."""
+        return Counter((line["todo"], line["effect"]) for line in self.lines() if line["op"] == "begin")
 
     def overlaps(self) -> list[str]:
         """Return the TODOs that went on while a process of an earlier run of theirs was still alive."""
@@ -128,6 +141,7 @@ class _Server:
     listener: socket.socket
     parent: int
     counts: Counter[tuple[str, str]] = field(default_factory=Counter)
+    begun: Counter[tuple[str, str]] = field(default_factory=Counter)
     peers: dict[int, _Peer] = field(default_factory=dict)
     released: set[str] = field(default_factory=set)
 
@@ -174,9 +188,14 @@ class _Server:
             self._free()
             _answer(peer.connection, {})
             return
+        key = todo, str(message["effect"])
+        if message["op"] in ("begin", "done", "failed"):
+            self.begun[key] += message["op"] == "begin"
+            self._write(file, {"op": message["op"], "todo": todo, "effect": message["effect"]})
+            _answer(peer.connection, {"count": self.begun[key]})
+            return
         if any(other.command == todo for other in self.peers.values() if other is not peer):
             self._write(file, {"op": "overlap", "todo": todo})
-        key = todo, str(message["effect"])
         self.counts[key] += 1
         lingers = bool(message.get("lingers"))
         self._write(file, {"op": "act", "todo": todo, "effect": message["effect"], "lingers": lingers})
@@ -193,6 +212,7 @@ class _Server:
 
     @staticmethod
     def _write(file: Any, line: dict[str, Any]) -> None:
+        line["at"] = datetime.now(UTC).isoformat(timespec="microseconds")
         file.write(json.dumps(line).encode() + b"\n")
         os.fsync(file.fileno())
 

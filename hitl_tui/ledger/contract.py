@@ -218,13 +218,15 @@ class Ledger(Protocol):
         """Claim an effect before it is done.
 
         One transaction. `stale` when the session's branch isn't the effect's or is being restored, or the run was
-        stopped (`stop_run`). When the key is new or `failed`: write `started`, answer `go`. When it is `done` by
-        the same branch: `done`. When it is `done` on another branch, or `started` by whomever: `doubt`, unless
-        `resolution` says what a person said: `use_as_done` marks it done with outcome `{"declared_done": true}`
-        (or keeps the outcome it has) and answers `done`; `do_again` writes `started` anew and answers `go`.
-        `answer_to` names the request that `resolution` answers: a `do_again` starts the effect once for each, and is
-        `doubt` when it comes again (after a crash, the same answer mustn't repeat what may have happened by then).
-        `effect.status` and `effect.outcome` are not read.
+        stopped (`stop_run`). When the key is new, or another run's `failed`: write `started`, answer `go`. When the
+        same run failed with an `error` in its outcome: `failed`, for it has ended. When it is `done` by the same
+        branch: `done`. When it is `done` on another branch, or `started` by whomever: `doubt`, unless `resolution`
+        says what a person said: `use_as_done` marks it done with outcome `{"declared_done": true}` (or keeps the
+        outcome it has) and answers `done`; `do_again` writes `started` anew, of whatever status, and answers `go`.
+        `answer_to` names the request that `resolution` answers. It counts when it was asked about this effect, in
+        this session and branch, after the last start and end of it, and was settled so: one "do it again" allows one
+        start, whatever became of that. `repeatable` is no person's word: what is known to change nothing may always
+        start. `effect.status` and `effect.outcome` are not read.
 
         Raises:
             BadInput: `resolution` is something else.

@@ -150,8 +150,9 @@ class EffectClaim:
     """Answer to `begin_effect`.
 
     Args:
-        verdict: `go` (started was written: act), `done` (use `effect.outcome`), `doubt` (ask a person),
-            `stale` (the run isn't current any more: do nothing).
+        verdict: `go` (started was written: act), `done` (use `effect.outcome`), `failed` (this run did it and it
+            failed: `effect.outcome` says how), `doubt` (ask a person), `stale` (the run isn't current any more: do
+            nothing).
         effect: the record as it stands.
     """
 

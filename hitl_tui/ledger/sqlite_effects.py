@@ -13,32 +13,54 @@ from hitl_tui.ledger.records import Effect, EffectClaim
 from hitl_tui.ledger.sqlite_streams import is_stopped, restoring, write
 from hitl_tui.ledger.sqlite_views import data_of
 
-USE_AS_DONE, DO_AGAIN = "use_as_done", "do_again"
+USE_AS_DONE, DO_AGAIN, REPEATABLE = "use_as_done", "do_again", "repeatable"
 
-_SELECT = """SELECT f.key, f.session, f.todo_id, f.branch, f.run_id, f.status, f.answer_to,
+_SELECT = """SELECT f.key, f.session, f.todo_id, f.branch, f.run_id, f.status, max(f.started, ifnull(f.ended, 0)),
         s.stream, s.n, s.data, e.stream, e.n, e.data
     FROM effects f JOIN entries s ON s.id = f.started LEFT JOIN entries e ON e.id = f.ended"""
 
 
 def begin(db: sqlite3.Connection, wanted: Effect, now: str, resolution: str, answer_to: str) -> EffectClaim:
     """Claim an effect; see `Ledger.begin_effect`."""
-    if resolution not in ("", USE_AS_DONE, DO_AGAIN):
-        raise BadInput(f'"{resolution}" says nothing about an effect; say {USE_AS_DONE} or {DO_AGAIN}.')
+    if resolution not in ("", USE_AS_DONE, DO_AGAIN, REPEATABLE):
+        raise BadInput(f'"{resolution}" says nothing about an effect; say {USE_AS_DONE}, {DO_AGAIN} or {REPEATABLE}.')
     found = _find(db, wanted.key)
-    there, last_answer = found if found else (None, "")
+    there, last = found if found else (None, 0)
     number, intent = restoring(db, wanted.session)
     if number != wanted.branch or intent is not None or is_stopped(db, wanted.session, wanted.run_id):
         return EffectClaim("stale", there)
-    if there is None or there.status == "failed":
+    if there is None or resolution == REPEATABLE:
+        return EffectClaim("go", _start(db, wanted, now, answer_to if resolution == REPEATABLE else ""))
+    if resolution == DO_AGAIN and _was_said(db, wanted, resolution, answer_to, last):
+        return EffectClaim("go", _start(db, wanted, now, answer_to))
+    if there.status == "failed":
+        if (there.session, there.run_id) == (wanted.session, wanted.run_id) and "error" in there.outcome:
+            return EffectClaim("failed", there)
         return EffectClaim("go", _start(db, wanted, now, ""))
     if there.status == "done" and (there.session, there.branch) == (wanted.session, wanted.branch):
         return EffectClaim("done", there)
-    if resolution == USE_AS_DONE:
+    if resolution == USE_AS_DONE and _was_said(db, wanted, resolution, answer_to, last):
         outcome = there.outcome if there.status == "done" else {"declared_done": True}
         return EffectClaim("done", _end(db, _taken_over(there, wanted), "done", outcome, now))
-    if resolution == DO_AGAIN and not (answer_to and answer_to == last_answer):
-        return EffectClaim("go", _start(db, wanted, now, answer_to))
     return EffectClaim("doubt", _as_done_there(db, there))
+
+
+def _was_said(db: sqlite3.Connection, wanted: Effect, verdict: str, request_id: str, last: int) -> bool:
+    """Return whether people said this of an effect as it stands: asked and answered after entry `last`, its newest.
+
+    So an answer is good for one start, whatever became of it: the start itself is newer than the answer.
+    """
+    row = db.execute(
+        "SELECT e.stream, e.n, e.data, d.stream, d.n, d.data FROM requests r JOIN entries e ON e.id = r.entry"
+        " JOIN inbox i ON i.session = r.session AND i.event_id = 'decided:' || r.id JOIN entries d ON d.id = i.entry"
+        " WHERE r.id = ? AND r.session = ? AND r.entry > ? AND i.branch = ?",
+        (request_id, wanted.session, last, wanted.branch),
+    ).fetchone()
+    if row is None:
+        return False
+    request, event = data_of(row[2], *row[:2])["request"], data_of(row[5], *row[3:5])["event"]
+    asked = request["subject"].get("effect") if request["kind"] == "effect" else None
+    return asked is not None and asked["key"] == wanted.key and event["verdict"] == verdict
 
 
 def end(db: sqlite3.Connection, key: str, run_id: str, status: str, outcome: Mapping[str, Any], now: str) -> None:
@@ -65,7 +87,7 @@ def listed(db: sqlite3.Connection, session: str, status: str) -> list[Effect]:
     return [_effect(row) for row in rows]
 
 
-def _find(db: sqlite3.Connection, key: str) -> tuple[Effect, str] | None:
+def _find(db: sqlite3.Connection, key: str) -> tuple[Effect, int] | None:
     row = db.execute(f"{_SELECT} WHERE f.key = ?", (key,)).fetchone()
     return (_effect(row), row[6]) if row else None
 
@@ -84,7 +106,7 @@ def _as_done_there(db: sqlite3.Connection, effect: Effect) -> Effect:
 
 
 def _effect(row: tuple[Any, ...]) -> Effect:
-    key, session, todo_id, branch, run_id, status, _answer_to, *entries = row
+    key, session, todo_id, branch, run_id, status, _last, *entries = row
     began_in, began_n, began, ended_in, ended_n, ended = entries
     started = data_of(began, began_in, began_n)
     outcome = data_of(ended, ended_in, ended_n)["outcome"] if ended is not None else {}

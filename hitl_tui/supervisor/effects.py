@@ -10,6 +10,8 @@ from langgraph.config import get_config
 
 from hitl_tui.core.digest import digest, short_id
 from hitl_tui.core.errors import BadInput
+from hitl_tui.core.names import clip
+from hitl_tui.core.safe_text import mask
 from hitl_tui.ledger.contract import Ledger
 from hitl_tui.ledger.records import Effect
 from hitl_tui.supervisor.artifacts import ArtifactStore
@@ -39,6 +41,7 @@ class LedgerEffects:
         session, todo_id, branch, run_id: the run.
         resolutions: what people said about effects in doubt, by key: `verdict` (`use_as_done` or `do_again`) and
             the `request_id` it answers.
+        secrets: declared secrets, by name: they are masked in what is recorded of a failure.
         now: the clock.
     """
 
@@ -53,6 +56,7 @@ class LedgerEffects:
         branch: int,
         run_id: str,
         resolutions: Mapping[str, Mapping[str, str]],
+        secrets: Mapping[str, str],
         now: Callable[[], str],
     ) -> None:
         self._ledger = ledger
@@ -63,6 +67,7 @@ class LedgerEffects:
         self._branch = branch
         self._run_id = run_id
         self._resolutions = resolutions
+        self._secrets = dict(secrets)
         self._now = now
         self._ordinals: Counter[str] = Counter()
 
@@ -74,9 +79,9 @@ class LedgerEffects:
             self._lineage, self._todo_id, full_name, self._ordinals[full_name], digest(subject), length=32
         )
         effect = Effect(key, self._session, self._todo_id, self._branch, self._run_id, name, subject, "started", {})
-        said = self._resolutions.get(key, {})
+        answer = self._resolutions.get(key, {})
         claim = await self._ledger.begin_effect(
-            effect, self._now(), resolution=said.get("verdict", ""), answer_to=said.get("request_id", "")
+            effect, self._now(), resolution=answer.get("verdict", ""), answer_to=answer.get("request_id", "")
         )
         if claim.verdict == "stale":
             raise RunNotCurrent("This run was stopped, so it does nothing more.")
@@ -86,11 +91,17 @@ class LedgerEffects:
         if claim.verdict == "done":
             outcome = claim.effect.outcome if claim.effect else {}
             return await self._kept(outcome)
+        if claim.verdict == "failed" and claim.effect is not None:
+            # The process died before it could say so: it isn't tried again within the same run.
+            error = BadInput if claim.effect.outcome.get("final") else TeamFailure
+            raise error(str(claim.effect.outcome["error"]))
         try:
             result = await act()
-        except (TeamFailure, BadInput):
-            # It ended, and how is known: it may be done again. After anything else nobody knows.
-            await self._ledger.end_effect(key, self._run_id, "failed", {}, self._now())
+        except (TeamFailure, BadInput) as error:
+            # It ended, and how is known: a person may let it be done again. After anything else nobody knows.
+            said = clip(mask(error.message, self._secrets), 500)
+            failure = {"error": said, **({"final": True} if isinstance(error, BadInput) else {})}
+            await self._ledger.end_effect(key, self._run_id, "failed", failure, self._now())
             raise
         reference = await self._artifacts.put(result)
         await self._ledger.end_effect(key, self._run_id, "done", {"artifact": reference}, self._now())

@@ -73,3 +73,15 @@ async def lost_records(data: DataFolder, ledger: Ledger, session_id: str = "") -
         if what:
             found.append(Problem(name, 0, what))
     return found
+
+
+async def line_of(ledger: Ledger, session_id: str) -> list[str]:
+    """Return a session and those in this ledger that it is a fork of, nearest first."""
+    line = [session_id]
+    while True:
+        first = await ledger.entries(line[-1], 0, 1)
+        origin = first[0].data.get("origin", {}) if first and first[0].kind == "session_copied" else {}
+        parent = str(origin.get("session", "")) if origin.get("kind") == "fork" else ""
+        if not parent or parent in line:
+            return line
+        line.append(parent)

@@ -21,6 +21,7 @@ from langgraph.types import Command, StateSnapshot
 from hitl_tui.core.errors import BadInput, HitlError, StorageError
 from hitl_tui.core.events import EventKind
 from hitl_tui.core.names import clip
+from hitl_tui.core.policy import Risk
 from hitl_tui.core.safe_text import mask
 from hitl_tui.core.shapes.masked import put_back
 from hitl_tui.supervisor.attached.drive import GraphRunner
@@ -143,7 +144,8 @@ class LocalDispatcher:
             more = {"thread": error.thread, "entered": error.entered, "wedged": error.wedged}
             await self._fail(spec, error.message, final=True, more=more)
         except HitlError as error:
-            await self._fail(spec, error.message, final=isinstance(error, BadInput | StorageError))
+            final = isinstance(error, BadInput | StorageError) or await self._acted(spec)
+            await self._fail(spec, error.message, final=final)
         except (Exception, SystemExit) as error:
             log.exception("run %s failed", spec.run_id)
             await self._fail(
@@ -162,6 +164,13 @@ class LocalDispatcher:
                 told = True
             await asyncio.sleep(0.2)
         return lock
+
+    async def _acted(self, spec: RunSpec) -> bool:
+        """Return whether an effect of a run failed that isn't of low risk: only a person lets it start again."""
+        if spec.todo.risk is Risk.LOW:
+            return False
+        failed = await self._services.ledger.effects(self._services.session, status="failed")
+        return any(effect.run_id == spec.run_id for effect in failed)
 
     async def _fail(self, spec: RunSpec, error: str, *, final: bool, more: Mapping[str, Any] | None = None) -> None:
         text = clip(mask(error, dict(self._services.secrets)), 500)
@@ -256,6 +265,7 @@ class LocalDispatcher:
             branch=spec.branch,
             run_id=spec.run_id,
             resolutions=todo.metadata.get("resolutions", {}),
+            secrets=services.secrets,
             now=services.now,
         )
 

@@ -27,6 +27,7 @@ from hitl_tui.supervisor.given import LONGEST_TITLE, check_query, check_workspac
 from hitl_tui.supervisor.history import History
 from hitl_tui.supervisor.portable import Origin, ancestors, checkpoints_of, has_checkpoint, settle
 from hitl_tui.supervisor.rebinding import check_rows
+from hitl_tui.supervisor.record import line_of
 from hitl_tui.supervisor.staging import Staging, room_for
 from hitl_tui.supervisor.storage import SessionFolder, SessionInfo, check_session_id
 from hitl_tui.supervisor.workbench import Workbench
@@ -46,7 +47,7 @@ async def export(bench: Workbench, session_id: str, path: Path) -> Path:
         # First the checkpoints: what they refer to is there by then, and stays.
         kept, head = await checkpoints_of(bench.ledger, source, info.id, stage, "")
         members: dict[str, Path] = {} if kept is None else {a.CHECKPOINTS: kept}
-        streams = await _line(bench.ledger, info.id)
+        streams = await line_of(bench.ledger, info.id)
         end = await bench.ledger.head(info.id)
         with room_for(str(target)):
             members[a.LEDGER] = await _write_stream(bench.ledger, info.id, stage / a.LEDGER)
@@ -71,18 +72,6 @@ async def export(bench: Workbench, session_id: str, path: Path) -> Path:
         }
         await asyncio.to_thread(a.write_archive, target, members, about)
     return target
-
-
-async def _line(ledger: Ledger, session_id: str) -> list[str]:
-    """Return a session and those in this ledger that it is a fork of, nearest first."""
-    line = [session_id]
-    while True:
-        first = await ledger.entries(line[-1], 0, 1)
-        origin = first[0].data.get("origin", {}) if first and first[0].kind == "session_copied" else {}
-        parent = str(origin.get("session", "")) if origin.get("kind") == "fork" else ""
-        if not parent or parent in line:
-            return line
-        line.append(parent)
 
 
 async def _write_stream(ledger: Ledger, stream: str, target: Path) -> Path:

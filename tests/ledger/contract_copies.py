@@ -7,9 +7,10 @@ from typing import Any
 
 import pytest
 from contract_base import Store, StoreFixtures, events, kinds
-from ledger_support import ask, at, deed
+from ledger_support import ask, at, deed, word
 
 from hitl_tui.core.errors import Refused
+from hitl_tui.core.requests import Verdict
 from hitl_tui.ledger.contract import Conflict, Ledger
 from hitl_tui.ledger.records import Branch, Effect, SessionCopy
 
@@ -67,7 +68,8 @@ class CopiesContract(StoreFixtures):
         assert claim.verdict == "doubt"
         assert claim.effect is not None
         assert (claim.effect.session, claim.effect.branch, claim.effect.status) == ("s1", branch, "done")
-        claim = await ledger.begin_effect(wanted, at(3), resolution="use_as_done")
+        answer = await word(ledger, wanted, Verdict.USE_AS_DONE, seconds=3)
+        claim = await ledger.begin_effect(wanted, at(3), resolution="use_as_done", answer_to=answer)
         assert claim.verdict == "done"
         assert claim.effect == replace(wanted, status="done", outcome={"receipt": "r-9"})
         assert (await ledger.begin_effect(wanted, at(4))).verdict == "done"
@@ -80,9 +82,9 @@ class CopiesContract(StoreFixtures):
             (await ledger.begin_effect(deed(key, session="s2", branch=4), at(2))).verdict for key in ("eff-1", "eff-2")
         ]
         assert verdicts == ["doubt", "go"]
-        again = await ledger.begin_effect(
-            deed("eff-1", session="s2", branch=4, run_id="run-3"), at(3), resolution="do_again", answer_to="req-1"
-        )
+        wanted = deed("eff-1", session="s2", branch=4, run_id="run-3")
+        answer = await word(ledger, wanted, seconds=3)
+        again = await ledger.begin_effect(wanted, at(3), resolution="do_again", answer_to=answer)
         assert again.verdict == "go"
 
     async def test_what_the_ledger_knows_itself_stays_as_it_is(self, ledger: Ledger) -> None:

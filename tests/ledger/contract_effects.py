@@ -7,9 +7,10 @@ from dataclasses import replace
 
 import pytest
 from contract_base import Store, StoreFixtures, kinds
-from ledger_support import at, deed
+from ledger_support import ask, at, deed, say, word
 
 from hitl_tui.core.errors import BadInput, Refused
+from hitl_tui.core.requests import Kind, Verdict
 from hitl_tui.ledger import audit
 from hitl_tui.ledger.contract import Ledger
 
@@ -47,21 +48,92 @@ class EffectsContract(StoreFixtures):
         claim = await ledger.begin_effect(deed(run_id="run-2"), at(2))
         assert (claim.verdict, claim.effect) == ("go", deed(run_id="run-2"))
 
-    async def test_do_again_answers_one_doubt_and_not_the_next(self, ledger: Ledger) -> None:
+    async def test_a_run_that_failed_has_failed_when_it_comes_again(self, ledger: Ledger) -> None:
         await ledger.begin_effect(deed(), at())
-        again = {"resolution": "do_again", "answer_to": "req-1"}
-        claim = await ledger.begin_effect(deed(run_id="run-2"), at(1), **again)
-        assert (claim.verdict, claim.effect) == ("go", deed(run_id="run-2"))
-        assert (await ledger.begin_effect(deed(run_id="run-2"), at(2), **again)).verdict == "doubt"
-        claim = await ledger.begin_effect(deed(run_id="run-2"), at(3), resolution="do_again", answer_to="req-2")
-        assert claim.verdict == "go"
+        await ledger.end_effect("eff-1", "run-1", "failed", {"error": "refused"}, at(1))
+        claim = await ledger.begin_effect(deed(), at(2))
+        assert claim.verdict == "failed"
+        assert claim.effect == replace(deed(), status="failed", outcome={"error": "refused"})
+        assert await kinds(ledger) == ["effect_started", "effect_ended"]
+
+    async def test_do_again_answers_one_doubt_and_not_the_next(self, ledger: Ledger) -> None:
+        again = deed(run_id="run-2")
+        await ledger.begin_effect(deed(), at())
+        first = {"resolution": "do_again", "answer_to": await word(ledger, deed())}
+        claim = await ledger.begin_effect(again, at(1), **first)
+        assert (claim.verdict, claim.effect) == ("go", again)
+        assert (await ledger.begin_effect(again, at(2), **first)).verdict == "doubt"
+        second = {"resolution": "do_again", "answer_to": await word(ledger, deed())}
+        assert (await ledger.begin_effect(again, at(3), **second)).verdict == "go"
         await ledger.end_effect("eff-1", "run-2", "done", {}, at(4))
-        claim = await ledger.begin_effect(deed(run_id="run-2"), at(5), resolution="do_again", answer_to="req-3")
-        assert claim.verdict == "done"
+        for spent in (first, second):
+            assert (await ledger.begin_effect(again, at(5), **spent)).verdict == "done"
+
+    async def test_an_answer_stays_spent_when_what_it_started_failed_and_was_tried_again(self, ledger: Ledger) -> None:
+        await ledger.begin_effect(deed(), at())
+        spent = {"resolution": "do_again", "answer_to": await word(ledger, deed())}
+        assert (await ledger.begin_effect(deed(), at(1), **spent)).verdict == "go"
+        await ledger.end_effect("eff-1", "run-1", "failed", {"error": "exit code 3"}, at(2))
+        retried = deed(run_id="run-2")
+        assert (await ledger.begin_effect(retried, at(3), **spent)).verdict == "go"
+        for run_id in ("run-2", "run-3"):
+            assert (await ledger.begin_effect(deed(run_id=run_id), at(4), **spent)).verdict == "doubt"
+
+    async def test_only_the_answer_to_this_doubt_of_this_effect_counts(self, ledger: Ledger) -> None:
+        early = await word(ledger, deed())
+        await ledger.begin_effect(deed(), at(2))
+        other = await word(ledger, deed("eff-2"), seconds=3)
+        elsewhere = await word(ledger, deed(session="s2"), seconds=3)
+        stopped = await word(ledger, deed(), Verdict.STOP, seconds=3)
+        done = await word(ledger, deed(), Verdict.USE_AS_DONE, seconds=3)
+        open_one = ask(kind=Kind.EFFECT, subject={"effect": {"key": "eff-1"}})
+        await ledger.open_requests([open_one])
+        approved = ask(subject={"effect": {"key": "eff-1"}, "todo": "another"})
+        await ledger.open_requests([approved])
+        await ledger.decide(say(approved, seconds=3), at(3))
+        for answer in (early, other, elsewhere, stopped, done, open_one.id, approved.id, "req-none", ""):
+            claim = await ledger.begin_effect(deed(), at(4), resolution="do_again", answer_to=answer)
+            assert claim.verdict == "doubt", answer
+        for answer in (early, other, elsewhere, stopped, open_one.id, ""):
+            claim = await ledger.begin_effect(deed(), at(4), resolution="use_as_done", answer_to=answer)
+            assert claim.verdict == "doubt", answer
+
+    async def test_an_answer_of_a_branch_that_was_left_does_not_count(self, ledger: Ledger) -> None:
+        await ledger.begin_effect(deed(), at())
+        answer = await word(ledger, deed())
+        await ledger.intend_restore("s1", "cp-1", "ann", at(2))
+        await ledger.finish_restore("s1", 1, at(3))
+        wanted = deed(branch=1, run_id="run-2")
+        for resolution in ("do_again", "use_as_done"):
+            claim = await ledger.begin_effect(wanted, at(4), resolution=resolution, answer_to=answer)
+            assert claim.verdict == "doubt"
+
+    async def test_of_two_answers_given_at_once_each_allows_one_start(self, store: Store) -> None:
+        async with store() as one, store() as two:
+            await one.begin_effect(deed(), at())
+            answers = [await word(one, deed()), await word(two, deed())]
+            claims = await asyncio.gather(
+                *(
+                    ledger.begin_effect(deed(run_id=f"run-{n}"), at(2), resolution="do_again", answer_to=answers[n % 2])
+                    for n, ledger in enumerate((one, two) * 5)
+                )
+            )
+            # Both were asked about the first start: what either lets begin is another one.
+            assert sorted(claim.verdict for claim in claims) == ["doubt"] * 9 + ["go"]
+
+    async def test_what_changes_nothing_may_always_start(self, ledger: Ledger) -> None:
+        for seconds in range(3):
+            claim = await ledger.begin_effect(deed(), at(seconds), resolution="repeatable", answer_to="low risk")
+            assert claim.verdict == "go"
+        await ledger.end_effect("eff-1", "run-1", "done", {}, at(4))
+        assert (await ledger.begin_effect(deed(), at(5), resolution="repeatable")).verdict == "go"
+        await ledger.stop_run("s1", "run-1", at(6))
+        assert (await ledger.begin_effect(deed(), at(7), resolution="repeatable")).verdict == "stale"
 
     async def test_use_as_done_declares_what_is_not_known(self, ledger: Ledger) -> None:
         await ledger.begin_effect(deed(), at())
-        claim = await ledger.begin_effect(deed(run_id="run-2"), at(1), resolution="use_as_done")
+        answer = await word(ledger, deed(), Verdict.USE_AS_DONE)
+        claim = await ledger.begin_effect(deed(run_id="run-2"), at(1), resolution="use_as_done", answer_to=answer)
         assert claim.verdict == "done"
         assert claim.effect == replace(deed(run_id="run-2"), status="done", outcome={"declared_done": True})
         assert (await ledger.begin_effect(deed(run_id="run-3"), at(2))).verdict == "done"
@@ -76,7 +148,8 @@ class EffectsContract(StoreFixtures):
         assert claim.verdict == "doubt"
         assert claim.effect is not None
         assert (claim.effect.branch, claim.effect.outcome) == (0, {"receipt": "r-9"})
-        claim = await ledger.begin_effect(wanted, at(5), resolution="use_as_done")
+        answer = await word(ledger, wanted, Verdict.USE_AS_DONE, seconds=5)
+        claim = await ledger.begin_effect(wanted, at(5), resolution="use_as_done", answer_to=answer)
         assert claim.effect == replace(wanted, status="done", outcome={"receipt": "r-9"})
         assert (await ledger.begin_effect(wanted, at(6))).verdict == "done"
 
@@ -85,7 +158,8 @@ class EffectsContract(StoreFixtures):
         await ledger.end_effect("eff-1", "run-1", "done", {}, at(1))
         fork = deed(session="s2", run_id="run-f")
         assert (await ledger.begin_effect(fork, at(2))).verdict == "doubt"
-        assert (await ledger.begin_effect(fork, at(3), resolution="do_again")).verdict == "go"
+        answer = await word(ledger, fork)
+        assert (await ledger.begin_effect(fork, at(3), resolution="do_again", answer_to=answer)).verdict == "go"
         assert [e.session for e in await ledger.effects("s2")] == ["s2"]
         assert (await audit.verify(ledger, "s1")).problems == ()
         assert (await audit.verify(ledger, "s2")).problems == ()
@@ -111,7 +185,8 @@ class EffectsContract(StoreFixtures):
         await ledger.begin_effect(deed(), at())
         with pytest.raises(BadInput):
             await ledger.end_effect("eff-1", "run-1", "perhaps", {}, at(1))
-        await ledger.begin_effect(deed(run_id="run-2"), at(1), resolution="do_again")
+        answer = await word(ledger, deed())
+        await ledger.begin_effect(deed(run_id="run-2"), at(1), resolution="do_again", answer_to=answer)
         for run_id, status, outcome, reason in (
             ("run-1", "done", {}, "stale"),
             ("run-2", "done", {"pair": (1, 2)}, ""),
@@ -125,13 +200,15 @@ class EffectsContract(StoreFixtures):
                 assert refused.value.reason == reason
             else:
                 await ledger.end_effect("eff-1", run_id, status, outcome, at(2))
-        assert await kinds(ledger) == ["effect_started", "effect_started", "effect_ended"]
+        effects = [kind for kind in await kinds(ledger) if kind.startswith("effect_")]
+        assert effects == ["effect_started", "effect_started", "effect_ended"]
 
     async def test_effects_are_listed_in_the_order_they_were_first_started(self, ledger: Ledger) -> None:
         for key in ("eff-b", "eff-a", "eff-c"):
             await ledger.begin_effect(deed(key), at())
         await ledger.end_effect("eff-a", "run-1", "done", {}, at(1))
-        await ledger.begin_effect(deed("eff-b", run_id="run-2"), at(2), resolution="do_again")
+        answer = await word(ledger, deed("eff-b"))
+        await ledger.begin_effect(deed("eff-b", run_id="run-2"), at(2), resolution="do_again", answer_to=answer)
         assert [e.key for e in await ledger.effects("s1")] == ["eff-b", "eff-a", "eff-c"]
         assert [e.key for e in await ledger.effects("s1", status="started")] == ["eff-b", "eff-c"]
         assert await ledger.effects("s2") == []

@@ -12,6 +12,7 @@ from typing import Any
 from hitl_tui.core.digest import digest
 from hitl_tui.core.policy import Terms
 from hitl_tui.core.requests import OPTIONS, Decision, Kind, Request, Verdict, request_id
+from hitl_tui.ledger.contract import Ledger
 from hitl_tui.ledger.records import Effect
 from hitl_tui.ledger.sqlite_schema import VIEWS
 
@@ -92,3 +93,13 @@ def dump(path: Path) -> dict[str, list[tuple[Any, ...]]]:
     """Return the rows of all views of an SQLite ledger."""
     with closing(sqlite3.connect(path)) as db:
         return {view: sorted(db.execute(f"SELECT * FROM {view}").fetchall(), key=repr) for view in VIEWS}
+
+
+async def word(ledger: Ledger, effect: Effect, verdict: Verdict = Verdict.DO_AGAIN, *, seconds: float = 1) -> str:
+    """Ask about an effect as it stands and let a person say something; return the request's id."""
+    said = len(await ledger.requests(at(seconds), session=effect.session, pending=False, limit=1000))
+    subject = {"session": effect.session, "effect": {"key": effect.key, "name": effect.name}, "asked": said}
+    request = ask(session=effect.session, branch=effect.branch, kind=Kind.EFFECT, subject=subject, opened=seconds)
+    await ledger.open_requests([request])
+    await ledger.decide(say(request, verdict, seconds=seconds), at(seconds))
+    return request.id

@@ -294,6 +294,10 @@ async def test_a_cancelled_graph_that_is_tried_again_goes_on_where_it_stood(tmp_
         assert op.questions[0].kind is Kind.FAILURE
         (tmp_path / "world.mended").touch()
         await op.ok("/todo retry 1")
+        assert op.questions[0].kind is Kind.EFFECT  # how far it got when it was cancelled isn't known
+        assert "in an earlier attempt" in op.questions[0].view.request.subject["effect"]["why"]
+        assert world(tmp_path)["slow"] == 1
+        await op.ok("/todo again 1")
         assert await result(op) == {"amount": 8}
         assert op.now.todos[0].metadata["threads"] == {"s1/todo_001/0.2": "s1/todo_001/0.1"}
     assert world(tmp_path) == {"before": 1, "slow": 2}

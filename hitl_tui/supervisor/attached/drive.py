@@ -21,8 +21,9 @@ from langgraph.types import StateSnapshot
 
 from hitl_tui.core.digest import digest, short_id
 from hitl_tui.core.errors import BadInput, HitlError
+from hitl_tui.core.names import clip
 from hitl_tui.core.policy import Risk
-from hitl_tui.core.safe_text import mask_json, one_line
+from hitl_tui.core.safe_text import mask, mask_json, one_line
 from hitl_tui.core.storable import storable
 from hitl_tui.ledger.records import Effect
 from hitl_tui.supervisor.attached.changed import vanished
@@ -37,13 +38,27 @@ from hitl_tui.supervisor.attached.pending import (
     finished_in,
     places,
     stands_at,
+    torn_in,
 )
 from hitl_tui.supervisor.attached.printing import printed_to
 from hitl_tui.supervisor.attached.store import open_saver
-from hitl_tui.supervisor.attached.stretches import RUN, Stretch, Told, next_stretch, questions, stops_of
+from hitl_tui.supervisor.attached.stretches import (
+    AGAIN,
+    ERROR,
+    RUN,
+    TAKEN_FROM,
+    Past,
+    Stretch,
+    Told,
+    next_stretch,
+    questions,
+    stops_of,
+)
 from hitl_tui.supervisor.attached.view import GraphView, check_update, view_of
 from hitl_tui.supervisor.checkpoint_ids import keep_ahead_of
+from hitl_tui.supervisor.checkpointer import make_durable
 from hitl_tui.supervisor.graph import STRICT_RESUME
+from hitl_tui.supervisor.record import line_of
 from hitl_tui.supervisor.runspec import RunServices, RunSpec
 from hitl_tui.teams.contract import TeamResult
 from hitl_tui.teams.doubt import EffectInDoubt, RunNotCurrent
@@ -73,6 +88,7 @@ class _Leg:
         spec, team, graph, config: of the run.
         stretch: what it goes through.
         finished: ids of the tasks that ended before; they don't run again.
+        word: the answer that lets it be done though it may have happened already; empty when none was needed.
         entered: how often each node ran; filled while it goes on.
     """
 
@@ -82,6 +98,7 @@ class _Leg:
     config: RunnableConfig
     stretch: Stretch
     finished: set[str]
+    word: str = ""
     entered: Counter[str] = field(default_factory=Counter)
 
 
@@ -184,9 +201,12 @@ class GraphRunner:
             raise GraphFailure(error.message, self.thread(spec, team), wedged=False, entered={}) from error
 
     async def _drive(self, spec: RunSpec, team: GraphTeam) -> Asks | Ended:
+        past = await self._past(spec)
+        if past.failure is not None:
+            raise self._failed_before(spec, team, past.failure)
         loaded, config = await self._loaded(team), self.place(spec, team)
         graph = loaded.graph
-        told = Told.of(spec, await self._stretches(spec))
+        told = Told.of(spec, past.own)
         approved = spec.todo.arguments.get("programs") or loaded.programs  # of old sessions nothing is known
         goes_on = told.began or spec.stopped_on or (spec.step and not spec.step.get("checkpoint_id"))
         if not goes_on:
@@ -203,9 +223,11 @@ class GraphRunner:
                 f"{team.name} was changed meanwhile: its thread stands before {names}, which it doesn't have any more; "
                 "bring that back, or go back to an earlier step."
             )
-        if told.open is not None and await self._unseen(spec, graph, state, told):
-            begun = await self._claim(spec, team, told.open)
-            await self._end(begun.key, spec, "failed", {})  # it is begun again as part of what comes next
+        word = past.word
+        if told.open is not None and await self._has_ended(spec, graph, state, told):
+            past = await self._past(spec)
+        if past.doubtful is not None:
+            word = await self._let_again(spec, team, past.doubtful)
             told.forget()
         stretch = next_stretch(spec, graph, state, told, self._services.secrets)
         if isinstance(stretch, Asks):
@@ -216,7 +238,7 @@ class GraphRunner:
             names = one_line(", ".join(changed), 200)
             note = f"{names} changed since this was approved; it goes on with what is there now."
             self._services.activity.write(spec.todo.id, "note", note)
-        leg = _Leg(spec, team, graph, config, stretch, finished_in(state))
+        leg = _Leg(spec, team, graph, config, stretch, finished_in(state), word)
         final = await self._carry_out(leg)
         return _ending(leg, await graph.aget_state(config, subgraphs=True), final)
 
@@ -245,17 +267,41 @@ class GraphRunner:
     def _saver(graph: AnyPregel) -> Any:
         return graph.checkpointer
 
-    async def _stretches(self, spec: RunSpec) -> list[Effect]:
-        found = await self._services.ledger.effects(self._services.session)
-        return [e for e in found if e.run_id == spec.run_id and e.name == "graph"]
+    async def _past(self, spec: RunSpec) -> Past:
+        ledger, session = self._services.ledger, self._services.session
+        found = [e for name in reversed(await line_of(ledger, session)) for e in await ledger.effects(name)]
+        stretches = [e for e in found if e.todo_id == spec.todo.id and e.name == "graph"]
+        return Past(session, spec.branch, spec.run_id, stretches)
 
-    async def _unseen(self, spec: RunSpec, graph: AnyPregel, state: StateSnapshot, told: Told) -> bool:
-        """Return whether a stretch was begun whose end can't be seen in the thread; close it where it can."""
-        if told.open is not None and await self._moved(graph, state, told):
-            await self._end(told.open.key, spec, "done", {})
-            told.close()
+    def _failed_before(self, spec: RunSpec, team: GraphTeam, stretch: Effect) -> GraphFailure:
+        """Return what a run failed with whose process died before it could say so."""
+        outcome = stretch.outcome
+        return GraphFailure(
+            str(outcome[ERROR]),
+            str(outcome.get("thread") or self.thread(spec, team)),
+            wedged=bool(outcome.get("wedged")),
+            entered=outcome.get("entered", {}),
+        )
+
+    async def _has_ended(self, spec: RunSpec, graph: AnyPregel, state: StateSnapshot, told: Told) -> bool:
+        """Return whether the end of the open stretch can be seen in the thread; close it where it can."""
+        if told.open is None or not await self._moved(graph, state, told):
             return False
+        await self._end(told.open.key, spec, "done", {})
+        told.close()
         return True
+
+    async def _let_again(self, spec: RunSpec, team: GraphTeam, stretch: Effect) -> str:
+        """Spend a person's word on a stretch that may have happened; return the word: it is for what comes next.
+
+        Raises:
+            EffectInDoubt: nobody gave one; RunNotCurrent: the run was stopped.
+        """
+        session, own = self._services.session, stretch.run_id == spec.run_id
+        taken = replace(stretch, session=session, branch=spec.branch, run_id=spec.run_id)
+        word = await self._claim(spec, team, taken, earlier=not own and stretch.status == "started")
+        await self._end(stretch.key, spec, "failed", {AGAIN: word, **({} if own else {TAKEN_FROM: stretch.run_id})})
+        return word
 
     async def _moved(self, graph: AnyPregel, state: StateSnapshot, told: Told) -> bool:
         secrets = self._services.secrets
@@ -264,10 +310,12 @@ class GraphRunner:
         if pending:
             asked = {i["id"]: digest(i["value"]) for i in told.interrupts if i["id"] in told.unsure}
             return not cut_off_in(state) and not any(pending.get(i) == seen for i, seen in asked.items())
-        return not state.next and state.created_at is not None and (state.metadata or {}).get(RUN) == told.run_id
+        # A crash between two writes can look finished: the tasks have results, and the step after isn't written yet.
+        finished = state.created_at is not None and not state.next and not state.tasks
+        return finished and (state.metadata or {}).get(RUN) == told.run_id
 
-    async def _claim(self, spec: RunSpec, team: GraphTeam, effect: Effect) -> Effect:
-        """Tell the ledger that a stretch begins; return it as it is known there.
+    async def _claim(self, spec: RunSpec, team: GraphTeam, effect: Effect, *, earlier: bool = False) -> str:
+        """Tell the ledger that a stretch begins; return the answer that allowed it, empty when none was needed.
 
         Raises:
             EffectInDoubt: it may have happened, and nobody said what of that; RunNotCurrent: the run was stopped.
@@ -275,29 +323,22 @@ class GraphRunner:
         services = self._services
         said: Mapping[str, str] = spec.todo.metadata.get("resolutions", {}).get(effect.key, {})
         if team.risk is Risk.LOW:  # it is known to change nothing
-            said = {"verdict": "do_again", "request_id": f"low risk {services.now()}"}
+            said = {"verdict": "repeatable", "request_id": f"low risk {services.now()}"}
         verdict, answer = said.get("verdict", ""), said.get("request_id", "")
         claim = await services.ledger.begin_effect(effect, services.now(), resolution=verdict, answer_to=answer)
-        if claim.verdict == "done" and verdict == "do_again":
-            # It did end, and the thread lost what came of it: what is done now is another stretch.
-            effect = replace(effect, key="eff-" + short_id(effect.key, answer, length=32))
-            claim = await services.ledger.begin_effect(effect, services.now())
         if claim.verdict == "stale":
             raise RunNotCurrent("This run was stopped, so it does nothing more.")
         if claim.verdict != "go":
-            raise in_doubt(claim.effect or effect)
-        return effect
+            raise in_doubt(claim.effect or effect, earlier=earlier)
+        return answer
 
     # One stretch -----------------------------------------------------------------------------------------------
 
     async def _carry_out(self, leg: _Leg) -> Any:
         """Let a run's graph go through a stretch, with the ledger told before and after; return its last values."""
-        services, spec, stretch, todo = self._services, leg.spec, leg.stretch, leg.spec.todo
-        names = (services.lineage, todo.id, "graph", todo.attempt, stretch.name, dict(stretch.answers))
-        subject = {"graph": leg.team.declaration.target, "stretch": stretch.name, "answers": dict(stretch.answers)}
-        key = "eff-" + short_id(*names, length=32)
-        effect = Effect(key, services.session, todo.id, spec.branch, spec.run_id, "graph", subject, "started", {})
-        key = (await self._claim(spec, leg.team, effect)).key
+        services, spec = self._services, leg.spec
+        effect = await self._begin(leg)
+        key = effect.key
         try:
             async with contained():
                 final = await self._stream(leg)
@@ -305,12 +346,45 @@ class GraphRunner:
             raise
         except (Exception, SystemExit) as error:
             log.exception("run %s failed", spec.run_id)
-            await self._end(key, spec, "failed", {"entered": dict(leg.entered)})
-            thread = str(leg.config["configurable"]["thread_id"])
-            wedged = await self._wedged(leg.graph, leg.config)
-            raise GraphFailure(failure_text(error), thread, wedged=wedged, entered=leg.entered) from error
+            failure = await self._failure(leg, error)
+            if not torn_in(await leg.graph.aget_state(leg.config, subgraphs=True)):
+                outcome = {"thread": failure.thread, "wedged": failure.wedged, "entered": failure.entered}
+                said = clip(mask(failure.message, dict(services.secrets)), 500)
+                await self._end(key, spec, "failed", {**outcome, ERROR: said})
+            raise failure from error
         await self._end(key, spec, "done", {"entered": dict(leg.entered)})
         return final
+
+    async def _begin(self, leg: _Leg) -> Effect:
+        """Tell the ledger that a run's next stretch begins.
+
+        What is done again is another stretch, named by the word that allows it: each word is for one.
+
+        Raises:
+            EffectInDoubt: it may have happened, and nobody said what of that; RunNotCurrent: the run was stopped.
+        """
+        services, spec, stretch, todo, word = self._services, leg.spec, leg.stretch, leg.spec.todo, leg.word
+        names = (services.lineage, todo.id, "graph", todo.attempt, stretch.name, dict(stretch.answers))
+        subject = {"graph": leg.team.declaration.target, "stretch": stretch.name, "answers": dict(stretch.answers)}
+        before = {e.key: e for e in (await self._past(spec)).stretches}
+        while True:
+            key = "eff-" + short_id(*names, *((word,) if word else ()), length=32)
+            there = before.get(key)
+            if there is not None and there.status == "done":  # the thread lost what came of it
+                word = await self._let_again(spec, leg.team, there)
+            elif there is not None and AGAIN in there.outcome:
+                word = str(there.outcome[AGAIN])
+            else:
+                effect = Effect(
+                    key, services.session, todo.id, spec.branch, spec.run_id, "graph", subject, "started", {}
+                )
+                await self._claim(spec, leg.team, effect)
+                return effect
+
+    async def _failure(self, leg: _Leg, error: BaseException) -> GraphFailure:
+        thread = str(leg.config["configurable"]["thread_id"])
+        wedged = await self._wedged(leg.graph, leg.config)
+        return GraphFailure(failure_text(error), thread, wedged=wedged, entered=leg.entered)
 
     async def _wedged(self, graph: AnyPregel, config: RunnableConfig) -> bool:
         """Return whether an answer stays in a thread that failed: every later one would come after it (I2)."""
@@ -363,6 +437,8 @@ class GraphRunner:
         return final
 
     async def _end(self, key: str, spec: RunSpec, status: str, outcome: Mapping[str, Any]) -> None:
+        """Tell the ledger how a stretch ended, once a power cut can't take what its thread holds of it."""
+        await asyncio.to_thread(make_durable, self._services.folder.checkpoints)
         await self._services.ledger.end_effect(key, spec.run_id, status, outcome, self._services.now())
 
 

@@ -52,9 +52,16 @@ class Ended:
     entered: Mapping[str, int] = field(default_factory=dict)
 
 
-def in_doubt(effect: Effect) -> EffectInDoubt:
-    """Return the question about a stretch whose end nobody saw: only doing it again or stopping are answers."""
+def in_doubt(effect: Effect, *, earlier: bool = False) -> EffectInDoubt:
+    """Return the question about a stretch whose end nobody saw: only doing it again or stopping are answers.
+
+    Args:
+        effect: the stretch.
+        earlier: it is of an earlier run of the TODO.
+    """
     why = "it was running when its process ended, and nothing says how far it got"
+    if earlier:
+        why = "it was stopped or cut off on the way in an earlier attempt, and nothing says how far it got"
     if effect.status == "done":
         why = f"it was done on branch {effect.branch}, which was left by a restore, or what came of it was lost"
     options = ["do_again", "stop"]

@@ -141,6 +141,20 @@ def cut_off_in(state: StateSnapshot) -> bool:
     )
 
 
+def torn_in(state: StateSnapshot) -> bool:
+    """Return whether a node was at work when another one of its step failed: how far it got isn't known."""
+    return any(
+        (isinstance(task.state, StateSnapshot) and torn_in(task.state))
+        or (not task.interrupts and task.result is None and (task.error is None or _is_cancelled(task.error)))
+        for task in state.tasks
+    )
+
+
+def _is_cancelled(error: object) -> bool:
+    """Return whether a task's error, an exception or its text, is a cancellation."""
+    return str(error).startswith("CancelledError") or repr(error).startswith("CancelledError")
+
+
 def question_for(asked: Asked, at: str) -> dict[str, Any]:
     """Return an interrupt as an event carries it.
 

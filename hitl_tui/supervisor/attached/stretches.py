@@ -40,6 +40,59 @@ class Stretch:
     stepping: bool = False
 
 
+AGAIN, TAKEN_FROM, ERROR = "again", "taken_from", "error"
+"""Keys in a stretch's outcome: the answer that let it be done again as part of another one, and the run that it was
+taken over from, if it was another's; what a run that ended with it failed with."""
+
+
+@dataclass(frozen=True, slots=True)
+class Past:
+    """What the ledger knows of the stretches of one TODO, in every run of it.
+
+    Args:
+        session, branch, run_id: of the run that goes on.
+        stretches: in the order they were first started, those of sessions that this one was forked from first.
+    """
+
+    session: str
+    branch: int
+    run_id: str
+    stretches: Sequence[Effect]
+
+    def _is_here(self, stretch: Effect) -> bool:
+        return (stretch.session, stretch.branch) == (self.session, self.branch)
+
+    @property
+    def own(self) -> list[Effect]:
+        """Those that this run began itself."""
+        return [e for e in self.stretches if e.run_id == self.run_id and TAKEN_FROM not in e.outcome]
+
+    @property
+    def doubtful(self) -> Effect | None:
+        """The one to ask about before anything else is begun: nobody saw its end, or it was done somewhere else.
+
+        What was begun here afterwards was begun on a person's word about it.
+        """
+        found: Effect | None = None
+        for stretch in self.stretches:
+            if stretch.status == "started" or (stretch.status == "done" and not self._is_here(stretch)):
+                found = stretch
+            elif self._is_here(stretch):
+                found = None
+        return found
+
+    @property
+    def word(self) -> str:
+        """The answer that allows the next stretch and hasn't been used for one; empty for none."""
+        here = [e for e in self.stretches if self._is_here(e)]
+        return str(here[-1].outcome.get(AGAIN, "")) if here and here[-1].run_id == self.run_id else ""
+
+    @property
+    def failure(self) -> Effect | None:
+        """The stretch that this run failed in; None while it hasn't."""
+        return next((e for e in self.own if e.status == "failed" and ERROR in e.outcome), None)
+
+
 class Told:
     """What the ledger and the state say that a run was told, and what of it it surely heard."""
 
