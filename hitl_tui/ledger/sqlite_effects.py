@@ -23,7 +23,7 @@ _SELECT = """SELECT f.key, f.session, f.todo_id, f.branch, f.run_id, f.status, m
 def begin(db: sqlite3.Connection, wanted: Effect, now: str, resolution: str, answer_to: str) -> EffectClaim:
     """Claim an effect; see `Ledger.begin_effect`."""
     if resolution not in ("", USE_AS_DONE, DO_AGAIN, REPEATABLE):
-        raise BadInput(f'"{resolution}" says nothing about an effect; say {USE_AS_DONE}, {DO_AGAIN} or {REPEATABLE}.')
+        raise BadInput(f'"{resolution}" says nothing about an effect; say {USE_AS_DONE} or {DO_AGAIN}.')
     found = _find(db, wanted.key)
     there, last = found if found else (None, 0)
     number, intent = restoring(db, wanted.session)
