@@ -66,6 +66,7 @@ class Script:
         deaths: the point at which each process dies; where it never comes to that, it dies when nothing is left to do.
         cut: by death, the part of the unsynced frames that stays; None cuts nothing.
         moves: how often the operator may do something that a plain operator wouldn't.
+        words: what the operator says, in turn, where nothing is drawn: verdicts, and commands at rest.
     """
 
     target: str
@@ -73,7 +74,8 @@ class Script:
     fates: dict[str, list[str]]
     deaths: tuple[str, ...]
     cut: tuple[float | None, ...]
-    moves: int
+    moves: int = 0
+    words: tuple[str, ...] = ()
 
 
 def drawn(target: str, seed: int) -> Script:
@@ -189,7 +191,7 @@ async def _setup(bench: Workbench, script: Script, root: Path) -> SessionSetup:
         setup = await bench.create('{"amount": 1}', workspace, session_id=SESSION, **given)  # type: ignore[arg-type]
     if script.target == "graph":
         return setup
-    fates = ",".join(script.fates["run"])
+    fates = ",".join(script.fates.get("run", []))
     program = (sys.executable, "-S", "-E", str(_HERE / "crash_fates.py"), str(World(root).socket))
     commands = {
         "pay": CommandDeclaration("pay", (*program, TODO, "run", fates)),
@@ -284,13 +286,19 @@ class Operator:
         hung = [e for (t, e), n in begun.items() if t in running and self._fate(e, n) == "hang"]
         if not hung:
             return False
-        if not self.last and self._chance().random() < 0.4:
+        if not self.last and not self._word and self._chance().random() < 0.4:
             self._faults.die("while it hangs")
         return await self._say(f"/todo cancel {running[0]}")
 
     def _fate(self, effect: str, number: int) -> str:
         fates = self.script.fates.get(effect, [])
         return fates[number - 1] if 0 < number <= len(fates) else "ok"
+
+    @property
+    def _word(self) -> str:
+        """What is to be said next; empty when that is drawn."""
+        words = self.script.words
+        return words[len(self._said)] if len(self._said) < len(words) else ""
 
     def _chance(self) -> random.Random:
         return random.Random(f"{self.script.seed} {len(self._said)}")
@@ -309,6 +317,8 @@ class Operator:
         """Take up again what ended, now and then though it ended well; return False when nothing is to be done."""
         todo = seen.todos[0]
         chance = self._chance()
+        if self._word.startswith("/"):
+            return await self._say(self._word)
         if self._left > 0:
             if chance.random() < 0.4:
                 found = [c for c in await self.session.checkpoints(1000) if c.waiting]
@@ -330,7 +340,7 @@ class Operator:
 
     async def _answer(self, questions: Sequence[Question]) -> None:
         chance = self._chance()
-        question = chance.choice(list(questions))
+        question = questions[0] if self.script.words else chance.choice(list(questions))
         verdict, value = await self._verdict(question, chance)
         plain = verdict in (Verdict.APPROVE, Verdict.RESPOND, Verdict.RETRY, Verdict.DO_AGAIN)
         self._write(f"{question.kind.value} {verdict.value}", move=not plain)
@@ -343,6 +353,9 @@ class Operator:
         self._faults.point("said.after")
 
     async def _verdict(self, question: Question, chance: random.Random) -> tuple[Verdict, Any]:
+        if self._word:
+            value = {"amount": 5} if self._word == Verdict.RESPOND else None
+            return Verdict(self._word), value
         free = self._left > 0 and chance.random() < 0.35
         if question.kind is Kind.EFFECT:
             await self.world.settle()
