@@ -28,6 +28,7 @@ from hitl_tui.supervisor.law import FixedLaw
 from hitl_tui.supervisor.session import Session
 from hitl_tui.supervisor.setup import SessionSetup
 from hitl_tui.supervisor.snapshot import Question
+from hitl_tui.supervisor.staging import Staging
 from hitl_tui.supervisor.storage import DataFolder, SessionInfo
 from hitl_tui.teams.function import Function, FunctionTeam
 from hitl_tui.teams.registry import TeamRegistry
@@ -115,7 +116,7 @@ async def open_session(
     workspace.mkdir()
     agent, registry = planning_agent(steps, function)
     info = SessionInfo(SESSION, str(workspace), "benchmark", utc_now(), lineage=SESSION)
-    data.create(info)
+    Staging(data.sessions).begin(info)
     async with ledger_type.open(data.ledger) as ledger:
         rules = Rules(Policy(), concurrency)
         setup = SessionSetup(

@@ -39,6 +39,7 @@ from hitl_tui.supervisor.clock import utc_now
 from hitl_tui.supervisor.law import FixedLaw
 from hitl_tui.supervisor.session import Session
 from hitl_tui.supervisor.setup import SessionSetup
+from hitl_tui.supervisor.staging import Staging
 from hitl_tui.supervisor.storage import DataFolder, SessionInfo
 from hitl_tui.teams.registry import TeamRegistry
 
@@ -184,7 +185,7 @@ async def prepare(root: Path, todos: int, checkpoints: int) -> tuple[Path, Path]
     ]
     agent = PlanningAgent(registry.agents(), GivenPlan([*streams, *rest]))
     info = SessionInfo("bench", str(workspace), "benchmark", utc_now(), "bench", "benchmark", Mode.PLAN.value)
-    data.create(info)
+    Staging(data.sessions).begin(info)
     async with SqliteLedger.open(data.ledger) as ledger:
         await ledger.record("bench", "session_created", {"workspace": str(workspace), "title": "benchmark"}, utc_now())
         rules = Rules(config.policy, STREAMS)

@@ -11,6 +11,7 @@ from hitl_tui.cli.given import Arguments
 from hitl_tui.cli.jobs import Job, Stdin, exit_code, given_text, outcome, settled, told
 from hitl_tui.cli.settings import operator_of, workspace_folder
 from hitl_tui.config.graphs import Attachment, GraphDeclaration, declared_graph, holds_password
+from hitl_tui.config.paths import given_path
 from hitl_tui.core.errors import BadInput
 from hitl_tui.core.policy import Mode
 from hitl_tui.core.safe_text import one_line
@@ -54,7 +55,7 @@ def _with_store(declaration: GraphDeclaration, given: Arguments) -> GraphDeclara
             help="Give it in PGPASSWORD or in ~/.pgpass: --saver postgresql://user@host/database",
         )
     if saver and "://" not in saver:
-        path = Path(saver).expanduser()
+        path = given_path(saver)
         if not path.is_file():
             raise BadInput(f"There is no checkpoint database {one_line(saver, 200)}.")
         saver = str(path.resolve())
@@ -68,7 +69,7 @@ def _query(given: Arguments, stdin: Stdin | None, declaration: GraphDeclaration)
 
         return GO_ON if declaration.thread else ""
     if text.startswith("@"):
-        return _content(Path(text[1:]).expanduser())
+        return _content(given_path(text[1:]))
     return given_text(text, stdin)
 
 

@@ -14,6 +14,7 @@ from hitl_tui.cli.settings import operator_name, workspace_folder
 from hitl_tui.cli.subcommands import DEFAULT_AGE
 from hitl_tui.commands.exporting import export_for_reading, is_for_reading
 from hitl_tui.commands.keeping import what_goes
+from hitl_tui.config.paths import given_path
 from hitl_tui.core.errors import BadInput
 from hitl_tui.language import render
 from hitl_tui.repl.plain import shown
@@ -179,9 +180,9 @@ def _agreed(job: Job, question: str) -> bool:
 
 
 def _file(text: str) -> Path:
-    if not text.strip() or "\0" in text:
+    if not text.strip():
         raise BadInput("A file's name is missing.")
-    return Path(text)
+    return given_path(text)
 
 
 def _text(text: str) -> str:

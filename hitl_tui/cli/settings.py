@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
+from hitl_tui.config.paths import given_path
 from hitl_tui.core.errors import BadInput
 from hitl_tui.core.safe_text import one_line
 from hitl_tui.policy.names import checked_name
@@ -39,14 +40,10 @@ def workspace_folder(given: str | None) -> Path:
 
 
 def _absolute(text: str) -> Path:
-    if "\0" in text:
-        raise BadInput("A folder's name can't hold a null character.")
     try:
-        return Path(text).expanduser().absolute()
+        return given_path(text).absolute()
     except FileNotFoundError as error:
         raise BadInput("The current folder doesn't exist any more; change to another one.") from error
-    except RuntimeError as error:  # ~somebody without a home
-        raise BadInput(f"The folder {one_line(text, 80)} can't be found: {error}") from error
 
 
 def claimed(given: str | None, environ: Mapping[str, str]) -> str:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from hitl_tui.commands.exporting import export_for_reading, is_for_reading
 from hitl_tui.commands.hand import Hand
 from hitl_tui.commands.results import CommandResult
+from hitl_tui.config.paths import given_path
 from hitl_tui.core.errors import BadInput
 from hitl_tui.supervisor.storage import SessionInfo
 
@@ -164,4 +165,4 @@ def what_goes(summary: SessionSummary, copies: Sequence[Path]) -> str:
 
 
 def _path(text: str) -> Path:
-    return Path(text.strip().strip('"')).expanduser()
+    return given_path(text.strip().strip('"'))

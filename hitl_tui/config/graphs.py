@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
+from hitl_tui.config.paths import given_path
 from hitl_tui.core.errors import BadInput, ConfigError
 from hitl_tui.core.policy import Risk
 from hitl_tui.core.safe_text import one_line
@@ -176,7 +177,7 @@ def declared_graph(given: str, workspace: Path) -> GraphDeclaration:
     if not text:
         raise BadInput("Say which graph: module:attribute, path.py:attribute, or a langgraph.json.")
     place, _, attribute = text.partition(":")
-    path = Path(place).expanduser()
+    path = given_path(place)
     if path.name == LANGGRAPH_FILE or (path / LANGGRAPH_FILE).is_file():
         file = path if path.name == LANGGRAPH_FILE else path / LANGGRAPH_FILE
         return _of_file(file, attribute)

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from hitl_tui.config.paths import given_path
 from hitl_tui.core.errors import BadInput
 from hitl_tui.core.names import clip
 from hitl_tui.core.safe_text import mask, safe_text
@@ -92,7 +93,7 @@ def check_workspace(path: Path) -> Path:
     Raises:
         BadInput: it is missing, no folder or can't be read.
     """
-    real = path.expanduser().resolve()
+    real = given_path(str(path)).resolve()
     if not real.exists():
         raise BadInput(f"The workspace {path} doesn't exist.")
     if not real.is_dir():

@@ -59,6 +59,7 @@ class Origin:
         about: JSON for the record.
         effects: what is known to have been done.
         mode: the mode the copy is to have; None keeps it.
+        whole: it comes from elsewhere, and every result that its checkpoints refer to has to be there.
     """
 
     info: SessionInfo
@@ -69,6 +70,7 @@ class Origin:
     about: Mapping[str, Any]
     effects: Sequence[Effect] = ()
     mode: Mode | None = None
+    whole: bool = False
 
 
 async def fork(bench: Workbench, session_id: str, checkpoint_id: str, title: str, by: str) -> SessionInfo:
@@ -187,7 +189,11 @@ async def _make(folder: Path, origin: Origin, name: str) -> Place:
         if origin.checkpoints is None:
             return Place()
         target = SessionFolder(folder).checkpoints
-        return await rebind(origin.checkpoints, target, origin.info.id, name, mode=origin.mode)
+        place = await rebind(origin.checkpoints, target, origin.info.id, name, mode=origin.mode)
+    gone = sorted(place.results - SessionFolder(folder).artifacts().files().keys())
+    if origin.whole and gone:
+        raise BadInput(f"This export was changed: the result {gone[0][:12]} is missing.")
+    return place
 
 
 async def _rest(setup: SessionSetup, by: str) -> None:

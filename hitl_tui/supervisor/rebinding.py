@@ -10,7 +10,7 @@ import asyncio
 import sqlite3
 from collections.abc import Iterator, Mapping
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +32,10 @@ _WRITE_CHECKPOINT = f"INSERT INTO checkpoints ({CHECKPOINT_COLUMNS}, {COLUMN}) V
 _WRITE_WRITE = f"INSERT INTO writes ({WRITE_COLUMNS}, {COLUMN}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"  # noqa: S608 - constants
 
 
+_OF_SESSION = ("session_id", "todos", "response", "results", "planning")
+"""Channels of the supervisor that name the session, or results of it."""
+
+
 @dataclass(frozen=True, slots=True)
 class Place:
     """How far the checkpoints of a session got.
@@ -39,11 +43,13 @@ class Place:
     Args:
         head: id of the checkpoint written last; empty when there is none.
         branch, cursor: the highest branch and inbox event number in any of them.
+        results: digests of the results that any of them refers to.
     """
 
     head: str = ""
     branch: int = 0
     cursor: int = 0
+    results: frozenset[str] = frozenset()
 
 
 def snapshot(source: Path, target: Path) -> None:
@@ -154,7 +160,12 @@ class _Renaming:
         self.old = old
         self._new, self._mode = new, mode
         self._serde = serializer()
-        self.place = Place()
+        self._place = Place()
+        self._results: set[str] = set()
+
+    @property
+    def place(self) -> Place:
+        return replace(self._place, results=frozenset(self._results))
 
     def checkpoints(self, db: sqlite3.Connection) -> Iterator[tuple[Any, ...]]:
         for thread, ns, checkpoint_id, parent, kind, blob, metadata in _rows(db, "checkpoints", CHECKPOINT_COLUMNS):
@@ -168,18 +179,22 @@ class _Renaming:
 
     def writes(self, db: sqlite3.Connection) -> Iterator[tuple[Any, ...]]:
         for thread, ns, *place, channel, kind, value in _rows(db, "writes", WRITE_COLUMNS):
-            if thread == thread_of(self.old) and channel in ("session_id", "todos"):
+            if thread == thread_of(self.old) and channel in _OF_SESSION:
                 renamed = self._state({channel: self._serde.loads_typed((kind, value))})
                 kind, value = self._serde.dumps_typed(renamed[channel])
             row = (self._thread(thread), ns, *place, channel, kind, value)
             yield *row, checksum(row)
 
     def _learn(self, checkpoint_id: str, control: Mapping[str, Any]) -> None:
-        self.place = Place(
+        self._place = Place(
             checkpoint_id,
-            max(self.place.branch, int(control.get("branch", 0))),
-            max(self.place.cursor, int(control.get("cursor", 0))),
+            max(self._place.branch, int(control.get("branch", 0))),
+            max(self._place.cursor, int(control.get("cursor", 0))),
         )
+
+    def _refers(self, digest: Any) -> None:
+        if digest:
+            self._results.add(str(digest))
 
     def _thread(self, thread: str) -> str:
         if thread == thread_of(self.old):
@@ -192,6 +207,8 @@ class _Renaming:
 
     def _state(self, values: Mapping[str, Any]) -> dict[str, Any]:
         found = dict(values)
+        for channel, key in (("response", "digest"), ("results", "digest"), ("planning", "plan")):
+            self._refers((found.get(channel) or {}).get(key))
         if found.get("session_id") == self.old:
             found["session_id"] = self._new
         if isinstance(found.get("__start__"), dict):
@@ -210,6 +227,7 @@ class _Renaming:
 
     def _todo(self, todo: Mapping[str, Any]) -> dict[str, Any]:
         found = dict(todo)
+        self._refers((found.get("result") or {}).get("digest"))
         if found.get("run_id"):
             found["run_id"] = self._run(found["run_id"])
         metadata = dict(found.get("metadata") or {})

@@ -12,13 +12,14 @@ import os
 import shutil
 import sqlite3
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from hitl_tui.config.files import sync_folder
+from hitl_tui.config.graphs import GraphDeclaration
 from hitl_tui.core.errors import BadInput, StorageError
-from hitl_tui.supervisor.storage import SessionFolder, check_session_id
+from hitl_tui.supervisor.storage import SessionFolder, SessionInfo, check_session_id
 
 _LOCK, _STAGED, _DELETED = ".staging", ".new-", ".deleted-"
 
@@ -84,6 +85,22 @@ class Staging:
                 shutil.rmtree(folder, ignore_errors=True)
         finally:
             os.close(handle)
+
+    def begin(self, info: SessionInfo, graphs: Sequence[GraphDeclaration] = ()) -> SessionFolder:
+        """Make a session's folder, with all that decides what the session is.
+
+        Raises:
+            BadInput: there is one already.
+            StorageError: it can't be written.
+        """
+        with self.stage() as stage:
+            made = SessionFolder(stage / "session")
+            with room_for(f"Session {info.id}"):
+                made.path.mkdir(mode=0o700)
+                if graphs:
+                    made.write_graphs(graphs)
+                made.write_info(info)
+            return self.settle(made.path, info.id)
 
     def settle(self, folder: Path, session_id: str) -> SessionFolder:
         """Let a staged folder become a session's: whole, durable, or not at all.

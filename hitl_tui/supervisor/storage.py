@@ -17,8 +17,9 @@ from pathlib import Path
 from time import sleep
 from typing import Any
 
-from hitl_tui.config.files import make_private, sync_folder, write_atomically
+from hitl_tui.config.files import make_private
 from hitl_tui.config.graphs import GraphDeclaration
+from hitl_tui.config.sealed_json import check_sealed, write_sealed
 from hitl_tui.core.errors import BadInput, SessionBusy, StorageError, UnknownName
 from hitl_tui.core.names import clip
 from hitl_tui.supervisor.artifacts import ArtifactStore
@@ -111,13 +112,13 @@ class SessionFolder:
         path = self.path / "session.json"
         try:
             data = json.loads(path.read_text(encoding="utf-8"))
+            check_sealed(path, data)
             return SessionInfo(**{k: str(data[k]) for k in _INFO_KEYS})
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise StorageError(f"{path} can't be read: {error}.") from error
 
     def write_info(self, info: SessionInfo) -> None:
-        data = json.dumps(info.to_dict(), ensure_ascii=False, indent=2) + "\n"
-        write_atomically(self.path / "session.json", data.encode("utf-8", errors="replace"))
+        write_sealed(self.path / "session.json", info.to_dict())
 
     def graphs(self) -> tuple[GraphDeclaration, ...]:
         """Return the graphs that were attached to the session; an import brings none: they name code of a machine.
@@ -128,15 +129,16 @@ class SessionFolder:
         path = self.path / "graphs.json"
         try:
             data = json.loads(path.read_text(encoding="utf-8"))
-            return tuple(GraphDeclaration.from_dict(item) for item in data)
+            check_sealed(path, data)
+            listed = data["graphs"] if isinstance(data, dict) else data  # before there was a checksum
+            return tuple(GraphDeclaration.from_dict(item) for item in listed)
         except FileNotFoundError:
             return ()
-        except (OSError, ValueError, TypeError) as error:
+        except (OSError, ValueError, TypeError, LookupError, AttributeError) as error:
             raise StorageError(f"{path} can't be read: {error}.") from error
 
     def write_graphs(self, graphs: Sequence[GraphDeclaration]) -> None:
-        data = json.dumps([graph.to_dict() for graph in graphs], ensure_ascii=False, indent=2) + "\n"
-        write_atomically(self.path / "graphs.json", data.encode("utf-8", errors="replace"))
+        write_sealed(self.path / "graphs.json", {"graphs": [graph.to_dict() for graph in graphs]})
 
     @contextmanager
     def own(self) -> Iterator[None]:
@@ -276,31 +278,10 @@ class DataFolder:
             raise UnknownName(f'There is no session "{session_id}"; {hint}.')
         return SessionFolder(folder)
 
-    def create(self, info: SessionInfo) -> SessionFolder:
-        """Make a session's folder.
-
-        Raises:
-            BadInput: there is one already.
-        """
-        folder = self.sessions / check_session_id(info.id)
-        try:
-            folder.mkdir(mode=0o700)
-        except FileExistsError:
-            if (folder / "session.json").exists():
-                raise BadInput(f"There is a session {info.id} already.") from None
-        except OSError as error:
-            raise StorageError(f"{folder} can't be made: {error.strerror}.") from error
-        made = SessionFolder(folder)
-        try:
-            made.write_info(info)
-            sync_folder(self.sessions)
-        except OSError as error:
-            raise StorageError(f"{folder} can't be written: {error.strerror}.") from error
-        return made
-
     def fresh_id(self, used: Mapping[str, Any]) -> str:
         """Return a new session id, `s1`, `s2`, …; `used` names ids that must not come back."""
-        taken = {*used, *self.ids()}
+        # A folder that says nothing of its session is not given to another one.
+        taken = {*used, *(path.name for path in self.sessions.glob("*"))}
         return f"s{1 + max((_number(name) for name in taken), default=0)}"
 
 

@@ -22,6 +22,7 @@ from hitl_tui.ledger.chain import GENESIS, entry_hash
 from hitl_tui.ledger.contract import Ledger
 from hitl_tui.ledger.records import Effect, Entry
 from hitl_tui.supervisor import archive as a
+from hitl_tui.supervisor.artifacts import is_digest
 from hitl_tui.supervisor.checkpointer import open_read_only
 from hitl_tui.supervisor.given import LONGEST_TITLE, check_query, check_workspace
 from hitl_tui.supervisor.history import History
@@ -34,6 +35,7 @@ from hitl_tui.supervisor.workbench import Workbench
 
 _LARGEST_JSON = 512 * 1024 * 1024
 _LONGEST_ID = 200
+_BROKEN = "This export was changed: the chain of its record is broken."
 _EFFECT_STATUSES = ("started", "done", "failed")
 
 
@@ -107,7 +109,13 @@ async def import_(bench: Workbench, path: Path, workspace: Path | None, by: str)
         info = _info_of(packed, workspace)
         load_config(Path(info.workspace))
         effects = _effects_of(packed)
-        stream_end = _check_stream(packed, info.id)
+        _check_outcomes(packed, effects, info.id)
+        stream_end = _check_stream(packed, a.LEDGER, info.id)
+        if stream_end["n"] < int(packed.manifest.head["n"]):
+            raise BadInput(_BROKEN)
+        for name in packed.manifest.members:
+            if name.startswith(a.ANCESTORS):
+                _check_stream(packed, name)
         kept: Path | None = None
         if a.CHECKPOINTS in packed.manifest.members:
             kept = stage / "source.db"
@@ -133,6 +141,7 @@ async def import_(bench: Workbench, path: Path, workspace: Path | None, by: str)
             about,
             effects,
             Mode.STEP,
+            whole=True,
         )
         return await settle(bench, staging, stage, origin, by, wanted=info.id)
 
@@ -180,20 +189,34 @@ def _effects_of(packed: a.Archive) -> list[Effect]:
     return found
 
 
-def _check_stream(packed: a.Archive, session_id: str) -> dict[str, Any]:
-    """Return the end of the session's stream, having walked its chain of hashes."""
-    damaged = BadInput("This export was changed: the chain of its record is broken.")
+def _check_outcomes(packed: a.Archive, effects: Sequence[Effect], session_id: str) -> None:
+    """Refuse an export without what the session itself is known to have done."""
+    for effect in effects:
+        digest = str(effect.outcome.get("artifact", ""))
+        mine = effect.session == session_id and effect.status == "done" and is_digest(digest)
+        if mine and f"{a.ARTIFACTS}{digest[:2]}/{digest}" not in packed.manifest.members:
+            raise BadInput(f"This export was changed: the result {digest[:12]} is missing.")
+
+
+def _check_stream(packed: a.Archive, member: str, session_id: str = "") -> dict[str, Any]:
+    """Return the end of a stream, having walked its chain of hashes.
+
+    Args:
+        packed: the export.
+        member: the file that holds the stream.
+        session_id: the stream's name; empty for any.
+    """
+    damaged = BadInput(_BROKEN)
     n, prev = 0, GENESIS
     try:
-        for line in packed.read(a.LEDGER, _LARGEST_JSON).decode().removesuffix("\n").split("\n"):
+        for line in packed.read(member, _LARGEST_JSON).decode().removesuffix("\n").split("\n"):
             entry = Entry(**json.loads(line))
+            session_id = session_id or entry.stream
             if (entry.stream, entry.n, entry.prev) != (session_id, n + 1, prev) or entry_hash(entry) != entry.hash:
                 raise damaged
             n, prev = entry.n, entry.hash
     except (ValueError, TypeError, RecursionError, AttributeError, HitlError) as error:
         raise damaged from error
-    if n < int(packed.manifest.head["n"]):
-        raise damaged
     return {"n": n, "hash": prev}
 
 

@@ -33,7 +33,7 @@ from hitl_tui.supervisor.rulekeeping import keep_rules
 from hitl_tui.supervisor.searching import has_words
 from hitl_tui.supervisor.session import Session
 from hitl_tui.supervisor.setup import SessionSetup
-from hitl_tui.supervisor.staging import room_for
+from hitl_tui.supervisor.staging import Staging, room_for
 from hitl_tui.supervisor.storage import DataFolder, SessionInfo, check_session_id
 from hitl_tui.supervisor.summaries import SessionSummary, summarised
 
@@ -128,9 +128,7 @@ class Workbench:
         # What is done is remembered under the lineage, also where another session has the same id: elsewhere.
         lineage = f"{name}-{token_hex(8)}"
         info = SessionInfo(name, str(real), title, self._now(), lineage, text, chosen.value)
-        folder = self.data.create(info)
-        if graphs:
-            folder.write_graphs(graphs)
+        await asyncio.to_thread(Staging(self.data.sessions).begin, info, graphs)
         await self.ledger.record(name, *created(info), self._now())
         return self._setup(info)
 

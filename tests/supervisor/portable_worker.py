@@ -17,15 +17,19 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
-from portable_support import COUNT, left_over, person_at
+from portable_support import COUNT, QUERY, left_over, person_at
 
+from hitl_tui.config.graphs import GraphDeclaration
 from hitl_tui.core.errors import UnknownName
 from hitl_tui.ledger import sqlite_database
 from hitl_tui.ledger.audit import verify
+from hitl_tui.resources import examples_folder, materialise, starters
 from hitl_tui.supervisor import portable, transfer  # noqa: F401 - loaded once, for all children
 from hitl_tui.supervisor.workbench import Workbench
 
 DONE = 17
+MAIL = examples_folder() / "attach"
+LEASE = starters("en")[0]
 
 
 class Reaper:
@@ -75,6 +79,14 @@ async def act(what: str, root: Path, bench: Workbench) -> None:
         await bench.export("s1", root / "out.zip")
     elif what == "delete":
         await bench.delete("s1")
+    elif what == "attach":
+        await bench.create(
+            "ann@example.com: hello", MAIL, graph=GraphDeclaration("mail", f"{MAIL}/mail.py:graph", str(MAIL))
+        )
+    elif what == "run":
+        await bench.create(QUERY, Path(bench.data.session("s1").info().workspace))
+    elif what == "starter":
+        materialise(LEASE, root / "data")
     else:
         await bench.rename("s1", "another")
 
@@ -107,6 +119,12 @@ async def look(what: str, root: Path) -> None:
                 await bench.delete("s1")
             except UnknownName:
                 assert (await bench.ledger.entries("s1"))[-1].kind == "session_deleted"
+        elif what == "attach":
+            graphs = [[graph.name for graph in bench.data.session(name).graphs()] for name in found]
+            assert graphs == [[], ["mail"]][: len(found)], graphs
+        elif what == "starter":
+            copy = materialise(LEASE, data)
+            assert sorted(p.name for p in copy.rglob("*")) == sorted(p.name for p in LEASE.folder.rglob("*"))
         problems = (await verify(bench.ledger)).problems
         assert problems == (), problems
 

@@ -27,6 +27,7 @@ from hitl_tui.supervisor.law import FixedLaw
 from hitl_tui.supervisor.session import Session
 from hitl_tui.supervisor.setup import SessionSetup
 from hitl_tui.supervisor.snapshot import Question, Snapshot
+from hitl_tui.supervisor.staging import Staging
 from hitl_tui.supervisor.storage import DataFolder, SessionInfo
 from hitl_tui.teams.contract import Team, TeamContext, TeamResult
 from hitl_tui.teams.function import FunctionTeam
@@ -213,7 +214,8 @@ class Place:
 
     def setup(self, ledger: SqliteLedger, session_id: str = "s1") -> SessionSetup:
         if session_id not in self.data.ids():
-            self.data.create(SessionInfo(session_id, str(self.workspace), "the query", self.clock(), session_id))
+            info = SessionInfo(session_id, str(self.workspace), "the query", self.clock(), session_id)
+            Staging(self.data.sessions).begin(info)
         return SessionSetup(
             info=self.data.session(session_id).info(),
             folder=self.data.session(session_id),

@@ -13,9 +13,11 @@ from portable_support import COUNT, QUERY, cleanup, left_over, person_at
 pytestmark = pytest.mark.long
 
 HERE = Path(__file__).parent
-OPERATIONS = ("fork", "import", "export", "delete", "rename")
+COPIES = ("fork", "import", "export", "delete", "rename")
+OPERATIONS = (*COPIES, "attach", "run", "starter")
 QUICK = ("fork", "export", "delete")
-SOME = [what if what == "export" else pytest.param(what, marks=pytest.mark.slow) for what in OPERATIONS]
+BEGUN = ("attach", "run", "starter")
+SOME = [what if what == "export" else pytest.param(what, marks=pytest.mark.slow) for what in COPIES]
 
 
 @pytest.fixture
@@ -53,6 +55,11 @@ def survive(root: Path, what: str, every: int) -> int:
 @pytest.mark.parametrize("what", QUICK)
 def test_a_kill_leaves_the_old_or_the_whole_new(root: Path, what: str) -> None:
     assert survive(root, what, 11) > 5
+
+
+@pytest.mark.parametrize("what", BEGUN)
+def test_a_kill_leaves_no_session_or_the_one_that_was_begun(root: Path, what: str) -> None:
+    assert survive(root, what, 1) > 5
 
 
 @pytest.mark.slow

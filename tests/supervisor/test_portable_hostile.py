@@ -172,6 +172,21 @@ async def test_checkpoints_that_cannot_be_read_are_refused(
     assert left_over(ann.bench.data.root) == []
 
 
+async def test_an_export_without_a_result_is_refused(ann: Person, members: Members, tmp_path: Path) -> None:
+    results = [name for name in members if name.startswith("artifacts/")]
+    assert len(results) > 1
+    for name in results:
+        changed = resealed({other: data for other, data in members.items() if other != name})
+        assert "is missing" in await refused(ann, pack(tmp_path / f"{name[-8:]}.zip", changed))
+
+
+async def test_an_ancestors_record_with_a_gap_is_refused(ann: Person, members: Members, tmp_path: Path) -> None:
+    lines = members["ledger.jsonl"].split(b"\n")
+    for part in (lines[:1] + lines[2:], [lines[0].replace(b"s1", b"s2"), *lines[1:]]):
+        changed = resealed({**members, "ancestors/s0-abc.jsonl": b"\n".join(part)})
+        assert "chain of its record is broken" in await refused(ann, pack(tmp_path / f"{len(part)}.zip", changed))
+
+
 async def test_a_link_in_an_export_is_refused(ann: Person, members: Members, tmp_path: Path) -> None:
     path = tmp_path / "changed.zip"
     with zipfile.ZipFile(path, "w") as packed:

@@ -32,6 +32,7 @@ async def made(data: Path, title: str) -> None:
                 await session.settled()
     file = DataFolder(data).session("s1").path / "session.json"
     told = json.loads(file.read_text(encoding="utf-8"))
+    del told["checksum"]
     file.write_text(json.dumps({**told, "title": title}), encoding="utf-8")
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from textual.content import Content
 
+from hitl_tui.config.paths import given_path
 from hitl_tui.console.screens.naming import Line, Typed
 from hitl_tui.console.widgets.answer import AnswerPane
 from hitl_tui.core.errors import BadInput
@@ -151,8 +152,12 @@ async def _tell(app: HitlApp, message: str, at: str) -> None:
 
 
 def path_of(text: str) -> Path:
-    """Return the path that was typed: `~` is the home folder, quotes around it don't count."""
-    return Path(text.strip().strip("\"'")).expanduser()
+    """Return the path that was typed: `~` is the home folder, quotes around it don't count.
+
+    Raises:
+        BadInput: no file can be called that.
+    """
+    return given_path(text.strip().strip("\"'"))
 
 
 def _free_name(session_id: str, suffix: str) -> Path:

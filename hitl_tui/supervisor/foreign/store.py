@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
+from hitl_tui.config.paths import given_path
 from hitl_tui.core.errors import BadInput, UnknownName
 from hitl_tui.core.safe_text import one_line, safe_text
 from hitl_tui.supervisor.foreign import plain
@@ -390,10 +391,7 @@ def file_of(address: str) -> Path:
     elif rest and scheme.isalnum():
         shown = one_line(safe_text(scheme, multiline=False), 40)
         raise BadInput(f'There is no way to read "{shown}://": give a SQLite file or postgresql://….')
-    try:
-        return Path(address).expanduser()
-    except RuntimeError as error:
-        raise BadInput(f"{_quoted(address)} can't be found: {error}.") from error
+    return given_path(address)
 
 
 def _quoted(text: str) -> str:

@@ -1,0 +1,33 @@
+"""Paths that people give: whether they can be paths at all, before anything is looked for there."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from hitl_tui.core.errors import BadInput
+from hitl_tui.core.names import clip
+from hitl_tui.core.safe_text import safe_text
+
+_LONGEST, _LONGEST_NAME = 4000, 255
+"""Bytes that a path, and a name in it, may have."""
+
+
+def given_path(text: str) -> Path:
+    """Return the path that a text names; `~` is the home folder.
+
+    Raises:
+        BadInput: no file can be called that.
+    """
+    shown = clip(safe_text(text, multiline=False))
+    try:
+        raw = text.encode()
+    except UnicodeEncodeError as error:
+        raise BadInput(f"\"{shown}\" can't be a path: it isn't valid UTF-8.") from error
+    if "\0" in text:
+        raise BadInput(f'"{shown}" can\'t be a path: it holds a null character.')
+    if len(raw) > _LONGEST or any(len(name) > _LONGEST_NAME for name in raw.split(b"/")):
+        raise BadInput(f'"{shown}" can\'t be a path: it is too long.')
+    try:
+        return Path(text).expanduser()
+    except RuntimeError as error:  # ~somebody without a home
+        raise BadInput(f'"{shown}" can\'t be found: {error}') from error

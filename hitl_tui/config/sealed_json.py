@@ -1,0 +1,45 @@
+"""JSON files of our own with a checksum in them, so that damage is never believed (T7)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from hitl_tui.config.files import write_atomically
+from hitl_tui.core.errors import StorageError
+
+_KEY = "checksum"
+
+
+def write_sealed(path: Path, data: Mapping[str, Any]) -> None:
+    """Write a JSON object with its checksum; a crash leaves the old file or the new one.
+
+    Raises:
+        OSError: it can't be written.
+    """
+    sealed = {**data, _KEY: _checksum(data)}
+    text = json.dumps(sealed, ensure_ascii=False, indent=2) + "\n"
+    write_atomically(path, text.encode("utf-8", errors="replace"))
+
+
+def check_sealed(path: Path, data: Any) -> None:
+    """Check what was read of a file against the checksum in it; one from before there were any has none.
+
+    Raises:
+        StorageError: it isn't what was written.
+    """
+    if not isinstance(data, dict) or _KEY not in data:
+        return
+    if data[_KEY] != _checksum({k: v for k, v in data.items() if k != _KEY}):
+        raise StorageError(
+            f"{path} is damaged or was changed by hand: its checksum doesn't fit.",
+            help=f'Put the file back; or, to take it as it is, remove the line "{_KEY}" in it.',
+        )
+
+
+def _checksum(data: Mapping[str, Any]) -> str:
+    written = json.dumps(data, ensure_ascii=False, sort_keys=True).encode("utf-8", errors="replace")
+    return sha256(written).hexdigest()[:32]
