@@ -7,7 +7,6 @@ from pathlib import Path
 
 from hitl_tui.config.paths import given_path
 from hitl_tui.core.errors import BadInput
-from hitl_tui.core.safe_text import one_line
 from hitl_tui.policy.names import checked_name
 from hitl_tui.policy.operator import Operator
 
