@@ -1,7 +1,10 @@
-"""The rule of the console in its slowest and most obvious form, and what broke it (C3).
+"""What a person meant, told by that person's script and the screen alone, and what the record holds (C3).
 
-A decision counts as the person's own when there was one key or click on an action, with the focus in the question,
-half a second after exactly that digest had come to stand on the screen and half a second after the key before.
+A decision counts as the person's own when there was one key or click on an action that the script pressed by itself:
+with the focus in the question, half a second after exactly that digest had come to stand on the screen, its end read,
+no other character within a third of a second and no other key in the same burst. Of a text, of a paste, of a burst no
+character ever is such a key. And the other way round: a key that was pressed so, by a person who then waited, has to be
+on record.
 """
 
 from __future__ import annotations
@@ -12,6 +15,8 @@ from dataclasses import dataclass, field
 from benchmarks.races_seen import Sight
 
 PAUSE = 0.5
+ALONE = 1 / 3
+BURST = 0.03
 # What each place says, with the letters that lie on its key.
 PLACES = {
     1: ("1aㅁ", {"approve", "retry", "use_as_done", "respond"}),
@@ -52,6 +57,7 @@ class Pressed:
         since: since when it showed that digest.
         dialog: what kind of dialog lay over the session; empty for none.
         opened: since when.
+        text: the person was writing a text, or this came in a burst.
     """
 
     key: str
@@ -62,9 +68,17 @@ class Pressed:
     since: float
     dialog: str = ""
     opened: float = 0.0
+    text: bool = False
+
+    @property
+    def types(self) -> bool:
+        """It types a character."""
+        return len(self.key) == 1 or self.key in ("space", "paste")
 
     def may(self, verdict: str, digest: str) -> str:
         """Return why this can't be what decided; empty when it can."""
+        if self.text:
+            return "it was part of a text"
         if self.dialog:
             return self._confirms()
         if self.place not in PLACES or verdict not in PLACES[self.place][1]:
@@ -75,8 +89,6 @@ class Pressed:
             return f"the screen showed {self.sight.digest or 'nothing'}"
         if self.at - self.since < PAUSE:
             return f"{self.at - self.since:.3f} s after it was drawn"
-        if self.at - self.before < PAUSE:
-            return f"{self.at - self.before:.3f} s after the key before"
         if self.sight.more and verdict not in _REFUSES:
             return "its end had not been on the screen"
         return ""
@@ -87,8 +99,6 @@ class Pressed:
             return f"another key, in {self.dialog}"
         if self.at - self.opened < PAUSE:
             return f"{self.at - self.opened:.3f} s after {self.dialog} was drawn"
-        if self.at - self.before < PAUSE:
-            return f"{self.at - self.before:.3f} s after the key before"
         return ""
 
 
@@ -114,16 +124,32 @@ def _hurried(key: Pressed, one: Decided, pressed: Sequence[Pressed]) -> bool:
     return bool(within) and not any(p.at - p.before >= PAUSE for p in within)
 
 
+def _together(one: Pressed, pressed: Sequence[Pressed]) -> str:
+    """Return what stood beside a key, so that it can't have been meant alone; empty for nothing."""
+    if one.key.startswith("click"):
+        return ""
+    place = next(n for n, p in enumerate(pressed) if p is one)
+    for other in (*pressed[:place][-1:], *pressed[place + 1 :][:1]):
+        apart = abs(other.at - one.at)
+        if apart < BURST and not other.key.startswith("click"):
+            return f"{other.key!r} came with it"
+        after_all = other.at >= one.at or other.sight.focused or other.dialog
+        if apart < ALONE and other.types and len(one.key) == 1 and after_all:
+            return f"{other.key!r} came {apart:.3f} s apart"
+    return ""
+
+
 def wrong(decided: Sequence[Decided], pressed: Sequence[Pressed]) -> list[str]:
     """Return what nobody decided: each decision needs a key of its own."""
     free, found = list(pressed), []
     for one in decided:
-        own = next((p for p in free if not p.may(one.verdict, one.digest) and not _hurried(p, one, pressed)), None)
+        able = (p for p in free if not p.may(one.verdict, one.digest) and not _hurried(p, one, pressed))
+        own = next((p for p in able if not _together(p, pressed)), None)
         if own is not None:
             if not own.dialog:  # a dialog may stand for several
                 free.remove(own)
             continue
-        whys = [(p, p.may(one.verdict, one.digest)) for p in free]
+        whys = [(p, p.may(one.verdict, one.digest) or _together(p, pressed)) for p in free]
         near = [f"{p.key!r} at {p.at:.3f}: {why}" for p, why in whys if not why.startswith("another key")][-4:]
         found.append(f"{one.verdict} of {one.digest[:8]} without a key; near were {near or 'none'}")
     return found

@@ -9,9 +9,23 @@ from collections.abc import Awaitable, Callable
 from textual.widget import Widget
 from textual.widgets import Input
 
-from benchmarks.races_judge import PAUSE, place_of, wrong
-from benchmarks.races_typed import FILES, MOVES, OTHERS, PASTES, RESTS, SIZES, WORDS, Outcome, file_name
+from benchmarks.races_judge import PAUSE, Pressed, place_of, wrong
+from benchmarks.races_typed import (
+    BURSTS,
+    FILES,
+    MOVES,
+    NOTICES,
+    OPENINGS,
+    OTHERS,
+    PASTES,
+    RESTS,
+    SIZES,
+    WORDS,
+    Outcome,
+    file_name,
+)
 from benchmarks.races_world import Taken, World
+from hitl_tui.console.widgets.prompt import Prompt
 
 
 class Race:
@@ -38,12 +52,15 @@ class Race:
         self._steps: list[tuple[Callable[[], Awaitable[None]], int]] = [
             (self._types, 22), (self._answers, 20), (self._moves, 10), (self._elsewhere, 22), (self._rests, 10),
             (self._pastes, 4), (self._sends, 4), (self._clicks, 8), (self._leaves_window, 4), (self._resizes, 2),
-            (self._attentive, 14), (self._hasty, 12), (self._talks, 6),
+            (self._attentive, 14), (self._hasty, 12), (self._talks, 6), (self._notice, 14), (self._bursts, 12),
+            (self._composes, 4),
         ]  # fmt: skip
 
     async def run(self) -> Outcome:
         """Run it, bring everything to rest, and judge."""
         dice, world = self.dice, self.world
+        if dice.random() < 0.12:
+            await self._opens()
         before = len(world.prompt.past)
         self._seen = len(world.app.taken)
         world.pressed.clear()
@@ -85,15 +102,15 @@ class Race:
             await self.world.drawn()
         self.world.clock.now += seconds
 
-    def _press(self, data: str, key: str = "") -> None:
+    def _press(self, data: str, key: str = "", *, text: bool = False) -> None:
         self.out.keys += 1
-        self.world.press(data, key or data, place_of(data))
+        self.world.press(data, key or ("space" if data == " " else data), place_of(data), text=text)
 
     async def _types(self) -> None:
         text = self.dice.choice(WORDS)
         burst = self.dice.random() < 0.4
         for character in text:
-            self._press(character, "space" if character == " " else character)
+            self._press(character, text=len(text) > 1)
             if not burst:
                 await self._wait(self.dice.choice((0.03, 0.08, 0.15)))
                 if self.dice.random() < 0.3:
@@ -106,11 +123,107 @@ class Race:
     async def _attentive(self) -> None:
         """Somebody who looks: to the question, reads it, rests, answers; sometimes it changes under the finger."""
         await self._goes_and_reads()
-        await self._wait(self.dice.choice((0.4, 0.5, 0.55, 1.0)))
-        if self.dice.random() < 0.3:
+        world, dice = self.world, self.dice
+        await self._wait(dice.choice((0.4, 0.5, 0.55, 1.0)))
+        if dice.random() < 0.3:
             await self._elsewhere()
             await self._breathe()
-        self._press(self.dice.choice("111aㅁ43"))
+            self._press(dice.choice("111aㅁ43"))
+            return
+        if dice.random() < 0.4:  # away and back: the question stands there all the while
+            for data, key in (("\x1b", "escape"), dice.choice((("\x07", "ctrl+g"), ("\x1bOQ", "f2")))):
+                self._press(data, key)
+                await world.came()
+                await world.drawn()
+                await self._wait(dice.choice((0.05, 0.1, 0.2)))
+        self._press(dice.choice("111aㅁ43"))
+        key = world.pressed[-1]
+        await self._wait(1.0)
+        await world.still()
+        self._missed(key)
+
+    def _missed(self, key: Pressed) -> None:
+        """See whether what was meant by a key came to pass: a second later that question isn't asked as it was."""
+        sight, now = key.sight, self.world.app.stood.sight
+        stood = sight.focused and not sight.more and key.at - key.since >= PAUSE and not key.dialog
+        if key.place == 1 and stood and sight.digest and not now.over and now.digest == sight.digest and not now.more:
+            self.out.missed.append(f"{key.key!r} at {key.at:.3f} was meant for {sight.digest}, which is asked still")
+
+    async def _notice(self) -> None:
+        """Somebody who looks at a question types words that begin with a key of it: none of them may be lost."""
+        world, dice = self.world, self.dice
+        await self._goes_and_reads()
+        await self._wait(dice.choice((0.2, 0.6, 1.0)))
+        began, text = len(world.app.taken), dice.choice(NOTICES)
+        quick = dice.random() < 0.2
+        if world.app.screen is not world.session:
+            return
+        for character in text:
+            self._press(character, text=True)
+            if not quick:
+                await self._wait(dice.choice((0.04, 0.08, 0.12, 0.2, 0.25)))
+        await world.still()
+        got = "".join(one.text for one in world.app.taken[began:] if one.field == "prompt")
+        if world.app.screen is world.session and got != text:
+            self.out.lost.append(f"of {text!r}, typed at a question, the prompt got {got!r}")
+
+    async def _bursts(self) -> None:
+        """Something comes all at once, in one piece or in two."""
+        world, dice = self.world, self.dice
+        if dice.random() < 0.6:
+            await self._goes_and_reads()
+            if dice.random() < 0.5:
+                self._press("\x1b", "escape")
+            await self._wait(dice.choice((0.1, 0.6, 1.0)))
+        text = dice.choice(BURSTS)
+        cut = dice.randint(1, len(text)) if dice.random() < 0.3 and "\x1b" not in text else len(text)
+        for part in (text[:cut], text[cut:]):
+            if part:
+                self.out.keys += 1
+                world.press(part, "burst", 0, text=True)
+                await asyncio.sleep(0.004)
+        await self._wait(0.2)
+
+    async def _composes(self) -> None:
+        """An input method commits a syllable together with the key that ended it, at the prompt."""
+        world = self.world
+        if self._focus() != "prompt" or world.app.screen is not world.session:
+            return
+        await self._wait(0.3)
+        self._press("안", text=True)
+        await self._wait(self.dice.choice((0.1, 0.2)))
+        if self._focus() != "prompt":
+            return
+        world.press("녕\r", "burst", 0, text=True)
+        await self._wait(0.2)
+        await world.still()
+        if self._focus() == "prompt" and world.prompt.text.strip():
+            self.out.lost.append(f"Enter ended a syllable and sent nothing: {world.prompt.text!r}")
+
+    async def _opens(self) -> None:
+        """Begin another session, and type on while it opens: all of that is in its prompt, nothing on the way."""
+        world, dice, app = self.world, self.dice, self.world.app
+        before, query, text = world.session.link, "The cap", dice.choice(OPENINGS)
+        self._press("\x0f", "ctrl+o")
+        await world.until(lambda: app.screen is app.home, "the first screen")
+        home = app.home.query_one(Prompt)
+        await world.until(lambda: home.has_focus, "its prompt")
+        for data in (*query, "\r"):
+            self._press(data, "enter" if data == "\r" else "", text=True)
+            await self._wait(0.06)
+        for character in text:
+            await asyncio.sleep(dice.choice((0.0, 0.0, 0.002, 0.01, 0.05, 0.15)))
+            self._press("\x0a" if character == "\n" else character, text=True)
+            await self._wait(0.06)
+        await world.until(lambda: world.session.link not in (None, before), "the other session")
+        await world.begin(query)
+        self.out.opened += 1
+        if world.prompt.text != text or home.text:
+            said = f"{text!r} is in two places: {home.text!r} before, {world.prompt.text!r} there"
+            self.out.lost.append(f"typed while a session opened, {said}")
+        for prompt in (home, world.prompt):
+            prompt.text = ""
+        world.clock.now += 60
 
     async def _hasty(self) -> None:
         """Somebody who doesn't rest, to a question that was there or just comes."""
@@ -128,7 +241,7 @@ class Race:
         await self._wait(self.dice.choice((0.1, 0.5, 1.0)))
         pause = self.dice.choice((0.0, 0.125))
         for character in self.dice.choice("rewdl3257") + "eally good":
-            self._press(character, "space" if character == " " else character)
+            self._press(character, text=True)
             await self._wait(pause)
         self._press(*self.dice.choice((("\r", "enter"), ("\x13", "ctrl+s"), ("\x1b[20~", "f9"))))
 
@@ -188,7 +301,7 @@ class Race:
 
     async def _pastes(self) -> None:
         text = self.dice.choice(PASTES)
-        self.world.press(f"\x1b[200~{text}\x1b[201~", "paste", 0)
+        self.world.press(f"\x1b[200~{text}\x1b[201~", "paste", 0, text=True)
 
     async def _sends(self) -> None:
         self._press("\r", "enter")

@@ -28,6 +28,39 @@ WORDS = (
     "9",
     "0 u",
 )
+NOTICES = (
+    "10 days notice",
+    "2 of them",
+    "1 or 2",
+    "3rd floor, 4 rooms",
+    "4u",
+    "0 days",
+    "9 to 5",
+    "also 1",
+    "1 동 2 호",
+    "11",
+    "just 1",
+    "a1",
+)
+"""Words that begin with a key of a question and have others in them: typed at a question they are words."""
+BURSTS = (
+    "hello\r/todo approve\r",
+    "/todo approve\r",
+    "\r/todo approve\r",
+    "1\r",
+    "10 days\r1\r1",
+    "1\n1\ny\r",
+    "\x071",
+    "\x07a1\r",
+    "a\r",
+    "r because\r",
+    "가나 1\r",
+    "\x13\x1b[20~1",
+    "x\x7f1",
+)
+"""What comes all at once without the marks of a paste: from a clipboard, a macro, a multiplexer's send-keys."""
+OPENINGS = ("any way y", "1", "10 days notice", "and then 3 more", "집주인이 1", "a", "/todo approve", "one\ntwo 2")
+"""What is typed while a session opens."""
 PASTES = ("1\n1\na\n", "approve all\nof them\n", "1", "yes\n\n", "여러 줄\n1\n", "a")
 # Keys that move the focus, or open and close what lies over the screen: nothing else may move it.
 MOVES = {
@@ -68,6 +101,8 @@ class Outcome:
         wrong: decisions without a key that may decide.
         lost: how the text fields differ from what was typed.
         moved: how the focus moved, or another question came in the place of one, by itself.
+        missed: what a person who looked, pressed one key and waited meant, and the record doesn't hold.
+        opened: sessions opened while something was typed.
     """
 
     number: int
@@ -76,7 +111,9 @@ class Outcome:
     wrong: list[str] = field(default_factory=list)
     lost: list[str] = field(default_factory=list)
     moved: list[str] = field(default_factory=list)
+    missed: list[str] = field(default_factory=list)
+    opened: int = 0
 
     @property
     def bad(self) -> bool:
-        return bool(self.wrong or self.lost or self.moved)
+        return bool(self.wrong or self.lost or self.moved or self.missed)

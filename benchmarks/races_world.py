@@ -264,7 +264,7 @@ class World:
 
     @property
     def session(self) -> SessionScreen:
-        return next(s for s in self.app.screen_stack if isinstance(s, SessionScreen))
+        return self.app.session
 
     @property
     def prompt(self) -> Prompt:
@@ -319,9 +319,9 @@ class World:
 
     # What the person does ----------------------------------------------------------------------------------------
 
-    def press(self, data: str, key: str, place: int) -> None:
-        """Type one key."""
-        self._note(key, place)
+    def press(self, data: str, key: str, place: int, *, text: bool = False) -> None:
+        """Type one key; `text` when it is part of one."""
+        self._note(key, place, text=text)
         self.last = self.clock()
         self.driver.type(data)
 
@@ -331,18 +331,26 @@ class World:
         self.driver.type(f"\x1b[<0;{column};{row}M")
         self.driver.type(f"\x1b[<0;{column};{row}m")
 
-    def _note(self, key: str, place: int) -> None:
+    def _note(self, key: str, place: int, *, text: bool = False) -> None:
         stood, screen = self.app.stood, self.app.screen
         sight = stood.sight
         # What stands there may be older than what the console knows: then its end isn't asked for.
         sight = replace(sight, more=not self._behind and (sight.more or self.app.unread))
         over, opened = self.app.over
         over = over if not isinstance(screen, SessionScreen) else ""
-        self.pressed.append(Pressed(key, place, self.clock(), self.last, sight, stood.since, over, opened))
+        self.pressed.append(Pressed(key, place, self.clock(), self.last, sight, stood.since, over, opened, text))
 
     def resize(self, columns: int, rows: int) -> None:
         self.app.emulator.resize(columns, rows)
         self.driver.resize(columns, rows)
+
+    async def begin(self, query: str) -> None:
+        """Take over the session that was begun with this query: somebody else commands in it from now on."""
+        link = self.session.link
+        assert link is not None and link.setup.info.title
+        self.other = CommandHandler(link.face, link.setup.planner, by=OTHER, channel="cli")
+        await self.until(lambda: link.face.snapshot.concluded, f"the first step of {query!r}")
+        await self.still()
 
     # What happens elsewhere --------------------------------------------------------------------------------------
 
