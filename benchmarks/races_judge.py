@@ -57,7 +57,8 @@ class Pressed:
         since: since when it showed that digest.
         dialog: what kind of dialog lay over the session; empty for none.
         opened: since when.
-        text: the person was writing a text, or this came in a burst.
+        text: the person was writing a text, or this came in a burst; a character of it may stand alone when the
+            machine was slow.
     """
 
     key: str
@@ -77,8 +78,6 @@ class Pressed:
 
     def may(self, verdict: str, digest: str) -> str:
         """Return why this can't be what decided; empty when it can."""
-        if self.text:
-            return "it was part of a text"
         if self.dialog:
             return self._confirms()
         if self.place not in PLACES or verdict not in PLACES[self.place][1]:
@@ -136,7 +135,7 @@ def _together(one: Pressed, pressed: Sequence[Pressed]) -> str:
         after_all = other.at >= one.at or other.sight.focused or other.dialog
         if apart < ALONE and other.types and len(one.key) == 1 and after_all:
             return f"{other.key!r} came {apart:.3f} s apart"
-    return ""
+    return "it came in a burst" if one.text and len(one.key) > 1 else ""
 
 
 def wrong(decided: Sequence[Decided], pressed: Sequence[Pressed]) -> list[str]:

@@ -153,7 +153,6 @@ class RaceApp(HitlApp):
         self.time = clock
         self.taken: list[Taken] = []
         self.came = 0
-        self._known: set[tuple[object, float]] = set()
         self.over = ("", 0.0)
         """What kind of screen the last frame was of, and since when."""
         super().__init__(options, clock)
@@ -202,28 +201,18 @@ class RaceApp(HitlApp):
 
     async def on_event(self, event: events.Event) -> None:
         if isinstance(event, (events.Key, events.Paste)) and not event.is_forwarded:
-            mark = (event.key if isinstance(event, events.Key) else event.text, event.time)
-            self.came += mark not in self._known  # it may come again, once there is something that can take it
-            self._known.add(mark)
-            self.taken.append(self._taken(event))
             await super().on_event(event)
-            if event in self.early:
-                self.taken.pop()
+            self.came += 1
         else:
             await super().on_event(event)
 
-    async def passes(self, event: events.Key | events.Paste) -> bool:
-        """What means nothing at a question goes to the prompt: there it has to be, then."""
-        goes_on = await super().passes(event)
-        if goes_on and self.taken[-1].focus == "question" and isinstance(self.screen.focused, Prompt):
-            self.taken[-1] = replace(self.taken[-1], field="prompt", focus="prompt")
-        return goes_on
-
-    def words_begin(self) -> None:
-        """A letter that the question had and this one are words after all: both have to be in the prompt, in order."""
-        letter, this = self.taken[-2], self.taken.pop()
-        self.taken += [replace(one, field="prompt", focus="prompt") for one in (letter, this)]
-        super().words_begin()
+    async def hand_on(self, event: events.Key | events.Paste) -> None:
+        """Follow where what was typed goes: what is held goes nowhere yet."""
+        one = self._taken(event)
+        self.taken.append(one)
+        await super().hand_on(event)
+        if event in self.early:
+            self.taken.remove(one)
 
     def _taken(self, event: events.Key | events.Paste) -> Taken:
         focused = self.screen.focused
@@ -310,7 +299,7 @@ class World:
             before = (self.app.came, len(self.tasks), id(self.app.stood.sight))
             await asyncio.sleep(0.008)
             busy = self.app._driver is not None and self.app.came < self.driver.sent
-            done = not self.tasks and not busy and not self._snapshot_busy() and not self.app.alone.holding
+            done = not self.tasks and not busy and not self._snapshot_busy() and not self.app.guard.holding
             quiet = quiet + 1 if done and before == (self.app.came, len(self.tasks), id(self.app.stood.sight)) else 0
 
     def _snapshot_busy(self) -> bool:

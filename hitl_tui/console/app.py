@@ -14,17 +14,18 @@ from textual import events
 from textual.app import SystemCommand
 from textual.screen import Screen
 
-from hitl_tui.console.alone import Alone
 from hitl_tui.console.base import ConsoleApp
 from hitl_tui.console.engine import Engine
+from hitl_tui.console.keyguard.guard import Kind, Typed
 from hitl_tui.console.leisure import put_off
 from hitl_tui.console.options import ConsoleOptions
 from hitl_tui.console.screens.home import HomeScreen
 from hitl_tui.console.screens.lasting import LastingScreen
 from hitl_tui.console.sessions import Sessions
 from hitl_tui.console.terms import MODES, next_mode
+from hitl_tui.console.widgets.prompt import Prompt
 from hitl_tui.core.errors import BadInput, HitlError, StorageError
-from hitl_tui.language import _, language
+from hitl_tui.language import language
 from hitl_tui.resources import Starter, starters
 from hitl_tui.supervisor.termination import on_termination
 
@@ -40,7 +41,7 @@ class HitlApp(ConsoleApp):
 
     Args:
         options: how it begins.
-        clock: monotonic seconds, for the arming of keys.
+        clock: monotonic seconds, for the keys that must not decide.
     """
 
     CSS_PATH: ClassVar[list[str | PurePath]] = [*ConsoleApp.CSS_PATH, "widgets/prompt.tcss", "screens/home.tcss"]
@@ -55,7 +56,6 @@ class HitlApp(ConsoleApp):
         self.home = HomeScreen()
         self.install_screen(self.home, "home")
         self._unsaid: tuple[str, bool] | None = None
-        self.alone = Alone(self)
 
     # Screens ---------------------------------------------------------------------------------------------------
 
@@ -149,32 +149,23 @@ class HitlApp(ConsoleApp):
 
     # Keys ------------------------------------------------------------------------------------------------------
 
-    async def passes(self, event: events.Key | events.Paste) -> bool:
-        if not await self.alone.passes(event):
+    def kind_of(self, event: Typed) -> Kind:
+        """See `Keyboard`."""
+        if isinstance(event, events.Key) and self._session_on_top:
+            if self.session.takes_for_dialog:
+                return Kind.OTHER
+            if self.session.begins_words(event):
+                return Kind.WORD
+        return super().kind_of(event)
+
+    async def as_text(self, key: events.Key) -> bool:
+        """See `Keyboard`: characters typed at a question or in a pane go to the prompt."""
+        if not self._session_on_top:
             return False
-        if isinstance(event, events.Key) and self._session_on_top and self.session.begins_words(event):
+        if not isinstance(self.session.focused, Prompt):
             self.session.to_prompt()
+        await self.hand_on(key)
         return True
-
-    def counts_alone(self, key: events.Key) -> bool:
-        """See `Keyboard`, as for the next three."""
-        return self._session_on_top and self.session.counts_alone(key)
-
-    def words_begin(self) -> None:
-        """What was a letter of the question's goes to the prompt."""
-        self.session.to_prompt()
-        self.say(_("Those are words, so they are in the prompt; nothing was decided."))
-
-    async def decide(self, letter: events.Key) -> None:
-        """Let a letter that stayed alone answer the question it was typed for."""
-        if self._session_on_top and self.session.question_focused:
-            await self.hand_on(letter)
-        else:
-            self.say(_("The question it was for is gone; nothing was decided."))
-
-    def letter_dropped(self) -> None:
-        """Say that the letter decided nothing."""
-        self.say(_("Another key came right after it; nothing was decided."))
 
     def typed(self) -> None:
         """The question shows whether the next key decides."""

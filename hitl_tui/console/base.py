@@ -19,11 +19,13 @@ from textual.command import CommandPalette
 from textual.driver import Driver
 from textual.filter import LineFilter
 from textual.theme import ThemeProvider
+from textual.widgets import Input, TextArea
 
 from hitl_tui.console import keys
-from hitl_tui.console.arming import Arming
-from hitl_tui.console.early import Early
 from hitl_tui.console.engine import sentence
+from hitl_tui.console.keyguard.early_keys import EarlyKeys
+from hitl_tui.console.keyguard.guard import KeyGuard, Kind, Typed, Why
+from hitl_tui.console.keyguard.kinds import kind_bound, told
 from hitl_tui.console.keymap import FILE, load_keymap
 from hitl_tui.console.leisure import Leisure
 from hitl_tui.console.memory import Memory
@@ -56,7 +58,7 @@ class ConsoleApp(PaintedApp):
 
     Args:
         options: how it begins; the data folder has keys and themes.
-        clock: monotonic seconds, for the arming of keys.
+        clock: monotonic seconds, for the keys that must not decide.
     """
 
     TITLE = "hitl-tui"
@@ -70,10 +72,10 @@ class ConsoleApp(PaintedApp):
         super().__init__()
         self.options = options
         self.VERTICAL_BREAKPOINTS = [(0, "-tiny"), (8, "-usual")]
-        self.arming = Arming(clock)
+        self.guard = KeyGuard(self, clock)
         self.leisure = Leisure(clock)
         self.memory = Memory(options.data)
-        self.early = Early(self.on_event)
+        self.early = EarlyKeys(self._see)
         self._meant: WeakKeyDictionary[events.Key, object] = WeakKeyDictionary()
         """The screen that a key was typed at, while it is on its way."""
         self.keymap = load_keymap(options.data / FILE)
@@ -175,40 +177,73 @@ class ConsoleApp(PaintedApp):
 
     async def on_event(self, event: events.Event) -> None:
         if isinstance(event, (events.Key, events.Paste)) and not event.is_forwarded:
-            self.arming.key(time.monotonic() - event.time)
             self.notices.typed()
             self.leisure.typed()
             if not self.app_focus:  # Textual does so for keys; text may be dropped into a window without the focus, too
                 self.app_focus = True
-            if await self.passes(event):
-                await self.hand_on(event)
+            if not self._kept(event):
+                await self.guard.see(event)
             return
         if isinstance(event, events.Key) and not self.screen.is_mounted:  # what had the focus had no use for it
             again = events.Key(event.key, event.character)
             again.time = event.time
-            self._held(again)
+            self._kept(again)
             return
         if self._left_behind(event):
             return
         if isinstance(event, events.MouseDown):
-            self.arming.click(time.monotonic() - event.time)
+            self.guard.click(time.monotonic() - event.time)
         await super().on_event(event)
 
-    async def passes(self, event: events.Key | events.Paste) -> bool:
-        """Return whether what was typed goes on now."""
-        return True
+    async def _see(self, event: events.Event) -> None:
+        """Take what was typed before anything could take it."""
+        if isinstance(event, (events.Key, events.Paste)) and not self._kept(event):
+            await self.guard.see(event)
 
-    async def hand_on(self, event: events.Key | events.Paste) -> None:
+    def kind_of(self, event: Typed) -> Kind:
+        """See `Keyboard`, as for the next four."""
+        if isinstance(event, events.Paste):
+            return Kind.TEXT
+        self._find_focus()
+        field = isinstance(self.screen.focused, (Input, TextArea))
+        if field and event.key == "enter":
+            return Kind.SENDS
+        if field and event.is_printable:
+            return Kind.TEXT
+        active = self.screen.active_bindings.get(event.key)
+        name = (active.binding.id or "") if active is not None else ""
+        return kind_bound(event, name)
+
+    def place(self) -> object:
+        return self.screen, self.screen.focused
+
+    async def as_text(self, key: events.Key) -> bool:
+        return False
+
+    def tell(self, why: Why) -> None:
+        from hitl_tui.console.screens.once import Modal
+        from hitl_tui.console.widgets.frame import Dialog
+
+        words = told(why, self.keymap, field=isinstance(self.screen.focused, (Input, TextArea)))
+        if isinstance(self.screen, Modal) and self.screen.query(Dialog):
+            self.screen.below(words)
+        else:
+            self.say(words)
+
+    async def hand_on(self, event: Typed) -> None:
         """Hand what was typed to what has the focus, or keep it until something can take it."""
-        if self._held(event):
+        if self._kept(event):
             return
-        focused = self.screen.focused
-        if focused is None or not focused.display:  # a click may give it to what is gone by then
-            self._focus_field()
+        self._find_focus()
         self.typed()
         if isinstance(event, events.Key):
             self._meant[event] = self.screen
         await super().on_event(event)
+
+    def _find_focus(self) -> None:
+        focused = self.screen.focused
+        if focused is None or not focused.display:  # a click may give it to what is gone by then
+            self._focus_field()
 
     def _left_behind(self, event: events.Event) -> bool:
         """Return whether a character meant nothing where it was typed, and that is left: here it may mean something."""
@@ -220,7 +255,7 @@ class ConsoleApp(PaintedApp):
     def typed(self) -> None:
         """Something was typed that the screen takes now."""
 
-    def _held(self, event: events.Event) -> bool:
+    def _kept(self, event: events.Event) -> bool:
         """Keep what is typed while nothing can take it: at the start, and while a dialog is being built."""
         if not self.screen.is_mounted and self.early.begin() and not self.screen.call_later(self.take_keys):
             self.take_keys()

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING
 
-from hitl_tui.console.arming import ARM_AFTER, Arming
 from hitl_tui.console.evidence import awaits_preview
+from hitl_tui.console.keyguard.guard import ARM_AFTER, KeyGuard
 from hitl_tui.console.rows import Row
 
 if TYPE_CHECKING:
@@ -20,11 +20,11 @@ class Reading:
     """Keeps which questions were read to their end, and what stands with them besides.
 
     Args:
-        arming: when keys decide; a question that was drawn, or read to its end, just now disarms them.
+        guard: when keys decide; a question that was drawn, or read to its end, just now disarms them.
     """
 
-    def __init__(self, arming: Arming) -> None:
-        self._arming = arming
+    def __init__(self, guard: KeyGuard) -> None:
+        self._guard = guard
         self._read: set[str] = set()
         self._read_at = float("-inf")
         self._drafts: dict[str, tuple[Row, ...]] = {}
@@ -72,7 +72,7 @@ class Reading:
             return False
         self.picture, self.unseen = picture, True
         self._read.discard(picture[0])
-        self._arming.drawn()
+        self._guard.drawn()
         return True
 
     def put_away(self) -> bool:
@@ -89,7 +89,7 @@ class Reading:
         if picture is not self.picture:
             return False
         self.unseen = False
-        self._arming.drawn()
+        self._guard.drawn()
         return True
 
     # Read to the end -------------------------------------------------------------------------------------------
@@ -108,12 +108,12 @@ class Reading:
         if self.unseen:
             return
         if not end:
-            if self._arming.now - self._read_at < ARM_AFTER:
+            if self._guard.now - self._read_at < ARM_AFTER:
                 self._read.discard(question.id)  # it was there for a moment only, as when a frame shrinks
         elif self.complete(question) and not self.read(question.id):
             self._read.add(question.id)
-            self._read_at = self._arming.now
-            self._arming.drawn()  # a key that was pressed before the end could be seen decides nothing
+            self._read_at = self._guard.now
+            self._guard.drawn()  # a key that was pressed before the end could be seen decides nothing
 
     def read_elsewhere(self, question: Question) -> None:
         """The end of a question was read on a screen of its own."""

@@ -12,7 +12,7 @@ from textual.screen import ModalScreen, Screen
 from hitl_tui.console.engine import Link
 from hitl_tui.console.opening import Opening
 from hitl_tui.console.screens.lasting import LastingScreen
-from hitl_tui.console.widgets.prompt import typed_text
+from hitl_tui.console.widgets.prompt import Prompt, typed_text
 from hitl_tui.core.safe_text import safe_text
 from hitl_tui.language import _, render
 from hitl_tui.resources import Starter, materialise
@@ -48,9 +48,9 @@ class Sessions:
 
     # Another one -----------------------------------------------------------------------------------------------
 
-    def begin(self, query: str) -> None:
-        """Begin a session in the workspace."""
-        self._app.start(self._begin(query, self._app.workspace, self._app.options.attached), "open")
+    def begin(self, query: str, *, typed: bool = False) -> None:
+        """Begin a session in the workspace; `typed` when a line at a session's prompt said so."""
+        self._app.start(self._begin(query, self._app.workspace, self._app.options.attached, typed=typed), "open")
 
     def begin_starter(self, starter: Starter) -> None:
         """Begin a starter's session in its own copy."""
@@ -60,7 +60,9 @@ class Sessions:
         folder = await asyncio.to_thread(materialise, starter, self._app.options.data)
         await self._begin(starter.question, folder, _attached_in(starter, folder))
 
-    async def _begin(self, query: str, workspace: Path, attached: Attachment | None = None) -> None:
+    async def _begin(
+        self, query: str, workspace: Path, attached: Attachment | None = None, *, typed: bool = False
+    ) -> None:
         from hitl_tui.core.policy import Mode
 
         app = self._app
@@ -69,7 +71,7 @@ class Sessions:
             mode = Mode(app.mode) if app.mode else None
             wanted = app.options.session if attached is not None and attached is app.options.attached else ""
             begun = app.engine.begin(query, workspace, mode, app.session, attached, wanted)
-            await self._show(begun, _("new session"))
+            await self._show(begun, _("new session"), typed=typed)
             if attached is not None and attached.given(query):
                 app.session.note(_("It runs: its input was given on the command line."))
             if app.home.is_mounted:
@@ -79,26 +81,29 @@ class Sessions:
                 app.home.draft(typed_text(query))
             raise
 
-    def open(self, session_id: str) -> None:
-        """Open a session; the one that is open is only shown."""
+    def open(self, session_id: str, *, typed: bool = False) -> None:
+        """Open a session; the one that is open is only shown. `typed` when a line at a session's prompt said so."""
         if session_id == self.opened:
             self.back()
         else:
-            self._app.start(self._open(session_id), "open")
+            self._app.start(self._open(session_id, typed=typed), "open")
 
-    async def _open(self, session_id: str) -> None:
-        await self._show(self._app.engine.open(session_id, self._app.session), session_id)
+    async def _open(self, session_id: str, *, typed: bool = False) -> None:
+        await self._show(self._app.engine.open(session_id, self._app.session), session_id, typed=typed)
 
-    async def _show(self, opening: Coroutine[Any, Any, Link], what: str) -> None:
-        screen = self._app.session
+    async def _show(self, opening: Coroutine[Any, Any, Link], what: str, *, typed: bool) -> None:
+        screen, seen = self._app.session, self._app.screen
         before, link = self.opened, screen.link
-        linked = screen.opening(safe_text(what, multiline=False))
+        text = await self._taken_from(self._app.home)
+        linked = screen.opening(safe_text(what, multiline=False), text, typed=typed)
         self.opened = ""
+        await self._bring(screen)  # first: what is typed from now on is for the session that comes
+        self._app.take_keys()
         try:
             fresh = await opening
         except Exception:
             linked.failed()
-            await self._stay(before, link)
+            await self._stay(before, link, home=seen is self._app.home)
             raise
         self.opened = fresh.face.id
         await self._bring(screen)
@@ -110,15 +115,40 @@ class Sessions:
             self._shown = True
             self._app.say_problems()
 
-    async def _stay(self, before: str, link: Link | None) -> None:
-        """After a failure to open: what was open is open still, or the first screen is shown."""
+    async def _taken_from(self, screen: LastingScreen) -> str:
+        """Take what stands in the prompt of a screen that is left; keys that come from now on are kept for the next.
+
+        A line that was sent there left it empty, so that all of it was typed since, while a session opens.
+        """
+        app = self._app
+        if app.screen is not screen or not screen.is_mounted:
+            return ""
+        prompt = screen.query_one(Prompt)
+        if screen.focused is not prompt:
+            return ""
+        app.early.begin()
+        for node in (app, prompt):  # what is on its way there arrives
+            arrived = asyncio.Event()
+            if node.call_later(arrived.set):
+                await arrived.wait()
+        text, prompt.text = prompt.text, ""
+        return text
+
+    async def _stay(self, before: str, link: Link | None, *, home: bool) -> None:
+        """After a failure to open: what was open is open still, and the screen that was seen is shown."""
         screen = self._app.session
-        if link is not None and self._app.engine.session_open:
+        still = link is not None and self._app.engine.session_open
+        if home or not still:
+            text = await self._taken_from(screen)
+            await self._bring(self._app.home)
+            if text:
+                self._app.home.draft(text)
+            self._app.take_keys()
+        if link is not None and still:
             self.opened = before
             screen.attach(link, Opening().came(link))
-            return
-        self._remember("")
-        await self._bring(self._app.home)
+        else:
+            self._remember("")
 
     async def _bring(self, screen: Screen[Any]) -> None:
         """Make one of the two lasting screens the one that is seen; dialogs over it end without an answer."""

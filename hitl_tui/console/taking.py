@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING
 
-from hitl_tui.console.ahead import opens
+from hitl_tui.console.keyguard.dialog_keys import opens
 from hitl_tui.console.places import Answer
 
 if TYPE_CHECKING:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
+import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -14,8 +16,11 @@ from prompt_toolkit.completion import CompleteEvent, Completer
 from prompt_toolkit.completion import Completion as Shown
 from prompt_toolkit.document import Document
 from prompt_toolkit.history import FileHistory, History, InMemoryHistory
+from prompt_toolkit.key_binding import KeyBindings
+from prompt_toolkit.key_binding.key_processor import KeyPressEvent
 
 from hitl_tui.commands.completion import Completion
+from hitl_tui.core.bursts import BURST, Bursts
 from hitl_tui.language import mark, render
 from hitl_tui.repl.signs import _, signs, writable
 
@@ -23,6 +28,7 @@ HISTORY = "line-history"
 _LONGEST_KEPT = 10_000
 _BYTES_KEPT = 1_000_000
 
+_AT_ONCE = mark("That came all at once, as a paste does, so it was not sent; Enter sends it.")
 _AGAIN = mark("Press Ctrl-D again to leave; leaving decides nothing.")
 
 
@@ -123,6 +129,7 @@ class PromptLines:
         began: called when the first key of a line is typed.
         say: prints lines.
         hint: returns what stands at the bottom instead while a line is typed; empty for the toolbar.
+        clock: monotonic seconds, for what comes all at once.
     """
 
     waits = False
@@ -136,18 +143,59 @@ class PromptLines:
         began: Callable[[], None],
         say: Callable[[list[str]], None],
         hint: Callable[[str], str] = lambda line: "",
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._prompt = prompt
         self._say = say
         self._began = began
         self._empty = True
+        self._clock = clock
+        self._bursts = Bursts()
+        self._ending: asyncio.TimerHandle | None = None
+        self._told = False
         self._session: PromptSession[str] = PromptSession(
             history=history,
             completer=CommandCompleter(find),
             complete_while_typing=False,
+            key_bindings=self._bindings(),
             bottom_toolbar=lambda: writable(hint(self._session.default_buffer.text) or toolbar()),
         )
         self._session.default_buffer.on_text_changed += self._typed
+        self._session.app.key_processor.before_key_press += self._came
+
+    def _bindings(self) -> KeyBindings:
+        """Return the keys that send: none of a burst does, and Enter waits to see whether it begins one."""
+        bindings = KeyBindings()
+        bindings.add("enter")(self._enter)
+        bindings.add("c-j")(self._enter)  # what a terminal sends that wasn't asked for single keys yet
+        return bindings
+
+    def _came(self, *_: object) -> None:
+        """A key came: a line end that was held isn't the last, so that it is text."""
+        self._bursts.came(self._clock())
+        if self._ending is not None:
+            self._ending.cancel()
+            self._ending = None
+            self._break_line()
+
+    def _enter(self, event: KeyPressEvent) -> None:
+        if self._bursts.breaks_line(event.current_buffer.document.char_before_cursor):
+            self._break_line()
+        else:
+            self._ending = asyncio.get_running_loop().call_later(BURST, self._send)
+
+    def _send(self) -> None:
+        self._ending = None
+        if self.app.is_running:
+            self._session.default_buffer.validate_and_handle()
+
+    def _break_line(self) -> None:
+        buffer = self._session.default_buffer
+        if buffer.text:
+            buffer.insert_text("\n")
+            if not self._told:
+                self._told = True
+                self._say([_(_AT_ONCE)])
 
     @property
     def app(self) -> Application[str]:
@@ -157,7 +205,7 @@ class PromptLines:
         """Return the next line; None when Ctrl-D was pressed twice. Ctrl-C drops what was typed."""
         ends = 0
         while True:
-            self._empty = True
+            self._empty, self._told = True, False
             try:
                 return await self._session.prompt_async(self._prompt)
             except KeyboardInterrupt:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import os
+import select
 import threading
 from typing import Protocol
 
+from hitl_tui.core.bursts import BURST
 from hitl_tui.core.errors import BadInput
 
 LONGEST = 1_000_000
@@ -40,14 +42,14 @@ class PlainLines:
 
     Args:
         fd: what to read; None has no lines.
-        waits: see `Source`.
+        waits: see `Source`. Where lines don't wait somebody types them, and those that come together are refused.
     """
 
     def __init__(self, fd: int | None, *, waits: bool) -> None:
         self.waits = waits
         self._fd = fd
         self._wanted = threading.Semaphore(0)
-        self._found: asyncio.Queue[bytes | None] = asyncio.Queue()
+        self._found: asyncio.Queue[bytes | int | None] = asyncio.Queue()
         self._loop = asyncio.get_running_loop()
         self._rest = bytearray()
         if fd is not None:
@@ -61,6 +63,8 @@ class PlainLines:
         line = await self._found.get()
         if line is None:
             return None
+        if isinstance(line, int):
+            raise BadInput(f"{line} lines came all at once, as a paste does; none was carried out.")
         if len(line) > LONGEST:
             raise BadInput(f"That line is longer than {LONGEST:,} bytes; it was left out.")
         try:
@@ -71,10 +75,19 @@ class PlainLines:
     def _pump(self) -> None:
         while True:
             self._wanted.acquire()
+            line = self._line()
+            together = 1
+            while not self.waits and line is not None and self._more():
+                self._line()
+                together += 1
             try:
-                self._loop.call_soon_threadsafe(self._found.put_nowait, self._line())
+                self._loop.call_soon_threadsafe(self._found.put_nowait, line if together == 1 else together)
             except RuntimeError:  # the loop is closed: nobody asks any more
                 return
+
+    def _more(self) -> bool:
+        """Return whether another line came together with this one, as those of a paste do."""
+        return b"\n" in self._rest or bool(self._fd is not None and select.select([self._fd], [], [], BURST)[0])
 
     def _line(self) -> bytes | None:
         """Return the next line, of one that is too long only its start; None at the end, which may come again."""

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from textual.events import Key
 from textual.pilot import Pilot
+from textual.timer import Timer
 
 from hitl_tui.console.app import HitlApp
+from hitl_tui.console.keyguard.guard import ALONE_FOR, Kind, Typed, Why
 from hitl_tui.console.options import ConsoleOptions
 from hitl_tui.console.screens.session import SessionScreen
 from hitl_tui.console.widgets.bars import MessageLine
@@ -36,6 +39,55 @@ class Clock:
         self.now += seconds
 
 
+class Unheard:
+    """The keyboard of a guard that only tells the time: see `Keyboard`."""
+
+    def kind_of(self, event: Typed) -> Kind:
+        return Kind.OTHER
+
+    def place(self) -> object:
+        return None
+
+    async def as_text(self, key: Key) -> bool:
+        return False
+
+    async def hand_on(self, event: Typed) -> None:
+        raise AssertionError("nothing is typed here")
+
+    def tell(self, why: Why) -> None:
+        raise AssertionError("nothing is typed here")
+
+    def set_timer(self, delay: float, callback: Callable[[], Awaitable[None]]) -> Timer:
+        raise AssertionError("nothing is typed here")
+
+
+STROKE = 0.1
+"""Seconds between two keys of a person; more than events are late on a busy machine."""
+
+
+class Typist(Pilot[int]):
+    """Presses keys one by one as a person does, then waits as long as a key is held.
+
+    Args:
+        app: the console.
+        clock: goes on with each key.
+    """
+
+    def __init__(self, app: HitlApp, clock: Clock) -> None:
+        super().__init__(app)
+        self._console = app
+        self._clock = clock
+
+    async def press(self, *keys: str) -> None:
+        for key in keys:
+            self._clock.rest(STROKE)
+            await super().press(key)
+        while self._console.guard.holding:
+            self._clock.rest(ALONE_FOR)
+            self._console.call_later(self._console.guard.release)
+            await self.pause()
+
+
 @dataclass
 class Console:
     """The app, its pilot and its clock."""
@@ -43,6 +95,9 @@ class Console:
     app: HitlApp
     pilot: Pilot[int]
     clock: Clock
+
+    def __post_init__(self) -> None:
+        self.pilot = Typist(self.app, self.clock)
 
     @property
     def session(self) -> SessionScreen:

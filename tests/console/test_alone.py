@@ -1,4 +1,4 @@
-"""A letter that would decide is the beginning of words when another character follows (C3)."""
+"""A digit or letter that would decide is the beginning of words when another character follows (C3)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ async def ready(c: Console) -> None:
     await c.read_on()
 
 
-@pytest.mark.parametrize("words", ["also check the cap", "ㅁ1", "a 1"])
+@pytest.mark.parametrize("words", ["also check the cap", "ㅁ1", "a 1", "10 days notice", "11", "2 of them", "just 1"])
 async def test_words_typed_while_the_question_has_the_focus_are_in_the_prompt(tmp_path: Path, words: str) -> None:
     async with console(tmp_path, EXAMPLE, query=RISE) as c:
         await ready(c)
@@ -29,8 +29,8 @@ async def test_words_typed_while_the_question_has_the_focus_are_in_the_prompt(tm
         assert c.status("todo_001") == Status.WAITING_APPROVAL
 
 
-@pytest.mark.parametrize("key", ["a", "ㅁ"])
-async def test_a_letter_alone_decides(tmp_path: Path, key: str) -> None:
+@pytest.mark.parametrize("key", ["a", "ㅁ", "1"])
+async def test_a_character_alone_decides(tmp_path: Path, key: str) -> None:
     async with console(tmp_path, EXAMPLE, query=RISE) as c:
         await ready(c)
         burst(c, key)
@@ -61,7 +61,7 @@ async def test_a_letter_that_came_before_the_question_changed_decides_nothing(tm
     async with console(tmp_path, EXAMPLE, query=RISE) as c:
         await ready(c)
         burst(c, "a")
-        c.app.call_later(c.app.arming.drawn)
+        c.app.call_later(c.app.guard.drawn)
         await c.until(lambda: "Too soon" in c.message, "why not")
         assert c.status("todo_001") == Status.WAITING_APPROVAL
 

@@ -107,7 +107,7 @@ async def test_words_turn_no_question_and_nothing_unseen_is_decided(tmp_path: Pa
         assert c.panel.question is not None and c.panel.question.id == second.id
         c.panel.select(first.id)
         c.clock.rest()
-        c.app.arming.key()
+        c.app.guard.acts(c.app.guard.now)
         c.panel.action_act(4)  # before the screen was drawn again
         await c.pilot.pause(0.2)
         assert len(c.panel.questions) == 2 and c.message.startswith("Too soon")

@@ -5,12 +5,13 @@ from __future__ import annotations
 import time
 
 import pytest
+from console_support import Unheard
 from textual.app import App, ComposeResult
 from textual.content import Content
 from textual.widgets import Button, Static
 from textual.widgets._tooltip import Tooltip
 
-from hitl_tui.console.arming import Arming
+from hitl_tui.console.keyguard.guard import KeyGuard
 from hitl_tui.console.screens.dialogs import Confirm
 from hitl_tui.console.screens.form import EditArea
 from hitl_tui.console.widgets.actions import ReplayAction
@@ -42,7 +43,7 @@ def test_rows_are_shared_out(wanted: tuple[int, ...], room: int, found: list[int
 async def test_a_long_text_never_hides_the_buttons(size: tuple[int, int]) -> None:
     app: App[None] = App()
     async with app.run_test(size=size) as pilot:
-        app.push_screen(Confirm("Restore", Content(LONG), "Restore all", Arming(time.monotonic)))
+        app.push_screen(Confirm("Restore", Content(LONG), "Restore all", KeyGuard(Unheard(), time.monotonic)))
         await pilot.pause()
         rows = drawn(app)
         dialog = app.screen.query_one("#confirm")
@@ -54,7 +55,9 @@ async def test_a_long_text_never_hides_the_buttons(size: tuple[int, int]) -> Non
 async def test_a_short_text_makes_a_low_dialog() -> None:
     app: App[None] = App()
     async with app.run_test(size=(80, 24)) as pilot:
-        app.push_screen(Confirm("Restore", Content("Nothing is executed."), "Restore", Arming(time.monotonic)))
+        app.push_screen(
+            Confirm("Restore", Content("Nothing is executed."), "Restore", KeyGuard(Unheard(), time.monotonic))
+        )
         await pilot.pause()
         assert app.screen.query_one("#confirm").size.height == len(["the text", "", "the buttons"])
         assert app.screen.query_one(Static).size.height == 1

@@ -1,4 +1,4 @@
-"""Focus and arming: what decides and what doesn't (C3)."""
+"""Focus and guard: what decides and what doesn't (C3)."""
 
 from __future__ import annotations
 
@@ -31,7 +31,8 @@ async def test_keys_arm_after_half_a_second_of_quiet(tmp_path: Path) -> None:
         await c.press("ctrl+g")
         await c.press("1")
         assert c.message.startswith("Too soon")
-        c.clock.rest(0.4)
+        c.app.guard.drawn()
+        c.clock.rest(0.3)
         await c.press("1")
         assert c.status("todo_001") == Status.WAITING_APPROVAL
         c.clock.rest(0.6)
@@ -70,8 +71,8 @@ async def test_a_paste_decides_nothing(tmp_path: Path) -> None:
         await c.to_question()
         c.app.post_message(events.Paste("1\n"))
         await c.pilot.pause(0.05)
-        await c.press("1")
-        assert c.message.startswith("Too soon")
+        c.clock.rest()
+        await c.pilot.pause(0.05)
         assert c.snapshot.questions[0].view.decisions == ()
 
 
@@ -82,6 +83,44 @@ async def test_a_paste_into_the_prompt_is_text_and_not_sent(tmp_path: Path) -> N
         await c.until(lambda: c.prompt.text, "pasted text")
         assert c.prompt.text == "/todo approve\n[2J\nx"
         assert c.status("todo_001") == Status.WAITING_APPROVAL
+
+
+async def test_a_key_right_after_the_one_that_goes_to_a_question_that_stood_there_counts(tmp_path: Path) -> None:
+    async with console(tmp_path, query=RISE) as c:
+        await c.asked()
+        c.clock.rest(10)
+        await c.press("ctrl+g", "1")
+        await c.until(lambda: c.status("todo_001") == Status.COMPLETED, "todo_001 done")
+
+
+async def test_a_chain_of_steps_costs_one_key_each_and_then_the_prompt_has_the_focus(tmp_path: Path) -> None:
+    async with console(tmp_path / "d", command_workspace(tmp_path / "w"), query="The cap", mode="risk") as c:
+        await c.until(lambda: c.shown() and c.status("todo_001") == Status.COMPLETED, "the search")
+        for number, after in ((1, ""), (2, " --after 2"), (3, " --after 3")):
+            await c.send(f"/todo add command_team keep file=f{number}{after}")
+        await c.asked()
+        await c.to_question()
+        for number in (2, 3, 4):
+            await c.until(lambda n=number: c.panel.question and c.panel.question.todo_id == f"todo_{n:03d}", "asks")  # type: ignore[misc]
+            await c.until(lambda: c.panel.question and c.panel.question.view.evidence, "its preview")
+            assert c.panel.has_focus
+            await c.read_on()
+            await c.press("1")
+        await c.until(lambda: c.status("todo_004") == Status.COMPLETED, "the last one")
+        await c.until(lambda: c.prompt.has_focus, "the prompt has the focus")
+        assert not c.panel.display and c.prompt.text == ""
+
+
+async def test_after_the_last_decision_a_draft_has_the_focus_at_once(tmp_path: Path) -> None:
+    async with console(tmp_path, query=RISE) as c:
+        await c.asked()
+        await c.press(*"draft")
+        await c.to_question()
+        await c.read_on()
+        await c.press("1")
+        await c.until(lambda: c.prompt.has_focus, "the prompt")
+        await c.until(lambda: c.status("todo_001") == Status.COMPLETED, "todo_001 done")
+        assert c.prompt.text == "draft"
 
 
 async def test_the_click_that_focuses_decides_nothing_and_the_next_does(tmp_path: Path) -> None:
@@ -123,7 +162,7 @@ async def test_questions_queue_up_in_the_order_they_came(tmp_path: Path) -> None
         assert c.panel.question.id == first.id
         assert "QUESTION 1 of 2" in str(c.panel.border_title)
         await c.to_question()
-        await c.press("j")
+        await c.press("down")
         assert c.panel.question.todo_id == "todo_003"
         await c.press("4")
         assert c.message.startswith("Too soon")

@@ -145,7 +145,7 @@ async def test_rejecting_one_of_several_in_parallel_leaves_the_others_asking(tmp
 async def test_what_is_typed_while_a_line_is_sent_belongs_to_the_next_line(tmp_path: Path) -> None:
     async with console(tmp_path, query=RISE) as c:
         await c.asked()
-        burst(c, "/todos\rnext 1")
+        await c.press("slash", *"todos", "enter", *"next", "space", "1")
         await c.until(lambda: c.prompt.text == "next 1", "the next line alone")
         assert c.prompt.past[-1] == "/todos"
 
@@ -156,7 +156,8 @@ async def test_keys_that_come_before_a_dialog_is_built_wait_for_it(tmp_path: Pat
         await c.to_question()
         for __ in range(3):
             c.clock.rest()
-            burst(c, "6  j k")
+            await c.press("6")
+            burst(c, "  j k")
             await c.until(lambda: isinstance(c.app.screen, Viewer), "the details")
             await c.press("escape")
             await c.until(lambda: c.app.screen is c.session, "back")
@@ -171,7 +172,7 @@ async def test_enter_on_the_yes_of_a_confirmation_is_no(tmp_path: Path) -> None:
         from textual.content import Content
 
         found: list[bool | None] = []
-        dialog = Confirm("Title", Content("What would happen"), "Do it", c.app.arming)
+        dialog = Confirm("Title", Content("What would happen"), "Do it", c.app.guard)
         c.app.push_screen(dialog, found.append)
         await c.pilot.pause()
         c.clock.rest()

@@ -49,7 +49,7 @@ async def test_words_of_the_moment_go_and_a_decision_is_taken_back_from_the_prom
         await c.asked()
         await c.to_question()
         c.clock.now -= 1.0
-        c.app.arming.drawn()
+        c.app.guard.drawn()
         await c.press("1")
         assert c.message.startswith("Too soon")
         await c.press("down")

@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from console_support import RISE, Console, console
+from console_support import RISE, Console, Unheard, console
 from textual.app import App
 from textual.content import Content
 from textual.widgets import OptionList, Static
 
-from hitl_tui.console.arming import Arming
 from hitl_tui.console.inner import asked, detail_rows, payload_rows, shown_value
+from hitl_tui.console.keyguard.guard import KeyGuard
 from hitl_tui.console.rows import labelled, layout_lines, quoted_row, text_row
 from hitl_tui.console.screens.choosing import Choosing
 from hitl_tui.console.screens.review import Outcome, Review
@@ -140,31 +140,31 @@ class Clock:
 class Bare(App[Any]):
     """Shows one dialog."""
 
-    def __init__(self, arming: Arming) -> None:
+    def __init__(self, guard: KeyGuard) -> None:
         super().__init__()
-        self.arming = arming
+        self.guard = guard
 
 
 async def test_a_long_option_is_shown_whole_before_its_digit_sends_it() -> None:
     other = LONG.replace("BACKUPS", "ORIGINALS")
     shape = recognise({"question": "Which?", "options": ["none", LONG, other]})
     clock = Clock()
-    app = Bare(Arming(clock))
+    app = Bare(KeyGuard(Unheard(), clock))
     got: list[Any] = []
     options = shape.possible(RESPOND).wants.options
     async with app.run_test(size=(80, 24)) as pilot:
-        dialog = Choosing("Choose", Content("Which?"), options, lambda n: options[int(n) - 1].value, app.arming)
+        dialog = Choosing("Choose", Content("Which?"), options, lambda n: options[int(n) - 1].value, app.guard)
         app.push_screen(dialog, got.append)
         await pilot.pause()
         clock.now += 5
-        app.arming.key()
+        app.guard.acts(app.guard.now)
         await pilot.press("3")
         await pilot.pause()
         assert got == [], "its line doesn't say all of it"
         assert dialog.query_one(OptionList).highlighted == 2
         assert other in str(dialog.query_one("#choosing-sends", Static).render())
         clock.now += 5
-        app.arming.key()
+        app.guard.acts(app.guard.now)
         await pilot.press("3")
         await pilot.pause()
         assert got == [other]
@@ -172,7 +172,7 @@ async def test_a_long_option_is_shown_whole_before_its_digit_sends_it() -> None:
 
 async def to_review(c: Console, approve: Any) -> Review:
     question = c.snapshot.questions[0]
-    dialog = Review([(question, ()), (c.snapshot.questions[-1], ())], c.app.arming, approve)
+    dialog = Review([(question, ()), (c.snapshot.questions[-1], ())], c.app.guard, approve)
     c.app.push_screen(dialog)
     await c.until(lambda: c.app.screen is dialog and dialog.read, "the review")
     c.clock.rest()

@@ -8,13 +8,13 @@ from itertools import product
 from typing import Any
 
 import pytest
-from console_support import Clock
+from console_support import Clock, Unheard
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from textual.events import Key, Paste
 
-from hitl_tui.console.ahead import Ahead, opens
-from hitl_tui.console.arming import Arming
+from hitl_tui.console.keyguard.dialog_keys import DialogKeys, opens
+from hitl_tui.console.keyguard.guard import KeyGuard
 from hitl_tui.console.keymap import Keymap
 from hitl_tui.console.places import Answer, answers
 from hitl_tui.console.questions import Questions
@@ -130,8 +130,8 @@ class Sight:
 
     def __init__(self, asked: Question) -> None:
         self.clock = Clock()
-        self.arming = Arming(self.clock)
-        self.reading = Reading(self.arming)
+        self.guard = KeyGuard(Unheard(), self.clock)
+        self.reading = Reading(self.guard)
         self.question = asked
 
     def draw(self, *rows: str) -> None:
@@ -144,8 +144,8 @@ class Sight:
         return self.reading.read(self.question.id)
 
     def key_decides(self) -> bool:
-        self.arming.key()
-        return self.arming.decides
+        self.guard.acts(self.guard.now)
+        return self.guard.decides
 
 
 def test_a_question_is_read_once_its_end_was_on_the_screen_and_a_key_must_come_after_that() -> None:
@@ -200,7 +200,7 @@ def test_nothing_is_read_to_its_end_before_all_of_it_is_there() -> None:
 
 
 def test_a_draft_goes_with_its_question() -> None:
-    reading = Reading(Arming(Clock()))
+    reading = Reading(KeyGuard(Unheard(), Clock()))
     reading.show_draft("a", ROWS, awaited=True)
     reading.keep({"b"})
     assert not reading.has_draft("a") and not reading.draft("a")
@@ -215,8 +215,8 @@ class Fingers:
 
     def __init__(self) -> None:
         self.clock = Clock()
-        self.arming = Arming(self.clock)
-        self.ahead = Ahead(self.arming)
+        self.guard = KeyGuard(Unheard(), self.clock)
+        self.ahead = DialogKeys(self.guard)
 
     @property
     def in_words(self) -> bool:
@@ -227,36 +227,24 @@ class Fingers:
         pressed = []
         for character in text:
             self.clock.rest(every)
-            self.arming.key()
+            self.guard.acts(self.guard.now)
             pressed.append(Key(character, character))
-            self.ahead.arrived(pressed[-1])
+            self.ahead.arrived(pressed[-1], answers=True)
         return [key.key for key in pressed if self.ahead.came(key, means=means, unseen=unseen)]
 
 
-def test_a_key_after_the_pause_was_rested_for_one_before_it_and_one_to_something_new_were_not() -> None:
+def test_a_key_to_what_stood_there_long_enough_was_rested_for_and_one_to_something_new_was_not() -> None:
     fingers = Fingers()
-    for every, unseen, rested in ((1.0, False, True), (0.1, False, False), (1.0, True, False)):
+    for every, unseen, rested in ((1.0, False, True), (0.1, False, True), (1.0, True, False)):
         fingers.types("3", every=every, unseen=unseen)
         assert fingers.ahead.rested is rested
     fingers.clock.rest()
-    fingers.arming.key()
+    fingers.guard.acts(fingers.guard.now)
     late = Key("3", "3")
-    fingers.ahead.arrived(late)
-    fingers.arming.drawn()
+    fingers.ahead.arrived(late, answers=True)
+    fingers.guard.drawn()
     fingers.ahead.came(late, means=True, unseen=False)
     assert not fingers.ahead.rested, "the question was drawn anew while the key was on its way"
-
-
-def test_words_flow_from_a_key_that_means_nothing_until_one_that_was_rested_for() -> None:
-    fingers = Fingers()
-    fingers.types("3", every=1.0)
-    seen = [fingers.in_words]
-    fingers.types("x", every=0.1, means=False)
-    fingers.types("j", every=0.1)
-    seen.append(fingers.in_words)
-    fingers.types("j", every=1.0)
-    seen.append(fingers.in_words)
-    assert seen == [False, True, False]
 
 
 def test_what_is_typed_for_a_dialog_is_kept_in_order_without_what_would_send_it() -> None:

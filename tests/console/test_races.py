@@ -7,13 +7,14 @@ import sys
 from pathlib import Path
 
 import pytest
+from console_support import Unheard
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from benchmarks.races import inside
 from benchmarks.races_judge import Decided, Pressed, wrong
 from benchmarks.races_seen import Emulator, Ends, Sight, Text, squeezed
-from hitl_tui.console.arming import Arming
+from hitl_tui.console.keyguard.guard import KeyGuard
 
 SHOWN = Sight(digest="0123abcd", focused=True)
 APPROVED = Decided("q", "approve", "0123abcd" + "0" * 56)
@@ -31,16 +32,22 @@ def test_the_judge_lets_a_key_decide_that_came_after_the_pause() -> None:
     "not_enough",
     [
         pressed(since=9.6),
-        pressed(before=9.6),
         pressed(sight=Sight(digest="ffffffff", focused=True)),
         pressed(sight=Sight(digest="0123abcd", focused=False)),
         pressed(sight=Sight(digest="0123abcd", focused=True, more=True)),
         Pressed("4", 4, 10.0, 0.0, SHOWN, 0.0),
     ],
-    ids=["just drawn", "just typed", "another question", "focus elsewhere", "unread", "another key"],
+    ids=["just drawn", "another question", "focus elsewhere", "unread", "another key"],
 )
 def test_the_judge_refuses_every_other_key(not_enough: Pressed) -> None:
     assert len(wrong([APPROVED], [not_enough])) == 1
+
+
+@pytest.mark.parametrize("beside", [("0", 10.2), ("ctrl+g", 9.99), ("0", 9.8)])
+def test_the_judge_refuses_a_key_with_another_beside_it(beside: tuple[str, float]) -> None:
+    other = Pressed(beside[0], 0, beside[1], 0.0, SHOWN, 0.0)
+    keys = sorted([pressed(), other], key=lambda key: key.at)
+    assert len(wrong([APPROVED], keys)) == 1
 
 
 @pytest.mark.parametrize(("rest", "found"), [(0.125, 1), (0.5, 0)])
@@ -76,25 +83,25 @@ def test_an_end_was_read_only_once_it_stood_on_the_screen() -> None:
 
 def test_a_key_counts_from_when_it_was_pressed_not_from_when_the_console_came_to_it() -> None:
     now = [100.0]
-    arming = Arming(lambda: now[0])
-    arming.drawn()
+    guard = KeyGuard(Unheard(), lambda: now[0])
+    guard.drawn()
     now[0] = 100.7
-    arming.key(late=0.4)  # the console was busy: the key came 0.3 s after what was drawn
-    assert not arming.decides
+    guard.acts(guard.now - 0.4)  # the console was busy: the key came 0.3 s after what was drawn
+    assert not guard.decides
     now[0] = 101.6
-    arming.key(late=0.1)
-    assert arming.decides
+    guard.acts(guard.now - 0.1)
+    assert guard.decides
 
 
 def test_a_click_counts_from_when_it_was_made() -> None:
     now = [100.0]
-    arming = Arming(lambda: now[0])
-    arming.drawn()
+    guard = KeyGuard(Unheard(), lambda: now[0])
+    guard.drawn()
     now[0] = 100.7
-    arming.click(late=0.4)
-    assert not arming.click_decides
-    arming.click()
-    assert arming.click_decides
+    guard.click(late=0.4)
+    assert not guard.click_decides
+    guard.click()
+    assert guard.click_decides
 
 
 @pytest.mark.long

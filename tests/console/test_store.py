@@ -23,7 +23,7 @@ from foreign_support import QUESTION, at, digests, pay, payment, payments, sqlit
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from langgraph.types import Command
 
-from hitl_tui.console.arming import Arming
+from hitl_tui.console.keyguard.guard import KeyGuard
 from hitl_tui.console.options import ConsoleOptions
 from hitl_tui.console.screens.dialogs import Confirm
 from hitl_tui.console.screens.store import StoreApp, StoreScreen
@@ -252,7 +252,7 @@ async def test_a_store_is_never_forked_or_restored(store_file: Path) -> None:
 async def test_with_its_graph_a_thread_can_go_on_in_a_copy_once_that_is_confirmed(store_file: Path) -> None:
     async with opened(store_file, graph="agent.py:graph") as o:
         clock = Clock()
-        o.app.arming = Arming(clock)
+        o.app.guard = KeyGuard(o.app, clock)
         await o.open("done")
         await o.press("4")
         assert "3 begins a session with a copy" in o.message

@@ -37,12 +37,16 @@ async def test_a_reason_typed_at_once_is_the_reason(tmp_path: Path) -> None:
     async with console(tmp_path, EXAMPLE, query=RISE) as c:
         await c.asked()
         await ready(c)
-        burst(c, f"3{REASON}")
+        await c.press("3")
+        burst(c, REASON)
         await c.until(lambda: isinstance(c.app.screen, Words), "the reason")
         await c.until(lambda: c.app.screen.query_one(WordsInput).value == REASON, "all of it")
         assert c.status("todo_001") == Status.WAITING_APPROVAL
         c.clock.rest()
-        burst(c, " and more\r")
+        burst(c, " and more")
+        await c.until(lambda: c.app.screen.query_one(WordsInput).value.endswith(" and more"), "the rest of it")
+        c.clock.rest()
+        await c.press("enter")
         await c.until(lambda: c.status("todo_001") == Status.FAILED, "rejected")
         todo = c.snapshot.todo("todo_001")
         assert todo is not None and REASON + " and more" in str(todo.to_dict())
@@ -53,7 +57,8 @@ async def test_a_paste_after_the_key_is_the_reason_too(tmp_path: Path) -> None:
     async with console(tmp_path, EXAMPLE, query=RISE) as c:
         await c.asked()
         await ready(c)
-        burst(c, "3a1 ")
+        await c.press("3")
+        burst(c, "a1 ")
         c.app.post_message(Paste("pasted 1"))
         burst(c, " z")
         await c.until(lambda: isinstance(c.app.screen, Words), "the reason")
@@ -69,7 +74,7 @@ async def test_what_is_typed_at_once_after_edit_stands_in_the_first_field(tmp_pa
         await c.send("/todo add command_team keep file=before")
         await c.asked()
         await ready(c)
-        c.app.post_message(Key("2", "2"))
+        await c.press("2")
         c.app.post_message(Key("f9", None))  # pressed before there was a dialog to approve in
         burst(c, "1s6 j")
         await c.until(lambda: isinstance(c.app.screen, Edit), "the dialog")
@@ -81,7 +86,8 @@ async def test_what_is_typed_at_once_after_edit_stands_in_the_first_field(tmp_pa
 async def test_what_is_typed_at_once_after_respond_is_the_answer(tmp_path: Path) -> None:
     async with asking(tmp_path, "approval") as c:
         await ready(c)
-        burst(c, "5" + REASON)
+        await c.press("5")
+        burst(c, REASON)
         await c.until(lambda: isinstance(c.app.screen, Saying), "the dialog")
         await c.until(lambda: c.app.screen.query_one("#say", TextArea).text == REASON, "all of it")
         assert c.panel.question is not None and not c.panel.question.view.decisions

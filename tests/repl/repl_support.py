@@ -28,6 +28,10 @@ class _Screen(pyte.HistoryScreen):
         self._process.send(data)
 
 
+PAUSE = 0.2
+"""Seconds between two things that a person types."""
+
+
 class Terminal:
     """A person's terminal: draws what the program sends, and answers what it asks.
 
@@ -38,6 +42,7 @@ class Terminal:
 
     def __init__(self, process: pexpect.spawn[str], rows: int, columns: int) -> None:
         self.process = process
+        process.delaybeforesend = PAUSE
         self._screen = _Screen(process, rows, columns)
         self._stream = pyte.Stream(self._screen)
 
@@ -57,8 +62,19 @@ class Terminal:
         return self.text
 
     def send(self, keys: str) -> None:
-        """Press keys."""
+        """Press keys; a line is typed first, and ended once it is seen: all at once it would be a paste."""
+        line = keys.removesuffix("\r")
+        if line and line != keys:
+            begun = f"> {line[:40]}"
+            count = self.text.count(begun)
+            self.process.send(line)
+            self.wait(begun, count + 1)
+            keys = "\r"
         self.process.send(keys)
+
+    def paste(self, text: str) -> None:
+        """Send what a terminal sends for a paste without its marks."""
+        self.process.send(text)
 
     def end(self) -> int:
         """Read until the program ends; return its exit code."""

@@ -110,3 +110,38 @@ def test_ctrl_c_at_a_dumb_terminal_closes_cleanly(line: Line) -> None:
     process.wait()
     assert process.exitstatus == 130
     assert line.pipe("", "--line", "--session", "s1")[0] == 3
+
+
+@pytest.mark.parametrize("text", ["hello\r/todo approve\r", "/todo approve\r", "\n/todo approve\n"])
+def test_lines_that_come_all_at_once_are_a_paste_and_nothing_is_sent(line: Line, text: str) -> None:
+    terminal = line.terminal(SEARCH)
+    terminal.wait("1 needs you · /help")
+    terminal.paste(text)
+    terminal.wait("That came all at once, as a paste does")
+    terminal.send(CTRL_C)
+    terminal.send("/todos\r")
+    assert "? asks" in terminal.wait("current: todo_001")
+    assert "is approved" not in terminal.text
+    assert terminal.leave() == 0
+
+
+def test_a_line_typed_while_the_session_opens_is_not_sent(line: Line) -> None:
+    terminal = line.terminal(SEARCH)
+    terminal.paste("/todo approve\r")
+    terminal.wait("1 needs you · /help")
+    terminal.wait("> /todo approve")
+    assert line.pipe("", "--line", "--session", "s1")[0] == 3
+    assert "is approved" not in terminal.text
+
+
+def test_lines_that_come_all_at_once_at_a_dumb_terminal_are_refused(line: Line) -> None:
+    process = line.spawn(SEARCH, term="dumb")
+    process.expect("Answer with:")
+    process.send("hello\r/todo approve\r")
+    process.expect("2 lines came all at once, as a paste does")
+    process.send(CTRL_D)
+    process.expect("Press Ctrl-D again")
+    process.send(CTRL_D)
+    process.expect(pexpect.EOF)
+    process.wait()
+    assert line.pipe("", "--line", "--session", "s1")[0] == 3

@@ -10,9 +10,9 @@ from textual.content import Content
 
 from hitl_tui.config.standing import ANY, EXACT, NEVER, StandingRule, changed
 from hitl_tui.console import keys
-from hitl_tui.console.arming import Arming
 from hitl_tui.console.asking import body
 from hitl_tui.console.drafts import draft_of
+from hitl_tui.console.keyguard.guard import KeyGuard
 from hitl_tui.console.keymap import keymap_of
 from hitl_tui.console.rows import Row, text_row
 from hitl_tui.console.screens.dialogs import Reading
@@ -39,12 +39,12 @@ class Always(Reading[bool]):
         title: one line, safe.
         rule: the rule.
         rows: what it means.
-        arming: when keys decide.
+        guard: when keys decide.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [*keys.bindings(keys.ALWAYS)]
 
-    def __init__(self, title: str, rule: StandingRule, rows: Sequence[Row], arming: Arming) -> None:
+    def __init__(self, title: str, rule: StandingRule, rows: Sequence[Row], guard: KeyGuard) -> None:
         said = [
             *rows,
             text_row(_("hitl.toml comes first: what it asks or denies, this doesn't allow. /rules takes it back.")),
@@ -53,7 +53,7 @@ class Always(Reading[bool]):
             toml_row(rule),
         ]
         keys_said = _("{reading.yes} Write the rule · {always.no} or {reading.close} no, nothing is written")
-        super().__init__(title, said, keys_said, arming)
+        super().__init__(title, said, keys_said, guard)
 
     def confirmed(self) -> None:
         self.dismiss(True)
@@ -81,7 +81,7 @@ class Changing(Filling):
         return [toml_row(made)]
 
 
-async def allow_always(app: ConsoleApp, link: Link, question: Question, arming: Arming) -> CommandResult | None:
+async def allow_always(app: ConsoleApp, link: Link, question: Question, guard: KeyGuard) -> CommandResult | None:
     """Show the rule that would always allow exactly what a question asks, and write it when that is confirmed.
 
     Returns:
@@ -106,14 +106,16 @@ async def allow_always(app: ConsoleApp, link: Link, question: Question, arming: 
     else:
         rows.append(text_row(_("This question is answered by it at once."), "bold $text-warning"))
     async with told_when_gone(app, link, question):
-        confirmed = await app.push_screen_wait(Always(_("Always allow"), rule, rows, arming))
+        confirmed = await app.push_screen_wait(Always(_("Always allow"), rule, rows, guard))
     if not confirmed:
         app.say(_("Nothing was written."))
         return None
     return await link.handler.handle(f"{command} --digest {question.digest}")
 
 
-async def change_rule(app: ConsoleApp, link: Link, rule: StandingRule, arming: Arming, by: str) -> CommandResult | None:
+async def change_rule(
+    app: ConsoleApp, link: Link, rule: StandingRule, guard: KeyGuard, by: str
+) -> CommandResult | None:
     """Let a person change a rule in a form, show what comes of it, and write that when it is confirmed.
 
     Returns:
@@ -125,7 +127,7 @@ async def change_rule(app: ConsoleApp, link: Link, rule: StandingRule, arming: A
     kept = set(fresh.to_toml().splitlines())
     gone = "\n".join(line for line in rule.to_toml().splitlines() if line not in kept)
     rows = [text_row(_("It was:"), "$text-muted"), Row("", Content(safe_text(gone)), exact=True), text_row("")]
-    if not await app.push_screen_wait(Always(_("Change a rule"), fresh, rows, arming)):
+    if not await app.push_screen_wait(Always(_("Change a rule"), fresh, rows, guard)):
         app.say(_("Nothing was written."))
         return None
     wider = f" --input {ANY}" if rule.input and not fresh.input else ""

@@ -11,8 +11,8 @@ from textual.binding import BindingType
 from textual.content import Content
 
 from hitl_tui.console import keys
-from hitl_tui.console.arming import Arming
 from hitl_tui.console.inner import asked, detail_rows, label_of, payload_rows
+from hitl_tui.console.keyguard.guard import KeyGuard
 from hitl_tui.console.rows import Row, text_row
 from hitl_tui.console.screens.choosing import Choosing
 from hitl_tui.console.screens.dialogs import Reading
@@ -29,12 +29,12 @@ if TYPE_CHECKING:
     from hitl_tui.supervisor.snapshot import Question
 
 
-async def answer_of(app: App[Any], arming: Arming, question: Question, name: str) -> Any:
+async def answer_of(app: App[Any], guard: KeyGuard, question: Question, name: str) -> Any:
     """Return the answer that an action gives once its dialog was filled in, `NOTHING_SAID` when it was left.
 
     Args:
         app: the app.
-        arming: when keys decide.
+        guard: when keys decide.
         question: the question as it was shown.
         name: the action.
 
@@ -45,11 +45,11 @@ async def answer_of(app: App[Any], arming: Arming, question: Question, name: str
     if shape is None:
         return NOTHING_SAID
     if isinstance(shape, BatchShape) and shape.possible(name).wants.form is Form.PARTS:
-        return await _one_by_one(app, arming, shape, number_of(question.name))
-    return await _asked_for(app, arming, shape, shape.possible(name), number_of(question.name))
+        return await _one_by_one(app, guard, shape, number_of(question.name))
+    return await _asked_for(app, guard, shape, shape.possible(name), number_of(question.name))
 
 
-async def _asked_for(app: App[Any], arming: Arming, shape: Shape, action: Action, name: str) -> Any:
+async def _asked_for(app: App[Any], guard: KeyGuard, shape: Shape, action: Action, name: str) -> Any:
     wants, title = action.wants, f"{label_of(action)} · {name}"
     if wants.form is Form.NONE:
         return shape.answer(action.name)
@@ -62,7 +62,7 @@ async def _asked_for(app: App[Any], arming: Arming, shape: Shape, action: Action
         def chosen(number: str) -> Any:
             return shape.answer(action.name, options[int(number) - 1].value)
 
-        return await app.push_screen_wait(Choosing(title, content, options, chosen, arming))
+        return await app.push_screen_wait(Choosing(title, content, options, chosen, guard))
     if wants.form is Form.VALUE and isinstance(wants.present, str):
         made = _as_written(shape, action)
         return await app.push_screen_wait(Saying(title, content, made, text=wants.present, lines=True))
@@ -97,17 +97,17 @@ class Part(Reading[str | None]):
     Args:
         title: one line, safe.
         shape: the call.
-        arming: when keys decide.
+        guard: when keys decide.
         before: there is one to go back to.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [*keys.bindings(keys.PART)]
 
-    def __init__(self, title: str, shape: Shape, arming: Arming, *, before: bool) -> None:
+    def __init__(self, title: str, shape: Shape, guard: KeyGuard, *, before: bool) -> None:
         self._shape = shape
         self._before = before
         rows = [text_row(asked(shape), "bold"), text_row(""), *detail_rows(shape)]
-        super().__init__(title, rows, self._key_words(), arming)
+        super().__init__(title, rows, self._key_words(), guard)
 
     def _key_words(self) -> str:
         named = {1: "{reading.yes}", **{n: f"{{part.{n}}}" for n in range(2, 6)}}
@@ -124,7 +124,7 @@ class Part(Reading[str | None]):
             self._take(number)
             return
         why = self.holds()
-        if why and not (action.name in (REJECT, IGNORE) and not self.read and self._arming.decides):
+        if why and not (action.name in (REJECT, IGNORE) and not self.read and self._guard.decides):
             self.say(why)
             return
         self._take(number)
@@ -153,19 +153,19 @@ class Gathered(Reading[str | None]):
         self.dismiss("<")
 
 
-async def _one_by_one(app: App[Any], arming: Arming, shape: BatchShape, name: str) -> Any:
+async def _one_by_one(app: App[Any], guard: KeyGuard, shape: BatchShape, name: str) -> Any:
     parts, made = shape.parts, list[Any]()
     while True:
         if len(made) == len(parts):
             title = _("Review · {name}").format(name=name)
             words = _("{reading.yes} Send exactly these {n} · {part.back} back · {reading.close} leaves, sends nothing")
             said = await app.push_screen_wait(
-                Gathered(title, _reviewed(parts, made), words.replace("{n}", str(len(made))), arming)
+                Gathered(title, _reviewed(parts, made), words.replace("{n}", str(len(made))), guard)
             )
         else:
             part = parts[len(made)]
             title = _("Call {n} of {total} · {name}").format(n=len(made) + 1, total=len(parts), name=name)
-            said = await app.push_screen_wait(Part(title, part, arming, before=bool(made)))
+            said = await app.push_screen_wait(Part(title, part, guard, before=bool(made)))
         if said is None:
             return NOTHING_SAID
         if said == "<":
@@ -173,7 +173,7 @@ async def _one_by_one(app: App[Any], arming: Arming, shape: BatchShape, name: st
         elif len(made) == len(parts):
             return shape.gathered(made)
         else:
-            value = await _asked_for(app, arming, part, part.possible(said), f"{name} · {len(made) + 1}")
+            value = await _asked_for(app, guard, part, part.possible(said), f"{name} · {len(made) + 1}")
             if value is not NOTHING_SAID:
                 made.append(value)
 

@@ -12,8 +12,8 @@ from textual.content import Content
 from textual.widgets import Button, OptionList, Static
 
 from hitl_tui.console import keys
-from hitl_tui.console.arming import Arming
 from hitl_tui.console.inner import said_whole
+from hitl_tui.console.keyguard.guard import KeyGuard
 from hitl_tui.console.keymap import keymap_of
 from hitl_tui.console.screens.dialogs import KeyButton, Unhurried
 from hitl_tui.console.screens.form import NOTHING_SAID
@@ -36,7 +36,7 @@ class Choosing(Unhurried[Any]):
         content: what is asked; safe.
         options: what there is to choose from.
         made: makes the answer of the option of a number, from 1.
-        arming: when keys decide.
+        guard: when keys decide.
     """
 
     CSS_PATH: ClassVar[list[str | PurePath]] = ["dialogs.tcss", "answering.tcss", "../widgets/rows.tcss"]
@@ -47,13 +47,13 @@ class Choosing(Unhurried[Any]):
     DIGIT: ClassVar[str] = mark("a digit sends its option")
     ENTER: ClassVar[str] = mark("{list.choose} decides nothing: {choosing.send} sends it")
 
-    def __init__(self, title: str, content: Content, options: tuple[Option, ...], made: Made, arming: Arming) -> None:
+    def __init__(self, title: str, content: Content, options: tuple[Option, ...], made: Made, guard: KeyGuard) -> None:
         super().__init__()
         self._heading = title
         self._content = content
         self._options = options
         self._made = made
-        self._arming = arming
+        self._guard = guard
 
     def compose(self) -> ComposeResult:
         with Dialog(classes="dialog", id="choosing") as box:
@@ -72,11 +72,11 @@ class Choosing(Unhurried[Any]):
         return keymap_of(self.app).shown(f"choosing.{number}") or str(number)
 
     def on_mount(self) -> None:
-        self._arming.drawn()
+        self._guard.drawn()
         self.query_one(OptionList).highlighted = 0
 
     def _show_state(self) -> None:
-        remaining = self._arming.remaining
+        remaining = self._guard.remaining
         several = keymap_of(self.app).named(_("↑↓ choose, {choosing.send} sends"))
         ready = _(self.DIGIT) if len(self._options) <= _DIGITS else several
         self.below("…" if remaining > 0 else ready)
@@ -112,9 +112,9 @@ class Choosing(Unhurried[Any]):
         if len(self._options) > _DIGITS:
             return  # 1 may be the beginning of 12: a digit only shows it
         if not known:
-            self._arming.drawn()
+            self._guard.drawn()
             self._told(keymap_of(self.app).named(_("shown whole below; {choosing.send} or the same digit sends it")))
-        elif self._arming.decides:
+        elif self._guard.decides:
             self._send(number)
         else:
             self._show_state()

@@ -103,7 +103,7 @@ class Deciding:
 
         app = self._screen.hitl
         async with told_when_gone(app, link, question):
-            value = await answer_of(app, app.arming, question, answer.action)
+            value = await answer_of(app, app.guard, question, answer.action)
         if value is NOTHING_SAID:
             return
         self._taken(link, question, await link.handler.answer(question, value, answer.action))
@@ -167,7 +167,7 @@ class Deciding:
         app, workspace = self._screen.hitl, link.face.snapshot.workspace
         key = app.keymap.shown("question.6")
         items = [(q, body(q, workspace, key, [*graph_rows(link, q), *await draft_of(link, q, None)])) for q in marked]
-        dialog = Review(items, app.arming, partial(self._approve_marked, link))
+        dialog = Review(items, app.guard, partial(self._approve_marked, link))
         async with told_when_some_gone(dialog, link, marked):
             await app.push_screen_wait(dialog)
 
@@ -193,7 +193,7 @@ class Deciding:
     async def _always(self, link: Link, question: Question) -> None:
         """Show the rule that would always allow exactly this; write it when that is confirmed."""
         app = self._screen.hitl
-        result = await allow_always(app, link, question, app.arming)
+        result = await allow_always(app, link, question, app.guard)
         if result is not None:
             self._report(result)
 

@@ -15,7 +15,7 @@ from textual.events import Key, Paste
 from textual.widgets import Button, Input, Static
 
 from hitl_tui.console import keys
-from hitl_tui.console.arming import Arming, arming_of
+from hitl_tui.console.keyguard.guard import KeyGuard, guard_of
 from hitl_tui.console.keymap import Keymap, keymap_of
 from hitl_tui.console.rows import Row
 from hitl_tui.console.screens.once import Answered, Modal
@@ -61,7 +61,7 @@ class Confirm(Modal[bool]):
         title: one line.
         content: what would happen, safe text.
         yes: label of the first choice.
-        arming: when keys decide.
+        guard: when keys decide.
     """
 
     CSS_PATH: ClassVar[list[str | PurePath]] = ["dialogs.tcss", "../widgets/rows.tcss"]
@@ -69,12 +69,12 @@ class Confirm(Modal[bool]):
     AUTO_FOCUS = ""
     LEFT = False
 
-    def __init__(self, title: str, content: Content, yes: str, arming: Arming) -> None:
+    def __init__(self, title: str, content: Content, yes: str, guard: KeyGuard) -> None:
         super().__init__()
         self._heading = title
         self._content = content
         self._yes = yes
-        self._arming = arming
+        self._guard = guard
 
     def compose(self) -> ComposeResult:
         with Dialog(classes="dialog", id="confirm") as box:
@@ -89,18 +89,18 @@ class Confirm(Modal[bool]):
                     yield button
 
     def on_mount(self) -> None:
-        self._arming.drawn()
+        self._guard.drawn()
         self._show_state()
 
     def _show_state(self) -> None:
         """Say whether a key decides yet."""
-        remaining = self._arming.remaining
+        remaining = self._guard.remaining
         self.below("…" if remaining > 0 else _("ready"))
         if remaining > 0:
             self.set_timer(remaining + 0.02, self._show_state)
 
     def action_yes(self) -> None:
-        if self._arming.decides:
+        if self._guard.decides:
             self.dismiss(True)
         else:
             self._show_state()
@@ -112,13 +112,13 @@ class Confirm(Modal[bool]):
         event.stop()
         if event.button.id != "yes":
             self.dismiss(False)
-        elif self._arming.click_decides:
+        elif self._guard.click_decides:
             self.dismiss(True)
 
 
 async def confirm(app: ConsoleApp, title: str, said: str, yes: str) -> bool:
     """Ask before something that can't be taken back by a key, and return whether it is wanted; see `Confirm`."""
-    dialog: Confirm = Confirm(title, Content(said), yes, app.arming)
+    dialog: Confirm = Confirm(title, Content(said), yes, app.guard)
     return await app.push_screen_wait(dialog)
 
 
@@ -133,9 +133,9 @@ class Unhurried(Modal[Answered], Generic[Answered]):
     """What was said when something was sent too soon."""
 
     def on_mount(self) -> None:
-        arming = arming_of(self.app)
-        self._opened = arming.now
-        arming.drawn()
+        guard = guard_of(self.app)
+        self._opened = guard.now
+        guard.drawn()
         self._say_below("…")
         self._rest_ends()
 
@@ -143,7 +143,7 @@ class Unhurried(Modal[Answered], Generic[Answered]):
         """Return whether nothing may be sent yet; then that is said, and what was typed stays."""
         if self.over:
             return True
-        if arming_of(self.app).rested_since(self._opened):
+        if guard_of(self.app).rested_since(self._opened):
             return False
         self._hurry = _("Too soon after the last key; nothing was decided")
         self._say_below(self._hurry)
@@ -154,7 +154,7 @@ class Unhurried(Modal[Answered], Generic[Answered]):
         self.below(words)
 
     def _rest_ends(self) -> None:
-        remaining = arming_of(self.app).remaining
+        remaining = guard_of(self.app).remaining
         if remaining > 0:
             self.set_timer(remaining + 0.02, self._rest_ends)
         else:
@@ -234,7 +234,7 @@ class Reading(Modal[Answered], Generic[Answered]):
         title: one line, safe.
         rows: the text.
         said: what the keys do, one line; it may name them by id, see `Keymap.named`.
-        arming: when keys decide.
+        guard: when keys decide.
     """
 
     CSS_PATH: ClassVar[list[str | PurePath]] = ["dialogs.tcss", "../widgets/rows.tcss"]
@@ -242,12 +242,12 @@ class Reading(Modal[Answered], Generic[Answered]):
     BINDINGS: ClassVar[list[BindingType]] = [*keys.bindings(keys.READING)]
     AUTO_FOCUS = "#reading-text"
 
-    def __init__(self, title: str, rows: Sequence[Row], said: str, arming: Arming) -> None:
+    def __init__(self, title: str, rows: Sequence[Row], said: str, guard: KeyGuard) -> None:
         super().__init__()
         self._heading = title
         self._text = tuple(rows)
         self._keys = said
-        self._arming = arming
+        self._guard = guard
         self._end = False
         self._told = ""
 
@@ -259,7 +259,7 @@ class Reading(Modal[Answered], Generic[Answered]):
             yield Static(self._key_line(), classes="dialog-keys", id="reading-keys")
 
     def on_mount(self) -> None:
-        self._arming.drawn()
+        self._guard.drawn()
         self.call_after_refresh(self.look)
         self._show_state()
 
@@ -277,7 +277,7 @@ class Reading(Modal[Answered], Generic[Answered]):
         self.query_one(Rows).show(self._text)
         self.query_one(ReadingText).restart()
         self.query_one("#reading-keys", Static).update(self._key_line())
-        self._arming.drawn()
+        self._guard.drawn()
         self.call_after_refresh(self.look)
         self._show_state()
 
@@ -286,12 +286,13 @@ class Reading(Modal[Answered], Generic[Answered]):
         if not self.query(ReadingText):  # it was left meanwhile
             return
         region = self.query_one(ReadingText)
-        if region.laid_out and region.at_end:
+        if region.laid_out and region.at_end and not self._end:
             self._end = True
+            self._guard.drawn()  # a key that was pressed before the end could be seen decides nothing
         self._show_state()
 
     def _show_state(self) -> None:
-        remaining = self._arming.remaining
+        remaining = self._guard.remaining
         more = keymap_of(self.app).named(_("more below: {reading.page_down}"))
         state = more if not self._end else "…" if remaining > 0 else _("ready")
         words = f"{self._told} · {state}" if self._told else state
@@ -310,7 +311,7 @@ class Reading(Modal[Answered], Generic[Answered]):
             return self.over
         if not self._end:
             return keymap_of(self.app).named(_("Read to the end first ({reading.page_down}); nothing was decided"))
-        if not self._arming.decides:
+        if not self._guard.decides:
             return _("Too soon after the last key; nothing was decided")
         return ""
 

@@ -16,9 +16,9 @@ from textual.widgets import Static
 
 from hitl_tui.commands.inputs import retold
 from hitl_tui.console import keys
-from hitl_tui.console.arming import arming_of
 from hitl_tui.console.drafts import Foresight
 from hitl_tui.console.fields import declared_fields, editable, field_text, schema_fields
+from hitl_tui.console.keyguard.guard import guard_of
 from hitl_tui.console.keymap import keymap_of, shown_keys
 from hitl_tui.console.rows import Row, labelled, text_row
 from hitl_tui.console.screens.form import PAGES, EditArea, FieldInput, Form, problem
@@ -243,7 +243,7 @@ class Edit(Form[Edited | None]):
         self.query_one("#edit-result", Rows).show([*runs(bound, task), *found, *limits(bound, self._workspace)])
         self.query_one(Shown).restart()
         self._end, self._told = False, ""
-        arming_of(self.app).drawn()
+        guard_of(self.app).drawn()
         self.call_after_refresh(self.look_for_end)
 
     def look_for_end(self) -> None:
@@ -253,18 +253,18 @@ class Edit(Form[Edited | None]):
         region = self.query_one(Shown)
         if not self._pending and not self._end and region.laid_out and region.at_end:
             self._end = True
-            arming_of(self.app).drawn()  # a key that was pressed before the end could be seen decides nothing
+            guard_of(self.app).drawn()  # a key that was pressed before the end could be seen decides nothing
         self._show_state()
 
     def _rest_ends(self) -> None:
-        remaining = arming_of(self.app).remaining
+        remaining = guard_of(self.app).remaining
         self._told = self._hurry if remaining > 0 else ""
         self._show_state()
         if remaining > 0 and self._hurry:
             self.set_timer(remaining + 0.02, self._rest_ends)
 
     def _show_state(self) -> None:
-        remaining = arming_of(self.app).remaining
+        remaining = guard_of(self.app).remaining
         more = self._named(_("more below: {reading.page_down}"))
         state = "…" if self._pending or (self._end and remaining > 0) else _("ready") if self._end else more
         self._say_below(self._told if self._told and not self._end else f"{self._told} · {state}".removeprefix(" · "))
@@ -303,8 +303,8 @@ class Edit(Form[Edited | None]):
             return _(_PENDING)
         if not self._end:
             return _(_UNREAD)
-        arming = arming_of(self.app)
-        return "" if (arming.click_decides if arming.pointer else arming.decides) else _(_SOON)
+        guard = guard_of(self.app)
+        return "" if (guard.click_decides if guard.pointer else guard.decides) else _(_SOON)
 
     def action_send(self) -> None:
         if not self.hurried():

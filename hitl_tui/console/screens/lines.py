@@ -39,9 +39,9 @@ def carry_out(app: HitlApp, parsed: Parsed) -> None:
         case "quit":
             app.run_worker(app.action_quit())
         case "new":
-            app.sessions.begin(str(values["query"]))
+            app.sessions.begin(str(values["query"]), typed=True)
         case "open":
-            app.sessions.open(str(values["session"]))
+            app.sessions.open(str(values["session"]), typed=True)
         case "sessions":
             app.sessions.seek(str(values.get("words", "")))
         case "import":

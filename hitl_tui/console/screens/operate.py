@@ -164,7 +164,7 @@ class Operator:
             screen.show_pane("plan")
         elif "rules" in data:
             app = screen.hitl
-            await list_rules(app, link, self._report, app.arming, app.options.by)
+            await list_rules(app, link, self._report, app.guard, app.options.by)
         elif result.status == "renamed":
             screen.renamed(str(data["title"]))
         elif "todo" in data and result.status == "ok":
@@ -207,7 +207,7 @@ class Operator:
         )
         title = _("Mode · now {mode}").format(mode=mode_words(link.face.snapshot.mode))
         chosen = await app.push_screen_wait(
-            Picking(title, Content(said), options, lambda number: modes[int(number) - 1], app.arming)
+            Picking(title, Content(said), options, lambda number: modes[int(number) - 1], app.guard)
         )
         return chosen if isinstance(chosen, str) else None
 

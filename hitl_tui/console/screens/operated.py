@@ -33,11 +33,13 @@ class OperatedScreen(LastingScreen):
     _asked: frozenset[str] = frozenset()
     _said_at = float("-inf")
     _problem = ""
+    decided_here = False
+    """The question has the focus since something was decided there: it keeps it while the plan goes on."""
 
     # Messages --------------------------------------------------------------------------------------------------
 
     def say(self, text: str, *, error: bool = False, passing: bool = False) -> None:
-        self._said_at = self.hitl.arming.now
+        self._said_at = self.hitl.guard.now
         super().say(text, error=error, passing=passing)
 
     def pass_by(self, snapshot: Snapshot) -> None:
@@ -49,7 +51,7 @@ class OperatedScreen(LastingScreen):
         self._problem = snapshot.problem
         if before != self._asked:
             line.pass_by()
-        if self._asked - before and not line.error and self.hitl.arming.now - self._said_at > _STALE:
+        if self._asked - before and not line.error and self.hitl.guard.now - self._said_at > _STALE:
             line.say("")
 
     # Keys ------------------------------------------------------------------------------------------------------
@@ -59,9 +61,10 @@ class OperatedScreen(LastingScreen):
         """What is typed goes to the question."""
         return isinstance(self.focused, QuestionPanel)
 
-    def counts_alone(self, key: Key) -> bool:
-        """Return whether a key is a letter that acts only when no words follow it, where the focus is."""
-        return self.question_focused and self.query_one(QuestionPanel).counts_alone(key)
+    @property
+    def takes_for_dialog(self) -> bool:
+        """The question has the focus, and keeps what is typed for a dialog that is on its way."""
+        return self.question_focused and self.query_one(QuestionPanel).takes_for_dialog
 
     def begins_words(self, key: Key) -> bool:
         """Return whether a key begins a command, at a question also words: it means nothing else where the focus is."""
@@ -79,13 +82,14 @@ class OperatedScreen(LastingScreen):
 
     def action_undo(self) -> None:
         """Take back the last decision, wherever the focus is."""
-        if self.hitl.arming.decides:
+        if self.hitl.guard.decides:
             self.operator.undo("")
         else:
             self.say(_("Too soon after the last key; nothing was taken back."), passing=True)
 
     def on_question_panel_chosen(self, event: QuestionPanel.Chosen) -> None:
         event.stop()
+        self.decided_here = self.decided_here or not event.answer.looks
         self.operator.deciding.answer(event.question, event.answer)
 
     def on_question_panel_held(self, event: QuestionPanel.Held) -> None:

@@ -10,7 +10,7 @@ from textual.binding import BindingType
 from textual.content import Content
 
 from hitl_tui.console import keys
-from hitl_tui.console.arming import Arming
+from hitl_tui.console.keyguard.guard import KeyGuard
 from hitl_tui.console.keymap import keymap_of
 from hitl_tui.console.rows import Row, labelled, text_row
 from hitl_tui.console.screens.dialogs import Reading
@@ -64,19 +64,19 @@ class Review(Reading[None]):
 
     Args:
         items: the marked questions, as they are now, each with what is to be read of it.
-        arming: when keys decide.
+        guard: when keys decide.
         approve: approves one.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [*keys.bindings(keys.REVIEW)]
 
-    def __init__(self, items: Sequence[tuple[Question, Sequence[Row]]], arming: Arming, approve: Approve) -> None:
+    def __init__(self, items: Sequence[tuple[Question, Sequence[Row]]], guard: KeyGuard, approve: Approve) -> None:
         self._questions = tuple(question for question, __ in items)
         self._bodies = {question.id: tuple(rows) for question, rows in items}
         self._approve = approve
         self._outcomes: dict[str, Outcome] = {}
         self._begun = False
-        super().__init__(self._title_words(), self._rows(), self._key_words(), arming)
+        super().__init__(self._title_words(), self._rows(), self._key_words(), guard)
 
     def _title_words(self) -> str:
         return _("Marked · {n}").format(n=len(self._questions))

@@ -15,7 +15,7 @@ from textual.widgets import DataTable, Static
 
 from hitl_tui.config.standing import StandingRule
 from hitl_tui.console import keys
-from hitl_tui.console.arming import Arming
+from hitl_tui.console.keyguard.guard import KeyGuard
 from hitl_tui.console.keymap import keymap_of
 from hitl_tui.console.screens.always import change_rule
 from hitl_tui.console.screens.dialogs import named_keys
@@ -180,7 +180,7 @@ class Rules(Modal[None]):
 
 
 async def list_rules(
-    app: ConsoleApp, link: Link, report: Callable[[CommandResult], None], arming: Arming, by: str
+    app: ConsoleApp, link: Link, report: Callable[[CommandResult], None], guard: KeyGuard, by: str
 ) -> None:
     """Show the rules; there they can be changed and taken back."""
 
@@ -194,7 +194,7 @@ async def list_rules(
         return await known()
 
     async def edit(rule: StandingRule) -> Known:
-        if (result := await change_rule(app, link, rule, arming, by)) is not None:
+        if (result := await change_rule(app, link, rule, guard, by)) is not None:
             report(result)
         return await known()
 

@@ -34,6 +34,7 @@ from hitl_tui.console.widgets.tabs import Tab
 from hitl_tui.console.words import PlanLines, ending_words, fork_first, running_rows, status_of_session
 from hitl_tui.core.safe_text import safe_text, unsafe_text
 from hitl_tui.language import _, render
+from hitl_tui.supervisor.snapshot import PLANNING, RUNNING
 
 if TYPE_CHECKING:
     from hitl_tui.commands.completion import Completion
@@ -85,6 +86,8 @@ class SessionScreen(OperatedScreen):
         self.linked = Opening()
         self.snapshot: Snapshot | None = None
         self.operator = Operator(self)
+        self._text = ""
+        """What was typed for the session that opens, before there was a prompt of its own."""
         self._back: Widget | None = None
         self._places: dict[str, tuple[str, str]] = {}
         self._called: dict[str, str] = {}
@@ -96,12 +99,16 @@ class SessionScreen(OperatedScreen):
     def compose(self) -> ComposeResult:
         yield HeaderBar(id="header")
         yield Panes(id="panes")
-        yield QuestionPanel(self.hitl.arming, id="question")
+        yield QuestionPanel(self.hitl.guard, id="question")
         yield from self.foot(_("a command (/help), or words that change the plan"))
 
     def on_mount(self) -> None:
         self._arrange()
-        self.query_one(Prompt).shown = lambda: self.query_one(QuestionPanel).noticed
+        prompt = self.query_one(Prompt)
+        prompt.shown = lambda: self.query_one(QuestionPanel).noticed
+        if self._text:
+            prompt.insert(self._text)
+            self._text = ""
         self.set_interval(1.0, self._tick)
 
     def on_screen_resume(self) -> None:
@@ -110,15 +117,25 @@ class SessionScreen(OperatedScreen):
 
     # Sessions --------------------------------------------------------------------------------------------------
 
-    def opening(self, what: str) -> Opening:
-        """Show that a session is on its way; what was typed for another one comes back with that one."""
+    def opening(self, what: str, text: str = "", *, typed: bool = False) -> Opening:
+        """Show that a session is on its way; what was typed for another one comes back with that one.
+
+        Args:
+            what: its name, safe.
+            text: what was typed for it already, on another screen.
+            typed: a line at this prompt asked for it, so that what stands there now was typed for it.
+        """
         self.linked = self.linked.begin()
         if not self.is_mounted:
+            self._text = text
             return self.linked
         prompt = self.query_one(Prompt)
         if self.link is not None:
-            self._places[self.link.face.id] = (prompt.text, self.query_one(Panes).chosen)
-            prompt.text = ""
+            draft, typed = ("", True) if typed and self.is_current else (prompt.text, False)
+            self._places[self.link.face.id] = (draft, self.query_one(Panes).chosen)
+            if not typed:
+                prompt.text = ""
+        prompt.insert(text, prompt.document.end)
         self.link, self.snapshot = None, None
         self.workers.cancel_group(self, "history")  # that session may be closed now
         header = self.query_one(HeaderBar)
@@ -240,7 +257,9 @@ class SessionScreen(OperatedScreen):
         panel = self.query_one(QuestionPanel)
         had = self.focused is panel
         self.pass_by(snapshot)
-        panel.update_questions(snapshot.questions, snapshot.workspace)
+        goes_on = snapshot.busy or bool(snapshot.running) or snapshot.status in (PLANNING, RUNNING)
+        waits = had and self.decided_here and goes_on and not self.query_one(Prompt).text
+        panel.update_questions(snapshot.questions, snapshot.workspace, waits=waits)
         self.operator.deciding.prepare(panel)
         self.show_marks()
         if had and not panel.display:
@@ -351,6 +370,11 @@ class SessionScreen(OperatedScreen):
     def on_descendant_focus(self, event: DescendantFocus) -> None:
         if event.widget is not self.focused:  # the focus went on before this came here
             return
+        panel = self.query_one(QuestionPanel)
+        if event.widget is not panel:
+            self.decided_here = False
+            if not panel.questions:
+                panel.display = False
         if pane := self.query_one(Panes).pane(event.widget):
             self.show_pane(pane)
         self._show_keys()

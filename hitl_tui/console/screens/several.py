@@ -120,7 +120,7 @@ class Several:
         app, levels = self._screen.hitl, list(Priority)
         options = tuple(Option(render(level.value), level.value) for level in levels)
         content = Content("\n".join(shown))
-        chosen = await app.push_screen_wait(Picking(title, content, options, lambda n: levels[int(n) - 1], app.arming))
+        chosen = await app.push_screen_wait(Picking(title, content, options, lambda n: levels[int(n) - 1], app.guard))
         return chosen if isinstance(chosen, Priority) else None
 
     async def _each(self, link: Link, title: str, command: str, ids: Sequence[str], said: str) -> None:

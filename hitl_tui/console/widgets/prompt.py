@@ -38,7 +38,8 @@ def typed_text(text: str) -> str:
 
 def typed_line(text: str) -> str:
     """Return the same for a field of one line: nothing of it is lost, the ends of its lines become spaces."""
-    return typed_text(text).strip("\n").replace("\n", " ")
+    typed = typed_text(text)
+    return (typed.strip("\n") or typed[:1]).replace("\n", " ")
 
 
 def common_start(texts: Sequence[str]) -> str:
@@ -151,6 +152,8 @@ class Prompt(TextArea):
         """What is pasted becomes text and is never sent by itself; more than can be used is not taken at all."""
         event.stop()
         event.prevent_default()
+        if not self.text and not event.text.strip("\r\n"):  # the end of a line of which nothing is there
+            return
         length = len(self.text) - len(self.selected_text) + len(event.text)
         lines = self.text.count("\n") - self.selected_text.count("\n") + len(event.text.splitlines())
         most = longest_of(self.text or event.text[:100])

@@ -4,22 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, cast
 
 from textual.app import ComposeResult
 from textual.binding import BindingType
+from textual.content import Content
 from textual.events import Key, Paste, Resize
 from textual.message import Message
 
 from hitl_tui.console import keys
-from hitl_tui.console.ahead import Ahead, opens
-from hitl_tui.console.arming import Arming
 from hitl_tui.console.asking import body, headline, risk_of, state_words
+from hitl_tui.console.keyguard.dialog_keys import DialogKeys, opens
+from hitl_tui.console.keyguard.guard import KeyGuard
 from hitl_tui.console.keymap import keymap_of
 from hitl_tui.console.places import Answer, answers
 from hitl_tui.console.questions import Questions
 from hitl_tui.console.reading import Picture, Reading
-from hitl_tui.console.rows import Row
+from hitl_tui.console.rows import Row, text_row
 from hitl_tui.console.taking import Hold, Press, held
 from hitl_tui.console.widgets.body import Body
 from hitl_tui.console.widgets.choices import MOST_ROWS, Actions
@@ -28,6 +29,7 @@ from hitl_tui.core.requests import Verdict
 from hitl_tui.language import _, mark
 
 if TYPE_CHECKING:
+    from hitl_tui.console.base import ConsoleApp
     from hitl_tui.supervisor.snapshot import Question
 
 _TITLE_EDGE = 4
@@ -37,6 +39,7 @@ _FRAME = 2
 _TURNS = ("question.next", "question.previous")
 _UNMARKABLE = mark("This question can't be approved, so it can't be marked.")
 _NO_TEXT = mark("A question takes no text, so nothing was pasted: {question.leave} goes to the prompt.")
+_NEXT = mark("The plan goes on, and its next question comes here. {question.leave} goes to the prompt.")
 _WHY = {
     Hold.TOO_SOON: mark("Too soon after the last key: wait half a second, then press it again; nothing was decided."),
     Hold.INCOMPLETE: mark("Its preview is still being made; nothing was decided."),
@@ -50,7 +53,7 @@ class QuestionPanel(Titled, can_focus=True):
     A new one is appended and counted; it never takes the focus nor the place of the one that is shown.
 
     Args:
-        arming: when keys decide.
+        guard: when keys decide.
         id: of the widget.
     """
 
@@ -84,17 +87,18 @@ class QuestionPanel(Titled, can_focus=True):
     class Left(Message):
         """Back to the prompt."""
 
-    def __init__(self, arming: Arming, id: str | None = None) -> None:
+    def __init__(self, guard: KeyGuard, id: str | None = None) -> None:
         super().__init__(id=id)
-        self.arming = arming
-        self._ahead = Ahead(arming)
-        self._reading = Reading(arming)
+        self.guard = guard
+        self._ahead = DialogKeys(guard)
+        self._reading = Reading(guard)
         self._all = Questions()
         self._workspace = ""
         self.noticed: frozenset[str] = frozenset()
         """Ids of the open questions that the screen showed or counted when it was drawn."""
         self._swallow_click = False
         self._room = 0
+        self._waits = False
 
     def compose(self) -> ComposeResult:
         yield Body(id="question-body")
@@ -123,8 +127,15 @@ class QuestionPanel(Titled, can_focus=True):
         """All open ones, in the order they came."""
         return self._all.listed
 
-    def update_questions(self, asked: Sequence[Question], workspace: str) -> None:
-        """Take over what is open now: what stays keeps its place, what is new comes last."""
+    def update_questions(self, asked: Sequence[Question], workspace: str, *, waits: bool = False) -> None:
+        """Take over what is open now: what stays keeps its place, what is new comes last.
+
+        Args:
+            asked: what is open.
+            workspace: where it would run.
+            waits: with nothing open, stay on the screen for what the plan asks next.
+        """
+        self._waits = waits
         ids = frozenset(q.id for q in asked)
         self._all = self._all.updated(asked)
         self._workspace = workspace
@@ -144,10 +155,13 @@ class QuestionPanel(Titled, can_focus=True):
 
     def _draw(self) -> None:
         question = self.question
-        self.display = question is not None
+        self.display = question is not None or self._waits
+        self.query_one(Actions).display = question is not None
         if question is None:
-            if self._reading.put_away():
-                self.query_one(Body).show(())  # a long plan doesn't stay in memory behind what is shown
+            if self._reading.put_away():  # a long plan doesn't stay in memory behind what is shown
+                self.query_one(Body).show([text_row(keymap_of(self.app).named(_(_NEXT)), "$text-muted")])
+                self.entitle(Content(_("QUESTION · none now")))
+                self.border_subtitle = ""
             return
         key = keymap_of(self.app).shown("question.6")
         picture = question.id, tuple(body(question, self._workspace, key, self._reading.draft(question.id)))
@@ -161,7 +175,7 @@ class QuestionPanel(Titled, can_focus=True):
 
     def uncovered(self) -> None:
         """What lay over it is gone; it is seen once the screen was drawn."""
-        self.arming.drawn()
+        self.guard.drawn()
         self._places()
         self.call_after_refresh(self._on_screen, self._reading.picture)
 
@@ -215,8 +229,8 @@ class QuestionPanel(Titled, can_focus=True):
     def watch_has_focus(self, focus: bool) -> None:
         super().watch_has_focus(focus)
         if focus:
-            self._swallow_click = self.arming.pointer
-            self.arming.drawn()
+            self._swallow_click = self.guard.pointer
+            self.guard.turned()
         self._places()
 
     def _places(self) -> None:
@@ -228,7 +242,7 @@ class QuestionPanel(Titled, can_focus=True):
             self.set_class(rows == count, f"-rows-{count}")
         self.styles.max_height = self._room or None
         self.query_one(Body).styles.max_height = max(1, self._room - _FRAME - rows) if self._room else None
-        quiet = self.arming.remaining if self.has_focus else None
+        quiet = self.guard.remaining if self.has_focus else None
         self.set_class(bool(quiet), "-unarmed")
         keymap, marks = keymap_of(self.app), len(self._all.marks)
         self.border_subtitle = state_words(question, keymap, marks, read=self.read, complete=self.complete, quiet=quiet)
@@ -248,12 +262,13 @@ class QuestionPanel(Titled, can_focus=True):
             self.focus()
             return
         self._ahead.rested = False  # that was said of a key
-        ready = self.arming.click_decides and not self._reading.unseen
+        ready = self.guard.click_decides and not self._reading.unseen
         self._choose(event.number, Press(ready, may_look=True, rested=False))
 
     def post_message(self, message: Message) -> bool:
         if isinstance(message, Key):
-            self._ahead.arrived(message)
+            name = keymap_of(self.app).at(keys.QUESTION, message.key)
+            self._ahead.arrived(message, answers=name[-1:].isdigit())
         return super().post_message(message)
 
     async def on_key(self, event: Key) -> None:
@@ -282,7 +297,7 @@ class QuestionPanel(Titled, can_focus=True):
         """Hand what was typed meanwhile to the dialog, now that it is on its way to the screen."""
         if self.screen is not self.app.screen:
             for event in self._ahead.take(keymap_of(self.app)):
-                await self.app.on_event(event)
+                await cast("ConsoleApp", self.app).hand_on(event)
 
     def answered(self) -> None:
         """An answer was given, or not: no dialog is on its way any more; what was typed for it goes with it."""
@@ -293,19 +308,19 @@ class QuestionPanel(Titled, can_focus=True):
         means = keymap_of(self.app).at(keys.QUESTION, key.key)
         return key.is_printable and not means and not self._ahead.pending
 
-    def counts_alone(self, key: Key) -> bool:
-        """Return whether a key is a letter that acts only when no words follow it; others turn the questions."""
-        name = keymap_of(self.app).at(keys.QUESTION, key.key)
-        letter = bool(key.character) and str(key.character).isalpha()
-        return letter and bool(name) and name not in _TURNS and not self._ahead.pending
+    @property
+    def takes_for_dialog(self) -> bool:
+        """A dialog is on its way: what is typed is kept for it."""
+        return self._ahead.pending
 
     def action_act(self, number: int) -> None:
         self._swallow_click = False
-        ready = self.arming.decides and not self._reading.unseen
+        ready = self.guard.decides and not self._reading.unseen
         self._choose(number, Press(ready, may_look=ready or not self._ahead.flowing, rested=self._ahead.rested))
 
     def _choose(self, number: int, press: Press) -> None:
         if (question := self.question) is None:
+            self.post_message(self.Held(_("Nothing is asked now; nothing was decided.")))
             return
         answer = answers(question)[number - 1]
         why = held(question, answer, press, read=self.read, complete=self.complete)
@@ -352,7 +367,7 @@ class QuestionPanel(Titled, can_focus=True):
             self.post_message(self.Held(_(_UNMARKABLE)))
 
     def action_review(self) -> None:
-        if self._ahead.flowing and not self.arming.decides:
+        if self._ahead.flowing and not self.guard.decides:
             self._hold(Hold.TOO_SOON)
         else:
             self._ahead.flowing = self._ahead.flowing or bool(self._all.marks)
@@ -384,7 +399,7 @@ class QuestionPanel(Titled, can_focus=True):
         self.query_one(Body).page(by)
 
     def action_undo(self) -> None:
-        if self.arming.decides:
+        if self.guard.decides:
             self.post_message(self.Wanted("undo"))
         else:
             self._hold(Hold.TOO_SOON)

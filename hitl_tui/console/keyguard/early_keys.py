@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 from textual.events import Event
 
 
-class Early:
+class EarlyKeys:
     """Keeps what was typed too early, in the order it was typed in. From the start it keeps everything.
 
     Args:

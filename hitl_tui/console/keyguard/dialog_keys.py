@@ -7,7 +7,7 @@ from collections import deque
 from textual.events import Key, Paste
 
 from hitl_tui.console import keys
-from hitl_tui.console.arming import Arming
+from hitl_tui.console.keyguard.guard import KeyGuard
 from hitl_tui.console.keymap import Keymap
 from hitl_tui.console.places import Answer
 from hitl_tui.core.shapes.model import Form
@@ -25,25 +25,30 @@ def opens(question: Question, answer: Answer) -> bool:
     return bool(answer.ask)
 
 
-class Ahead:
+class DialogKeys:
     """Follows what is typed at a question, and keeps what is typed while a dialog is on its way.
 
     Args:
-        arming: when keys decide.
+        guard: when keys decide.
     """
 
-    def __init__(self, arming: Arming) -> None:
-        self._arming = arming
-        self._arrived: deque[tuple[Key, bool, int]] = deque()
+    def __init__(self, guard: KeyGuard) -> None:
+        self._guard = guard
+        self._arrived: deque[tuple[Key, bool, int, bool]] = deque()
         self._kept: list[Typed] | None = None
         self.rested = False
         """The key that came last was pressed after the pause, and the question is as it was then."""
         self.flowing = False
         """Keys come without a pause after one that meant nothing, came too soon or opened a dialog: words, it seems."""
 
-    def arrived(self, key: Key) -> None:
-        """A key is on its way to the question: others may be pressed before it gets there."""
-        self._arrived.append((key, self._arming.decides, self._arming.pictures))
+    def arrived(self, key: Key, *, answers: bool) -> None:
+        """A key is on its way to the question: others may be pressed before it gets there.
+
+        Args:
+            key: the key.
+            answers: it chooses an answer, so that it may open a dialog.
+        """
+        self._arrived.append((key, self._guard.decides, self._guard.pictures, answers))
 
     def came(self, key: Key, *, means: bool, unseen: bool) -> bool:
         """Take over that a key got there; return whether it is kept for a dialog.
@@ -60,9 +65,9 @@ class Ahead:
 
     def _was_rested(self, key: Key) -> bool:
         while self._arrived:
-            arrived, decides, pictures = self._arrived.popleft()
+            arrived, decides, pictures, __ = self._arrived.popleft()
             if arrived is key:
-                return decides and pictures == self._arming.pictures
+                return decides and pictures == self._guard.pictures
         return False
 
     @property
@@ -73,7 +78,7 @@ class Ahead:
     @property
     def pending(self) -> bool:
         """A dialog is on its way, or a key that may open one."""
-        return self.keeping or bool(self._arrived)
+        return self.keeping or any(answers for *__, answers in self._arrived)
 
     def begin(self) -> None:
         """A dialog is on its way: keep what is typed for it."""

@@ -1,0 +1,317 @@
+"""The guard of the keyboard: which key decides, which one is text, and when (C3)."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any, Protocol
+
+from textual.events import Key, Paste
+from textual.timer import Timer
+
+from hitl_tui.core.bursts import BURST, Bursts
+
+ARM_AFTER = 0.5
+"""Seconds that a question has to stand, and a keyboard that typed to rest, before a key decides."""
+ALONE_FOR = 0.35
+"""Seconds without another character that make a digit or letter an answer."""
+
+_SOON = 0.001
+"""Seconds of the shortest timer there is."""
+
+Typed = Key | Paste
+
+
+class Kind(Enum):
+    """What a key would do where the focus is."""
+
+    TEXT = "it is typed into a text field"
+    WORD = "a character that means nothing there"
+    LOOKS = "a character that does something, and decides nothing"
+    DECIDES = "a character that may decide"
+    SENDS = "Enter in a text field"
+    COMMANDS = "a key without a character that sends"
+    COMMITS = "a key without a character that decides, so that it waits for the pause after typing"
+    OTHER = "anything else"
+
+
+class Why(Enum):
+    """Why a key did nothing."""
+
+    WORDS = "other characters came with it"
+    BURST = "it came in a burst"
+    LINES = "it came in a burst and ended a line of text"
+    FOLLOWED = "another key came right after it"
+    GONE = "what it was for is gone"
+
+
+class Keyboard(Protocol):
+    """The console, as far as what is typed is concerned."""
+
+    def kind_of(self, event: Typed) -> Kind:
+        """Return what a key would do now."""
+
+    def place(self) -> object:
+        """Return what stands for where the focus is now."""
+
+    async def as_text(self, key: Key) -> bool:
+        """Type a character that would have decided as text; return False where there is no field for it."""
+
+    async def hand_on(self, event: Typed) -> None:
+        """Hand a key on to what has the focus."""
+
+    def tell(self, why: Why) -> None:
+        """Say why a key did nothing."""
+
+    def set_timer(self, delay: float, callback: Callable[[], Awaitable[None]]) -> Timer:
+        """Call something in so many seconds."""
+
+
+_NO_CHARACTER: tuple[float, object, Key | None] = (float("-inf"), None, None)
+"""When a character came that typed no text, where, and which one when it did something by itself."""
+
+
+@dataclass(frozen=True)
+class _Held:
+    key: Key
+    kind: Kind
+    at: float
+    due: float
+    place: object
+    burst: bool = False
+
+
+class KeyGuard:
+    """Sees every key of a console, each with the time at which it was pressed, and hands it on, holds or drops it.
+
+    The rules, all of them:
+
+    - A question, or a dialog that decides, arms half a second after it was drawn, changed, or read to its end. A key
+      that was pressed before then is dropped (`decides`).
+    - After a key that typed text it takes half a second until another decides. A digit or letter that comes sooner is
+      held until then. Keys that go to the question (Ctrl+G, F2, arrows) type nothing.
+    - A digit or letter decides only alone: it is held for a third of a second. With another character after it, or
+      one just before it, both are text: in a session the prompt's, in a dialog without a field nobody's. With any
+      other key after it, it is dropped.
+    - Keys less than 30 ms apart are one burst. Nothing in it sends or decides: Enter is the end of a line of text
+      there, and what has no text is dropped. Enter is held 30 ms to see whether it begins one. Three or more keys of
+      a burst last until a tenth of a second was quiet, as when a slow link delivers a paste in pieces.
+    - One exception: Enter together with a single Hangul syllable is a person's, for an input method commits what is
+      being composed when Enter is pressed.
+    - A key that was held acts only where it was pressed: the same screen, the same focus.
+    - Text is never lost: what is held and turns out to be text is typed, in its order.
+
+    All times are those of the key events, told by `clock`: a console that was busy judges a key by when it came.
+
+    Args:
+        keyboard: the console.
+        clock: monotonic seconds.
+    """
+
+    def __init__(self, keyboard: Keyboard, clock: Callable[[], float]) -> None:
+        self._keyboard = keyboard
+        self._clock = clock
+        self._drawn = clock()
+        self._typed = float("-inf")
+        self._before = float("-inf")
+        self._last = float("-inf")
+        self._acting = float("-inf")
+        self._clicked = float("-inf")
+        self._turned = float("-inf")
+        self._rest = (float("-inf"), float("-inf"))
+        self._held: _Held | None = None
+        self._timer: Timer | None = None
+        self._bursts = Bursts()
+        self._previous = ""
+        self._character = _NO_CHARACTER
+        self.pictures = 0
+        """How often something was drawn anew."""
+        self.pointer = False
+        """The last input came from the mouse."""
+
+    # What is drawn -------------------------------------------------------------------------------------------------
+
+    def drawn(self) -> None:
+        """What is asked was drawn just now, anew or changed, or its end came to be seen."""
+        self._drawn = self._clock()
+        self.pictures += 1
+
+    @property
+    def now(self) -> float:
+        """Seconds by the clock that all this is measured with."""
+        return self._clock()
+
+    @property
+    def decides(self) -> bool:
+        """The key that acts now may decide: it came half a second after what it answers was drawn."""
+        return self._acting - self._drawn >= ARM_AFTER
+
+    @property
+    def click_decides(self) -> bool:
+        """The click that came last may decide: it came after the pause."""
+        at = self._clicked if self.pointer else self._clock()
+        return at - max(self._drawn, self._typed, self._turned) >= ARM_AFTER
+
+    def turned(self) -> None:
+        """The focus came to what is asked just now: the click that brought it decides nothing."""
+        self._turned = self._clock()
+
+    @property
+    def remaining(self) -> float:
+        """Seconds until a key decides; 0 when the next one does."""
+        return max(0.0, ARM_AFTER - (self._clock() - max(self._drawn, self._typed)))
+
+    def rested_since(self, opened: float) -> bool:
+        """Return whether the keyboard rested at some moment since then, which is told as `now` tells it."""
+        begun, ended = self._rest
+        if self.pointer:
+            begun, ended = max((begun, ended), (self._last, self._clicked))
+        return ended - max(begun, opened) >= ARM_AFTER
+
+    # What comes ----------------------------------------------------------------------------------------------------
+
+    @property
+    def holding(self) -> bool:
+        """A key waits for what comes after it."""
+        return self._held is not None
+
+    def click(self, late: float = 0.0) -> None:
+        """A mouse button was pressed, so many seconds ago; a key that was held is dropped."""
+        self._clicked = self._clock() - late
+        self.pointer = True
+        if self._take() is not None:
+            self._keyboard.tell(Why.FOLLOWED)
+
+    async def see(self, event: Typed) -> None:
+        """Take what was typed, and hand on what acts now."""
+        at = self._clock() - (time.monotonic() - event.time)
+        self._bursts.came(at)
+        near = self._bursts.near
+        self._before, self._last, self.pointer = self._last, max(self._last, at), False
+        if self._last - self._before >= ARM_AFTER:
+            self._rest = (self._before, self._last)
+        await self._meet(event, at, near)
+        before, self._previous = self._previous, (event.character or "") if isinstance(event, Key) else ""
+        kind = self._keyboard.kind_of(event)
+        place = self._keyboard.place()
+        if isinstance(event, Paste) or kind is Kind.TEXT:
+            self._typed = max(self._typed, at)
+            await self._keyboard.hand_on(event)
+        elif kind is Kind.WORD:
+            await self._words_begin(event, at, place)
+        elif kind is Kind.SENDS:
+            if self._bursts.breaks_line(before):
+                await self._break_line(event)
+            else:
+                self._hold(_Held(event, kind, at, at + BURST, place))
+        elif kind in (Kind.COMMANDS, Kind.COMMITS):
+            pause = self._typed + ARM_AFTER if kind is Kind.COMMITS else at
+            self._hold(_Held(event, kind, at, max(at + BURST, pause), place, self._bursts.lasts))
+        elif kind is Kind.DECIDES:
+            await self._character_that_decides(event, at, place, near)
+        elif near and event.key == "tab":
+            await self._keyboard.hand_on(_at_time(Paste("\t"), event))
+        else:
+            if event.is_printable:
+                self._character = (at, place, event if kind is Kind.LOOKS else None)
+                self._acting = float("-inf")  # nothing that wasn't held decides
+            await self._keyboard.hand_on(event)
+
+    async def _break_line(self, enter: Key) -> None:
+        self._typed = max(self._typed, self._last)
+        self._keyboard.tell(Why.LINES)
+        await self._keyboard.hand_on(_at_time(Paste("\n"), enter))
+
+    async def _character_that_decides(self, event: Key, at: float, place: object, near: bool) -> None:
+        since, where, __ = self._character
+        if at - since < ALONE_FOR and where == place:
+            await self._words_begin(event, at, place)
+            self._keyboard.tell(Why.WORDS)
+        else:
+            self._character = (at, place, None)
+            self._hold(_Held(event, Kind.DECIDES, at, max(at + ALONE_FOR, self._typed + ARM_AFTER), place, near))
+
+    async def _words_begin(self, event: Key, at: float, place: object) -> None:
+        """Type a character as text, after the one just before it that did something by itself."""
+        since, where, first = self._character
+        self._character = (at, place, None)
+        self._typed = at
+        if first is not None and at - since < ALONE_FOR and where == place:
+            await self._keyboard.as_text(_again(first))
+        await self._keyboard.as_text(event)
+
+    async def _meet(self, event: Typed, at: float, near: bool) -> None:
+        """Let what is held act, or become text, or go, before another key does anything."""
+        held = self._held
+        if held is None:
+            return
+        if at >= held.due and not near:
+            await self.release()
+            return
+        self._take()
+        if held.kind is Kind.SENDS:
+            if held.place == self._keyboard.place():
+                await self._break_line(held.key)
+        elif held.kind is Kind.DECIDES and (isinstance(event, Paste) or event.is_printable):
+            self._typed = at
+            if held.place == self._keyboard.place():
+                await self._keyboard.as_text(held.key)
+            self._keyboard.tell(Why.WORDS)
+        else:
+            self._keyboard.tell(Why.BURST if near else Why.FOLLOWED)
+
+    # What is held --------------------------------------------------------------------------------------------------
+
+    def _hold(self, held: _Held) -> None:
+        self._held = held
+        self._timer = self._keyboard.set_timer(max(_SOON, held.due - self._clock()), self.release)
+
+    def _take(self) -> _Held | None:
+        held, self._held = self._held, None
+        if self._timer is not None:
+            self._timer.stop()
+            self._timer = None
+        return held
+
+    async def lapse(self) -> None:
+        """Release what is held if its time is over by the clock."""
+        if self._held is not None and self._clock() >= self._held.due:
+            await self.release()
+
+    async def release(self) -> None:
+        """Let what is held act: nothing came after it."""
+        if (held := self._take()) is None:
+            return
+        if held.burst:
+            self._keyboard.tell(Why.BURST)
+        elif held.place != self._keyboard.place():
+            if held.kind is not Kind.SENDS:  # the line stands where it was typed, or went along
+                self._keyboard.tell(Why.GONE)
+        else:
+            self.acts(held.at)
+            self._character = _NO_CHARACTER
+            await self._keyboard.hand_on(held.key)
+
+    def acts(self, at: float) -> None:
+        """A key acts that was pressed then, as `now` tells it: what it answers had to be drawn long enough before."""
+        self._acting = at
+
+
+def _again(key: Key) -> Key:
+    """Return a key as it was before it was handed on for the first time."""
+    fresh = Key(key.key, key.character)
+    fresh.time = key.time
+    return fresh
+
+
+def _at_time(fresh: Paste, event: Typed) -> Paste:
+    fresh.time = event.time
+    return fresh
+
+
+def guard_of(app: Any) -> KeyGuard:
+    """Return the guard of a console's keyboard."""
+    guard: KeyGuard = app.guard
+    return guard

@@ -1,0 +1,60 @@
+"""What the keys of the map are to the guard, and what is said of those that did nothing."""
+
+from __future__ import annotations
+
+from textual.events import Key
+
+from hitl_tui.console.keyguard.guard import Kind, Why
+from hitl_tui.console.keymap import Keymap
+from hitl_tui.language import _, mark
+
+_DECIDES = frozenset(
+    {
+        *(f"question.{name}" for name in (*range(1, 8), "undo", "review")),
+        *(f"plan.{name}" for name in ("approve", "skip", "undo", "take_back", "remove", "cancel", "priority")),
+        *(f"part.{number}" for number in range(2, 6)),
+        *(f"choosing.{number}" for number in range(1, 10)),
+        "confirm.yes",
+        "reading.yes",
+        "review.first",
+        "rules.revoke",
+        "rules.edit",
+    }
+)
+_SENDS = frozenset({"form.send", "choosing.send", "words.send", "say.send", "prompt.send"})
+_COMMITS = frozenset({"form.approve", "session.undo"})
+_DETAILS = "question.6"
+
+_TOLD = {
+    Why.WORDS: mark("Those are words, so they are in the prompt; nothing was decided."),
+    Why.BURST: mark("That came all at once, as a paste does; nothing was decided."),
+    Why.LINES: mark("That came all at once, as a paste does, so it was not sent; {prompt.send} sends it."),
+    Why.FOLLOWED: mark("Another key came right after it; nothing was decided."),
+    Why.GONE: mark("The question it was for is gone; nothing was decided."),
+}
+_NO_FIELD = mark("Those are words; nothing was decided.")
+
+
+def kind_bound(event: Key, name: str) -> Kind:
+    """Return what a key is that isn't typed into a field.
+
+    Args:
+        event: the key.
+        name: id of its binding where the focus is; empty for none.
+    """
+    if event.is_printable:
+        return Kind.DECIDES if name in _DECIDES else Kind.LOOKS if name else Kind.OTHER
+    if name in _SENDS:
+        return Kind.COMMANDS
+    return Kind.COMMITS if name in _COMMITS or (name in _DECIDES and name != _DETAILS) else Kind.OTHER
+
+
+def told(why: Why, keymap: Keymap, *, field: bool) -> str:
+    """Return why a key did nothing, in a sentence.
+
+    Args:
+        why: the reason.
+        keymap: names the keys.
+        field: what was typed went into a text field.
+    """
+    return _(_NO_FIELD) if why is Why.WORDS and not field else keymap.named(_(_TOLD[why]))
