@@ -1,7 +1,7 @@
 """The command of the drawn crash sequences: starts, acts on the world, then ends as it is told.
 
-Run as `python crash_fates.py SOCKET TODO EFFECT FATES`; the fates of its starts, in turn, are `ok`, `fail` (it has
-acted and says that it failed) and `hang` (it goes on until it is ended, or nobody is left whose child it is).
+Run as `python crash_fates.py SOCKET TODO EFFECT FATES PID`; the fates of its starts, in turn, are `ok`, `fail` (it has
+acted and says that it failed) and `hang` (it goes on until it is ended, or the process whose id is in the file PID is).
 """
 
 from __future__ import annotations
@@ -12,11 +12,12 @@ import os
 import socket
 import sys
 import time
+from pathlib import Path
 
 
 def main() -> int:
-    path, todo, effect, fates = sys.argv[1:5]
-    parent = os.getppid()
+    path, todo, effect, fates, pid_file = sys.argv[1:6]
+    owner = int(Path(pid_file).read_text(encoding="utf-8"))
     with socket.socket(socket.AF_UNIX) as world, world.makefile("r") as answers:
         world.connect(path)
 
@@ -34,10 +35,18 @@ def main() -> int:
             os.write(1, b"acted\n")
         fate = fate_of(fates.split(","), number)
         if fate == "hang":
-            while os.getppid() == parent:
+            while _is_alive(owner):
                 time.sleep(0.02)
         tell("failed" if fate == "fail" else "done")
     return 3 if fate == "fail" else 0
+
+
+def _is_alive(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    return True
 
 
 def fate_of(fates: list[str], number: int) -> str:

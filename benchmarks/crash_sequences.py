@@ -43,6 +43,8 @@ from hitl_tui.supervisor.workbench import Workbench
 from hitl_tui.teams.command.team import CommandTeam
 
 SESSION, TODO = "s1", "todo_001"
+OWNER = "driver.pid"
+"""File in a run's folder with the id of the process that has the session open."""
 TARGETS = ("command", "graph")
 FINISHED, STUCK, BROKEN = 0, 3, 4
 
@@ -162,6 +164,7 @@ def _process(script: Script, root: Path, kill_at: str, limit: int) -> int:
         os.dup2(log, 1)
         os.dup2(log, 2)
         signal.alarm(limit + 10)
+        (root / OWNER).write_text(str(os.getpid()), encoding="utf-8")
         os.environ |= {"CRASH_ROOT": str(root), "CRASH_FATES": json.dumps(script.fates)}
         code = asyncio.run(_drive(script, root, kill_at, limit))
     except BaseException:  # noqa: BLE001 - this process ends here; what it met is in its log
@@ -193,9 +196,10 @@ async def _setup(bench: Workbench, script: Script, root: Path) -> SessionSetup:
         return setup
     fates = ",".join(script.fates.get("run", []))
     program = (sys.executable, "-S", "-E", str(_HERE / "crash_fates.py"), str(World(root).socket))
+    owner = str(root / OWNER)
     commands = {
-        "pay": CommandDeclaration("pay", (*program, TODO, "run", fates)),
-        "after": CommandDeclaration("after", (*program, "todo_002", "run", "")),
+        "pay": CommandDeclaration("pay", (*program, TODO, "run", fates, owner)),
+        "after": CommandDeclaration("after", (*program, "todo_002", "run", "", owner)),
     }
     return planned(setup, {"command_team": CommandTeam(commands)}, TwoSteps())
 
