@@ -98,7 +98,7 @@ async def _drive(job: Job) -> int:
 
 async def _setup(bench: Workbench, workspace: Path) -> SessionSetup:
     if SESSION in bench.data.ids():
-        return bench.setup(SESSION)
+        return await bench.setup(SESSION)
     return await bench.create(QUERY, workspace, session_id=SESSION)
 
 

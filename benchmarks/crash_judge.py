@@ -54,7 +54,7 @@ async def _judge(root: Path) -> Verdicts:
     async with Workbench.open(root / "data", {}) as bench:
         entries = await bench.ledger.entries(SESSION, limit=100_000)
         verification = await verify(bench.ledger)
-        async with Follower.open(bench.setup(SESSION)) as follower:
+        async with Follower.open(await bench.setup(SESSION)) as follower:
             end = follower.snapshot
     damaged = [str(problem) for problem in verification.problems]
     damaged += [f"{todo} went on while an earlier process of it was alive" for todo in World(root).overlaps()]

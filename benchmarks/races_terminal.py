@@ -264,8 +264,9 @@ async def terminal(folder: Path) -> AsyncIterator[Terminal]:
     program = Program(folder / "data", workspace(folder / "work"))
     try:
         await program.until(lambda: "✓ finished" in program.screen, "the first step")
-        async with Workbench.open(folder / "data") as bench, bench.session(bench.setup("s1"), "") as face:
-            yield Terminal(program, CommandHandler(face, bench.setup("s1").planner, by=OTHER, channel="cli"), bench)
+        async with Workbench.open(folder / "data") as bench, bench.session(await bench.setup("s1"), "") as face:
+            planner = (await bench.setup("s1")).planner
+            yield Terminal(program, CommandHandler(face, planner, by=OTHER, channel="cli"), bench)
     finally:
         asyncio.get_running_loop().remove_reader(program.child.fd)
         program.child.terminate(force=True)

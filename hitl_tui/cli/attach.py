@@ -10,7 +10,7 @@ from pathlib import Path
 from hitl_tui.cli.given import Arguments
 from hitl_tui.cli.jobs import Job, Stdin, exit_code, given_text, outcome, settled, told
 from hitl_tui.cli.settings import operator_of, workspace_folder
-from hitl_tui.config.graphs import Attachment, GraphDeclaration, declared_graph, holds_password
+from hitl_tui.config.graphs import LANGGRAPH_FILE, Attachment, GraphDeclaration, declared_graph, holds_password
 from hitl_tui.config.paths import given_path
 from hitl_tui.core.errors import BadInput
 from hitl_tui.core.policy import Mode
@@ -18,17 +18,20 @@ from hitl_tui.core.safe_text import one_line
 from hitl_tui.language import render
 
 
-def attachment(given: Arguments, stdin: Stdin | None) -> Attachment:
+def attachment(given: Arguments, stdin: Stdin | None, data: Path) -> Attachment:
     """Return what a command line attaches, once the graph has been imported.
 
+    A graph that a langgraph.json names is its folder's word, so that folder has to be trusted first (T4).
+
     Raises:
+        NeedsTrust: it isn't; nothing was imported.
         BadInput: there is no such graph, it can't be loaded, or the input isn't for it; with file and line. Or its
             store can't be used.
     """
     from hitl_tui.teams.graph.team import GraphTeam
 
     workspace = workspace_folder(given.workspace)
-    declaration = _with_store(declared_graph(given.name, workspace), given)
+    declaration = _with_store(_trusted(declared_graph(given.name, workspace), data, given.trust), given)
     team = GraphTeam(declaration)
     with contextlib.redirect_stdout(sys.stderr):
         facts = team.facts
@@ -41,6 +44,25 @@ def attachment(given: Arguments, stdin: Stdin | None) -> Attachment:
     if facts.keeps:
         notes.append(f"{declaration.name} keeps its own {facts.keeps}; its threads live there, not in the session.")
     return Attachment(declaration, query, given.input is not None, tuple(notes), team.takes)
+
+
+def _trusted(declaration: GraphDeclaration, data: Path, once: str) -> GraphDeclaration:
+    """Return a graph with the variables that its folder gives it."""
+    from dataclasses import replace
+
+    from hitl_tui.policy.trust import needs_trust
+    from hitl_tui.supervisor.storage import DataFolder
+    from hitl_tui.supervisor.trust import trust_in
+
+    if not declaration.origin:
+        return declaration
+    trust = asyncio.run(trust_in(Path(declaration.origin), DataFolder(data), (once,) if once else ()))
+    if not trust.trusted:
+        raise needs_trust(declaration.name, trust.folder)
+    named = trust.declared.graphs.get(declaration.name)
+    if named is None or named.target != declaration.target:
+        raise BadInput(f"{LANGGRAPH_FILE} changed while it was read; try again.")
+    return replace(declaration, env=named.env)
 
 
 def _with_store(declaration: GraphDeclaration, given: Arguments) -> GraphDeclaration:
@@ -109,9 +131,11 @@ async def attach(job: Job, found: Attachment) -> int:
         )
     operator = operator_of(given.by, job.environ, job.data)
     checking = asyncio.create_task(findings_in(found.graph))  # its source is read while it runs
-    async with Workbench.open(job.data, job.environ) as bench:
+    async with Workbench.open(job.data, job.environ, once=job.once) as bench:
         mode = Mode(given.mode) if given.mode else None
         workspace = workspace_folder(given.workspace)
+        if job.once:
+            await bench.trust.use_once(Path(found.graph.origin or workspace), by=operator.name)
         setup = await bench.create(found.query, workspace, session_id=given.session, mode=mode, graph=found.graph)
         job.session_id = setup.info.id
         job.log.hide(setup.secrets)

@@ -148,6 +148,10 @@ def _one_shot(
         from hitl_tui.cli.policy import policy
 
         return policy(arguments, data, out)
+    if arguments.command == "trust":
+        from hitl_tui.cli.trust import trust
+
+        return asyncio.run(trust(arguments, data, out))
     if arguments.command == "audit":
         from hitl_tui.cli.audit import audit
 
@@ -190,7 +194,7 @@ def _attach(
         from hitl_tui.cli.attach import attach, attachment
 
     stdin = sys.stdin.buffer if sys.stdin is not None else None
-    found = attachment(arguments, stdin)
+    found = attachment(arguments, stdin, data)
     if not arguments.json and (_has_screen() or arguments.line):
         return _faced(arguments, data, journal, out, found)
     job = jobs.Job(arguments, data, dict(os.environ), out, err, journal, stdin)
@@ -208,13 +212,14 @@ def _faced(arguments: Arguments, data: Path, journal: LogFile, out: Output, atta
         raise BadInput(f"The workspace {workspace} {'is not a folder' if workspace.exists() else 'does not exist'}.")
     operator = operator_of(arguments.by, os.environ, data)
     by = operator.name
+    once = (arguments.trust.strip().lower(),) if arguments.trust else ()
     session, mode, query = arguments.session, arguments.mode, attached.query if attached else arguments.text
     if arguments.line or not _has_screen():
         from hitl_tui.console.apart import Apart
         from hitl_tui.repl.app import run_line_mode
         from hitl_tui.repl.options import LineOptions
 
-        line = LineOptions(data, workspace, by, session, mode, query, attached, operator)
+        line = LineOptions(data, workspace, by, session, mode, query, attached, operator, once)
         return run_line_mode(line, out.lines, journal.hide, lambda name: _again(arguments, name), Apart)
     # Imports make hundreds of thousands of objects and no garbage; the console collects again once they are done.
     gc.disable()
@@ -225,7 +230,9 @@ def _faced(arguments: Arguments, data: Path, journal: LogFile, out: Output, atta
 
     with out.alone(journal.path):
         named = workspace if arguments.workspace is not None else None
-        return run_console(ConsoleOptions(data, named, session, mode, by, query, attached, journal.hide, operator))
+        return run_console(
+            ConsoleOptions(data, named, session, mode, by, query, attached, journal.hide, operator, once)
+        )
 
 
 def _again(arguments: Arguments, session: str) -> str:

@@ -52,6 +52,9 @@ class Arguments(NamedTuple):
         lang: `en` or `ko`, given with `--lang`; empty for what the environment says.
         host, port: where `web` listens; None when no port was given.
         no_open: open no browser, of `web`.
+        trust: digest of a workspace that is trusted for this call, given with `--trust`; empty for none.
+        show, revoke, listed: what `trust` is to do instead of trusting.
+        digest: what `trust` trusts; empty where a person is asked.
         help: text to print instead of doing anything; empty for none.
         approver: who decides, by a token that is asked for, of `do`; empty for the account.
         account, level: of `approver add`.
@@ -92,6 +95,11 @@ class Arguments(NamedTuple):
     host: str = ""
     port: int | None = None
     no_open: bool = False
+    trust: str = ""
+    show: bool = False
+    revoke: bool = False
+    listed: bool = False
+    digest: str = ""
     help: str = ""
     approver: str = ""
     account: str | None = None

@@ -85,6 +85,13 @@ def add_as(parser: Parser) -> None:
     )
 
 
+def add_trust(parser: Parser) -> None:
+    """Add the option that trusts a workspace for one call."""
+    parser.add_argument(
+        "--trust", metavar="D", default="", help="trust the workspace for this call: the digest from trust --show"
+    )
+
+
 def add_json(parser: Parser) -> None:
     """Let a document be asked for."""
     parser.add_argument("--json", action="store_true", help="print exactly one JSON document, nothing else")

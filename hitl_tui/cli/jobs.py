@@ -72,6 +72,11 @@ class Job:
     stdin: Stdin | None
     session_id: str = ""
 
+    @property
+    def once(self) -> tuple[str, ...]:
+        """The digest of a workspace that is trusted for this call, if one was given."""
+        return (self.arguments.trust.strip().lower(),) if self.arguments.trust else ()
+
     def give(self, command: str) -> str:
         """Return what a person types in a shell to give a chat command to this session."""
         place = f" --data {shlex.quote(self.arguments.data)}" if self.arguments.data else ""
@@ -81,7 +86,7 @@ class Job:
 @asynccontextmanager
 async def looking(job: Job) -> AsyncIterator[Workbench]:
     """Open the data folder for what also works where this account can't write, and say so there."""
-    async with Workbench.open(job.data, job.environ) as bench:
+    async with Workbench.open(job.data, job.environ, once=job.once) as bench:
         if bench.data.note and not job.arguments.json:
             job.err.lines([shown(render(bench.data.note))])
         yield bench
@@ -91,9 +96,10 @@ async def run(job: Job) -> int:
     """Begin a session; go until something must be decided or it is finished."""
     given = job.arguments
     query = given_text(given.text, job.stdin)
-    operator_of(given.by, job.environ, job.data)
+    by = operator_of(given.by, job.environ, job.data).name
     workspace = workspace_folder(given.workspace)
-    async with Workbench.open(job.data, job.environ) as bench:
+    async with Workbench.open(job.data, job.environ, once=job.once) as bench:
+        await bench.trust.use_once(workspace, by=by)
         mode = Mode(given.mode) if given.mode else None
         setup = await bench.create(query, workspace, session_id=given.session, mode=mode)
         job.session_id = setup.info.id
@@ -133,7 +139,12 @@ async def do(job: Job) -> int:
     acting = acting_of(job)
     looks = is_command(line) and not _changes(line)
     async with looking(job) as bench:
-        setup = bench.setup(given.session)
+        if job.once:
+            await bench.trust.use_once(
+                Path(bench.data.session(given.session).info().workspace),
+                by=operator_of(given.by, job.environ, job.data).name,
+            )
+        setup = await bench.setup(given.session)
         job.session_id = setup.info.id
         job.log.hide(setup.secrets)
         async with bench.session(setup) as session:
@@ -166,7 +177,7 @@ def _report(job: Job, result: CommandResult, snapshot: Snapshot, *, looks: bool)
 async def show(job: Job) -> int:
     """Show where a session stands; nothing is opened or run."""
     async with looking(job) as bench:
-        setup = bench.setup(job.arguments.session)
+        setup = await bench.setup(job.arguments.session)
         job.session_id = setup.info.id
         owned = setup.folder.is_owned()
         async with Follower.open(setup) as follower:

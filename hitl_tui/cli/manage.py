@@ -70,7 +70,7 @@ async def export(job: Job) -> int:
 async def _exported(bench: Workbench, session_id: str, target: Path) -> Path:
     if not is_for_reading(target):
         return await bench.export(session_id, target)
-    async with Follower.open(bench.setup(session_id)) as follower:
+    async with Follower.open(await bench.setup(session_id)) as follower:
         return await export_for_reading(follower, target)
 
 

@@ -34,6 +34,7 @@ TAKES: Mapping[str, int] = MappingProxyType(
         "audit": 2,
         "lint": 1,
         "starter": 1,
+        "trust": 1,
         "sessions": 0,
         "prune": 0,
         "web": 0,

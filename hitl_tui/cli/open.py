@@ -239,7 +239,7 @@ def open_store(arguments: Arguments, data: Path, out: Output, *, screen: bool) -
     check(arguments)
     shown = screen and not arguments.json and not arguments.checkpoint
     if arguments.graph:
-        _check_graph(arguments)
+        _check_graph(arguments, data)
         if not shown:
             return asyncio.run(_forked(arguments, data, arguments.thread, arguments.checkpoint))
     if not shown:
@@ -254,11 +254,11 @@ def open_store(arguments: Arguments, data: Path, out: Output, *, screen: bool) -
     return left if isinstance(left, int) else asyncio.run(_forked(arguments, data, *left))
 
 
-def _check_graph(arguments: Arguments) -> None:
+def _check_graph(arguments: Arguments, data: Path) -> None:
     """Load the graph once before anything is copied for it. Raises as `attach` does."""
     from hitl_tui.cli.attach import attachment
 
-    attachment(arguments._replace(name=arguments.graph, thread="", input=None), None)
+    attachment(arguments._replace(name=arguments.graph, thread="", input=None), None, data)
 
 
 async def _forked(arguments: Arguments, data: Path, thread: str, checkpoint: str) -> Arguments:

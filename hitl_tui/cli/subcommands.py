@@ -7,7 +7,7 @@ from types import MappingProxyType
 
 from hitl_tui import __version__
 from hitl_tui.cli.given import CONSOLE
-from hitl_tui.cli.grammar import Parser, add_as, add_beginning, add_json, count, parser_of, port
+from hitl_tui.cli.grammar import Parser, add_as, add_beginning, add_json, add_trust, count, parser_of, port
 from hitl_tui.language import in_parts
 
 DEFAULT_AGE = "30d"
@@ -16,7 +16,7 @@ TAKE_VALUES = frozenset(
     {"--workspace", "--session", "--data", "--mode", "--as", "--lang", "--anchor", "--search", "--at", "--title"}
     | {"--older-than", "--keep", "--port", "--host"}
     | {"--approver", "--account", "--level"}
-    | {"--input", "--saver"}
+    | {"--input", "--saver", "--trust", "--digest"}
     | {"--thread", "--checkpoint", "--against", "--before", "--ns", "--graph", "--limit", "--skip"}
 )
 """Options that are followed by a value, of all subcommands: one of them may stand before the subcommand's name."""
@@ -36,6 +36,7 @@ commands:
   hitl-tui import FILE           make a session of such a file
   hitl-tui delete SESSION        remove a session; the record of its decisions stays
   hitl-tui prune                 remove old finished sessions
+  hitl-tui trust [DIR]           show what a folder's settings want to run, and trust it
   hitl-tui starter [NAME]        list the examples to begin with, or make the folder of one
   hitl-tui attach GRAPH          run any LangGraph graph under supervision: agent.py:graph, module:attribute
   hitl-tui open DATABASE         look into any LangGraph checkpoint store, SQLite or PostgreSQL; read-only
@@ -57,7 +58,8 @@ environment:
 
 def _console() -> Parser:
     usage = (
-        "hitl-tui [--workspace DIR] [--session ID] [--data DIR] [--mode step|plan|risk] [--as NAME] [--line] [QUESTION]"
+        "hitl-tui [--workspace DIR] [--session ID] [--data DIR] [--mode step|plan|risk] [--trust D] [--as NAME]\n"
+        "                [--line] [QUESTION]"
     )
     parser = parser_of("", usage, in_parts(_MAIN), _CODES)
     parser.add_argument("words", nargs="*", metavar="QUESTION", help="begin a session with it at once")
@@ -67,12 +69,14 @@ def _console() -> Parser:
     parser.add_argument(
         "--version", action="version", version=f"hitl-tui {__version__}", help="show the version and leave"
     )
+    add_trust(parser)
     return parser
 
 
 def _run() -> Parser:
     usage = (
-        "hitl-tui run QUERY [--session ID] [--workspace DIR] [--mode step|plan|risk] [--data DIR] [--as NAME] [--json]"
+        "hitl-tui run QUERY [--session ID] [--workspace DIR] [--mode step|plan|risk] [--trust D] [--data DIR]\n"
+        "                    [--as NAME] [--json]"
     )
     parser = parser_of(
         "run", usage, "Begin a session and go until something must be decided or it is finished.", _CODES
@@ -83,11 +87,12 @@ def _run() -> Parser:
     parser.add_argument("--session", metavar="ID", default="", help="id of the new session (s1, s2, …)")
     add_beginning(parser)
     add_json(parser)
+    add_trust(parser)
     return parser
 
 
 def _do() -> Parser:
-    usage = "hitl-tui do SESSION COMMAND [--data DIR] [--as NAME | --approver NAME] [--json]"
+    usage = "hitl-tui do SESSION COMMAND [--trust D] [--data DIR] [--as NAME | --approver NAME] [--json]"
     parser = parser_of(
         "do",
         usage,
@@ -107,6 +112,7 @@ def _do() -> Parser:
         help="decide as this approver: their token is asked for at the terminal",
     )
     add_json(parser)
+    add_trust(parser)
     return parser
 
 
@@ -234,6 +240,28 @@ def _prune() -> Parser:
     return parser
 
 
+def _trust() -> Parser:
+    parser = parser_of(
+        "trust",
+        "hitl-tui trust [DIR] [--show | --digest D | --revoke | --list] [--data DIR] [--as NAME] [--json]",
+        "Show what a folder's hitl.toml and langgraph.json want to run, and trust it. Until then only search,\n"
+        "analysis and documents work there, every step asks, and rules that ask or deny are obeyed. Trust ends with\n"
+        "any change of these files. Without a terminal the digest that --show --json prints has to be given.",
+        "with --show --json:\n"
+        '  {"status", "message", "workspace", "digest", "trusted", "changed", "by", "at", "files",\n'
+        '  "wants": [{"kind", "name", "text", "risk", "file"}]}\n\n' + _ENDS,
+    )
+    parser.add_argument("workspace", metavar="DIR", nargs="?", help="the folder (the current one)")
+    what = parser.add_mutually_exclusive_group()
+    what.add_argument("--show", action="store_true", help="only show what it wants, and the digest")
+    what.add_argument("--digest", metavar="D", default="", help="trust it if it is still what this digest stands for")
+    what.add_argument("--revoke", action="store_true", help="take the trust in it back")
+    what.add_argument("--list", dest="listed", action="store_true", help="list the folders that are trusted")
+    add_as(parser)
+    add_json(parser)
+    return parser
+
+
 def _starter() -> Parser:
     parser = _managing(
         "starter",
@@ -296,7 +324,7 @@ def _open() -> Parser:
 def _attach() -> Parser:
     usage = (
         "hitl-tui attach GRAPH [--input JSON|TEXT|@FILE] [--workspace DIR] [--session ID] [--saver URI --thread T]\n"
-        "       [--mode step|plan|risk] [--data DIR] [--as NAME] [--line | --json]"
+        "       [--mode step|plan|risk] [--trust D] [--data DIR] [--as NAME] [--line | --json]"
     )
     parser = parser_of(
         "attach",
@@ -322,13 +350,14 @@ def _attach() -> Parser:
     add_beginning(parser)
     parser.add_argument("--line", action="store_true", help="line mode: plain lines, for any terminal or a pipe")
     add_json(parser)
+    add_trust(parser)
     return parser
 
 
 def _web() -> Parser:
     usage = (
         "hitl-tui web [--port N] [--host 127.0.0.1] [--workspace DIR] [--data DIR] [--mode step|plan|risk]\n"
-        "                    [--as NAME] [--no-open]"
+        "                    [--trust D] [--as NAME] [--no-open]"
     )
     parser = parser_of(
         "web",
@@ -341,6 +370,7 @@ def _web() -> Parser:
     parser.add_argument("--host", metavar="ADDRESS", default="127.0.0.1", help="a loopback address (127.0.0.1)")
     add_beginning(parser)
     parser.add_argument("--no-open", action="store_true", help="print the address, open no browser")
+    add_trust(parser)
     return parser
 
 
@@ -415,6 +445,7 @@ PARSERS: Mapping[str, Callable[[], Parser]] = MappingProxyType(
         "import": _import,
         "delete": _delete,
         "prune": _prune,
+        "trust": _trust,
         "starter": _starter,
         "attach": _attach,
         "open": _open,

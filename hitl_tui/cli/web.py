@@ -69,9 +69,10 @@ def console_command(arguments: Arguments, data: Path) -> tuple[str, ...]:
     name = claimed(arguments.by, os.environ)
     by = (f"--as={name}",) if name else ()
     mode = ("--mode", arguments.mode) if arguments.mode else ()
+    once = (f"--trust={arguments.trust}",) if arguments.trust else ()
     # -P: a file in the current folder is never taken for a module.
     own = (sys.executable, "-P", "-m", "hitl_tui")
-    return (*own, f"--data={data}", f"--workspace={workspace}", *by, *mode)
+    return (*own, f"--data={data}", f"--workspace={workspace}", *by, *mode, *once)
 
 
 def _announcing(

@@ -38,6 +38,7 @@ class GraphDeclaration:
         env: environment variables it needs, by name; those that are set already win.
         saver: where its own threads live: a SQLite path or a PostgreSQL URI; empty for the session's file.
         thread: the thread in that store to go on with; empty for one of its own.
+        origin: absolute path of the folder whose langgraph.json names it; empty where a person or hitl.toml does.
     """
 
     name: str
@@ -52,6 +53,7 @@ class GraphDeclaration:
     env: Mapping[str, str] = field(default_factory=dict)
     saver: str = ""
     thread: str = ""
+    origin: str = ""
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as JSON, without what environment variables hold: those are read anew."""
@@ -109,21 +111,33 @@ def team_name(text: str) -> str:
 
 
 def langgraph_file(path: Path) -> tuple[GraphDeclaration, ...]:
-    """Return the graphs that a langgraph.json names.
-
-    Args:
-        path: the file; targets in it start from its folder.
+    """Return the graphs that a langgraph.json declares, without the variables of a file that it names.
 
     Raises:
         ConfigError: it can't be read, or isn't what such a file looks like.
     """
-    name = one_line(path.name, 100)
     try:
         with path.open("rb") as file:
             content = file.read(LARGEST + 1)
-        data = json.loads(content) if len(content) <= LARGEST else None
     except OSError as error:
-        raise ConfigError(f"{name} can't be read: {error.strerror}.") from error
+        raise ConfigError(f"{one_line(path.name, 100)} can't be read: {error.strerror}.") from error
+    return parse_langgraph(content, path.parent.resolve() / path.name, None)
+
+
+def parse_langgraph(content: bytes, path: Path, env: bytes | None) -> tuple[GraphDeclaration, ...]:
+    """Return the graphs that the bytes of a langgraph.json declare.
+
+    Args:
+        content: the bytes.
+        path: where they are from, absolute; relative targets start from its folder, wherever a link of that name leads.
+        env: content of the file of variables that it names; None where there is none.
+
+    Raises:
+        ConfigError: they aren't what such a file looks like.
+    """
+    name = one_line(path.name, 100)
+    try:
+        data = json.loads(content) if len(content) <= LARGEST else None
     except json.JSONDecodeError as error:
         raise ConfigError(f"{name} line {error.lineno}: this is not JSON ({error.msg}).") from error
     except (ValueError, RecursionError) as error:
@@ -131,10 +145,20 @@ def langgraph_file(path: Path) -> tuple[GraphDeclaration, ...]:
     graphs = data.get("graphs") if isinstance(data, dict) else None
     if not isinstance(graphs, dict) or not graphs:
         raise ConfigError(f'{name} names no graphs; expected {{"graphs": {{"agent": "./agent.py:graph"}}}}.')
-    folder = str(path.resolve().parent)
+    folder = str(path.parent)
     assert isinstance(data, dict)
-    env = _environment(data.get("env"), path)
-    return tuple(_declared(str(key), value, folder, env, name) for key, value in graphs.items())
+    variables = _environment(data.get("env"), name, env)
+    return tuple(_declared(str(key), value, folder, variables, name) for key, value in graphs.items())
+
+
+def env_file_of(content: bytes) -> str:
+    """Return the file of variables that the bytes of a langgraph.json name; empty for none."""
+    try:
+        data = json.loads(content)
+    except (ValueError, RecursionError):
+        return ""
+    named = data.get("env") if isinstance(data, dict) else None
+    return named if isinstance(named, str) and "\0" not in named else ""
 
 
 def _declared(key: str, value: Any, folder: str, env: Mapping[str, str], file: str) -> GraphDeclaration:
@@ -143,23 +167,30 @@ def _declared(key: str, value: Any, folder: str, env: Mapping[str, str], file: s
         raise ConfigError(f'{file}: the graph "{one_line(key, 60)}" needs a path such as "./agent.py:graph".')
     said = value.get("description") if isinstance(value, Mapping) else ""
     return GraphDeclaration(
-        name=team_name(key), target=target, folder=folder, description=one_line(str(said or ""), 200), env=env
+        name=team_name(key),
+        target=target,
+        folder=folder,
+        description=one_line(str(said or ""), 200),
+        env=env,
+        origin=folder,
     )
 
 
-def _environment(value: Any, path: Path) -> dict[str, str]:
+def _environment(value: Any, file: str, env: bytes | None) -> dict[str, str]:
     if value is None:
         return {}
     if isinstance(value, Mapping):
         return {str(k): str(v) for k, v in value.items()}
     if not isinstance(value, str):
-        raise ConfigError(f'{path.name}: "env" has to be the name of a file or an object.')
-    file = path.parent / value
-    if not file.is_file():
+        raise ConfigError(f'{file}: "env" has to be the name of a file or an object.')
+    if env is None:
         return {}
+    from io import StringIO
+
     from dotenv import dotenv_values
 
-    return {k: v for k, v in dotenv_values(file).items() if v is not None}
+    text = env.decode("utf-8", errors="replace")
+    return {k: v for k, v in dotenv_values(stream=StringIO(text)).items() if v is not None}
 
 
 def declared_graph(given: str, workspace: Path) -> GraphDeclaration:

@@ -1,14 +1,14 @@
-"""hitl.toml while somebody works: noticed when it changes, and read only then."""
+"""What declares a workspace while somebody works: noticed when it changes, and read only then."""
 
 from __future__ import annotations
 
-import hashlib
 import time
 from asyncio import to_thread
 from collections.abc import Callable
 from pathlib import Path
 
-from hitl_tui.config.load import FILE_NAME, content_of, parse_content
+from hitl_tui.config.load import FILE_NAME
+from hitl_tui.config.workspace_files import WorkspaceFiles, read_files, watched_paths
 from hitl_tui.core.errors import ConfigError
 
 SETTLED = 0.2
@@ -28,48 +28,55 @@ def stamp_of(path: Path) -> Stamp:
 
 
 class WatchedConfig:
-    """What hitl.toml of a workspace says now, as far as it can be read.
+    """What hitl.toml and langgraph.json of a workspace say now, as far as they can be read.
 
-    A file that can't be used, or that was there and is gone, changes nothing: `config` stays what it was, and `problem`
-    says why in one sentence.
+    A file that can't be used, or a hitl.toml that was there and is gone, changes nothing: `config` and `files` stay
+    what they were, and `problem` says why in one sentence.
 
     Args:
-        workspace: the folder it is in.
+        workspace: the folder they are in.
         clock: seconds since 1970, as files are stamped.
 
     Raises:
-        ConfigError: the file can't be read or used at the beginning.
+        ConfigError: a file can't be read or used at the beginning.
     """
 
     def __init__(self, workspace: Path, clock: Callable[[], float] = time.time) -> None:
         self.path = workspace / FILE_NAME
+        self._workspace = workspace
         self._clock = clock
-        self._stamp = stamp_of(self.path)
-        content = content_of(self.path)
-        self.config = parse_content(content)
+        self.files: WorkspaceFiles = read_files(workspace)
+        self._stamps = self._look()
+        fresh = read_files(workspace)
+        if fresh.digest != self.files.digest:  # it was written between the two: the first look reads it again
+            self._stamps = {}
+        self.config = self.files.declared()
         self.problem = ""
         self.waiting = False
         self._gone_at: float | None = None
-        self._digest = _digest(content)
 
     @property
     def digest(self) -> str:
-        """SHA-256 of the file that `config` was read from; empty where there was none."""
-        return self._digest
+        """SHA-256 of the hitl.toml that `config` was read from; empty where there was none."""
+        return self.files.digests.get(FILE_NAME, "")
 
     @property
     def current(self) -> bool:
-        """The file is exactly what was read last, and that could be used."""
-        return not self.problem and stamp_of(self.path) == self._stamp
+        """The files are exactly what was read last, and that could be used."""
+        return not self.problem and self._look() == self._stamps
+
+    def _look(self) -> dict[Path, Stamp]:
+        return {path: stamp_of(path) for path in watched_paths(self.files)}
 
     async def look(self) -> bool:
-        """Read the file if it changed; return whether it changed what `config` or `problem` say.
+        """Read the files if one changed; return whether it changed what `config`, `files` or `problem` say.
 
-        Then `waiting` says whether it is to be looked at again soon.
+        Then `waiting` says whether they are to be looked at again soon.
         """
-        seen = stamp_of(self.path)
-        self.waiting = seen != self._stamp and self._unsettled(seen)
-        if seen == self._stamp or self.waiting:
+        seen = self._look()
+        changed = [stamp for path, stamp in seen.items() if stamp != self._stamps.get(path)]
+        self.waiting = bool(changed) and any(map(self._unsettled, changed))
+        if not changed or self.waiting:
             return False
         return await to_thread(self._read, seen)
 
@@ -83,20 +90,17 @@ class WatchedConfig:
             self._gone_at = now
         return 0 <= now - self._gone_at < SETTLED
 
-    def _read(self, seen: Stamp) -> bool:
-        before = self.config, self.problem
+    def _read(self, seen: dict[Path, Stamp]) -> bool:
+        before = self.config, self.files, self.problem
         try:
-            content = content_of(self.path)
-            config, digest, problem = parse_content(content), _digest(content), ""
+            files = read_files(self._workspace)
+            config, problem = files.declared(), ""
         except ConfigError as error:
-            config, digest, problem = self.config, self._digest, error.message
-        if not digest and self._digest:
-            config, digest, problem = self.config, self._digest, f"The file {FILE_NAME} is not there any more."
-        if stamp_of(self.path) != seen:  # it was written meanwhile: the next look sees it whole
+            files, config, problem = self.files, self.config, error.message
+        if files.hitl is None and self.files.hitl is not None:
+            files, config, problem = self.files, self.config, f"The file {FILE_NAME} is not there any more."
+        if {path: stamp_of(path) for path in seen} != seen:  # written meanwhile: the next look sees it whole
             return False
-        self.config, self._digest, self.problem, self._stamp = config, digest, problem, seen
-        return (self.config, self.problem) != before
-
-
-def _digest(content: bytes | None) -> str:
-    return "" if content is None else hashlib.sha256(content).hexdigest()
+        self.config, self.files, self.problem = config, files, problem
+        self._stamps = {path: seen.get(path, ()) for path in watched_paths(files)}
+        return (self.config, self.files, self.problem) != before

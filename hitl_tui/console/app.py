@@ -49,7 +49,9 @@ class HitlApp(ConsoleApp):
     def __init__(self, options: ConsoleOptions, clock: Callable[[], float] = time.monotonic) -> None:
         super().__init__(options, clock)
         self.sessions = Sessions(self)
-        self.engine = Engine(options.data, options.by, options.hide, self.sessions.elsewhere, options.operator)
+        self.engine = Engine(
+            options.data, options.by, options.hide, self.sessions.elsewhere, options.operator, options.once
+        )
         self.workspace = (options.workspace or Path.cwd()).expanduser()
         self.starters: list[Starter] = [] if options.attached else _starters()
         self.mode = options.mode

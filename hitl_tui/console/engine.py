@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from hitl_tui.core.requests import Request
     from hitl_tui.ledger.records import Effect, Posted, RequestView
     from hitl_tui.policy.operator import Operator
+    from hitl_tui.policy.trust import WorkspaceTrust
     from hitl_tui.supervisor.activity import Activity
     from hitl_tui.supervisor.follower import Follower
     from hitl_tui.supervisor.history import CheckpointInfo
@@ -156,6 +157,7 @@ class Engine:
         hide: is told the secrets that no log may show.
         elsewhere: is told how a session looks that is open and not on the screen.
         operator: says how who decides is identified.
+        once: digests of folders that are trusted while this program runs.
     """
 
     def __init__(
@@ -165,8 +167,10 @@ class Engine:
         hide: Callable[[Mapping[str, str]], None],
         elsewhere: Callable[[str, Snapshot], None],
         operator: Operator | None = None,
+        once: Sequence[str] = (),
     ) -> None:
         self.data = data
+        self._once = tuple(once)
         self._hide = hide
         self._by = by
         self._operator = operator
@@ -197,7 +201,7 @@ class Engine:
                 # What was imported stays for good; looking through it again and again would only make keys wait.
                 gc.freeze()
                 gc.enable()
-            async with module.Workbench.open(self.data) as bench:
+            async with module.Workbench.open(self.data, once=self._once) as bench:
                 ready.set_result(bench)
                 await self._leave.wait()
         except Exception as error:
@@ -289,7 +293,19 @@ class Engine:
             HitlError: there is none, or it can't be opened.
         """
         bench = await self.bench()
-        return await self._open(bench, await asyncio.to_thread(bench.setup, session_id), "", watcher)
+        return await self._open(bench, await bench.setup(session_id), "", watcher)
+
+    async def trust(self, folder: Path) -> WorkspaceTrust:
+        """Return the trust in a folder as it is now. Raises HitlError: its files or the record can't be used."""
+        return await (await self.bench()).trust.of(folder)
+
+    async def grant(self, folder: Path, digest: str) -> WorkspaceTrust:
+        """Trust a folder as it was shown. Raises BadInput when it is something else by now; nothing was written."""
+        return await (await self.bench()).trust.grant(folder, digest, by=self._by, how="console")
+
+    async def workspace(self, session_id: str) -> Path:
+        """Return the folder that a session works in. Raises HitlError: there is no such session."""
+        return Path((await self.bench()).data.session(session_id).info().workspace)
 
     async def fork(self, session_id: str, checkpoint_id: str, title: str = "") -> SessionInfo:
         """Make a session that begins where another one stood; nothing is executed, and it isn't opened.
@@ -311,7 +327,7 @@ class Engine:
         bench = await self.bench()
         if not is_for_reading(path):
             return await bench.export(session_id, path)
-        async with Follower.open(await asyncio.to_thread(bench.setup, session_id)) as follower:
+        async with Follower.open(await bench.setup(session_id)) as follower:
             return await export_for_reading(follower, path)
 
     async def import_(self, path: Path) -> SessionInfo:

@@ -28,6 +28,7 @@ class ConsoleOptions(NamedTuple):
         attached: the graph that new sessions are for; None for the workspace's own teams.
         hide: is told the declared secrets of each session that is opened, so that no log shows them.
         operator: says how who decides is identified; None for a name that nothing proves.
+        once: digests of folders that are trusted while it runs, given with `--trust`.
     """
 
     data: Path
@@ -39,3 +40,4 @@ class ConsoleOptions(NamedTuple):
     attached: Attachment | None = None
     hide: Callable[[Mapping[str, str]], None] = _tell_nobody
     operator: Operator | None = None
+    once: tuple[str, ...] = ()

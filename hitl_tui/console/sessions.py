@@ -13,6 +13,7 @@ from hitl_tui.console.engine import Link
 from hitl_tui.console.opening import Opening
 from hitl_tui.console.screens.lasting import LastingScreen
 from hitl_tui.console.widgets.prompt import Prompt, typed_text
+from hitl_tui.core.errors import HitlError
 from hitl_tui.core.safe_text import safe_text
 from hitl_tui.language import _, render
 from hitl_tui.resources import Starter, materialise
@@ -43,6 +44,9 @@ class Sessions:
         self._stamp: tuple[int, ...] = ()
         self._shown = False
         self._listed: Inbox | None = None
+        self._seen: set[str] = set()
+        self._untrusted: set[str] = set()
+        """Digests of folders that somebody went on in without trusting them."""
         self.opened = ""
         """Id of the session that is open on its screen; empty for none."""
 
@@ -60,6 +64,41 @@ class Sessions:
         folder = await asyncio.to_thread(materialise, starter, self._app.options.data)
         await self._begin(starter.question, folder, _attached_in(starter, folder))
 
+    async def _asked_first(self, where: Path | str, opening: Coroutine[Any, Any, Link]) -> Link:
+        """Open a session once its folder was asked about; its screen is there by then, so that keys are its own.
+
+        Args:
+            where: the folder, or the id of a session that works in one.
+            opening: opens it.
+        """
+        try:
+            if isinstance(where, Path):
+                await self._ask_trust(where)
+            elif where not in self._seen:
+                await self._ask_trust(await self._app.engine.workspace(where))
+                self._seen.add(where)
+        except BaseException:
+            opening.close()
+            raise
+        return await opening
+
+    async def _ask_trust(self, folder: Path) -> None:
+        """Show once what a folder wants beyond what it may, and trust it when that is said (T4).
+
+        Raises:
+            BadInput: it changed while it was shown; nobody trusts it then.
+        """
+        app = self._app
+        trust = await app.engine.trust(folder)
+        if not trust.asks or trust.digest in self._untrusted:
+            return
+        from hitl_tui.console.screens.trusting import TrustScreen
+
+        if await app.push_screen_wait(TrustScreen(trust, app.arming)):
+            await app.engine.grant(folder, trust.digest)
+        else:
+            self._untrusted.add(trust.digest)
+
     async def _begin(
         self, query: str, workspace: Path, attached: Attachment | None = None, *, typed: bool = False
     ) -> None:
@@ -71,7 +110,7 @@ class Sessions:
             mode = Mode(app.mode) if app.mode else None
             wanted = app.options.session if attached is not None and attached is app.options.attached else ""
             begun = app.engine.begin(query, workspace, mode, app.session, attached, wanted)
-            await self._show(begun, _("new session"), typed=typed)
+            await self._show(self._asked_first(workspace, begun), _("new session"), typed=typed)
             if attached is not None and attached.given(query):
                 app.session.note(_("It runs: its input was given on the command line."))
             if app.home.is_mounted:
@@ -89,7 +128,8 @@ class Sessions:
             self._app.start(self._open(session_id, typed=typed), "open")
 
     async def _open(self, session_id: str, *, typed: bool = False) -> None:
-        await self._show(self._app.engine.open(session_id, self._app.session), session_id, typed=typed)
+        opening = self._asked_first(session_id, self._app.engine.open(session_id, self._app.session))
+        await self._show(opening, session_id, typed=typed)
 
     async def _show(self, opening: Coroutine[Any, Any, Link], what: str, *, typed: bool) -> None:
         screen, seen = self._app.session, self._app.screen
@@ -257,7 +297,15 @@ class Sessions:
         found: list[SessionSummary] = await self._app.engine.sessions()
         if self._app.home.is_mounted:
             await self._app.home.show_sessions(found, at)
+            await self._show_trust()
         await self._app.engine.prepare()
+
+    async def _show_trust(self) -> None:
+        try:
+            trust = await self._app.engine.trust(self._app.workspace)
+        except HitlError:  # a session that begins there says why it can't
+            return
+        self._app.home.show_trust(trust)
 
     def seek(self, words: str) -> None:
         """Show the first screen with the sessions that have these words."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any
 
@@ -119,6 +119,26 @@ class Rule:
         }
         return {**found, "tool": self.tool, "arguments": dict(self.arguments)} if self.tool else found
 
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Rule:
+        """Return the rule that `to_dict` gave these fields of.
+
+        Raises:
+            ValueError: they are none.
+        """
+        try:
+            return cls(
+                decision=Ruling(data["decision"]),
+                team=str(data.get("team", "")),
+                risk=str(data.get("risk", "")),
+                command=str(data.get("command", "")),
+                terms=Terms.from_dict(data),
+                tool=str(data.get("tool", "")),
+                arguments=dict(data.get("arguments") or {}),
+            )
+        except (KeyError, TypeError) as error:
+            raise ValueError("is no rule") from error
+
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
@@ -138,18 +158,34 @@ class Policy:
 
     Args:
         rules: in the order they are tried.
+        beside: another policy that holds as well: of what the two say, the stricter counts.
+        seal: what else an approval is bound to, part of the version; empty for nothing.
         version: a digest of the rules; an approval given under other rules doesn't hold.
     """
 
     rules: Sequence[Rule] = ()
+    beside: Policy | None = None
+    seal: str = ""
     version: str = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         # Part of every question's subject, so it is computed once and not for each.
-        object.__setattr__(self, "version", short_id("policy", [rule.to_dict() for rule in self.rules]))
+        more = [self.beside.version if self.beside else "", self.seal] if self.beside or self.seal else []
+        object.__setattr__(self, "version", short_id("policy", [rule.to_dict() for rule in self.rules], *more))
+
+    @property
+    def all_rules(self) -> tuple[Rule, ...]:
+        """Every rule that may count, those of the policy beside included."""
+        return (*self.rules, *(self.beside.all_rules if self.beside else ()))
 
     def judge(self, mode: Mode, team: str, risk: Risk, command: str = "") -> Judgement:
         """Return what has to happen before a TODO of this team and risk runs."""
+        own = self._judge(mode, team, risk, command)
+        if self.beside is None:
+            return own
+        return stricter(own, self.beside.judge(mode, team, risk, command))
+
+    def _judge(self, mode: Mode, team: str, risk: Risk, command: str) -> Judgement:
         for number, rule in enumerate(self.rules, start=1):
             if rule.matches(team, risk, command):
                 if rule.decision is Ruling.ALLOW and mode is Mode.STEP:
@@ -157,3 +193,33 @@ class Policy:
                 return Judgement(rule.decision, rule.terms, number)
         allowed = mode is not Mode.STEP and risk is Risk.LOW
         return Judgement(Ruling.ALLOW if allowed else Ruling.ASK, Terms(), 0)
+
+
+_STRICTNESS = (Ruling.ALLOW, Ruling.ASK, Ruling.DENY)
+
+
+def stricter(one: Judgement, other: Judgement) -> Judgement:
+    """Return the judgement that fulfils both: the harder ruling, on terms that fulfil the terms of both."""
+    first, second = sorted((one, other), key=lambda j: _STRICTNESS.index(j.ruling), reverse=True)
+    if first.ruling is not second.ruling and second.ruling is Ruling.ALLOW:
+        return first
+    return replace(first, terms=stricter_terms(first.terms, second.terms))
+
+
+def stricter_terms(one: Terms, other: Terms) -> Terms:
+    """Return terms that fulfil both.
+
+    A deadline that rejects holds; one that approves only where both say so, and then the later one.
+    """
+    rejecting = [t.deadline for t in (one, other) if t.deadline and t.on_deadline != "approve"]
+    approving = [t.deadline for t in (one, other) if t.deadline and t.on_deadline == "approve"]
+    deadline, end = (min(rejecting), "reject") if rejecting else (0.0, "reject")
+    if len(approving) == 2:
+        deadline, end = max(approving), "approve"
+    return Terms(
+        quorum=max(one.quorum, other.quorum),
+        level=max(one.level, other.level),
+        deadline=deadline,
+        on_deadline=end,
+        veto=one.veto or other.veto,
+    )

@@ -215,7 +215,7 @@ def _interrupt_question(draft: Draft, todo: SupervisorTodo, interrupt: Mapping[s
         **{key: interrupt[key] for key in ("schema", "at") if key in interrupt},
     }
     terms, policy = judge(draft, todo).terms, draft.rules.policy
-    if any(rule.tool for rule in policy.rules):
+    if any(rule.tool for rule in policy.all_rules):
         from hitl_tui.core.shapes.judging import terms_for
 
         terms = terms_for(policy, todo.agent_name, todo.risk, terms, subject["value"], subject.get("schema"))

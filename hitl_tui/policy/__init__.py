@@ -1,0 +1,1 @@
+"""What may run: trust in workspaces, and what a folder says that nobody trusts yet."""

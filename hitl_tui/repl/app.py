@@ -61,7 +61,7 @@ async def _talk(
     options: LineOptions, say: Say, hide: Hide, again: Again, apart: Callable[[Heard], Apart] | None
 ) -> int:
     async with AsyncExitStack() as stack:
-        bench = await stack.enter_async_context(Workbench.open(options.data))
+        bench = await stack.enter_async_context(Workbench.open(options.data, once=options.once))
         if not is_terminal(sys.stdin, sys.stdout) or os.environ.get("TERM", "dumb") == "dumb":
 
             def say_fitted(lines: Sequence[str]) -> None:

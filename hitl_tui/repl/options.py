@@ -24,6 +24,7 @@ class LineOptions:
         query: begins a session at once; empty for none.
         attached: the graph that new sessions are for; None for the workspace's own teams.
         operator: says how who decides is identified; None for a name that nothing proves.
+        once: digests of folders that are trusted while it runs, given with `--trust`.
     """
 
     data: Path
@@ -34,3 +35,4 @@ class LineOptions:
     query: str = ""
     attached: Attachment | None = None
     operator: Operator | None = None
+    once: tuple[str, ...] = ()

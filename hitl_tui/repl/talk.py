@@ -18,18 +18,19 @@ from hitl_tui.commands.parser import Parsed, is_command, parse
 from hitl_tui.commands.spec import help_table
 from hitl_tui.commands.starting import approve_given
 from hitl_tui.config.graphs import GraphDeclaration, graph_in
-from hitl_tui.config.load import load_config
-from hitl_tui.core.errors import BadInput, ConfigError, HitlError, OwnerGone
+from hitl_tui.core.errors import BadInput, HitlError, OwnerGone
 from hitl_tui.core.policy import Mode
 from hitl_tui.core.safe_text import mask, safe_text
 from hitl_tui.language import language, render
 from hitl_tui.planning.replies import calls_for_help
 from hitl_tui.policy.check import folder_problems
+from hitl_tui.policy.trust import untrusted_message
 from hitl_tui.repl.announce import Announcer, Say
 from hitl_tui.repl.options import LineOptions
 from hitl_tui.repl.plain import mode_words, plan_lines, result_lines, shown, standing
 from hitl_tui.repl.signs import _, clipped, ngettext, signs
 from hitl_tui.repl.source import Source
+from hitl_tui.repl.trusting import trust_lines
 from hitl_tui.repl.wrapping import Whole, is_terminal
 from hitl_tui.resources import Starter, materialise, starters
 from hitl_tui.supervisor.follower import Follower
@@ -87,6 +88,10 @@ class Talk:
         self._watching: asyncio.Task[None] | None = None
         self._refused = False
         self._secrets: dict[str, str] = {}
+        self._source: Source | None = None
+        self._kept: list[str] = []
+        self._asked: set[str] = set()
+        """Digests of folders that were asked about already."""
 
     # What the prompt shows -------------------------------------------------------------------------------------
 
@@ -134,10 +139,7 @@ class Talk:
             return complete(line, cursor, sessions=await self._sessions(line))
         wanted = line.lstrip().lower().startswith("/checkpoint")
         pages = await self._session.checkpoints(_CHECKPOINTS) if wanted else []
-        try:
-            commands = load_config(Path(self._setup.info.workspace)).commands
-        except ConfigError:
-            commands = {}
+        commands = self._setup.commands
         agents, sessions = self._setup.planner.agents, await self._sessions(line)
         return complete(line, cursor, self._session.snapshot, agents, pages, commands, sessions)
 
@@ -153,6 +155,7 @@ class Talk:
         Raises:
             HitlError: it can't begin, or the session can't go on.
         """
+        self._source = source
         try:
             await self._begin(source)
             await self._catch_up(source)
@@ -176,6 +179,8 @@ class Talk:
             return True
 
     async def _next(self, source: Source) -> str | None:
+        if self._kept:
+            return self._kept.pop(0)
         asking = asyncio.create_task(source.next(), name="next line")
         try:
             if source.waits:
@@ -215,7 +220,7 @@ class Talk:
         elif parsed.spec.name == "new":
             await self._new(str(parsed.values["query"]))
         elif parsed.spec.name == "open":
-            await self._enter(self._bench.setup(str(parsed.values["session"])), "")
+            await self._reopen(str(parsed.values["session"]))
         elif self._session is None:
             await self._without_session(parsed)
         elif early := self._announcer.too_early(parsed, self._session.snapshot):
@@ -261,8 +266,7 @@ class Talk:
         if given.query:
             await self._new(given.query, given.session)
         elif given.session:
-            setup = self._bench.setup(given.session)
-            await self._enter(setup, "")
+            await self._reopen(given.session)
         else:
             await self._home(source)
 
@@ -290,7 +294,7 @@ class Talk:
         if text.isascii() and text.isdigit() and 1 <= int(text[:3]) <= len(offered):
             await self._start(offered[int(text) - 1])
         elif text in self._bench.data.ids():
-            await self._enter(self._bench.setup(text), "")
+            await self._reopen(text)
         elif self._options.attached is None and calls_for_help(text):
             await self._without_session(parse("/help"))
         else:
@@ -311,16 +315,39 @@ class Talk:
         for usage, summary in help_table():
             self._say([signs(usage), f"    {_(summary)}"])
 
+    async def _ask_trust(self, folder: Path) -> None:
+        """Show once what a folder wants beyond what it may; where somebody reads along, trust it when that is said."""
+        trust = await self._bench.trust.of(folder)
+        if not trust.asks or trust.digest in self._asked or self._source is None:
+            return
+        self._asked.add(trust.digest)
+        if self._source.waits:
+            self._say([shown(render(untrusted_message(trust)))])
+            return
+        said = [_("Type trust to trust it; Enter goes on without.")]
+        self._say([*map(signs, trust_lines(trust)), *said])
+        line = await self._source.next()
+        if line is not None and line.strip().lower() == "trust":
+            await self._bench.trust.grant(folder, trust.digest, by=self._options.by, how="terminal")
+            self._say([_("Trusted.")])
+        elif line is not None and line.strip():  # it was meant for the session
+            self._kept.append(line)
+
     async def _new(self, query: str, session_id: str = "", graph: GraphDeclaration | None = None) -> None:
         mode = Mode(self._options.mode) if self._options.mode else None
         attached = self._options.attached
         graph = attached.graph if attached and graph is None else graph
+        await self._ask_trust(self._workspace)
         setup = await self._bench.create(query, self._workspace, session_id=session_id, mode=mode, graph=graph)
         await self._enter(setup, query)
         if attached and attached.given(query) and self._session is not None:
             await self._settle()
             self._say([_("It runs: its input was given on the command line.")])
             await approve_given(self._session, setup.planner, self._options.by, self._options.operator)
+
+    async def _reopen(self, session_id: str) -> None:
+        await self._ask_trust(Path(self._bench.data.session(session_id).info().workspace))
+        await self._enter(await self._bench.setup(session_id), "")
 
     async def _enter(self, setup: SessionSetup, query: str) -> None:
         if self._session is not None:

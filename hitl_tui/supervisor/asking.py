@@ -158,7 +158,7 @@ class OpenQuestions:
 
         async def show() -> None:
             try:
-                found = await preview(request.subject["arguments"], Path(setup.info.workspace), setup.secrets)
+                found = await self._previewed(request, preview)
             except HitlError as error:
                 found = {"error": error.message}
             except Exception as error:
@@ -171,6 +171,14 @@ class OpenQuestions:
             await self._tell(request.id)
 
         self._previews[request.id] = asyncio.create_task(show(), name=f"preview {request.id}")
+
+    async def _previewed(self, request: Request, preview: Callable[..., Awaitable[dict[str, Any] | None]]) -> Any:
+        """Return what a preview shows, or why none runs: a workspace's own code does only where it is trusted."""
+        setup = self._setup
+        await setup.law.look()
+        if why := setup.law.why_no_preview():
+            return {"error": why}
+        return await preview(request.subject["arguments"], Path(setup.info.workspace), setup.secrets)
 
     def _check(self, request: Request) -> None:
         """Say beside the question whether a graph may run what the rules find in it (I6); nobody waits for that."""

@@ -1,53 +1,63 @@
-"""What a workspace declares, and the teams and the planner that come of it (I1)."""
+"""The teams and the planner that come of what a workspace declares and of what is trusted of it (I1, T4)."""
 
 from __future__ import annotations
 
-import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hitl_tui.config.graphs import LANGGRAPH_FILE, GraphDeclaration, langgraph_file
-from hitl_tui.config.load import load_config
-from hitl_tui.config.workspace import TEAMS, WorkspaceConfig
-from hitl_tui.core.errors import ConfigError
+from hitl_tui.config.graphs import GraphDeclaration
+from hitl_tui.config.workspace import WorkspaceConfig
+from hitl_tui.policy.trust import WorkspaceTrust, needs_trust
+from hitl_tui.teams.contract import Team
 from hitl_tui.teams.registry import TeamRegistry
+from hitl_tui.teams.withheld import WithheldTeam
 
 if TYPE_CHECKING:
     from hitl_tui.planning.agent import Planner, PlanningAgent
 
-log = logging.getLogger(__name__)
 
-
-def declared(workspace: Path, config: WorkspaceConfig | None = None) -> WorkspaceConfig:
-    """Return what a workspace declares: its hitl.toml, and the graphs of a langgraph.json that is there already (I1).
+def registry_of(
+    config: WorkspaceConfig,
+    graphs: Sequence[GraphDeclaration],
+    workspace: Path,
+    withheld: Iterable[Team] = (),
+) -> TeamRegistry:
+    """Return the workspace's teams, and those of the graphs that are attached to a session.
 
     Args:
+        config: what is obeyed of the workspace.
+        graphs: attached to the session.
         workspace: the folder.
-        config: what its hitl.toml says; None to read it.
-
-    Raises:
-        ConfigError: hitl.toml can't be used.
+        withheld: what stands in the place of teams that nobody trusts.
     """
-    config = load_config(workspace) if config is None else config
-    found: tuple[GraphDeclaration, ...] = ()
-    if (workspace / LANGGRAPH_FILE).is_file():
-        try:
-            found = langgraph_file(workspace / LANGGRAPH_FILE)
-        except ConfigError as error:  # it isn't ours: what else is in the workspace works without it
-            log.warning("%s", error.message)
-    graphs = {graph.name: graph for graph in found if graph.name not in TEAMS}
-    graphs |= {name: replace(graph, folder=str(workspace)) for name, graph in config.graphs.items()}
-    commands = {name: replace(command, folder=str(workspace)) for name, command in config.commands.items()}
-    return replace(config, graphs=graphs, commands=commands)
-
-
-def registry_of(config: WorkspaceConfig, graphs: Sequence[GraphDeclaration], workspace: Path) -> TeamRegistry:
-    """Return the workspace's teams, and those of the graphs that are attached to a session."""
     attached = {graph.name: graph for graph in graphs}
     config = replace(config, graphs={**config.graphs, **attached})
-    return TeamRegistry.from_config(config, workspace=str(workspace))
+    instead = {team.name: team for team in withheld}
+    return TeamRegistry.from_config(config, workspace=str(workspace), withheld=instead)
+
+
+def withheld_teams(trust: WorkspaceTrust, attached: Iterable[str] = ()) -> list[Team]:
+    """Return what stands in the place of a workspace's declared teams while nobody trusts it; none where one does.
+
+    Args:
+        trust: the workspace as it is now.
+        attached: names of graphs that were named by the person who attached them.
+    """
+    if trust.trusted:
+        return []
+    declared, named = trust.declared, set(attached)
+    found: list[Team] = []
+    if declared.commands:
+        names = ", ".join(sorted(declared.commands))
+        about = f"Runs commands declared in hitl.toml, once the folder is trusted: {names}."
+        found.append(WithheldTeam("command_team", about, partial(needs_trust, "command_team", trust.folder)))
+    for name, graph in declared.graphs.items():
+        if name not in named:
+            found.append(WithheldTeam(name, graph.description, partial(needs_trust, name, trust.folder)))
+    return found
 
 
 def planner_of(

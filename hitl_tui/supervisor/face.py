@@ -109,7 +109,7 @@ class Desk:
         secrets: Mapping[str, str],
         now: Callable[[], str],
         before_restore: Callable[[], None] = lambda: None,
-        before_deciding: Callable[[Verdict], Awaitable[None]] | None = None,
+        before_deciding: Callable[[Verdict, Request | None], Awaitable[None]] | None = None,
     ) -> None:
         self.ledger = ledger
         self.now = now
@@ -145,10 +145,10 @@ class Desk:
             BadInput: its value or reason can't be kept, or its value holds a secret that wasn't asked with; nothing
                 was written.
         """
+        view = await self.ledger.request(decision.request_id, self.now())
         if self._before_deciding is not None:
-            await self._before_deciding(decision.verdict)
+            await self._before_deciding(decision.verdict, view.request if view is not None else None)
         if self.secrets and decision.value is not None:
-            view = await self.ledger.request(decision.request_id, self.now())
             check_masks(decision.value, view.request.subject.get("value") if view else None, self.secrets)
         reason, value = mask(decision.reason, self.secrets), mask_json(decision.value, self.secrets)
         decision = replace(decision, reason=reason, value=value)

@@ -7,6 +7,8 @@ was declared otherwise. While it can't be read nothing begins at all.
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -15,6 +17,9 @@ from hitl_tui.config.watched import WatchedConfig
 from hitl_tui.config.workspace import WorkspaceConfig
 from hitl_tui.core.board import Rules
 from hitl_tui.core.todos import SupervisorTodo
+from hitl_tui.policy.restriction import stricter_of
+from hitl_tui.policy.trust import WorkspaceTrust, needs_trust, untrusted_message
+from hitl_tui.supervisor.trust import TrustBook
 
 
 class Law(Protocol):
@@ -53,6 +58,19 @@ class Law(Protocol):
         """Return why a TODO may not begin though it was approved, one sentence; empty when it may."""
         ...
 
+    def why_withheld(self, team: str) -> str:
+        """Return why nothing of a team may be approved, one sentence that names what would help; empty when it may."""
+        ...
+
+    def why_no_preview(self) -> str:
+        """Return why no preview runs now, one sentence; empty when it may."""
+        ...
+
+    @property
+    def notice(self) -> str:
+        """What a person is told who can trust the workspace; empty when there is nothing to tell."""
+        ...
+
 
 class FixedLaw:
     """Rules that no file changes.
@@ -63,6 +81,7 @@ class FixedLaw:
 
     digest = ""
     problem = ""
+    notice = ""
     current = True
     waiting = False
 
@@ -75,22 +94,40 @@ class FixedLaw:
     def why_not(self, todo: SupervisorTodo) -> str:
         return ""
 
+    def why_withheld(self, team: str) -> str:
+        return ""
+
+    def why_no_preview(self) -> str:
+        return ""
+
 
 class FileLaw:
-    """Rules that a workspace's hitl.toml says.
+    """Rules that a workspace's files say, as far as they are trusted.
+
+    Of an untrusted folder only what restricts is obeyed. While the files are others than when the session was opened,
+    and nobody trusts them as they are, the stricter of the policy that held and the new one counts for each question.
 
     Args:
         workspace: absolute path.
+        book: says what is trusted; it was looked at a moment ago.
+        attached: names of graphs that were attached to the session by name: those need no trust in the folder.
 
     Raises:
-        ConfigError: the file can't be read or used at the beginning.
+        ConfigError: a file can't be read or used at the beginning.
     """
 
-    def __init__(self, workspace: Path) -> None:
+    def __init__(self, workspace: Path, book: TrustBook, attached: Iterable[str] = ()) -> None:
         self._file = WatchedConfig(workspace)
-        self.opened: WorkspaceConfig = self._file.config
-        """What it said when the session was opened; its teams are declared so."""
-        self.rules = _rules(self.opened)
+        self._book = book
+        self.trust: WorkspaceTrust = book.judge(self._file.files)
+        """The folder as it is now."""
+        self.opened: WorkspaceConfig = self.trust.config
+        """What was obeyed when the session was opened; its teams are declared so."""
+        self.withheld: frozenset[str] = _beyond(self.trust).difference(attached)
+        """Teams that the folder declared then and nobody trusted: they do nothing in this session as it is open."""
+        self._digest = self.trust.digest
+        self._base = self.trust.trusted_policy or self.opened.policy
+        self.rules = self._follow()
 
     @property
     def digest(self) -> str:
@@ -109,25 +146,75 @@ class FileLaw:
     def waiting(self) -> bool:
         return self._file.waiting
 
+    @property
+    def edited(self) -> bool:
+        """The files are others than those that were trusted, or that the session was opened with."""
+        return not self.trust.trusted and (self.trust.changed or self.trust.digest != self._digest)
+
+    @property
+    def notice(self) -> str:
+        """What a person is told who can trust the folder; empty when there is nothing to tell."""
+        if self.edited or self.trust.asks:
+            return untrusted_message(self.trust, edited=self.edited)
+        return ""
+
     async def look(self) -> bool:
         changed = await self._file.look()
-        if changed:
-            self.rules = _rules(self._file.config)
-        return changed
+        if await self._book.look() or changed:
+            before = self.rules, self.trust.trusted
+            self.trust = await asyncio.to_thread(self._book.judge, self._file.files)
+            self.rules = self._follow()
+            return changed or before != (self.rules, self.trust.trusted)
+        return False
+
+    def _follow(self) -> Rules:
+        """Return the rules that hold for the folder as it is now."""
+        trust, now = self.trust, self.trust.declared
+        if trust.trusted:
+            self._base, self._digest = now.policy, trust.digest
+            return Rules(now.policy, now.concurrency)
+        if trust.record is None and trust.digest == self._digest:
+            return Rules(trust.config.policy, now.concurrency)
+        return Rules(stricter_of(self._base, now.policy, trust.digest), now.concurrency)
 
     def why_not(self, todo: SupervisorTodo) -> str:
-        team, name, now = todo.agent_name, todo.command, self._file.config
-        if not now.enabled(team):
+        team, name, now = todo.agent_name, todo.command, self.trust.declared
+        if not now.enabled(team) or (self.edited and self.trust.record and team in self.trust.record.disabled):
             return f"{FILE_NAME} doesn't let {team} run any more, so this step did not begin."
+        if why := self.why_withheld(team):
+            return why
         same = team != "command_team" or now.commands.get(name) == self.opened.commands.get(name)
         if same and now.graphs.get(team) == self.opened.graphs.get(team):
             return ""
         what = name if not same else team
         return f"{FILE_NAME} declares {what} otherwise since this session was opened; open it again to run it so."
 
+    def why_withheld(self, team: str) -> str:
+        if team in self.withheld:
+            if self.trust.trusted:
+                return f"{team} was not trusted when this session was opened; open it again to run it."
+            return str(needs_trust(team, self.trust.folder))
+        revoked = not self.trust.trusted and self.trust.record is None and bool(self.opened_trusted)
+        return str(needs_trust(team, self.trust.folder)) if revoked and team in self.opened_trusted else ""
 
-def _rules(config: WorkspaceConfig) -> Rules:
-    return Rules(config.policy, config.concurrency)
+    @property
+    def opened_trusted(self) -> frozenset[str]:
+        """Teams that work only because the folder was trusted when the session was opened."""
+        commands = ("command_team",) if self.opened.commands else ()
+        return frozenset((*commands, *self.opened.graphs))
+
+    def why_no_preview(self) -> str:
+        if self.trust.trusted:
+            return ""
+        return f"Not previewed: {FILE_NAME} isn't trusted as it is now. {self.trust.command}"
+
+
+def _beyond(trust: WorkspaceTrust) -> frozenset[str]:
+    """Return the teams that a folder declares and that need the trust it hasn't got."""
+    if trust.trusted:
+        return frozenset()
+    commands = ("command_team",) if trust.declared.commands else ()
+    return frozenset((*commands, *trust.declared.graphs))
 
 
 def on_record(law: Law, before: str) -> dict[str, Any]:
@@ -140,7 +227,7 @@ def on_record(law: Law, before: str) -> dict[str, Any]:
     return {
         "policy": law.rules.policy.version,
         "before": before,
-        "rules": [rule.to_dict() for rule in law.rules.policy.rules],
+        "rules": [rule.to_dict() for rule in law.rules.policy.all_rules],
         "concurrency": law.rules.concurrency,
         "file": law.digest,
     }

@@ -9,7 +9,7 @@ from hitl_tui.core.board import Control
 from hitl_tui.core.digest import digest
 from hitl_tui.core.errors import Refused
 from hitl_tui.core.events import EventKind
-from hitl_tui.core.requests import REFUSING, Verdict
+from hitl_tui.core.requests import REFUSING, Kind, Request, Verdict
 from hitl_tui.core.safe_text import mask_json
 from hitl_tui.core.todos import MAY_BEGIN, SupervisorTodo
 from hitl_tui.supervisor.activity import ActivityStream
@@ -24,6 +24,7 @@ SOON = 0.1
 """Seconds until a file that is being written is looked at again."""
 
 _HARMLESS = REFUSING | {Verdict.USE_AS_DONE}
+_OF_A_TEAM = frozenset({Kind.TODO, Kind.FAILURE, Kind.EFFECT, Kind.INTERRUPT})
 
 
 class Obedience:
@@ -39,6 +40,7 @@ class Obedience:
         self._setup = setup
         self._activity = activity
         self._desk = desk
+        self._told = ""
 
     def patience(self, longest: float) -> float:
         """Return the seconds after which to look again though nothing was said."""
@@ -49,6 +51,10 @@ class Obedience:
         law = self._setup.law
         before = law.problem
         changed = await law.look()
+        if law.notice != self._told:
+            self._told = law.notice
+            if self._told:
+                self._activity.write("", "note", self._told)
         if law.problem and law.problem != before:
             self._activity.write("", "note", law.problem)
         elif before and not law.problem:
@@ -69,7 +75,7 @@ class Obedience:
         law = self._setup.law
         rules, version = law.rules, law.rules.policy.version
         other = version != control.policy_version
-        if other or (begins and rules.policy.rules):
+        if other or (begins and rules.policy.all_rules):
             entry = on_record(law, "" if begins else control.policy_version)
             masked = mask_json(entry, self._setup.secrets)
             await self._setup.ledger.record(self._setup.info.id, POLICY, masked, self._setup.now())
@@ -77,7 +83,7 @@ class Obedience:
         risks = self._classed_otherwise(todos)
         if not (other or risks) and bound == control.concurrency and not (control.held and law.current):
             return
-        if other:
+        if other and not law.notice:
             self._activity.write("", "note", f"{FILE_NAME} changed; its policy holds for all that hasn't begun.")
         data = {"policy_version": version, "concurrency": bound, **({"risks": risks} if risks else {})}
         key = f"configured:{version}:{bound}:{control.cursor}:{control.branch}{f':{digest(risks)}' if risks else ''}"
@@ -90,13 +96,14 @@ class Obedience:
         return {todo.id: risk.value for todo, risk in known if todo.status in MAY_BEGIN and risk is not todo.risk}
 
 
-async def refuse_unlawful(law: Law, version: Callable[[], str], verdict: Verdict) -> None:
+async def refuse_unlawful(law: Law, version: Callable[[], str], verdict: Verdict, request: Request | None) -> None:
     """Refuse what would let something go on while the rules aren't known, or aren't those that it was asked under.
 
     Args:
         law: what holds.
         version: gives the version of the policy that the session's state follows.
         verdict: what somebody says.
+        request: what it is said to; None where there is no such question.
 
     Raises:
         Refused: nothing was written; the question stays, or is asked anew.
@@ -106,5 +113,7 @@ async def refuse_unlawful(law: Law, version: Callable[[], str], verdict: Verdict
     await law.look()
     if law.problem:
         raise Refused(law.problem, reason="not_allowed")
+    if request is not None and request.kind in _OF_A_TEAM and (why := law.why_withheld(request.source)):
+        raise Refused(why, reason="not_allowed")
     if law.rules.policy.version != version():
         raise Refused(f"{FILE_NAME} changed since this was asked; it is asked anew under its policy.", reason="stale")

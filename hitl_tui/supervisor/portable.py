@@ -75,7 +75,7 @@ class Origin:
 
 async def fork(bench: Workbench, session_id: str, checkpoint_id: str, title: str, by: str) -> SessionInfo:
     """See `Workbench.fork`."""
-    setup = bench.setup(session_id)  # a workspace that can't be used is said before anything is made
+    setup = await bench.setup(session_id)  # a workspace that can't be used is said before anything is made
     source, info = setup.folder, setup.info
     staging = Staging(bench.data.sessions)
     with staging.stage() as stage:
@@ -171,7 +171,7 @@ async def settle(bench: Workbench, staging: Staging, stage: Path, origin: Origin
             staging.settle(folder.path, name)
             try:
                 if origin.checkpoint_id:
-                    await _rest(bench.setup(name), by)
+                    await _rest(await bench.setup(name), by)
             except (HitlError, ValueError, TypeError, LookupError, AttributeError) as error:
                 # It is there, whole: opening it does the same.
                 log.warning("%s isn't at rest yet: %s", name, error)

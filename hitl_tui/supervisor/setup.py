@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from hitl_tui.config.commands import CommandDeclaration
 from hitl_tui.core.board import Rules
 from hitl_tui.core.policy import Mode
 from hitl_tui.ledger.contract import Ledger
@@ -36,6 +37,7 @@ class SessionSetup:
         now: the clock.
         read_only: this account can't write where it lies: it can only be followed.
         approvers: says who counts where several people or a level are demanded, now.
+        commands: the declared commands that may be used, by name.
     """
 
     info: SessionInfo
@@ -49,6 +51,7 @@ class SessionSetup:
     now: Callable[[], str] = utc_now
     read_only: bool = False
     approvers: Callable[[], Approvers] = lambda: Approvers(account_name())
+    commands: Mapping[str, CommandDeclaration] = field(default_factory=dict)
 
     @property
     def rules(self) -> Rules:

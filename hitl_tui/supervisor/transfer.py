@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 from hitl_tui import __version__
-from hitl_tui.config.load import load_config
 from hitl_tui.core.errors import BadInput, HitlError
 from hitl_tui.core.names import clip
 from hitl_tui.core.policy import Mode
@@ -107,7 +106,7 @@ async def import_(bench: Workbench, path: Path, workspace: Path | None, by: str)
         packed = await asyncio.to_thread(stack.enter_context, a.open_archive(source))
         stage = stack.enter_context(staging.stage())
         info = _info_of(packed, workspace)
-        load_config(Path(info.workspace))
+        await bench.trust.of(Path(info.workspace))
         effects = _effects_of(packed)
         _check_outcomes(packed, effects, info.id)
         stream_end = _check_stream(packed, a.LEDGER, info.id)

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from secrets import token_hex
+from typing import TYPE_CHECKING
 
 from hitl_tui.config import standing
-from hitl_tui.config.graphs import GraphDeclaration
-from hitl_tui.config.load import load_config
+from hitl_tui.config.graphs import LANGGRAPH_FILE, GraphDeclaration, langgraph_file
 from hitl_tui.config.workspace import WorkspaceConfig
+from hitl_tui.config.workspace_files import read_files
 from hitl_tui.core.errors import BadInput, ConfigError, HitlError, SessionBusy
 from hitl_tui.core.names import clip
 from hitl_tui.core.policy import Mode
@@ -21,9 +23,10 @@ from hitl_tui.core.safe_text import mask, safe_text
 from hitl_tui.ledger.contract import Ledger
 from hitl_tui.ledger.sqlite import SqliteLedger
 from hitl_tui.policy.approvers import ApproverFile
+from hitl_tui.policy.trust import WorkspaceTrust, needs_trust
 from hitl_tui.supervisor.approver_record import note_edits
 from hitl_tui.supervisor.clock import utc_now
-from hitl_tui.supervisor.declared import declared, planner_of, registry_of
+from hitl_tui.supervisor.declared import planner_of, registry_of, withheld_teams
 from hitl_tui.supervisor.deleting import copies_with, delete, tidy
 from hitl_tui.supervisor.follower import Follower
 from hitl_tui.supervisor.given import LONGEST_TITLE, check_query, check_title, check_workspace, graph_title
@@ -36,6 +39,13 @@ from hitl_tui.supervisor.setup import SessionSetup
 from hitl_tui.supervisor.staging import Staging, room_for
 from hitl_tui.supervisor.storage import DataFolder, SessionInfo, check_session_id
 from hitl_tui.supervisor.summaries import SessionSummary, summarised
+from hitl_tui.supervisor.trust import TrustBook
+from hitl_tui.teams.contract import Team
+from hitl_tui.teams.registry import TeamRegistry
+from hitl_tui.teams.withheld import WithheldTeam
+
+if TYPE_CHECKING:
+    from hitl_tui.planning.agent import PlanningAgent
 
 
 class Workbench:
@@ -46,21 +56,35 @@ class Workbench:
         ledger: the record of all of them.
         environ: where secrets come from.
         now: the clock.
+        once: digests of workspaces that are trusted while this is open.
     """
 
     def __init__(
-        self, data: DataFolder, ledger: Ledger, environ: Mapping[str, str], now: Callable[[], str] = utc_now
+        self,
+        data: DataFolder,
+        ledger: Ledger,
+        environ: Mapping[str, str],
+        now: Callable[[], str] = utc_now,
+        once: Collection[str] = (),
     ) -> None:
         self.data = data
         self.ledger = ledger
+        self.trust = TrustBook(ledger, data.root, once, now)
         self._environ = environ
         self._now = now
         self.approvers = ApproverFile(data.root)
 
     @classmethod
     @asynccontextmanager
-    async def open(cls, root: Path, environ: Mapping[str, str] | None = None) -> AsyncIterator[Workbench]:
+    async def open(
+        cls, root: Path, environ: Mapping[str, str] | None = None, *, once: Collection[str] = ()
+    ) -> AsyncIterator[Workbench]:
         """Open the data folder and its ledger.
+
+        Args:
+            root: the data folder.
+            environ: where secrets come from; the process's environment unless given.
+            once: digests of workspaces that are trusted while this is open, see `WorkspaceTrust.digest`.
 
         Raises:
             StorageError: they can't be used.
@@ -68,7 +92,7 @@ class Workbench:
         data = DataFolder(root)
         data.prepare()
         async with SqliteLedger.open(data.ledger, read_only=data.read_only) as ledger:
-            bench = cls(data, ledger, os.environ if environ is None else environ)
+            bench = cls(data, ledger, os.environ if environ is None else environ, once=once)
             if not data.read_only:
                 await tidy(bench)
                 await bench.note_approvers()
@@ -113,26 +137,29 @@ class Workbench:
             check_session_id(session_id)
             if session_id in self.data.ids():
                 raise BadInput(f"There is a session {session_id} already; choose another id.")
-        config = declared(real)
-        secrets = self._secrets(config)
+        trust = await self.trust.of(real)
+        secrets = self._secrets(trust.config)
         text = mask(text, secrets)
         graphs = (graph,) if graph is not None else ()
-        await planner_of(registry_of(config, graphs, real), config, graphs, self._now).plan(text)
+        planned = await self._planner(trust, graphs).plan(text)
+        beyond = {team.name for team in withheld_teams(trust, (g.name for g in graphs))}
+        if wanted := next((step.agent for step in planned.plan.steps if step.agent in beyond), ""):
+            raise needs_trust(wanted, trust.folder)
         heads = {head.stream: head.n for head in await self.ledger.streams()}
         name = session_id or self.data.fresh_id(heads)
         if name in heads:
             raise BadInput(f"There was a session {name} before, and its record remains; choose another id.")
         named = graph_title(graph.name, text) if graph is not None else text.split("\n")[0]
         title = clip(safe_text(named, multiline=False), LONGEST_TITLE)
-        chosen = mode or config.mode
+        chosen = mode or trust.config.mode
         # What is done is remembered under the lineage, also where another session has the same id: elsewhere.
         lineage = f"{name}-{token_hex(8)}"
         info = SessionInfo(name, str(real), title, self._now(), lineage, text, chosen.value)
         await asyncio.to_thread(Staging(self.data.sessions).begin, info, graphs)
         await self.ledger.record(name, *created(info), self._now())
-        return self._setup(info)
+        return await self._setup(info)
 
-    def setup(self, session_id: str) -> SessionSetup:
+    async def setup(self, session_id: str) -> SessionSetup:
         """Return what an existing session is opened with.
 
         Raises:
@@ -140,7 +167,7 @@ class Workbench:
         """
         info = self.data.session(session_id).info()
         check_workspace(Path(info.workspace))
-        return self._setup(info)
+        return await self._setup(info)
 
     @asynccontextmanager
     async def session(self, setup: SessionSetup, query: str = "") -> AsyncIterator[Session | Follower]:
@@ -186,8 +213,8 @@ class Workbench:
         folder = self.data.session(session_id)
         info = folder.info()
         try:
-            secrets = self._secrets(load_config(Path(info.workspace)))
-        except BadInput:  # a workspace that is gone is no reason to keep a title
+            secrets = self._secrets((await self.trust.of(Path(info.workspace))).declared)
+        except HitlError:  # a workspace that is gone is no reason to keep a title
             secrets = {}
         renamed = replace(info, title=check_title(title, secrets))
         with room_for(f"The title of {session_id}"):
@@ -281,28 +308,74 @@ class Workbench:
         """
         return await asyncio.to_thread(copies_with, self.data, self.data.session(session_id))
 
-    def _setup(self, info: SessionInfo) -> SessionSetup:
-        law = FileLaw(Path(info.workspace))
-        config = declared(Path(info.workspace), law.opened)
+    async def _setup(self, info: SessionInfo) -> SessionSetup:
+        await self.trust.look(at_once=True)
+        return await asyncio.to_thread(self._set_up, info)
+
+    def _set_up(self, info: SessionInfo) -> SessionSetup:
         folder = self.data.session(info.id)
-        graphs = folder.graphs()
-        registry = registry_of(config, graphs, Path(info.workspace))
+        graphs, unnamed = self._attached(folder.graphs())
+        named = {graph.name for graph in graphs} - {team.name for team in unnamed}
+        law = FileLaw(Path(info.workspace), self.trust, named)
+        law.withheld |= {team.name for team in unnamed}
+        registry = self._registry(law.trust, graphs, unnamed)
         return SessionSetup(
             info=info,
             folder=folder,
             ledger=self.ledger,
-            planner=planner_of(registry, config, graphs, self._now),
+            planner=planner_of(registry, law.trust.declared, graphs, self._now),
             team=registry.get,
             law=law,
-            mode=Mode(info.mode) if info.mode else config.mode,
-            secrets=self._secrets(config),
+            mode=Mode(info.mode) if info.mode else law.opened.mode,
+            secrets=self._secrets(law.opened),
             now=self._now,
             read_only=self.data.read_only,
             approvers=lambda: self.approvers.current,
+            commands=law.opened.commands,
         )
+
+    def _attached(self, graphs: Sequence[GraphDeclaration]) -> tuple[list[GraphDeclaration], list[Team]]:
+        """Return a session's attached graphs with their variables, and what stands for those nobody trusts any more.
+
+        A graph that a langgraph.json names is its folder's word, not that of whoever attached it.
+        """
+        found: list[GraphDeclaration] = []
+        untrusted: list[Team] = []
+        for graph in graphs:
+            origin = graph.origin or _origin_of(graph)
+            trust = self.trust.judge(read_files(Path(origin))) if origin else None
+            if trust is None:
+                found.append(graph)
+            elif trust.trusted:
+                now = trust.declared.graphs.get(graph.name)
+                found.append(replace(graph, env=now.env if now is not None and now.target == graph.target else {}))
+            else:
+                found.append(graph)
+                refusal = partial(needs_trust, graph.name, trust.folder)
+                untrusted.append(WithheldTeam(graph.name, graph.description, refusal))
+        return found, untrusted
+
+    def _registry(
+        self, trust: WorkspaceTrust, graphs: Sequence[GraphDeclaration], unnamed: Sequence[Team] = ()
+    ) -> TeamRegistry:
+        withheld = [*withheld_teams(trust, (graph.name for graph in graphs)), *unnamed]
+        return registry_of(trust.config, graphs, Path(trust.folder), withheld)
+
+    def _planner(self, trust: WorkspaceTrust, graphs: Sequence[GraphDeclaration]) -> PlanningAgent:
+        return planner_of(self._registry(trust, graphs), trust.declared, graphs, self._now)
 
     def _secrets(self, config: WorkspaceConfig) -> dict[str, str]:
         return {name: self._environ[name] for name in config.secret_names if self._environ.get(name)}
+
+
+def _origin_of(graph: GraphDeclaration) -> str:
+    """Return the folder whose langgraph.json names a graph that was attached before that was kept; empty for none."""
+    file = Path(graph.folder) / LANGGRAPH_FILE
+    try:
+        named = langgraph_file(file) if file.is_file() else ()
+    except BadInput:
+        return ""
+    return graph.folder if any((g.name, g.target) == (graph.name, graph.target) for g in named) else ""
 
 
 async def _owned(stack: AsyncExitStack, setup: SessionSetup, query: str) -> Session | None:

@@ -29,13 +29,20 @@ class TeamRegistry:
     disabled: frozenset[str] = frozenset()
 
     @classmethod
-    def from_config(cls, config: WorkspaceConfig, extra: Sequence[Team] = (), workspace: str = "") -> TeamRegistry:
+    def from_config(
+        cls,
+        config: WorkspaceConfig,
+        extra: Sequence[Team] = (),
+        workspace: str = "",
+        withheld: Mapping[str, Team] = MappingProxyType({}),
+    ) -> TeamRegistry:
         """Return the built-in teams as a workspace declares them, and further ones.
 
         Args:
             config: the workspace's declarations.
             extra: teams of the embedding program.
             workspace: its absolute path; empty where that isn't known.
+            withheld: what stands in the place of declared teams that nobody trusts, by name.
 
         Raises:
             BadInput: two teams have one name.
@@ -52,8 +59,13 @@ class TeamRegistry:
             DocumentTeam(config.document.folder),
             CommandTeam(config.commands),
         )
-        graphs = [GraphTeam(graph, workspace, config.secret_names) for graph in config.graphs.values()]
-        teams = _by_name((*built_in, *graphs, *extra))
+        graphs = (
+            GraphTeam(graph, workspace, config.secret_names)
+            for graph in config.graphs.values()
+            if graph.name not in withheld
+        )
+        kept = (team for team in built_in if team.name not in withheld)
+        teams = _by_name((*kept, *graphs, *extra, *withheld.values()))
         return cls(
             teams=MappingProxyType(teams),
             disabled=frozenset(name for name in teams if not config.enabled(name)),

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from real_cases import GRAPHS
 from real_support import DEADLINE, Place
+from trusting import trust_workspace
 
 MISBEHAVES = str(GRAPHS / "misbehaves.py")
 SAVERS = str(GRAPHS / "savers.py")
@@ -142,6 +143,7 @@ def test_a_script_cancels_a_node_that_never_ends(place: Place) -> None:
 def test_a_graph_that_never_ends_stops_at_its_limit_of_steps(place: Place) -> None:
     team = f'[teams.turns]\nkind = "graph"\ngraph = "{MISBEHAVES}:endless"\n'
     (place.workspace / "hitl.toml").write_text(f"{team}\n[teams.turns.config]\nrecursion_limit = 12\n", "utf-8")
+    trust_workspace(place.data, place.workspace)
     place.here("run", "turn", "--session", "s", "--json")
     added = do(place, "/todo add turns {}")
     document = do(place, f"/todo approve {added['todo']['id']}")
@@ -280,6 +282,7 @@ def test_factories_that_make_no_graph_are_one_sentence(place: Place, attribute: 
 def test_the_names_of_a_langgraph_json_are_graphs_and_teams(place: Place) -> None:
     named = {"review": f"{GRAPHS}/review.py:graph", "typed": {"path": f"{GRAPHS}/typed.py:graph"}}
     (place.workspace / "langgraph.json").write_text(json.dumps({"graphs": named}), encoding="utf-8")
+    trust_workspace(place.data, place.workspace)
     document = attach(place, "review", "cats")
     assert question(document)["asks"] == "Review and edit this content"
     do(place, "/answer 1 edit Cats!")
@@ -295,6 +298,7 @@ def test_a_graph_of_hitl_toml_is_a_team(place: Place) -> None:
     (place.workspace / "hitl.toml").write_text(
         f'[teams.clerk]\nkind = "graph"\ngraph = "{GRAPHS}/subgraph_node.py:graph"\nrisk = "high"\n', encoding="utf-8"
     )
+    trust_workspace(place.data, place.workspace)
     place.here("run", "What is here?", "--session", "s", "--json")
     added = do(place, '/todo add clerk {"order": "desk"}')
     assert added["status"] == "added", added

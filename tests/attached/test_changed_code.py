@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from trusting import trust_workspace
 
 from hitl_tui.commands.handler import CommandHandler
 from hitl_tui.config.standing import load_rules
@@ -99,6 +100,7 @@ async def desk(root: Path, mode: Mode = Mode.RISK) -> AsyncIterator[Desk]:
     workspace.mkdir()
     for name, text in (("hitl.toml", TOML), ("mail_agent.py", AGENT), ("cap.md", "# Cap\n\nThe cap.\n")):
         (workspace / name).write_text(text, encoding="utf-8")
+    trust_workspace(root / "d", workspace)
     async with Workbench.open(root / "d") as bench:
         setup = await bench.create("The cap", workspace, mode=mode)
         async with bench.session(setup, "The cap") as session:

@@ -16,6 +16,7 @@ from typing import Any
 from unittest.mock import patch
 
 import pexpect  # type: ignore[import-untyped]
+from trusting import trust_workspace
 
 from hitl_tui.cli import main
 
@@ -63,6 +64,11 @@ class Shell:
             "PYTHONUTF8": "1",
             "PROMPT_TOOLKIT_NO_CPR": "1",
         }
+
+    def declare(self, text: str) -> None:
+        """Write the workspace's hitl.toml, and trust the workspace as it is then."""
+        (self.workspace / "hitl.toml").write_text(text, encoding="utf-8")
+        trust_workspace(self.data, self.workspace)
 
     def command(self, *arguments: str) -> list[str]:
         return [sys.executable, "-m", "hitl_tui", *arguments]

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from cli_support import Shell
+from trusting import trust_workspace
 
 GRAPHS = Path(__file__).resolve().parents[1] / "supervisor" / "attached_graphs.py"
 
@@ -110,6 +111,7 @@ def test_a_module_that_raises_is_named_with_its_line(shell: Shell) -> None:
 
 def test_graphs_of_a_langgraph_json_are_attached_by_name(shell: Shell) -> None:
     (shell.workspace / "langgraph.json").write_text(f'{{"graphs": {{"talk": "{GRAPHS}:chat"}}}}', encoding="utf-8")
+    trust_workspace(shell.data, shell.workspace)
     ran = shell.run("attach", "talk", "--input", "hello", "--json")
     assert (ran.code, ran.json["todos"][0]["agent_name"]) == (0, "talk")
     assert "names no graph" in shell.run("attach", "tlak", "--input", "x").err
@@ -121,7 +123,7 @@ def test_graphs_of_a_langgraph_json_are_attached_by_name(shell: Shell) -> None:
 
 def test_graphs_declared_in_hitl_toml_are_teams(shell: Shell) -> None:
     declared = f'[teams.talk]\nkind = "graph"\ngraph = "{GRAPHS}:chat"\nrisk = "low"\n\n[[policy]]\nteam = "talk"\n'
-    (shell.workspace / "hitl.toml").write_text(f'{declared}decision = "allow"\n', encoding="utf-8")
+    shell.declare(f'{declared}decision = "allow"\n')
     begun = shell.run("run", "Find the cap.", "--json")
     added = shell.run("do", begun.json["session_id"], "/todo add talk hello", "--json")
     assert added.json["todo"]["risk"] == "low"

@@ -112,9 +112,7 @@ def test_a_refused_command_changes_nothing_and_says_so_once(shell: Shell) -> Non
 
 
 def test_a_failed_session_has_exit_code_1(shell: Shell) -> None:
-    (shell.workspace / "hitl.toml").write_text(
-        '[teams.command_team.commands.broken]\nrun = ["false"]\nrisk = "low"\ntimeout = "20s"\n'
-    )
+    shell.declare('[teams.command_team.commands.broken]\nrun = ["false"]\nrisk = "low"\ntimeout = "20s"\n')
     shell.run("run", QUESTION)
     shell.run("do", "s1", "/todo add command_team broken")
     shell.run("do", "s1", "/todo skip 1")
@@ -175,9 +173,7 @@ def test_a_signal_closes_cleanly_and_leaves_nothing_running(
     os.mkfifo(alive)
     script = f"setsid sh -c 'exec 9> {alive}; sleep 600' & sleep 600"
     run = json.dumps(["sh", "-c", script])
-    (shell.workspace / "hitl.toml").write_text(
-        f'[teams.command_team.commands.long]\nrun = {run}\nrisk = "low"\n', encoding="utf-8"
-    )
+    shell.declare(f'[teams.command_team.commands.long]\nrun = {run}\nrisk = "low"\n')
     shell.run("run", QUESTION)
     shell.run("do", "s1", "/todo add command_team long")
     running = shell.terminal("do", "s1", "/todo approve 2", "--json")

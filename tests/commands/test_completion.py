@@ -12,6 +12,7 @@ from types import MappingProxyType
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from trusting import trust_workspace
 
 from hitl_tui.commands.completion import Completion, complete, usage_hint
 from hitl_tui.commands.handler import CommandHandler
@@ -57,6 +58,7 @@ class Scene:
 async def scene(tmp_path: Path) -> AsyncIterator[Scene]:
     workspace = tmp_path / "lease"
     shutil.copytree(LEASE, workspace)
+    trust_workspace(tmp_path / "data", workspace)
     async with Workbench.open(tmp_path / "data") as bench:
         setup = await bench.create(QUESTION, workspace)
         async with bench.session(setup, QUESTION) as session:

@@ -7,6 +7,8 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from trusting import trust_workspace
+
 from hitl_tui.commands.handler import CommandHandler
 from hitl_tui.config.standing import load_rules
 from hitl_tui.core.policy import Mode
@@ -72,6 +74,7 @@ async def desk(tmp_path: Path, mode: Mode) -> AsyncIterator[Desk]:
     (workspace / "hitl.toml").write_text(TOML, encoding="utf-8")
     for number in range(1, 7):
         (workspace / f"cap{number}.md").write_text(f"# Cap {number}\n\nThe cap {number}.\n", encoding="utf-8")
+    trust_workspace(tmp_path / "d", workspace)
     async with Workbench.open(tmp_path / "d") as bench:
         setup = await bench.create("The cap", workspace, mode=mode)
         async with bench.session(setup, "The cap") as session:

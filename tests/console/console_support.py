@@ -11,6 +11,7 @@ from pathlib import Path
 from textual.events import Key
 from textual.pilot import Pilot
 from textual.timer import Timer
+from trusting import trust_workspace
 
 from hitl_tui.console.app import HitlApp
 from hitl_tui.console.keyguard.guard import ALONE_FOR, Kind, Typed, Why
@@ -175,8 +176,11 @@ async def console(
     session: str = "",
     mode: str = "",
     size: tuple[int, int] = (120, 40),
+    trusted: bool = True,
 ) -> AsyncIterator[Console]:
-    """Run the console without a terminal."""
+    """Run the console without a terminal; a workspace with settings of its own was trusted before, unless told."""
+    if trusted and workspace != EXAMPLE and (workspace / "hitl.toml").exists():
+        trust_workspace(data, workspace)
     clock = Clock()
     app = HitlApp(ConsoleOptions(data, workspace, session, mode, "ops", query), clock)
     async with app.run_test(size=size) as pilot:

@@ -27,7 +27,7 @@ RAISING = ("teams", "web", "lint")
 """Rooms that write content: what they raise is a sentence of ours, what they return is a team's."""
 ALSO_FOR_SCRIPTS = ("standing",)
 """Functions of faces whose text stands in JSON, too, so that it is English until it is shown."""
-ALSO_SPEAKING = ("resources.py", "sandbox.py")
+ALSO_SPEAKING = ("policy", "resources.py", "sandbox.py")
 
 _SQL = re.compile(
     r"\b(SELECT|INSERT|PRAGMA|BEGIN (IMMEDIATE|EXCLUSIVE)|UPDATE \w+ SET|DELETE FROM|CREATE|DROP|VACUUM|WHERE|ORDER BY|"

@@ -133,7 +133,7 @@ def test_line_mode_is_korean(shell: Shell) -> None:
 def test_a_declared_command_speaks_the_language_that_was_chosen_by_option(shell: Shell) -> None:
     """What a program of the workspace prints is in the language of the command line, not in that of the locale."""
     declared = '[teams.command_team.commands.tell-tongue]\nrun = ["printenv", "HITL_LANG"]\nrisk = "low"\n'
-    (shell.workspace / "hitl.toml").write_text(declared, encoding="utf-8")
+    shell.declare(declared)
     for code, other in (("ko", {}), ("en", {"LANG": "ko_KR.UTF-8"})):
         words = ("run", "run tell-tongue", "--mode", "risk", "--workspace", str(shell.workspace), "--lang", code)
         ran = shell.run(*words, "--json", **{"LANG": "C.UTF-8", **other})

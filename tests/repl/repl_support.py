@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pexpect  # type: ignore[import-untyped]
 import pyte
+from trusting import trust_workspace
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 SEARCH = "강남구 아파트 시세 조회"
@@ -106,6 +107,7 @@ class Line:
         self.data = root / "data"
         self.workspace = root / "lease"
         shutil.copytree(EXAMPLES / "lease", self.workspace)
+        trust_workspace(self.data, self.workspace)
         self.env = {
             **{k: v for k, v in os.environ.items() if not k.startswith("HITL_")},
             "HITL_DATA_DIR": str(self.data),

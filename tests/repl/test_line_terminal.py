@@ -8,6 +8,7 @@ from pathlib import Path
 import pexpect  # type: ignore[import-untyped]
 import pytest
 from repl_support import CTRL_C, CTRL_D, SEARCH, Line
+from trusting import trust_workspace
 
 pytestmark = pytest.mark.long
 
@@ -59,6 +60,7 @@ def test_a_question_that_came_while_a_line_was_typed_is_not_answered_by_it(line:
     (line.workspace / "hitl.toml").write_text(
         '[teams.command_team.commands.gate]\nrun = ["cat", "gate"]\nrisk = "low"\n'
     )
+    trust_workspace(line.data, line.workspace)
     gate = line.workspace / "gate"
     terminal = line.terminal(SEARCH)
     terminal.wait("s1>")

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from people import verified, write_approvers
+from trusting import trust_workspace
 
 from hitl_tui.commands.handler import CommandHandler
 from hitl_tui.commands.results import CommandResult
@@ -85,11 +86,13 @@ async def attached(
     workspace.mkdir(exist_ok=True)
     graph = GraphDeclaration("graph", f"{GRAPHS}:{attribute}", str(GRAPHS.parent), **more)
     write_approvers(root / "data", "ann", "ben")
+    if (workspace / "hitl.toml").exists():
+        trust_workspace(root / "data", workspace)
     async with Workbench.open(root / "data", environ or {}) as bench:
         if name not in bench.data.ids():
             setup = await bench.create(given, workspace, session_id=name, graph=graph)
         else:
-            setup = bench.setup(name)
+            setup = await bench.setup(name)
         async with bench.session(setup) as session:
             assert isinstance(session, Session)
             found = Attached(

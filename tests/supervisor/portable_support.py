@@ -41,7 +41,7 @@ class Person:
     @asynccontextmanager
     async def at(self, session_id: str) -> AsyncIterator[Session]:
         """Open a session."""
-        async with asyncio.timeout(LIMIT), self.bench.session(self.bench.setup(session_id)) as session:
+        async with asyncio.timeout(LIMIT), self.bench.session(await self.bench.setup(session_id)) as session:
             assert isinstance(session, Session)
             await session.settled()
             yield session

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import os
-from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -13,14 +11,18 @@ import pytest
 from attached_graphs import halts_after, halts_within
 from attached_support import GRAPHS, attached, world
 from langgraph.checkpoint.memory import InMemorySaver
+from trusting import trust_workspace
 
-from hitl_tui.config.graphs import GraphDeclaration, declared_graph
+from hitl_tui.config.graphs import declared_graph
 from hitl_tui.ledger.records import Effect
+from hitl_tui.policy.trust import NeedsTrust
 from hitl_tui.supervisor.attached.outcomes import Asks
 from hitl_tui.supervisor.attached.pending import breakpoint_question
 from hitl_tui.supervisor.attached.stretches import Told, next_stretch
+from hitl_tui.supervisor.workbench import Workbench
 from hitl_tui.teams.graph.source import source_of
 from hitl_tui.teams.graph.target import load_target
+from hitl_tui.teams.graph.team import GraphTeam
 
 
 @pytest.fixture(autouse=True)
@@ -81,14 +83,24 @@ async def test_the_environment_of_a_langgraph_json_is_there_after_reopening(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, env: str
 ) -> None:
     monkeypatch.delenv("MODEL", raising=False)
+    workspace, data = tmp_path / "w", tmp_path / "d"
+    workspace.mkdir()
     graphs = f'"mail": "{GRAPHS}:mail", "other": "{GRAPHS}:many"'
-    (tmp_path / "langgraph.json").write_text(f'{{"graphs": {{{graphs}}}, "env": {env}}}')
-    (tmp_path / ".env").write_text("MODEL=small\n")
-    first = declared_graph("mail", tmp_path)
-    kept = GraphDeclaration.from_dict(json.loads(json.dumps(first.to_dict())))
-    load_target(kept, source_of(kept, str(tmp_path), {}))
-    assert os.environ["MODEL"] == "small"
+    (workspace / "langgraph.json").write_text(f'{{"graphs": {{{graphs}}}, "env": {env}}}')
+    (workspace / ".env").write_text("MODEL=small\n")
+    (workspace / "cap.md").write_text("# Cap\n\nThe cap.\n")
+    trust_workspace(data, workspace)
+    async with Workbench.open(data) as bench:
+        attached = declared_graph("mail", workspace)
+        await bench.create("{}", workspace, session_id="s1", graph=attached)
+    async with Workbench.open(data) as bench:
+        team = (await bench.setup("s1")).team("mail")
+        assert isinstance(team, GraphTeam)
+        load_target(team.declaration, source_of(team.declaration, str(workspace), {}))
+        assert os.environ["MODEL"] == "small"
     monkeypatch.delenv("MODEL")
-    unnamed = replace(kept, name="another")
-    load_target(unnamed, source_of(unnamed, str(tmp_path), {}))
+    (workspace / "langgraph.json").write_text(f'{{"graphs": {{{graphs}}}, "env": {{"MODEL": "large"}}}}')
+    async with Workbench.open(data) as bench:
+        with pytest.raises(NeedsTrust, match="mail works only once this folder is trusted"):
+            (await bench.setup("s1")).team("mail").build()
     assert "MODEL" not in os.environ

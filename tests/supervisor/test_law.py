@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from people import verified, write_approvers
+from trusting import trust_workspace
 
 from hitl_tui.commands.handler import CommandHandler
 from hitl_tui.core.errors import Refused
@@ -79,6 +80,10 @@ class Open:
     def save(self, text: str) -> None:
         (self.workspace / "hitl.toml").write_text(text, encoding="utf-8")
 
+    def trust(self) -> None:
+        """Trust the workspace as it is now, as another process does."""
+        trust_workspace(self.workspace.parent / "d", self.workspace)
+
     def made(self, name: str) -> bool:
         return (self.workspace / name).exists()
 
@@ -98,6 +103,7 @@ async def opened(tmp_path: Path, text: str = COMMANDS, mode: Mode = Mode.STEP) -
     for number in range(1, 7):
         (workspace / f"cap{number}.md").write_text(f"# Cap {number}\n\nThe cap {number}.\n", encoding="utf-8")
     write_approvers(tmp_path / "d", "ann", "ben")
+    trust_workspace(tmp_path / "d", workspace)
     async with Workbench.open(tmp_path / "d") as bench:
         setup = await bench.create("The cap", workspace, mode=mode)
         async with bench.session(setup, "The cap") as session:
@@ -120,7 +126,7 @@ async def test_what_is_denied_from_now_on_is_refused_though_it_was_asked_about(t
         (entry,) = await o.record(POLICY)
         assert entry.data["policy"] == o.session.rules.policy.version != entry.data["before"]
         assert [rule["decision"] for rule in entry.data["rules"]] == ["deny"]
-        assert sum("its policy holds" in note for note in o.notes) == 1
+        assert sum("until you trust them" in note for note in o.notes) == 1
 
 
 async def test_more_people_are_asked_from_now_on_and_the_question_before_counts_no_more(tmp_path: Path) -> None:
@@ -220,33 +226,36 @@ async def test_what_is_declared_otherwise_does_not_begin_until_it_is_opened_agai
         todo, other = await o.add("make file=a"), await o.add("hold")
         question = await o.asked(todo)
         o.save(COMMANDS.replace('["touch", "{file}"]', '["rm", "{file}"]'))
-        await o.until(lambda _: o.session.setup.law.current)
-        await o.person("ann").decide(question, Verdict.APPROVE)
+        await o.person("ann").decide(await o.asked(todo, question), Verdict.APPROVE)
         await o.status(todo, "failed")
         assert "declares make otherwise" in o.session.snapshot.raw[todo]["error"]
+        before = await o.asked(other)
         o.save(COMMANDS + "[teams.command_team]\nenabled = false\n")
-        await o.until(lambda _: o.session.setup.law.current)
-        await o.person("ann").decide(await o.asked(other), Verdict.APPROVE)
+        await o.person("ann").decide(await o.asked(other, before), Verdict.APPROVE)
         await o.status(other, "failed")
         assert "doesn't let command_team run any more" in o.session.snapshot.raw[other]["error"]
         assert not o.made("a") and not o.made("begun")
 
 
-async def test_the_rules_of_a_new_session_are_on_record_and_saving_them_as_they_are_changes_nothing(
-    tmp_path: Path,
-) -> None:
+async def test_the_rules_that_hold_are_on_record_and_those_of_an_edit_until_it_is_trusted(tmp_path: Path) -> None:
     async with opened(tmp_path, COMMANDS + TWO) as o:
-        question = await o.asked(await o.add("make file=a"))
+        first = await o.asked(await o.add("make file=a"))
         o.save(COMMANDS + TWO + "# the same\n")
-        for name in ("ann", "ben"):  # even before it is read: what would begin waits for that
-            await o.person(name).decide(question, Verdict.APPROVE)
-        await o.status(question.todo_id, "completed")
-        (entry,) = await o.record(POLICY)
-        assert (entry.data["before"], entry.data["rules"][0]["quorum"]) == ("", 2)
+        second = await o.asked(first.todo_id, first)
+        assert second.view.request.terms.quorum == 2
+        o.trust()
+        third = await o.asked(first.todo_id, second)
+        for name in ("ann", "ben"):
+            await o.person(name).decide(third, Verdict.APPROVE)
+        await o.status(first.todo_id, "completed")
+        begun, edited, trusted = await o.record(POLICY)
+        assert (begun.data["before"], begun.data["rules"][0]["quorum"]) == ("", 2)
+        assert edited.data["before"] == begun.data["policy"] == trusted.data["policy"] != edited.data["policy"]
     async with Workbench.open(tmp_path / "d") as bench:
         (o.workspace / "hitl.toml").write_text(COMMANDS + DENY, encoding="utf-8")
-        async with bench.session(bench.setup(o.session.id)):
-            before, after = [e.data for e in await bench.ledger.entries(o.session.id, 0, 1_000) if e.kind == POLICY]
+        async with bench.session(await bench.setup(o.session.id)):
+            found = [e.data for e in await bench.ledger.entries(o.session.id, 0, 1_000) if e.kind == POLICY]
+            before, after = found[-2:]
             assert after["before"] == before["policy"] != after["policy"]
 
 
@@ -258,7 +267,7 @@ async def test_what_is_declared_riskier_when_it_is_opened_again_asks_as_that(tmp
         await o.person("ann").handle(f"/todo approve {todo}")
         await o.until(lambda s: s.raw[todo].get("approval"))
     o.save(COMMANDS)
-    async with Workbench.open(tmp_path / "d") as bench, bench.session(bench.setup("s1"), "") as session:
+    async with Workbench.open(tmp_path / "d") as bench, bench.session(await bench.setup("s1"), "") as session:
         assert isinstance(session, Session)
         again = Open(bench, session, o.workspace)
         await again.until(lambda s: s.raw[todo]["risk"] == "high")

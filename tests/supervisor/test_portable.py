@@ -23,6 +23,7 @@ from portable_support import (
     statuses,
     threads,
 )
+from trusting import trust_workspace
 
 from hitl_tui.core.errors import BadInput, SessionBusy, StorageError, UnknownName
 from hitl_tui.ledger.audit import verify
@@ -280,6 +281,7 @@ async def test_an_export_never_writes_over_a_file(ann: Person, tmp_path: Path) -
 async def test_no_secret_is_in_an_export(tmp_path: Path, data: Path, workspace: Path) -> None:
     with (workspace / "hitl.toml").open("a") as file:
         file.write('\n[secrets]\nnames = ["DB_PASSWORD"]\n')
+    trust_workspace(data, workspace)
     async with person_at(data, {"DB_PASSWORD": "hunter2-hunter2"}) as person:
         await person.bench.create(f"{QUERY} The password is hunter2-hunter2.", workspace)
         await person.say(

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from terminal_support import CTRL_G, EXAMPLE, F6, Terminal, shown
+from trusting import trust_workspace
 
 from hitl_tui.console.terminal import HUNG_UP
 
@@ -59,6 +60,7 @@ def test_a_hang_up_while_an_edit_is_half_done_changes_nothing(tmp_path: Path) ->
     (workspace / "hitl.toml").write_text(COMMAND, encoding="utf-8")
     (workspace / "a.md").write_text("# A\n\nNothing.\n", encoding="utf-8")
     data = tmp_path / "d"
+    trust_workspace(data, workspace)
     with Terminal(data, (100, 30), "--workspace", str(workspace), "What is A?") as terminal:
         terminal.see("QUESTION · 001")
         terminal.send("/todo skip 1")

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 from terminal_support import CTRL_G, EXAMPLE, F6, PAGE_DOWN, ROOT, Terminal
+from trusting import trust_workspace
 
 pytestmark = pytest.mark.long
 
@@ -97,6 +98,7 @@ def workspace(tmp_path: Path) -> Path:
         f'run = ["cat", "cap.md"]\npreview = ["cat", "cap.md"]\nrisk = "high"\n',
         encoding="utf-8",
     )
+    trust_workspace(tmp_path / "data", folder)
     return folder
 
 

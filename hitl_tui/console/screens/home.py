@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
@@ -25,10 +26,12 @@ from hitl_tui.console.widgets.prompt import Prompt
 from hitl_tui.core.errors import HitlError
 from hitl_tui.core.safe_text import safe_text
 from hitl_tui.language import _, mark, ngettext, render
+from hitl_tui.wording.risks import RISK_WORDS
 
 if TYPE_CHECKING:
     from hitl_tui.commands.completion import Completion
     from hitl_tui.console.widgets.sessions import SessionTable
+    from hitl_tui.policy.trust import WorkspaceTrust
     from hitl_tui.supervisor.summaries import SessionSummary
 
 _WHAT = mark(
@@ -55,6 +58,7 @@ class HomeScreen(LastingScreen):
         self._declared = ""
         self._declares = False
         self._unsatisfiable: tuple[str, ...] = ()
+        self._trust: WorkspaceTrust | None = None
 
     def compose(self) -> ComposeResult:
         # Known before the first layout, so that the first frame is the one that stays.
@@ -158,6 +162,8 @@ class HomeScreen(LastingScreen):
             about = [(_("graph"), f"{attached.graph.name}  ({attached.graph.target})"), (_("input"), takes)]
             rows = [*about, *((_("note"), note) for note in attached.notes), *rows]
             rows = [(label, safe_text(text, multiline=False)) for label, text in rows]
+        if self._trust is not None and self._trust.asks:
+            rows.insert(1, (_("trust"), self._trust_said(self._trust)))
         room = max(12, self._room - _LABEL)
         below = "\n" + " " * _LABEL
         wrapped = [
@@ -170,13 +176,15 @@ class HomeScreen(LastingScreen):
     @property
     def mode(self) -> str:
         """The mode that new sessions get; empty where only the workspace's file tells, and can't be read."""
+        if not self.hitl.mode and self._trust is not None and not self._trust.trusted:
+            return MODE_ORDER[0]
         return self.hitl.mode or self._declared
 
     def _mode_said(self) -> str:
         if self.mode not in MODES:
             return _("as the workspace says")
         said = _("{mode}  ({console.mode} changes it)")
-        if not self.hitl.mode and self._declares:
+        if not self.hitl.mode and self._declares and (self._trust is None or self._trust.trusted):
             said = _("{mode}  (as hitl.toml says; {console.mode} changes it)")
         return self.hitl.keymap.named(said).format(mode=mode_words(self.mode))
 
@@ -208,6 +216,20 @@ class HomeScreen(LastingScreen):
         self._unsatisfiable = await asyncio.to_thread(folder_problems, self.hitl.workspace, approvers)
         if self._unsatisfiable:
             self._facts()
+
+    def show_trust(self, trust: WorkspaceTrust) -> None:
+        """Say what the workspace wants and may not, and show the mode that counts there."""
+        if trust != self._trust:
+            self._trust = trust
+            self._facts()
+
+    def _trust_said(self, trust: WorkspaceTrust) -> str:
+        """Return what an untrusted workspace wants, counted by risk, and that it is asked about."""
+        counted = Counter(want.risk.value for want in trust.wants)
+        said = ", ".join(f"{counted[risk]} {_(words)}" for risk, words in RISK_WORDS.items() if counted[risk])
+        head = _("the settings changed since you trusted them") if trust.changed else _("not trusted yet")
+        asked = _("you are asked when a session begins here")
+        return " · ".join(filter(None, (head, _("wants {what}").format(what=said) if said else "", asked)))
 
     def mode_changed(self) -> None:
         """Show the mode that new sessions get."""

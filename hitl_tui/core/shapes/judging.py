@@ -78,15 +78,24 @@ def why_refused(policy: Policy, risk: Risk, request: Request, answer: Any) -> st
 
 def has_tools(policy: Policy) -> bool:
     """Return whether any rule is about calls."""
-    return any(rule.tool for rule in policy.rules)
+    return any(rule.tool for rule in policy.all_rules)
 
 
 def _tools(policy: Policy) -> frozenset[str]:
-    return frozenset(rule.tool for rule in policy.rules if rule.tool)
+    return frozenset(rule.tool for rule in policy.all_rules if rule.tool)
 
 
 def _rules(policy: Policy, team: str, risk: Risk, call: Call) -> Iterator[tuple[int, Rule]]:
-    """Yield the rules about a call, with their numbers from 1: the first that fits it, and before that all that may."""
+    """Yield the rules about a call, with their numbers from 1: the first that fits it, and before that all that may.
+
+    Where another policy holds beside, its rules about the call as well: of all of them the strictest counts.
+    """
+    yield from _own_rules(policy, team, risk, call)
+    if policy.beside is not None:
+        yield from _rules(policy.beside, team, risk, call)
+
+
+def _own_rules(policy: Policy, team: str, risk: Risk, call: Call) -> Iterator[tuple[int, Rule]]:
     name, arguments = call
     for number, rule in enumerate(policy.rules, start=1):
         if not rule.about_call(team, risk, name):

@@ -17,7 +17,7 @@ async def ready_for(requests: Iterable[Request], policy: Policy) -> None:
     """Return once everything is loaded that it takes to judge and to show these requests."""
     if all(name in sys.modules for name in _LIBRARY):
         return
-    if any(rule.arguments for rule in policy.rules) or any(map(_has_schema, requests)):
+    if any(rule.arguments for rule in policy.all_rules) or any(map(_has_schema, requests)):
         await asyncio.to_thread(_load)
 
 

@@ -18,8 +18,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from hitl_tui.config.graphs import LANGGRAPH_FILE, GraphDeclaration, langgraph_file
-from hitl_tui.core.errors import BadInput, ConfigError
+from hitl_tui.config.graphs import GraphDeclaration
+from hitl_tui.core.errors import BadInput
 from hitl_tui.core.safe_text import one_line
 from hitl_tui.teams.graph.held import held_loader, hold
 from hitl_tui.teams.graph.source import GraphSource
@@ -44,7 +44,7 @@ def load_target(declaration: GraphDeclaration, source: GraphSource) -> Any:
     place, _, attribute = declaration.target.rpartition(":")
     if not place or place.endswith((os.sep, "/")) or attribute.endswith(".py"):
         place, attribute = declaration.target, ""
-    for name, value in _environment(declaration).items():
+    for name, value in declaration.env.items():
         os.environ.setdefault(name, value)
     with _importable(declaration):
         module = _module(place, Path(declaration.folder))
@@ -57,19 +57,6 @@ def load_target(declaration: GraphDeclaration, source: GraphSource) -> Any:
             raise GraphError(_missing(module, shown, attribute))
         found = getattr(found, part)
     return found
-
-
-def _environment(declaration: GraphDeclaration) -> Mapping[str, str]:
-    """Return the variables a graph needs; no session keeps those of a langgraph.json, so they are read anew."""
-    file = Path(declaration.folder) / LANGGRAPH_FILE
-    if declaration.env or not file.is_file():
-        return declaration.env
-    try:
-        named = langgraph_file(file)
-    except ConfigError:
-        return {}
-    same = (declaration.name, declaration.target)
-    return next((graph.env for graph in named if (graph.name, graph.target) == same), {})
 
 
 @contextmanager

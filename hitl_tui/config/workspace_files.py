@@ -1,0 +1,134 @@
+"""The files of a workspace that say what may run in it: hitl.toml, langgraph.json, and any file of variables it names.
+
+They are read together and once; what they declare and the digest that trust binds come from the same bytes (T4).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import os
+import stat
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from types import MappingProxyType
+
+from hitl_tui.config.graphs import LANGGRAPH_FILE, env_file_of, parse_langgraph
+from hitl_tui.config.graphs import LARGEST as LARGEST_LANGGRAPH
+from hitl_tui.config.load import FILE_NAME, content_of, parse_content
+from hitl_tui.config.workspace import TEAMS, WorkspaceConfig
+from hitl_tui.core.digest import digest
+from hitl_tui.core.errors import ConfigError
+from hitl_tui.core.safe_text import one_line
+
+log = logging.getLogger(__name__)
+
+LARGEST_ENV = 1_000_000
+"""Bytes; a larger file of variables is surely none."""
+
+
+@dataclass(frozen=True, slots=True)
+class WorkspaceFiles:
+    """The declaring files of one folder as they were read; None for one that isn't there.
+
+    Args:
+        folder: real path of the folder, with every link followed.
+        hitl: content of hitl.toml.
+        langgraph: content of langgraph.json.
+        env_name: the file of variables that langgraph.json names, as it writes it; empty for none.
+        env: its content.
+        digest: SHA-256 over the real path and the digests of the files: what trust in the folder is bound to.
+    """
+
+    folder: str
+    hitl: bytes | None = None
+    langgraph: bytes | None = None
+    env_name: str = ""
+    env: bytes | None = None
+    digest: str = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "digest", digest(["workspace", self.folder, dict(self.digests)]))
+
+    @property
+    def digests(self) -> Mapping[str, str]:
+        """SHA-256 of each file by its name; empty for a file of variables that is named and isn't there."""
+        found = {
+            name: hashlib.sha256(content).hexdigest()
+            for name, content in ((FILE_NAME, self.hitl), (LANGGRAPH_FILE, self.langgraph))
+            if content is not None
+        }
+        if self.env_name:
+            found[f"{LANGGRAPH_FILE} env {self.env_name}"] = (
+                hashlib.sha256(self.env).hexdigest() if self.env is not None else ""
+            )
+        return MappingProxyType(found)
+
+    def declared(self) -> WorkspaceConfig:
+        """Return what the files declare, whether or not anybody trusts them.
+
+        A langgraph.json that can't be used declares nothing: it isn't ours, and what else is there works without it.
+
+        Raises:
+            ConfigError: hitl.toml can't be used; one sentence with file and line.
+        """
+        config = parse_content(self.hitl)
+        graphs = {name: replace(graph, folder=self.folder) for name, graph in config.graphs.items()}
+        if self.langgraph is not None:
+            try:
+                found = parse_langgraph(self.langgraph, Path(self.folder) / LANGGRAPH_FILE, self.env)
+            except ConfigError as error:
+                log.warning("%s", error.message)
+                found = ()
+            graphs = {graph.name: graph for graph in found if graph.name not in TEAMS} | graphs
+        commands = {name: replace(command, folder=self.folder) for name, command in config.commands.items()}
+        return replace(config, graphs=graphs, commands=commands)
+
+
+def watched_paths(files: WorkspaceFiles) -> tuple[Path, ...]:
+    """Return the paths of all files that count for a folder, those that aren't there included."""
+    folder = Path(files.folder)
+    more = (folder / files.env_name,) if files.env_name else ()
+    return (folder / FILE_NAME, folder / LANGGRAPH_FILE, *more)
+
+
+def real_path(folder: Path) -> Path:
+    """Return a folder's path with every link followed, whether or not it is there."""
+    return Path(os.path.realpath(folder))
+
+
+def read_files(folder: Path) -> WorkspaceFiles:
+    """Return the declaring files of a folder, each read once; nothing in them is obeyed by that.
+
+    Raises:
+        ConfigError: one of them can't be read, or is no file of a reasonable size.
+    """
+    real = real_path(folder)
+    hitl = content_of(real / FILE_NAME)
+    langgraph = _content(real / LANGGRAPH_FILE, LARGEST_LANGGRAPH)
+    env_name = env_file_of(langgraph) if langgraph is not None else ""
+    env = _content(real / env_name, LARGEST_ENV) if env_name else None
+    return WorkspaceFiles(str(real), hitl, langgraph, env_name, env)
+
+
+def _content(path: Path, largest: int) -> bytes | None:
+    """Return a file's bytes; None when there is no regular file of that name."""
+    name = one_line(path.name, 100)
+    try:
+        # Opened before it is looked at, without waiting: a pipe in its place must neither block nor be read.
+        handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    except (FileNotFoundError, NotADirectoryError, ValueError):
+        return None
+    except OSError as error:
+        raise ConfigError(f"{name} can't be read: {error.strerror or error}.") from error
+    try:
+        with os.fdopen(handle, "rb") as file:
+            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+                return None
+            content = file.read(largest + 1)
+    except OSError as error:
+        raise ConfigError(f"{name} can't be read: {error.strerror or error}.") from error
+    if len(content) > largest:
+        raise ConfigError(f"{name} is larger than {largest:,} bytes, so it can't be used.")
+    return content

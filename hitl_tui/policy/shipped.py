@@ -1,0 +1,43 @@
+"""SHA-256 of every file of the packaged examples: a folder with these and no other code is the program's own (T4).
+
+A test compares them with the examples; `uv run python tests/support/shipped.py` writes them anew.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+SHIPPED: Mapping[str, Mapping[str, str]] = MappingProxyType(
+    {
+        "attach": {
+            "README.md": "f2ab887b8ceb4ffef038cef6c94197906f64ef436f41ff6713ef7020c2096e20",
+            "mail.py": "4ecb8491b33abeae6f5621451912ca95046b5a9a0413bea3a0443ada309313d6",
+        },
+        "cleanup": {
+            "README.md": "2422bf773cd5bbc8fbdfd47f53ff98e437475cd612a8a0c19ede973ebcc56afd",
+            "hitl.toml": "3079ba3e290fbcced65bcbe90418ce7d8eca76946a421bad5e45e6e15ae7a74c",
+            "sandbox.toml": "190fda2046bd1881c81744482bfce61d1f9c968590b48faf6173163c418c086f",
+            "tools/duplicates.py": "2e9cc12d8bdfa690809b6207b1464b2a04d2fe9df9dac8227cf34ea80dfb5bc1",
+        },
+        "lease": {
+            "README.md": "de9cc67af99dba40e5b9c90c13d3fe81ea61827b13125e219fee00e84147743e",
+            "deposit-protection.md": "c4177c73e4b90941508f186f33441cfcb44ed34612c65ab0da0158f9dfbf003d",
+            "hitl.toml": "5436af99de4fc2b3b645e2ccac91a1a87cd2e399ae04d8f6fa08b4d46e322672",
+            "housing-lease-act.md": "3e48ec4fa89f0f429c16e440c0d5474ed9034e63abe77d2632c54a186cf968d1",
+            "mediation.md": "5985deefd8d3bd825bc365624ca20b490e73c470ed0c255dff8d7808a07d4da2",
+            "rent-conversion.md": "33686fc573bbd34f84a124e71b788e7d5fa66bc8739d6260627802494db22e3d",
+            "sample-apartment-prices.csv": "e45f7f619769e8e4bc1f8971070584499d446fceb94f91e2ee70db725674b091",
+            "summary-en.md": "42cd550d4f84330fa1c8973be164bf0261d1922c425d94ab529959b7dd92e3f2",
+            "what-to-do.md": "0bdbbda1da374ed7a0eb1f08b101f3e62cecffe4b6ff76af730dd06cf91175a4",
+        },
+        "ops": {
+            "README.md": "0fd6518af782d895917a29cf67adfa3c0a86e78683f8a21188e103f912cc563f",
+            "hitl.toml": "0ab0c8595e2faa980336ad0c30caca4e69623678f5c43ad3568936719b4e695c",
+            "runbook-ko.md": "b5885885c086b0e5f4900dc2c5e3287637abb2fa5382d67ebbaa40256f80a6c1",
+            "runbook.md": "8f96b649d1a1ca18d8ad351d2a939944007535611f11ccd6c915a50b60fe2c2e",
+            "sandbox.toml": "22ff433147d91cb127898394032618bbff57944926467697c13fa4d4f63eeffd",
+        },
+    }
+)
+"""By example, then by path in it."""

@@ -1,0 +1,180 @@
+"""What a workspace wants beyond what an untrusted one may say, as data sorted by risk (T4)."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+from urllib.parse import urlsplit
+
+from hitl_tui.config.graphs import LANGGRAPH_FILE, GraphDeclaration
+from hitl_tui.config.load import FILE_NAME
+from hitl_tui.config.workspace import DocumentSettings, WorkspaceConfig
+from hitl_tui.config.workspace_files import WorkspaceFiles
+from hitl_tui.core.policy import Mode, Risk, Rule, Ruling
+from hitl_tui.core.safe_text import one_line
+
+_LONGEST = 300
+_ORDER = {Risk.HIGH: 0, Risk.MEDIUM: 1, Risk.LOW: 2}
+_ADDRESS = re.compile(r"(?:^|_)(?:URL|URI|ENDPOINT|HOST|PROXY|BASE)$", re.IGNORECASE)
+_LOADS_CODE = re.compile(r"LD_|DYLD_|PYTHON|PATH$|NODE_OPTIONS|BASH_ENV|ENV$|SHELL$|PERL5|RUBY|GIT_", re.IGNORECASE)
+
+
+class WantKind(StrEnum):
+    """What kind of thing a workspace wants."""
+
+    COMMAND = "command"
+    PREVIEW = "preview"
+    GRAPH = "graph"
+    STORE = "store"
+    VARIABLES = "variables"
+    SECRET = "secret"  # noqa: S105 - the name of a kind
+    ALLOW = "allow"
+    DEADLINE = "deadline"
+    MODE = "mode"
+    FOLDER = "folder"
+
+
+@dataclass(frozen=True, slots=True)
+class Want:
+    """One thing a workspace wants and gets only when it is trusted.
+
+    Args:
+        kind: what kind of thing.
+        name: what the file calls it.
+        text: exactly what it is: an argument vector, a target, a rule; made safe to show.
+        risk: how bad it can get; a preview and code that is imported run without a question, so they are high.
+        file: the file that says so.
+    """
+
+    kind: WantKind
+    name: str
+    text: str
+    risk: Risk
+    file: str
+
+    def to_dict(self) -> dict[str, str]:
+        """Return all fields as JSON values."""
+        return {
+            "kind": self.kind.value,
+            "name": self.name,
+            "text": self.text,
+            "risk": self.risk.value,
+            "file": self.file,
+        }
+
+
+def wants_of(config: WorkspaceConfig, files: WorkspaceFiles) -> tuple[Want, ...]:
+    """Return what a workspace wants beyond what an untrusted one may say, the riskiest first.
+
+    Args:
+        config: what its files declare.
+        files: those files.
+    """
+    found = [*_commands(config), *_graphs(config, files), *_variables(config, files), *_rules(config), *_rest(config)]
+    order = list(WantKind)
+    return tuple(sorted(found, key=lambda want: (_ORDER[want.risk], order.index(want.kind))))
+
+
+def _commands(config: WorkspaceConfig) -> Iterator[Want]:
+    for name, command in config.commands.items():
+        yield Want(WantKind.COMMAND, _safe(name), _safe(shlex.join(command.run)), command.risk, FILE_NAME)
+        if command.preview is not None:
+            text = _safe(shlex.join(command.preview))
+            yield Want(WantKind.PREVIEW, _safe(name), text, Risk.HIGH, FILE_NAME)
+
+
+def _graphs(config: WorkspaceConfig, files: WorkspaceFiles) -> Iterator[Want]:
+    for name, graph in config.graphs.items():
+        text = graph.target
+        if graph.state_types:
+            text += f", imports {', '.join(graph.state_types)}"
+        if settings := _settings(graph):
+            text += f", with {settings}"
+        yield Want(WantKind.GRAPH, _safe(name), _safe(text), Risk.HIGH, _file_of(graph, files))
+        if graph.saver:
+            yield Want(WantKind.STORE, _safe(name), _safe(graph.saver), Risk.HIGH, FILE_NAME)
+
+
+def _settings(graph: GraphDeclaration) -> str:
+    """Return the names, and the addresses, in what a graph is given as config and context."""
+    found: list[str] = []
+
+    def walk(value: Any, path: str) -> None:
+        if isinstance(value, Mapping):
+            for key, item in value.items():
+                walk(item, f"{path}.{key}" if path else str(key))
+        else:
+            found.append(f"{path}={_host(value)}" if isinstance(value, str) and "://" in value else path)
+
+    walk(graph.config, "config")
+    walk(graph.context or {}, "context")
+    return ", ".join(found)
+
+
+def _file_of(graph: GraphDeclaration, files: WorkspaceFiles) -> str:
+    text = (files.hitl or b"").decode("utf-8", errors="replace")
+    return FILE_NAME if f"teams.{graph.name}" in text or files.langgraph is None else LANGGRAPH_FILE
+
+
+def _variables(config: WorkspaceConfig, files: WorkspaceFiles) -> Iterator[Want]:
+    """Yield the variables that graphs are given: their names, and where those that are addresses lead."""
+    seen: dict[str, str] = {}
+    for graph in config.graphs.values():
+        seen.update(graph.env)
+    if not seen and not files.env_name:
+        return
+    names = ", ".join(f"{k}={_host(v)}" if _ADDRESS.search(k) and "://" in v else k for k, v in sorted(seen.items()))
+    where = files.env_name or LANGGRAPH_FILE
+    text = names or ("no variables" if files.env is not None else "the file doesn't exist yet")
+    risk = Risk.HIGH if any(_LOADS_CODE.match(k) or _ADDRESS.search(k) for k in seen) else Risk.MEDIUM
+    yield Want(WantKind.VARIABLES, _safe(where), _safe(text), risk, LANGGRAPH_FILE)
+
+
+def _rules(config: WorkspaceConfig) -> Iterator[Want]:
+    for number, rule in enumerate(config.policy.rules, start=1):
+        if rule.decision is Ruling.ALLOW:
+            risk = Risk(rule.risk) if rule.risk else Risk.HIGH
+            yield Want(WantKind.ALLOW, str(number), _safe(_about(rule)), risk, FILE_NAME)
+        elif approves_in_time(rule):
+            text = f"{_about(rule)} after {rule.terms.deadline:g} s"
+            yield Want(WantKind.DEADLINE, str(number), _safe(text), Risk.HIGH, FILE_NAME)
+
+
+def approves_in_time(rule: Rule) -> bool:
+    """Return whether silence until a rule's deadline counts as an approval."""
+    return bool(rule.terms.deadline) and rule.terms.on_deadline == "approve"
+
+
+def _about(rule: Rule) -> str:
+    """Return which steps or calls a rule is about."""
+    parts = [f"{key} {value}" for key in ("team", "command", "tool", "risk") if (value := getattr(rule, key))]
+    return ", ".join(parts) or "everything"
+
+
+def _rest(config: WorkspaceConfig) -> Iterator[Want]:
+    if config.mode is not Mode.STEP:
+        risk = Risk.HIGH if config.mode is Mode.RISK else Risk.MEDIUM
+        yield Want(WantKind.MODE, config.mode.value, config.mode.value, risk, FILE_NAME)
+    if config.secret_names:
+        text = _safe(", ".join(config.secret_names))
+        yield Want(WantKind.SECRET, str(len(config.secret_names)), text, Risk.MEDIUM, FILE_NAME)
+    if config.document != DocumentSettings():
+        yield Want(WantKind.FOLDER, "document_team", _safe(config.document.folder), Risk.LOW, FILE_NAME)
+
+
+def _host(value: str) -> str:
+    """Return where an address leads, without what may be secret in it."""
+    try:
+        parts = urlsplit(value)
+        port = f":{parts.port}" if parts.port else ""
+    except ValueError:
+        return "?"
+    return f"{parts.scheme}://{parts.hostname or '?'}{port}"
+
+
+def _safe(text: str) -> str:
+    return one_line(text, _LONGEST)

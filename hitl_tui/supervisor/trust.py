@@ -1,0 +1,238 @@
+"""`TrustBook`: trust in workspaces as the ledger keeps it, granted and revoked on record (T4)."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Collection, Mapping
+from pathlib import Path
+
+from hitl_tui.config.workspace_files import WorkspaceFiles, read_files, real_path
+from hitl_tui.core.errors import BadInput, StorageError
+from hitl_tui.core.safe_text import one_line
+from hitl_tui.ledger.chain import GENESIS, entry_hash
+from hitl_tui.ledger.contract import Ledger
+from hitl_tui.ledger.records import Entry, Head
+from hitl_tui.ledger.sqlite import SqliteLedger
+from hitl_tui.policy.trust import (
+    GRANTED,
+    MADE,
+    ONCE,
+    REVOKED,
+    STREAM,
+    TrustRecord,
+    WorkspaceTrust,
+    fold_trust,
+    judge_trust,
+)
+from hitl_tui.supervisor.clock import utc_now
+from hitl_tui.supervisor.own_folders import own_code
+from hitl_tui.supervisor.storage import DataFolder
+
+_EVERY = 0.25
+"""Seconds between looks at what other processes granted or revoked."""
+
+_PAGE = 500
+_FULL = 64
+
+
+class TrustBook:
+    """What the operator of one data folder trusts.
+
+    Args:
+        ledger: where it is kept.
+        data: the data folder, whose starters the program made itself.
+        once: digests that are trusted for this one call.
+        now: the clock.
+    """
+
+    def __init__(
+        self, ledger: Ledger, data: Path, once: Collection[str] = (), now: Callable[[], str] = utc_now
+    ) -> None:
+        self._ledger = ledger
+        self._data = data
+        self._once = frozenset(once)
+        self._now = now
+        self._head: Head | None = None
+        self._looked = float("-inf")
+        self._records: Mapping[str, TrustRecord] = {}
+
+    @property
+    def records(self) -> Mapping[str, TrustRecord]:
+        """The newest grant of each folder, by real path, as of the last look."""
+        return self._records
+
+    async def look(self, *, at_once: bool = False) -> bool:
+        """Read the record again where somebody wrote to it; return whether it did change.
+
+        Args:
+            at_once: also when the last look was a moment ago.
+
+        Raises:
+            StorageError: the record was changed by something else than this program; nothing is trusted then.
+        """
+        if not at_once and time.monotonic() - self._looked < _EVERY:
+            return False
+        head = await self._ledger.head(STREAM)
+        if head != self._head:
+            entries = await self._entries(head)
+            self._records = fold_trust((e.kind, e.data, e.at) for e in entries)
+            self._head, changed = head, True
+        else:
+            changed = False
+        self._looked = time.monotonic()
+        return changed
+
+    async def _entries(self, head: Head) -> list[Entry]:
+        """Return all entries up to a head, each checked against the one before."""
+        found: list[Entry] = []
+        prev = GENESIS
+        while len(found) < head.n and (page := await self._ledger.entries(STREAM, len(found), _PAGE)):
+            for entry in page:
+                if (entry.n, entry.prev) != (len(found) + 1, prev) or entry_hash(entry) != entry.hash:
+                    raise _changed(entry.n)
+                found.append(entry)
+                prev = entry.hash
+        if len(found) < head.n or (head.n and found[head.n - 1].hash != head.hash):
+            raise _changed(head.n)
+        return found
+
+    def judge(self, files: WorkspaceFiles) -> WorkspaceTrust:
+        """Return the trust in a folder whose files were read just now, by the record as of the last look.
+
+        Raises:
+            ConfigError: hitl.toml can't be used.
+        """
+        return _judged(files, self._records, self._data, self._once)
+
+    async def of(self, folder: Path) -> WorkspaceTrust:
+        """Return the trust in a folder as it is now.
+
+        Raises:
+            ConfigError: one of its files can't be used; StorageError: the record can't.
+        """
+        await self.look(at_once=True)
+        return await asyncio.to_thread(lambda: self.judge(read_files(folder)))
+
+    async def grant(self, folder: Path, digest: str, *, by: str, how: str) -> WorkspaceTrust:
+        """Trust a folder as it was shown; return its trust.
+
+        Args:
+            folder: the folder.
+            digest: of what was shown; the files must still be that.
+            by: who trusts it.
+            how: `terminal`, `digest` or `console`.
+
+        Raises:
+            BadInput: the folder is something else by now; nothing was written.
+            StorageError: the record can't be used.
+        """
+        found = await self.of(folder)
+        check_digest(found, digest)
+        record = TrustRecord(
+            path=found.folder,
+            digest=found.digest,
+            files=found.files.digests,
+            rules=tuple(found.declared.policy.rules),
+            disabled=found.declared.disabled,
+            code={},
+            by=by,
+            at=self._now(),
+            how=how,
+        )
+        await self._ledger.record(STREAM, GRANTED, record.to_dict(), record.at)
+        await self.look(at_once=True)
+        return await asyncio.to_thread(lambda: self.judge(read_files(folder)))
+
+    async def revoke(self, folder: Path, *, by: str) -> TrustRecord | None:
+        """Take the trust in a folder back; return what was granted, None when there was nothing to take back.
+
+        The folder needn't be there any more.
+        """
+        await self.look(at_once=True)
+        path = str(real_path(folder))
+        record = self._records.get(path)
+        if record is None or record.revoked:
+            return None
+        await self._ledger.record(STREAM, REVOKED, {"path": path, "digest": record.digest, "by": by}, self._now())
+        await self.look(at_once=True)
+        return record
+
+    async def use_once(self, folder: Path, *, by: str) -> None:
+        """Check that one of the digests given for this call is the folder's, and keep on record that it was used.
+
+        Raises:
+            BadInput: none is.
+        """
+        if not self._once:
+            return
+        found = await self.of(folder)
+        if found.digest not in self._once:
+            check_digest(found, next(iter(self._once)))
+        data = {"path": found.folder, "digest": found.digest, "files": dict(found.files.digests), "by": by}
+        await self._ledger.record(STREAM, ONCE, data, self._now())
+
+
+def _judged(
+    files: WorkspaceFiles, records: Mapping[str, TrustRecord], data: Path, once: Collection[str]
+) -> WorkspaceTrust:
+    by = ""
+    if files.digest in once:
+        by = "this call"
+    elif own_code(Path(files.folder), data) is not None:
+        by = MADE
+    return judge_trust(files, records.get(files.folder), by)
+
+
+def check_digest(found: WorkspaceTrust, digest: str) -> None:
+    """Refuse a digest that isn't the folder's as it is now.
+
+    Raises:
+        BadInput: it isn't.
+    """
+    given = digest.strip().lower()
+    if len(given) != _FULL or set(given) - set("0123456789abcdef"):
+        raise BadInput(f'"{one_line(digest, 80)}" is no digest of a workspace: it has {_FULL} hexadecimal digits.')
+    if given != found.digest:
+        raise BadInput(
+            f"{one_line(found.folder, 300)} isn't what this digest stands for: it is another folder, or its files "
+            f"changed. Look again: {found.command} --show"
+        )
+
+
+def _changed(n: int) -> StorageError:
+    return StorageError(
+        f"The record of trust in workspaces was changed (entry {n}), so no workspace is trusted; "
+        "hitl-tui audit verify says more."
+    )
+
+
+async def trust_in(folder: Path, data: DataFolder, once: Collection[str] = ()) -> WorkspaceTrust:
+    """Return the trust in a folder without opening anything that can be written; nothing is made.
+
+    Args:
+        folder: the folder.
+        data: the data folder, which needn't be there.
+        once: digests that are trusted for this one call.
+
+    Raises:
+        ConfigError: one of its files can't be used; StorageError: the record can't.
+    """
+    if not data.ledger.exists():
+        return await asyncio.to_thread(lambda: _judged(read_files(folder), {}, data.root, frozenset(once)))
+    async with SqliteLedger.open(data.ledger, read_only=True) as ledger:
+        return await TrustBook(ledger, data.root, once).of(folder)
+
+
+async def trusted_folders(data: DataFolder) -> list[TrustRecord]:
+    """Return the newest grant of each folder, revoked ones included, oldest first; nothing is made.
+
+    Raises:
+        StorageError: the record can't be read.
+    """
+    if not data.ledger.exists():
+        return []
+    async with SqliteLedger.open(data.ledger, read_only=True) as ledger:
+        book = TrustBook(ledger, data.root)
+        await book.look(at_once=True)
+        return sorted(book.records.values(), key=lambda record: record.at)

@@ -1,0 +1,58 @@
+"""Teams of a workspace that nobody trusts: they have a name and a description, and do nothing (T4)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from hitl_tui.core.errors import BadInput
+from hitl_tui.core.policy import Risk
+
+if TYPE_CHECKING:
+    from langgraph.graph import StateGraph
+
+
+class WithheldTeam:
+    """Stands for a declared team until its workspace is trusted: nothing is imported, bound, previewed or run.
+
+    Args:
+        name: the team's name.
+        description: for a person and a planner.
+        refusal: makes what is raised when anything is wanted of it.
+    """
+
+    def __init__(self, name: str, description: str, refusal: Callable[[], BadInput]) -> None:
+        self.name = name
+        self.description = description
+        self.risk = Risk.HIGH
+        self.max_retries = 0
+        self.timeout = 0.0
+        self._refusal = refusal
+
+    @property
+    def input_schema(self) -> dict[str, Any]:
+        """JSON Schema of `arguments`: nothing is known of them."""
+        return {"type": "object"}
+
+    def bind(self, text: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        """Refuse to take anything.
+
+        Raises:
+            BadInput: always; it names what would help.
+        """
+        self._refuse()
+
+    def risk_of(self, arguments: Mapping[str, Any]) -> Risk:
+        """Return the highest risk: what an untrusted declaration says of it doesn't count."""
+        return Risk.HIGH
+
+    def build(self) -> StateGraph[Any, Any, Any, Any]:
+        """Refuse to run.
+
+        Raises:
+            BadInput: always; it names what would help.
+        """
+        self._refuse()
+
+    def _refuse(self) -> NoReturn:
+        raise self._refusal()
