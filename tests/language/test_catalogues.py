@@ -14,7 +14,7 @@ from extraction import ROOT, extract
 from hitl_tui.language.catalogue import SAID, catalogue_path
 from hitl_tui.language.templates import fields_of
 
-NAMES = frozenset(
+NAMES = frozenset({"trust"}) | frozenset(
     {"TODO", "JSON", "TOML", "UTF", "CP", "NUL", "PDF", "MB", "SQLite", "PostgreSQL", "LangGraph", "JavaScript"}
     | {"ssh", "HOST"}
     | {"Markdown", "SystemExit", "TeamResult", "WAL", "msgpack", "dict", "shm", "wal", "null", "true", "false"}
