@@ -94,7 +94,7 @@ class Sessions:
             return
         from hitl_tui.console.screens.trusting import TrustScreen
 
-        if await app.push_screen_wait(TrustScreen(trust, app.arming)):
+        if await app.push_screen_wait(TrustScreen(trust, app.guard)):
             await app.engine.grant(folder, trust.digest)
         else:
             self._untrusted.add(trust.digest)

@@ -112,7 +112,7 @@ async def test_an_unfinished_session_is_opened_again_and_another_chosen(tmp_path
 async def test_bad_input_keeps_what_was_typed(tmp_path: Path) -> None:
     workspace = command_workspace(tmp_path / "w")
     (workspace / "hitl.toml").write_text("nonsense = 1\n")
-    async with console(tmp_path / "d", workspace) as c:
+    async with console(tmp_path / "d", workspace, trusted=False) as c:
         await c.send("What is the cap?")
         await c.until(lambda: "nonsense" in c.message, "the error")
         assert isinstance(c.app.screen, HomeScreen)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 from textual.binding import BindingType
 
 from hitl_tui.console import keys
-from hitl_tui.console.arming import Arming
+from hitl_tui.console.keyguard.guard import KeyGuard
 from hitl_tui.console.rows import Row, labelled, text_row
 from hitl_tui.console.screens.dialogs import Reading
 from hitl_tui.core.safe_text import safe_text
@@ -23,16 +23,16 @@ class TrustScreen(Reading[bool]):
 
     Args:
         trust: the folder as it is now.
-        arming: when keys decide.
+        guard: when keys decide.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [*keys.bindings(keys.ALWAYS)]
     LEFT = False
 
-    def __init__(self, trust: WorkspaceTrust, arming: Arming) -> None:
+    def __init__(self, trust: WorkspaceTrust, guard: KeyGuard) -> None:
         title = _("This folder isn't trusted yet") if not trust.changed else _("The folder's settings changed")
         said = _("{reading.yes} Trust it · {always.no} or {reading.close} Go on without")
-        super().__init__(title, trust_rows(trust), said, arming)
+        super().__init__(title, trust_rows(trust), said, guard)
 
     def confirmed(self) -> None:
         self.dismiss(True)
