@@ -11,7 +11,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from attached_support import world
+from attached_support import attached, world
+
+from hitl_tui.core.requests import Kind
+from hitl_tui.supervisor.workbench import Workbench
 
 WORKER = Path(__file__).parent / "attached_worker.py"
 
@@ -81,3 +84,55 @@ def test_a_process_that_dies_while_it_asks_asks_nothing_new(tmp_path: Path) -> N
     met = json.loads(go(tmp_path, "mail").stdout)
     assert [kind for kind, _ in met] == ["interrupt", "status"]
     assert world(tmp_path) == {"write": 1, "send ann": 1, "file": 1}
+
+
+async def failed_then_done(root: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Let a graph fail, then succeed in its second attempt; return the checkpoint from before it ran."""
+    monkeypatch.setenv("WORLD", str(root / "world.txt"))
+    async with attached(root, "flaky", '{"amount": 1}') as op:
+        start = op.now.checkpoint_id
+        await op.ok("/todo approve")
+        assert op.questions[0].kind is Kind.FAILURE
+        (root / "world.mended").touch()
+        await op.ok("/todo retry 1")
+        assert op.now.status == "finished"
+    assert world(root) == {"before": 1, "flaky": 2}
+    return start
+
+
+async def test_a_restore_asks_about_what_a_later_attempt_did(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    start = await failed_then_done(tmp_path, monkeypatch)
+    async with attached(tmp_path, "flaky") as op:
+        await op.ok(f"/checkpoint restore {start}")
+        await op.ok("/todo approve")
+        assert op.questions[0].kind is Kind.EFFECT
+        assert "left by a restore" in op.questions[0].view.request.subject["effect"]["why"]
+        assert world(tmp_path) == {"before": 1, "flaky": 2}
+        await op.ok("/todo again 1")
+        assert op.now.status == "finished"
+    assert world(tmp_path) == {"before": 2, "flaky": 3}
+
+
+async def test_a_fork_asks_about_what_a_later_attempt_did(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    start = await failed_then_done(tmp_path, monkeypatch)
+    async with Workbench.open(tmp_path / "data", {}) as bench:
+        made = await bench.fork("s1", start)
+    async with attached(tmp_path, "flaky", name=made.id) as op:
+        await op.ok("/todo approve")
+        assert [q.kind for q in op.questions] == [Kind.EFFECT]
+        assert world(tmp_path) == {"before": 1, "flaky": 2}
+
+
+async def test_an_attempt_after_a_restore_that_was_asked_about_is_not_asked_about_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    start = await failed_then_done(tmp_path, monkeypatch)
+    async with attached(tmp_path, "flaky") as op:
+        await op.ok(f"/checkpoint restore {start}")
+        (tmp_path / "world.mended").unlink()
+        await op.ok("/todo approve")
+        await op.ok("/todo again 1")
+        assert op.questions[0].kind is Kind.FAILURE
+        (tmp_path / "world.mended").touch()
+        await op.ok("/todo retry 1")
+        assert op.now.status == "finished"
