@@ -15,10 +15,11 @@ from hitl_tui.cli.given import Arguments
 from hitl_tui.cli.logfile import LogFile
 from hitl_tui.cli.output import Output
 from hitl_tui.cli.settings import operator_of, workspace_folder
+from hitl_tui.commands.hand import stopped
 from hitl_tui.commands.handler import CommandHandler
 from hitl_tui.commands.parser import is_command, parse
 from hitl_tui.commands.results import CommandResult
-from hitl_tui.core.errors import BadInput
+from hitl_tui.core.errors import BadInput, StorageError
 from hitl_tui.core.policy import Mode
 from hitl_tui.core.safe_text import one_line
 from hitl_tui.language import _, render
@@ -155,7 +156,12 @@ async def do(job: Job) -> int:
                 if looks:  # what an earlier process left half done comes first, so that the picture is true
                     await settled(session)
                 result = await handler.handle(line)
-                snapshot = await settled(session) if session.owned else session.snapshot
+                try:
+                    snapshot = await settled(session) if session.owned else session.snapshot
+                except StorageError as error:
+                    if looks or result.failed:
+                        raise
+                    result, snapshot = stopped(error, result), session.snapshot
     return _report(job, result, snapshot, looks=looks)
 
 
@@ -171,6 +177,8 @@ def _report(job: Job, result: CommandResult, snapshot: Snapshot, *, looks: bool)
         job.out.lines([*lines, *plan_lines(snapshot), *outcome(job, snapshot)])
     if result.failed:
         return result.exit_code
+    if "stopped" in result.data:
+        return WAITS
     return DONE if looks or result.status == "recorded" else exit_code(snapshot)
 
 

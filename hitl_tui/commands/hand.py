@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from hitl_tui.commands.results import CommandResult, failure
 from hitl_tui.core.board import Board, Control, Draft
-from hitl_tui.core.errors import Refused, UnknownName
+from hitl_tui.core.errors import Refused, StorageError, UnknownName
 from hitl_tui.core.events import EventKind
 from hitl_tui.core.identity import Identity
 from hitl_tui.core.names import resolve_id
@@ -45,6 +45,13 @@ _UNDECIDED = (Status.PENDING, Status.WAITING_APPROVAL, Status.FAILED)
 def names_digest(text: str, digest: str) -> bool:
     """Return whether a text is a digest or enough of its beginning to stand for it."""
     return len(text) >= 8 and digest.startswith(text)
+
+
+def stopped(error: StorageError, result: CommandResult | None = None) -> CommandResult:
+    """Return the answer to what is recorded, where the session can't go on."""
+    message = f"Recorded, but the session stopped: {error.message} It takes effect when it is opened again."
+    more = {} if result is None else {**result.data, "intended": result.status}
+    return CommandResult("recorded", message, {**more, "stopped": error.message})
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,7 +180,10 @@ class Hand:
 
     async def refusal(self, seq: int, event_id: str) -> CommandResult | None:
         """Wait until an event took effect; return why it did not."""
-        seen = await self.face.applied(seq)
+        try:
+            seen = await self.face.applied(seq)
+        except StorageError as error:  # what was recorded counts, whatever became of the rest
+            return stopped(error)
         for refusal in seen.refused:
             if refusal["event"] == event_id:
                 return failure(str(refusal["message"]), reason=str(refusal["reason"]))

@@ -68,7 +68,9 @@ def view_problems(path: Path, stream: str | None) -> list[Problem]:
     try:
         db.execute("BEGIN")
         create_views(db, "temp")
-        problems = [Problem(stream or "", 0, error.message) for error in project_all(db, stream)]
+        sound = str(db.execute("PRAGMA main.integrity_check(1)").fetchone()[0])
+        problems = [] if sound == "ok" else [Problem("", 0, f"The file is damaged: {sound[:200]}.")]
+        problems += [Problem(stream or "", 0, error.message) for error in project_all(db, stream)]
         for view in VIEWS:
             problems += _differences(db, view, stream)
         problems += _rewritten(db, stream)

@@ -290,7 +290,7 @@ def _is_busy(error: Exception) -> bool:
 def explain(path: Path, error: Exception) -> HitlError:
     """Return the one sentence for a failure of SQLite or of the file system."""
     code = _code(error)
-    if code == sqlite3.SQLITE_FULL:
+    if code in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR):
         return StorageError(
             f"There is no room for the ledger {path}. Make room; what was recorded before counts; look at it first."
         )

@@ -22,6 +22,8 @@ _PARTS = ("", "-wal", "-journal")
 _GRAIN = 0.05
 """Seconds; what was written less than that before it was copied may have been written after, without a sign of it."""
 _TRIES = 40
+_INDEX = 256 * 1024
+"""Bytes that may be needed beside a database to read it."""
 
 Written = tuple[tuple[int, int], ...]
 """When each part of a database was written last (nanoseconds), and its bytes; zeros for one that isn't there."""
@@ -54,10 +56,18 @@ def read_connection(path: Path) -> sqlite3.Connection:
     try:
         return _live(path)
     except sqlite3.OperationalError as error:
-        unable = error.sqlite_errorcode & 0xFF in (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY)
-        if not unable or not path.is_file() or os.access(path.parent, os.W_OK):
+        code = error.sqlite_errorcode & 0xFF
+        unable = code in (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY) and not os.access(path.parent, os.W_OK)
+        # The index beside a log takes room, too: on a full disk even a reader can't make it.
+        full = code in (sqlite3.SQLITE_IOERR, sqlite3.SQLITE_FULL, sqlite3.SQLITE_CANTOPEN) and _is_full(path.parent)
+        if not (unable or full) or not path.is_file():
             raise
     return _copied(path)
+
+
+def _is_full(folder: Path) -> bool:
+    found = os.statvfs(folder)
+    return bool(found.f_blocks) and found.f_bfree * found.f_frsize < _INDEX
 
 
 def _live(path: Path) -> sqlite3.Connection:

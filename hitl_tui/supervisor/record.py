@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from hitl_tui.core.errors import HitlError, StorageError
+from hitl_tui.ledger.audit import verify
 from hitl_tui.ledger.contract import Ledger
 from hitl_tui.ledger.records import Problem
 from hitl_tui.supervisor.checkpointer import open_read_only
@@ -41,8 +42,14 @@ async def check_record(ledger: Ledger, session_id: str, history: History, folder
     """Refuse a session whose record is lost: what is said to it would be numbered anew and never be heard.
 
     Raises:
-        StorageError: the ledger doesn't know what the checkpoints have gone through.
+        StorageError: the record isn't as it was written, or doesn't know what the checkpoints have gone through.
     """
+    changed = (await verify(ledger, session_id)).problems
+    if changed:
+        raise StorageError(
+            f"The record of session {session_id} is damaged or was changed: {changed[0].what}",
+            help="See all of it with: hitl-tui audit verify. Put back a copy of the ledger, or import an export.",
+        )
     found = await missing(ledger, session_id, history)
     if found:
         raise StorageError(

@@ -25,6 +25,9 @@ from hitl_tui.core.names import clip
 from hitl_tui.supervisor.artifacts import ArtifactStore
 
 LEDGER = "ledger.db"
+_LEAST_ROOM = 512 * 1024
+"""Bytes that have to be free before anything is changed: a decision, the steps that follow it, and SQLite's logs."""
+
 _TRIES = 1000
 """How often a lock is tried while others only ask whether it is held."""
 
@@ -212,8 +215,14 @@ class DataFolder:
 
     @property
     def read_only(self) -> bool:
-        """There is something in it to look at that this account can't change."""
-        return os.access(self.ledger, os.R_OK) and not self._can_be_written()
+        """There is something in it to look at that this account can't change, or there is no room for a change."""
+        return os.access(self.ledger, os.R_OK) and (self.full or not self._can_be_written())
+
+    @property
+    def full(self) -> bool:
+        """There is less room than one change may take."""
+        free = free_bytes(self.root)
+        return free is not None and free < _LEAST_ROOM
 
     def _can_be_written(self) -> bool:
         there = [folder for folder in (self.root, self.sessions) if folder.exists()]
@@ -225,6 +234,9 @@ class DataFolder:
         """What a person is told who looks into it; empty where there is nothing to tell."""
         if not self.read_only:
             return ""
+        if self.full:
+            kept = f"{(free_bytes(self.root) or 0) // 1024:,} kB are free and {_LEAST_ROOM // 1024:,} kB are needed"
+            return f"The disk of the data folder {self.root} is full ({kept}): nothing in it can be changed; make room."
         return f"The data folder {self.root} can't be written by this account: nothing in it can be changed."
 
     def check_writable(self) -> None:
@@ -288,6 +300,17 @@ class DataFolder:
 def _number(session_id: str) -> int:
     digits = session_id[1:]
     return int(digits) if session_id.startswith("s") and digits.isascii() and digits.isdigit() else 0
+
+
+def free_bytes(path: Path) -> int | None:
+    """Return how many bytes this account can write where a path lies; None when the file system doesn't say."""
+    try:
+        found = os.statvfs(path)
+    except OSError:
+        return None
+    if not found.f_blocks:
+        return None
+    return found.f_frsize * (found.f_bfree if os.geteuid() == 0 else found.f_bavail)
 
 
 def file_system(path: Path) -> str:
