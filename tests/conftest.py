@@ -1,12 +1,18 @@
 """Tests speak English, whatever the locale of who runs them, and long ones have long to do it."""
 
 import os
+import tempfile
 
 import pytest
 
 for variable in ("LC_ALL", "LC_MESSAGES", "LANG"):
     if os.environ.get(variable, "").lower().startswith("ko"):
         os.environ[variable] = "C.UTF-8"
+
+
+# The key that signs records lies with a person's settings: tests have their own.
+os.environ["XDG_CONFIG_HOME"] = tempfile.mkdtemp(prefix="hitl-tui-tests-")
+os.environ.pop("HITL_AUDIT_KEY", None)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

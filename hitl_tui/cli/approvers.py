@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import logging
+import os
 import pwd
 from collections.abc import Callable
 from pathlib import Path
@@ -17,6 +19,8 @@ from hitl_tui.policy.names import checked_name
 from hitl_tui.repl.plain import shown, table
 
 DONE = 0
+
+log = logging.getLogger(__name__)
 
 
 async def approver(arguments: Arguments, data: Path, out: Output) -> int:
@@ -110,6 +114,7 @@ async def _change(
     from hitl_tui.ledger.sqlite import SqliteLedger
     from hitl_tui.supervisor.approver_record import note_edits, record_change
     from hitl_tui.supervisor.clock import utc_now
+    from hitl_tui.supervisor.sealing import sealing_of
     from hitl_tui.supervisor.storage import DataFolder
 
     folder = DataFolder(data)
@@ -118,7 +123,8 @@ async def _change(
     try:
         with locked(file.path):
             listed, about = change(file.load())
-            async with SqliteLedger.open(folder.ledger) as ledger:
+            sealing = sealing_of(folder, os.environ, log.warning)
+            async with SqliteLedger.open(folder.ledger, sealing=sealing) as ledger:
                 await note_edits(ledger, file, utc_now())
                 await record_change(ledger, kind, about, listed, utc_now())
             file.write(listed)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,9 +12,13 @@ from hitl_tui.cli.given import Arguments
 from hitl_tui.cli.output import Output, escaped
 from hitl_tui.core.errors import BadInput, UnknownName
 from hitl_tui.language import render
+from hitl_tui.ledger.anchors import AnchorFile, anchor_file
 from hitl_tui.ledger.audit import check_anchor, export, head, verify
 from hitl_tui.ledger.contract import Ledger
+from hitl_tui.ledger.records import Problem
+from hitl_tui.ledger.signing import Signer
 from hitl_tui.ledger.sqlite import SqliteLedger
+from hitl_tui.ledger.sqlite_signatures import SignedStream
 from hitl_tui.repl.plain import shown
 from hitl_tui.supervisor.storage import DataFolder
 
@@ -65,23 +71,63 @@ async def _stream(ledger: Ledger, session: str, folder: DataFolder | None) -> st
     return session
 
 
-async def _verify(ledger: Ledger, folder: DataFolder, stream: str | None, arguments: Arguments, out: Output) -> int:
+async def _verify(
+    ledger: SqliteLedger, folder: DataFolder, stream: str | None, arguments: Arguments, out: Output
+) -> int:
     found = await verify(ledger, stream)
+    lost: list[Problem] = []
     if folder.ids():
         from hitl_tui.supervisor.record import lost_records
 
         lost = await lost_records(folder, ledger, stream or "")
-        found = replace(found, problems=(*lost, *found.problems))
+    signer = Signer(os.environ)
+    signed, unsigned = await ledger.signed(signer.known(), stream)
+    kept = anchor_file(folder.root, folder.ledger)
+    broken, checked = await _kept_anchors(ledger, kept, stream) if kept is not None else ([], 0)
+    found = replace(found, problems=(*lost, *unsigned, *broken, *found.problems))
+    notes = _notes(signed, signer, kept, checked)
     count = f"{found.entries} entries of {found.streams} session{'' if found.streams == 1 else 's'}"
     more = len(found.problems) + found.unlisted
     message = f"{count}: all as it was written." if found.ok else f"{count}: {more} problem{'' if more == 1 else 's'}."
     if arguments.json:
-        out.document({"status": "ok" if found.ok else "changed", "message": message, **found.to_dict()})
+        about = {"signatures": [one.to_dict() for one in signed], "notes": notes}
+        place = {"anchors": {"path": str(kept.path), "checked": checked}} if kept is not None else {}
+        status = "ok" if found.ok else "changed"
+        out.document({"status": status, "message": message, **found.to_dict(), **about, **place})
     else:
-        where = [f"{p.stream} {p.n}" if p.n else p.stream for p in found.problems]
+        where = [f"{p.stream} {p.n}" if p.n else p.stream or folder.ledger.name for p in found.problems]
         said = (shown(f"{w}: {render(p.what)}") for w, p in zip(where, found.problems, strict=True))
-        out.lines([*said, render(message)])
+        out.lines([*said, *(shown(render(note)) for note in notes), render(message)])
     return INTACT if found.ok else CHANGED
+
+
+def _notes(signed: Sequence[SignedStream], signer: Signer, kept: AnchorFile | None, checked: int) -> list[str]:
+    """Return what is said of signatures and anchors besides problems."""
+    notes = []
+    count = sum(one.last - one.first + 1 for one in signed if one.last)
+    older = sum(one.first - 1 if one.last else one.entries for one in signed)
+    if count:
+        notes.append(f"Signed: {count} entries.")
+    if older:
+        notes.append(f"Not signed: {older} entries, from before there was a key.")
+    known = signer.known()
+    if not known.keys and count:
+        notes.append(f"The key that signed isn't known here, so it is only compared with itself: {signed[-1].key}.")
+    if kept is not None:
+        notes.append(f"Anchors compared: {checked}, in {kept.path}.")
+    return notes
+
+
+async def _kept_anchors(ledger: Ledger, kept: AnchorFile, stream: str | None) -> tuple[list[Problem], int]:
+    """Compare the record with the anchors that wrote themselves; return what differs, and how many there are."""
+    problems, anchors = [], {(a.stream, a.n): a for a in kept.anchors() if stream in (None, a.stream)}
+    for anchor in anchors.values():
+        page = await ledger.entries(anchor.stream, anchor.n - 1, 1)
+        if not page or page[0].n != anchor.n:
+            problems.append(Problem(anchor.stream, anchor.n, f"Entry {anchor.n} is anchored and is gone."))
+        elif page[0].hash != anchor.hash:
+            problems.append(Problem(anchor.stream, anchor.n, f"Entry {anchor.n} isn't what was anchored."))
+    return problems, len(anchors)
 
 
 async def _anchors(ledger: Ledger, arguments: Arguments, out: Output) -> int:

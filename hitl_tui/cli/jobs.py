@@ -91,6 +91,8 @@ async def looking(job: Job) -> AsyncIterator[Workbench]:
         if bench.data.note and not job.arguments.json:
             job.err.lines([shown(render(bench.data.note))])
         yield bench
+        if not job.arguments.json:
+            job.err.lines([shown(render(said)) for said in bench.warnings])
 
 
 async def run(job: Job) -> int:

@@ -14,7 +14,10 @@ from typing import Any
 from hitl_tui.core.requests import Decision, Request
 from hitl_tui.ledger import sqlite_audit, sqlite_copies, sqlite_effects, sqlite_requests, sqlite_streams
 from hitl_tui.ledger.records import Branch, Effect, EffectClaim, Entry, Head, Posted, Problem, RequestView, SessionCopy
+from hitl_tui.ledger.signing import Known
 from hitl_tui.ledger.sqlite_database import Database
+from hitl_tui.ledger.sqlite_sealing import Sealing
+from hitl_tui.ledger.sqlite_signatures import SignedStream, signed_streams
 from hitl_tui.ledger.wake import Subscription, Wakeups
 
 _COMMITTING = 2.0
@@ -37,18 +40,21 @@ class SqliteLedger:
 
     @classmethod
     @asynccontextmanager
-    async def open(cls, path: Path | str, *, read_only: bool = False) -> AsyncIterator[SqliteLedger]:
+    async def open(
+        cls, path: Path | str, *, read_only: bool = False, sealing: Sealing | None = None
+    ) -> AsyncIterator[SqliteLedger]:
         """Open a ledger and close it at the end of the block.
 
         Args:
             path: the file; it and its folders are made when missing, for this account alone.
             read_only: for followers and audit: nothing is made, and every write is refused.
+            sealing: signs what is written and anchors it; None for neither.
 
         Raises:
             StorageError: the file is no ledger, is damaged, of a newer format, or missing when read-only; it is
                 left as it was.
         """
-        database = Database(Path(path), read_only)
+        database = Database(Path(path), read_only, sealing)
         await database.open()
         ledger = cls(database)
         try:
@@ -220,6 +226,16 @@ class SqliteLedger:
 
     async def view_problems(self, stream: str | None = None) -> list[Problem]:
         return await asyncio.to_thread(sqlite_audit.view_problems, self.path, stream)
+
+    async def signed(self, known: Known, stream: str | None = None) -> tuple[list[SignedStream], list[Problem]]:
+        """Return how far streams are signed, and what of that isn't as it should be (T9).
+
+        Args:
+            known: keys that are known here, and ledgers that are known to be signed.
+            stream: which stream; None for all.
+        """
+        name = str(self.path.resolve())
+        return await self._database.read(lambda db: signed_streams(db, known, name, stream))
 
     async def close(self) -> None:
         await self._database.close()

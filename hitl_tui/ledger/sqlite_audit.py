@@ -11,7 +11,7 @@ from hitl_tui.core.digest import canonical
 from hitl_tui.core.errors import HitlError
 from hitl_tui.ledger.records import Problem
 from hitl_tui.ledger.sqlite_database import connect, explain
-from hitl_tui.ledger.sqlite_schema import VIEWS, create_views, drop_views
+from hitl_tui.ledger.sqlite_schema import VIEWS, create_all, create_views, drop_views
 from hitl_tui.ledger.sqlite_views import data_of, project_all
 
 MOST_PER_VIEW = 20
@@ -74,11 +74,28 @@ def view_problems(path: Path, stream: str | None) -> list[Problem]:
         for view in VIEWS:
             problems += _differences(db, view, stream)
         problems += _rewritten(db, stream)
+        problems += _triggers(db)
     except sqlite3.Error as error:
         raise explain(path, error) from error
     finally:
         db.close()
     return problems
+
+
+def _triggers(db: sqlite3.Connection) -> Iterator[Problem]:
+    """Yield what says of triggers that they were dropped, changed or added: they keep entries from being changed."""
+    query = "SELECT name, sql FROM main.sqlite_master WHERE type IN ('trigger', 'view')"
+    with closing(sqlite3.connect(":memory:")) as fresh:
+        create_all(fresh)
+        expected = dict(fresh.execute(query).fetchall())
+    found = dict(db.execute(query).fetchall())
+    for name in sorted(expected.keys() | found.keys()):
+        if name not in found:
+            yield Problem("", 0, f"The trigger {name} is gone, which keeps entries as they are.")
+        elif name not in expected:
+            yield Problem("", 0, f"The trigger {name} was added by another program.")
+        elif found[name] != expected[name]:
+            yield Problem("", 0, f"The trigger {name} was changed, which keeps entries as they are.")
 
 
 def _rewritten(db: sqlite3.Connection, stream: str | None) -> Iterator[Problem]:

@@ -18,6 +18,7 @@ from typing import TypeVar, cast
 from hitl_tui.core.errors import BadInput, HitlError, StorageError
 from hitl_tui.ledger.sqlite_reading import Copy, read_connection
 from hitl_tui.ledger.sqlite_schema import APPLICATION_ID, VERSION, create_all
+from hitl_tui.ledger.sqlite_sealing import Sealing
 
 T = TypeVar("T")
 Work = Callable[[sqlite3.Connection], T]
@@ -37,11 +38,13 @@ class Database:
     Args:
         path: the file.
         read_only: nothing will be written.
+        sealing: signs and anchors what is written; None for neither.
     """
 
-    def __init__(self, path: Path, read_only: bool) -> None:
+    def __init__(self, path: Path, read_only: bool, sealing: Sealing | None = None) -> None:
         self.path = path
         self.read_only = read_only
+        self._sealing = sealing
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="ledger")
         self._db: sqlite3.Connection | None = None
 
@@ -62,6 +65,8 @@ class Database:
         db, self._db = self._db, None
         if db is not None:
             try:
+                if self._sealing is not None:
+                    await self._on_thread(self._sealing.close)
                 await self._on_thread(db.close)
             finally:
                 self._thread.shutdown(wait=False)
@@ -79,7 +84,16 @@ class Database:
         """
         if self.read_only:
             raise StorageError(f"The ledger {self.path} can only be read here, so nothing was changed.")
-        return await self._run("BEGIN IMMEDIATE", work, then)
+        sealing = self._sealing
+        if sealing is None:
+            return await self._run("BEGIN IMMEDIATE", work, then)
+
+        def sealed(result: T) -> None:
+            sealing.committed()
+            if then is not None:
+                then(result)
+
+        return await self._run("BEGIN IMMEDIATE", lambda db: sealing.around(db, work), sealed)
 
     async def read(self, work: Work[T]) -> T:
         """Run `work` on one consistent state of the file."""

@@ -6,6 +6,7 @@ from hitl_tui.core.errors import HitlError, StorageError
 from hitl_tui.ledger.audit import verify
 from hitl_tui.ledger.contract import Ledger
 from hitl_tui.ledger.records import Problem
+from hitl_tui.supervisor.agreement import board_of, disagreements
 from hitl_tui.supervisor.checkpointer import open_read_only
 from hitl_tui.supervisor.history import History
 from hitl_tui.supervisor.storage import DataFolder, SessionFolder, SessionInfo
@@ -60,7 +61,9 @@ async def check_record(ledger: Ledger, session_id: str, history: History, folder
 
 
 async def lost_records(data: DataFolder, ledger: Ledger, session_id: str = "") -> list[Problem]:
-    """Return a problem for each session whose record is lost; one whose checkpoints can't be read has none here.
+    """Return a problem for each session whose record is lost, or says otherwise than the checkpoints.
+
+    One whose checkpoints can't be read has none here.
 
     Args:
         data: where the sessions are.
@@ -75,10 +78,11 @@ async def lost_records(data: DataFolder, ledger: Ledger, session_id: str = "") -
                 continue
             async with open_read_only(folder.checkpoints) as saver:
                 what = await missing(ledger, name, History(saver, name))
+                board = await board_of(saver, name, folder)
+            contrary = [] if what else await disagreements(ledger, name, board)
         except HitlError:
             continue
-        if what:
-            found.append(Problem(name, 0, what))
+        found += [Problem(name, 0, what)] if what else contrary
     return found
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
 from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -33,6 +34,7 @@ from hitl_tui.supervisor.given import LONGEST_TITLE, check_query, check_title, c
 from hitl_tui.supervisor.law import FileLaw
 from hitl_tui.supervisor.record import created
 from hitl_tui.supervisor.rulekeeping import keep_rules
+from hitl_tui.supervisor.sealing import sealing_of
 from hitl_tui.supervisor.searching import has_words
 from hitl_tui.supervisor.session import Session
 from hitl_tui.supervisor.setup import SessionSetup
@@ -46,6 +48,8 @@ from hitl_tui.teams.withheld import WithheldTeam
 
 if TYPE_CHECKING:
     from hitl_tui.planning.agent import PlanningAgent
+
+log = logging.getLogger(__name__)
 
 
 class Workbench:
@@ -73,6 +77,8 @@ class Workbench:
         self._environ = environ
         self._now = now
         self.approvers = ApproverFile(data.root)
+        self.warnings: list[str] = []
+        """What a person should know of the record: that it can't be signed or anchored."""
 
     @classmethod
     @asynccontextmanager
@@ -91,8 +97,17 @@ class Workbench:
         """
         data = DataFolder(root)
         data.prepare()
-        async with SqliteLedger.open(data.ledger, read_only=data.read_only) as ledger:
-            bench = cls(data, ledger, os.environ if environ is None else environ, once=once)
+        given = os.environ if environ is None else environ
+        warnings: list[str] = []
+
+        def warn(said: str) -> None:
+            log.warning("%s", said)
+            warnings.append(said)
+
+        sealing = sealing_of(data, given, warn)
+        async with SqliteLedger.open(data.ledger, read_only=data.read_only, sealing=sealing) as ledger:
+            bench = cls(data, ledger, given, once=once)
+            bench.warnings = warnings
             if not data.read_only:
                 await tidy(bench)
                 await bench.note_approvers()

@@ -130,6 +130,7 @@ LEFT_OUT = frozenset(
         *("decided:{0}", "restored:{0}"),
         "limit must not be negative",
         "s are",
+        "rejected by",
     }
 )
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from contextlib import closing
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
@@ -40,14 +41,23 @@ async def anchors(path: Path) -> list[audit.Anchor]:
         return await audit.head(ledger)
 
 
+@contextmanager
+def without_triggers(db: sqlite3.Connection) -> Iterator[None]:
+    """Drop what keeps entries as they are, and put it back as it was."""
+    triggers = db.execute("SELECT name, sql FROM sqlite_master WHERE type = 'trigger'").fetchall()
+    for name, _ in triggers:
+        db.execute(f"DROP TRIGGER {name}")
+    yield
+    for _, sql in triggers:
+        db.execute(sql)
+    db.commit()
+
+
 def edit(path: Path, *statements: str) -> None:
     """Do what somebody with a copy of sqlite3 can do."""
-    with closing(sqlite3.connect(path)) as db:
-        db.execute("DROP TRIGGER IF EXISTS entries_stay")
-        db.execute("DROP TRIGGER IF EXISTS entries_last")
+    with closing(sqlite3.connect(path)) as db, without_triggers(db):
         for statement in statements:
             assert db.execute(statement).rowcount > 0, statement
-        db.commit()
 
 
 async def problems(path: Path, stream: str | None = None) -> list[tuple[str, int, str]]:
@@ -118,8 +128,7 @@ async def test_problems_beyond_the_list_are_counted(path: Path) -> None:
 
 def reseal(path: Path, stream: str, n: int, data: dict[str, object]) -> None:
     """Change an entry and compute all hashes from there on anew, as somebody who knows how can."""
-    with closing(sqlite3.connect(path)) as db:
-        db.execute("DROP TRIGGER IF EXISTS entries_stay")
+    with closing(sqlite3.connect(path)) as db, without_triggers(db):
         rows = db.execute(
             "SELECT id, n, at, kind, data, prev FROM entries WHERE stream = ? AND n >= ? ORDER BY n", (stream, n)
         ).fetchall()

@@ -1,0 +1,101 @@
+"""What is done around each write of a ledger: its heads are signed with it, and anchored after it (T9)."""
+
+from __future__ import annotations
+
+import logging
+import sqlite3
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TypeVar
+
+from hitl_tui.core.errors import StorageError
+from hitl_tui.ledger.anchors import AnchorFile
+from hitl_tui.ledger.records import Head
+from hitl_tui.ledger.signing import Signer
+from hitl_tui.ledger.sqlite_signatures import newest, prepare, sign, written_since
+
+T = TypeVar("T")
+
+log = logging.getLogger(__name__)
+
+
+class Sealing:
+    """Signs and anchors the heads of what is written. All but making it runs on the ledger's thread.
+
+    What is written counts whether or not it can be signed or anchored: that it can't is said, and `audit verify` shows
+    it.
+
+    Args:
+        ledger: the ledger's file.
+        signer: signs; None where nothing is signed.
+        anchors: where heads are kept besides, with each decision and at the end; None for nowhere.
+        tell: is told in a sentence, once, that signing or anchoring fails.
+    """
+
+    def __init__(
+        self, ledger: Path, signer: Signer | None, anchors: AnchorFile | None, tell: Callable[[str], None] = log.warning
+    ) -> None:
+        self._ledger = ledger
+        self._signer = signer
+        self._anchors = anchors
+        self._tell = tell
+        self._prepared = False
+        self._written: list[tuple[Head, int, bool]] = []
+        self._open: dict[str, Head] = {}
+
+    def around(self, db: sqlite3.Connection, work: Callable[[sqlite3.Connection], T]) -> T:
+        """Do what is to be done in a transaction, and sign the heads that it leaves."""
+        before = newest(db)
+        result = work(db)
+        self._written = written_since(db, before)
+        if self._written and self._signer is not None:
+            self._sign(db, self._signer, before)
+        return result
+
+    def _sign(self, db: sqlite3.Connection, signer: Signer, before: int) -> None:
+        try:
+            signer.public  # noqa: B018 - makes or reads the key, which may fail
+        except StorageError as error:
+            self._signer = None
+            self._tell(f"What is recorded isn't signed: {error.message}")
+            return
+        if not self._prepared:
+            prepare(db, signer, _now())
+            self._written = written_since(db, before)
+        sign(db, signer, self._written)
+
+    def committed(self) -> None:
+        """Keep the heads of what was committed elsewhere, when something was decided."""
+        if self._written and self._signer is not None and not self._prepared:
+            self._prepared = True
+            self._remember(self._signer)
+        self._open |= {head.stream: head for head, _, _ in self._written}
+        decides = any(decided for _, _, decided in self._written)
+        self._written = []
+        if decides:
+            self._anchor()
+
+    def _remember(self, signer: Signer) -> None:
+        try:
+            signer.remember(self._ledger, _now())
+        except OSError as error:
+            self._tell(f"It can't be kept in mind that this record is signed: {error.strerror}.")
+
+    def close(self) -> None:
+        """Keep the heads that weren't kept elsewhere yet."""
+        self._anchor()
+
+    def _anchor(self) -> None:
+        heads, self._open = list(self._open.values()), {}
+        if self._anchors is None or not heads:
+            return
+        try:
+            self._anchors.add(heads, _now())
+        except OSError as error:
+            path, self._anchors = self._anchors.path, None
+            self._tell(f"Anchors of the record can't be written to {path}: {error.strerror}.")
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="milliseconds")

@@ -1,0 +1,151 @@
+"""Signatures of heads beside the entries, in SQLite: made with each commit, and compared with the entries (T9)."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from hitl_tui.ledger.records import Head, Problem
+from hitl_tui.ledger.signing import Known, Signer, verifies
+from hitl_tui.ledger.sqlite_streams import entries, head, write
+
+KEYS = "audit/keys"
+"""The stream that says which keys signed since when; no session can have this name."""
+
+_TABLE = """CREATE TABLE IF NOT EXISTS signatures (
+    stream TEXT NOT NULL, first INTEGER NOT NULL, n INTEGER NOT NULL, key TEXT NOT NULL, signature BLOB NOT NULL,
+    PRIMARY KEY (stream, n)
+) STRICT, WITHOUT ROWID"""
+
+
+@dataclass(frozen=True, slots=True)
+class SignedStream:
+    """How far a stream is signed.
+
+    Args:
+        stream: its name.
+        entries: how many it has.
+        first, last: the first and the last entry that signatures vouch for; 0 for none. What comes before the first was
+            written before there was a key.
+        key: the key of the last signature.
+    """
+
+    stream: str
+    entries: int
+    first: int
+    last: int
+    key: str
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all fields as JSON values."""
+        return {
+            "stream": self.stream,
+            "entries": self.entries,
+            "first": self.first,
+            "last": self.last,
+            "key": self.key,
+        }
+
+
+def newest(db: sqlite3.Connection) -> int:
+    """Return the row of the entry that was written last."""
+    return int(db.execute("SELECT coalesce(max(id), 0) FROM entries").fetchone()[0])
+
+
+def written_since(db: sqlite3.Connection, row: int) -> list[tuple[Head, int, bool]]:
+    """Return the heads of the streams that entries were added to, the first entry of each, whether one decides."""
+    found: dict[str, tuple[Head, int, bool]] = {}
+    rows = db.execute("SELECT stream, n, hash, kind = 'decision' FROM entries WHERE id > ? ORDER BY id", (row,))
+    for stream, n, hashed, decides in rows:
+        before = found.get(stream)
+        first, decided = (before[1], before[2]) if before else (n, False)
+        found[stream] = Head(stream, n, hashed), first, decided or bool(decides)
+    return list(found.values())
+
+
+def prepare(db: sqlite3.Connection, signer: Signer, now: str) -> None:
+    """Make the table where it is missing, and put on record which key signs from now on; inside a transaction."""
+    db.execute(_TABLE)
+    end = head(db, KEYS)
+    before = entries(db, KEYS, end.n - 1, 1)[0].data.get("key", "") if end.n else ""
+    if before != signer.public:
+        write(db, KEYS, "audit_key", {"key": signer.public, "before": before}, now)
+
+
+def sign(db: sqlite3.Connection, signer: Signer, heads: Iterable[tuple[Head, int, bool]]) -> None:
+    """Sign heads, inside the transaction that wrote them."""
+    db.executemany(
+        "INSERT INTO signatures VALUES (?, ?, ?, ?, ?)",
+        [(h.stream, first, h.n, signer.public, signer.sign(h.stream, h.n, h.hash)) for h, first, _ in heads],
+    )
+
+
+def signed_streams(
+    db: sqlite3.Connection, known: Known, ledger: str, only: str | None = None
+) -> tuple[list[SignedStream], list[Problem]]:
+    """Compare signatures with the entries.
+
+    Args:
+        db: the ledger.
+        known: keys that are known here, and ledgers that are known to be signed.
+        ledger: path of the ledger.
+        only: one stream; None for all.
+    """
+    there = db.execute("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'signatures'").fetchone()
+    since = known.ledgers.get(ledger, "")
+    began = db.execute("SELECT min(id) FROM entries WHERE stream = ?", (KEYS,)).fetchone()[0]
+    problems: list[Problem] = []
+    if since and (not there or began is None):
+        what = f"This record is signed since {since}, and its signatures are gone."
+        return [], [Problem("", 0, what)]
+    if not there:
+        return [], []
+    found = []
+    streams = db.execute(
+        "SELECT stream, max(n), max(id) FROM entries WHERE ?1 IS NULL OR stream = ?1 GROUP BY stream", (only,)
+    ).fetchall()
+    for stream, count, last_row in streams:
+        one = _checked(db, stream, count, known.keys, problems)
+        found.append(one)
+        if one.last < count and began is not None and last_row > began and not _bad(problems, stream):
+            span = str(count) if one.last + 1 == count else f"{one.last + 1} to {count}"
+            if one.last:
+                what = f"Entry {span} isn't signed though those before are."
+            else:
+                what = f"Entry {span} isn't signed though the record is."
+            problems.append(Problem(stream, one.last + 1, what))
+    return found, problems
+
+
+def _bad(problems: Iterable[Problem], stream: str) -> bool:
+    return any(problem.stream == stream for problem in problems)
+
+
+def _checked(
+    db: sqlite3.Connection, stream: str, count: int, keys: Collection[str], problems: list[Problem]
+) -> SignedStream:
+    """Return how far a stream is signed: by its last signature, which vouches for everything before it."""
+    first, last, key = 0, 0, ""
+    rows = db.execute(
+        "SELECT s.first, s.n, s.key, s.signature, e.hash FROM signatures s"
+        " LEFT JOIN entries e ON e.stream = s.stream AND e.n = s.n WHERE s.stream = ? ORDER BY s.n DESC",
+        (stream,),
+    )
+    for begins, n, by, signature, hashed in rows:
+        if hashed is None:
+            problems.append(Problem(stream, n, f"Entry {n} was signed and is gone."))
+        elif keys and by not in keys:
+            what = f"Entry {n} is signed by the key {by[:16]}, which isn't known here."
+            problems.append(Problem(stream, n, what))
+        elif not verifies(by, signature, stream, n, hashed):
+            problems.append(Problem(stream, n, f"Entry {n} isn't what was signed: its signature doesn't fit."))
+        else:
+            last, key, first = n, by, begins
+            break
+        if len(problems) > 50:
+            break
+    if last:
+        first = int(db.execute("SELECT min(first) FROM signatures WHERE stream = ?", (stream,)).fetchone()[0])
+    return SignedStream(stream, count, first, last, key)

@@ -1,0 +1,27 @@
+"""What signs and anchors the record of a data folder."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from hitl_tui.ledger.anchors import anchor_file
+from hitl_tui.ledger.signing import Signer
+from hitl_tui.ledger.sqlite_sealing import Sealing
+from hitl_tui.supervisor.storage import DataFolder
+
+
+def sealing_of(data: DataFolder, environ: Mapping[str, str], tell: Callable[[str], None]) -> Sealing | None:
+    """Return what signs and anchors what is written; None where nothing can be written.
+
+    Args:
+        data: the data folder.
+        environ: may hold the key.
+        tell: is told when signing or anchoring fails.
+
+    Raises:
+        BadInput: the key in the environment is none.
+        ConfigError: settings.toml can't be used.
+    """
+    if data.read_only:
+        return None
+    return Sealing(data.ledger, Signer(environ), anchor_file(data.root, data.ledger), tell)

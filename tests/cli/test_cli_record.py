@@ -1,0 +1,170 @@
+"""A record that was rewritten by somebody who knows how it is made is found, and only looked at (T9)."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+from cli_support import Shell
+
+from hitl_tui.ledger import sqlite_audit
+from hitl_tui.ledger.chain import seal
+from hitl_tui.ledger.records import Head
+from hitl_tui.ledger.sqlite_views import data_of
+
+QUESTION = "deposit rules"
+Change = Callable[[str, dict[str, Any]], None]
+
+
+@pytest.fixture
+def shell(tmp_path: Path) -> Shell:
+    return Shell(tmp_path)
+
+
+def rewrite(ledger: Path, change: Change, *statements: str) -> None:
+    """Change what a session's entries say, compute all hashes anew, rebuild the views, put the triggers back."""
+    with closing(sqlite3.connect(ledger, isolation_level=None)) as db:
+        triggers = db.execute("SELECT name, sql FROM sqlite_master WHERE type = 'trigger'").fetchall()
+        for name, _ in triggers:
+            db.execute(f"DROP TRIGGER {name}")
+        for statement in statements:
+            db.execute(statement)
+        end = Head("s1", 0, "0" * 64)
+        rows = db.execute("SELECT n, at, kind, data FROM entries WHERE stream = 's1' ORDER BY n").fetchall()
+        for n, at, kind, raw in rows:
+            data = data_of(raw, "s1", n)
+            change(kind, data)
+            entry, written = seal(end, kind, data, at)
+            end = Head("s1", n, entry.hash)
+            db.execute(
+                "UPDATE entries SET data = ?, prev = ?, hash = ? WHERE stream = 's1' AND n = ?",
+                (written, entry.prev, entry.hash, n),
+            )
+        for _, sql in triggers:
+            db.execute(sql)
+        sqlite_audit.rebuild(db)
+
+
+def turned(before: str, after: str) -> Change:
+    """Return what turns one verdict into another, wherever it stands."""
+
+    def change(kind: str, data: dict[str, Any]) -> None:
+        for one in (data.get("decision"), data.get("event")):
+            if isinstance(one, dict) and one.get("verdict") == before:
+                one["verdict"] = after
+                if "outcome" in one:
+                    one["outcome"] = "approved" if after == "approve" else "rejected"
+
+    return change
+
+
+def problems(shell: Shell) -> list[str]:
+    done = shell.run("audit", "verify", "--json")
+    assert done.code == (1 if done.json["problems"] else 0)
+    return [problem["what"] for problem in done.json["problems"]]
+
+
+GONE = "DROP TABLE signatures", "DELETE FROM entries WHERE stream = 'audit/keys'"
+
+
+def test_a_rejection_that_became_an_approval_is_found_by_signature_and_by_checkpoints(shell: Shell) -> None:
+    shell.run("run", QUESTION)
+    shell.run("do", "s1", "/todo reject 1 no")
+    assert problems(shell) == []
+    rewrite(shell.data / "ledger.db", turned("reject", "approve"))
+    found = problems(shell)
+    assert any("isn't what was signed" in what for what in found)
+    said = "The checkpoints say that todo_001 was rejected, and the record says approve."
+    assert said in found
+    rewrite(shell.data / "ledger.db", lambda kind, data: None, *GONE)
+    found = problems(shell)
+    assert said in found and any("its signatures are gone" in what for what in found)
+
+
+def test_an_approval_that_became_a_rejection_is_found_by_checkpoints(shell: Shell) -> None:
+    shell.run("run", QUESTION)
+    shell.run("do", "s1", "/todo approve 1")
+    rewrite(shell.data / "ledger.db", turned("approve", "reject"), *GONE)
+    assert "The checkpoints say that todo_001 was approved, and the record says reject." in problems(shell)
+
+
+def test_a_decision_without_its_event_changed_is_found(shell: Shell) -> None:
+    shell.run("run", QUESTION)
+    shell.run("do", "s1", "/todo approve 1")
+
+    def change(kind: str, data: dict[str, Any]) -> None:
+        if kind == "decision":
+            data["decision"]["verdict"] = "reject"
+
+    rewrite(shell.data / "ledger.db", change, *GONE)
+    assert any("what was carried out is approve" in what for what in problems(shell))
+
+
+def test_what_people_do_one_after_another_is_no_contradiction(shell: Shell) -> None:
+    shell.run("run", "compare the deposit rules with the jeonse contract and summarise both")
+    for line in (
+        "/todo skip 1",
+        "/todo update 1 pending",
+        "/todo approve 1",
+        "/checkpoint list",
+        "/mode risk",
+        "/stop",
+    ):
+        shell.run("do", "s1", line)
+        assert problems(shell) == []
+    listed = shell.run("do", "s1", "/checkpoint list", "--json").json["checkpoints"]
+    shell.run("do", "s1", f"/checkpoint restore {listed[-1]['checkpoint_id']}")
+    assert problems(shell) == []
+    shell.run("do", "s1", "/todo reject 1")
+    shell.run("fork", "s1")
+    shell.run("export", "s1", str(shell.data / "s1.hitl"))
+    shell.run("import", str(shell.data / "s1.hitl"))
+    assert problems(shell) == []
+
+
+def test_a_trigger_that_went_or_came_is_named(shell: Shell) -> None:
+    shell.run("run", QUESTION)
+    with closing(sqlite3.connect(shell.data / "ledger.db", isolation_level=None)) as db:
+        db.execute("DROP TRIGGER entries_stay")
+        db.execute("CREATE TRIGGER extra AFTER INSERT ON entries BEGIN SELECT 1; END")
+    assert problems(shell) == [
+        "The trigger entries_stay is gone, which keeps entries as they are.",
+        "The trigger extra was added by another program.",
+    ]
+
+
+def test_anchors_write_themselves_and_tell_what_was_cut_off(shell: Shell, tmp_path: Path) -> None:
+    shell.data.mkdir()
+    place = tmp_path / "anchors.txt"
+    (shell.data / "settings.toml").write_text(f'[audit]\nanchors = "{place}"\n', encoding="utf-8")
+    shell.run("run", QUESTION)
+    shell.run("do", "s1", "/todo reject 1")
+    assert place.read_text(encoding="utf-8").count("\n") >= 2
+    checked = shell.run("audit", "verify", "--json").json
+    assert checked["ok"] and checked["anchors"]["checked"] >= 2
+    kept = shell.data / "ledger.db"
+    rewrite(kept, turned("reject", "approve"))
+    assert any("isn't what was anchored" in what for what in problems(shell))
+    place.chmod(0o400)
+    (shell.data / "settings.toml").write_text('[audit]\nanchors = "somewhere"\n', encoding="utf-8")
+    for arguments in (("audit", "verify"), ("run", QUESTION)):
+        done = shell.run(*arguments)
+        assert done.code == 2 and "settings.toml line 2" in done.err and done.err.count("\n") == 1
+
+
+def test_verify_says_how_much_is_signed(shell: Shell) -> None:
+    shell.run("run", QUESTION)
+    found = shell.run("audit", "verify", "--json").json
+    assert {one["stream"] for one in found["signatures"]} == {"s1", "audit/keys"}
+    assert all(one["last"] == one["entries"] for one in found["signatures"])
+    assert "Signed: " in shell.run("audit", "verify").out
+
+
+def test_a_key_that_is_none_is_one_sentence(shell: Shell) -> None:
+    done = shell.run("run", QUESTION, HITL_AUDIT_KEY="nonsense")
+    assert (done.code, done.out) == (2, "")
+    assert done.err.startswith("hitl-tui: HITL_AUDIT_KEY is no key for signing: ") and done.err.count("\n") == 1

@@ -1,0 +1,190 @@
+"""Signed heads: what they vouch for, and what somebody without the key can't do (T9)."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Sequence
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from hitl_tui.core.errors import BadInput, ConfigError, StorageError
+from hitl_tui.ledger import sqlite_audit
+from hitl_tui.ledger.anchors import AnchorFile, anchor_file
+from hitl_tui.ledger.audit import verify
+from hitl_tui.ledger.chain import seal
+from hitl_tui.ledger.records import Head, Problem
+from hitl_tui.ledger.signing import KEY_FILE, Known, Signer
+from hitl_tui.ledger.sqlite import SqliteLedger
+from hitl_tui.ledger.sqlite_sealing import Sealing
+from hitl_tui.ledger.sqlite_signatures import KEYS, SignedStream
+from hitl_tui.ledger.sqlite_views import data_of
+
+AT = "2026-01-01T00:00:00+00:00"
+
+
+class Room:
+    """A ledger, and a key beside."""
+
+    def __init__(self, root: Path) -> None:
+        self.path = root / "data" / "ledger.db"
+        self.keys = root / "keys"
+        self.anchors = AnchorFile(root / "anchors", self.path)
+        self.said: list[str] = []
+
+    def signer(self, **environ: str) -> Signer:
+        return Signer(environ, self.keys)
+
+    async def write(self, *texts: str, signer: Signer | None = None, signs: bool = True) -> None:
+        sealing = Sealing(self.path, (signer or self.signer()) if signs else None, self.anchors, self.said.append)
+        async with SqliteLedger.open(self.path, sealing=sealing) as ledger:
+            for text in texts:
+                await ledger.record("s1", "remark", {"text": text}, AT)
+
+    async def check(self, known: Known | None = None) -> tuple[dict[str, SignedStream], list[Problem]]:
+        async with SqliteLedger.open(self.path, read_only=True) as ledger:
+            streams, problems = await ledger.signed(known or self.signer().known())
+            assert (await verify(ledger)).ok
+        return {one.stream: one for one in streams}, problems
+
+    def forge(self, statements: Sequence[str] = (), n: int = 0, text: str = "") -> None:
+        """Change the file as somebody does who knows everything but the key; the triggers are there again after."""
+        with closing(sqlite3.connect(self.path, isolation_level=None)) as db:
+            triggers = db.execute("SELECT name, sql FROM sqlite_master WHERE type = 'trigger'").fetchall()
+            for name, _ in triggers:
+                db.execute(f"DROP TRIGGER {name}")
+            for statement in statements:
+                db.execute(statement)
+            if n:
+                rows = db.execute("SELECT n, at, kind, data FROM entries WHERE stream = 's1' ORDER BY n").fetchall()
+                end = Head("s1", 0, "0" * 64)
+                for number, at, kind, raw in rows:
+                    data = {"text": text} if number == n else data_of(raw, "s1", number)
+                    entry, written = seal(end, kind, data, at)
+                    end = Head("s1", number, entry.hash)
+                    db.execute(
+                        "UPDATE entries SET data = ?, prev = ?, hash = ? WHERE stream = 's1' AND n = ?",
+                        (written, entry.prev, entry.hash, number),
+                    )
+            for _, sql in triggers:
+                db.execute(sql)
+            sqlite_audit.rebuild(db)
+
+
+@pytest.fixture
+def room(tmp_path: Path) -> Room:
+    return Room(tmp_path)
+
+
+async def test_every_commit_is_signed_and_what_was_there_before_shows_as_unsigned(room: Room) -> None:
+    await room.write("a", "b", signs=False)
+    await room.write("c", "d")
+    streams, problems = await room.check()
+    assert problems == []
+    found = streams["s1"]
+    assert (found.entries, found.first, found.last, found.key) == (4, 3, 4, room.signer().public)
+    assert streams[KEYS].last == 1
+    assert (room.keys / KEY_FILE).stat().st_mode & 0o077 == 0
+
+
+async def test_what_is_rewritten_with_all_hashes_is_found_by_its_signature(room: Room) -> None:
+    await room.write("a", "reject", "c")
+    room.forge(n=2, text="approve")
+    _, problems = await room.check()
+    assert [(p.stream, p.n) for p in problems] == [("s1", 3), ("s1", 2)]
+    assert all("isn't what was signed" in p.what for p in problems)
+
+
+@pytest.mark.parametrize(
+    ("statement", "says"),
+    [
+        ("DELETE FROM signatures WHERE stream = 's1' AND n > 1", "Entry 2 to 3 isn't signed though those before are."),
+        ("DELETE FROM signatures WHERE stream = 's1'", "Entry 1 to 3 isn't signed though the record is."),
+        ("UPDATE signatures SET signature = x'00' WHERE n = 3", "its signature doesn't fit"),
+        (f"UPDATE signatures SET key = '{'a' * 64}' WHERE stream = 's1' AND n = 3", "which isn't known here"),
+        ("UPDATE signatures SET n = 9 WHERE stream = 's1' AND n = 3", "Entry 9 was signed and is gone."),
+        ("DROP TABLE signatures", "its signatures are gone"),
+        (f"DELETE FROM entries WHERE stream = '{KEYS}'", "its signatures are gone"),
+    ],
+)
+async def test_signatures_that_go_or_change_are_missed(room: Room, statement: str, says: str) -> None:
+    await room.write("a", "b", "c")
+    room.forge([statement])
+    _, problems = await room.check()
+    assert any(says in p.what for p in problems), problems
+
+
+async def test_a_forger_s_own_key_is_not_known(room: Room, tmp_path: Path) -> None:
+    await room.write("a", "reject")
+    room.forge(["DELETE FROM signatures"], n=2, text="approve")
+    await room.write("c", signer=Signer({}, tmp_path / "forger"))
+    _, problems = await room.check()
+    assert problems and all("isn't known here" in p.what or "isn't signed" in p.what for p in problems)
+
+
+async def test_another_key_is_on_record_and_the_old_one_stays_known(room: Room) -> None:
+    await room.write("a")
+    old = room.signer().public
+    (room.keys / KEY_FILE).unlink()
+    await room.write("b")
+    new = room.signer().public
+    async with SqliteLedger.open(room.path, read_only=True) as ledger:
+        entries = await ledger.entries(KEYS)
+    assert [(e.data["before"], e.data["key"]) for e in entries] == [("", old), (old, new)]
+    assert (await room.check())[1] == []
+
+
+async def test_the_key_may_come_from_the_environment_and_a_bad_one_is_one_sentence(room: Room) -> None:
+    key = "A" * 43 + "="
+    await room.write("a", signer=room.signer(HITL_AUDIT_KEY=key))
+    assert not (room.keys / KEY_FILE).exists()
+    assert (await room.check(room.signer(HITL_AUDIT_KEY=key).known()))[1] == []
+    for bad in ("x", "A" * 42, "?" * 44):
+        with pytest.raises(BadInput, match="HITL_AUDIT_KEY is no key for signing"):
+            Signer({"HITL_AUDIT_KEY": bad})
+
+
+async def test_what_cant_be_signed_or_anchored_is_recorded_and_said_once(room: Room, tmp_path: Path) -> None:
+    room.keys.mkdir()
+    (room.keys / KEY_FILE).write_text("no key\n", encoding="ascii")
+    room.anchors = AnchorFile(tmp_path / "missing" / "anchors", room.path)
+    await room.write("a", "b")
+    assert len(room.said) == 2
+    assert "isn't signed" in room.said[0] and "can't be written to" in room.said[1]
+    with pytest.raises(StorageError):
+        room.signer().known()
+    async with SqliteLedger.open(room.path, read_only=True) as ledger:
+        assert (await ledger.head("s1")).n == 2
+
+
+async def test_anchors_write_themselves_at_the_end(room: Room) -> None:
+    await room.write("a", "b")
+    await room.write("c")
+    assert [(a.stream, a.n) for a in room.anchors.anchors() if a.stream == "s1"] == [("s1", 2), ("s1", 3)]
+    assert not list(AnchorFile(room.anchors.path, room.path.with_name("other.db")).anchors())
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("[audit]\nanchors = 3\n", "settings.toml line 2"),
+        ('[audit]\nanchors = "here"\n', "must be an absolute path"),
+        ('[audit]\nanchors = "{data}/sub"\n', "outside the data folder"),
+        ("[audit\n", "settings.toml isn't valid TOML"),
+    ],
+)
+def test_settings_that_name_no_place_are_one_sentence(tmp_path: Path, text: str, says: str) -> None:
+    (tmp_path / "settings.toml").write_text(text.format(data=tmp_path), encoding="utf-8")
+    with pytest.raises(ConfigError, match=says):
+        anchor_file(tmp_path, tmp_path / "ledger.db")
+
+
+def test_a_folder_gets_a_file_of_its_own(tmp_path: Path) -> None:
+    data, place = tmp_path / "data", tmp_path / "elsewhere"
+    data.mkdir()
+    place.mkdir()
+    assert anchor_file(data, data / "ledger.db") is None
+    (data / "settings.toml").write_text(f'[audit]\nanchors = "{place}"\n', encoding="utf-8")
+    found = anchor_file(data, data / "ledger.db")
+    assert found is not None and found.path.parent == place
