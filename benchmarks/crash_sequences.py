@@ -137,7 +137,7 @@ async def _judged(root: Path, killed: tuple[str, ...], cut: int) -> Became:
     async with Workbench.open(root / "data", {}) as bench:
         entries = await bench.ledger.entries(SESSION, limit=100_000)
         damaged = [str(problem) for problem in (await verify(bench.ledger)).problems]
-        async with Follower.open(bench.setup(SESSION)) as follower:
+        async with Follower.open(await bench.setup(SESSION)) as follower:
             end = follower.snapshot
     world = World(root)
     damaged += [f"{todo} went on while an earlier process of it was alive" for todo in world.overlaps()]
@@ -188,7 +188,7 @@ async def _setup(bench: Workbench, script: Script, root: Path) -> SessionSetup:
     workspace.mkdir(exist_ok=True)
     graph = GraphDeclaration("graph", f"{_HERE / 'crash_sequence_graph.py'}:graph", str(_HERE))
     if SESSION in bench.data.ids():
-        setup = bench.setup(SESSION)
+        setup = await bench.setup(SESSION)
     else:
         given = {"graph": graph} if script.target == "graph" else {}
         setup = await bench.create('{"amount": 1}', workspace, session_id=SESSION, **given)  # type: ignore[arg-type]
