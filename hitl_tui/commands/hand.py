@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import asyncio
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -13,10 +14,12 @@ from hitl_tui.core.events import EventKind
 from hitl_tui.core.identity import Identity
 from hitl_tui.core.names import resolve_id
 from hitl_tui.core.policy import Mode
+from hitl_tui.core.questions import MOST_CHANGED
 from hitl_tui.core.requests import REFUSING, Decision, Kind, Outcome, Verdict
-from hitl_tui.core.safe_text import safe_text
+from hitl_tui.core.safe_text import one_line, safe_text
 from hitl_tui.core.todos import Status, SupervisorTodo
 from hitl_tui.planning.agent import PlanningAgent
+from hitl_tui.supervisor.bound import GIVEN
 from hitl_tui.supervisor.face import SessionFace
 from hitl_tui.supervisor.snapshot import Question, Snapshot
 
@@ -35,9 +38,6 @@ _SAID: Mapping[Verdict, tuple[str, str]] = {
     Verdict.DO_AGAIN: ("resumed", "{what} does it again."),
 }
 
-
-_GIVEN = ("command", "parameters", "input", "thread")
-"""What the arguments of a command or a graph were made from."""
 
 _UNDECIDED = (Status.PENDING, Status.WAITING_APPROVAL, Status.FAILED)
 
@@ -139,27 +139,39 @@ class Hand:
         Raises:
             Refused: one isn't.
         """
-        from hitl_tui.teams.graph.source import changed_files
-
         arguments = question.view.request.subject.get("arguments") or {}
         todo = self.snapshot.todo(question.todo_id)
-        if "programs" not in arguments or todo is None or todo.status not in _UNDECIDED:
+        facts = self.planner.agents.get(todo.agent_name) if todo is not None else None
+        if todo is None or facts is None or facts.changed is None or todo.status not in _UNDECIDED:
             return  # who decides too late is told so by the ledger
+        if question.kind not in (Kind.TODO, Kind.FAILURE):
+            return
         if question.kind is Kind.FAILURE and "rewind" in todo.metadata and todo.metadata.get("entered"):
             return  # a graph that was mended goes on where it failed
-        given = {key: arguments[key] for key in _GIVEN if key in arguments}
-        now = self._bound(todo, todo.description, given).get("programs", {})
-        changed = changed_files(arguments["programs"], now)
+        given = {key: arguments[key] for key in GIVEN if key in arguments}
+        bound = await asyncio.to_thread(facts.bind, todo.description, given)
+        changed = facts.changed(arguments.get("programs", {}), bound.get("programs", {}))
         if changed:
-            await self.edit(todo, todo.description, given)
-            names = safe_text(", ".join(changed), multiline=False)
+            await self._ask_anew(todo, bound, changed)
+            names = one_line(safe_text(", ".join(changed), multiline=False), 300)
             raise Refused(
                 f"{names} changed since this was asked; it asks anew, with what is there now.", reason="stale"
             )
 
+    async def _ask_anew(self, todo: SupervisorTodo, bound: Mapping[str, Any], changed: Sequence[str]) -> None:
+        risk = self.planner.agents[todo.agent_name].risk_of(bound)
+        data = {
+            "todo_id": todo.id,
+            "arguments": bound,
+            "risk": risk.value,
+            "description": todo.description,
+            "changed": list(changed[:MOST_CHANGED]),
+        }
+        await self.change(EventKind.BOUND, data, "edited", "", {})
+
     async def edit(self, todo: SupervisorTodo, text: str, arguments: Mapping[str, Any]) -> CommandResult:
         """See `CommandHandler.edit`."""
-        bound = self._bound(todo, text, arguments)
+        bound = await asyncio.to_thread(self._bound, todo, text, arguments)
         risk = self.planner.agents[todo.agent_name].risk_of(bound)
         data = {"todo_id": todo.id, "arguments": bound, "risk": risk.value, "description": text}
         message = f"{todo.id} has a new input and asks for approval again."

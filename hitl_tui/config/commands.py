@@ -48,6 +48,7 @@ class CommandDeclaration:
         exit_codes: what counts as success.
         description: for a person, and for a planner.
         folder: absolute path of the workspace it is declared in; empty where that isn't known.
+        pins: patterns of files that an approval of it doesn't bind, the workspace's own among them.
     """
 
     name: str
@@ -59,6 +60,7 @@ class CommandDeclaration:
     exit_codes: tuple[int, ...] = (0,)
     description: str = ""
     folder: str = ""
+    pins: tuple[str, ...] = ()
 
     def expand(self, parameters: Mapping[str, object]) -> Expanded:
         """Return the argument vectors for these parameters.

@@ -39,6 +39,7 @@ class GraphDeclaration:
         saver: where its own threads live: a SQLite path or a PostgreSQL URI; empty for the session's file.
         thread: the thread in that store to go on with; empty for one of its own.
         origin: absolute path of the folder whose langgraph.json names it; empty where a person or hitl.toml does.
+        pins: patterns of files that an approval of it doesn't bind, the workspace's own among them.
     """
 
     name: str
@@ -54,17 +55,19 @@ class GraphDeclaration:
     saver: str = ""
     thread: str = ""
     origin: str = ""
+    pins: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as JSON, without what environment variables hold: those are read anew."""
         data = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "env"}
-        return {**data, "config": dict(self.config), "state_types": list(self.state_types)}
+        return {**data, "config": dict(self.config), "state_types": list(self.state_types), "pins": list(self.pins)}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> GraphDeclaration:
         known = {f.name for f in fields(cls)}
         values = {k: v for k, v in data.items() if k in known}
-        values["state_types"] = tuple(values.get("state_types", ()))
+        for key in ("state_types", "pins"):
+            values[key] = tuple(values.get(key, ()))
         return cls(**values)
 
 

@@ -25,6 +25,7 @@ from hitl_tui.config.values import (
     EnvironmentName,
     Number,
     ParameterName,
+    PinPattern,
     RiskName,
     StoreAddress,
     TeamName,
@@ -130,6 +131,13 @@ _TOML_TYPES: dict[str, tuple[type, ...]] = {
 }
 
 
+class _Pins(_Section):
+    exclude: list[PinPattern] = []
+
+    def and_those_of(self, other: _Pins) -> tuple[str, ...]:
+        return tuple(dict.fromkeys((*self.exclude, *other.exclude)))
+
+
 class _Command(_Section):
     run: list[str]
     preview: list[str] | None = None
@@ -138,6 +146,7 @@ class _Command(_Section):
     risk: RiskName = "high"
     timeout: Duration = 600.0
     exit_codes: Annotated[list[Annotated[int, Field(ge=0, le=255)]], Field(min_length=1)] = [0]
+    pins: _Pins = _Pins()
 
     @model_validator(mode="after")
     def _agrees(self) -> Self:
@@ -154,7 +163,7 @@ class _Command(_Section):
             raise wrong(*problems)
         return self
 
-    def declaration(self, name: str) -> CommandDeclaration:
+    def declaration(self, name: str, pins: _Pins) -> CommandDeclaration:
         return CommandDeclaration(
             name=name,
             run=tuple(self.run),
@@ -164,6 +173,7 @@ class _Command(_Section):
             timeout=self.timeout,
             exit_codes=tuple(self.exit_codes),
             description=self.description,
+            pins=pins.and_those_of(self.pins),
         )
 
 
@@ -181,8 +191,9 @@ class _GraphTeam(_Team):
     context: dict[str, Any] | None = None
     state_types: list[str] = []
     saver: StoreAddress = ""
+    pins: _Pins = _Pins()
 
-    def declaration(self, name: str) -> GraphDeclaration:
+    def declaration(self, name: str, pins: _Pins) -> GraphDeclaration:
         return GraphDeclaration(
             name=name,
             target=self.graph,
@@ -194,6 +205,7 @@ class _GraphTeam(_Team):
             context=self.context,
             state_types=tuple(self.state_types),
             saver=self.saver,
+            pins=pins.and_those_of(self.pins),
         )
 
 
@@ -300,6 +312,7 @@ class _File(_Section):
     teams: _Teams = _Teams()
     policy: list[_Policy] = []
     secrets: _Secrets = _Secrets()
+    pins: _Pins = _Pins()
 
     @property
     def graphs(self) -> dict[str, _GraphTeam]:
@@ -313,10 +326,11 @@ class _File(_Section):
             policy=Policy(tuple(policy.rule() for policy in self.policy)),
             search=SearchSettings(documents=tuple(self.teams.search_team.documents)),
             document=DocumentSettings(folder=self.teams.document_team.folder),
-            commands={name: command.declaration(name) for name, command in commands.items()},
-            graphs={name: team.declaration(name) for name, team in self.graphs.items()},
+            commands={name: command.declaration(name, self.pins) for name, command in commands.items()},
+            graphs={name: team.declaration(name, self.pins) for name, team in self.graphs.items()},
             disabled=frozenset(team for team in (*TEAMS, *self.graphs) if not getattr(self.teams, team).enabled),
             secret_names=tuple(dict.fromkeys(self.secrets.names)),
+            pins=tuple(dict.fromkeys(self.pins.exclude)),
         )
 
 

@@ -11,6 +11,7 @@ from pydantic_core import PydanticCustomError
 
 from hitl_tui.config.graphs import holds_password
 from hitl_tui.config.parameters import argument_problem, is_number, path_problem
+from hitl_tui.config.pins import pattern_problem
 from hitl_tui.config.problems import Problem
 from hitl_tui.config.templates import is_parameter_name
 from hitl_tui.config.words import described, nearest, quoted
@@ -66,6 +67,13 @@ def _workspace_path(value: str) -> str:
     return value
 
 
+def _pin(value: str) -> str:
+    problem = argument_problem(value) or pattern_problem(value)
+    if problem:
+        raise wrong(Problem((), f"{problem}, but it is {quoted(value)}"))
+    return value
+
+
 def _team(value: str, info: ValidationInfo) -> str:
     known = (*TEAMS, *declared(info).graphs)
     if value not in known:
@@ -105,6 +113,7 @@ Duration = Annotated[float, PlainValidator(_duration)]
 """Seconds, also written as `10m`."""
 Number = Annotated[int | float, PlainValidator(_number)]
 WorkspacePath = Annotated[str, AfterValidator(_workspace_path)]
+PinPattern = Annotated[str, AfterValidator(_pin)]
 RiskName = Literal["low", "medium", "high"]
 TeamName = Annotated[str, AfterValidator(_team)]
 StoreAddress = Annotated[str, AfterValidator(_store)]

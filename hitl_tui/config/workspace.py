@@ -55,6 +55,7 @@ class WorkspaceConfig:
         graphs: the declared graphs of the user's own by name (I1).
         disabled: teams that may not be planned (D6).
         secret_names: environment variables whose values are masked wherever they would be shown.
+        pins: patterns of files that no approval of high risk binds (T5).
     """
 
     mode: Mode = Mode.STEP
@@ -66,6 +67,7 @@ class WorkspaceConfig:
     graphs: Mapping[str, GraphDeclaration] = field(default_factory=dict)
     disabled: frozenset[str] = frozenset()
     secret_names: tuple[str, ...] = ()
+    pins: tuple[str, ...] = ()
 
     def enabled(self, team: str) -> bool:
         """Return whether a team may be planned; teams the file doesn't mention may."""

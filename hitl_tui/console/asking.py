@@ -253,6 +253,9 @@ def _warnings(question: Question) -> Iterable[Row]:
     about = question.view.request.about
     if question.obstacle:
         yield labelled(_("BLOCKED"), in_line(render(question.obstacle)), "bold $text-error")
+    if about.get("changed"):
+        names = ", ".join(in_line(str(name)) for name in about["changed"])
+        yield labelled(_("CHANGED"), _("{names}, since it was asked before").format(names=names), "bold $text-warning")
     for note in about.get("notes") or ():
         yield labelled(_("NOTE"), in_line(render(str(note))), "bold $text-warning")
     if about.get("missing"):

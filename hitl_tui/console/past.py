@@ -56,6 +56,7 @@ _ORDERED = {
     "before": mark("move {todo} before {anchor}"),
     "after": mark("move {todo} after {anchor}"),
     "edit": mark("edit the input of {todo}"),
+    "bound": mark("read the files of {todo} anew"),
     "cancel": mark("cancel {todo}"),
     "rewind": mark("let {todo} go on from an earlier step"),
     "finished": mark("{todo} finished"),

@@ -32,6 +32,7 @@ class EventKind(StrEnum):
     PROPOSED = "proposed"
     RESTORED = "restored"
     CONFIGURED = "configured"
+    BOUND = "bound"
 
 
 @dataclass(frozen=True, slots=True)

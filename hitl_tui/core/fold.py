@@ -84,4 +84,5 @@ _HANDLERS: Mapping[EventKind, Callable[[Draft, Event], None]] = {
     EventKind.PROPOSED: session.proposed,
     EventKind.RESTORED: session.restored,
     EventKind.CONFIGURED: session.configured,
+    EventKind.BOUND: operators.bound,
 }

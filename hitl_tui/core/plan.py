@@ -157,6 +157,8 @@ class AgentFacts:
         bind: task text and parameters → exact arguments (raises BadInput).
         risk_of: exact arguments → risk class.
         reads_results: the team looks at what earlier TODOs found.
+        changed: the `programs` that were asked about and those of now → names of the files that differ; None where
+            its arguments hold none.
     """
 
     name: str
@@ -168,6 +170,7 @@ class AgentFacts:
     bind: Callable[[str, Mapping[str, Any]], dict[str, Any]]
     risk_of: Callable[[Mapping[str, Any]], Risk]
     reads_results: bool = True
+    changed: Callable[[Mapping[str, str], Mapping[str, str]], list[str]] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -56,6 +56,9 @@ def _names(todo_id: str, raw: Mapping[str, Any]) -> list[str]:
     return [todo_id, *inside] if alone else inside
 
 
+MOST_CHANGED = 20
+"""Files that a question names as changed since the one before."""
+
 _WEIGHTS = {priority.value: priority.weight for priority in Priority}
 
 
@@ -131,6 +134,7 @@ def _about(draft: Draft, todo: SupervisorTodo) -> dict[str, Any]:
         "notes": list(todo.metadata.get("notes", ())),
         "optional": todo.optional,
         "ran_before": dict(todo.metadata.get("ran_before", {})),
+        **({"changed": list(todo.metadata["changed"])} if todo.metadata.get("changed") else {}),
     }
 
 

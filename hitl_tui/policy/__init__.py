@@ -1,1 +1,1 @@
-"""What may run: trust in workspaces, and what a folder says that nobody trusts yet."""
+"""What may run: trust in workspaces, who approves, and which files an approval binds."""

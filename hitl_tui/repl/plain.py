@@ -191,6 +191,9 @@ def _about(about: Mapping[str, Any]) -> Iterator[str]:
         if about.get(key):
             said = str(about[key])
             yield f"{label}: {inline(said if key in ('text', 'reason') else render(said))}"
+    if about.get("changed"):
+        names = inline(render(", ".join(map(str, about["changed"]))))
+        yield _("CHANGED since it was asked before: {names}").format(names=names)
     for note in about.get("notes") or ():
         yield _("NOTE: {note}").format(note=inline(render(str(note))))
     if about.get("why"):

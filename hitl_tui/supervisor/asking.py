@@ -4,21 +4,23 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 from hitl_tui.core.board import Board, Draft
 from hitl_tui.core.errors import HitlError
-from hitl_tui.core.events import seconds_between
+from hitl_tui.core.events import EventKind, seconds_between
 from hitl_tui.core.questions import question_keys, question_named, question_of
 from hitl_tui.core.requests import Kind, Request
 from hitl_tui.core.safe_text import mask_json, unsafe_text
 from hitl_tui.core.shapes.recognise import title_of
+from hitl_tui.core.todos import SupervisorTodo
 from hitl_tui.ledger.records import RequestView, decided_event
 from hitl_tui.supervisor.activity import ActivityStream, run_before
 from hitl_tui.supervisor.attached.checked import findings_in
 from hitl_tui.supervisor.attached.schemas import ready_for
+from hitl_tui.supervisor.bound import rebound
 from hitl_tui.supervisor.face import opened
 from hitl_tui.supervisor.setup import SessionSetup
 from hitl_tui.supervisor.snapshot import Question, has_preview, named, with_obstacles
@@ -39,17 +41,24 @@ class OpenQuestions:
         setup: what the session was opened with.
         activity: where it tells what it does.
         previewed: called with a question's id when what its preview showed stands in the ledger.
+        post: puts an event into the session's inbox: id, kind, data.
     """
 
     def __init__(
-        self, setup: SessionSetup, activity: ActivityStream, previewed: Callable[[str], Awaitable[None]]
+        self,
+        setup: SessionSetup,
+        activity: ActivityStream,
+        previewed: Callable[[str], Awaitable[None]],
+        post: Callable[[str, EventKind, Mapping[str, Any]], Awaitable[None]],
     ) -> None:
         self._setup = setup
         self._ledger = setup.ledger
         self._activity = activity
         self._tell = previewed
         self._rules = setup.rules
+        self._post = post
         self._asked: dict[str, Request] = {}
+        self._rebound: dict[str, int] = {}
         self._tidied = False
         self._keys: dict[str, tuple[Any, ...]] = {}
         self._named: dict[str, Request | None] = {}
@@ -116,7 +125,7 @@ class OpenQuestions:
             for name, key in keys.items()
         }
         self._keys, self._named = keys, named
-        asked = {q.id: q for q in named.values() if q is not None}
+        asked = {q.id: q for q in named.values() if q is not None and not await self._bound_anew(board, q)}
         now = self._setup.now()
         fresh = [opened(q, now) for key, q in asked.items() if key not in self._asked]
         await ready_for(asked.values(), self._rules.policy)
@@ -135,6 +144,24 @@ class OpenQuestions:
             await self._ledger.supersede(self._setup.info.id, keep, "the plan went on", self._setup.now())
         self._asked, self._tidied = asked, True
         self._decided.clear()
+        return True
+
+    async def _bound_anew(self, board: Board, request: Request) -> bool:
+        """See that a question nobody has seen yet is about the files of now; return whether it is made anew for that.
+
+        What ran before it may have written them. One that stands in the ledger stays as it was shown.
+        """
+        if request.kind is not Kind.TODO or request.id in self._asked:
+            return False
+        todo = SupervisorTodo.from_state(board.todos[request.todo_id])
+        if self._rebound.get(todo.id) == todo.asked or await self._ledger.request(request.id, self._setup.now()):
+            return False
+        fresh = await rebound(self._setup.planner.agents, todo)
+        if fresh is None:
+            return False
+        self._rebound[todo.id] = todo.asked + 1  # once: a workspace may change all the time
+        data = {"todo_id": todo.id, "arguments": dict(fresh.arguments), "changed": todo.metadata.get("changed", [])}
+        await self._post("bound:" + request.id, EventKind.BOUND, data)
         return True
 
     async def _asked_ahead(self, draft: Draft) -> list[str]:

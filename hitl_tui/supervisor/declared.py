@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from hitl_tui.config.graphs import GraphDeclaration
 from hitl_tui.config.workspace import WorkspaceConfig
+from hitl_tui.policy.programs import Bindings
 from hitl_tui.policy.trust import WorkspaceTrust, needs_trust
 from hitl_tui.teams.contract import Team
 from hitl_tui.teams.registry import TeamRegistry
@@ -24,6 +25,7 @@ def registry_of(
     graphs: Sequence[GraphDeclaration],
     workspace: Path,
     withheld: Iterable[Team] = (),
+    bindings: Bindings | None = None,
 ) -> TeamRegistry:
     """Return the workspace's teams, and those of the graphs that are attached to a session.
 
@@ -32,11 +34,14 @@ def registry_of(
         graphs: attached to the session.
         workspace: the folder.
         withheld: what stands in the place of teams that nobody trusts.
+        bindings: finds what steps may execute; made unless given.
     """
     attached = {graph.name: graph for graph in graphs}
-    config = replace(config, graphs={**config.graphs, **attached})
+    declared = {**config.graphs, **attached}
+    pinned = {name: replace(g, pins=tuple(dict.fromkeys((*config.pins, *g.pins)))) for name, g in declared.items()}
+    config = replace(config, graphs=pinned)
     instead = {team.name: team for team in withheld}
-    return TeamRegistry.from_config(config, workspace=str(workspace), withheld=instead)
+    return TeamRegistry.from_config(config, workspace=str(workspace), withheld=instead, bindings=bindings)
 
 
 def withheld_teams(trust: WorkspaceTrust, attached: Iterable[str] = ()) -> list[Team]:

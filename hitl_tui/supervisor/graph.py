@@ -22,17 +22,18 @@ from langgraph.types import Command, interrupt
 
 from hitl_tui.core import board as b
 from hitl_tui.core.board import Board, Control, Draft, Rules
-from hitl_tui.core.digest import short_id
+from hitl_tui.core.digest import digest, short_id
 from hitl_tui.core.errors import HitlError
 from hitl_tui.core.events import Event
 from hitl_tui.core.fold import Folded, fold
 from hitl_tui.core.names import clip
 from hitl_tui.core.plan import AgentFacts, ExecutionPlan, Intent
 from hitl_tui.core.policy import Mode
-from hitl_tui.core.questions import asking, plan_question
+from hitl_tui.core.questions import MOST_CHANGED, asking, plan_question
 from hitl_tui.core.settle import settle, withdraw_unbound
 from hitl_tui.core.todos import Status, SupervisorTodo, check_known
 from hitl_tui.supervisor import state as s
+from hitl_tui.supervisor.bound import Rebound, rebound
 from hitl_tui.supervisor.law import Law
 from hitl_tui.supervisor.response import compose
 from hitl_tui.supervisor.state import MainSupervisorState
@@ -260,6 +261,11 @@ class TeamSupervisor:
         for todo in b.startable(draft):
             if withdraw_unbound(draft, todo) or self._held_back(draft, todo, now):
                 continue
+            if (fresh := await rebound(self._planner.agents, todo)) is not None:
+                todo = _with_programs(draft, todo, fresh)
+                draft.put(todo)
+                if todo.approval is None:  # it asks anew
+                    continue
             attempt = todo.attempt + 1
             run_id = f"{board.session}/{todo.id}/{board.control.branch}.{attempt}"
             begun = replace(todo, started_at=now, completed_at="", waited=0.0, waiting_since="")
@@ -336,3 +342,16 @@ class TeamSupervisor:
         elif not folded.board.control.concluded:
             update |= {"approval_status": s.APPROVED, "approval_message": ""}
         return update
+
+
+def _with_programs(draft: Draft, todo: SupervisorTodo, fresh: Rebound) -> SupervisorTodo:
+    """Return a step that is about to start with what it may execute now.
+
+    What a person approved, themselves or by a standing rule, is asked anew; what the policy lets pass whatever it
+    executes goes on.
+    """
+    found = replace(todo, arguments=dict(fresh.arguments))
+    if todo.approval is not None and todo.approval.get("channel") == "policy":
+        return replace(found, approval={**todo.approval, "digest": digest(b.subject_of(draft, found))})
+    metadata = {**todo.metadata, "changed": list(fresh.changed[:MOST_CHANGED])}
+    return replace(found, metadata=metadata, approval=None, asked=todo.asked + 1)

@@ -22,10 +22,12 @@ from hitl_tui.core.errors import BadInput, HitlError, StorageError
 from hitl_tui.core.events import EventKind
 from hitl_tui.core.names import clip
 from hitl_tui.core.policy import Risk
+from hitl_tui.core.questions import MOST_CHANGED
 from hitl_tui.core.safe_text import mask
 from hitl_tui.core.shapes.masked import put_back
 from hitl_tui.supervisor.attached.drive import GraphRunner
 from hitl_tui.supervisor.attached.outcomes import Asks, GraphFailure
+from hitl_tui.supervisor.bound import found_again
 from hitl_tui.supervisor.effects import LedgerEffects
 from hitl_tui.supervisor.graph import STRICT_RESUME
 from hitl_tui.supervisor.runspec import RunServices, RunSpec
@@ -135,6 +137,9 @@ class LocalDispatcher:
             await self._fail(spec, f"{spec.todo.agent_name} cancelled itself", final=False)
         except EffectInDoubt as doubt:
             data = {"todo_id": spec.todo.id, "run_id": spec.run_id, "effect": doubt.effect}
+            fresh = await found_again(self._services.team(spec.todo.agent_name), spec.todo)
+            if fresh is not None:  # what it did before it stopped may have changed them
+                data |= {"programs": fresh.arguments["programs"], "changed": list(fresh.changed[:MOST_CHANGED])}
             await self._tell(spec, f"run:{spec.run_id}:doubt:{spec.todo.asked}", EventKind.DOUBT, data)
         except RunNotCurrent as error:
             log.info("%s: %s", spec.run_id, error.message)

@@ -85,7 +85,7 @@ class Session:
         self._classed = -1
         """The branch whose TODOs are of the risk that they are declared to be of."""
         self._allowances = Allowances(setup.ledger, setup.info.id, setup.now)
-        self._questions = OpenQuestions(setup, activity, self._previewed)
+        self._questions = OpenQuestions(setup, activity, self._previewed, self._post_own)
         self._response: tuple[str, dict[str, Any]] | None = None
         self._watched = Watched()
         self._publishing = asyncio.Lock()
@@ -349,6 +349,9 @@ class Session:
             # It was said before a power cut and didn't fit when it was gone through again; now it does.
             event = replace(event, id=f"{event_id}:{cursor}")
             await self.setup.ledger.post(self.id, run_branch, event.id, event.to_dict(), now)
+
+    async def _post_own(self, event_id: str, kind: EventKind, data: Mapping[str, Any]) -> None:
+        await self.desk.post(kind, data, by="supervisor", event_id=event_id)
 
     async def _follow_up(self, todo: SupervisorTodo, result: TeamResult) -> dict[str, Any] | None:
         board = self._board()

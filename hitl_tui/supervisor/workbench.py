@@ -24,6 +24,7 @@ from hitl_tui.core.safe_text import mask, safe_text
 from hitl_tui.ledger.contract import Ledger
 from hitl_tui.ledger.sqlite import SqliteLedger
 from hitl_tui.policy.approvers import ApproverFile
+from hitl_tui.policy.programs import Bindings, check_pins
 from hitl_tui.policy.trust import WorkspaceTrust, needs_trust
 from hitl_tui.supervisor.approver_record import note_edits
 from hitl_tui.supervisor.clock import utc_now
@@ -79,6 +80,7 @@ class Workbench:
         self.approvers = ApproverFile(data.root)
         self.warnings: list[str] = []
         """What a person should know of the record: that it can't be signed or anchored."""
+        self._bindings = Bindings(data.root / "manifests", (data.root,))
 
     @classmethod
     @asynccontextmanager
@@ -156,6 +158,7 @@ class Workbench:
         secrets = self._secrets(trust.config)
         text = mask(text, secrets)
         graphs = (graph,) if graph is not None else ()
+        await asyncio.to_thread(check_pins, trust.config, real)
         planned = await self._planner(trust, graphs).plan(text)
         beyond = {team.name for team in withheld_teams(trust, (g.name for g in graphs))}
         if wanted := next((step.agent for step in planned.plan.steps if step.agent in beyond), ""):
@@ -374,7 +377,7 @@ class Workbench:
         self, trust: WorkspaceTrust, graphs: Sequence[GraphDeclaration], unnamed: Sequence[Team] = ()
     ) -> TeamRegistry:
         withheld = [*withheld_teams(trust, (graph.name for graph in graphs)), *unnamed]
-        return registry_of(trust.config, graphs, Path(trust.folder), withheld)
+        return registry_of(trust.config, graphs, Path(trust.folder), withheld, self._bindings)
 
     def _planner(self, trust: WorkspaceTrust, graphs: Sequence[GraphDeclaration]) -> PlanningAgent:
         return planner_of(self._registry(trust, graphs), trust.declared, graphs, self._now)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from hitl_tui.core.errors import BadInput
 from hitl_tui.core.plan import AgentFacts
+from hitl_tui.policy.programs import Bindings, Surroundings
 from hitl_tui.teams.contract import Team
 from hitl_tui.teams.failure import unknown_name
 
@@ -35,6 +36,7 @@ class TeamRegistry:
         extra: Sequence[Team] = (),
         workspace: str = "",
         withheld: Mapping[str, Team] = MappingProxyType({}),
+        bindings: Bindings | None = None,
     ) -> TeamRegistry:
         """Return the built-in teams as a workspace declares them, and further ones.
 
@@ -43,6 +45,7 @@ class TeamRegistry:
             extra: teams of the embedding program.
             workspace: its absolute path; empty where that isn't known.
             withheld: what stands in the place of declared teams that nobody trusts, by name.
+            bindings: finds what steps may execute; made unless given.
 
         Raises:
             BadInput: two teams have one name.
@@ -53,14 +56,15 @@ class TeamRegistry:
         from hitl_tui.teams.graph.team import GraphTeam
         from hitl_tui.teams.search.team import SearchTeam
 
+        bindings, around = bindings or Bindings(), Surroundings.of(config)
         built_in: tuple[Team, ...] = (
             SearchTeam(config.search.documents),
             AnalysisTeam(),
             DocumentTeam(config.document.folder),
-            CommandTeam(config.commands),
+            CommandTeam(config.commands, bindings, around),
         )
         graphs = (
-            GraphTeam(graph, workspace, config.secret_names)
+            GraphTeam(graph, workspace, config.secret_names, bindings, around)
             for graph in config.graphs.values()
             if graph.name not in withheld
         )
@@ -99,6 +103,7 @@ class TeamRegistry:
                 bind=team.bind,
                 risk_of=team.risk_of,
                 reads_results=getattr(team, "reads_results", True),
+                changed=getattr(team, "changed", None),
             )
             for name, team in self.teams.items()
         }

@@ -16,8 +16,8 @@ from hitl_tui.config.load import parse_config
 from hitl_tui.core.errors import BadInput, Refused
 from hitl_tui.core.policy import Mode
 from hitl_tui.core.requests import Kind, Verdict
+from hitl_tui.policy.programs import WHOLE, Bindings, Surroundings
 from hitl_tui.supervisor.snapshot import Question
-from hitl_tui.teams.command.programs import programs_of
 
 SHOWN, OTHER = 'touch "$1"\n', 'touch other "$1"\n'
 
@@ -46,7 +46,8 @@ async def test_a_program_that_changed_while_it_was_asked_about_is_asked_anew(tmp
     async with desk(tmp_path, Mode.RISK) as d:
         first = await d.asked(await d.add("clean file=one"))
         arguments = first.view.request.subject["arguments"]
-        assert arguments["programs"] == {"tools/clean.sh": hashlib.sha256(SHOWN.encode()).hexdigest()}
+        assert arguments["programs"].keys() == {"tools/clean.sh", WHOLE}
+        assert arguments["programs"]["tools/clean.sh"] == hashlib.sha256(SHOWN.encode()).hexdigest()
         write(script, OTHER)
         with pytest.raises(Refused, match="changed since this was asked") as refused:
             await d.handler.decide(first, Verdict.APPROVE)
@@ -93,6 +94,7 @@ async def test_a_program_that_changed_after_it_was_approved_is_not_run(tmp_path:
 
 
 async def test_a_standing_rule_lets_no_other_program_run(tmp_path: Path, script: Path) -> None:
+    (tmp_path / "w" / "one").touch()  # what a run leaves behind is no other workspace then
     async with desk(tmp_path, Mode.RISK) as d:
         first = await d.asked(await d.add("clean file=one"))
         await d.handler.handle(f"/rules allow {first.todo_id} --digest {first.digest}")
@@ -102,6 +104,11 @@ async def test_a_standing_rule_lets_no_other_program_run(tmp_path: Path, script:
         write(script, OTHER)
         assert (await d.asked(await d.add("clean file=one"))).kind is Kind.TODO
         assert not (tmp_path / "w" / "other").exists()
+
+
+def programs_of(declared: CommandDeclaration, root: Path) -> dict[str, str]:
+    argvs = [argv for argv in (declared.run, declared.preview) if argv]
+    return Bindings().command(declared, argvs, root, os.defpath, Surroundings())
 
 
 def test_programs_are_what_runs_and_not_what_it_works_on(tmp_path: Path) -> None:
@@ -118,7 +125,10 @@ def test_programs_are_what_runs_and_not_what_it_works_on(tmp_path: Path) -> None
         'parameters.name = { type = "string", default = "tools/a.py" }\n'
     )
     found = programs_of(parse_config(text, "hitl.toml").commands["all"], tmp_path)
-    assert sorted(found) == ["begins", "run", "tools/a.py"]
+    whole = found.pop(WHOLE)
+    assert sorted(found) == ["away.py", "begins", "run", "tools/a.py"]
+    (tmp_path / "data.db").write_text("y", encoding="utf-8")
+    assert programs_of(parse_config(text, "hitl.toml").commands["all"], tmp_path)[WHOLE] != whole
 
 
 def declaring(*run: str) -> CommandDeclaration:
@@ -132,7 +142,8 @@ def test_what_can_be_no_file_is_no_program(tmp_path: Path) -> None:
     (tmp_path / "a.sh").write_text("echo")
     words = ["echo " * 60, "x/" * 3_000, "folder.sh", "loop.sh", "a.sh/b.sh", "none.sh", "\udc80", "a.sh"]
     with_nul = replace(declaring("sh", "x"), run=("sh", "a\0b", *words))
-    assert programs_of(with_nul, tmp_path) == {"a.sh": hashlib.sha256(b"echo").hexdigest()}
+    found = programs_of(with_nul, tmp_path)
+    assert found.pop(WHOLE) and found == {"a.sh": hashlib.sha256(b"echo").hexdigest()}
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root reads everything")

@@ -23,7 +23,7 @@ ROOT = Path(hitl_tui.__file__).parent
 FACES = ("console", "repl")
 SPEAKING = ("commands", "supervisor", "ledger", "planning", "policy", "config", "core", "cli", "channels")
 """Rooms below the faces, and the command line: all that reads like a sentence is taken."""
-RAISING = ("teams", "web", "lint")
+RAISING = ("teams", "web", "lint", "policy")
 """Rooms that write content: what they raise is a sentence of ours, what they return is a team's."""
 ALSO_FOR_SCRIPTS = ("standing",)
 """Functions of faces whose text stands in JSON, too, so that it is English until it is shown."""

@@ -24,6 +24,8 @@ NAMES = frozenset({"trust"}) | frozenset(
     | {"export", "run", "preview", "choice", "action", "args", "name", "type", "content", "message", "config"}
     | {"attribute", "query", "uv", "def", "idempotent", "GRAPH"}
     | {"never", "any", "until", "revoke", "U", "approver", "add", "remove"}
+    | {"never", "any", "until", "revoke"}
+    | {"pins", "exclude"}
     | {"Python", "SQL", "src", "jupyter", "nbconvert", "script", "numpy", "Decimal", "Path", "deque", "range", "None"}
     | {
         "str",

@@ -30,7 +30,7 @@ async def test_nothing_runs_before_it_was_approved_and_the_graph_asks_for_itself
         (question,) = op.questions
         assert question.kind is Kind.TODO
         arguments = question.view.request.subject["arguments"]
-        assert arguments["input"] == {"to": "ann"} and list(arguments["programs"]) == ["attached_graphs.py"]
+        assert arguments["input"] == {"to": "ann"} and "attached_graphs.py" in arguments["programs"]
         assert not world(tmp_path)
         await op.ok("/todo approve")
         assert op.asked == [{"action": "send_mail", "message": "Send it?", "to": "ann", "body": "Dear ann"}]

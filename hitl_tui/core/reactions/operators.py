@@ -219,7 +219,9 @@ def _again(todo: SupervisorTodo, status: Status) -> SupervisorTodo:
     )
 
 
-_FORGOTTEN = frozenset({"held", "skip_reason", "skipped_by", "rejected", "resolutions", "rewind", "stopped_on"})
+_FORGOTTEN = frozenset(
+    {"held", "skip_reason", "skipped_by", "rejected", "resolutions", "rewind", "stopped_on", "changed"}
+)
 
 
 def priority(draft: Draft, event: Event) -> None:
@@ -274,8 +276,17 @@ def edit(draft: Draft, event: Event) -> None:
             description=described,
             approval=None,
             asked=todo.asked + 1,
+            metadata={key: value for key, value in todo.metadata.items() if key != "changed"},
         )
     )
+
+
+def bound(draft: Draft, event: Event) -> None:
+    """As `edit`, with `changed`: files that a step may execute aren't what they were; it is asked with those of now."""
+    edit(draft, event)
+    todo = draft.get(str(event.data["todo_id"]))
+    if changed := [str(name) for name in event.data.get("changed") or ()]:
+        draft.put(replace(todo, metadata={**todo.metadata, "changed": changed}))
 
 
 def _json_object(value: Mapping[str, Any]) -> dict[str, Any]:

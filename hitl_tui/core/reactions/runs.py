@@ -132,11 +132,20 @@ def _asked(interrupt: dict[str, Any], known: Mapping[str, Any] | None, asked: in
 
 
 def doubt(draft: Draft, event: Event) -> None:
-    """A run met an effect that may have happened: `todo_id`, `run_id`, `effect` {`key`, `name`, `subject`, `why`}."""
+    """A run met an effect that may have happened: `todo_id`, `run_id`, `effect` {`key`, `name`, `subject`, `why`}.
+
+    Optionally `programs`, what it would execute now, and `changed`, the files of it that aren't what they were.
+    """
     todo = _running(draft, event)
     effect = dict(event.data["effect"])
     if not isinstance(effect["key"], str):
         raise TypeError("an effect has a text as key")
+    if "programs" in event.data:
+        todo = replace(
+            todo,
+            arguments={**todo.arguments, "programs": dict(event.data["programs"])},
+            metadata={**todo.metadata, "changed": [str(name) for name in event.data.get("changed", ())]},
+        )
     # What it asked and was answered stays: it goes on with that once the doubt is settled.
     kept = interrupts_of(todo.question)
     question = {"kind": Kind.EFFECT.value, "effect": effect, **({"interrupts": kept} if kept else {})}

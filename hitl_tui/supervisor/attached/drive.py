@@ -64,7 +64,7 @@ from hitl_tui.teams.contract import TeamResult
 from hitl_tui.teams.doubt import EffectInDoubt, RunNotCurrent
 from hitl_tui.teams.failure import TeamFailure
 from hitl_tui.teams.graph.loading import resolve, with_saver
-from hitl_tui.teams.graph.source import CodeChanged, changed_files, refuse_changed_code
+from hitl_tui.teams.graph.source import CodeChanged
 from hitl_tui.teams.graph.target import load_target
 from hitl_tui.teams.graph.team import GraphTeam
 from hitl_tui.teams.graph.values import answer_of, plain, said
@@ -117,6 +117,19 @@ class _Loaded:
     programs: Mapping[str, str]
 
 
+def _refuse_changed(team: GraphTeam, approved: Mapping[str, str], now: Mapping[str, str]) -> None:
+    """Check that what a graph may execute is what it was when it was asked about.
+
+    Raises:
+        CodeChanged: it isn't.
+    """
+    if changed := team.changed(approved, now):
+        raise CodeChanged(
+            f"{one_line(', '.join(changed), 200)} changed since this step was planned or approved, so nothing was run; "
+            "edit the step, and it asks with the code as it is now."
+        )
+
+
 class GraphRunner:
     """Runs graphs of others for one session.
 
@@ -147,6 +160,7 @@ class GraphRunner:
             with printed_to(lambda line: self._services.activity.write("", "line", line)):
                 found = load_target(declared, source)
                 if known is not None and known.found is found:
+                    known = self._graphs[team.name] = replace(known, programs=source.programs)
                     return known
                 graph = await resolve(declared, found, self._stack)
             if declared.saver and team.name not in self._savers:
@@ -210,7 +224,7 @@ class GraphRunner:
         approved = spec.todo.arguments.get("programs") or loaded.programs  # of old sessions nothing is known
         goes_on = told.began or spec.stopped_on or (spec.step and not spec.step.get("checkpoint_id"))
         if not goes_on:
-            refuse_changed_code(approved, loaded.programs)
+            _refuse_changed(team, approved, loaded.programs)
         if spec.step.get("checkpoint_id") and not told.began:  # again would drop what was asked since
             keep_ahead_of(await graph.aget_state(config, subgraphs=True))
             await self._go_back(graph, config, spec)
@@ -233,8 +247,8 @@ class GraphRunner:
         if isinstance(stretch, Asks):
             return stretch
         if stretch.name.startswith("start "):  # it never began, whatever was tried before
-            refuse_changed_code(approved, loaded.programs)
-        elif changed := changed_files(approved, loaded.programs):
+            _refuse_changed(team, approved, loaded.programs)
+        elif changed := team.changed(approved, loaded.programs):
             names = one_line(", ".join(changed), 200)
             note = f"{names} changed since this was approved; it goes on with what is there now."
             self._services.activity.write(spec.todo.id, "note", note)

@@ -25,6 +25,9 @@ GRACE = 3.0
 KILL_WAIT = 5.0
 DRAIN = 1.0
 INIT = Path(__file__).with_name("command_init.py")
+_QUIET = {"TERM": "dumb", "NO_COLOR": "1", "PAGER": "cat", "PYTHONDONTWRITEBYTECODE": "1"}
+"""No colours, no pages, and no compiled files that would make the workspace another one than was approved."""
+
 _PLACES = ("PATH", "HOME", "USER", "LOGNAME", "TMPDIR", "TZ")
 _LANGUAGES = ("LANG", "LANGUAGE", "LC_ALL", "LC_CTYPE", "LC_MESSAGES", "LC_TIME", "HITL_LANG")
 
@@ -82,7 +85,7 @@ def command_environment(secrets: Mapping[str, str], inherited: Mapping[str, str]
     kept = {name: inherited[name] for name in (*_PLACES, *_LANGUAGES) if name in inherited}
     # Last, so that a script for `python3` finds one where the system has none.
     kept["PATH"] = os.pathsep.join(filter(None, (kept.get("PATH", os.defpath), str(Path(sys.executable).parent))))
-    return {**kept, "TERM": "dumb", "NO_COLOR": "1", "PAGER": "cat", **secrets}
+    return {**kept, **_QUIET, **secrets}
 
 
 async def run_command(

@@ -14,10 +14,10 @@ from hitl_tui.core.errors import BadInput
 from hitl_tui.core.policy import Risk
 from hitl_tui.core.safe_text import mask
 from hitl_tui.core.secret_names import with_values
+from hitl_tui.policy.programs import WHOLE, Bindings, Surroundings
 from hitl_tui.teams.brief import BRIEF, Block, Brief, language_of
 from hitl_tui.teams.command.output import NOTES
 from hitl_tui.teams.command.paths import refuse_outside
-from hitl_tui.teams.command.programs import programs_of, refuse_changed
 from hitl_tui.teams.command.run import CommandOutcome, command_environment, run_command
 from hitl_tui.teams.contract import TeamContext, TeamResult
 from hitl_tui.teams.failure import TeamFailure, one, unknown_name
@@ -82,9 +82,18 @@ class CommandTeam:
 
     Args:
         commands: the declarations by name.
+        bindings: finds what they may execute.
+        around: what of the workspace's settings says which files are code.
     """
 
-    def __init__(self, commands: Mapping[str, CommandDeclaration]) -> None:
+    def __init__(
+        self,
+        commands: Mapping[str, CommandDeclaration],
+        bindings: Bindings | None = None,
+        around: Surroundings | None = None,
+    ) -> None:
+        self._bindings = bindings or Bindings()
+        self._around = around or Surroundings()
         self.commands: Mapping[str, CommandDeclaration] = MappingProxyType(dict(commands))
         self.name = "command_team"
         self.risk = Risk.HIGH
@@ -145,6 +154,10 @@ class CommandTeam:
                     f'change "parameters" and leave "{key}" out.'
                 )
         return bound
+
+    def changed(self, approved: Mapping[str, str], now: Mapping[str, str]) -> list[str]:
+        """Return the names of the files that differ between `programs` that were asked about and those of now."""
+        return self._bindings.changed(approved, now)
 
     def risk_of(self, arguments: Mapping[str, Any]) -> Risk:
         """Return the declared risk; high for a command that isn't declared (any more)."""
@@ -247,12 +260,20 @@ class CommandTeam:
             raise unknown_name("declared command", name, self.commands)
         return declared
 
+    def _bound(self, declared: CommandDeclaration, parameters: Mapping[str, Any]) -> dict[str, Any]:
+        exact = self._exact(declared, parameters)
+        programs = self._programs(declared, exact, Path(declared.folder)) if declared.folder else {}
+        return {**({"programs": programs} if programs else {}), **exact}
+
+    def _programs(self, declared: CommandDeclaration, exact: Mapping[str, Any], workspace: Path) -> dict[str, str]:
+        argvs = [argv for argv in (exact["argv"], exact["preview"]) if argv]
+        path = command_environment({}, os.environ)["PATH"]
+        return self._bindings.command(declared, argvs, workspace, path, self._around)
+
     @staticmethod
-    def _bound(declared: CommandDeclaration, parameters: Mapping[str, Any]) -> dict[str, Any]:
+    def _exact(declared: CommandDeclaration, parameters: Mapping[str, Any]) -> dict[str, Any]:
         expanded = declared.expand(parameters)
-        programs = programs_of(declared, Path(declared.folder)) if declared.folder else {}
         return {
-            **({"programs": programs} if programs else {}),
             "command": declared.name,
             "parameters": dict(expanded.parameters),
             "argv": list(expanded.argv),
@@ -272,13 +293,31 @@ class CommandTeam:
         if declared is None:
             raise BadInput(f'hitl.toml no longer declares the command "{one(str(name))}", so it was not run.')
         parameters = arguments.get("parameters") or {}
-        bound = self._bound(declared, parameters)
-        if any(bound[key] != arguments.get(key) for key in ("argv", "preview")):
+        exact = self._exact(declared, parameters)
+        if any(exact[key] != arguments.get(key) for key in ("argv", "preview")):
             raise BadInput(f'The declaration of "{name}" changed since it was approved, so it was not run; ask again.')
-        values = {k: with_values(v, secrets) if isinstance(v, str) else v for k, v in bound["parameters"].items()}
+        values = {k: with_values(v, secrets) if isinstance(v, str) else v for k, v in exact["parameters"].items()}
         refuse_outside(declared, values, workspace)
-        refuse_changed(arguments.get("programs") or {}, programs_of(declared, workspace))
+        self._refuse_changed(arguments.get("programs") or {}, self._programs(declared, exact, workspace), declared)
         return declared
+
+    def _refuse_changed(
+        self, approved: Mapping[str, str], now: Mapping[str, str], declared: CommandDeclaration
+    ) -> None:
+        """Check that what may be executed is what it was when it was asked about.
+
+        Raises:
+            BadInput: it isn't.
+        """
+        if not declared.folder:  # it was bound where nobody knew the workspace
+            now = {path: now[path] for path in approved if path in now}
+        elif WHOLE not in now:  # a file that turned into a program meanwhile is named by nobody
+            now = {path: known for path, known in now.items() if path in approved}
+        if changed := self.changed(approved, now):
+            raise BadInput(
+                f"{one(', '.join(changed), 200)} changed since this step was planned or approved, so nothing was run; "
+                "edit the step, and it asks with what is there now."
+            )
 
 
 def _language(context: TeamContext) -> str:

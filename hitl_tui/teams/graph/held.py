@@ -14,7 +14,7 @@ from types import CodeType, ModuleType
 
 from hitl_tui.core.errors import BadInput
 from hitl_tui.core.safe_text import one_line
-from hitl_tui.teams.graph.source import GraphSource
+from hitl_tui.teams.graph.source import GraphSource, is_followed
 
 
 class HeldLoader(SourceFileLoader):
@@ -45,6 +45,9 @@ class HeldFinder(MetaPathFinder):
 
     def __init__(self) -> None:
         self.files: dict[str, bytes] = {}
+        self.others: dict[str, bytes] = {}
+        """Files of the workspaces that graphs imported under names which only they knew, as they were read."""
+        self.roots: set[str] = set()
         self.sources: dict[tuple[str, ...], dict[str, str]] = {}
 
     def find_spec(
@@ -53,11 +56,22 @@ class HeldFinder(MetaPathFinder):
         spec = PathFinder.find_spec(fullname, path, target) if self.files else None
         if spec is None or spec.origin is None or type(spec.loader) is not SourceFileLoader:
             return None
-        content = self.files.get(os.path.realpath(spec.origin))
-        if content is None:
+        path = os.path.realpath(spec.origin)
+        content = self.files.get(path)
+        if content is None and (content := self._other(path)) is None:
             return None
         spec.loader, spec.cached = HeldLoader(fullname, spec.origin, content), None
         return spec
+
+    def _other(self, path: str) -> bytes | None:
+        """Return what a file of a workspace holds that no graph names; None for one of no workspace."""
+        if not any(path.startswith(f"{root}{os.sep}") for root in self.roots) or not is_followed(Path(path)):
+            return None
+        try:
+            self.others[path] = Path(path).read_bytes()
+        except OSError:  # whoever imports it gets to hear that
+            return None
+        return self.others[path]
 
 
 def hold(source: GraphSource) -> None:
@@ -71,6 +85,9 @@ def hold(source: GraphSource) -> None:
     changed = {path for path, content in source.files.items() if finder.files.get(path, content) != content}
     if before is not None:
         changed |= {path for path in before.keys() | now.keys() if before.get(path) != now.get(path)}
+    if stale := {path for path, content in finder.others.items() if _content(path) != content}:
+        changed |= stale.union(finder.others, *finder.sources.values())  # nobody knows who uses it
+    finder.roots.update(source.of[1:])
     if changed:
         _unload(finder, changed)
     finder.files.update(source.files)
@@ -85,7 +102,8 @@ def _unload(finder: HeldFinder, changed: set[str]) -> None:
     Raises:
         BadInput: a file was loaded by something else.
     """
-    loaded = {name: path for name, module in list(sys.modules.items()) if (path := _path(module)) in finder.files}
+    ours = finder.files.keys() | finder.others.keys()
+    loaded = {name: path for name, module in list(sys.modules.items()) if (path := _path(module)) in ours}
     held = {name: path for name, path in loaded.items() if _is_held(sys.modules.get(name))}
     if stuck := {path for name, path in loaded.items() if name not in held and path in changed}:
         names = one_line(", ".join(sorted(map(os.path.basename, stuck))), 200)
@@ -95,6 +113,7 @@ def _unload(finder: HeldFinder, changed: set[str]) -> None:
     for name, path in held.items():
         if path in paths:
             sys.modules.pop(name, None)
+            finder.others.pop(path, None)
 
 
 def held_loader(name: str, path: Path) -> SourceFileLoader:
@@ -113,6 +132,13 @@ def _finder() -> HeldFinder:
 def _path(module: object) -> str:
     file = getattr(module, "__file__", None)
     return os.path.realpath(file) if isinstance(file, str) else ""
+
+
+def _content(path: str) -> bytes | None:
+    try:
+        return Path(path).read_bytes()
+    except OSError:
+        return None
 
 
 def _is_held(module: object) -> bool:

@@ -22,7 +22,6 @@ from typing import Any
 
 from hitl_tui.config.graphs import GraphDeclaration
 from hitl_tui.core.errors import BadInput
-from hitl_tui.core.safe_text import one_line
 
 LARGEST = 5_000_000
 """Bytes of a file that is read for what it imports; a larger one is no source that somebody wrote."""
@@ -33,6 +32,7 @@ MOST_FILES = 1_000
 MOST_NAMED = 12
 """Files that are named in a question one by one; the others are one entry."""
 
+_OURS = Path(__file__).resolve().parents[2]
 _INSTALLED = frozenset({"site-packages", "dist-packages"})
 _LOADERS: tuple[tuple[Any, list[str]], ...] = (
     (ExtensionFileLoader, EXTENSION_SUFFIXES),
@@ -100,22 +100,9 @@ def source_of(
     return GraphSource((declaration.target, *map(str, (folder, *roots))), files, named)
 
 
-def changed_files(approved: Mapping[str, str], now: Mapping[str, str]) -> list[str]:
-    """Return the paths that don't hold what they held, or came or went."""
-    return sorted(path for path in approved.keys() | now.keys() if approved.get(path) != now.get(path))
-
-
-def refuse_changed_code(approved: Mapping[str, str], now: Mapping[str, str]) -> None:
-    """Check that a graph's code is what it was when it was asked about.
-
-    Raises:
-        CodeChanged: it isn't.
-    """
-    if changed := changed_files(approved, now):
-        raise CodeChanged(
-            f"{one_line(', '.join(changed), 200)} changed since this step was planned or approved, so nothing was run; "
-            "edit the step, and it asks with the code as it is now."
-        )
+def is_followed(path: Path) -> bool:
+    """Return whether a file is neither an installed one nor this program's."""
+    return not path.is_relative_to(_OURS) and _INSTALLED.isdisjoint(path.parts)
 
 
 class _Walk:
@@ -158,9 +145,7 @@ class _Walk:
 
     def _within(self, path: Path) -> bool:
         """Tell whether a file is the workspace's own."""
-        ours = Path(__file__).resolve().parents[2]
-        root = next((root for root in self._roots if path.is_relative_to(root)), None)
-        return root is not None and not path.is_relative_to(ours) and _INSTALLED.isdisjoint(path.parts)
+        return is_followed(path) and any(path.is_relative_to(root) for root in self._roots)
 
     def _add(self, path: Path, *, beyond: bool = False) -> None:
         within = self._within(path)

@@ -5,9 +5,12 @@ from __future__ import annotations
 import asyncio
 import difflib
 import json
+import os
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AsyncExitStack
+from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hitl_tui.config.graphs import GraphDeclaration
@@ -17,6 +20,7 @@ from hitl_tui.core.policy import Risk
 from hitl_tui.core.safe_text import one_line
 from hitl_tui.core.secret_names import named_in, secret_refused
 from hitl_tui.core.shapes.jsontext import strict_json
+from hitl_tui.policy.programs import WHOLE, Bindings, Surroundings
 from hitl_tui.teams.graph.source import GraphSource, Imports, source_of
 from hitl_tui.teams.graph.target import GraphError, load_target
 
@@ -43,13 +47,24 @@ class GraphTeam:
         declaration: which graph, and what it needs.
         workspace: absolute path of the folder that sessions with it work in; empty for the declaration's own.
         secret_names: declared secrets; no input may hold one, because a graph stores its input.
+        bindings: finds what it may execute.
+        around: what of the workspace's settings says which files are code.
     """
 
     max_retries = 0
     """A failed graph goes on from its last checkpoint when a person says so, never by itself."""
     reads_results = False
 
-    def __init__(self, declaration: GraphDeclaration, workspace: str = "", secret_names: Sequence[str] = ()) -> None:
+    def __init__(
+        self,
+        declaration: GraphDeclaration,
+        workspace: str = "",
+        secret_names: Sequence[str] = (),
+        bindings: Bindings | None = None,
+        around: Surroundings | None = None,
+    ) -> None:
+        self._bindings = bindings or Bindings()
+        self._around = around or Surroundings()
         self.declaration = declaration
         self.name = declaration.name
         self.description = declaration.description or f"The graph {declaration.target}"
@@ -82,8 +97,28 @@ class GraphTeam:
         return self._facts_of(self.source())
 
     def source(self) -> GraphSource:
-        """Return the files that running it may run, as they are now."""
-        return source_of(self.declaration, self._workspace, self._imports)
+        """Return the files that running it may run, as they are now: with high risk all files of the workspace.
+
+        Raises:
+            BadInput: there are too many.
+        """
+        source = source_of(self.declaration, self._workspace, self._imports)
+        if self.risk is not Risk.HIGH:
+            return source
+        return replace(source, programs={**source.programs, **self._whole()})
+
+    def _whole(self) -> dict[str, str]:
+        """Return the digest of all files that it may import or read, of the workspace and of its own folder."""
+        folder = os.path.realpath(self.declaration.folder or Path.cwd())
+        root = os.path.realpath(self._workspace) if self._workspace else folder
+        found = {WHOLE: self._bindings.whole(root, self.declaration.pins, self._around)}
+        if not Path(folder).is_relative_to(root):
+            found[folder] = self._bindings.whole(folder, self.declaration.pins, self._around)
+        return found
+
+    def changed(self, approved: Mapping[str, str], now: Mapping[str, str]) -> list[str]:
+        """Return the names of the files that differ between `programs` that were asked about and those of now."""
+        return self._bindings.changed(approved, now)
 
     def _facts_of(self, source: GraphSource) -> GraphFacts:
         if self._facts is None or self._facts[0] != source.programs:

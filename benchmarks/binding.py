@@ -1,0 +1,84 @@
+"""How long it takes to bind a workspace to an approval: the first time, and again when little or nothing changed."""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import shutil
+import statistics
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from hitl_tui.policy.programs import Bindings, Surroundings
+
+FOLDERS = 200
+SETTLED = 2.5
+"""Seconds until files count as settled, so that what they hold is remembered."""
+
+
+def make(root: Path, files: int) -> None:
+    """Write a workspace of source files of 1 to 4 kB."""
+    for number in range(files):
+        path = root / f"package_{number % FOLDERS}" / f"module_{number}.py"
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(f"# {number}\n" + "value = 1\n" * (100 + number % 300), encoding="utf-8")
+
+
+def seconds(work: Callable[[], object]) -> float:
+    """Return how long something takes on the wall clock."""
+    began = time.perf_counter()
+    work()
+    return time.perf_counter() - began
+
+
+def hash_anew(root: Path) -> None:
+    for path in root.rglob("*.py"):
+        hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def main() -> None:
+    """Print the figures."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--files", type=int, default=20_000)
+    parser.add_argument("--rounds", type=int, default=9)
+    parser.add_argument("--data", type=Path, help="where the workspace is made")
+    given = parser.parse_args()
+    git = shutil.which("git")
+    with tempfile.TemporaryDirectory(dir=given.data) as folder:
+        root = Path(folder, "workspace")
+        root.mkdir()
+        make(root, given.files)
+        time.sleep(SETTLED)
+        bindings = Bindings(Path(folder, "manifests"))
+
+        def bind() -> None:
+            bindings.whole(str(root), (), Surroundings())
+
+        def git_status() -> None:
+            subprocess.run([str(git), "-C", str(root), "status", "--short"], check=True, capture_output=True)
+
+        first = seconds(bind)
+        if git:
+            for words in (["init", "-q"], ["add", "-A"]):
+                subprocess.run([git, "-C", str(root), *words], check=True)
+            bind()  # its configuration is bound, too
+        rows: dict[str, list[float]] = {"bound again": [], "one file changed": [], "hashed anew": [], "git status": []}
+        for number in range(given.rounds):
+            rows["bound again"].append(seconds(bind))
+            Path(root, "package_0", "module_0.py").write_text(f"# {number}\n", encoding="utf-8")
+            rows["one file changed"].append(seconds(bind))
+            rows["hashed anew"].append(seconds(lambda: hash_anew(root)))
+            if git:
+                rows["git status"].append(seconds(git_status))
+    print(f"{given.files:,} files, {given.rounds} rounds, median (longest) in ms; target: bound again in 300 ms")
+    print(f"  {'the first time':18} {first * 1000:7.0f}")
+    for name, found in rows.items():
+        if found:
+            print(f"  {name:18} {statistics.median(found) * 1000:7.0f} ({max(found) * 1000:.0f})")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,350 @@
+"""The files of a workspace as one digest: what an approval binds where nobody can know what will be executed.
+
+A file counts with its path, its execute bits and what it holds; a link with where it leads and what it finds there.
+What a file holds is read once for each state that the system knows it in (device, inode, size, times of change).
+"""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import os
+import re
+import stat
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+
+from hitl_tui.config.pins import path_pattern
+from hitl_tui.core.errors import BadInput
+from hitl_tui.core.safe_text import one_line
+
+MOST_FILES = 200_000
+"""Files of one workspace; more would make every question wait."""
+
+LARGEST = 256 * 1024 * 1024
+"""Bytes of a file that is read; a larger one counts with device, inode, size and the times of its last changes."""
+
+_WHOLE = 1024 * 1024
+_SETTLED_NS = 2_000_000_000
+"""A file that changed later than so long before it is read is read again next time: its time of change may be as
+coarse as that."""
+
+_TRIES = 3
+_DOCUMENTS = frozenset({".md", ".markdown", ".rst", ".pdf", ".csv", ".tsv"})
+"""Endings of documents that no system executes by itself."""
+
+CODE = frozenset(
+    {".awk", ".bash", ".bat", ".cjs", ".jar", ".js", ".lua", ".mjs", ".php", ".pl", ".ps1", ".py", ".pyz", ".r"}
+    | {".rb", ".sed", ".sh", ".sql", ".ts", ".zsh", ".pyc", ".so", ".pth", ".mk"}
+)
+"""Endings of files that are programs whatever else is known of them."""
+
+_EXECUTE = 0o7111
+_LINK, _CLOSED, _GONE, _SPECIAL, _CHANGING = "L", "X", "G", "S", "C"
+"""What begins the entry of something that isn't a file that can be read; those begin with a SHA-256."""
+
+_GIT_DATA = frozenset({"objects", "refs", "logs", "lfs"})
+_GIT_READ = frozenset({"config", "config.worktree", "attributes"})
+_MENTION = re.compile(rb"[\w.+@-]+\.(?:md|markdown|rst|pdf|csv|tsv)(?![\w])", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """Which files of a folder are bound.
+
+    Args:
+        root: absolute path of the folder, no links in it.
+        excluded: patterns of what `pins` leaves out.
+        documents: patterns of what is searched: documents there that are no code are left out.
+        reports: folder that reports are written to; what is no program there is left out. Empty for none.
+        own: absolute paths of folders that this program keeps its data in.
+    """
+
+    root: str
+    excluded: tuple[str, ...] = ()
+    documents: tuple[str, ...] = ()
+    reports: str = ""
+    own: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Tree:
+    """The bound files of a folder.
+
+    Args:
+        digest: of all of them.
+        entries: what is known of each, by its path relative to the folder.
+    """
+
+    digest: str
+    entries: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """What a file held in one state: its SHA-256, and the documents that it names."""
+
+    state: tuple[int, ...]
+    sha: str
+    mentions: frozenset[str]
+
+
+@dataclass(slots=True)
+class _Walk:
+    scope: Scope
+    named: frozenset[str]
+    excluded: Callable[[str], object]
+    searched: Callable[[str], object]
+    files: list[tuple[str, str, os.stat_result, str]] = field(default_factory=list)
+    entries: dict[str, str] = field(default_factory=dict)
+    documents: list[tuple[str, str, os.stat_result]] = field(default_factory=list)
+    folders: list[tuple[str, str]] = field(default_factory=list)
+    seen: set[tuple[int, int]] = field(default_factory=set)
+
+
+class FileHashes:
+    """What files hold, read once for each state they are in. May be used by several threads.
+
+    It lives as long as the process: a file that said what others hold could be forged between two.
+
+    Args:
+        clock: nanoseconds since 1970, as files are stamped.
+    """
+
+    def __init__(self, clock: Callable[[], int] = time.time_ns) -> None:
+        self._clock = clock
+        self._known: dict[tuple[int, int], _Known] = {}
+        self._lock = threading.Lock()
+
+    def tree(self, scope: Scope, named: frozenset[str] = frozenset()) -> Tree:
+        """Return the bound files of a folder as they are now.
+
+        Args:
+            scope: which.
+            named: paths that are bound whatever they are: a command names them.
+
+        Raises:
+            BadInput: there are more than `MOST_FILES`, or the folder can't be read.
+        """
+        excluded = path_pattern(scope.excluded).match
+        walk = _Walk(scope, named, excluded, path_pattern(scope.documents).match)
+        self._folder(walk, scope.root, "")
+        while walk.folders:  # links last: a folder counts where it is, if it is within
+            linked, walk.folders = sorted(walk.folders), []
+            for path, text in linked:
+                self._folder(walk, f"{scope.root}/{path}", path, link=text)
+        mentioned = self._read(walk)
+        for path, real, state in walk.documents:
+            if path.rpartition("/")[2].lower() in mentioned:
+                walk.entries[path] = self._entry(real, state, "")[0]
+        entries = dict(sorted(walk.entries.items()))
+        whole = "\0".join(f"{path}\0{known}" for path, known in entries.items())
+        return Tree(hashlib.sha256(whole.encode("utf-8", "surrogateescape")).hexdigest(), entries)
+
+    def file(self, path: Path) -> str:
+        """Return the SHA-256 of what one file holds, links followed.
+
+        Raises:
+            OSError: it isn't there, or can't be read.
+        """
+        return self._known_of(str(path), path.stat()).sha
+
+    def _folder(self, walk: _Walk, place: str, inside: str, *, link: str = "") -> None:
+        """Collect the files of a folder and those below it."""
+        found = Path(place).stat(follow_symlinks=bool(link))
+        identity = (found.st_dev, found.st_ino)
+        if link:
+            walk.entries[inside] = f"{_LINK}{link}"
+        if identity in walk.seen:
+            return
+        walk.seen.add(identity)
+        waiting = [(place, inside)]
+        own = {os.path.realpath(path) for path in walk.scope.own}
+        while waiting:
+            folder, prefix = waiting.pop()
+            try:
+                with os.scandir(folder) as listed:
+                    found_here = list(listed)
+            except FileNotFoundError:
+                continue
+            except OSError as error:
+                if not prefix:
+                    raise BadInput(f"{one_line(folder, 120)} can't be read: {error.strerror}.") from error
+                walk.entries[prefix] = f"{_CLOSED}{error.errno}"
+                continue
+            in_git = _in_git(prefix)
+            for entry in found_here:
+                path = f"{prefix}/{entry.name}" if prefix else entry.name
+                forced = path in walk.named
+                if walk.scope.excluded and not forced and walk.excluded(path):
+                    continue
+                if entry.is_dir(follow_symlinks=False):
+                    if (in_git and entry.name in _GIT_DATA) or (own and os.path.realpath(entry.path) in own):
+                        continue
+                    state = entry.stat(follow_symlinks=False)
+                    if (state.st_dev, state.st_ino) not in walk.seen:
+                        walk.seen.add((state.st_dev, state.st_ino))
+                        waiting.append((entry.path, path))
+                elif forced or not in_git or _is_read_by_git(path):
+                    self._collect(walk, entry, path, forced)
+            if len(walk.files) + len(walk.entries) > MOST_FILES:
+                raise BadInput(
+                    f"{one_line(walk.scope.root, 120)} has more than {MOST_FILES:,} files, too many to bind to an "
+                    "approval; name folders that no step executes in [pins] exclude of hitl.toml."
+                )
+
+    def _collect(self, walk: _Walk, entry: os.DirEntry[str], path: str, forced: bool) -> None:
+        text = ""
+        try:
+            state = entry.stat(follow_symlinks=False)
+            if stat.S_ISLNK(state.st_mode):
+                text = str(Path(entry.path).readlink())
+                state = entry.stat()
+                if stat.S_ISDIR(state.st_mode):
+                    walk.folders.append((path, text))
+                    return
+        except OSError as error:
+            if text or error.errno != errno.ENOENT:
+                walk.entries[path] = f"{_GONE}{error.errno} {text}"
+            return
+        if not stat.S_ISREG(state.st_mode):
+            walk.entries[path] = f"{_SPECIAL}{stat.S_IFMT(state.st_mode):o} {state.st_rdev} {text}"
+            return
+        if not forced and not state.st_mode & 0o111 and not text and self._left_out(walk, entry.path, path):
+            if not _is_report(walk.scope, path):
+                walk.documents.append((path, entry.path, state))
+            return
+        walk.files.append((path, entry.path, state, text))
+
+    def _left_out(self, walk: _Walk, real: str, path: str) -> bool:
+        """Tell whether a file is a searched document or a report, and no program."""
+        ending = "." + path.rpartition("/")[2].rpartition(".")[2].lower()
+        document = ending in _DOCUMENTS and bool(walk.scope.documents) and walk.searched(path) is not None
+        if not document and not (_is_report(walk.scope, path) and ending not in CODE):
+            return False
+        return not begins_as_script(real)
+
+    def _read(self, walk: _Walk) -> set[str]:
+        """Read the files that were collected; return the documents that they name."""
+        mentioned: set[str] = set()
+        unread: list[tuple[str, str, os.stat_result, str]] = []
+        for path, real, state, text in walk.files:
+            known = self._known.get((state.st_dev, state.st_ino))
+            if known is not None and known.state == _state(state):
+                walk.entries[path] = f"{known.sha} {state.st_mode & _EXECUTE:o} {text}"
+                mentioned |= known.mentions
+            else:
+                unread.append((path, real, state, text))
+        if len(unread) > 64:
+            with ThreadPoolExecutor(4) as pool:
+                read = list(pool.map(lambda item: self._entry(item[1], item[2], item[3]), unread, chunksize=64))
+        else:
+            read = [self._entry(real, state, text) for _, real, state, text in unread]
+        for (path, *_), (entry, mentions) in zip(unread, read, strict=True):
+            if entry:
+                walk.entries[path] = entry
+            mentioned |= mentions
+        return mentioned
+
+    def _entry(self, real: str, state: os.stat_result, text: str) -> tuple[str, frozenset[str]]:
+        """Return what is known of a file, and the documents it names; an empty text when it is gone."""
+        try:
+            known = self._known_of(real, state)
+        except FileNotFoundError:
+            return "", frozenset()
+        except OSError as error:
+            return f"{_CLOSED}{error.errno} {_identity(state)} {text}", frozenset()
+        return f"{known.sha} {state.st_mode & _EXECUTE:o} {text}", known.mentions
+
+    def _known_of(self, path: str, state: os.stat_result) -> _Known:
+        known = self._known.get((state.st_dev, state.st_ino))
+        if known is not None and known.state == _state(state):
+            return known
+        if state.st_size > LARGEST:
+            return _Known(_state(state), _identity(state), frozenset())
+        for _ in range(_TRIES):
+            began = self._clock()
+            before, sha, mentions, after = _hashed(path)
+            if _state(before) == _state(after):
+                known = _Known(_state(after), sha, mentions)
+                if max(after.st_ctime_ns, after.st_mtime_ns) + _SETTLED_NS < began:
+                    with self._lock:
+                        self._known[after.st_dev, after.st_ino] = known
+                return known
+        return _Known((), f"{_CHANGING}{_identity(after)}", frozenset())
+
+
+def _hashed(path: str) -> tuple[os.stat_result, str, frozenset[str], os.stat_result]:
+    """Read a file; return its state before and after, its SHA-256, and the documents it names."""
+    file = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY)
+    try:
+        before = os.fstat(file)
+        if not stat.S_ISREG(before.st_mode):
+            raise OSError(errno.EINVAL, os.strerror(errno.EINVAL), path)
+        digest, mentions = hashlib.sha256(), frozenset[str]()
+        first = True
+        for part in iter(partial(os.read, file, _WHOLE), b""):
+            digest.update(part)
+            if first and (found := _MENTION.findall(part)):
+                mentions = frozenset(name.decode("utf-8", "surrogateescape").lower() for name in found)
+            first = False
+        return before, digest.hexdigest(), mentions, os.fstat(file)
+    finally:
+        os.close(file)
+
+
+def _state(state: os.stat_result) -> tuple[int, ...]:
+    return state.st_dev, state.st_ino, state.st_size, state.st_mtime_ns, state.st_ctime_ns
+
+
+def _identity(state: os.stat_result) -> str:
+    return hashlib.sha256(repr(_state(state)).encode()).hexdigest()
+
+
+def _is_report(scope: Scope, path: str) -> bool:
+    return bool(scope.reports) and path.startswith(f"{scope.reports}/")
+
+
+def begins_as_script(path: str | Path) -> bool:
+    """Return whether a file begins with `#!`; False where it can't be read."""
+    try:
+        file = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY)
+    except OSError:
+        return False
+    try:
+        return os.read(file, 2) == b"#!"
+    except OSError:
+        return False
+    finally:
+        os.close(file)
+
+
+def _in_git(folder: str) -> bool:
+    return folder == ".git" or folder.startswith(".git/") or "/.git/" in f"{folder}/"
+
+
+def _is_read_by_git(path: str) -> bool:
+    """Tell whether a file within a `.git` is one that git runs, or reads what to run from."""
+    parts = path.split("/")
+    return parts[-1] in _GIT_READ or "hooks" in parts[parts.index(".git") :]
+
+
+def paths_of(scope: Scope) -> Iterator[str]:
+    """Yield the path of every file and folder there is, what is left out included."""
+    waiting = [(scope.root, "")]
+    while waiting:
+        folder, prefix = waiting.pop()
+        try:
+            with os.scandir(folder) as listed:
+                for entry in listed:
+                    path = f"{prefix}/{entry.name}" if prefix else entry.name
+                    yield path
+                    if entry.is_dir(follow_symlinks=False):
+                        waiting.append((entry.path, path))
+        except OSError:
+            continue

@@ -1,0 +1,63 @@
+"""What a step may execute, found again when it is asked about and when it starts."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from hitl_tui.core.errors import HitlError
+from hitl_tui.core.plan import AgentFacts
+from hitl_tui.core.todos import SupervisorTodo
+
+GIVEN = ("command", "parameters", "input", "thread")
+"""What the arguments of a command or a graph were made from."""
+
+_GOING_ON = frozenset({"rewind", "entered", "stopped_on"})
+"""Metadata of a step that goes on where it stood: what it runs was begun already."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rebound:
+    """A step's arguments with what it may execute now.
+
+    Args:
+        arguments: all of them.
+        changed: names of the files that aren't what they were.
+    """
+
+    arguments: Mapping[str, Any]
+    changed: tuple[str, ...]
+
+
+async def rebound(agents: Mapping[str, AgentFacts], todo: SupervisorTodo) -> Rebound | None:
+    """Return what a step's arguments would be now; None where they are as they were, or can't be found.
+
+    What can't be found is said by its run, which looks at it once more.
+    """
+    facts = agents.get(todo.agent_name)
+    return None if facts is None or not _GOING_ON.isdisjoint(todo.metadata) else await found_again(facts, todo)
+
+
+async def found_again(team: object, todo: SupervisorTodo) -> Rebound | None:
+    """As `rebound`, also for a step that goes on.
+
+    Args:
+        team: its team, or what planning knows of that.
+        todo: the step.
+    """
+    bind, changed = getattr(team, "bind", None), getattr(team, "changed", None)
+    if bind is None or changed is None:
+        return None
+    given = {key: todo.arguments[key] for key in GIVEN if key in todo.arguments}
+    if not given:
+        return None
+    try:
+        arguments = await asyncio.to_thread(bind, todo.description, given)
+    except HitlError:
+        return None
+    before, now = todo.arguments.get("programs", {}), arguments.get("programs", {})
+    if before == now:
+        return None
+    return Rebound({**todo.arguments, "programs": now}, tuple(changed(before, now)))
