@@ -24,6 +24,7 @@ def restricted(config: WorkspaceConfig) -> WorkspaceConfig:
         commands={},
         graphs={},
         secret_names=(),
+        pins=(),
     )
 
 
