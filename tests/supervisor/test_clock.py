@@ -120,7 +120,7 @@ async def test_an_export_from_a_machine_that_is_ahead_goes_on_here(
         archive = await ann.bench.export(setup.info.id, tmp_path / "s.zip")
     jumps.to(0)
     async with person_at(here) as ben:
-        info = await ben.bench.import_(archive, workspace=folder)
+        info = await ben.bench.import_(archive, workspace=cleanup(here))
         forked = await ben.bench.fork(info.id)
         for name in (info.id, forked.id):
             await ben.finish(name)
