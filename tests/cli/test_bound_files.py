@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 from cli_support import Ran, Shell
+from trusting import trust_workspace
 
 SHOWN, SWAPPED = "shown", "swapped"
 
@@ -309,6 +310,7 @@ class Desk:
         (self.root / "hitl.toml").write_text(declaration(way), encoding="utf-8")
         for change in way.files:
             change(self.root)
+        trust_workspace(self.shell.data, self.root)
 
     def do(self, line: str) -> Ran:
         return self.shell.process("do", "s1", line, "--json")
