@@ -154,6 +154,8 @@ async def do(job: Job) -> int:
             handler = CommandHandler(
                 session, setup.planner, by=acting().name, channel="cli", keeper=bench, acting=acting
             )
+            if session.setup.broken and looks and not given.json:
+                job.err.lines([shown(render(session.setup.broken))])
             with told(job, session):
                 if looks:  # what an earlier process left half done comes first, so that the picture is true
                     await settled(session)

@@ -41,6 +41,11 @@ def entry_hash(entry: Entry) -> str:
     return _hash(entry.stream, entry.n, entry.at, entry.kind, canonical(entry.data), entry.prev)
 
 
+def stored_hash(stream: str, n: int, at: str, kind: str, data: bytes, prev: str) -> str:
+    """Return the hash of an entry whose data is given as it is stored."""
+    return _hash(stream, n, at, kind, data, prev)
+
+
 def plain(value: Any) -> tuple[Any, bytes]:
     """Return a JSON value as it will be read again, and its canonical encoding.
 

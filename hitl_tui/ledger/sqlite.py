@@ -227,6 +227,13 @@ class SqliteLedger:
     async def view_problems(self, stream: str | None = None) -> list[Problem]:
         return await asyncio.to_thread(sqlite_audit.view_problems, self.path, stream)
 
+    async def chain_problem(self, stream: str) -> str:
+        """Return what of a stream's chain of hashes isn't as it was written, one sentence; empty when all is.
+
+        The bytes are hashed as they are stored, which is quick enough for each opening of a session.
+        """
+        return await self._database.read(lambda db: sqlite_streams.chain_problem(db, stream))
+
     async def signed(self, known: Known, stream: str | None = None) -> tuple[list[SignedStream], list[Problem]]:
         """Return how far streams are signed, and what of that isn't as it should be (T9).
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from hitl_tui.core.errors import BadInput, Refused
-from hitl_tui.ledger.chain import GENESIS, seal
+from hitl_tui.ledger.chain import GENESIS, seal, stored_hash
 from hitl_tui.ledger.contract import OWN_EVENTS, OWN_KINDS, Conflict
 from hitl_tui.ledger.records import Branch, Entry, Head, Posted
 from hitl_tui.ledger.sqlite_views import COLUMNS, data_of, entry_of, project
@@ -40,6 +40,21 @@ def entries(db: sqlite3.Connection, stream: str, after: int, limit: int) -> list
         (stream, after, max(0, limit)),
     ).fetchall()
     return [entry_of(row) for row in rows]
+
+
+def chain_problem(db: sqlite3.Connection, stream: str) -> str:
+    """Return what of a stream's chain isn't as it was written; see `SqliteLedger.chain_problem`."""
+    prev, expected = GENESIS, 0
+    rows = db.execute("SELECT n, at, kind, data, prev, hash FROM entries WHERE stream = ? ORDER BY n", (stream,))
+    for n, at, kind, raw, before, hashed in rows:
+        expected += 1
+        if n != expected:
+            return f"Entry {expected} is missing."
+        if before != prev or stored_hash(stream, n, at, kind, raw, before) != hashed:
+            return f"Entry {n} ({kind}) was changed: its hash isn't that of its content."
+        prev = hashed
+    end = head(db, stream)
+    return "" if (end.n, end.hash) == (expected, prev) else f"Entry {end.n} is missing."
 
 
 def write(db: sqlite3.Connection, stream: str, kind: str, data: Mapping[str, Any], at: str) -> Written:

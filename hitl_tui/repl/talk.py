@@ -363,8 +363,8 @@ class Talk:
         )
         self._announcer = Announcer(self._say, self._options.by, bound=not is_terminal(sys.stdin, sys.stdout))
         followed = "" if session.owned else _(" Another process has it open; what you decide is recorded for it.")
-        if setup.read_only:
-            followed = " " + shown(render(self._bench.data.note))
+        if session.setup.read_only:
+            followed = " " + shown(render(session.setup.broken or self._bench.data.note))
         self._say(
             [
                 _("Session {id}: {title}{followed}").format(

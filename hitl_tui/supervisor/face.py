@@ -12,7 +12,7 @@ from typing import Any, Protocol
 
 from hitl_tui.core.board import Rules
 from hitl_tui.core.digest import short_id
-from hitl_tui.core.errors import BadInput
+from hitl_tui.core.errors import BadInput, StorageError
 from hitl_tui.core.events import Event, EventKind
 from hitl_tui.core.requests import Decision, Request, Verdict
 from hitl_tui.core.safe_text import mask, mask_json
@@ -100,6 +100,7 @@ class Desk:
         now: the clock.
         before_restore: brings the checkpoints to the disk, so that a power cut can't take the one to restore.
         before_deciding: refuses what may not be decided now.
+        broken: why nothing is taken: the session's record isn't as it was written; empty where it is.
     """
 
     def __init__(
@@ -110,6 +111,7 @@ class Desk:
         now: Callable[[], str],
         before_restore: Callable[[], None] = lambda: None,
         before_deciding: Callable[[Verdict, Request | None], Awaitable[None]] | None = None,
+        broken: str = "",
     ) -> None:
         self.ledger = ledger
         self.now = now
@@ -117,6 +119,7 @@ class Desk:
         self.secrets = secrets
         self._before_restore = before_restore
         self._before_deciding = before_deciding
+        self._broken = broken
         self._numbers = count()
 
     async def post(self, kind: EventKind, data: Mapping[str, Any], *, by: str, event_id: str = "") -> tuple[int, str]:
@@ -125,6 +128,7 @@ class Desk:
         Raises:
             BadInput: it holds something that no checkpoint can keep; nothing was written.
         """
+        self._check_whole()
         check_storable(data)
         now = self.now()
         masked = mask_json(dict(data), self.secrets)
@@ -146,6 +150,7 @@ class Desk:
                 was written.
         """
         view = await self.ledger.request(decision.request_id, self.now())
+        self._check_whole()
         if self._before_deciding is not None:
             await self._before_deciding(decision.verdict, view.request if view is not None else None)
         if self.secrets and decision.value is not None:
@@ -157,13 +162,19 @@ class Desk:
 
     async def open(self, request: Request) -> None:
         """Open a request unless it is there; its time begins now."""
+        self._check_whole()
         await self.ledger.open_requests([opened(request, self.now())])
 
     async def restore(self, checkpoint_id: str, by: str) -> int:
         """Ask for an earlier checkpoint to be the head (D11); return the branch that begins there."""
+        self._check_whole()
         await asyncio.to_thread(self._before_restore)
         branch = await self.ledger.intend_restore(self._session, checkpoint_id, by, self.now())
         return branch.number
+
+    def _check_whole(self) -> None:
+        if self._broken:
+            raise StorageError(self._broken)
 
     async def last_seq(self) -> int:
         """Return the number of the last event in the inbox."""

@@ -44,7 +44,9 @@ class Follower:
         self.setup = setup
         self._policy = ""
         lawful = partial(refuse_unlawful, setup.law, lambda: self._policy)
-        self.desk = Desk(setup.ledger, setup.info.id, setup.secrets, setup.now, before_deciding=lawful)
+        self.desk = Desk(
+            setup.ledger, setup.info.id, setup.secrets, setup.now, before_deciding=lawful, broken=setup.broken
+        )
         self.activity = ActivityTail(setup.folder.activity)
         self._snapshot: Snapshot | None = None
         self._files: tuple[tuple[int, int], ...] = ()

@@ -6,6 +6,8 @@ from hitl_tui.core.errors import HitlError, StorageError
 from hitl_tui.ledger.audit import verify
 from hitl_tui.ledger.contract import Ledger
 from hitl_tui.ledger.records import Problem
+from hitl_tui.ledger.signing import Known
+from hitl_tui.ledger.sqlite import SqliteLedger
 from hitl_tui.supervisor.agreement import board_of, disagreements
 from hitl_tui.supervisor.checkpointer import open_read_only
 from hitl_tui.supervisor.history import History
@@ -58,6 +60,36 @@ async def check_record(ledger: Ledger, session_id: str, history: History, folder
             help="Nothing that is said to it could be kept. Put back the ledger that belongs to it; "
             f"to look at it as it is: hitl-tui open {folder.checkpoints}",
         )
+
+
+async def broken_record(ledger: Ledger, known: Known, session_id: str, folder: SessionFolder) -> str:
+    """Return why a session is only looked at: its record isn't as it was written; empty where it is.
+
+    What is looked at is quick: the session's chain of hashes, its last signature, its decisions beside the checkpoints.
+
+    Args:
+        ledger: the record.
+        known: what is known of signatures here.
+        session_id: which.
+        folder: its folder.
+    """
+    what = ""
+    if isinstance(ledger, SqliteLedger):
+        what = await ledger.chain_problem(session_id)
+        if not what:
+            problems = (await ledger.signed(known, session_id))[1]
+            what = problems[0].what if problems else ""
+    if not what and folder.checkpoints.exists():
+        try:
+            async with open_read_only(folder.checkpoints) as saver:
+                contrary = await disagreements(ledger, session_id, await board_of(saver, session_id, folder))
+        except HitlError:  # whoever opens it is told why it can't be read
+            return ""
+        what = contrary[0].what if contrary else ""
+    if not what:
+        return ""
+    said = f"The record of {session_id} isn't as it was written, so the session is only shown."
+    return f"{said} {what} See: hitl-tui audit verify"
 
 
 async def lost_records(data: DataFolder, ledger: Ledger, session_id: str = "") -> list[Problem]:

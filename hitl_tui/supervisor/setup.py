@@ -36,6 +36,7 @@ class SessionSetup:
         secrets: declared secrets, by name.
         now: the clock.
         read_only: this account can't write where it lies: it can only be followed.
+        broken: what of its record isn't as it was written, so that it is only looked at; empty for nothing.
         approvers: says who counts where several people or a level are demanded, now.
         commands: the declared commands that may be used, by name.
     """
@@ -50,6 +51,7 @@ class SessionSetup:
     secrets: Mapping[str, str]
     now: Callable[[], str] = utc_now
     read_only: bool = False
+    broken: str = ""
     approvers: Callable[[], Approvers] = lambda: Approvers(account_name())
     commands: Mapping[str, CommandDeclaration] = field(default_factory=dict)
 

@@ -17,11 +17,12 @@ from hitl_tui.config import standing
 from hitl_tui.config.graphs import LANGGRAPH_FILE, GraphDeclaration, langgraph_file
 from hitl_tui.config.workspace import WorkspaceConfig
 from hitl_tui.config.workspace_files import read_files
-from hitl_tui.core.errors import BadInput, ConfigError, HitlError, SessionBusy
+from hitl_tui.core.errors import BadInput, ConfigError, HitlError, SessionBusy, StorageError
 from hitl_tui.core.names import clip
 from hitl_tui.core.policy import Mode
 from hitl_tui.core.safe_text import mask, safe_text
 from hitl_tui.ledger.contract import Ledger
+from hitl_tui.ledger.signing import Known, Signer
 from hitl_tui.ledger.sqlite import SqliteLedger
 from hitl_tui.policy.approvers import ApproverFile
 from hitl_tui.policy.programs import Bindings, check_pins
@@ -33,7 +34,7 @@ from hitl_tui.supervisor.deleting import copies_with, delete, tidy
 from hitl_tui.supervisor.follower import Follower
 from hitl_tui.supervisor.given import LONGEST_TITLE, check_query, check_title, check_workspace, graph_title
 from hitl_tui.supervisor.law import FileLaw
-from hitl_tui.supervisor.record import created
+from hitl_tui.supervisor.record import broken_record, created
 from hitl_tui.supervisor.rulekeeping import keep_rules
 from hitl_tui.supervisor.sealing import sealing_of
 from hitl_tui.supervisor.searching import has_words
@@ -122,6 +123,13 @@ class Workbench:
         except ConfigError:  # it can't be read: whoever needs an approver is told so
             return
 
+    def _known(self) -> Known:
+        """Return what is known of signatures here; nothing where the key can't be read, of which there is a warning."""
+        try:
+            return Signer(self._environ).known()
+        except StorageError:
+            return Known()
+
     def now(self) -> str:
         """Return the time, ISO 8601 in UTC."""
         return self._now()
@@ -191,6 +199,9 @@ class Workbench:
     async def session(self, setup: SessionSetup, query: str = "") -> AsyncIterator[Session | Follower]:
         """Open a session: own it, or follow it where another process does or this account can't write."""
         async with AsyncExitStack() as stack:
+            broken = await broken_record(self.ledger, self._known(), setup.info.id, setup.folder)
+            if broken:
+                setup = replace(setup, read_only=True, broken=broken)
             session = await _owned(stack, setup, mask(query, setup.secrets))
             if session is None:
                 yield await stack.enter_async_context(Follower.open(setup))

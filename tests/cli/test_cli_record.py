@@ -168,3 +168,21 @@ def test_a_key_that_is_none_is_one_sentence(shell: Shell) -> None:
     done = shell.run("run", QUESTION, HITL_AUDIT_KEY="nonsense")
     assert (done.code, done.out) == (2, "")
     assert done.err.startswith("hitl-tui: HITL_AUDIT_KEY is no key for signing: ") and done.err.count("\n") == 1
+
+
+def test_a_session_whose_record_was_rewritten_is_shown_and_takes_nothing(shell: Shell, tmp_path: Path) -> None:
+    shell.run("run", "compare the deposit rules with the jeonse contract and summarise both")
+    shell.run("do", "s1", "/todo reject 1 no")
+    rewrite(shell.data / "ledger.db", turned("reject", "approve"))
+    before = shell.run("audit", "head").out
+    for line in ("/todo skip 2", "/todo add search_team more", "/stop"):
+        done = shell.run("do", "s1", line)
+        assert done.code in (1, 2) and not done.out and "so the session is only shown" in done.err, line
+    assert shell.run("do", "s1", "/stop", "--json").json["status"] == "error"
+    assert shell.run("audit", "head").out == before
+    looked = shell.run("do", "s1", "/todos")
+    assert looked.code == 0 and "isn't as it was written" in looked.err
+    assert shell.run("show", "s1").code == 0
+    assert shell.run("export", "s1", str(tmp_path / "s1.hitl")).code == 0
+    shell.run("run", QUESTION, "--session", "s2")
+    assert shell.run("do", "s2", "/todo approve").code == 0, "others go on"
