@@ -13,7 +13,7 @@ from pathlib import Path
 from benchmarks.races_judge import Decided, wrong
 from benchmarks.races_program import COLUMNS, ROWS, Program
 from benchmarks.races_typed import FILES, PASTES, WORDS, Outcome, file_name
-from benchmarks.races_world import OTHER, PERSON, workspace
+from benchmarks.races_world import OTHER, PERSON, trusted, workspace
 from hitl_tui.commands.handler import CommandHandler
 from hitl_tui.supervisor.clock import utc_now
 from hitl_tui.supervisor.workbench import Workbench
@@ -261,7 +261,7 @@ class Terminal:
 @asynccontextmanager
 async def terminal(folder: Path) -> AsyncIterator[Terminal]:
     """Run the program on a session whose first step was done, with somebody else in this process, and end it."""
-    program = Program(folder / "data", workspace(folder / "work"))
+    program = Program(folder / "data", await trusted(folder / "data", workspace(folder / "work")))
     try:
         await program.until(lambda: "✓ finished" in program.screen, "the first step")
         async with Workbench.open(folder / "data") as bench, bench.session(await bench.setup("s1"), "") as face:

@@ -30,6 +30,7 @@ from hitl_tui.console.widgets.question import QuestionPanel
 from hitl_tui.console.widgets.rows import Rows
 from hitl_tui.ledger.sqlite import SqliteLedger
 from hitl_tui.supervisor.clock import utc_now
+from hitl_tui.supervisor.workbench import Workbench
 
 PERSON, OTHER = "ops", "ann"
 PATIENCE = 30.0
@@ -72,6 +73,13 @@ def workspace(folder: Path) -> Path:
         (folder / f"cap{number}.md").write_text(text, encoding="utf-8")
     (folder / "hitl.toml").write_text(CONFIG, encoding="utf-8")
     return folder
+
+
+async def trusted(data: Path, work: Path) -> Path:
+    """Trust a workspace as it is now, and return it: a dialog about that isn't what races are about."""
+    async with Workbench.open(data, {}) as bench:
+        await bench.trust.grant(work, (await bench.trust.of(work)).digest, by=PERSON, how="digest")
+    return work
 
 
 @dataclass
@@ -381,7 +389,8 @@ def _unselected(line: Input) -> str:
 async def world(folder: Path, size: tuple[int, int] = (80, 24)) -> AsyncIterator[World]:
     """Run the console on a session whose first step was done, and end it."""
     clock = Clock()
-    options = ConsoleOptions(folder / "data", workspace(folder / "work"), "", "risk", PERSON, "The cap")
+    work = await trusted(folder / "data", workspace(folder / "work"))
+    options = ConsoleOptions(folder / "data", work, "", "risk", PERSON, "The cap")
     app = RaceApp(options, clock, size)
     running = asyncio.create_task(app.run_async(size=size))
     try:

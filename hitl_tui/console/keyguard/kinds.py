@@ -15,6 +15,8 @@ _DECIDES = frozenset(
         *(f"part.{number}" for number in range(2, 6)),
         *(f"choosing.{number}" for number in range(1, 10)),
         "confirm.yes",
+        "confirm.no",
+        "always.no",
         "reading.yes",
         "review.first",
         "rules.revoke",
@@ -23,7 +25,8 @@ _DECIDES = frozenset(
 )
 _SENDS = frozenset({"form.send", "choosing.send", "words.send", "say.send", "prompt.send"})
 _COMMITS = frozenset({"form.approve", "session.undo"})
-_DETAILS = "question.6"
+_FREE = frozenset({"question.6", "confirm.no", "always.no"})
+"""What decides nothing, so that a key without a character does it at once."""
 
 _TOLD = {
     Why.WORDS: mark("Those are words, so they are in the prompt; nothing was decided."),
@@ -46,7 +49,7 @@ def kind_bound(event: Key, name: str) -> Kind:
         return Kind.DECIDES if name in _DECIDES else Kind.LOOKS if name else Kind.OTHER
     if name in _SENDS:
         return Kind.COMMANDS
-    return Kind.COMMITS if name in _COMMITS or (name in _DECIDES and name != _DETAILS) else Kind.OTHER
+    return Kind.COMMITS if name in _COMMITS or (name in _DECIDES and name not in _FREE) else Kind.OTHER
 
 
 def told(why: Why, keymap: Keymap, *, field: bool) -> str:
