@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any
 
@@ -78,6 +78,11 @@ class Event:
             at=str(data.get("at", "")),
             by=str(data.get("by", "")),
         )
+
+
+def after_seconds(at: str, seconds: float) -> str:
+    """Return the time so many seconds after another, ISO 8601."""
+    return (datetime.fromisoformat(at) + timedelta(seconds=seconds)).isoformat(timespec="microseconds")
 
 
 def seconds_between(start: str, end: str) -> float | None:

@@ -12,7 +12,7 @@ from typing import Any
 from hitl_tui.core.digest import short_id
 from hitl_tui.core.errors import Refused
 from hitl_tui.core.names import person, plain_name
-from hitl_tui.core.policy import Terms
+from hitl_tui.core.policy import Risk, Terms
 
 
 class Kind(StrEnum):
@@ -60,6 +60,8 @@ _TELLING = frozenset({"approve", "edit", "reject", "ignore"})
 BY_RULE = "rule"
 """The channel of decisions that a standing rule makes (C3)."""
 
+_RISKS = (Risk.LOW, Risk.MEDIUM, Risk.HIGH)
+
 
 @dataclass(frozen=True, slots=True)
 class Request:
@@ -79,7 +81,9 @@ class Request:
         options: verdicts that fit.
         about: what else to show: title, task, priority, dependencies, missing input, what an agent says.
         opened_at: ISO 8601, UTC.
-        deadline: ISO 8601, UTC; empty for none.
+        deadline: ISO 8601, UTC; empty for none. One that ends in an approval begins when the request is first shown.
+        risk: the class of what approving it lets happen, where `about` doesn't say it.
+        first_shown: when an interface showed it first, ISO 8601, UTC; empty while none did.
         superseded: why it doesn't count any more; empty while it does.
     """
 
@@ -97,7 +101,31 @@ class Request:
     about: Mapping[str, Any] = field(default_factory=dict)
     opened_at: str = ""
     deadline: str = ""
+    risk: str = ""
+    first_shown: str = ""
     superseded: str = ""
+
+    @property
+    def risk_class(self) -> Risk:
+        """The highest risk that the request names; one that names none, or something unknown, is of high risk."""
+        named = [str(name) for name in (self.risk, self.about.get("risk", "")) if name]
+        if not named or any(name not in _RISKS for name in named):
+            return Risk.HIGH
+        return max((Risk(name) for name in named), key=_RISKS.index)
+
+    @property
+    def ends_in_approval(self) -> bool:
+        """Its deadline stands for an approval: the terms say so, and it is of less than high risk (T3)."""
+        return (
+            self.terms.on_deadline == "approve"
+            and Verdict.APPROVE in self.options
+            and self.risk_class is not Risk.HIGH
+        )
+
+    @property
+    def expires_at(self) -> str:
+        """When it expires, ISO 8601, UTC; empty for never, or while nothing runs because it wasn't shown yet."""
+        return "" if self.ends_in_approval and not self.first_shown else self.deadline
 
     def to_dict(self) -> dict[str, Any]:
         """Return all fields as JSON values; `from_dict` gives back an equal request."""
@@ -116,6 +144,8 @@ class Request:
             "about": dict(self.about),
             "opened_at": self.opened_at,
             "deadline": self.deadline,
+            "risk": self.risk,
+            "first_shown": self.first_shown,
             "superseded": self.superseded,
         }
 
@@ -141,6 +171,8 @@ class Request:
             about=dict(data.get("about", {})),
             opened_at=data.get("opened_at", ""),
             deadline=data.get("deadline", ""),
+            risk=data.get("risk", ""),
+            first_shown=data.get("first_shown", ""),
             superseded=data.get("superseded", ""),
         )
 
@@ -287,7 +319,8 @@ def resolve(request: Request, decisions: Iterable[Decision], now: str, *, by_nam
     people or a level, it comes from a verified person (T8). A person counts once per verdict.
     The first verdict to reach its quorum stands; a refusing verdict (reject, skip, stop) needs one person of any level
     when the terms give a veto, else the quorum too. Answers add up only where they are the same. Past the deadline an
-    undecided request expires and its terms say as what.
+    undecided request expires; see `expiry_verdict`. A deadline that ends in an approval begins when the request is
+    first shown.
     Supersession holds whatever was decided later.
 
     Args:
@@ -308,7 +341,7 @@ def resolve(request: Request, decisions: Iterable[Decision], now: str, *, by_nam
         if len(given) >= needed(request, decision.verdict):
             outcome = Outcome.REJECTED if decision.verdict in REFUSING else Outcome.APPROVED
             return Resolution(outcome, decision.verdict, tuple(given.values()))
-    if request.deadline and now >= request.deadline:
+    if request.expires_at and now >= request.expires_at:
         return Resolution(Outcome.EXPIRED, expiry_verdict(request))
     best = max((given for (verdict, _), given in voters.items() if verdict not in REFUSING), key=len, default={})
     return Resolution(Outcome.PENDING, None, tuple(best.values()), max(1, request.terms.quorum) - len(best))
@@ -320,8 +353,11 @@ def needed(request: Request, verdict: Verdict) -> int:
 
 
 def expiry_verdict(request: Request) -> Verdict:
-    """Return what it means that nobody decided in time: the terms' default, as a verdict the request knows."""
-    if request.terms.on_deadline == "approve" and Verdict.APPROVE in request.options:
+    """Return what it means that nobody decided in time: the terms' default, as a verdict the request knows.
+
+    Nothing of high risk, or of unknown risk, expires into an approval, whatever its terms say (T3).
+    """
+    if request.ends_in_approval:
         return Verdict.APPROVE
     for verdict in (Verdict.REJECT, Verdict.STOP, Verdict.SKIP):
         if verdict in request.options:
@@ -378,7 +414,7 @@ def closed_words(request: Request, resolution: Resolution, now: str) -> str:
             return f"This question was replaced ({request.superseded}); look at the new one."
         return f"Answered already: {name} was {ended[1]} by {ended[2]} at {_clock(ended[3], now)}."
     if resolution.outcome is Outcome.EXPIRED or not resolution.decisions:
-        return f"This question expired at {request.deadline}."
+        return f"This question expired at {request.expires_at or request.deadline}."
     last = resolution.decisions[-1]
     said = _PAST.get(last.said, last.said)
     return f"Answered already: {name} was {said} by {plain_name(last.by)} at {_clock(last.at, now)}."
@@ -393,20 +429,36 @@ def _clock(at: str, now: str) -> str:
     return then.strftime("%H:%M" if then.date() == today.date() else "%Y-%m-%d %H:%M")
 
 
-def check_decision(request: Request | None, earlier: Sequence[Decision], decision: Decision, now: str) -> None:
+def check_decision(
+    request: Request | None,
+    earlier: Sequence[Decision],
+    decision: Decision,
+    now: str,
+    resolution: Resolution | None = None,
+) -> None:
     """Check that a decision may be recorded now.
 
+    Args:
+        request: what it is about; None where there is no such request.
+        earlier: decisions on it so far, in order.
+        decision: what was said.
+        now: ISO 8601, UTC.
+        resolution: what the record says the earlier ones amount to; None to work it out.
+
     Raises:
-        Refused: with reason `unknown`, `superseded`, `late`, `repeated`, `stale` or `not_allowed`.
+        Refused: with reason `unknown`, `superseded`, `late`, `repeated`, `stale`, `unshown` or `not_allowed`.
     """
     if request is None:
         raise Refused(f"There is no request {decision.request_id}.", reason="unknown")
-    resolution = resolve(request, earlier, now)
+    if resolution is None:
+        resolution = resolve(request, earlier, now)
     if resolution.outcome is Outcome.SUPERSEDED:
         raise Refused(closed_words(request, resolution, now), reason="superseded")
     if resolution.outcome is Outcome.EXPIRED:
         raise Refused(closed_words(request, resolution, now), reason="late")
     if resolution.decided:
+        if not resolution.decisions:
+            raise Refused("This was decided already.", reason="late")
         last = resolution.decisions[-1]
         own = last.voter == decision.voter
         reason = "repeated" if own and last.verdict == decision.verdict else "late"
@@ -414,12 +466,23 @@ def check_decision(request: Request | None, earlier: Sequence[Decision], decisio
     objection = _objection(request, decision)
     if objection:
         raise Refused(objection[1], reason=objection[0])
+    if not request.first_shown and _needs_eyes(request, decision):
+        raise Refused("Nobody was shown this question yet; look at it first, then decide.", reason="unshown")
     who = decision.voter
     if any(d.voter == who and d.verdict == decision.verdict for d in earlier if not _objection(request, d)):
         raise Refused(
             f"{decision.person or decision.by} has said {decision.verdict} already; this takes another person.",
             reason="repeated",
         )
+
+
+def _needs_eyes(request: Request, decision: Decision) -> bool:
+    """Return whether a decision may only follow the request's showing (T2): it lets something of high risk happen.
+
+    What a standing rule says was shown and confirmed when the rule was made.
+    """
+    lets = decision.verdict not in REFUSING and decision.channel != BY_RULE
+    return lets and request.risk_class is Risk.HIGH
 
 
 def needs_verified(terms: Terms) -> bool:
@@ -447,6 +510,6 @@ def _objection(request: Request, decision: Decision, *, by_name: bool = False) -
             "not_allowed",
             f"This takes an approver of level {request.terms.level}; {decision.by} has level {decision.level}.",
         )
-    if request.deadline and decision.at >= request.deadline:
-        return "late", f"This question expired at {request.deadline}."
+    if request.expires_at and decision.at >= request.expires_at:
+        return "late", f"This question expired at {request.expires_at}."
     return None

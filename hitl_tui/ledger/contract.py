@@ -22,6 +22,7 @@ class Conflict(HitlError):
 OWN_KINDS = frozenset(
     {
         "request_opened",
+        "request_shown",
         "decision",
         "event",
         "request_superseded",
@@ -104,6 +105,19 @@ class Ledger(Protocol):
             todo_id: only about this TODO; empty for those about none.
             pending: only those that wait for a decision.
             limit: at most so many.
+        """
+        ...
+
+    async def show(self, request_ids: Sequence[str], by: str, channel: str, now: str) -> list[str]:
+        """Record that open requests were shown to somebody; return the ids of those that it was the first time for.
+
+        A deadline that ends in an approval begins now. What is decided, superseded or unknown is left as it is.
+
+        Args:
+            request_ids: what was drawn, returned by a command, or published as an event.
+            by: to whom.
+            channel: `console`, `repl`, `cli`, …
+            now: ISO 8601, UTC.
         """
         ...
 

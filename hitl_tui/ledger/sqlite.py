@@ -12,7 +12,14 @@ from pathlib import Path
 from typing import Any
 
 from hitl_tui.core.requests import Decision, Request
-from hitl_tui.ledger import sqlite_audit, sqlite_copies, sqlite_effects, sqlite_requests, sqlite_streams
+from hitl_tui.ledger import (
+    sqlite_audit,
+    sqlite_copies,
+    sqlite_effects,
+    sqlite_requests,
+    sqlite_streams,
+    sqlite_views,
+)
 from hitl_tui.ledger.records import Branch, Effect, EffectClaim, Entry, Head, Posted, Problem, RequestView, SessionCopy
 from hitl_tui.ledger.signing import Known
 from hitl_tui.ledger.sqlite_database import Database
@@ -102,6 +109,12 @@ class SqliteLedger:
         limit: int = 500,
     ) -> list[RequestView]:
         return await self._database.read(lambda db: sqlite_requests.listed(db, now, session, todo_id, pending, limit))
+
+    async def show(self, request_ids: Sequence[str], by: str, channel: str, now: str) -> list[str]:
+        ids = tuple(dict.fromkeys(request_ids))
+        if not await self._database.read(lambda db: sqlite_requests.unshown(db, ids)):
+            return []
+        return await self._database.write(lambda db: sqlite_requests.show(db, ids, by, channel, now))
 
     async def decide(self, decision: Decision, now: str) -> RequestView:
         def announce(view: RequestView) -> None:
@@ -222,7 +235,7 @@ class SqliteLedger:
         Raises:
             StorageError: an entry isn't what its kind promises; the views stay as they were.
         """
-        await self._database.write(sqlite_audit.rebuild)
+        await self._database.write(sqlite_views.rebuild)
 
     async def view_problems(self, stream: str | None = None) -> list[Problem]:
         return await asyncio.to_thread(sqlite_audit.view_problems, self.path, stream)

@@ -11,7 +11,7 @@ from hitl_tui.core.digest import canonical
 from hitl_tui.core.errors import HitlError
 from hitl_tui.ledger.records import Problem
 from hitl_tui.ledger.sqlite_database import connect, explain
-from hitl_tui.ledger.sqlite_schema import VIEWS, create_all, create_views, drop_views
+from hitl_tui.ledger.sqlite_schema import VIEWS, create_all, create_views
 from hitl_tui.ledger.sqlite_views import data_of, project_all
 
 MOST_PER_VIEW = 20
@@ -40,15 +40,6 @@ _NAME_OF = {  # and what it is about
 _OWN_EFFECTS = """key NOT IN (
     SELECT f.key FROM main.effects f JOIN entries e ON e.id = f.first
     WHERE f.session <> :stream OR e.stream <> :stream)"""
-
-
-def rebuild(db: sqlite3.Connection) -> None:
-    """Replace the views by what the entries say, inside the caller's transaction."""
-    drop_views(db)
-    create_views(db)
-    with closing(project_all(db)) as errors:
-        for error in errors:
-            raise error
 
 
 def view_problems(path: Path, stream: str | None) -> list[Problem]:

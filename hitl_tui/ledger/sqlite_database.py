@@ -16,9 +16,10 @@ from pathlib import Path
 from typing import TypeVar, cast
 
 from hitl_tui.core.errors import BadInput, HitlError, StorageError
-from hitl_tui.ledger.sqlite_reading import Copy, read_connection
-from hitl_tui.ledger.sqlite_schema import APPLICATION_ID, VERSION, create_all
+from hitl_tui.ledger.sqlite_reading import Copy, in_memory, read_connection
+from hitl_tui.ledger.sqlite_schema import APPLICATION_ID, OLDEST, VERSION, create_all
 from hitl_tui.ledger.sqlite_sealing import Sealing
+from hitl_tui.ledger.sqlite_views import rebuild
 
 T = TypeVar("T")
 Work = Callable[[sqlite3.Connection], T]
@@ -189,6 +190,8 @@ def _once(db: sqlite3.Connection, begin: str, work: Work[T]) -> T:
 def connect(path: Path, read_only: bool) -> sqlite3.Connection:
     """Return a connection to a ledger, which is made first when there is none and it may be written.
 
+    The views of one of an older version are built anew: in the file where it may be written, else in a copy in memory.
+
     Raises:
         StorageError: it can't be used; it is left as it was.
     """
@@ -199,11 +202,39 @@ def connect(path: Path, read_only: bool) -> sqlite3.Connection:
             _create(path)
         db = _checked(path)
         if read_only:
-            return db
+            return db if _version(db) == VERSION else _upgraded_copy(db, path)
         db.close()
-        return _tuned(path)
+        return _upgraded(_tuned(path))
     except (sqlite3.Error, OSError) as error:
         raise explain(path, error) from error
+
+
+def _upgraded(db: sqlite3.Connection) -> sqlite3.Connection:
+    """Bring a ledger's views to this version, in one transaction; return its connection.
+
+    Raises:
+        StorageError: an entry can't be read; the file is left as it was.
+    """
+    try:
+        if _version(db) != VERSION:
+            db.execute("BEGIN IMMEDIATE")
+            if _version(db) != VERSION:  # nobody was faster
+                rebuild(db)
+                db.execute(f"PRAGMA user_version = {VERSION}")
+            db.execute("COMMIT")
+    except BaseException:
+        db.close()
+        raise
+    return db
+
+
+def _upgraded_copy(db: sqlite3.Connection, path: Path) -> sqlite3.Connection:
+    try:
+        copy = in_memory(db, path)
+    finally:
+        if not isinstance(db, Copy):
+            db.close()
+    return _upgraded(copy)
 
 
 def _tuned(path: Path) -> sqlite3.Connection:
@@ -247,12 +278,16 @@ def _checked(path: Path) -> sqlite3.Connection:
     return db
 
 
+def _version(db: sqlite3.Connection) -> int:
+    return int(db.execute("PRAGMA user_version").fetchone()[0])
+
+
 def _check_format(db: sqlite3.Connection, path: Path) -> None:
     application = db.execute("PRAGMA application_id").fetchone()[0]
-    version = db.execute("PRAGMA user_version").fetchone()[0]
+    version = _version(db)
     if application != APPLICATION_ID:
         raise StorageError(f"{path} isn't a ledger (nothing in it says so), so it was left as it is.")
-    if version != VERSION:
+    if not OLDEST <= version <= VERSION:
         raise StorageError(
             f"The ledger {path} has format {version} and this program knows format {VERSION}, so it was left as it is;"
             " use a newer hitl-tui."

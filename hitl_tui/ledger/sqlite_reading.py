@@ -82,12 +82,39 @@ def _live(path: Path) -> sqlite3.Connection:
     return db
 
 
+def in_memory(db: sqlite3.Connection, path: Path) -> Copy:
+    """Return a copy of a database in memory, which may be changed.
+
+    Args:
+        db: a connection to it; a copy is returned as it is.
+        path: its file.
+    """
+    if isinstance(db, Copy):
+        return db
+    before, now = _written(path), time.time_ns()
+    copy = _empty(path)
+    try:
+        db.backup(copy)
+    except BaseException:
+        copy.close()
+        raise
+    if now - max(at for at, _size in before) > _GRAIN * 1e9:
+        copy.taken = before  # else it counts as outdated: what was written just now may be written on
+    return copy
+
+
+def _empty(path: Path) -> Copy:
+    copy = sqlite3.connect(":memory:", isolation_level=None, cached_statements=256, factory=Copy)
+    copy.source = path
+    return copy
+
+
 def _copied(path: Path) -> Copy:
     with tempfile.TemporaryDirectory(prefix="hitl-tui-") as folder:
         copy = Path(folder, "copy.db")
         taken = _copy_at_rest(path, copy)
-        db = sqlite3.connect(":memory:", isolation_level=None, cached_statements=256, factory=Copy)
-        db.source, db.taken = path, taken
+        db = _empty(path)
+        db.taken = taken
         try:
             with closing(sqlite3.connect(copy)) as whole:  # takes in what its log holds
                 whole.backup(db)

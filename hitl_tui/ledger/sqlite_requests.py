@@ -9,7 +9,8 @@ from typing import Any
 
 from hitl_tui.core.digest import digest
 from hitl_tui.core.errors import BadInput, Refused, StorageError
-from hitl_tui.core.requests import Decision, Request, check_decision, resolve
+from hitl_tui.core.events import after_seconds
+from hitl_tui.core.requests import Decision, Outcome, Request, Resolution, Verdict, check_decision, resolve
 from hitl_tui.ledger.chain import plain
 from hitl_tui.ledger.records import Branch, RequestView, decided_event
 from hitl_tui.ledger.sqlite_streams import branch_number, put, taken, write
@@ -21,7 +22,8 @@ RESTORED = "the session went back to another moment"
 _TODO_ID = "$.request.todo_id"
 """Where the entry of a request says which TODO it is about."""
 
-_SELECT = """SELECT r.id, r.session, r.state, r.settled_at, r.superseded, e.n, e.data, v.n, v.data
+_SELECT = """SELECT r.id, r.session, r.deadline, r.first_shown, r.settled_at, r.verdict, r.outcome, r.superseded,
+        e.n, e.data, v.n, v.data
     FROM requests r JOIN entries e ON e.id = r.entry LEFT JOIN entries v ON v.id = r.evidence"""
 
 
@@ -31,21 +33,30 @@ class Stored:
 
     Args:
         settled_at: when its `decided` event was posted, empty before.
+        settled: the outcome and the verdict of that event; None before.
     """
 
     request: Request
     settled_at: str
+    settled: tuple[Outcome, Verdict] | None
     evidence: Mapping[str, Any]
     decisions: tuple[Decision, ...]
 
     def view(self, now: str) -> RequestView:
-        # What is settled stays so, even for a clock that runs behind the one that settled it.
+        return RequestView(self.request, self.decisions, self.resolution(now), self.evidence)
+
+    def resolution(self, now: str) -> Resolution:
+        """Return what the decisions amount to; what is settled stays so, whatever the clock and today's rules say."""
         at = max(now, self.settled_at)
-        resolution = resolve(self.request, self.decisions, at)
-        if self.settled_at and not resolution.decided and not self.request.superseded:
-            # It was settled before people were verified, and stays settled.
-            resolution = resolve(self.request, self.decisions, at, by_name=True)
-        return RequestView(self.request, self.decisions, resolution, self.evidence)
+        found = resolve(self.request, self.decisions, at)
+        if self.settled is None or (found.outcome, found.verdict) == self.settled:
+            return found
+        before = resolve(self.request, self.decisions, at, by_name=True)  # from before people were verified
+        if (before.outcome, before.verdict) == self.settled:
+            return before
+        outcome, verdict = self.settled
+        counted = () if outcome is Outcome.EXPIRED else tuple(d for d in self.decisions if d.verdict is verdict)
+        return Resolution(outcome, verdict, counted)
 
 
 def open_requests(db: sqlite3.Connection, requests: Sequence[Request]) -> list[str]:
@@ -54,7 +65,7 @@ def open_requests(db: sqlite3.Connection, requests: Sequence[Request]) -> list[s
     for request in requests:
         if db.execute("SELECT 1 FROM requests WHERE id = ?", (request.id,)).fetchone():
             continue
-        data = request.to_dict()
+        data = replace(request, first_shown="").to_dict()
         if digest(plain(data["subject"])[0]) != request.digest:
             raise BadInput(f"The digest of request {request.id} isn't the digest of its subject.")
         write(db, request.session, "request_opened", {"request": data}, request.opened_at)
@@ -62,6 +73,25 @@ def open_requests(db: sqlite3.Connection, requests: Sequence[Request]) -> list[s
             _supersede(db, request.session, request.id, RESTORED, request.opened_at)
         new.append(request.id)
     return new
+
+
+def unshown(db: sqlite3.Connection, request_ids: Sequence[str]) -> list[str]:
+    """Return those of these requests that are open and were never shown."""
+    statement = "SELECT 1 FROM requests WHERE id = ? AND state = 'open' AND first_shown = ''"
+    return [i for i in request_ids if db.execute(statement, (i,)).fetchone()]
+
+
+def show(db: sqlite3.Connection, request_ids: Sequence[str], by: str, channel: str, now: str) -> list[str]:
+    """Write that open requests were shown, once for each."""
+    fresh = unshown(db, request_ids)
+    for request_id in fresh:
+        stored = find(db, request_id)
+        assert stored is not None
+        request, seconds = stored.request, stored.request.terms.deadline
+        deadline = after_seconds(now, seconds) if request.ends_in_approval and seconds else ""
+        data = {"request_id": request_id, "by": by, "channel": channel, "deadline": deadline}
+        write(db, request.session, "request_shown", data, now)
+    return fresh
 
 
 def find(db: sqlite3.Connection, request_id: str) -> Stored | None:
@@ -96,7 +126,8 @@ def decide(db: sqlite3.Connection, decision: Decision, now: str) -> RequestView:
         check_decision(None, (), decision, now)
         raise AssertionError("an unknown request was let through")
     request = stored.request
-    check_decision(request, stored.decisions, decision, max(now, stored.settled_at))
+    at = max(now, stored.settled_at)
+    check_decision(request, stored.decisions, decision, at, stored.resolution(now))
     if request.branch != branch_number(db, request.session):
         raise Refused(f"This question was left behind: {RESTORED}.", reason="superseded")
     written = write(db, request.session, "decision", {"decision": decision.to_dict()}, now)
@@ -163,13 +194,16 @@ def _post_decided(db: sqlite3.Connection, view: RequestView, now: str) -> None:
 
 
 def _stored(db: sqlite3.Connection, row: tuple[Any, ...]) -> Stored:
-    request_id, session, _state, settled_at, superseded, n, raw, evidence_n, evidence = row
+    request_id, session, deadline, first_shown, settled_at, verdict, outcome, superseded = row[:8]
+    n, raw, evidence_n, evidence = row[8:]
     try:
         request = Request.from_dict(data_of(raw, session, n)["request"])
-        if superseded:
-            request = replace(request, superseded=superseded)
+        request = replace(
+            request, deadline=deadline or request.deadline, first_shown=first_shown, superseded=superseded
+        )
+        settled = (Outcome(outcome), Verdict(verdict)) if verdict and outcome else None
         shown = data_of(evidence, session, evidence_n)["evidence"] if evidence is not None else {}
-        return Stored(request, settled_at, shown, _decisions(db, session, request_id))
+        return Stored(request, settled_at, settled, shown, _decisions(db, session, request_id))
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise StorageError(f'Request {request_id} can\'t be read; look at the ledger with "audit verify".') from error
 

@@ -7,8 +7,11 @@ import sqlite3
 APPLICATION_ID = 0x6869746C
 """Marks an SQLite file as a ledger."""
 
-VERSION = 1
+VERSION = 2
 """Version of the tables, kept in the file as `user_version`."""
+
+OLDEST = 1
+"""The oldest version that can be used: its entries are the same, only its views are built anew."""
 
 _ENTRIES = (
     """CREATE TABLE entries (
@@ -31,7 +34,8 @@ VIEWS = {
     "requests": """(
         entry INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, session TEXT NOT NULL, deadline TEXT NOT NULL,
         state TEXT NOT NULL CHECK (state IN ('open', 'settled', 'superseded')), settled_at TEXT NOT NULL,
-        superseded TEXT NOT NULL, evidence INTEGER
+        superseded TEXT NOT NULL, evidence INTEGER, first_shown TEXT NOT NULL,
+        verdict TEXT NOT NULL, outcome TEXT NOT NULL
     ) STRICT""",
     "decisions": "(entry INTEGER PRIMARY KEY, request TEXT NOT NULL) STRICT",
     "inbox": """(

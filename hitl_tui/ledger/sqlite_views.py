@@ -9,10 +9,13 @@ import json
 import sqlite3
 from collections.abc import Callable, Generator, Mapping
 from contextlib import closing
+from dataclasses import replace
 from typing import Any
 
 from hitl_tui.core.errors import StorageError
+from hitl_tui.core.requests import Request
 from hitl_tui.ledger.records import Entry
+from hitl_tui.ledger.sqlite_schema import create_views, drop_views
 
 _Projector = Callable[[sqlite3.Connection, int, Entry], None]
 
@@ -84,13 +87,37 @@ def project_all(db: sqlite3.Connection, stream: str | None = None) -> Generator[
                 yield error
 
 
+def rebuild(db: sqlite3.Connection) -> None:
+    """Replace the views by what the entries say, inside the caller's transaction.
+
+    Raises:
+        StorageError: an entry isn't what its kind promises.
+    """
+    drop_views(db)
+    create_views(db)
+    with closing(project_all(db)) as errors:
+        for error in errors:
+            raise error
+
+
 def _request_opened(db: sqlite3.Connection, row_id: int, entry: Entry) -> None:
     request = entry.data["request"]
     superseded = request["superseded"]
     state = "superseded" if superseded else "open"
+    # Nobody was shown it yet, whatever it says itself.
+    deadline = replace(Request.from_dict(request), first_shown="").expires_at
     db.execute(
-        "INSERT INTO requests VALUES (?, ?, ?, ?, ?, '', ?, NULL)",
-        (row_id, request["id"], entry.stream, request["deadline"], state, superseded),
+        "INSERT INTO requests VALUES (?, ?, ?, ?, ?, '', ?, NULL, '', '', '')",
+        (row_id, request["id"], entry.stream, deadline, state, superseded),
+    )
+
+
+def _request_shown(db: sqlite3.Connection, _row_id: int, entry: Entry) -> None:
+    data = entry.data
+    db.execute(
+        "UPDATE requests SET first_shown = ?1, deadline = CASE ?2 WHEN '' THEN deadline ELSE ?2 END"
+        " WHERE id = ?3 AND session = ?4 AND first_shown = '' AND state = 'open'",
+        (entry.at, data["deadline"], data["request_id"], entry.stream),
     )
 
 
@@ -112,8 +139,9 @@ def _event(db: sqlite3.Connection, row_id: int, entry: Entry) -> None:
     )
     if "settles" in data:
         db.execute(
-            "UPDATE requests SET state = 'settled', settled_at = ? WHERE id = ? AND state = 'open'",
-            (entry.at, data["settles"]),
+            "UPDATE requests SET state = 'settled', settled_at = ?, verdict = ?, outcome = ?"
+            " WHERE id = ? AND state = 'open'",
+            (entry.at, data["event"].get("verdict", ""), data["event"].get("outcome", ""), data["settles"]),
         )
 
 
@@ -187,6 +215,7 @@ def _run_stopped(db: sqlite3.Connection, _row_id: int, entry: Entry) -> None:
 
 _PROJECTORS: Mapping[str, _Projector] = {
     "request_opened": _request_opened,
+    "request_shown": _request_shown,
     "decision": _decision,
     "event": _event,
     "request_superseded": _request_superseded,

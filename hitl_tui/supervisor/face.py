@@ -13,7 +13,7 @@ from typing import Any, Protocol
 from hitl_tui.core.board import Rules
 from hitl_tui.core.digest import short_id
 from hitl_tui.core.errors import BadInput, StorageError
-from hitl_tui.core.events import Event, EventKind
+from hitl_tui.core.events import Event, EventKind, after_seconds
 from hitl_tui.core.requests import Decision, Request, Verdict
 from hitl_tui.core.safe_text import mask, mask_json
 from hitl_tui.core.shapes.masked import check_masks
@@ -21,7 +21,6 @@ from hitl_tui.core.storable import check_storable
 from hitl_tui.ledger.contract import Ledger
 from hitl_tui.ledger.records import RequestView
 from hitl_tui.supervisor.attached.view import GraphView
-from hitl_tui.supervisor.clock import after_seconds
 from hitl_tui.supervisor.history import CheckpointInfo, History
 from hitl_tui.supervisor.snapshot import Snapshot
 
@@ -194,8 +193,12 @@ def run_thread(snapshot: Snapshot, todo_id: str) -> str:
 
 
 def opened(request: Request, now: str) -> Request:
-    """Return a request with the times it is opened and, by its terms, expires at."""
-    deadline = after_seconds(now, request.terms.deadline) if request.terms.deadline else ""
+    """Return a request with the times it is opened and, by its terms, expires at.
+
+    A deadline that ends in an approval begins when the request is shown, not now (T3).
+    """
+    begins = request.terms.deadline and not request.ends_in_approval
+    deadline = after_seconds(now, request.terms.deadline) if begins else ""
     return replace(request, opened_at=now, deadline=deadline)
 
 

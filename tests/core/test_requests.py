@@ -14,6 +14,7 @@ from hitl_tui.core.errors import Refused
 from hitl_tui.core.names import plain_name
 from hitl_tui.core.policy import Terms
 from hitl_tui.core.requests import (
+    BY_RULE,
     OPTIONS,
     Decision,
     Kind,
@@ -37,7 +38,7 @@ TERMS = st.builds(
 
 
 def make(kind: Kind = Kind.TODO, **changes: Any) -> Request:
-    plain = Request("req-1", "s1", 0, kind, "todo_001", "team", {"n": 1}, "d" * 64, options=OPTIONS[kind])
+    plain = Request("req-1", "s1", 0, kind, "todo_001", "team", {"n": 1}, "d" * 64, options=OPTIONS[kind], risk="low")
     return replace(plain, **changes)
 
 
@@ -47,6 +48,9 @@ REQUESTS = st.builds(
     terms=TERMS,
     requester=st.sampled_from(["", "ann"]),
     deadline=st.just("") | NOW,
+    risk=st.sampled_from(["low", "medium", "high", "", "harmless"]),
+    about=st.sampled_from([{}, {"risk": "low"}, {"risk": "high"}, {"risk": 0}]),
+    first_shown=st.just("") | NOW,
     superseded=st.sampled_from(["", "", "", "the plan changed"]),
 )
 DECISIONS = st.builds(
@@ -62,6 +66,21 @@ DECISIONS = st.builds(
 HISTORIES = st.lists(DECISIONS, max_size=8)
 
 
+def high(request: Request) -> bool:
+    """Unless everything that it says of its risk is a word for less."""
+    said = [word for word in (request.risk, request.about.get("risk", "")) if word]
+    return not said or bool(set(said) - {"low", "medium"})
+
+
+def approves_by_itself(request: Request) -> bool:
+    return request.terms.on_deadline == "approve" and Verdict.APPROVE in request.options and not high(request)
+
+
+def end(request: Request) -> str:
+    """When it expires; nobody's silence counts before they were asked."""
+    return "" if approves_by_itself(request) and request.first_shown == "" else request.deadline
+
+
 def counts(request: Request, decision: Decision) -> bool:
     """One sentence of the rules a line."""
     if decision.digest != request.digest:
@@ -75,7 +94,7 @@ def counts(request: Request, decision: Decision) -> bool:
     vetoes = decision.verdict in ("reject", "skip", "stop") and request.terms.veto
     if decision.level < request.terms.level and not vetoes:
         return False
-    return request.deadline == "" or decision.at < request.deadline
+    return end(request) == "" or decision.at < end(request)
 
 
 def voter(decision: Decision) -> str:
@@ -101,8 +120,8 @@ def model(request: Request, decisions: list[Decision], now: str) -> tuple[str, V
             names = people(request, decisions[:length], verdict)
             if len(names) >= enough:
                 return ("rejected" if refusing else "approved"), verdict, names
-    if request.deadline != "" and not now < request.deadline:
-        if request.terms.on_deadline == "approve" and Verdict.APPROVE in request.options:
+    if end(request) != "" and not now < end(request):
+        if approves_by_itself(request):
             return "expired", Verdict.APPROVE, []
         refusals = [v for v in (Verdict.REJECT, Verdict.STOP, Verdict.SKIP) if v in request.options]
         return "expired", refusals[0], []
@@ -138,12 +157,13 @@ def test_a_decision_is_let_through_exactly_when_it_counts_for_an_open_request(
 ) -> None:
     open_ = model(request, earlier, now)[0] == "pending"
     said = voter(decision) in people(request, earlier, decision.verdict)
-    welcome = open_ and counts(request, decision) and not said
+    seen = request.first_shown != "" or not high(request) or decision.verdict in ("reject", "skip", "stop")
+    welcome = open_ and counts(request, decision) and not said and seen
     try:
         check_decision(request, earlier, decision, now)
     except Refused as refused:
         assert not welcome
-        assert refused.reason in ("late", "repeated", "stale", "superseded", "not_allowed")
+        assert refused.reason in ("late", "repeated", "stale", "superseded", "unshown", "not_allowed")
         assert "\n" not in refused.message
     else:
         assert welcome
@@ -180,6 +200,10 @@ def test_the_order_of_decisions_decides() -> None:
         (make(), [], said(Verdict.RESPOND, "ann"), "2025", "not_allowed"),
         (make(requester="ann"), [], said(Verdict.REJECT, "ann"), "2025", "not_allowed"),
         (make(terms=Terms(level=2)), [], said(Verdict.APPROVE, "ann", level=1), "2025", "not_allowed"),
+        (make(risk="high"), [], said(Verdict.APPROVE, "ann"), "2025", "unshown"),
+        (make(risk=""), [], said(Verdict.APPROVE, "ann"), "2025", "unshown"),
+        (make(risk="low", about={"risk": "high"}), [], said(Verdict.APPROVE, "ann"), "2025", "unshown"),
+        (make(Kind.EFFECT, risk="high"), [], said(Verdict.DO_AGAIN, "ann"), "2025", "unshown"),
     ],
 )
 def test_each_refusal_bears_its_name(
@@ -197,6 +221,25 @@ def test_expiry_means_a_verdict_that_the_request_knows(kind: Kind) -> None:
         assert expiry_verdict(request) in request.options
         approved = expiry_verdict(request) is Verdict.APPROVE
         assert approved == (on_deadline == "approve" and Verdict.APPROVE in request.options)
+
+
+@pytest.mark.parametrize("risk", ["high", "", "harmless"])
+@pytest.mark.parametrize("shown", ["", "2025-01"])
+def test_silence_never_approves_what_is_of_high_or_unknown_risk(risk: str, shown: str) -> None:
+    request = make(risk=risk, terms=Terms(deadline=1, on_deadline="approve"), deadline="2025-02", first_shown=shown)
+    assert resolve(request, [], "2026").verdict is Verdict.REJECT
+    assert expiry_verdict(request) is Verdict.REJECT
+
+
+def test_a_deadline_that_approves_begins_when_the_question_is_shown() -> None:
+    request = make(terms=Terms(deadline=1, on_deadline="approve"), deadline="2025-02")
+    assert resolve(request, [], "2026").outcome is Outcome.PENDING
+    assert resolve(replace(request, first_shown="2025-01"), [], "2026").verdict is Verdict.APPROVE
+    assert resolve(replace(request, terms=Terms(deadline=1)), [], "2026").verdict is Verdict.REJECT
+
+
+def test_what_a_standing_rule_allows_was_shown_when_the_rule_was_made() -> None:
+    check_decision(make(risk="high"), [], said(Verdict.APPROVE, "rule 1", channel=BY_RULE), "2025")
 
 
 @given(REQUESTS)

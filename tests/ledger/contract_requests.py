@@ -155,7 +155,7 @@ class RequestsContract(StoreFixtures):
     async def test_deadlines_expire_exactly_once(self, store: Store) -> None:
         short, approving = (
             ask("todo_001", deadline=10),
-            ask("todo_002", deadline=20, terms=Terms(on_deadline="approve")),
+            ask("todo_002", terms=Terms(deadline=20, on_deadline="approve")),
         )
         async with store() as one, store() as two:
             await one.open_requests([short, approving, ask("todo_003")])
@@ -163,11 +163,55 @@ class RequestsContract(StoreFixtures):
             found = await asyncio.gather(*(ledger.expire(at(10), "s1") for ledger in (one, two) * 3))
             assert sorted(found) == [[]] * 5 + [[short.id]]
             assert await one.expire(at(99), "other") == []
-            assert await one.expire(at(99), "s1") == [approving.id]
+            assert await one.expire(at(99), "s1") == []
+            assert await two.show([approving.id], "ann", "cli", at(100)) == [approving.id]
+            assert await one.expire(at(119), "s1") == []
+            assert await one.expire(at(121), "s1") == [approving.id]
             first, second = await two.after("s1", 0, 0)
             assert (first.event_id, first.event["outcome"]) == (f"decided:{short.id}", "expired")
             assert [p.event["verdict"] for p in (first, second)] == ["reject", "approve"]
             assert {p.event["by"] for p in (first, second)} == {"deadline"}
+
+    async def test_a_request_is_shown_first_once(self, store: Store) -> None:
+        request, other = ask("todo_001"), ask("todo_002")
+        async with store() as one, store() as two:
+            await one.open_requests([replace(request, first_shown=at(0)), other])
+            view = await one.request(request.id, at(1))
+            assert view is not None and view.request.first_shown == ""
+            ids = [request.id, request.id, "req-unknown"]
+            found = await asyncio.gather(
+                *(ledger.show(ids, who, "console", at(5)) for ledger, who in ((one, "ann"), (two, "bob")) * 2)
+            )
+            assert sorted(found) == [[], [], [], [request.id]]
+            for ledger in (one, two):
+                view = await ledger.request(request.id, at(9))
+                assert view is not None and view.request.first_shown == at(5)
+            (entry,) = [e for e in await one.entries("s1") if e.kind == "request_shown"]
+            assert (entry.data["request_id"], entry.data["channel"]) == (request.id, "console")
+            assert entry.data["by"] in ("ann", "bob")
+            await one.decide(say(other), at(6))
+            assert await one.show([other.id], "ann", "console", at(7)) == []
+
+    async def test_what_is_of_high_risk_is_decided_once_somebody_was_shown_it(self, ledger: Ledger) -> None:
+        for number, risk in enumerate(("high", "", "harmless")):
+            request = ask(f"todo_{number}", risk=risk)
+            await ledger.open_requests([request])
+            with pytest.raises(Refused) as refused:
+                await ledger.decide(say(request), at(1))
+            assert refused.value.reason == "unshown"
+            await ledger.show([request.id], "ann", "cli", at(2))
+            assert (await ledger.decide(say(request, seconds=3), at(3))).resolution.decided
+        refusing = ask("todo_009", risk="high")
+        await ledger.open_requests([refusing])
+        assert (await ledger.decide(say(refusing, Verdict.REJECT), at(1))).resolution.outcome is Outcome.REJECTED
+
+    async def test_silence_never_approves_what_is_of_high_risk(self, ledger: Ledger) -> None:
+        terms = Terms(deadline=10, on_deadline="approve")
+        unseen, seen = (ask(f"todo_{n}", risk="high", deadline=10, terms=terms) for n in range(2))
+        await ledger.open_requests([unseen, seen])
+        await ledger.show([seen.id], "ann", "cli", at(9))
+        assert sorted(await ledger.expire(at(10), "s1")) == sorted([unseen.id, seen.id])
+        assert {p.event["verdict"] for p in await ledger.after("s1", 0, 0)} == {"reject"}
 
     async def test_after_the_deadline_nobody_decides_even_before_it_was_noticed(self, ledger: Ledger) -> None:
         request = ask(deadline=10)

@@ -35,6 +35,7 @@ def ask(
     requester: str = "",
     subject: Mapping[str, Any] | None = None,
     opened: float = 0,
+    risk: str = "low",
 ) -> Request:
     """Return a request; `deadline` and `opened` are seconds after the start."""
     wanted = {"team": "search_team", "task": todo_id} if subject is None else subject
@@ -54,6 +55,7 @@ def ask(
         about={"title": f"작업 {todo_id}"},
         opened_at=at(opened),
         deadline="" if deadline is None else at(deadline),
+        risk=risk,
     )
 
 
@@ -87,6 +89,14 @@ def say(
 def deed(key: str = "eff-1", *, session: str = "s1", branch: int = 0, run_id: str = "run-1") -> Effect:
     """Return an effect that a run wants to begin."""
     return Effect(key, session, "todo_001", branch, run_id, "delete", {"rows": 10_000}, "started", {})
+
+
+def make_older(path: Path) -> None:
+    """Give an SQLite ledger the views of version 1."""
+    with closing(sqlite3.connect(path)) as db:
+        for column in ("first_shown", "verdict", "outcome"):
+            db.execute(f"ALTER TABLE requests DROP COLUMN {column}")
+        db.execute("PRAGMA user_version = 1")
 
 
 def dump(path: Path) -> dict[str, list[tuple[Any, ...]]]:

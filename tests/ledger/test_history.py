@@ -19,7 +19,7 @@ POST = {"kind": "note"}
 
 _steps = st.lists(
     st.tuples(
-        st.sampled_from(["open", "decide", "post", "expire", "supersede", "restore", "finish", "begin", "end", "stop"]),
+        st.sampled_from(["open", "show", "decide", "post", "expire", "supersede", "restore", "finish", "begin", "end", "stop"]),
         st.integers(0, 4),
         st.sampled_from(["ann", "bob", "cid"]),
         st.sampled_from([Verdict.APPROVE, Verdict.REJECT]),
@@ -32,12 +32,16 @@ _steps = st.lists(
 async def _take(ledger: SqliteLedger, number: int, step: tuple[str, int, str, Verdict, str]) -> None:
     what, which, who, verdict, session = step
     branch = (await ledger.branch(session)).number
-    terms = Terms(quorum=1 + which % 3, veto=which % 2 == 0)
-    request = ask(f"todo_{which}", session=session, branch=branch, terms=terms, deadline=30 if which > 2 else None)
+    on_deadline, risk = ("approve", "reject")[which % 2], ("low", "high")[which % 3 == 0]
+    terms = Terms(quorum=1 + which % 3, veto=which % 2 == 0, deadline=9.0 * (which > 2), on_deadline=on_deadline)
+    ends = 30 if which > 2 else None
+    request = ask(f"todo_{which}", session=session, branch=branch, terms=terms, deadline=ends, risk=risk)
     effect = deed(f"eff-{which}", session=session, branch=branch, run_id=who)
     match what:
         case "open":
             await ledger.open_requests([request])
+        case "show":
+            await ledger.show([request.id], who, "cli", at(number))
         case "decide":
             await ledger.decide(say(request, verdict, who, seconds=number), at(number))
         case "post":

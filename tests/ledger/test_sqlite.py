@@ -8,17 +8,19 @@ import sqlite3
 import stat
 import time
 from collections.abc import Callable
-from contextlib import closing
+from contextlib import AsyncExitStack, closing
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 from contract import LedgerContract, Store
-from ledger_support import ask, at, deed, dump, say
+from ledger_support import ask, at, deed, dump, make_older, say
 
-from hitl_tui.core.errors import HitlError, StorageError
-from hitl_tui.ledger import audit, sqlite_database
+from hitl_tui.core.errors import HitlError, Refused, StorageError
+from hitl_tui.core.policy import Terms
+from hitl_tui.core.requests import Outcome, Verdict
+from hitl_tui.ledger import audit, sqlite_database, sqlite_streams
 from hitl_tui.ledger.contract import Ledger
 from hitl_tui.ledger.sqlite import SqliteLedger
 from hitl_tui.ledger.sqlite_schema import VIEWS
@@ -60,6 +62,7 @@ async def live_a_little(ledger: Ledger) -> None:
     first, second, third = (ask(f"todo_00{n}", deadline=50 if n == 3 else None) for n in (1, 2, 3))
     await ledger.open_requests([first, second, third])
     await ledger.attach(second.id, {"preview": "10,000 rows"}, at(1))
+    await ledger.show([first.id], "ann", "cli", at(1))
     await ledger.decide(say(first), at(2))
     await ledger.expire(at(60), "s1")
     await ledger.supersede("s1", [], "the plan changed", at(61))
@@ -351,6 +354,65 @@ async def test_views_are_rebuilt_from_entries(path: Path) -> None:
         assert (await audit.verify(ledger)).ok
 
 
+async def an_older_ledger(path: Path) -> dict[str, list[tuple[Any, ...]]]:
+    """Make a ledger of version 1 at a path; return what its views have to be in this version."""
+    async with SqliteLedger.open(path) as ledger:
+        await live_a_little(ledger)
+        await ledger.open_requests([ask("todo_007", branch=2, terms=Terms(deadline=9, on_deadline="approve"))])
+    found = dump(path)
+    make_older(path)
+    return found
+
+
+async def test_an_older_ledger_gets_the_views_of_this_version(path: Path) -> None:
+    """What it had asked counts as not shown, so no silence approves it."""
+    views = await an_older_ledger(path)
+    ledgers = [SqliteLedger.open(path) for _ in range(4)]
+    async with AsyncExitStack() as stack:
+        opened = await asyncio.gather(*(stack.enter_async_context(ledger) for ledger in ledgers))
+        assert dump(path) == views
+        assert (await audit.verify(opened[0])).ok
+        assert await opened[1].expire(at(9999), "s1") == []
+        pending = await opened[2].requests(at(9999), session="s1")
+        assert [v.request.first_shown for v in pending] == [""] * len(pending) and pending
+        assert await opened[3].show([pending[-1].request.id], "ann", "cli", at(10_000)) == [pending[-1].request.id]
+        assert await opened[1].expire(at(10_010), "s1") == [pending[-1].request.id]
+
+
+async def test_an_older_ledger_that_is_only_read_stays_as_it_is(path: Path) -> None:
+    await an_older_ledger(path)
+    before = fingerprint(path)
+    async with SqliteLedger.open(path, read_only=True) as reader:
+        (view,) = await reader.requests(at(), session="s1")
+        assert view.request.first_shown == ""
+        assert (await audit.verify(reader)).ok
+        with pytest.raises(StorageError, match="only be read"):
+            await reader.show([view.request.id], "ann", "cli", at())
+        assert fingerprint(path) == before
+        async with SqliteLedger.open(path) as writer:  # the reader follows what a newer program makes of it
+            await writer.record("s9", "note", {}, at())
+            assert (await reader.head("s9")).n == 1
+
+
+async def test_what_an_older_program_let_expire_stays_as_it_was(path: Path) -> None:
+    """A settled question never opens again, whatever today's rules say of it."""
+    old = ask("todo_001", risk="high", deadline=10, terms=Terms(deadline=10, on_deadline="approve"))
+    async with SqliteLedger.open(path) as ledger:
+        await ledger.open_requests([old])
+        event = {"kind": "decided", "request_id": old.id, "verdict": "approve", "outcome": "expired"}
+        await ledger._database.write(
+            lambda db: sqlite_streams.put(db, "s1", 0, f"decided:{old.id}", event, at(10), settles=old.id)
+        )
+    make_older(path)
+    async with SqliteLedger.open(path) as ledger:
+        view = await ledger.request(old.id, at(5))
+        assert view is not None
+        assert (view.resolution.outcome, view.resolution.verdict) == (Outcome.EXPIRED, Verdict.APPROVE)
+        with pytest.raises(Refused) as refused:
+            await ledger.decide(say(old), at(6))
+        assert refused.value.reason == "late"
+
+
 async def test_hot_statements_never_scan_a_table(path: Path) -> None:
     async with SqliteLedger.open(path) as ledger:
         await live_a_little(ledger)
@@ -358,6 +420,7 @@ async def test_hot_statements_never_scan_a_table(path: Path) -> None:
         await ledger._database.peek(lambda db: db.set_trace_callback(seen.add))
         request = ask(branch=2, deadline=900)
         await ledger.open_requests([request])
+        await ledger.show([request.id], "ann", "cli", at(3))
         await ledger.decide(say(request), at(3))
         await ledger.post("s1", 2, "e9", POST, at(4))
         await ledger.after("s1", 1, 2)
