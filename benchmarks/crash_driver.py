@@ -125,7 +125,7 @@ class Operator:
         self.session = session
         self.world = world
         self.teams = teams
-        self.hands = CommandHandler(session, session.setup.planner, by="ann", channel="crash")
+        self.hands = CommandHandler(session, session.setup.planner, by="ann", channel="crash", terminal=True)
 
     async def play(self) -> None:
         """Act until the session is finished."""

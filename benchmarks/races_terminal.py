@@ -266,7 +266,7 @@ async def terminal(folder: Path) -> AsyncIterator[Terminal]:
         await program.until(lambda: "✓ finished" in program.screen, "the first step")
         async with Workbench.open(folder / "data") as bench, bench.session(await bench.setup("s1"), "") as face:
             planner = (await bench.setup("s1")).planner
-            yield Terminal(program, CommandHandler(face, planner, by=OTHER, channel="cli"), bench)
+            yield Terminal(program, CommandHandler(face, planner, by=OTHER, channel="cli", terminal=True), bench)
     finally:
         asyncio.get_running_loop().remove_reader(program.child.fd)
         program.child.terminate(force=True)

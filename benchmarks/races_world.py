@@ -399,7 +399,7 @@ async def world(folder: Path, size: tuple[int, int] = (80, 24)) -> AsyncIterator
             await found.until(lambda: app.session_shown and app.session.linked.is_set(), "the session")
             link = found.session.link
             assert link is not None
-            found.other = CommandHandler(link.face, link.setup.planner, by=OTHER, channel="cli")
+            found.other = CommandHandler(link.face, link.setup.planner, by=OTHER, channel="cli", terminal=True)
             await found.until(lambda: link.face.snapshot.concluded, "the first step")
             await found.still()
             yield found

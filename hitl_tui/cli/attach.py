@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 from hitl_tui.cli.given import Arguments
-from hitl_tui.cli.jobs import Job, Stdin, exit_code, given_text, outcome, settled, told
+from hitl_tui.cli.jobs import Job, Stdin, exit_code, given_text, outcome, printed, settled, told
 from hitl_tui.cli.settings import operator_of, workspace_folder
 from hitl_tui.config.graphs import LANGGRAPH_FILE, Attachment, GraphDeclaration, declared_graph, holds_password
 from hitl_tui.config.paths import given_path
@@ -146,10 +146,11 @@ async def attach(job: Job, found: Attachment) -> int:
                     await approve_given(session, setup.planner, operator.name, operator)
                 snapshot = await settled(session)
         checked = await checking
-    if given.json:
-        findings = checked.get("findings", [])
-        job.out.document({**run_document(snapshot), "notes": list(found.notes), "findings": findings})
-    else:
-        notes = [*map(render, found.notes), *findings_lines(checked)]
-        job.out.lines([*notes, *plan_lines(snapshot), *outcome(job, snapshot)])
+        if given.json:
+            findings = checked.get("findings", [])
+            job.out.document({**run_document(snapshot), "notes": list(found.notes), "findings": findings})
+        else:
+            notes = [*map(render, found.notes), *findings_lines(checked)]
+            job.out.lines([*notes, *plan_lines(snapshot), *outcome(job, snapshot)])
+        await printed(job, setup, snapshot)
     return exit_code(snapshot)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import shlex
 import sys
 from collections.abc import AsyncIterator, Iterable, Sequence
@@ -14,7 +15,7 @@ from hitl_tui.cli.documents import do_document, run_document, show_document
 from hitl_tui.cli.given import Arguments
 from hitl_tui.cli.logfile import LogFile
 from hitl_tui.cli.output import Output
-from hitl_tui.cli.settings import operator_of, workspace_folder
+from hitl_tui.cli.settings import operator_name, operator_of, workspace_folder
 from hitl_tui.commands.hand import stopped
 from hitl_tui.commands.handler import CommandHandler
 from hitl_tui.commands.parser import is_command, parse
@@ -35,11 +36,16 @@ from hitl_tui.supervisor.activity import Activity
 from hitl_tui.supervisor.follower import Follower
 from hitl_tui.supervisor.given import LONGEST_QUERY
 from hitl_tui.supervisor.session import Session
+from hitl_tui.supervisor.setup import SessionSetup
 from hitl_tui.supervisor.snapshot import FAILED, FINISHED, Snapshot
 from hitl_tui.supervisor.summaries import SessionSummary
 from hitl_tui.supervisor.workbench import Workbench
 
 DONE, FAILURE, WAITS = 0, 1, 3
+
+log = logging.getLogger(__name__)
+
+_MANY = 100_000
 
 _TOLD = frozenset({"started", "finished", "failed", "note"})
 
@@ -112,10 +118,11 @@ async def run(job: Job) -> int:
         async with bench.session(setup, query) as session:
             with told(job, session):
                 snapshot = await settled(session)
-    if given.json:
-        job.out.document(run_document(snapshot))
-    else:
-        job.out.lines([*plan_lines(snapshot), *outcome(job, snapshot)])
+        if given.json:
+            job.out.document(run_document(snapshot))
+        else:
+            job.out.lines([*plan_lines(snapshot), *outcome(job, snapshot)])
+        await printed(job, setup, snapshot)
     return exit_code(snapshot)
 
 
@@ -150,6 +157,7 @@ async def do(job: Job) -> int:
         setup = await bench.setup(given.session)
         job.session_id = setup.info.id
         job.log.hide(setup.secrets)
+        known = await shown_before(setup)
         async with bench.session(setup) as session:
             handler = CommandHandler(
                 session, setup.planner, by=acting().name, channel="cli", keeper=bench, acting=acting
@@ -159,31 +167,54 @@ async def do(job: Job) -> int:
             with told(job, session):
                 if looks:  # what an earlier process left half done comes first, so that the picture is true
                     await settled(session)
-                result = await handler.handle(line)
+                result = await handler.handle(line, known)
                 try:
                     snapshot = await settled(session) if session.owned else session.snapshot
                 except StorageError as error:
                     if looks or result.failed:
                         raise
                     result, snapshot = stopped(error, result), session.snapshot
-    return _report(job, result, snapshot, looks=looks)
+        code, asked = _report(job, result, snapshot, looks=looks)
+        await printed(job, setup, asked)
+    return code
 
 
-def _report(job: Job, result: CommandResult, snapshot: Snapshot, *, looks: bool) -> int:
+async def shown_before(setup: SessionSetup) -> frozenset[str]:
+    """Return the ids of a session's open questions that were shown before now (T2)."""
+    found = await setup.ledger.requests(setup.now(), session=setup.info.id, limit=_MANY)
+    return frozenset(view.request.id for view in found if view.request.first_shown)
+
+
+async def printed(job: Job, setup: SessionSetup, snapshot: Snapshot | None) -> None:
+    """Put on record that the questions of a snapshot were shown: they are on standard output by now."""
+    if snapshot is not None and snapshot.questions and not setup.read_only:
+        by = operator_name(job.arguments.by, job.environ, job.data)
+        try:
+            await setup.ledger.show([q.id for q in snapshot.questions], by, "cli", setup.now())
+        except StorageError as error:  # they count as not shown, and are shown again
+            log.warning("not recorded as shown: %s", error.message)
+
+
+def _report(job: Job, result: CommandResult, snapshot: Snapshot, *, looks: bool) -> tuple[int, Snapshot | None]:
+    """Print what a command answered; return the exit code, and the snapshot whose questions were printed, if any."""
+    asked: Snapshot | None = None
     lines = result_lines(result, snapshot)
     if job.arguments.json:
         job.out.document(do_document(result, snapshot))
+        asked = snapshot
     elif result.failed:
-        job.err.lines(lines)
+        shell = [f"  {job.give(command)}" for command in result.data.get("give", ())]
+        job.err.lines([lines[0], *shell] if shell else lines)
     elif looks or result.status == "recorded":
         job.out.lines(lines)
     else:
         job.out.lines([*lines, *plan_lines(snapshot), *outcome(job, snapshot)])
+        asked = snapshot
     if result.failed:
-        return result.exit_code
+        return result.exit_code, asked
     if "stopped" in result.data:
-        return WAITS
-    return DONE if looks or result.status == "recorded" else exit_code(snapshot)
+        return WAITS, asked
+    return DONE if looks or result.status == "recorded" else exit_code(snapshot), asked
 
 
 async def show(job: Job) -> int:
@@ -194,16 +225,21 @@ async def show(job: Job) -> int:
         owned = setup.folder.is_owned()
         async with Follower.open(setup) as follower:
             snapshot = follower.snapshot
+        _print_session(job, snapshot, owned=owned)
+        await printed(job, setup, snapshot)
+    return DONE
+
+
+def _print_session(job: Job, snapshot: Snapshot, *, owned: bool) -> None:
     if job.arguments.json:
         job.out.document(show_document(snapshot, owned=owned))
-        return DONE
+        return
     open_now = [_("Another process has it open.")] if owned else []
     asked = _("Input: {query}") if is_structured(snapshot.query) else _("Question: {query}")
     question = asked.format(query=shown(snapshot.query))
     workspace = _("Workspace: {workspace}").format(workspace=shown(snapshot.workspace))
     about = [question, workspace, *open_now, ""]
     job.out.lines([*about, *plan_lines(snapshot), *outcome(job, snapshot)])
-    return DONE
 
 
 async def sessions(job: Job) -> int:
@@ -279,7 +315,7 @@ async def settled(session: Session | Follower) -> Snapshot:
 
 def outcome(job: Job, snapshot: Snapshot) -> list[str]:
     """Return what a person reads below the plan: the questions with what answers them, the answer, where it stands."""
-    asked = questions_lines(snapshot, job.give, bound=not is_terminal(sys.stdout))
+    asked = questions_lines(snapshot, job.give, bound=not is_terminal(sys.stdout), away=True)
     return [*asked, *answer_lines(snapshot), "", render(standing(snapshot))]
 
 

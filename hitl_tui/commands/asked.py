@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 
 from hitl_tui.commands.parser import Parsed, parse
 from hitl_tui.core.errors import BadInput, HitlError, UnknownName
 from hitl_tui.core.interrupts import highest_number
 from hitl_tui.core.names import clip, resolve_id
+from hitl_tui.core.policy import Risk
 from hitl_tui.core.shapes.model import said
 from hitl_tui.core.shapes.reading import read
 from hitl_tui.supervisor.snapshot import Question, Snapshot
@@ -106,6 +107,48 @@ def answer_hint(line: str, snapshot: Snapshot) -> str:
         return f"Sends: {said(read(question.shape, str(values['value'])).value)}"
     except HitlError as error:
         return error.message
+
+
+class Unshown(HitlError):
+    """A command met questions that nobody was shown before it began: its answer is to show them.
+
+    Args:
+        questions: those.
+    """
+
+    def __init__(self, questions: Iterable[Question]) -> None:
+        self.questions = tuple(questions)
+        names = ", ".join(question.name for question in self.questions)
+        super().__init__(f"Nothing was decided: {names} wasn't shown before. Read it now, then give the command again.")
+
+
+class Unbound(BadInput):
+    """What is of high risk was to be decided by name, from where nobody sees the question.
+
+    Args:
+        message: one sentence.
+        commands: what decides it, one for each question.
+    """
+
+    def __init__(self, message: str, commands: Iterable[str]) -> None:
+        self.commands = tuple(commands)
+        super().__init__(message, help="\n".join(self.commands))
+
+
+def classes(questions: Iterable[Question]) -> list[Risk]:
+    """Return the risk classes of questions, lowest first."""
+    found = {question.risk for question in questions}
+    return [risk for risk in Risk if risk in found]
+
+
+def crossing(questions: Sequence[Question]) -> BadInput:
+    """Return what is said when questions of different risk would be decided together."""
+    alike = {risk: [q.name for q in questions if q.risk is risk] for risk in classes(questions)}
+    told = "; ".join(f"{risk} risk: {', '.join(names)}" for risk, names in alike.items())
+    ways = [f"/todo approve {' '.join(names)}" for names in alike.values()]
+    return BadInput(
+        f"Different risks are never approved together ({told}); nothing was approved.", help="\n".join(ways)
+    )
 
 
 def unseen(parsed: Parsed, snapshot: Snapshot, seen: Collection[str]) -> list[Question]:

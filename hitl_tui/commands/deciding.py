@@ -14,7 +14,7 @@ from hitl_tui.core.board import judge
 from hitl_tui.core.errors import BadInput, Refused
 from hitl_tui.core.events import EventKind
 from hitl_tui.core.names import resolve_id
-from hitl_tui.core.policy import Ruling
+from hitl_tui.core.policy import Risk, Ruling
 from hitl_tui.core.questions import question_of
 from hitl_tui.core.reactions.operators import DEFAULT_SKIP_REASON
 from hitl_tui.core.requests import Kind, Verdict
@@ -39,6 +39,7 @@ async def approve(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
 
 async def _approve_all(hand: Hand, questions: list[Question], digest: str | None) -> CommandResult:
     await check_digest(hand, questions, digest)
+    hand.check(questions, Verdict.APPROVE)
     if len(questions) == 1:
         return await hand.decide(questions[0], Verdict.APPROVE)
     results = [await _approve_one(hand, question) for question in questions]
@@ -102,6 +103,8 @@ async def _question(hand: Hand, found: Aim, kind: Kind, what: str) -> Question:
             raise BadInput(f"{todo.id} is denied by the policy and can't be approved.")
         waits = ", ".join(todo.dependencies)
         raise BadInput(f"{todo.id} is of {todo.risk} risk and asks once its input is known, after {waits}.")
+    if todo.risk is Risk.HIGH:
+        raise BadInput(f"{todo.id} is of high risk and wasn't asked about yet; decide it when it asks.")
     await hand.face.desk.open(request)
     view = await hand.face.desk.ledger.request(request.id, hand.face.desk.now())
     if view is None:

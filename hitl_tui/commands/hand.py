@@ -7,13 +7,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from hitl_tui.commands.asked import Unbound, Unshown, asked_since, classes, crossing
 from hitl_tui.commands.results import CommandResult, failure
 from hitl_tui.core.board import Board, Control, Draft
 from hitl_tui.core.errors import Refused, StorageError, UnknownName
 from hitl_tui.core.events import EventKind
 from hitl_tui.core.identity import Identity
 from hitl_tui.core.names import resolve_id
-from hitl_tui.core.policy import Mode
+from hitl_tui.core.policy import Mode, Risk
 from hitl_tui.core.questions import MOST_CHANGED
 from hitl_tui.core.requests import REFUSING, Decision, Kind, Outcome, Verdict
 from hitl_tui.core.safe_text import one_line, safe_text
@@ -38,6 +39,11 @@ _SAID: Mapping[Verdict, tuple[str, str]] = {
     Verdict.DO_AGAIN: ("resumed", "{what} does it again."),
 }
 
+
+_AHEAD = (Verdict.APPROVE, Verdict.REJECT, Verdict.SKIP)
+"""What may be said of a step of less than high risk before its question was shown, when the step is named."""
+
+_SHOWN_DIGITS = 12
 
 _UNDECIDED = (Status.PENDING, Status.WAITING_APPROVAL, Status.FAILED)
 
@@ -65,6 +71,12 @@ class Hand:
         channel: `console`, `repl`, `cli`, `pipe`.
         keeper: keeps all sessions; None where there is only this one.
         acting: says how they are identified; None for a name that nothing proves.
+        terminal: they have the questions before them; elsewhere what is of high risk takes its digest (T2).
+        known: ids of the questions that were shown when the command was begun; None where a question itself is
+            answered, as it was shown.
+        line: the command.
+        names: what it names: TODOs, questions, requests.
+        digest: the digest it carries; empty for none.
     """
 
     face: SessionFace
@@ -73,6 +85,11 @@ class Hand:
     channel: str
     keeper: Keeper | None = None
     acting: Acting | None = None
+    terminal: bool = False
+    known: frozenset[str] | None = None
+    line: str = ""
+    names: tuple[str, ...] = ()
+    digest: str = ""
 
     @property
     def snapshot(self) -> Snapshot:
@@ -99,6 +116,10 @@ class Hand:
         self, question: Question, verdict: Verdict, *, reason: str = "", value: Any = None, action: str = ""
     ) -> CommandResult:
         """See `CommandHandler.decide`; `action` is the one that made the value."""
+        self.check([question], verdict)
+        if self.terminal and self.known is None:  # who answers a question itself has it on the screen
+            self.face.desk.showing.note([question.id], self.by, self.channel)
+        await self.face.desk.showing.settled()
         if verdict in (Verdict.APPROVE, Verdict.RETRY):
             await self._refuse_changed(question)
         if question.obstacle and verdict not in REFUSING:
@@ -132,6 +153,52 @@ class Hand:
             return refused
         status, message = _SAID[verdict]
         return self.done_with(status, message.format(what=question.name), data)
+
+    def check(self, questions: Sequence[Question], verdict: Verdict) -> None:
+        """Check that a command may answer these questions together, before any of them is answered (T2).
+
+        Raises:
+            Unshown: one of them was not shown before the command began; nowhere but at a terminal.
+            BadInput: they are of different risk, or it takes a digest.
+        """
+        self._check_shown([q for q in questions if not self._saw(q, verdict)])
+        found = classes(questions)
+        if len(found) > 1:
+            raise crossing(questions)
+        if verdict in REFUSING or self.terminal or found != [Risk.HIGH]:
+            return
+        if not all(self._names(question) for question in questions):
+            raise self._takes_digest(questions, verdict)
+
+    def _saw(self, question: Question, verdict: Verdict) -> bool:
+        if self.known is None or question.id in self.known:
+            return True
+        ahead = question.kind is Kind.TODO and question.risk is not Risk.HIGH and verdict in _AHEAD
+        return ahead and bool(self.names)
+
+    def _check_shown(self, early: Sequence[Question]) -> None:
+        if early:
+            raise asked_since(early) if self.terminal else Unshown(early)
+
+    def _names(self, question: Question) -> bool:
+        """Return whether the command says by itself exactly which question it means: its id, or its digest."""
+        return question.id in self.names or names_digest(self.digest, question.digest)
+
+    def _takes_digest(self, questions: Sequence[Question], verdict: Verdict) -> Unbound:
+        lines = {q.name: self._with_digest(q, verdict, alone=len(questions) == 1) for q in questions}
+        if len(lines) == 1:
+            said = (
+                f"{next(iter(lines))} is of high risk: to decide it from here, give the digest of what you were shown."
+            )
+        else:
+            said = f"{', '.join(lines)} are of high risk: from here, decide each by the digest of what you were shown."
+        return Unbound(said, lines.values())
+
+    def _with_digest(self, question: Question, verdict: Verdict, *, alone: bool) -> str:
+        line = self.line.strip() if alone and not self.digest else ""
+        if not line:
+            return question.bound_commands.get(verdict.value, f"/answer {question.id} VALUE")
+        return f"{line} --digest {question.digest[:_SHOWN_DIGITS]}"
 
     async def _refuse_changed(self, question: Question) -> None:
         """See that a command's or graph's programs are what they were when it was asked about; else it is asked anew.

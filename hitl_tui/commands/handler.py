@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Collection, Mapping
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
 from hitl_tui.commands import answering, changing, deciding, graphs, keeping, looking, modes, rules
-from hitl_tui.commands.asked import asked_since, unseen
+from hitl_tui.commands.asked import Unbound, Unshown, asked_since, unseen
 from hitl_tui.commands.hand import Hand
 from hitl_tui.commands.parser import Parsed, is_command, parse
 from hitl_tui.commands.results import CommandResult, failure
@@ -82,6 +83,8 @@ class CommandHandler:
         channel: `console`, `repl`, `cli`, `pipe`.
         keeper: keeps all sessions; None where there is only this one.
         acting: says how they are identified, asked at each decision; None for a name that nothing proves.
+        terminal: they have the questions before them, so that names are enough; elsewhere what is of high risk takes
+            its digest (T2).
     """
 
     def __init__(
@@ -93,14 +96,21 @@ class CommandHandler:
         channel: str,
         keeper: keeping.Keeper | None = None,
         acting: Acting | None = None,
+        terminal: bool = False,
     ) -> None:
-        self._hand = Hand(face, planner, by, channel, keeper, acting)
+        self._hand = Hand(face, planner, by, channel, keeper, acting, terminal)
 
     def acting_as(self, identity: Identity) -> CommandHandler:
         """Return what carries commands out for somebody else: an approver who gave their token."""
         hand = self._hand
         return CommandHandler(
-            hand.face, hand.planner, by=identity.name, channel=hand.channel, keeper=hand.keeper, acting=lambda: identity
+            hand.face,
+            hand.planner,
+            by=identity.name,
+            channel=hand.channel,
+            keeper=hand.keeper,
+            acting=lambda: identity,
+            terminal=hand.terminal,
         )
 
     async def handle(self, line: str, known: Collection[str] | None = None) -> CommandResult:
@@ -108,8 +118,8 @@ class CommandHandler:
 
         Args:
             line: what was written.
-            known: ids of the questions that were shown when it was begun: it answers no other one (C3); None where
-                nobody types while questions come.
+            known: ids of the questions that were shown when it was begun: it answers no other one (T2, C3), but what
+                is of less than high risk may be approved in advance; None where the caller shows what it answers.
 
         Never raises for what a person wrote: an error is a result with `error`, and changed nothing.
         """
@@ -118,23 +128,38 @@ class CommandHandler:
             if not is_command(line):
                 return await changing.propose(self._hand, line)
             parsed = parse(line)
-            if known is not None and (early := unseen(parsed, self._hand.snapshot, known)):
+            typed = known is not None and self._hand.terminal
+            if known is not None and typed and (early := unseen(parsed, self._hand.snapshot, known)):
                 raise asked_since(early)
-            return await self.run(parsed)
+            return await self.run(parsed, known, line)
+        except Unshown as error:
+            asked = {"asked": [q.name for q in error.questions], "request_ids": [q.id for q in error.questions]}
+            return CommandResult("asked", error.message, asked)
+        except Unbound as error:
+            found = failure(error.message, error.help, reason="digest", exit_code=error.exit_code)
+            return replace(found, data={**found.data, "give": list(error.commands)})
         except Refused as error:
             return failure(error.message, error.help, reason=error.reason)
         except HitlError as error:
             return failure(error.message, error.help, exit_code=error.exit_code)
 
-    async def run(self, parsed: Parsed) -> CommandResult:
-        """Carry a parsed command out.
+    async def run(self, parsed: Parsed, known: Collection[str] | None = None, line: str = "") -> CommandResult:
+        """Carry a parsed command out; see `handle`.
 
         Raises:
             HitlError: it can't be; nothing changed.
         """
         if parsed.spec.local:
             raise BadInput(f"/{parsed.spec.name} works in the console and the line mode only.")
-        return await COMMANDS[parsed.spec.name](self._hand, parsed.values)
+        given = parsed.values.get("id")
+        hand = replace(
+            self._hand,
+            known=None if known is None else frozenset(known),
+            line=line,
+            names=tuple(map(str, [given] if isinstance(given, str) else given or ())),
+            digest=str(parsed.values.get("digest") or ""),
+        )
+        return await COMMANDS[parsed.spec.name](hand, parsed.values)
 
     async def decide(
         self, question: Question, verdict: Verdict, *, reason: str = "", value: Any = None

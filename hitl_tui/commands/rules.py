@@ -17,6 +17,7 @@ from hitl_tui.config.standing import StandingRule
 from hitl_tui.core.errors import BadInput, Refused, UnknownName
 from hitl_tui.core.names import clip
 from hitl_tui.core.policy import Mode, Rule, Terms
+from hitl_tui.core.requests import Verdict
 from hitl_tui.supervisor.snapshot import Question
 
 if TYPE_CHECKING:
@@ -104,6 +105,7 @@ async def allow(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
         return CommandResult("ok", f"This rule would be saved:\n{rule.to_toml()}{how}", data)
     if not names_digest(given, question.digest):
         raise Refused("What was shown isn't what is asked any more; look again and decide anew.", reason="stale")
+    hand.check([question], Verdict.APPROVE)
     return await _allow_always(hand, question, rule)
 
 

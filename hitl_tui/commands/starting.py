@@ -20,4 +20,8 @@ async def approve_given(face: SessionFace, planner: PlanningAgent, by: str, acti
         by: who started it.
         acting: says how they are identified.
     """
-    return await CommandHandler(face, planner, by=by, channel="cli", acting=acting).handle("/todo approve")
+    question = face.snapshot.questions[0]
+    # They wrote what it asks about themselves: the command line is where they saw it.
+    face.desk.showing.note([question.id], by, "command line")
+    handler = CommandHandler(face, planner, by=by, channel="cli", acting=acting)
+    return await handler.handle(f"/todo approve {question.todo_id} --digest {question.digest}")

@@ -25,7 +25,7 @@ from hitl_tui.console.subject import (
 from hitl_tui.console.terms import clock_words, day_words, left_words, moment
 from hitl_tui.console.words import command_words, number_of, risk_words
 from hitl_tui.core.names import plain_name
-from hitl_tui.core.requests import Kind
+from hitl_tui.core.requests import Kind, expiry_verdict
 from hitl_tui.core.safe_text import safe_text
 from hitl_tui.language import _, mark, render
 
@@ -80,7 +80,7 @@ def headline(question: Question, index: int, total: int, now: datetime, width: i
     if marks:
         parts.append((_(" · ◆ marked ({marks})").format(marks=marks), "bold $text-primary"))
     style = "bold $text-error" if risk == "high" else ""
-    left = left_words(question.view.request.deadline, now)
+    left = left_words(question.view.request.expires_at, now)
     tail: list[tuple[str, str]] = [(f" · {left}", "bold $text-warning")] if left else []
     if question.view.request.terms.quorum > 1:
         tail.append((f" · {quorum_words(question)}", "bold $text-warning"))
@@ -154,12 +154,12 @@ def details(question: Question, workspace: str, draft: Sequence[Row] = ()) -> li
                 _("{quorum} approvers of level {level} or higher").format(quorum=terms.quorum, level=terms.level),
             )
         )
-    if request.deadline:
+    if request.expires_at:
         rows.append(
             labelled(
                 _("until"),
                 _("{deadline}, then it counts as {verdict}").format(
-                    deadline=_to_the_second(request.deadline), verdict=render(str(terms.on_deadline))
+                    deadline=_to_the_second(request.expires_at), verdict=render(str(expiry_verdict(request)))
                 ),
             )
         )

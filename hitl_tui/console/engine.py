@@ -260,7 +260,7 @@ class Engine:
         from hitl_tui.supervisor.clock import utc_now
 
         found = await (await self.bench()).ledger.requests(utc_now(), limit=500)
-        return sorted(found, key=lambda v: (v.request.deadline or "9999", v.request.opened_at))
+        return sorted(found, key=lambda v: (v.request.expires_at or "9999", v.request.opened_at))
 
     async def begin(
         self,
@@ -368,7 +368,9 @@ class Engine:
 
         def link(face: Session | Follower) -> Link:
             acting = self._operator
-            handler = CommandHandler(face, setup.planner, by=self._by, channel="console", keeper=bench, acting=acting)
+            handler = CommandHandler(
+                face, setup.planner, by=self._by, channel="console", keeper=bench, acting=acting, terminal=True
+            )
             return Link(face, handler)
 
         self._hide(setup.secrets)

@@ -99,7 +99,7 @@ class Served:
         link = self._open_link
         if link is None or not link.face.snapshot.at_rest:
             return False
-        return not any(question.view.request.deadline for question in link.face.snapshot.questions)
+        return not any(question.view.request.terms.deadline for question in link.face.snapshot.questions)
 
     @property
     def owned(self) -> bool:

@@ -13,7 +13,7 @@ from typing import Any, overload
 
 from hitl_tui.core.digest import digest
 from hitl_tui.core.errors import UnknownName
-from hitl_tui.core.policy import Judgement, Mode, Policy
+from hitl_tui.core.policy import Judgement, Mode, Policy, Risk
 from hitl_tui.core.todos import Priority, Status, SupervisorTodo
 
 PLAN_DRAFT, PLAN_ACCEPTED, PLAN_REVISE, PLAN_REJECTED = "draft", "accepted", "revise", "rejected"
@@ -316,6 +316,8 @@ def approval_binds(draft: Draft, todo: SupervisorTodo) -> bool:
     """Return whether a TODO's approval stands for exactly what would run now."""
     if todo.approval is None:
         return False
+    if todo.risk is Risk.HIGH and todo.approval.get("channel") == "deadline":
+        return False  # an older program took silence for consent
     seen = todo.approval.get("digest")
     ahead = bool(todo.approval.get("ahead"))
     return seen == digest(subject_of(draft, todo, ahead=ahead))

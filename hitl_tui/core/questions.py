@@ -6,13 +6,15 @@ apart. Times are missing here: whoever opens the request adds them.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
 from hitl_tui.core.board import PLAN_DRAFT, Board, Draft, Rules, dependencies_met, judge, subject_of
 from hitl_tui.core.digest import digest
+from hitl_tui.core.errors import HitlError
 from hitl_tui.core.interrupts import interrupts_of
+from hitl_tui.core.plan import Change
 from hitl_tui.core.policy import Risk, Ruling, Terms
 from hitl_tui.core.requests import OPTIONS, Kind, Request, Verdict, request_id
 from hitl_tui.core.todos import Priority, Status, SupervisorTodo
@@ -120,6 +122,11 @@ def question_of(draft: Draft, todo: SupervisorTodo) -> Request | None:
     return None
 
 
+_NO_SILENT_APPROVAL = (
+    'on_deadline = "approve" doesn\'t count at high risk: if nobody decides in time, this is rejected.'
+)
+
+
 def _about(draft: Draft, todo: SupervisorTodo) -> dict[str, Any]:
     return {
         "title": todo.name,
@@ -151,6 +158,9 @@ def _request(
     options: tuple[Verdict, ...] = (),
 ) -> Request:
     seen, branch = digest(subject), draft.control.branch
+    terms = terms or judge(draft, todo).terms
+    if todo.risk is Risk.HIGH:  # its silence is never consent (T3)
+        terms = replace(terms, on_deadline="reject")
     return Request(
         id=request_id(draft.board.session, branch, todo.id, asked or todo.asked, [kind.value, *place], seen),
         session=draft.board.session,
@@ -160,16 +170,20 @@ def _request(
         source=todo.agent_name,
         subject=subject,
         digest=seen,
-        terms=terms or judge(draft, todo).terms,
+        terms=terms,
         options=options or OPTIONS[kind],
         about=about,
+        risk=todo.risk.value,
     )
 
 
 def _run_question(draft: Draft, todo: SupervisorTodo, *, ahead: bool) -> Request:
     about = _about(draft, todo)
     about["ahead"] = ahead
-    about["rule"] = judge(draft, todo).rule
+    judged = judge(draft, todo)
+    about["rule"] = judged.rule
+    if todo.risk is Risk.HIGH and judged.terms.on_deadline == "approve":
+        about["notes"].append(_NO_SILENT_APPROVAL)
     nodes = todo.metadata.get("rewind", {}).get("next")
     if nodes:
         about["again"] = [
@@ -255,7 +269,14 @@ def plan_question(draft: Draft) -> Request:
     }
     notes = dict.fromkeys(note for t in todos for note in t.metadata.get("notes", ()))
     about = {"title": "plan", "revision": draft.control.revision, "count": len(todos), "notes": list(notes)}
-    return _session_request(draft, Kind.PLAN, "planner", subject, about, asked=draft.control.plan_asked)
+    risk = _unasked_risk(draft, todos)
+    return _session_request(draft, Kind.PLAN, "planner", subject, about, risk, asked=draft.control.plan_asked)
+
+
+def _unasked_risk(draft: Draft, todos: Iterable[SupervisorTodo]) -> Risk:
+    """Return the highest risk among steps that run without a question of their own."""
+    allowed = (t.risk for t in todos if judge(draft, t).ruling is Ruling.ALLOW)
+    return max(allowed, key=list(Risk).index, default=Risk.LOW)
 
 
 def proposal_question(draft: Draft, proposal: Mapping[str, Any]) -> Request:
@@ -268,11 +289,16 @@ def proposal_question(draft: Draft, proposal: Mapping[str, Any]) -> Request:
         "origin": proposal.get("origin", ""),
         "text": proposal.get("text", ""),
     }
-    return _session_request(draft, Kind.PROPOSAL, "planner", subject, about)
+    try:
+        added = [SupervisorTodo.from_dict(c["todo"]) for c in proposal["changes"] if c["kind"] == Change.ADD.value]
+        risk = _unasked_risk(draft, added)
+    except (HitlError, LookupError, TypeError, ValueError, AttributeError):  # accepting it will say what is wrong
+        risk = Risk.HIGH
+    return _session_request(draft, Kind.PROPOSAL, "planner", subject, about, risk)
 
 
 def _session_request(
-    draft: Draft, kind: Kind, source: str, subject: dict[str, Any], about: dict[str, Any], *, asked: int = 0
+    draft: Draft, kind: Kind, source: str, subject: dict[str, Any], about: dict[str, Any], risk: Risk, *, asked: int = 0
 ) -> Request:
     seen = digest(subject)
     return Request(
@@ -286,4 +312,5 @@ def _session_request(
         digest=seen,
         options=OPTIONS[kind],
         about=about,
+        risk=risk.value,
     )

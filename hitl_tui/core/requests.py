@@ -117,9 +117,7 @@ class Request:
     def ends_in_approval(self) -> bool:
         """Its deadline stands for an approval: the terms say so, and it is of less than high risk (T3)."""
         return (
-            self.terms.on_deadline == "approve"
-            and Verdict.APPROVE in self.options
-            and self.risk_class is not Risk.HIGH
+            self.terms.on_deadline == "approve" and Verdict.APPROVE in self.options and self.risk_class is not Risk.HIGH
         )
 
     @property

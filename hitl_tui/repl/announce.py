@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from hitl_tui.commands.asked import unseen
-from hitl_tui.commands.parser import Parsed
 from hitl_tui.core.todos import Status, SupervisorTodo
 from hitl_tui.language import render
 from hitl_tui.repl.plain import answer_lines, inline, question_lines, standing
@@ -28,12 +26,24 @@ class Announcer:
         say: prints lines.
         by: whose commands are answered here: what they decided isn't told to them again.
         bound: print commands that name the request by its id: nobody sits at a terminal.
+        channel: where their commands come from.
+        showing: is told the id of each question that was printed.
     """
 
-    def __init__(self, say: Say, by: str = "", *, bound: bool = False) -> None:
+    def __init__(
+        self,
+        say: Say,
+        by: str = "",
+        *,
+        bound: bool = False,
+        channel: str = "repl",
+        showing: Callable[[str], None] | None = None,
+    ) -> None:
         self._say = say
         self._by = by
         self._bound = bound
+        self._channel = channel
+        self._showing = showing
         self._shown: set[str] = set()
         self._before: frozenset[str] | None = None
         self._answer = ""
@@ -48,6 +58,8 @@ class Announcer:
                 self._shown.add(question.id)
                 place = _("{number} of {total}").format(number=number, total=total)
                 self._say(["", *question_lines(question, place, str, bound=self._bound)])
+                if self._showing is not None:
+                    self._showing(question.id)
         answer = answer_lines(snapshot)
         if answer and str(answer) != self._answer:
             self._answer = str(answer)
@@ -58,7 +70,9 @@ class Announcer:
         before, self._seen = self._seen, {todo.id: todo for todo in snapshot.todos}
         if before is None:
             return
-        said = [words for todo in snapshot.todos for words in became(before.get(todo.id), todo, self._by)]
+        said = [
+            words for todo in snapshot.todos for words in became(before.get(todo.id), todo, self._by, self._channel)
+        ]
         said += [_("{id} was removed from the plan.").format(id=i) for i in before if i not in self._seen]
         self._say(said)
 
@@ -80,27 +94,28 @@ class Announcer:
         """Remember what had been shown when the line that is being typed was begun."""
         self._before = frozenset(self._shown)
 
-    def too_early(self, parsed: Parsed, snapshot: Snapshot) -> list[Question]:
-        """Return the questions that a command would answer although it was begun before they were shown (C3)."""
-        known = self._shown if self._before is None else self._before
+    def known(self) -> frozenset[str]:
+        """Return the ids of the questions that had been shown when the line that was just sent was begun (C3)."""
+        known = frozenset(self._shown) if self._before is None else self._before
         self._before = None
-        return unseen(parsed, snapshot, known)
+        return known
 
 
-def became(before: SupervisorTodo | None, now: SupervisorTodo, own: str = "") -> Iterator[str]:
+def became(before: SupervisorTodo | None, now: SupervisorTodo, own: str = "", channel: str = "repl") -> Iterator[str]:
     """Yield what happened to a TODO, in plain sentences.
 
     Args:
         before: as it was; None when it is new.
         now: as it is.
         own: whose decisions by line mode are left out; what its team tells by itself always is.
+        channel: where those come from.
     """
     if before is None:
         yield _("{id} is new in the plan: {name}").format(id=now.id, name=inline(now.name))
         return
     approval = now.approval
     fresh = approval is not None and (before.approval is None or before.run_id != now.run_id)
-    if approval is not None and fresh and (approval.get("by"), approval.get("channel")) != (own, "repl"):
+    if approval is not None and fresh and (approval.get("by"), approval.get("channel")) != (own, channel):
         yield _("{id} was approved by {by}.").format(id=now.id, by=by_whom(approval))
     if before.status is now.status:
         return

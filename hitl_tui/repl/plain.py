@@ -14,7 +14,8 @@ from typing import Any
 
 from hitl_tui.commands.results import CommandResult
 from hitl_tui.core.names import plain_name
-from hitl_tui.core.requests import Kind, Verdict
+from hitl_tui.core.policy import Risk
+from hitl_tui.core.requests import Kind, Verdict, expiry_verdict
 from hitl_tui.core.safe_text import cell_width, one_line, safe_text
 from hitl_tui.core.shapes.model import label_line
 from hitl_tui.core.todos import Status, SupervisorTodo
@@ -124,7 +125,9 @@ def _duration(seconds: float) -> str:
     return _("{seconds:.1f} s").format(seconds=seconds) if seconds < 60 else str(timedelta(seconds=int(seconds)))
 
 
-def question_lines(question: Question, place: str, give: Callable[[str], str], *, bound: bool = False) -> list[str]:
+def question_lines(
+    question: Question, place: str, give: Callable[[str], str], *, bound: bool = False, digests: bool | None = None
+) -> list[str]:
     """Return a question whole: what is asked, exactly what would run, evidence, and what answers it (D7).
 
     Args:
@@ -132,6 +135,7 @@ def question_lines(question: Question, place: str, give: Callable[[str], str], *
         place: `1 of 2`.
         give: turns a chat command into what a person types here.
         bound: name the request by its id in the commands, for whoever sends them later or twice (T1).
+        digests: print its digest, which a terminal doesn't need (T2); None for as `bound` says.
     """
     request, about = question.view.request, question.view.request.about
     head = [
@@ -155,6 +159,8 @@ def question_lines(question: Question, place: str, give: Callable[[str], str], *
         lines += [f"    {line}" for line in _subject(request.subject)]
     lines += _evidence(question.view.evidence)
     lines += [f"  {text}" for text in _terms(question)]
+    if bound if digests is None else digests:
+        lines.append(f"  {_('Digest {digest}').format(digest=request.digest[:SHOWN_DIGITS])}")
     lines.append(_("  Answer with:"))
     commands = question.bound_commands if bound else question.commands
     width = max((cell_width(_verdict(v)) for v in commands), default=0)
@@ -304,19 +310,28 @@ def _terms(question: Question) -> Iterator[str]:
     for decision in question.view.decisions:
         who = inline(plain_name(decision.by))
         yield _("Said so far: {by} {verdict}").format(by=who, verdict=_verdict(decision.said))
-    if request.deadline:
-        verdict = render(str(request.terms.on_deadline))
-        yield _("Expires at {deadline}, then: {verdict}").format(deadline=request.deadline, verdict=verdict)
-    yield _("Digest {digest}").format(digest=request.digest[:SHOWN_DIGITS])
+    if request.expires_at:
+        verdict = render(str(expiry_verdict(request)))
+        yield _("Expires at {deadline}, then: {verdict}").format(deadline=request.expires_at, verdict=verdict)
 
 
-def questions_lines(snapshot: Snapshot, give: Callable[[str], str], *, bound: bool = False) -> list[str]:
-    """Return all open questions, each whole, with an empty line before each; see `question_lines`."""
+def questions_lines(
+    snapshot: Snapshot, give: Callable[[str], str], *, bound: bool = False, away: bool = False
+) -> list[str]:
+    """Return all open questions, each whole, with an empty line before each; see `question_lines`.
+
+    Args:
+        snapshot: the session.
+        give: turns a chat command into what a person types here.
+        bound: name the requests by their ids in the commands, and print digests.
+        away: name so what is of high risk at least: from here, the name isn't enough (T2).
+    """
     total = len(snapshot.questions)
     lines: list[str] = []
     for number, question in enumerate(snapshot.questions, start=1):
         place = _("{number} of {total}").format(number=number, total=total)
-        lines += ["", *question_lines(question, place, give, bound=bound)]
+        named = bound or (away and question.risk is Risk.HIGH)
+        lines += ["", *question_lines(question, place, give, bound=named, digests=bound)]
     return lines
 
 

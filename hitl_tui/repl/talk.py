@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from pathlib import Path
 
-from hitl_tui.commands.asked import answer_hint, asked_since
+from hitl_tui.commands.asked import answer_hint
 from hitl_tui.commands.completion import Completion, complete
 from hitl_tui.commands.handler import CommandHandler
 from hitl_tui.commands.keeping import ALONE
@@ -92,6 +92,7 @@ class Talk:
         self._kept: list[str] = []
         self._asked: set[str] = set()
         """Digests of folders that were asked about already."""
+        self._piped = False
 
     # What the prompt shows -------------------------------------------------------------------------------------
 
@@ -156,6 +157,7 @@ class Talk:
             HitlError: it can't begin, or the session can't go on.
         """
         self._source = source
+        self._piped = source.waits
         try:
             await self._begin(source)
             await self._catch_up(source)
@@ -223,9 +225,6 @@ class Talk:
             await self._reopen(str(parsed.values["session"]))
         elif self._session is None:
             await self._without_session(parsed)
-        elif early := self._announcer.too_early(parsed, self._session.snapshot):
-            self._announcer.look(self._session.snapshot)
-            raise asked_since(early)
         else:
             if not parsed.spec.changes and source.waits:
                 await self._settle()
@@ -234,7 +233,9 @@ class Talk:
 
     async def _give(self, line: str) -> None:
         assert self._session is not None and self._handler is not None
-        result = await self._handler.handle(line)
+        result = await self._handler.handle(line, self._announcer.known())
+        if result.failed or result.status == "asked":  # it may have met what wasn't shown yet
+            self._announcer.look(self._session.snapshot)
         self._refused = self._refused or result.failed
         if "todo_id" in result.data:
             self._announcer.answered(str(result.data["todo_id"]), self._session.snapshot)
@@ -244,10 +245,7 @@ class Talk:
         """Give one command as an approver, whose token is asked for at the terminal (T8)."""
         if self._session is None or self._handler is None or self._options.operator is None:
             raise BadInput("No session is open; write a question to begin one.", help="/help lists all commands.")
-        if early := self._announcer.too_early(parse(command), self._session.snapshot):
-            self._announcer.look(self._session.snapshot)
-            raise asked_since(early)
-        known = [question.id for question in self._session.snapshot.questions]
+        known = self._announcer.known()
         token = await self._token(_("Token of {name}: ").format(name=shown(name)))
         handler = self._handler.acting_as(self._options.operator.by_token(name, token))
         result = await handler.handle(command, known)
@@ -357,11 +355,18 @@ class Talk:
         self._secrets |= setup.secrets
         session = await self._open.enter_async_context(self._bench.session(setup, query))
         self._session, self._setup = session, setup
-        given = self._options
+        by, terminal = self._options.by, not self._piped
+        channel, acting = "repl" if terminal else "pipe", self._options.operator
         self._handler = CommandHandler(
-            session, setup.planner, by=given.by, channel="repl", keeper=self._bench, acting=given.operator
+            session, setup.planner, by=by, channel=channel, keeper=self._bench, acting=acting, terminal=terminal
         )
-        self._announcer = Announcer(self._say, self._options.by, bound=not is_terminal(sys.stdin, sys.stdout))
+        self._announcer = Announcer(
+            self._say,
+            by,
+            bound=not is_terminal(sys.stdin, sys.stdout),
+            channel=channel,
+            showing=lambda question_id: session.desk.showing.note([question_id], by, channel),
+        )
         followed = "" if session.owned else _(" Another process has it open; what you decide is recorded for it.")
         if session.setup.read_only:
             followed = " " + shown(render(session.setup.broken or self._bench.data.note))

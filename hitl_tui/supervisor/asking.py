@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from hitl_tui.core.events import EventKind, seconds_between
 from hitl_tui.core.questions import question_keys, question_named, question_of
 from hitl_tui.core.requests import Kind, Request
 from hitl_tui.core.safe_text import mask_json, unsafe_text
-from hitl_tui.core.shapes.recognise import title_of
+from hitl_tui.core.shapes.recognise import recognise, title_of
 from hitl_tui.core.todos import SupervisorTodo
 from hitl_tui.ledger.records import RequestView, decided_event
 from hitl_tui.supervisor.activity import ActivityStream, run_before
@@ -32,6 +33,19 @@ _IDLE_WAIT = 2.0
 _DEADLINE_WAIT = 0.2
 _MANY = 100_000
 _SHOWN_FINDINGS = 5
+
+
+def _classed(request: Request) -> Request:
+    """Return a request with the risk of what it asks: an action on the world within a step is of high risk itself."""
+    if request.kind is not Kind.INTERRUPT:
+        return request
+    inner = recognise(request.subject.get("value"), request.subject.get("schema")).risk
+    return replace(request, risk=inner) if inner else request
+
+
+def _begins_when_shown(request: Request) -> bool:
+    """Return whether the time of a request doesn't run yet."""
+    return bool(request.terms.deadline) and request.ends_in_approval and not request.first_shown
 
 
 class OpenQuestions:
@@ -85,7 +99,7 @@ class OpenQuestions:
         """Seconds after which to look again though nothing was said: until the next deadline, at most."""
         if not self.have_deadlines:
             return _IDLE_WAIT
-        ends = [view.request.deadline for view in self._views.values() if view.request.deadline]
+        ends = [view.request.expires_at for view in self._views.values() if view.request.expires_at]
         left = seconds_between(self._setup.now(), min(ends)) if ends else None
         return min(_IDLE_WAIT, max(_DEADLINE_WAIT, left or 0.0))
 
@@ -127,8 +141,8 @@ class OpenQuestions:
         self._keys, self._named = keys, named
         asked = {q.id: q for q in named.values() if q is not None and not await self._bound_anew(board, q)}
         now = self._setup.now()
-        fresh = [opened(q, now) for key, q in asked.items() if key not in self._asked]
         await ready_for(asked.values(), self._rules.policy)
+        fresh = [opened(_classed(q), now) for key, q in asked.items() if key not in self._asked]
         if fresh:
             await self._ledger.open_requests(fresh)
             for request in fresh:
@@ -259,7 +273,8 @@ class OpenQuestions:
         """Read what the ledger says of them: of new ones, and of those that more than one person decides."""
         self._views = {key: view for key, view in self._views.items() if key in self._asked}
         for key, request in self._asked.items():
-            if key in self._views and request.terms.quorum < 2:
+            known = self._views.get(key)
+            if known is not None and request.terms.quorum < 2 and not _begins_when_shown(known.request):
                 continue
             view = await self._ledger.request(key, self._setup.now())
             if view is not None:

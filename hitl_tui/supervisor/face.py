@@ -22,6 +22,7 @@ from hitl_tui.ledger.contract import Ledger
 from hitl_tui.ledger.records import RequestView
 from hitl_tui.supervisor.attached.view import GraphView
 from hitl_tui.supervisor.history import CheckpointInfo, History
+from hitl_tui.supervisor.showing import Showing
 from hitl_tui.supervisor.snapshot import Snapshot
 
 
@@ -100,6 +101,7 @@ class Desk:
         before_restore: brings the checkpoints to the disk, so that a power cut can't take the one to restore.
         before_deciding: refuses what may not be decided now.
         broken: why nothing is taken: the session's record isn't as it was written; empty where it is.
+        read_only: nothing can be written.
     """
 
     def __init__(
@@ -111,6 +113,7 @@ class Desk:
         before_restore: Callable[[], None] = lambda: None,
         before_deciding: Callable[[Verdict, Request | None], Awaitable[None]] | None = None,
         broken: str = "",
+        read_only: bool = False,
     ) -> None:
         self.ledger = ledger
         self.now = now
@@ -120,6 +123,7 @@ class Desk:
         self._before_deciding = before_deciding
         self._broken = broken
         self._numbers = count()
+        self.showing = Showing(ledger, now, read_only=read_only)
 
     async def post(self, kind: EventKind, data: Mapping[str, Any], *, by: str, event_id: str = "") -> tuple[int, str]:
         """Put an event into the inbox; return its number and id.

@@ -45,7 +45,13 @@ class Follower:
         self._policy = ""
         lawful = partial(refuse_unlawful, setup.law, lambda: self._policy)
         self.desk = Desk(
-            setup.ledger, setup.info.id, setup.secrets, setup.now, before_deciding=lawful, broken=setup.broken
+            setup.ledger,
+            setup.info.id,
+            setup.secrets,
+            setup.now,
+            before_deciding=lawful,
+            broken=setup.broken,
+            read_only=setup.read_only or bool(setup.broken),
         )
         self.activity = ActivityTail(setup.folder.activity)
         self._snapshot: Snapshot | None = None
@@ -64,7 +70,10 @@ class Follower:
         follower = cls(setup)
         with closing(follower.activity):
             await follower.refresh()
-            yield follower
+            try:
+                yield follower
+            finally:
+                await follower.desk.showing.settled()
 
     @property
     def id(self) -> str:

@@ -401,6 +401,7 @@ class Session:
     async def _close(self) -> None:
         said = f"Session {self.id} was closed; what was recorded takes effect when it is opened again."
         await self._watched.fail(HitlError(said))
+        await self.desk.showing.settled()
         self._questions.close()
         await self._dispatcher.close()
         self.activity.close()

@@ -10,6 +10,7 @@ from typing import Any
 
 from hitl_tui.core.interrupts import highest_number, interrupts_of
 from hitl_tui.core.plan import current_todo_id
+from hitl_tui.core.policy import Risk
 from hitl_tui.core.requests import Kind, Request, Verdict
 from hitl_tui.core.shapes.document import commands_of, shape_document
 from hitl_tui.core.shapes.model import Shape
@@ -90,6 +91,12 @@ class Question:
     def todo_id(self) -> str:
         return self.view.request.todo_id
 
+    @cached_property
+    def risk(self) -> Risk:
+        """Its class of risk, never less than that of an action which waits inside it."""
+        inner = self.shape is not None and self.shape.risk == Risk.HIGH
+        return Risk.HIGH if inner else self.view.request.risk_class
+
     @property
     def name(self) -> str:
         """What commands call it: the TODO's id (`todo_001.2` for one of several interrupts), or the proposal's.
@@ -154,12 +161,14 @@ class Question:
             "subject": dict(request.subject),
             "digest": request.digest,
             "about": {**request.about, **({"again": self.again} if self.again else {})},
+            "risk_class": self.risk.value,
             "options": [str(v) for v in request.options],
             "name": self.name,
             "commands": self.bound_commands,
             **(shape_document(self.shape) if self.shape is not None else {}),
             "opened_at": request.opened_at,
-            "deadline": request.deadline,
+            "first_shown": request.first_shown,
+            "deadline": request.expires_at,
             "terms": request.terms.to_dict(),
             "decisions": [d.to_dict() for d in self.view.decisions],
             "preview": dict(self.view.evidence),

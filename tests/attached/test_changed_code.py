@@ -105,7 +105,7 @@ async def desk(root: Path, mode: Mode = Mode.RISK) -> AsyncIterator[Desk]:
         setup = await bench.create("The cap", workspace, mode=mode)
         async with bench.session(setup, "The cap") as session:
             assert isinstance(session, Session)
-            made = Desk(root, session, CommandHandler(session, setup.planner, by="ops", channel="cli"))
+            made = Desk(root, session, CommandHandler(session, setup.planner, by="ops", channel="cli", terminal=True))
             made.sends("first")
             yield made
 

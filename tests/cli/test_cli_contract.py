@@ -37,6 +37,8 @@ QUESTION_KEYS = {
     "name",
     "commands",
     "opened_at",
+    "first_shown",
+    "risk_class",
     "deadline",
     "terms",
     "decisions",

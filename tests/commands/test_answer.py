@@ -61,7 +61,7 @@ async def desk(folder: Path, name: str) -> AsyncIterator[Desk]:
         setup = await bench.create("{}", work, graph=declaration)
         async with bench.session(setup, "{}") as session:
             assert isinstance(session, Session)
-            found = Desk(session, CommandHandler(session, setup.planner, by="ops", channel="cli"))
+            found = Desk(session, CommandHandler(session, setup.planner, by="ops", channel="cli", terminal=True))
             await session.settled()
             await found.say("/todo approve")
             assert all(q.shape is not None for q in found.questions) and found.questions
@@ -156,7 +156,7 @@ async def test_an_answer_to_what_was_answered_is_refused_by_name(tmp_path: Path)
         again = await d.say("/answer 1 1 approve 2 respond blue")
         assert again["reason"] == "repeated", "the name of the first one isn't the second's"
         assert again["help"] == "To answer what is asked now, name it: todo_001.2."
-        late = CommandHandler(d.session, d.handler._hand.planner, by="kim", channel="cli")
+        late = CommandHandler(d.session, d.handler._hand.planner, by="kim", channel="cli", terminal=True)
         result = await late.handle(f"/answer {first.id} 1 approve 2 respond blue")
         assert result.data["reason"] == "late"
         unknown = await d.say("/answer req-0000000000000000 yes")
@@ -178,7 +178,7 @@ async def test_what_a_person_chose_is_on_record(tmp_path: Path, name: str, text:
         assert view is not None and [decision.said for decision in view.decisions] == [said]
         events = [e.data["event"] for e in await ledger.entries(d.session.id) if e.kind == "event"]
         assert next(e["action"] for e in events if e.get("request_id") == question.id) == said
-        late = await CommandHandler(d.session, d.handler._hand.planner, by="kim", channel="cli").handle(
+        late = await CommandHandler(d.session, d.handler._hand.planner, by="kim", channel="cli", terminal=True).handle(
             f"/answer {question.id} {text}"
         )
         past = {"approve": "approved", "reject": "rejected", "respond": "answered"}[said]

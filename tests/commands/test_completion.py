@@ -39,7 +39,7 @@ class Scene:
         self.session = session
         self.agents = session.setup.planner.agents
         self.commands = load_config(workspace).commands
-        self.handler = CommandHandler(session, session.setup.planner, by="tester", channel="test")
+        self.handler = CommandHandler(session, session.setup.planner, by="tester", channel="test", terminal=True)
 
     async def give(self, line: str) -> None:
         result = await self.handler.handle(line)

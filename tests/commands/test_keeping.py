@@ -17,7 +17,7 @@ async def test_a_session_is_renamed_exported_and_forked_from_its_own_prompt(tmp_
         setup = await bench.create("Find the cap.", workspace)
         async with bench.session(setup) as session:
             await session.settled()
-            handler = CommandHandler(session, setup.planner, by="ann", channel="test", keeper=bench)
+            handler = CommandHandler(session, setup.planner, by="ann", channel="test", terminal=True, keeper=bench)
             renamed = await handler.handle("/rename The  cap")
             assert (renamed.status, renamed.data["title"]) == ("renamed", "The cap")
             assert bench.data.session("s1").info().title == "The cap"
@@ -31,7 +31,7 @@ async def test_a_session_is_renamed_exported_and_forked_from_its_own_prompt(tmp_
             assert [s.title for s in await bench.sessions()] == ["The cap", "The cap (fork of s1)"]
             empty = await handler.handle("/rename")
             assert empty.failed
-            alone = CommandHandler(session, setup.planner, by="ann", channel="test")
+            alone = CommandHandler(session, setup.planner, by="ann", channel="test", terminal=True)
             assert (await alone.handle("/fork")).failed
 
 
@@ -44,7 +44,7 @@ async def test_sessions_are_listed_imported_and_deleted_by_command_and_never_the
         setup = await bench.create("Find the cap.", workspace)
         async with bench.session(setup) as session:
             await session.settled()
-            handler = CommandHandler(session, setup.planner, by="ann", channel="test", keeper=bench)
+            handler = CommandHandler(session, setup.planner, by="ann", channel="test", terminal=True, keeper=bench)
             await handler.handle(f"/export {file}")
             imported = await handler.handle(f"/import {file}")
             assert (imported.status, imported.data["session_id"]) == ("imported", "s2")

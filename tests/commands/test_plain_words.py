@@ -30,7 +30,10 @@ async def at_work(folder: Path, query: str, graph: str = "", channel: str = "rep
         async with bench.session(setup, query) as session:
             assert isinstance(session, Session)
             await session.settled()
-            yield CommandHandler(session, setup.planner, by="ann", channel=channel, keeper=bench), session
+            yield (
+                CommandHandler(session, setup.planner, by="ann", channel=channel, terminal=True, keeper=bench),
+                session,
+            )
 
 
 @pytest.mark.parametrize(

@@ -79,7 +79,7 @@ async def desk(tmp_path: Path, mode: Mode) -> AsyncIterator[Desk]:
         setup = await bench.create("The cap", workspace, mode=mode)
         async with bench.session(setup, "The cap") as session:
             assert isinstance(session, Session)
-            handler = CommandHandler(session, setup.planner, by="ops", channel="cli")
+            handler = CommandHandler(session, setup.planner, by="ops", channel="cli", terminal=True)
             if mode is Mode.STEP:
                 await handler.handle("/todo skip 1")
             else:

@@ -53,7 +53,7 @@ async def test_undo_takes_back_nothing_of_another_session(tmp_path: Path) -> Non
         c.prompt.text = ""
         link = c.session.link
         assert link is not None
-        other = CommandHandler(link.face, link.setup.planner, by="ann", channel="cli")
+        other = CommandHandler(link.face, link.setup.planner, by="ann", channel="cli", terminal=True)
         assert not (await other.handle("/todo skip 1 somebody else decided this")).failed
         await c.until(lambda: c.status("todo_001") == "skipped", "the skip in the first")
         await c.asked()
@@ -72,7 +72,7 @@ async def test_undo_takes_back_nothing_that_somebody_else_decided(tmp_path: Path
         await c.pilot.pause()
         link = c.session.link
         assert link is not None
-        other = CommandHandler(link.face, link.setup.planner, by="ann", channel="cli")
+        other = CommandHandler(link.face, link.setup.planner, by="ann", channel="cli", terminal=True)
         result = await other.handle("/todo skip 1 not needed")
         assert not result.failed
         c.clock.rest()

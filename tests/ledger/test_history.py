@@ -19,7 +19,9 @@ POST = {"kind": "note"}
 
 _steps = st.lists(
     st.tuples(
-        st.sampled_from(["open", "show", "decide", "post", "expire", "supersede", "restore", "finish", "begin", "end", "stop"]),
+        st.sampled_from(
+            ["open", "show", "decide", "post", "expire", "supersede", "restore", "finish", "begin", "end", "stop"]
+        ),
         st.integers(0, 4),
         st.sampled_from(["ann", "bob", "cid"]),
         st.sampled_from([Verdict.APPROVE, Verdict.REJECT]),

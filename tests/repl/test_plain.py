@@ -9,6 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from hitl_tui.commands.asked import unseen
 from hitl_tui.commands.parser import parse
 from hitl_tui.commands.results import CommandResult, failure
 from hitl_tui.core.digest import digest
@@ -168,11 +169,14 @@ def test_commands_for_questions_that_were_not_shown_are_too_early() -> None:
     announcer.typing_began()
     both = snapshot(first, second, raw={"todo_001": todo(1, Status.WAITING_APPROVAL)})
     announcer.look(both)
-    assert announcer.too_early(parse("/proposal accept proposal_1"), both) == [second]
-    assert announcer.too_early(parse("/proposal accept proposal_1"), both) == [], "it was shown before this line"
+    known = announcer.known()
+    assert unseen(parse("/proposal accept proposal_1"), both, known) == [second]
+    known = announcer.known()
+    assert unseen(parse("/proposal accept proposal_1"), both, known) == [], "it was shown before this line"
     announcer.typing_began()
-    assert announcer.too_early(parse("/todo approve 1"), both) == []
-    assert announcer.too_early(parse("/todos"), both) == []
+    known = announcer.known()
+    assert unseen(parse("/todo approve 1"), both, known) == []
+    assert unseen(parse("/todos"), both, known) == []
 
 
 def test_what_others_decide_and_what_becomes_of_it_is_said_in_a_sentence_each() -> None:

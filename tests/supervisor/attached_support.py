@@ -95,8 +95,7 @@ async def attached(
             setup = await bench.setup(name)
         async with bench.session(setup) as session:
             assert isinstance(session, Session)
-            found = Attached(
-                session, CommandHandler(session, setup.planner, by=by, channel="test", acting=verified(by))
-            )
+            handler = CommandHandler(session, setup.planner, by=by, channel="test", acting=verified(by), terminal=True)
+            found = Attached(session, handler)
             await session.settled()
             yield found

@@ -49,7 +49,7 @@ class Person:
     async def say(self, session_id: str, *lines: str) -> Snapshot:
         """Open a session, give commands that have to succeed, wait until it rests; return how it stands."""
         async with self.at(session_id) as session:
-            handler = CommandHandler(session, session.setup.planner, by="ann", channel="test")
+            handler = CommandHandler(session, session.setup.planner, by="ann", channel="test", terminal=True)
             for line in lines:
                 result = (await handler.handle(line)).to_dict()
                 assert not result.get("error"), (line, result)

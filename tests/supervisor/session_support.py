@@ -250,8 +250,8 @@ class Driver:
         self.handler = self.person("ann")
 
     def person(self, name: str, level: int = 0) -> CommandHandler:
-        acting = verified(name, level)
-        return CommandHandler(self.session, self.session.setup.planner, by=name, channel="test", acting=acting)
+        acting, planner = verified(name, level), self.session.setup.planner
+        return CommandHandler(self.session, planner, by=name, channel="test", acting=acting, terminal=True)
 
     @property
     def now(self) -> Snapshot:

@@ -49,7 +49,8 @@ class Open:
     workspace: Path
 
     def person(self, name: str) -> CommandHandler:
-        return CommandHandler(self.session, self.session.setup.planner, by=name, channel="test", acting=verified(name))
+        acting, planner = verified(name), self.session.setup.planner
+        return CommandHandler(self.session, planner, by=name, channel="test", acting=acting, terminal=True)
 
     async def until(self, condition: Callable[[Snapshot], Any]) -> Snapshot:
         async with asyncio.timeout(PATIENCE):

@@ -306,7 +306,7 @@ async def test_only_one_owns_a_session_and_others_follow(place: Place) -> None:
             assert not follower.owned
             assert follower.snapshot.raw == op.now.raw
             assert [q.id for q in follower.snapshot.questions] == [q.id for q in op.now.questions]
-            handler = CommandHandler(follower, setup.planner, by="bob", channel="test")
+            handler = CommandHandler(follower, setup.planner, by="bob", channel="test", terminal=True)
             answer = (await handler.handle("/todo approve 1")).to_dict()
             assert (answer["status"], answer["intended"]) == ("recorded", "resumed")
             await op.until(lambda s: s.raw["todo_001"]["status"] == "completed")
@@ -332,7 +332,7 @@ async def test_what_a_follower_says_while_nobody_owns_the_session_is_acted_on_la
     async with place.ledger() as ledger:
         setup = place.setup(ledger)
         async with Follower.open(setup) as follower:
-            handler = CommandHandler(follower, setup.planner, by="bob", channel="test")
+            handler = CommandHandler(follower, setup.planner, by="bob", channel="test", terminal=True)
             assert (await handler.handle("/todo approve 1")).to_dict()["status"] == "recorded"
             assert (await handler.handle("/todo priority 2 high")).to_dict()["status"] == "recorded"
     async with place.open() as op:

@@ -54,7 +54,9 @@ async def test_what_is_asked_from_inside_is_escaped_once_in_the_stream(tmp_path:
         async with bench.session(setup) as session:
             assert isinstance(session, Session)
             await session.settled()
-            await CommandHandler(session, setup.planner, by="ann", channel="test").handle("/todo approve")
+            await CommandHandler(session, setup.planner, by="ann", channel="test", terminal=True).handle(
+                "/todo approve"
+            )
             seen = await session.settled()
             asked = [line.text for line in session.activity.lines if line.kind == "asked"]
             shape = next(q.shape for q in seen.questions if q.shape is not None)

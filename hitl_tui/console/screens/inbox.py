@@ -206,7 +206,7 @@ def asked_words(view: RequestView) -> str:
 
 def _waits(view: RequestView, now: datetime) -> str:
     """Return how much time is left, or for how long it waits already."""
-    return one_line(left_words(view.request.deadline, now) or _age(view.request.opened_at, now), _WHEN)
+    return one_line(left_words(view.request.expires_at, now) or _age(view.request.opened_at, now), _WHEN)
 
 
 def _age(opened: str, now: datetime) -> str:

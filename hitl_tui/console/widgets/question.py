@@ -195,7 +195,7 @@ class QuestionPanel(Titled, can_focus=True):
 
     def _tick(self) -> None:
         question = self.question
-        if question is not None and question.view.request.deadline:
+        if question is not None and question.view.request.expires_at:
             self._titles()
 
     # Read to the end -------------------------------------------------------------------------------------------

@@ -12,10 +12,11 @@ from hitl_tui.core.digest import digest
 from hitl_tui.core.errors import HitlError, Refused
 from hitl_tui.core.events import Event
 from hitl_tui.core.plan import Change
+from hitl_tui.core.policy import Risk
 from hitl_tui.core.questions import interrupt_questions, plan_question, proposal_question, question_of
 from hitl_tui.core.reactions import operators
 from hitl_tui.core.reactions.operators import DEFAULT_SKIP_REASON, by_whom, rejected, stop_all
-from hitl_tui.core.requests import Kind, Verdict
+from hitl_tui.core.requests import Kind, Outcome, Verdict
 from hitl_tui.core.shapes.judging import why_refused
 from hitl_tui.core.todos import Status, SupervisorTodo
 
@@ -36,6 +37,8 @@ def decided(draft: Draft, event: Event) -> None:
     question = question_of(draft, todo)
     if question is None or question.id != event.data["request_id"]:
         raise _stale(todo)
+    if todo.risk is Risk.HIGH and verdict is Verdict.APPROVE and event.data.get("outcome") == Outcome.EXPIRED:
+        verdict = Verdict.REJECT  # an older record may say so; silence is no consent (T3)
     _TODO_VERDICTS[kind](draft, event, todo, verdict)
 
 
