@@ -159,8 +159,11 @@ class Hand:
 
         Raises:
             Unshown: one of them was not shown before the command began; nowhere but at a terminal.
+            Refused: the digest that it carries isn't theirs.
             BadInput: they are of different risk, or it takes a digest.
         """
+        if self.digest and not (len(questions) == 1 and names_digest(self.digest, questions[0].digest)):
+            raise Refused("What was shown isn't what is asked any more; look again and decide anew.", reason="stale")
         self._check_shown([q for q in questions if not self._saw(q, verdict)])
         found = classes(questions)
         if len(found) > 1:

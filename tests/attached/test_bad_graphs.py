@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from typing import Any
 
@@ -95,7 +96,10 @@ def test_a_node_that_ends_the_program_fails_and_can_be_taken_back(place: Place) 
 
 def test_an_error_is_one_line_that_does_nothing_to_a_screen(place: Place) -> None:
     attach(place, f"{MISBEHAVES}:fails")
-    ran = place.here("do", "s", "/answer 1 yes")
+    refused = place.here("do", "s", "/answer 1 yes")
+    assert refused.code == 2 and "high risk" in refused.err
+    (line,) = re.findall(r'hitl-tui do s "(/answer 1 yes --digest [0-9a-f]{12})"', refused.err)
+    ran = place.here("do", "s", line)
     assert "ZeroDivisionError: as ␛[31mred␛[0m as can be (misbehaves.py line " in ran.out
     assert "\x1b" not in ran.out
 
@@ -146,6 +150,7 @@ def test_a_graph_that_never_ends_stops_at_its_limit_of_steps(place: Place) -> No
     trust_workspace(place.data, place.workspace)
     place.here("run", "turn", "--session", "s", "--json")
     added = do(place, "/todo add turns {}")
+    do(place, "/todo approve 1")
     document = do(place, f"/todo approve {added['todo']['id']}")
     error = document["todos"][-1]["error"]
     assert error.startswith("It never came to an end: Recursion limit of 12 reached")
@@ -302,6 +307,8 @@ def test_a_graph_of_hitl_toml_is_a_team(place: Place) -> None:
     place.here("run", "What is here?", "--session", "s", "--json")
     added = do(place, '/todo add clerk {"order": "desk"}')
     assert added["status"] == "added", added
+    assert "high risk" in do(place, f"/todo approve {added['todo']['id']}")["error"], "not before it asks"
+    do(place, "/todo approve 1")
     document = do(place, f"/todo approve {added['todo']['id']}")
     asked = next(q for q in document["questions"] if q["kind"] == "interrupt")
     assert asked["asks"] == "Reserve it?"

@@ -14,6 +14,7 @@ from hitl_tui.core.digest import digest
 from hitl_tui.core.errors import HitlError, Refused, StorageError
 from hitl_tui.core.policy import Mode, Policy, Risk, Rule, Ruling, Terms
 from hitl_tui.core.requests import Decision, Kind, Verdict
+from hitl_tui.ledger import sqlite_streams
 from hitl_tui.supervisor.session import Session
 from hitl_tui.supervisor.snapshot import Question, Snapshot
 from hitl_tui.teams.contract import TeamContext
@@ -268,12 +269,80 @@ async def test_a_question_expires_by_its_terms(tmp_path: Path, on_deadline: str,
     place.policy = Policy([Rule(Ruling.ASK, terms=Terms(deadline=60, on_deadline=on_deadline))])
     async with place.open() as op:
         shown = (await op.rest()).questions[0]
+        op.session.desk.showing.note([shown.id], "ann", "test")
+        await op.session.desk.showing.settled()
         place.clock.forward(61)
         with pytest.raises(Refused) as refused:
             await op.handler.decide(shown, Verdict.APPROVE)
         assert refused.value.reason == "late"
         seen = await op.until(lambda s: s.concluded)
         assert seen.raw["todo_001"]["status"] == ends
+
+
+async def test_no_silence_approves_a_question_before_it_was_shown(tmp_path: Path) -> None:
+    """Its time begins when somebody is shown it, over restarts too, and its countdown with it (T3)."""
+    place = alone(tmp_path)
+    place.policy = Policy([Rule(Ruling.ASK, terms=Terms(deadline=60, on_deadline="approve"))])
+    for _ in range(2):
+        async with place.open() as op:
+            asked = (await op.rest()).questions[0].to_dict()
+            assert (asked["deadline"], asked["first_shown"]) == ("", "")
+        place.clock.forward(1000)
+    async with place.open() as op:
+        question = (await op.rest()).questions[0]
+        op.session.desk.showing.note([question.id], "ann", "test")
+        seen = await op.until(lambda s: bool(s.questions and s.questions[0].view.request.first_shown))
+        asked = seen.questions[0].to_dict()
+        assert asked["deadline"] > asked["first_shown"] > asked["opened_at"]
+    assert place.world.done() == {}
+    place.clock.forward(61)
+    async with place.open() as op:
+        await op.until(lambda s: s.concluded)
+    assert place.world.done() == {"todo_001": 1}
+
+
+@pytest.mark.parametrize("shown", [False, True])
+@pytest.mark.parametrize("mode", list(Mode))
+async def test_what_is_of_high_risk_never_expires_into_an_approval(tmp_path: Path, mode: Mode, shown: bool) -> None:
+    place = Place(tmp_path, step("high", "a"))
+    place.mode, place.policy = mode, Policy([Rule(Ruling.ASK, terms=Terms(deadline=60, on_deadline="approve"))])
+    async with place.open() as op:
+        seen = await op.rest()
+        if mode is Mode.PLAN:
+            await op.say("/plan approve")
+            seen = await op.until(lambda s: bool(s.question_of("todo_001")))
+        question = seen.questions[0]
+        assert question.view.request.terms.on_deadline == "reject"
+        assert any("on_deadline" in note for note in question.view.request.about["notes"])
+        if shown:
+            op.session.desk.showing.note([question.id], "ann", "test")
+    place.clock.forward(61)
+    async with place.open() as op:
+        seen = await op.until(lambda s: s.concluded)
+        assert seen.raw["todo_001"]["status"] == "failed"
+    assert place.world.done() == {}
+
+
+async def test_an_older_programs_approval_by_deadline_lets_nothing_of_high_risk_run(tmp_path: Path) -> None:
+    """In the inbox already when this program comes: it counts as a rejection."""
+    place = Place(tmp_path, step("high", "a"))
+    async with place.open() as op:
+        request = (await op.rest()).questions[0].view.request
+    async with place.ledger() as ledger:
+        event = {
+            "kind": "decided", "request_id": request.id, "asked": "todo", "todo_id": "todo_001",
+            "digest": request.digest, "verdict": "approve", "outcome": "expired", "by": "deadline",
+            "channel": "deadline", "at": place.clock(), "reason": "nobody decided", "value": None,
+        }
+        await ledger._database.write(
+            lambda db: sqlite_streams.put(
+                db, "s1", 0, f"decided:{request.id}", event, place.clock(), settles=request.id
+            )
+        )
+    async with place.open() as op:
+        seen = await op.until(lambda s: s.concluded)
+        assert seen.raw["todo_001"]["status"] == "failed"
+    assert place.world.done() == {}
 
 
 async def test_a_deadline_that_passed_while_nobody_had_the_session_open_holds(tmp_path: Path) -> None:
