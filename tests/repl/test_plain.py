@@ -50,7 +50,7 @@ def snapshot(*questions: Question, **more: Any) -> Snapshot:
 
 
 def lines(asked: Question) -> str:
-    return "\n".join(question_lines(asked, "1 of 1", lambda c: f"do {c}"))
+    return "\n".join(question_lines(asked, "1 of 1", lambda c: f"do {c}", digests=True))
 
 
 def test_a_command_is_shown_argument_by_argument_with_its_preview() -> None:

@@ -330,9 +330,18 @@ async def test_an_older_programs_approval_by_deadline_lets_nothing_of_high_risk_
         request = (await op.rest()).questions[0].view.request
     async with place.ledger() as ledger:
         event = {
-            "kind": "decided", "request_id": request.id, "asked": "todo", "todo_id": "todo_001",
-            "digest": request.digest, "verdict": "approve", "outcome": "expired", "by": "deadline",
-            "channel": "deadline", "at": place.clock(), "reason": "nobody decided", "value": None,
+            "kind": "decided",
+            "request_id": request.id,
+            "asked": "todo",
+            "todo_id": "todo_001",
+            "digest": request.digest,
+            "verdict": "approve",
+            "outcome": "expired",
+            "by": "deadline",
+            "channel": "deadline",
+            "at": place.clock(),
+            "reason": "nobody decided",
+            "value": None,
         }
         await ledger._database.write(
             lambda db: sqlite_streams.put(
