@@ -361,6 +361,11 @@ class SessionScreen(OperatedScreen):
                 said += " " + self.hitl.keymap.named(_("{session.undo} takes back your last decision."))
             self.say(said, passing=True)
 
+    def on_question_panel_drawn(self, event: QuestionPanel.Drawn) -> None:
+        event.stop()
+        if self.link is not None:
+            self.link.face.desk.showing.note([event.question_id], self.hitl.options.by, "console")
+
     # Messages --------------------------------------------------------------------------------------------------
 
     def note(self, text: str) -> None:

@@ -84,6 +84,13 @@ class QuestionPanel(Titled, can_focus=True):
     class Marked(Message):
         """What is marked is another than before."""
 
+    class Drawn(Message):
+        """A question is on the screen now; `question_id` is its id."""
+
+        def __init__(self, question_id: str) -> None:
+            super().__init__()
+            self.question_id = question_id
+
     class Left(Message):
         """Back to the prompt."""
 
@@ -184,6 +191,8 @@ class QuestionPanel(Titled, can_focus=True):
 
     def _on_screen(self, picture: Picture | None) -> None:
         if self._reading.on_screen(picture):
+            if picture is not None and self.display and self.screen is self.app.screen:
+                self.post_message(self.Drawn(picture[0]))
             self._look()
 
     def _titles(self) -> None:
