@@ -187,7 +187,7 @@ async def shown_before(setup: SessionSetup) -> frozenset[str]:
 
 async def printed(job: Job, setup: SessionSetup, snapshot: Snapshot | None) -> None:
     """Put on record that the questions of a snapshot were shown: they are on standard output by now."""
-    if snapshot is not None and snapshot.questions and not setup.read_only:
+    if snapshot is not None and snapshot.questions and not (setup.read_only or setup.broken):
         by = operator_name(job.arguments.by, job.environ, job.data)
         try:
             await setup.ledger.show([q.id for q in snapshot.questions], by, "cli", setup.now())
