@@ -25,6 +25,7 @@ def restricted(config: WorkspaceConfig) -> WorkspaceConfig:
         graphs={},
         secret_names=(),
         pins=(),
+        pins=(),
     )
 
 

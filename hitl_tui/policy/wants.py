@@ -34,6 +34,7 @@ class WantKind(StrEnum):
     SECRET = "secret"  # noqa: S105 - the name of a kind
     ALLOW = "allow"
     DEADLINE = "deadline"
+    PINS = "pins"
     MODE = "mode"
     FOLDER = "folder"
 
@@ -156,6 +157,8 @@ def _about(rule: Rule) -> str:
 
 
 def _rest(config: WorkspaceConfig) -> Iterator[Want]:
+    if config.pins:
+        yield Want(WantKind.PINS, str(len(config.pins)), _safe(", ".join(config.pins)), Risk.HIGH, FILE_NAME)
     if config.mode is not Mode.STEP:
         risk = Risk.HIGH if config.mode is Mode.RISK else Risk.MEDIUM
         yield Want(WantKind.MODE, config.mode.value, config.mode.value, risk, FILE_NAME)

@@ -216,8 +216,7 @@ class OpenQuestions:
     async def _previewed(self, request: Request, preview: Callable[..., Awaitable[dict[str, Any] | None]]) -> Any:
         """Return what a preview shows, or why none runs: a workspace's own code does only where it is trusted."""
         setup = self._setup
-        await setup.law.look()
-        if why := setup.law.why_no_preview():
+        if why := await setup.law.why_no_preview(str(request.subject["arguments"].get("command", ""))):
             return {"error": why}
         return await preview(request.subject["arguments"], Path(setup.info.workspace), setup.secrets)
 

@@ -62,8 +62,8 @@ class Law(Protocol):
         """Return why nothing of a team may be approved, one sentence that names what would help; empty when it may."""
         ...
 
-    def why_no_preview(self) -> str:
-        """Return why no preview runs now, one sentence; empty when it may."""
+    async def why_no_preview(self, command: str) -> str:
+        """Return why a command's preview doesn't run now, one sentence; empty when it may."""
         ...
 
     @property
@@ -97,7 +97,7 @@ class FixedLaw:
     def why_withheld(self, team: str) -> str:
         return ""
 
-    def why_no_preview(self) -> str:
+    async def why_no_preview(self, command: str) -> str:
         return ""
 
 
@@ -203,10 +203,12 @@ class FileLaw:
         commands = ("command_team",) if self.opened.commands else ()
         return frozenset((*commands, *self.opened.graphs))
 
-    def why_no_preview(self) -> str:
-        if self.trust.trusted:
-            return ""
-        return f"Not previewed: {FILE_NAME} isn't trusted as it is now. {self.trust.command}"
+    async def why_no_preview(self, command: str) -> str:
+        await self.look()
+        declared = self.opened.commands.get(command)
+        if declared is None:
+            return f"Not previewed: this folder isn't trusted as it is now. {self.trust.command}"
+        return await asyncio.to_thread(self._book.why_no_preview, self.trust, declared)
 
 
 def _beyond(trust: WorkspaceTrust) -> frozenset[str]:

@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 
+from hitl_tui.config.commands import CommandDeclaration
 from hitl_tui.config.workspace_files import WorkspaceFiles, read_files, real_path
 from hitl_tui.core.errors import BadInput, StorageError
 from hitl_tui.core.safe_text import one_line
@@ -14,6 +15,7 @@ from hitl_tui.ledger.chain import GENESIS, entry_hash
 from hitl_tui.ledger.contract import Ledger
 from hitl_tui.ledger.records import Entry, Head
 from hitl_tui.ledger.sqlite import SqliteLedger
+from hitl_tui.policy.preview_code import changed_code, code_of_preview, code_of_previews
 from hitl_tui.policy.trust import (
     GRANTED,
     MADE,
@@ -135,7 +137,7 @@ class TrustBook:
             files=found.files.digests,
             rules=tuple(found.declared.policy.rules),
             disabled=found.declared.disabled,
-            code={},
+            code=await asyncio.to_thread(_code_of, found),
             by=by,
             at=self._now(),
             how=how,
@@ -143,6 +145,25 @@ class TrustBook:
         await self._ledger.record(STREAM, GRANTED, record.to_dict(), record.at)
         await self.look(at_once=True)
         return await asyncio.to_thread(lambda: self.judge(read_files(folder)))
+
+    def why_no_preview(self, trust: WorkspaceTrust, command: CommandDeclaration) -> str:
+        """Return why a command's preview may not run, one sentence; empty when it may. It reads files: use a thread.
+
+        A preview runs unasked. So its folder has to be trusted, and whatever of it the preview could execute has to be
+        what it was when that was said.
+        """
+        if not trust.trusted:
+            return f"Not previewed: this folder isn't trusted as it is now. {trust.command}"
+        folder = Path(trust.folder)
+        if trust.by == MADE:
+            return "" if own_code(folder, self._data) is not None else _edited("its code", trust)
+        if trust.record is None or trust.record.digest != trust.digest:  # for this call: it was looked at just now
+            return ""
+        try:
+            changed = changed_code(trust.record.code, code) if (code := code_of_preview(command, folder)) else ""
+        except BadInput as error:
+            return f"Not previewed: {error.message}"
+        return _edited(one_line(changed, 200), trust) if changed else ""
 
     async def revoke(self, folder: Path, *, by: str) -> TrustRecord | None:
         """Take the trust in a folder back; return what was granted, None when there was nothing to take back.
@@ -182,6 +203,18 @@ def _judged(
     elif own_code(Path(files.folder), data) is not None:
         by = MADE
     return judge_trust(files, records.get(files.folder), by)
+
+
+def _code_of(found: WorkspaceTrust) -> dict[str, str]:
+    """Return what the previews of a folder could execute; nothing where that can't be told, so that none runs."""
+    try:
+        return code_of_previews(found.declared.commands, Path(found.folder))
+    except BadInput:
+        return {}
+
+
+def _edited(what: str, trust: WorkspaceTrust) -> str:
+    return f"Not previewed: {what} changed since the folder was trusted. {trust.command}"
 
 
 def check_digest(found: WorkspaceTrust, digest: str) -> None:

@@ -18,6 +18,7 @@ _KINDS: Mapping[WantKind, str] = {
     WantKind.SECRET: mark("read secrets"),
     WantKind.ALLOW: mark("let steps run without asking"),
     WantKind.DEADLINE: mark("approve when nobody answers"),
+    WantKind.PINS: mark("leave files out of approvals"),
     WantKind.MODE: mark("ask less often"),
     WantKind.FOLDER: mark("write reports elsewhere"),
 }

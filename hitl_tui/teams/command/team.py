@@ -66,6 +66,10 @@ _WORDS: Mapping[str, Mapping[str, str]] = MappingProxyType(
 )
 
 
+_COMPILED_ELSEWHERE = {"PYTHONPYCACHEPREFIX": os.devnull, "PYTHONDONTWRITEBYTECODE": "1"}
+"""Environment of previews: compiled files that lie in the workspace are neither read nor written."""
+
+
 class CommandState(TypedDict, total=False):
     """State of the team's graph: the task, what came out, the result."""
 
@@ -191,7 +195,7 @@ class CommandTeam:
             [with_values(part, secrets) for part in argv],
             workspace,
             PREVIEW_TIMEOUT,
-            command_environment(secrets, os.environ),
+            {**command_environment(secrets, os.environ), **_COMPILED_ELSEWHERE},
             limit=PREVIEW_LIMIT,
             secrets=secrets,
         )
