@@ -25,7 +25,6 @@ def restricted(config: WorkspaceConfig) -> WorkspaceConfig:
         graphs={},
         secret_names=(),
         pins=(),
-        pins=(),
     )
 
 

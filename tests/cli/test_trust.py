@@ -118,7 +118,9 @@ def test_trust_holds_for_one_real_path(shell: Shell, tmp_path: Path) -> None:
 def test_trust_for_one_call_holds_for_that_call(shell: Shell) -> None:
     once = shell.run("run", "wipe the caps", "--mode", "step", "--trust", digest(shell), "--json")
     assert once.code == 3 and "previewed" in marks(shell)
-    assert shell.run("do", "s1", "/todo approve", "--json").code == 2
+    (asked,) = shell.run("do", "s1", "/todo approve", "--json").json["questions"]
+    refused = shell.run("do", "s1", f"/todo approve 1 --digest {asked['digest']}", "--json")
+    assert refused.code == 2 and "works only once this folder is trusted" in refused.json["error"]
     assert shell.run("run", QUESTION, "--trust", "1" * 64).code == 2
     assert "ran" not in marks(shell)
     assert shell.run("trust", "--list", "--json").json["trusted"] == []
