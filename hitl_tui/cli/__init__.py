@@ -24,8 +24,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         if given == ["--version"]:  # nothing has to load for it
             return _version()
         from hitl_tui.cli.entry import run
+        from hitl_tui.cli.process import process_start
 
-        return run(given)
+        return run(given, process_start() if argv is None else "")
     except KeyboardInterrupt:  # before anything was begun
         return 130
 

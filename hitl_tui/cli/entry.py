@@ -33,8 +33,8 @@ _ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
 log = logging.getLogger(__name__)
 
 
-def run(argv: Sequence[str]) -> int:
-    """Carry a command line out; return the exit code."""
+def run(argv: Sequence[str], began: str = "") -> int:
+    """Carry a command line out that was begun at an ISO 8601 time, empty for now; return the exit code."""
     out, err = standard()
     wants_json = "--json" in argv
     try:
@@ -42,12 +42,12 @@ def run(argv: Sequence[str]) -> int:
     except HitlError as error:
         return _tell(error, wants_json, out, err)
     with using(code), passed_on(code, os.environ), raising():
-        return _understood(argv, wants_json, out, err)
+        return _understood(argv, began, wants_json, out, err)
 
 
-def _understood(argv: Sequence[str], wants_json: bool, out: Output, err: Output) -> int:
+def _understood(argv: Sequence[str], began: str, wants_json: bool, out: Output, err: Output) -> int:
     try:
-        arguments = _read(argv)
+        arguments = _read(argv)._replace(began=began)
         if arguments.help:
             out.lines([arguments.help.rstrip("\n")])
             return OK

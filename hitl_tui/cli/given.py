@@ -58,6 +58,7 @@ class Arguments(NamedTuple):
         help: text to print instead of doing anything; empty for none.
         approver: who decides, by a token that is asked for, of `do`; empty for the account.
         account, level: of `approver add`.
+        began: when the command was given, ISO 8601, UTC; empty for now.
     """
 
     command: str
@@ -104,6 +105,7 @@ class Arguments(NamedTuple):
     approver: str = ""
     account: str | None = None
     level: int = 0
+    began: str = ""
 
 
 _PLAIN = frozenset({"--data", "--workspace", "--session", "--as", "--mode", OPTION})

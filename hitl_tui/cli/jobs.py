@@ -167,7 +167,7 @@ async def do(job: Job) -> int:
             with told(job, session):
                 if looks:  # what an earlier process left half done comes first, so that the picture is true
                     await settled(session)
-                result = await handler.handle(line, known)
+                result = await handler.handle(line, known, given.began)
                 try:
                     snapshot = await settled(session) if session.owned else session.snapshot
                 except StorageError as error:

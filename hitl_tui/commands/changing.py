@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from hitl_tui.commands.graphs import step_back
@@ -15,6 +16,7 @@ from hitl_tui.core.errors import BadInput
 from hitl_tui.core.events import EventKind
 from hitl_tui.core.names import clip, resolve_id
 from hitl_tui.core.plan import AgentFacts
+from hitl_tui.core.requests import Verdict
 from hitl_tui.core.safe_text import one_line
 from hitl_tui.core.todos import OPERATOR, Status, SupervisorTodo, check_transition, parse_priority, parse_status
 from hitl_tui.planning.replies import Reply, load_replies, reply_of
@@ -97,21 +99,29 @@ async def update(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
         IllegalTransition: it can't become that by hand.
     """
     todo, status = hand.todo(values["id"]), parse_status(values["status"])
+    fitting = {Status.SKIPPED: Verdict.SKIP, Status.FAILED: Verdict.REJECT}.get(status)
+    if fitting is not None:
+        for question in await hand.open_questions(todo.id):
+            if fitting in question.view.request.options:  # it is a decision, and counts as one
+                done = await hand.decide(question, fitting)
+                return done if done.failed else replace(done, data={**done.data, "new_status": status.value})
     check_transition(todo, status, OPERATOR)
-    return await set_status(hand, todo, status)
+    return await set_status(hand, todo, status, fitting)
 
 
-async def set_status(hand: Hand, todo: SupervisorTodo, status: Status) -> CommandResult:
-    """Post the change of a status that was checked."""
+async def set_status(hand: Hand, todo: SupervisorTodo, status: Status, fitting: Verdict | None = None) -> CommandResult:
+    """Post the change of a status that was checked; `fitting` is what says the same of an open question."""
     data = {"todo_id": todo.id, "status": status.value}
     shown = {"todo_id": todo.id, "new_status": status.value}
-    return await hand.change(EventKind.UPDATE, data, "updated", f"{todo.id} is {status} now.", shown)
+    closing = hand.ends(f"set to {status}", todo.id, verdict=fitting or "")
+    return await hand.change(EventKind.UPDATE, data, "updated", f"{todo.id} is {status} now.", shown, closing=closing)
 
 
 async def remove(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
     """Take a TODO that never started out of the plan."""
     data = {"todo_id": hand.todo(values["id"]).id}
-    return await hand.change(EventKind.REMOVE, data, "removed", f"{data['todo_id']} is removed.", data)
+    closing = hand.ends("removed", data["todo_id"])
+    return await hand.change(EventKind.REMOVE, data, "removed", f"{data['todo_id']} is removed.", data, closing=closing)
 
 
 async def priority(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
@@ -151,7 +161,8 @@ async def cancel(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
     if todo.status is not Status.IN_PROGRESS:
         raise BadInput(f"{todo.id} is {todo.status}; only a running TODO can be cancelled.")
     data = {"todo_id": todo.id}
-    return await hand.change(EventKind.CANCEL, data, "cancelled", f"{todo.id} is stopped.", data)
+    closing = hand.ends("cancelled", todo.id)
+    return await hand.change(EventKind.CANCEL, data, "cancelled", f"{todo.id} is stopped.", data, closing=closing)
 
 
 async def checkpoint_restore(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
@@ -178,7 +189,8 @@ async def _rewind(hand: Hand, thread: str, step: str) -> CommandResult:
     todo = hand.todo(thread.split("/")[1])
     data = {**await step_back(hand, todo, step), "thread": thread}
     message = f"{todo.id} will continue from that step of {todo.agent_name}; you are asked first."
-    return await hand.change(EventKind.REWIND, data, "restored", message, data)
+    closing = hand.ends("sent back to an earlier step", todo.id)
+    return await hand.change(EventKind.REWIND, data, "restored", message, data, closing=closing)
 
 
 async def propose(hand: Hand, text: str) -> CommandResult:

@@ -17,7 +17,7 @@ from hitl_tui.core.names import resolve_id
 from hitl_tui.core.policy import Risk, Ruling
 from hitl_tui.core.questions import question_of
 from hitl_tui.core.reactions.operators import DEFAULT_SKIP_REASON
-from hitl_tui.core.requests import Kind, Verdict
+from hitl_tui.core.requests import EVERYTHING, Kind, Verdict
 from hitl_tui.core.todos import OPERATOR, Status, check_transition
 from hitl_tui.supervisor.snapshot import Question
 
@@ -160,6 +160,8 @@ async def skip(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
     found, reason = await aim(hand, values["id"]), values.get("reason", DEFAULT_SKIP_REASON)
     todo, digest = found.todo, values.get("digest")
     asked = [found.question] if found.question else [q for q in hand.snapshot.questions if q.todo_id == todo.id]
+    if not asked:
+        asked = [*await hand.open_questions(todo.id)]
     for question in asked:
         if Verdict.SKIP in question.view.request.options:
             await check_digest(hand, [question], digest)
@@ -169,7 +171,8 @@ async def skip(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
     await check_digest(hand, asked, digest)
     check_transition(todo, Status.SKIPPED, OPERATOR)
     data = {"todo_id": todo.id, "reason": reason}
-    return await hand.change(EventKind.SKIP, data, "skipped", f"{todo.id} is skipped.", data)
+    closing = hand.ends("skipped", todo.id, verdict=Verdict.SKIP)
+    return await hand.change(EventKind.SKIP, data, "skipped", f"{todo.id} is skipped.", data, closing=closing)
 
 
 async def retry(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
@@ -224,7 +227,9 @@ async def stop(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
     """
     name = values.get("id")
     if name is None:
-        return await hand.change(EventKind.STOP, {}, "stopped", "Everything that hadn't ended is stopped.", {})
+        closing = hand.ends("stopped", EVERYTHING)
+        told = "Everything that hadn't ended is stopped."
+        return await hand.change(EventKind.STOP, {}, "stopped", told, {}, closing=closing)
     question = await _question(hand, await aim(hand, name), Kind.FAILURE, "stop")
     await check_digest(hand, [question], values.get("digest"))
     return await hand.decide(question, Verdict.STOP)

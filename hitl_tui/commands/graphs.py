@@ -146,7 +146,8 @@ async def state_edit(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
     data = {**_place(todo, view), "values": update}
     changed = ", ".join(str(key) for key in update)
     message = f"{todo.id} will continue with the changed state ({one_line(changed, 100)}); you are asked first."
-    return await hand.change(EventKind.REWIND, data, "updated", message, data)
+    closing = hand.ends("sent back to an earlier step", todo.id)
+    return await hand.change(EventKind.REWIND, data, "updated", message, data, closing=closing)
 
 
 async def state_diff(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
@@ -245,7 +246,8 @@ async def rescue(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
         f"{todo.id} goes back to before its last answer, on a copy of that checkpoint; you are asked first. "
         "What finished beside the question in the same step runs again."
     )
-    return await hand.change(EventKind.REWIND, data, "restored", message, data)
+    closing = hand.ends("sent back to an earlier step", todo.id)
+    return await hand.change(EventKind.REWIND, data, "restored", message, data, closing=closing)
 
 
 def _place(todo: SupervisorTodo, view: GraphView) -> dict[str, Any]:

@@ -11,18 +11,30 @@ from hitl_tui.commands.asked import Unbound, Unshown, asked_since, classes, cros
 from hitl_tui.commands.results import CommandResult, failure
 from hitl_tui.core.board import Board, Control, Draft
 from hitl_tui.core.errors import Refused, StorageError, UnknownName
-from hitl_tui.core.events import EventKind
+from hitl_tui.core.events import Event, EventKind
+from hitl_tui.core.fold import check_event
 from hitl_tui.core.identity import Identity
 from hitl_tui.core.names import resolve_id
 from hitl_tui.core.policy import Mode, Risk
 from hitl_tui.core.questions import MOST_CHANGED
-from hitl_tui.core.requests import REFUSING, Decision, Kind, Outcome, Verdict
+from hitl_tui.core.requests import (
+    EVERYTHING,
+    REFUSING,
+    Decision,
+    Kind,
+    Outcome,
+    Verdict,
+    closed_words,
+    ended_at,
+    was_since,
+)
 from hitl_tui.core.safe_text import one_line, safe_text
 from hitl_tui.core.todos import Status, SupervisorTodo
+from hitl_tui.ledger.records import Closing
 from hitl_tui.planning.agent import PlanningAgent
 from hitl_tui.supervisor.bound import GIVEN
 from hitl_tui.supervisor.face import SessionFace
-from hitl_tui.supervisor.snapshot import Question, Snapshot
+from hitl_tui.supervisor.snapshot import Question, Snapshot, named
 
 if TYPE_CHECKING:
     from hitl_tui.commands.keeping import Keeper
@@ -45,6 +57,7 @@ _AHEAD = (Verdict.APPROVE, Verdict.REJECT, Verdict.SKIP)
 
 _SHOWN_DIGITS = 12
 
+_MOST = 10_000
 _UNDECIDED = (Status.PENDING, Status.WAITING_APPROVAL, Status.FAILED)
 
 
@@ -77,6 +90,7 @@ class Hand:
         line: the command.
         names: what it names: TODOs, questions, requests.
         digest: the digest it carries; empty for none.
+        began: when the command was begun, ISO 8601, UTC: what others decided from then on stands (T1).
     """
 
     face: SessionFace
@@ -90,6 +104,7 @@ class Hand:
     line: str = ""
     names: tuple[str, ...] = ()
     digest: str = ""
+    began: str = ""
 
     @property
     def snapshot(self) -> Snapshot:
@@ -116,6 +131,8 @@ class Hand:
         self, question: Question, verdict: Verdict, *, reason: str = "", value: Any = None, action: str = ""
     ) -> CommandResult:
         """See `CommandHandler.decide`; `action` is the one that made the value."""
+        if question.todo_id and question.view.request.opened_at >= self.began:
+            await self.refuse_overtaken(question.todo_id)
         self.check([question], verdict)
         if self.terminal and self.known is None:  # who answers a question itself has it on the screen
             self.face.desk.showing.note([question.id], self.by, self.channel)
@@ -245,7 +262,8 @@ class Hand:
         risk = self.planner.agents[todo.agent_name].risk_of(bound)
         data = {"todo_id": todo.id, "arguments": bound, "risk": risk.value, "description": text}
         message = f"{todo.id} has a new input and asks for approval again."
-        return await self.change(EventKind.EDIT, data, "edited", message, {"todo_id": todo.id, "arguments": bound})
+        shown = {"todo_id": todo.id, "arguments": bound}
+        return await self.change(EventKind.EDIT, data, "edited", message, shown, closing=self.ends("edited", todo.id))
 
     def _bound(self, todo: SupervisorTodo, text: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
         facts = self.planner.agents.get(todo.agent_name)
@@ -254,11 +272,56 @@ class Hand:
         return facts.bind(text, arguments)
 
     async def change(
-        self, kind: EventKind, event: Mapping[str, Any], status: str, message: str, data: Mapping[str, Any]
+        self,
+        kind: EventKind,
+        event: Mapping[str, Any],
+        status: str,
+        message: str,
+        data: Mapping[str, Any],
+        *,
+        closing: Closing | None = None,
     ) -> CommandResult:
-        """Post an event and answer once it took effect, or say why it did not."""
-        seq, event_id = await self.face.desk.post(kind, event, by=self.by)
+        """Post an event and answer once it took effect, or say why it did not.
+
+        Args:
+            kind: of the event.
+            event: its data.
+            status, message, data: what is answered when it took effect.
+            closing: the questions that it ends, see `ends`.
+
+        Raises:
+            Refused: one of them was decided since the command began.
+        """
+        if closing is not None and kind is not EventKind.MODE and EVERYTHING not in closing.todo_ids:
+            await self.refuse_overtaken(*closing.todo_ids)
+            check_event(self.draft(), Event(kind, event, by=self.by, at=self.face.desk.now()))
+        seq, event_id = await self.face.desk.post(kind, event, by=self.by, closing=closing)
         return await self.refusal(seq, event_id) or self.done_with(status, message, data)
+
+    def ends(self, word: str, *todo_ids: str, verdict: str = "") -> Closing:
+        """Return what a change of TODOs does to their open questions: `word` is what becomes of them (T1)."""
+        return Closing(word, self.by, todo_ids, self.began, verdict)
+
+    async def open_questions(self, todo_id: str) -> tuple[Question, ...]:
+        """Return what the ledger says is asked about a TODO, also what the snapshot doesn't show yet."""
+        desk = self.face.desk
+        return named(await desk.ledger.requests(desk.now(), session=self.face.id, todo_id=todo_id), self.snapshot.raw)
+
+    async def refuse_overtaken(self, *todo_ids: str) -> None:
+        """Refuse a command when something about one of its TODOs was decided since it was begun (T1).
+
+        Raises:
+            Refused: it was; the message says what, by whom and when.
+        """
+        desk = self.face.desk
+        for todo_id in todo_ids if self.began else ():
+            views = await desk.ledger.requests(
+                desk.now(), session=self.face.id, todo_id=todo_id, pending=False, limit=_MOST
+            )
+            for view in reversed(views):
+                last = view.resolution.decisions[-1:] if view.resolution.decided else ()
+                if any(was_since(at, self.began, desk.now()) for at in (*(d.at for d in last), ended_at(view.request))):
+                    raise Refused(closed_words(view.request, view.resolution, desk.now()), reason="late")
 
     async def refusal(self, seq: int, event_id: str) -> CommandResult | None:
         """Wait until an event took effect; return why it did not."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Collection, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
@@ -12,8 +13,9 @@ from hitl_tui.commands.asked import Unbound, Unshown, asked_since, unseen
 from hitl_tui.commands.hand import Hand
 from hitl_tui.commands.parser import Parsed, is_command, parse
 from hitl_tui.commands.results import CommandResult, failure
-from hitl_tui.core.errors import BadInput, HitlError, Refused
+from hitl_tui.core.errors import BadInput, HitlError, Refused, UnknownName
 from hitl_tui.core.identity import Identity
+from hitl_tui.core.names import resolve_id
 from hitl_tui.core.policy import Mode
 from hitl_tui.core.requests import Verdict
 from hitl_tui.core.safe_text import mask, mask_json
@@ -21,7 +23,7 @@ from hitl_tui.core.todos import SupervisorTodo
 from hitl_tui.planning.agent import PlanningAgent
 from hitl_tui.policy.operator import Acting
 from hitl_tui.supervisor.face import SessionFace
-from hitl_tui.supervisor.snapshot import Question
+from hitl_tui.supervisor.snapshot import Question, Snapshot
 
 COMMANDS: Mapping[str, Callable[[Hand, Mapping[str, Any]], Awaitable[CommandResult]]] = MappingProxyType(
     {
@@ -113,25 +115,27 @@ class CommandHandler:
             terminal=hand.terminal,
         )
 
-    async def handle(self, line: str, known: Collection[str] | None = None) -> CommandResult:
+    async def handle(self, line: str, known: Collection[str] | None = None, began: str = "") -> CommandResult:
         """Carry a line out: a command, or plain text as a proposal to change the plan.
 
         Args:
             line: what was written.
             known: ids of the questions that were shown when it was begun: it answers no other one (T2, C3), but what
                 is of less than high risk may be approved in advance; None where the caller shows what it answers.
+            began: when the command was begun, ISO 8601, UTC; now by default. What others decided meanwhile stands.
 
         Never raises for what a person wrote: an error is a result with `error`, and changed nothing.
         """
+        hand = self._beginning(began)
         try:
             line = mask(line, self._hand.face.desk.secrets)
             if not is_command(line):
-                return await changing.propose(self._hand, line)
+                return await changing.propose(hand, line)
             parsed = parse(line)
             typed = known is not None and self._hand.terminal
             if known is not None and typed and (early := unseen(parsed, self._hand.snapshot, known)):
                 raise asked_since(early)
-            return await self.run(parsed, known, line)
+            return await self._carry_out(hand, parsed, known, line)
         except Unshown as error:
             asked = {"asked": [q.name for q in error.questions], "request_ids": [q.id for q in error.questions]}
             return CommandResult("asked", error.message, asked)
@@ -149,17 +153,38 @@ class CommandHandler:
         Raises:
             HitlError: it can't be; nothing changed.
         """
+        return await self._carry_out(self._beginning(), parsed, known, line)
+
+    def _beginning(self, began: str = "") -> Hand:
+        return replace(self._hand, began=began or self._hand.face.desk.now())
+
+    async def _carry_out(self, hand: Hand, parsed: Parsed, known: Collection[str] | None, line: str) -> CommandResult:
         if parsed.spec.local:
             raise BadInput(f"/{parsed.spec.name} works in the console and the line mode only.")
         given = parsed.values.get("id")
-        hand = replace(
-            self._hand,
-            known=None if known is None else frozenset(known),
-            line=line,
-            names=tuple(map(str, [given] if isinstance(given, str) else given or ())),
-            digest=str(parsed.values.get("digest") or ""),
-        )
-        return await COMMANDS[parsed.spec.name](hand, parsed.values)
+        names = tuple(map(str, [given] if isinstance(given, str) else given or ()))
+        seen = None if known is None else frozenset(known)
+        digest = str(parsed.values.get("digest") or "")
+        hand = replace(hand, known=seen, line=line, names=names, digest=digest)
+        before = hand.snapshot
+        try:
+            return await COMMANDS[parsed.spec.name](hand, parsed.values)
+        except (BadInput, Refused, Unshown, Unbound):
+            if parsed.spec.changes:
+                await self._refuse_overtaken(hand, before)
+            raise
+
+    async def _refuse_overtaken(self, hand: Hand, before: Snapshot) -> None:
+        """Say who decided, where a command can't be carried out because somebody was faster.
+
+        Raises:
+            Refused: somebody was.
+        """
+        for name in hand.names if len(hand.names) == 1 else ():  # of several the answer says what became of each
+            todo_id = f"todo_{int(name):03d}" if name.isascii() and name.isdigit() else name
+            with suppress(UnknownName):  # it may have been removed
+                todo_id = resolve_id(name, before.raw)
+            await hand.refuse_overtaken(todo_id)
 
     async def decide(
         self, question: Question, verdict: Verdict, *, reason: str = "", value: Any = None
@@ -169,7 +194,7 @@ class CommandHandler:
         Raises:
             Refused: it can't count: late, repeated, stale, superseded, not allowed.
         """
-        return await self._hand.decide(question, verdict, reason=reason, value=value)
+        return await self._beginning().decide(question, verdict, reason=reason, value=value)
 
     async def answer(self, question: Question, value: Any, action: str = "") -> CommandResult:
         """Answer what a team asks from inside, as it was shown (I2).
@@ -183,7 +208,7 @@ class CommandHandler:
             BadInput: it doesn't fit, or can't be kept.
             Refused: it can't count: late, repeated, stale, superseded, not allowed.
         """
-        return await answering.send(self._hand, question, value, action)
+        return await answering.send(self._beginning(), question, value, action)
 
     async def freed(self, mode: Mode) -> tuple[str, ...]:
         """Return the ids of the TODOs that another mode would let run without a question; see `modes.freed` (C4)."""
@@ -201,4 +226,4 @@ class CommandHandler:
             BadInput: the team can't use it.
         """
         secrets = self._hand.face.desk.secrets
-        return await self._hand.edit(todo, mask(text, secrets), mask_json(dict(arguments), secrets))
+        return await self._beginning().edit(todo, mask(text, secrets), mask_json(dict(arguments), secrets))

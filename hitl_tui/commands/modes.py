@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any
 
 from hitl_tui.commands.hand import Hand
@@ -40,7 +41,9 @@ async def mode(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
     if going:
         names = ", ".join(going[:_NAMED]) + (", …" if len(going) > _NAMED else "")
         message = f"The mode is now {mode}; without a question from now on: {names}."
-    return await hand.change(EventKind.MODE, data, "updated", message, {**data, "freed": list(going)})
+    closing = replace(hand.ends(f"allowed by mode {mode}", *going), since="") if going else None
+    shown = {**data, "freed": list(going)}
+    return await hand.change(EventKind.MODE, data, "updated", message, shown, closing=closing)
 
 
 async def freed(hand: Hand, mode: Mode) -> tuple[str, ...]:

@@ -12,9 +12,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from hitl_tui.core.board import Board, Draft, Rules
-from hitl_tui.core.errors import HitlError
+from hitl_tui.core.errors import HitlError, Refused
 from hitl_tui.core.events import Event, EventKind
 from hitl_tui.core.reactions import decisions, operators, runs, session
+from hitl_tui.core.reactions.asking import ask_closed_anew
 from hitl_tui.core.settle import settle
 
 
@@ -51,12 +52,27 @@ def fold(board: Board, events: Sequence[Event], rules: Rules) -> Folded:
         except (LookupError, TypeError, ValueError, ArithmeticError, AttributeError, RecursionError) as error:
             draft.changed, draft.control = before
             refused.append(_refusal(event, f"This event can't be understood: {error!r}.", "malformed"))
+        closed = event.data.get("closed") if isinstance(event.data, Mapping) else None
+        if isinstance(closed, Mapping):
+            ask_closed_anew(draft, closed)
         draft.control = replace(draft.control, cursor=max(draft.control.cursor, event.seq))
     if refused:
         draft.control = draft.control.refuse(refused)
     settle(draft, last)
     changes = draft.changes()
     return Folded(draft.result(changes), changes, tuple(refused))
+
+
+def check_event(draft: Draft, event: Event) -> None:
+    """Check that an event would take effect on a board; the draft is changed by that.
+
+    Raises:
+        Refused: it wouldn't; the message says why.
+    """
+    try:
+        _HANDLERS[EventKind(event.kind)](draft, event)
+    except HitlError as error:
+        raise Refused(error.message, reason=getattr(error, "reason", "not_allowed")) from error
 
 
 def _refusal(event: Event, message: str, reason: str) -> dict[str, Any]:

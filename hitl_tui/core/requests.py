@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any
 
@@ -392,6 +392,53 @@ def ended_by(word: str, by: str, at: str) -> str:
     return f"{word} by {plain_name(by) or 'operator'} at {at}"
 
 
+EVERYTHING = "*"
+"""Stands for all TODOs of a session."""
+
+
+def ended_with(request: Request, resolution: Resolution) -> tuple[str, ...]:
+    """Return the TODOs that end with what was decided, so that nothing else can be decided about them.
+
+    Returns:
+        their ids, or `EVERYTHING`.
+    """
+    verdict = resolution.verdict
+    if request.kind is Kind.PROPOSAL:
+        changes = request.subject.get("proposal", {}).get("changes", ()) if verdict is Verdict.APPROVE else ()
+        return tuple(str(change["todo_id"]) for change in changes if change.get("kind") in ("skip", "remove"))
+    if verdict not in REFUSING:
+        return ()
+    if request.kind is Kind.PLAN:
+        reason = resolution.decisions[-1].reason if resolution.decisions else ""
+        return () if reason.strip() else (EVERYTHING,)
+    if request.kind is Kind.FAILURE and verdict is Verdict.STOP:
+        return (EVERYTHING,)
+    return (request.todo_id,) if request.todo_id else ()
+
+
+def ended_at(request: Request) -> str:
+    """Return when somebody ended what a request is about, ISO 8601; empty where nobody did."""
+    ended = _ENDED.fullmatch(request.superseded)
+    return ended[3] if ended is not None else ""
+
+
+_AHEAD = timedelta(seconds=10)
+"""How far ahead the clock of who writes beside us may be; what is further ahead was written under a wrong clock."""
+
+
+def was_since(at: str, began: str, now: str) -> bool:
+    """Return whether something happened after a command was begun: ISO 8601 times, UTC; `began` may be empty."""
+    try:
+        return bool(began) and began <= at <= (datetime.fromisoformat(now) + _AHEAD).isoformat(timespec="microseconds")
+    except ValueError:
+        return False
+
+
+def past_of(decision: Decision) -> str:
+    """Return what became of a question by a decision, in a word: `approved`."""
+    return _PAST.get(decision.said, decision.said)
+
+
 def was_ended(request: Request) -> bool:
     """Return whether a request doesn't count any more because somebody ended what it is about."""
     return _ENDED.fullmatch(request.superseded) is not None
@@ -414,8 +461,7 @@ def closed_words(request: Request, resolution: Resolution, now: str) -> str:
     if resolution.outcome is Outcome.EXPIRED or not resolution.decisions:
         return f"This question expired at {request.expires_at or request.deadline}."
     last = resolution.decisions[-1]
-    said = _PAST.get(last.said, last.said)
-    return f"Answered already: {name} was {said} by {plain_name(last.by)} at {_clock(last.at, now)}."
+    return f"Answered already: {name} was {past_of(last)} by {plain_name(last.by)} at {_clock(last.at, now)}."
 
 
 def _clock(at: str, now: str) -> str:

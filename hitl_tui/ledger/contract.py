@@ -12,7 +12,18 @@ from typing import Any, Protocol
 
 from hitl_tui.core.errors import HitlError
 from hitl_tui.core.requests import Decision, Request
-from hitl_tui.ledger.records import Branch, Effect, EffectClaim, Entry, Head, Posted, Problem, RequestView, SessionCopy
+from hitl_tui.ledger.records import (
+    Branch,
+    Closing,
+    Effect,
+    EffectClaim,
+    Entry,
+    Head,
+    Posted,
+    Problem,
+    RequestView,
+    SessionCopy,
+)
 
 
 class Conflict(HitlError):
@@ -149,10 +160,24 @@ class Ledger(Protocol):
         """
         ...
 
-    async def post(self, session: str, branch: int, event_id: str, event: Mapping[str, Any], at: str) -> int:
+    async def post(
+        self,
+        session: str,
+        branch: int,
+        event_id: str,
+        event: Mapping[str, Any],
+        at: str,
+        *,
+        closing: Closing | None = None,
+    ) -> int:
         """Put an event into a session's inbox; return its number. A duplicate id gets the number it has.
 
+        With `closing`, in the same transaction, the open requests that it ends are superseded
+        (`core.requests.ended_by`) and named in the event's data: `closed` {request id: todo id}.
+
         Raises:
+            Refused: a request that it would end was decided since the command began (`late`), or takes the decision
+                itself (`stale`); nothing was written.
             BadInput: the event has no `kind`, isn't JSON, or its id begins like one of `OWN_EVENTS`.
         """
         ...

@@ -86,6 +86,25 @@ class Posted:
 
 
 @dataclass(frozen=True, slots=True)
+class Closing:
+    """What an event ends: it is a decision about every question of its TODOs that is open (T1).
+
+    Args:
+        word: what becomes of them: `skipped`.
+        by: who does it.
+        todo_ids: the TODOs; `core.requests.EVERYTHING` for all.
+        since: when the command began, ISO 8601, UTC; what was decided from then on stands. Empty where it doesn't.
+        verdict: what is said of an open question that takes it isn't ended but decided; empty for none.
+    """
+
+    word: str
+    by: str
+    todo_ids: tuple[str, ...]
+    since: str = ""
+    verdict: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Branch:
     """The branch of a session that counts.
 

@@ -20,7 +20,18 @@ from hitl_tui.ledger import (
     sqlite_streams,
     sqlite_views,
 )
-from hitl_tui.ledger.records import Branch, Effect, EffectClaim, Entry, Head, Posted, Problem, RequestView, SessionCopy
+from hitl_tui.ledger.records import (
+    Branch,
+    Closing,
+    Effect,
+    EffectClaim,
+    Entry,
+    Head,
+    Posted,
+    Problem,
+    RequestView,
+    SessionCopy,
+)
 from hitl_tui.ledger.signing import Known
 from hitl_tui.ledger.sqlite_database import Database
 from hitl_tui.ledger.sqlite_sealing import Sealing
@@ -136,9 +147,18 @@ class SqliteLedger:
     async def attach(self, request_id: str, evidence: Mapping[str, Any], now: str) -> None:
         await self._database.write(lambda db: sqlite_requests.attach(db, request_id, evidence, now))
 
-    async def post(self, session: str, branch: int, event_id: str, event: Mapping[str, Any], at: str) -> int:
+    async def post(
+        self,
+        session: str,
+        branch: int,
+        event_id: str,
+        event: Mapping[str, Any],
+        at: str,
+        *,
+        closing: Closing | None = None,
+    ) -> int:
         return await self._database.write(
-            lambda db: sqlite_streams.post(db, session, branch, event_id, event, at),
+            lambda db: sqlite_requests.post(db, session, branch, event_id, event, at, closing),
             then=lambda _: self._wakeups.announce([session]),
         )
 

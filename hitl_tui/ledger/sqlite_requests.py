@@ -10,15 +10,34 @@ from typing import Any
 from hitl_tui.core.digest import digest
 from hitl_tui.core.errors import BadInput, Refused, StorageError
 from hitl_tui.core.events import after_seconds
-from hitl_tui.core.requests import Decision, Outcome, Request, Resolution, Verdict, check_decision, resolve
+from hitl_tui.core.requests import (
+    EVERYTHING,
+    Decision,
+    Kind,
+    Outcome,
+    Request,
+    Resolution,
+    Verdict,
+    check_decision,
+    closed_words,
+    ended_at,
+    ended_by,
+    ended_with,
+    name_of,
+    past_of,
+    resolve,
+    was_since,
+)
 from hitl_tui.ledger.chain import plain
-from hitl_tui.ledger.records import Branch, RequestView, decided_event
+from hitl_tui.ledger.records import Branch, Closing, RequestView, decided_event
 from hitl_tui.ledger.sqlite_streams import branch_number, put, taken, write
+from hitl_tui.ledger.sqlite_streams import post as put_free
 from hitl_tui.ledger.sqlite_views import data_of
 
 RESTORED = "the session went back to another moment"
 """Why a request of a branch that was left doesn't count any more."""
 
+_MOST = 100_000
 _TODO_ID = "$.request.todo_id"
 """Where the entry of a request says which TODO it is about."""
 
@@ -138,6 +157,61 @@ def decide(db: sqlite3.Connection, decision: Decision, now: str) -> RequestView:
     return view
 
 
+def post(
+    db: sqlite3.Connection,
+    session: str,
+    branch: int,
+    event_id: str,
+    event: Mapping[str, Any],
+    at: str,
+    closing: Closing | None,
+) -> int:
+    """Put somebody's event into the inbox, once, with what it ends."""
+    known = db.execute("SELECT 1 FROM inbox WHERE session = ? AND event_id = ?", (session, event_id)).fetchone()
+    if closing is not None and known is None and branch == branch_number(db, session):
+        expire(db, session, at)
+        for todo_id in closing.todo_ids:
+            refuse_decided(db, session, todo_id, closing.since, at)
+        closed = _close(db, session, closing, at)
+        event = {**event, "data": {**event.get("data", {}), "closed": closed}}
+    return put_free(db, session, branch, event_id, event, at)
+
+
+def refuse_decided(db: sqlite3.Connection, session: str, todo_id: str, since: str, now: str) -> None:
+    """Refuse what somebody does to a TODO about which something was decided since they began; nothing without `since`.
+
+    Raises:
+        Refused: it was; the message says what, by whom and when.
+    """
+    if not since or todo_id == EVERYTHING:
+        return
+    rows = db.execute(
+        f"{_SELECT} WHERE r.session = ? AND (r.settled_at >= ? OR r.state = 'superseded')"
+        " AND EXISTS (SELECT 1 WHERE json_extract(CAST(e.data AS TEXT), ?) = ?) ORDER BY r.entry DESC",
+        (session, since, _TODO_ID, todo_id),
+    ).fetchall()
+    for row in rows:
+        view = _stored(db, row).view(now)
+        if was_since(row[4], since, now) or was_since(ended_at(view.request), since, now):
+            raise Refused(closed_words(view.request, view.resolution, now), reason="late")
+
+
+def _close(db: sqlite3.Connection, session: str, closing: Closing, now: str, but: str = "") -> dict[str, str]:
+    """Supersede the open requests that something ends; return the TODOs they are about, by request id."""
+    closed: dict[str, str] = {}
+    for todo_id in dict.fromkeys(closing.todo_ids):
+        for view in listed(db, now, session, None if todo_id == EVERYTHING else todo_id, True, _MOST):
+            request = view.request
+            if not request.todo_id or request.id == but or request.id in closed:
+                continue
+            if closing.verdict and closing.verdict in request.options:
+                raise Refused(f"{name_of(request)} asks now; read the question and decide it.", reason="stale")
+            why = ended_by(closing.word, closing.by, now)
+            _supersede(db, session, request.id, why, now)
+            closed[request.id] = request.todo_id
+    return closed
+
+
 def expire(db: sqlite3.Connection, session: str, now: str) -> list[str]:
     """Post the events of open requests whose deadline has passed."""
     rows = db.execute(
@@ -188,8 +262,16 @@ def _supersede(db: sqlite3.Connection, session: str, request_id: str, why: str, 
 
 
 def _post_decided(db: sqlite3.Connection, view: RequestView, now: str) -> None:
-    request = view.request
+    request, resolution = view.request, view.resolution
     event = decided_event(view)
+    todo_ids = ended_with(request, resolution)
+    if todo_ids:
+        last = resolution.decisions[-1] if resolution.decisions else None
+        word, by = (past_of(last), last.by) if last else ("rejected", "deadline")
+        if request.kind in (Kind.PLAN, Kind.PROPOSAL):
+            word = f"ended with the {request.kind}"
+        closed = _close(db, request.session, Closing(word, by, todo_ids), now, request.id)
+        event = {**event, "closed": closed} if closed else event
     put(db, request.session, request.branch, f"decided:{request.id}", event, now, settles=request.id)
 
 

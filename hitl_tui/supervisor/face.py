@@ -19,7 +19,7 @@ from hitl_tui.core.safe_text import mask, mask_json
 from hitl_tui.core.shapes.masked import check_masks
 from hitl_tui.core.storable import check_storable
 from hitl_tui.ledger.contract import Ledger
-from hitl_tui.ledger.records import RequestView
+from hitl_tui.ledger.records import Closing, RequestView
 from hitl_tui.supervisor.attached.view import GraphView
 from hitl_tui.supervisor.history import CheckpointInfo, History
 from hitl_tui.supervisor.showing import Showing
@@ -125,10 +125,19 @@ class Desk:
         self._numbers = count()
         self.showing = Showing(ledger, now, read_only=read_only)
 
-    async def post(self, kind: EventKind, data: Mapping[str, Any], *, by: str, event_id: str = "") -> tuple[int, str]:
-        """Put an event into the inbox; return its number and id.
+    async def post(
+        self,
+        kind: EventKind,
+        data: Mapping[str, Any],
+        *,
+        by: str,
+        event_id: str = "",
+        closing: Closing | None = None,
+    ) -> tuple[int, str]:
+        """Put an event into the inbox, with the questions that it ends; return its number and id.
 
         Raises:
+            Refused: one of them was decided since the command began; nothing was written.
             BadInput: it holds something that no checkpoint can keep; nothing was written.
         """
         self._check_whole()
@@ -139,7 +148,7 @@ class Desk:
             branch = (await self.ledger.branch(self._session)).number
             unique = event_id or f"{kind}:{short_id(now, os.getpid(), next(self._numbers), by)}"
             event = Event(kind=kind, data=masked, id=unique, at=now, by=by)
-            seq = await self.ledger.post(self._session, branch, unique, event.to_dict(), now)
+            seq = await self.ledger.post(self._session, branch, unique, event.to_dict(), now, closing=closing)
             # A restore in between would leave the event on a branch that nobody reads any more.
             if event_id or (await self.ledger.branch(self._session)).number == branch:
                 return seq, unique
