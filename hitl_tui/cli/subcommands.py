@@ -8,7 +8,7 @@ from types import MappingProxyType
 from hitl_tui import __version__
 from hitl_tui.cli.given import CONSOLE
 from hitl_tui.cli.grammar import Parser, add_as, add_beginning, add_json, add_trust, count, parser_of, port
-from hitl_tui.language import in_parts
+from hitl_tui.language import _, in_parts
 
 DEFAULT_AGE = "30d"
 """How old a session must be that `prune` removes when nothing else is said."""
@@ -247,16 +247,18 @@ def _trust() -> Parser:
         "Show what a folder's hitl.toml and langgraph.json want to run, and trust it. Until then only search,\n"
         "analysis and documents work there, every step asks, and rules that ask or deny are obeyed. Trust ends with\n"
         "any change of these files. Without a terminal the digest that --show --json prints has to be given.",
-        "with --show --json:\n"
+        "with --json:\n"
         '  {"status", "message", "workspace", "digest", "trusted", "changed", "by", "at", "files",\n'
         '  "wants": [{"kind", "name", "text", "risk", "file"}]}\n\n' + _ENDS,
     )
     parser.add_argument("workspace", metavar="DIR", nargs="?", help="the folder (the current one)")
     what = parser.add_mutually_exclusive_group()
-    what.add_argument("--show", action="store_true", help="only show what it wants, and the digest")
-    what.add_argument("--digest", metavar="D", default="", help="trust it if it is still what this digest stands for")
-    what.add_argument("--revoke", action="store_true", help="take the trust in it back")
-    what.add_argument("--list", dest="listed", action="store_true", help="list the folders that are trusted")
+    what.add_argument("--show", action="store_true", help=_("only show what it wants, and the digest"))
+    what.add_argument(
+        "--digest", metavar="D", default="", help=_("trust it if it is still what this digest stands for")
+    )
+    what.add_argument("--revoke", action="store_true", help=_("take the trust in it back"))
+    what.add_argument("--list", dest="listed", action="store_true", help=_("list the folders that are trusted"))
     add_as(parser)
     add_json(parser)
     return parser
