@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -55,9 +56,8 @@ _SAID: Mapping[Verdict, tuple[str, str]] = {
 _AHEAD = (Verdict.APPROVE, Verdict.REJECT, Verdict.SKIP)
 """What may be said of a step of less than high risk before its question was shown, when the step is named."""
 
-_SHOWN_DIGITS = 12
-
 _MOST = 10_000
+
 _UNDECIDED = (Status.PENDING, Status.WAITING_APPROVAL, Status.FAILED)
 
 
@@ -205,20 +205,21 @@ class Hand:
         return question.id in self.names or names_digest(self.digest, question.digest)
 
     def _takes_digest(self, questions: Sequence[Question], verdict: Verdict) -> Unbound:
-        lines = {q.name: self._with_digest(q, verdict, alone=len(questions) == 1) for q in questions}
+        lines = {q.name: self._by_id(q, verdict, alone=len(questions) == 1) for q in questions}
         if len(lines) == 1:
-            said = (
-                f"{next(iter(lines))} is of high risk: to decide it from here, give the digest of what you were shown."
-            )
+            said = f"{next(iter(lines))} is of high risk: from here it takes the id or digest of what you were shown."
         else:
-            said = f"{', '.join(lines)} are of high risk: from here, decide each by the digest of what you were shown."
+            said = f"{', '.join(lines)} are of high risk: from here, decide each by the id of what you were shown."
         return Unbound(said, lines.values())
 
-    def _with_digest(self, question: Question, verdict: Verdict, *, alone: bool) -> str:
-        line = self.line.strip() if alone and not self.digest else ""
-        if not line:
-            return question.bound_commands.get(verdict.value, f"/answer {question.id} VALUE")
-        return f"{line} --digest {question.digest[:_SHOWN_DIGITS]}"
+    def _by_id(self, question: Question, verdict: Verdict, *, alone: bool) -> str:
+        """Return the command with the request's id in place of its name: a digest may be that of an answered one."""
+        if alone and len(self.names) == 1 and not self.digest:
+            named = re.compile(rf"(?<=\s){re.escape(self.names[0])}(?=\s|$)")
+            line, found = named.subn(question.id, self.line.strip(), count=1)
+            if found:
+                return line
+        return question.bound_commands.get(verdict.value, f"/answer {question.id} VALUE")
 
     async def _refuse_changed(self, question: Question) -> None:
         """See that a command's or graph's programs are what they were when it was asked about; else it is asked anew.

@@ -68,14 +68,11 @@ class Stored:
         """Return what the decisions amount to; what is settled stays so, whatever the clock and today's rules say."""
         at = max(now, self.settled_at)
         found = resolve(self.request, self.decisions, at)
-        if self.settled is None or (found.outcome, found.verdict) == self.settled:
+        if not self.settled_at or self.request.superseded or found.outcome in (Outcome.APPROVED, Outcome.REJECTED):
             return found
-        before = resolve(self.request, self.decisions, at, by_name=True)  # from before people were verified
-        if (before.outcome, before.verdict) == self.settled:
-            return before
-        outcome, verdict = self.settled
-        counted = () if outcome is Outcome.EXPIRED else tuple(d for d in self.decisions if d.verdict is verdict)
-        return Resolution(outcome, verdict, counted)
+        if self.settled is not None and self.settled[0] is Outcome.EXPIRED:
+            return Resolution(*self.settled)  # an older program may have taken silence for an approval
+        return resolve(self.request, self.decisions, at, by_name=True)  # from before people were verified
 
 
 def open_requests(db: sqlite3.Connection, requests: Sequence[Request]) -> list[str]:

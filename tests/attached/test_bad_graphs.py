@@ -98,7 +98,7 @@ def test_an_error_is_one_line_that_does_nothing_to_a_screen(place: Place) -> Non
     attach(place, f"{MISBEHAVES}:fails")
     refused = place.here("do", "s", "/answer 1 yes")
     assert refused.code == 2 and "high risk" in refused.err
-    (line,) = re.findall(r'hitl-tui do s "(/answer 1 yes --digest [0-9a-f]{12})"', refused.err)
+    (line,) = re.findall(r'hitl-tui do s "(/answer req-[0-9a-f]{16} yes)"', refused.err)
     ran = place.here("do", "s", line)
     assert "ZeroDivisionError: as ␛[31mred␛[0m as can be (misbehaves.py line " in ran.out
     assert "\x1b" not in ran.out
@@ -238,7 +238,8 @@ def test_a_module_that_is_gone_for_a_while_is_missed_and_its_thread_goes_on(plac
     (place.workspace / "away.py").rename(file)
     document = do(place, "/todo retry 1")
     assert question(document)["asks"].startswith("Do you want to proceed")
-    assert do(place, "/answer todo_001.2 yes")["session_status"] == "finished"
+    document = do(place, "/answer todo_001.2 yes")
+    assert document["session_status"] == "finished", document
     assert place.done() == {"prepared pay": 1, "did pay": 1}
 
 

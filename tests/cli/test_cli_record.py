@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from cli_support import Shell
 
-from hitl_tui.ledger import sqlite_audit
+from hitl_tui.ledger import sqlite_views
 from hitl_tui.ledger.chain import seal
 from hitl_tui.ledger.records import Head
 from hitl_tui.ledger.sqlite_views import data_of
@@ -46,7 +46,7 @@ def rewrite(ledger: Path, change: Change, *statements: str) -> None:
             )
         for _, sql in triggers:
             db.execute(sql)
-        sqlite_audit.rebuild(db)
+        sqlite_views.rebuild(db)
 
 
 def turned(before: str, after: str) -> Change:
