@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from hitl_tui.core.errors import BadInput, ConfigError, StorageError
-from hitl_tui.ledger import sqlite_audit
+from hitl_tui.ledger import sqlite_views
 from hitl_tui.ledger.anchors import AnchorFile, anchor_file
 from hitl_tui.ledger.audit import verify
 from hitl_tui.ledger.chain import seal
@@ -69,7 +69,7 @@ class Room:
                     )
             for _, sql in triggers:
                 db.execute(sql)
-            sqlite_audit.rebuild(db)
+            sqlite_views.rebuild(db)
 
 
 @pytest.fixture
