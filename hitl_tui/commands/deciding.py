@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from dataclasses import replace
 from typing import Any
 
 from hitl_tui.commands.asked import REQUEST, is_request_id
@@ -10,7 +11,7 @@ from hitl_tui.commands.changing import set_status
 from hitl_tui.commands.hand import Hand, names_digest
 from hitl_tui.commands.lookup import Aim, aim, check_digest, refuse_answered, request_named
 from hitl_tui.commands.results import CommandResult, failure
-from hitl_tui.core.board import judge
+from hitl_tui.core.board import LIMIT_REACHED, MAX_PLAN_REVISIONS, judge
 from hitl_tui.core.errors import BadInput, Refused
 from hitl_tui.core.events import EventKind
 from hitl_tui.core.names import resolve_id
@@ -255,7 +256,22 @@ async def plan_reject(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
     question = await _only(hand, Kind.PLAN, first if named else None)
     await check_digest(hand, [question], values.get("digest"))
     reason = rest.strip() if named else values.get("feedback", "")
-    return await hand.decide(question, Verdict.REJECT, reason=reason)
+    result = await hand.decide(question, Verdict.REJECT, reason=reason)
+    return _at_limit(result, int(question.view.request.about.get("revision", 0))) if reason.strip() else result
+
+
+def _at_limit(result: CommandResult, revision: int) -> CommandResult:
+    """Say what feedback on a plan leads to when it is the last that is heeded, or the last but one."""
+    left = MAX_PLAN_REVISIONS - revision - 1
+    if result.failed or left > 1 or "needed" in result.data:
+        return result
+    data = {**result.data, "revisions_left": max(0, left)}
+    if left == 1:
+        return replace(
+            result, message=f"{result.message} One revision is left; after it the plan goes ahead.", data=data
+        )
+    status = "recorded" if result.status == "recorded" else "limit_reached"
+    return replace(result, status=status, message=f"Your feedback is worked in once more. {LIMIT_REACHED}", data=data)
 
 
 async def proposal_accept(hand: Hand, values: Mapping[str, Any]) -> CommandResult:

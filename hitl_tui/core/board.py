@@ -13,10 +13,17 @@ from typing import Any, overload
 
 from hitl_tui.core.digest import digest
 from hitl_tui.core.errors import UnknownName
-from hitl_tui.core.policy import Judgement, Mode, Policy, Risk
+from hitl_tui.core.policy import Judgement, Mode, Policy, Risk, Ruling
 from hitl_tui.core.todos import Priority, Status, SupervisorTodo
 
 PLAN_DRAFT, PLAN_ACCEPTED, PLAN_REVISE, PLAN_REJECTED = "draft", "accepted", "revise", "rejected"
+
+MAX_PLAN_REVISIONS = 10
+"""How often a plan is revised; then it goes ahead, and what is of high risk still asks (P1, T3)."""
+
+LIMIT_REACHED = (
+    f"The limit of {MAX_PLAN_REVISIONS} revisions is reached: the plan goes ahead, each risky step still asks."
+)
 
 _RESTING = frozenset({"completed", "failed", "skipped", "blocked"})
 _MEDIUM = Priority.MEDIUM.value
@@ -43,6 +50,7 @@ class Control:
         completed: how many TODOs are completed, for lists of checkpoints.
         refused: the last events that could not take effect, newest last.
         held: nothing begins until the workspace's settings are known again.
+        limited: the limit of revisions accepted the plan, and no person.
     """
 
     mode: Mode = Mode.STEP
@@ -60,6 +68,7 @@ class Control:
     completed: int = 0
     refused: tuple[Mapping[str, Any], ...] = ()
     held: bool = False
+    limited: bool = False
 
     def to_dict(self) -> dict[str, Any]:
         """Return all fields as JSON values; `from_dict` gives back an equal one."""
@@ -325,7 +334,10 @@ def approval_binds(draft: Draft, todo: SupervisorTodo) -> bool:
 
 def judge(draft: Draft, todo: SupervisorTodo) -> Judgement:
     """Return what the rules say of a TODO in the session's mode."""
-    return draft.rules.policy.judge(draft.control.mode, todo.agent_name, todo.risk, todo.command)
+    control = draft.control
+    judged = draft.rules.policy.judge(control.mode, todo.agent_name, todo.risk, todo.command)
+    unseen = control.limited and control.mode is Mode.PLAN and todo.risk is Risk.HIGH
+    return replace(judged, ruling=Ruling.ASK) if unseen and judged.ruling is Ruling.ALLOW else judged
 
 
 def startable(draft: Draft) -> list[SupervisorTodo]:

@@ -21,7 +21,7 @@ from langgraph.graph.state import CompiledStateGraph
 from langgraph.types import Command, interrupt
 
 from hitl_tui.core import board as b
-from hitl_tui.core.board import Board, Control, Draft, Rules
+from hitl_tui.core.board import LIMIT_REACHED, MAX_PLAN_REVISIONS, Board, Control, Draft, Rules
 from hitl_tui.core.digest import digest, short_id
 from hitl_tui.core.errors import HitlError
 from hitl_tui.core.events import Event
@@ -40,8 +40,6 @@ from hitl_tui.supervisor.state import MainSupervisorState
 
 STRICT_RESUME = "__pregel_strict_resume"
 """Private to LangGraph: a resume that names an interrupt which isn't pending raises instead of answering another."""
-
-MAX_PLAN_REVISIONS = 10
 
 
 class Planned(Protocol):
@@ -212,6 +210,8 @@ class TeamSupervisor:
         control = board.control
         earlier, _, remark = control.feedback.rpartition("\n")
         message = f"The plan stays as it is: {clip(remark, 200)!r} can't be worked in. {error.message}"
+        if control.revision + 1 >= MAX_PLAN_REVISIONS:
+            message += f" {LIMIT_REACHED}"
         event = f"decided:{plan_question(Draft(board, self._rules())).id}"
         refusal = {"event": event, "kind": "feedback", "message": message, "reason": "invalid"}
         control = replace(control, plan=b.PLAN_DRAFT, revision=control.revision + 1, feedback=earlier)
@@ -221,7 +221,8 @@ class TeamSupervisor:
         board = Board.from_state(state)
         limit = board.control.revision >= MAX_PLAN_REVISIONS
         if board.control.mode is not Mode.PLAN or not board.todos or limit:
-            accepted = replace(board, control=replace(board.control, plan=b.PLAN_ACCEPTED))
+            limited = limit and board.control.mode is Mode.PLAN and bool(board.todos)
+            accepted = replace(board, control=replace(board.control, plan=b.PLAN_ACCEPTED, limited=limited))
             return Command(goto="approval", update=self._update(s.PLAN_REVIEW, fold(accepted, (), self._rules())))
         folded = self._gate(board, s.PLAN_REVIEW)
         update = self._update(s.PLAN_REVIEW, folded)

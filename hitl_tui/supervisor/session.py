@@ -236,6 +236,7 @@ class Session:
         asked = False
         control = self._board().control
         if control.branch == branch.number and control.cursor >= self._known:
+            await self._allowances.write_limit(self._board())
             # First what may run: it doesn't wait until the next questions stand in the ledger.
             await self._keep_running()
             async with self._publishing:  # a preview that ends meanwhile would show what was asked by half

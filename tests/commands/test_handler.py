@@ -15,6 +15,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "supervisor"))
 
 from session_support import Place, step
 
+from hitl_tui.commands.handler import CommandHandler
 from hitl_tui.commands.spec import SPECS
 from hitl_tui.core.policy import Mode
 from hitl_tui.core.requests import Kind
@@ -337,3 +338,54 @@ def test_no_line_ever_raises(tmp_path_factory: pytest.TempPathFactory, line: str
 
     answer = asyncio.run(go())
     assert answer["message"]
+
+
+async def test_away_from_a_terminal_only_what_was_shown_before_is_decided_and_high_risk_by_its_digest(
+    tmp_path: Path,
+) -> None:
+    """As `do` gives commands: what it meets first is shown, and no name is enough for what is of high risk (T2)."""
+    place = Place(tmp_path, step("high", "a"))
+    async with place.open() as op:
+        question = (await op.rest()).questions[0]
+        away = CommandHandler(op.session, op.session.setup.planner, by="ann", channel="cli")
+        seen: list[str] = []
+        lines = ("/todo approve 1", "/todo approve", f"/todo approve {question.id}", "/todo reject 1 no")
+        for line in (*lines, f"/todo approve 1 --digest {question.digest}"):
+            met = await away.handle(line, seen)
+            assert (met.status, met.failed, met.data["request_ids"]) == ("asked", False, [question.id]), line
+        seen.append(question.id)
+        for line in ("/todo approve 1", "/todo approve"):
+            refused = await away.handle(line, seen)
+            assert (refused.exit_code, refused.data["reason"]) == (2, "digest"), line
+            assert refused.data["give"] == [f"/todo approve {question.id}"]
+        unrecorded = await away.handle(f"/todo approve {question.id}", seen)
+        assert unrecorded.data["reason"] == "unshown", "the record knows of no showing"
+        assert op.status("todo_001") == "waiting_approval" and place.world.done() == {}
+        op.session.desk.showing.note([question.id], "ann", "cli")
+        assert (await away.handle(f"/todo approve {question.id}", seen)).status == "resumed"
+        await op.rest()
+    assert place.world.done() == {"todo_001": 1}
+
+
+async def test_low_risk_is_approved_in_advance_by_its_name_anywhere(place: Place) -> None:
+    async with place.open() as op:
+        await op.rest()
+        away = CommandHandler(op.session, op.session.setup.planner, by="ann", channel="cli")
+        assert (await away.handle("/todo approve", ())).status == "asked", "which one, nobody was shown"
+        assert (await away.handle("/todo approve 1 2", ())).status == "resumed"
+        ahead = await away.handle("/todo approve 3", ())
+        assert ahead.failed and "high risk" in ahead.message
+
+
+@pytest.mark.parametrize("terminal", [False, True])
+async def test_different_risks_are_never_approved_together(tmp_path: Path, terminal: bool) -> None:
+    place = Place(tmp_path, step("low", "a"), step("medium", "b"), step("high", "c"))
+    async with place.open() as op:
+        asked = (await op.rest()).questions
+        planner, known = op.session.setup.planner, [q.id for q in asked]
+        handler = CommandHandler(op.session, planner, by="ann", channel="cli", terminal=terminal)
+        assert len(asked) == 3
+        for line in ("/todo approve 1 2", "/todo approve 3 1", "/todo approve 1 1 2 3", f"/todo approve {known[2]} 1"):
+            refused = await handler.handle(line, known)
+            assert refused.exit_code == 2 and "Different risks" in refused.message, line
+        assert set(op.statuses.values()) == {"waiting_approval"}

@@ -654,6 +654,44 @@ async def test_feedback_that_cant_be_worked_in_leaves_the_plan_and_asks_again(tm
         assert (await op.rest()).status == "finished"
 
 
+async def test_the_limit_of_revisions_is_no_persons_approval(tmp_path: Path) -> None:
+    """The last feedback says what happens, the record says the limit, and what is of high risk asks all the same."""
+    place = Place(tmp_path, step("low", "a"), step("high", "b"))
+    place.mode, place.policy = Mode.PLAN, Policy([Rule(Ruling.ALLOW, risk="high")])
+    async with place.open() as op:
+        for number in range(1, 10):
+            await op.rest()
+            answer = await op.say(f"/plan reject remark {number}")
+            assert answer["status"] == "rejected"
+        assert "One revision is left" in answer["message"]
+        await op.rest()
+        answer = await op.say("/plan reject remark 10")
+        assert (answer["status"], answer["revisions_left"]) == ("limit_reached", 0)
+        assert "the plan goes ahead, each risky step still asks" in answer["message"]
+        seen = await op.rest()
+        asked = {q.todo_id for q in seen.questions}
+        risky = {todo.id for todo in seen.todos if todo.risk is Risk.HIGH}
+        assert asked == risky and len(risky) == 1
+        assert not risky & place.world.done().keys()
+    async with place.open() as op:
+        await op.rest()
+        entries = [e for e in await op.session.setup.ledger.entries("s1") if e.kind == "plan_accepted"]
+        assert [(e.data["by"], e.data["revisions"]) for e in entries] == [("limit", 10)]
+
+
+async def test_a_rejection_without_feedback_drops_the_plan_also_at_the_last_revision(tmp_path: Path) -> None:
+    place = Place(tmp_path, step("low", "a"))
+    place.mode = Mode.PLAN
+    async with place.open() as op:
+        for number in range(1, 10):
+            await op.rest()
+            await op.say(f"/plan reject remark {number}")
+        await op.rest()
+        assert (await op.say("/plan reject"))["status"] == "rejected"
+        await op.until(lambda s: s.concluded)
+    assert place.world.done() == {}
+
+
 async def test_a_plan_that_is_rejected_without_words_ends_the_session(place: Place) -> None:
     place.mode = Mode.PLAN
     async with place.open() as op:
