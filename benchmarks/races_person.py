@@ -162,8 +162,8 @@ class Race:
         await self._wait(dice.choice((0.2, 0.6, 1.0)))
         began, text = len(world.app.taken), dice.choice(NOTICES)
         quick = dice.random() < 0.2
-        if world.app.screen is not world.session:
-            return
+        if world.app.screen is not world.session or self._focus() not in ("question", "prompt"):
+            return  # in a pane a character that means nothing is none
         for character in text:
             self._press(character, text=True)
             if not quick:
@@ -395,6 +395,9 @@ class Race:
         elif one.key == "backspace":
             self._text = self._text[: max(0, self._cursor - 1)] + self._text[self._cursor :]
             self._cursor = max(0, self._cursor - 1)
+        elif one.key == "ctrl+j":
+            self._text = self._text[: self._cursor] + "\n" + self._text[self._cursor :]
+            self._cursor += 1
         elif one.key == "ctrl+d":
             self._text = self._text[: self._cursor] + self._text[self._cursor + 1 :]
         elif one.text and (self._text or one.text.strip("\n")):

@@ -36,6 +36,7 @@ from hitl_tui.console.terminal import Drawn, ascii_wanted, tolerant
 from hitl_tui.console.terms import error_words
 from hitl_tui.console.themes import DEFAULT, colourless, offer, wear
 from hitl_tui.console.widgets.bars import MessageLine
+from hitl_tui.console.widgets.finding import Seeking
 from hitl_tui.core.errors import HitlError, StorageError
 from hitl_tui.core.safe_text import safe_text
 from hitl_tui.language import _
@@ -208,10 +209,13 @@ class ConsoleApp(PaintedApp):
         field = isinstance(self.screen.focused, (Input, TextArea))
         if field and event.key == "enter":
             return Kind.SENDS
-        if field and event.is_printable:
+        seeks = isinstance(self.screen.focused, Seeking) and self.screen.focused.takes_text
+        if (field or seeks) and event.is_printable:
             return Kind.TEXT
         active = self.screen.active_bindings.get(event.key)
         name = (active.binding.id or "") if active is not None else ""
+        if name.endswith(".find") and isinstance(self.screen.focused, Seeking):
+            return Kind.TEXT  # what comes after it is text, too
         return kind_bound(event, name)
 
     def place(self) -> object:

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from console_support import EXAMPLE, RISE, console
 from textual.binding import BindingsMap
+from textual.events import Key
 from textual.screen import Screen
 
 from hitl_tui.console.help import KeyRow, help_rows, palette
@@ -330,6 +331,17 @@ async def test_the_plan_shows_only_what_is_looked_for(tmp_path: Path) -> None:
         assert plan.row_count == 1 and plan.selected == "todo_002"
         await c.press("escape")
         assert plan.row_count == 2 and plan.has_focus
+
+
+async def test_words_to_look_for_are_no_keys_of_the_pane_however_fast_they_come(tmp_path: Path) -> None:
+    async with console(tmp_path, EXAMPLE, query=RISE) as c:
+        await c.asked()
+        plan = c.session.query_one(PlanTable)
+        plan.focus()
+        for key, character in (("slash", "/"), *((letter, letter) for letter in "analysaduc0")):
+            c.app.post_message(Key(key, character))
+        await c.until(lambda: plan.finding.text == "analysaduc0", "all of it")
+        assert c.prompt.text == "" and c.app.screen is c.session
 
 
 def test_prompt_keys_have_no_jamo() -> None:

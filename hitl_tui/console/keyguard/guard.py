@@ -126,6 +126,8 @@ class KeyGuard:
         self._bursts = Bursts()
         self._previous = ""
         self._character = _NO_CHARACTER
+        self.lateness: Callable[[Typed], float] = _lateness
+        """Returns how many seconds ago a key was pressed."""
         self.pictures = 0
         """How often something was drawn anew."""
         self.pointer = False
@@ -186,7 +188,7 @@ class KeyGuard:
 
     async def see(self, event: Typed) -> None:
         """Take what was typed, and hand on what acts now."""
-        at = self._clock() - (time.monotonic() - event.time)
+        at = self._clock() - self.lateness(event)
         self._bursts.came(at)
         near = self._bursts.near
         self._before, self._last, self.pointer = self._last, max(self._last, at), False
@@ -297,6 +299,10 @@ class KeyGuard:
     def acts(self, at: float) -> None:
         """A key acts that was pressed then, as `now` tells it: what it answers had to be drawn long enough before."""
         self._acting = at
+
+
+def _lateness(event: Typed) -> float:
+    return time.monotonic() - event.time
 
 
 def _again(key: Key) -> Key:

@@ -7,6 +7,7 @@ from typing import ClassVar
 
 from textual.content import Content
 from textual.events import Key, Paste
+from textual.message import Message
 from textual.widget import Widget
 
 from hitl_tui.console.keymap import Keymap, keymap_of
@@ -100,6 +101,25 @@ class Seeking(Widget):
     def seek(self) -> None:
         """Show what has the words, and what is looked for."""
 
+    _coming = 0
+    _will_type = False
+
+    @property
+    def takes_text(self) -> bool:
+        """What is typed now are words to look for, also while the key that begins or ends them is on its way."""
+        return self._will_type if self._coming else self.finding.typing
+
+    def post_message(self, message: Message) -> bool:
+        if isinstance(message, Key):
+            keymap = keymap_of(self.app)
+            typing = self.takes_text
+            if not typing:
+                self._will_type = keymap.at(self.PART, message.key).endswith(".find")
+            else:
+                self._will_type = not keymap.at(FINDING, message.key)
+            self._coming += 1
+        return super().post_message(message)
+
     def action_find(self) -> None:
         """Begin to look for other words."""
         self.finding.begin()
@@ -107,6 +127,7 @@ class Seeking(Widget):
 
     def on_key(self, event: Key) -> None:
         """Take what is typed while words are looked for."""
+        self._coming = max(0, self._coming - 1)
         if self.finding.key(event, keymap_of(self.app), self.PART):
             event.stop()
             event.prevent_default()
