@@ -37,6 +37,7 @@ from hitl_tui.console.terms import error_words
 from hitl_tui.console.themes import DEFAULT, colourless, offer, wear
 from hitl_tui.console.widgets.bars import MessageLine
 from hitl_tui.console.widgets.finding import Seeking
+from hitl_tui.console.widgets.prompt import Prompt
 from hitl_tui.core.errors import HitlError, StorageError
 from hitl_tui.core.safe_text import safe_text
 from hitl_tui.language import _
@@ -214,6 +215,8 @@ class ConsoleApp(PaintedApp):
             return Kind.TEXT
         active = self.screen.active_bindings.get(event.key)
         name = (active.binding.id or "") if active is not None else ""
+        if isinstance(self.screen.focused, Prompt) and self.keymap.at(keys.PROMPT, event.key) == "prompt.complete":
+            return Kind.COMPLETES
         if name.endswith(".find") and isinstance(self.screen.focused, Seeking):
             return Kind.TEXT  # what comes after it is text, too
         return kind_bound(event, name)

@@ -21,10 +21,8 @@ SOON = "Too soon after the last key; nothing was decided"
 
 
 async def typed(c: Console, *names: str) -> None:
-    """Type eight keys a second."""
-    for name in names:
-        c.clock.rest(0.125)
-        await c.press(name)
+    """Type ten keys a second."""
+    await c.press(*names)
 
 
 def dialogs(c: Console) -> list[str]:

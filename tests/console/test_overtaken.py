@@ -105,6 +105,7 @@ async def test_a_review_drops_what_was_decided_elsewhere_and_takes_the_rest(tmp_
         await c.to_question()
         await c.press("space", "j", "space")
         await c.until(lambda: len(c.panel.marked) == 2, "two marks")
+        c.clock.rest()
         await c.press("9")
         await c.until(lambda: isinstance(c.app.screen, Review) and c.app.screen.is_mounted, "the review")
         review = c.app.screen

@@ -32,6 +32,7 @@ async def marked(c: Console, *rows: int) -> PlanTable:
     for row in rows:
         table.move_cursor(row=row)
         await c.press("x")
+    c.clock.rest()
     return table
 
 

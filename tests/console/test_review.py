@@ -75,6 +75,7 @@ def text_of(c: Console) -> str:
 
 async def review(c: Console) -> Review:
     """Open the review and read it to its end."""
+    c.clock.rest()
     await c.press("9")
     await c.until(lambda: isinstance(c.app.screen, Review), "the review")
     return await read(c)
@@ -188,6 +189,7 @@ async def test_the_review_counts_no_key_before_it_was_drawn(tmp_path: Path) -> N
         await c.asked()
         await c.to_question()
         await c.press("space")
+        c.clock.rest()
         await c.press("9", "1", "1")
         await c.pilot.pause(0.05)
         assert c.status("todo_001") == Status.WAITING_APPROVAL
@@ -385,6 +387,10 @@ async def test_a_key_that_approves_comes_after_what_was_typed_before_it(tmp_path
         await c.until(lambda: isinstance(c.app.screen, Edit), "the form")
         c.clock.rest()
         burst(c, "s", "i", "x", "f9", "ctrl+s")
+        await c.until(lambda: c.app.screen.query(FieldInput).first().value == "onesix", "what was typed")
+        assert isinstance(c.app.screen, Edit), "nothing in a burst is sent"
+        c.clock.rest()
+        await c.press("ctrl+s")
         await c.until(lambda: c.panel.question and "onesix" in str(c.panel.question.view.request.subject), "asked anew")
         assert not any((workspace / f"{name}-14").exists() for name in ("one", "onesix")), "approved before it was seen"
         await c.to_question()

@@ -32,7 +32,7 @@ async def test_a_key_before_the_question_is_on_the_screen_again_decides_nothing(
         await c.press("escape")
         await c.until(lambda: c.app.screen is c.session and c.panel.has_focus, "the question")
         c.app._display = display  # type: ignore[method-assign]
-        c.clock.rest(0.4)
+        c.clock.rest(0.3)
         await c.press("4")
         assert c.message.startswith("Too soon")
         assert c.status("todo_001") == Status.WAITING_APPROVAL

@@ -32,6 +32,7 @@ class Kind(Enum):
     LOOKS = "a character that does something, and decides nothing"
     DECIDES = "a character that may decide"
     SENDS = "Enter in a text field"
+    COMPLETES = "Tab at a prompt"
     COMMANDS = "a key without a character that sends"
     COMMITS = "a key without a character that decides, so that it waits for the pause after typing"
     OTHER = "anything else"
@@ -213,9 +214,10 @@ class KeyGuard:
             self._hold(_Held(event, kind, at, max(at + BURST, pause), place, self._bursts.lasts))
         elif kind is Kind.DECIDES:
             await self._character_that_decides(event, at, place, near)
-        elif near and event.key == "tab":
+        elif near and kind is Kind.COMPLETES:
             await self._keyboard.hand_on(_at_time(Paste("\t"), event))
         else:
+            self._character = _NO_CHARACTER
             if event.is_printable:
                 self._character = (at, place, event if kind is Kind.LOOKS else None)
                 self._acting = float("-inf")  # nothing that wasn't held decides
