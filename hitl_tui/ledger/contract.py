@@ -259,7 +259,8 @@ class Ledger(Protocol):
         One transaction. `stale` when the session's branch isn't the effect's or is being restored, or the run was
         stopped (`stop_run`). When the key is new, or another run's `failed`: write `started`, answer `go`. When the
         same run failed with an `error` in its outcome: `failed`, for it has ended. When it is `done` by the same
-        branch: `done`. When it is `done` on another branch, or `started` by whomever: `doubt`, unless `resolution`
+        branch: `done`. When it is `done` on another branch, `failed` there with `partial` in its outcome (parts of it
+        were done), or `started` by whomever: `doubt`, unless `resolution`
         says what a person said: `use_as_done` marks it done with outcome `{"declared_done": true}` (or keeps the
         outcome it has) and answers `done`; `do_again` writes `started` anew, of whatever status, and answers `go`.
         `answer_to` names the request that `resolution` answers. It counts when it was asked about this effect, in
@@ -282,8 +283,8 @@ class Ledger(Protocol):
         """
         ...
 
-    async def effects(self, session: str, *, status: str = "") -> list[Effect]:
-        """Return a session's effects in the order they were first started."""
+    async def effects(self, *sessions: str, status: str = "") -> list[Effect]:
+        """Return the effects of a session, or of several, in the order they were first started."""
         ...
 
     async def stop_run(self, session: str, run_id: str, now: str) -> None:

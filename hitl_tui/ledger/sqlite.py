@@ -243,8 +243,8 @@ class SqliteLedger:
     async def end_effect(self, key: str, run_id: str, status: str, outcome: Mapping[str, Any], now: str) -> None:
         await self._database.write(lambda db: sqlite_effects.end(db, key, run_id, status, outcome, now))
 
-    async def effects(self, session: str, *, status: str = "") -> list[Effect]:
-        return await self._database.peek(lambda db: sqlite_effects.listed(db, session, status))
+    async def effects(self, *sessions: str, status: str = "") -> list[Effect]:
+        return await self._database.peek(lambda db: sqlite_effects.listed(db, sessions, status))
 
     async def stop_run(self, session: str, run_id: str, now: str) -> None:
         await self._database.write(lambda db: sqlite_streams.stop_run(db, session, run_id, now))

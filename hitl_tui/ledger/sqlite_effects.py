@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from operator import itemgetter
 from typing import Any
 
 from hitl_tui.core.errors import BadInput, Refused
@@ -16,7 +17,7 @@ from hitl_tui.ledger.sqlite_views import data_of
 USE_AS_DONE, DO_AGAIN, REPEATABLE = "use_as_done", "do_again", "repeatable"
 
 _SELECT = """SELECT f.key, f.session, f.todo_id, f.branch, f.run_id, f.status, max(f.started, ifnull(f.ended, 0)),
-        s.stream, s.n, s.data, e.stream, e.n, e.data
+        s.stream, s.n, s.data, e.stream, e.n, e.data, f.first
     FROM effects f JOIN entries s ON s.id = f.started LEFT JOIN entries e ON e.id = f.ended"""
 
 
@@ -36,7 +37,8 @@ def begin(db: sqlite3.Connection, wanted: Effect, now: str, resolution: str, ans
     if there.status == "failed":
         if (there.session, there.run_id) == (wanted.session, wanted.run_id) and "error" in there.outcome:
             return EffectClaim("failed", there)
-        return EffectClaim("go", _start(db, wanted, now, ""))
+        if not there.outcome.get("partial") or (there.session, there.branch) == (wanted.session, wanted.branch):
+            return EffectClaim("go", _start(db, wanted, now, ""))
     if there.status == "done" and (there.session, there.branch) == (wanted.session, wanted.branch):
         return EffectClaim("done", there)
     if resolution == USE_AS_DONE and _was_said(db, wanted, resolution, answer_to, last):
@@ -79,17 +81,19 @@ def end(db: sqlite3.Connection, key: str, run_id: str, status: str, outcome: Map
         raise Refused(f"The effect {there.name} ended already, as {there.status}.", reason="late")
 
 
-def listed(db: sqlite3.Connection, session: str, status: str) -> list[Effect]:
-    """Return a session's effects in the order they were first started."""
-    rows = db.execute(
-        f"{_SELECT} WHERE f.session = ?1 AND (?2 = '' OR f.status = ?2) ORDER BY f.first", (session, status)
-    ).fetchall()
-    return [_effect(row) for row in rows]
+def listed(db: sqlite3.Connection, sessions: Sequence[str], status: str) -> list[Effect]:
+    """Return the effects of sessions in the order they were first started."""
+    found: list[tuple[Any, ...]] = []
+    for session in sessions:
+        found += db.execute(
+            f"{_SELECT} WHERE f.session = ?1 AND (?2 = '' OR f.status = ?2) ORDER BY f.first", (session, status)
+        ).fetchall()
+    return [_effect(row[:-1]) for row in sorted(found, key=itemgetter(-1))]
 
 
 def _find(db: sqlite3.Connection, key: str) -> tuple[Effect, int] | None:
     row = db.execute(f"{_SELECT} WHERE f.key = ?", (key,)).fetchone()
-    return (_effect(row), row[6]) if row else None
+    return (_effect(row[:-1]), row[6]) if row else None
 
 
 def _as_done_there(db: sqlite3.Connection, effect: Effect) -> Effect:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from hitl_tui.core.errors import HitlError, StorageError
 from hitl_tui.ledger.audit import verify
 from hitl_tui.ledger.contract import Ledger
@@ -128,3 +131,29 @@ async def line_of(ledger: Ledger, session_id: str) -> list[str]:
         if not parent or parent in line:
             return line
         line.append(parent)
+
+
+async def kin_of(ledger: Ledger, session_id: str, lineage: str) -> list[str]:
+    """Return the sessions in this ledger that share a session's past, it among them: what it or they were copied from.
+
+    Args:
+        lineage: the session's; what was copied says in its record of which it is.
+    """
+    origins: dict[str, Mapping[str, Any]] = {}
+    for head in await ledger.streams():
+        first = await ledger.entries(head.stream, 0, 1)
+        if first and first[0].kind == "session_copied":
+            origins[head.stream] = first[0].data.get("origin", {})
+    found = dict.fromkeys(await line_of(ledger, session_id))
+    found |= dict.fromkeys(name for name, origin in origins.items() if origin.get("lineage") == lineage)
+    for name in list(found):
+        if name in origins and await _comes_from(ledger, origins[name]):
+            found[str(origins[name]["session"])] = None
+    return list(found)
+
+
+async def _comes_from(ledger: Ledger, origin: Mapping[str, Any]) -> bool:
+    """Return whether the record that a copy was made from is in this ledger: another session may have its id."""
+    name, n = str(origin.get("session", "")), int(origin.get("n", 0))
+    there = await ledger.entries(name, n - 1, 1) if name and n else []
+    return bool(there) and there[0].hash == origin.get("hash")

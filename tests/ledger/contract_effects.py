@@ -56,6 +56,17 @@ class EffectsContract(StoreFixtures):
         assert claim.effect == replace(deed(), status="failed", outcome={"error": "refused"})
         assert await kinds(ledger) == ["effect_started", "effect_ended"]
 
+    async def test_what_was_done_in_part_before_it_failed_is_asked_about_elsewhere(self, ledger: Ledger) -> None:
+        await ledger.begin_effect(deed(), at())
+        await ledger.end_effect("eff-1", "run-1", "failed", {"error": "refused", "partial": True}, at(1))
+        await ledger.intend_restore("s1", "cp-1", "ann", at(2))
+        await ledger.finish_restore("s1", 1, at(3))
+        wanted = deed(branch=1, run_id="run-2")
+        assert (await ledger.begin_effect(wanted, at(4))).verdict == "doubt"
+        answer = await word(ledger, wanted, seconds=5)
+        claim = await ledger.begin_effect(wanted, at(5), resolution="do_again", answer_to=answer)
+        assert claim.verdict == "go"
+
     async def test_do_again_answers_one_doubt_and_not_the_next(self, ledger: Ledger) -> None:
         again = deed(run_id="run-2")
         await ledger.begin_effect(deed(), at())

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from attached_support import attached, world
+from attached_support import GRAPHS, attached, world
 
 from hitl_tui.core.requests import Kind
 from hitl_tui.supervisor.workbench import Workbench
@@ -136,3 +136,46 @@ async def test_an_attempt_after_a_restore_that_was_asked_about_is_not_asked_abou
         (tmp_path / "world.mended").touch()
         await op.ok("/todo retry 1")
         assert op.now.status == "finished"
+
+
+@pytest.mark.parametrize("elsewhere", [False, True])
+async def test_an_import_asks_about_what_another_copy_of_it_did(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, elsewhere: bool
+) -> None:
+    start = await failed_then_done(tmp_path, monkeypatch)
+    async with Workbench.open(tmp_path / "data", {}) as bench:
+        await bench.export("s1", tmp_path / "s1.zip")
+    declared = f'[teams.graph]\nkind = "graph"\ngraph = "{GRAPHS}:flaky"\n'
+    (tmp_path / "workspace" / "hitl.toml").write_text(declared, encoding="utf-8")
+    if elsewhere:
+        (tmp_path / "data").rename(tmp_path / "there")
+        (tmp_path / "data").mkdir()
+    made = []
+    for _ in range(2):
+        async with Workbench.open(tmp_path / "data", {}) as bench:
+            made.append((await bench.import_(tmp_path / "s1.zip")).id)
+    for name in made:
+        before = world(tmp_path)
+        async with attached(tmp_path, "flaky", name=name) as op:
+            await op.ok(f"/checkpoint restore {start}")
+            await op.say("/todo approve")  # declared, its code is named in another way than attached: it asks anew
+            await op.ok("/todo approve")
+            assert [q.kind for q in op.questions] == [Kind.EFFECT]
+            assert world(tmp_path) == before
+
+
+async def test_a_restore_asks_about_what_ran_before_the_node_that_failed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("WORLD", str(tmp_path / "world.txt"))
+    async with attached(tmp_path, "flaky", '{"amount": 1}') as op:
+        start = op.now.checkpoint_id
+        await op.ok("/todo approve")
+        assert op.questions[0].kind is Kind.FAILURE
+        await op.ok(f"/checkpoint restore {start}")
+        await op.ok("/todo approve")
+        assert [q.kind for q in op.questions] == [Kind.EFFECT]
+        assert "after part of it was done" in op.questions[0].view.request.subject["effect"]["why"]
+        assert world(tmp_path) == {"before": 1, "flaky": 1}
+        await op.ok("/todo again 1")
+        assert world(tmp_path) == {"before": 2, "flaky": 2}

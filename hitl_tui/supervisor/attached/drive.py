@@ -45,6 +45,7 @@ from hitl_tui.supervisor.attached.store import open_saver
 from hitl_tui.supervisor.attached.stretches import (
     AGAIN,
     ERROR,
+    PARTIAL,
     RUN,
     TAKEN_FROM,
     Past,
@@ -58,7 +59,7 @@ from hitl_tui.supervisor.attached.view import GraphView, check_update, view_of
 from hitl_tui.supervisor.checkpoint_ids import keep_ahead_of
 from hitl_tui.supervisor.checkpointer import make_durable
 from hitl_tui.supervisor.graph import STRICT_RESUME
-from hitl_tui.supervisor.record import line_of
+from hitl_tui.supervisor.record import kin_of
 from hitl_tui.supervisor.runspec import RunServices, RunSpec
 from hitl_tui.teams.contract import TeamResult
 from hitl_tui.teams.doubt import EffectInDoubt, RunNotCurrent
@@ -282,10 +283,17 @@ class GraphRunner:
         return graph.checkpointer
 
     async def _past(self, spec: RunSpec) -> Past:
-        ledger, session = self._services.ledger, self._services.session
-        found = [e for name in reversed(await line_of(ledger, session)) for e in await ledger.effects(name)]
-        stretches = [e for e in found if e.todo_id == spec.todo.id and e.name == "graph"]
-        return Past(session, spec.branch, spec.run_id, stretches)
+        """Return what is known of a TODO's stretches; for a run that hasn't begun, also of what copies of it did."""
+        services = self._services
+        past = Past(services.session, spec.branch, spec.run_id, await self._stretches(spec, services.session))
+        if past.own or past.word:
+            return past
+        kin = await kin_of(services.ledger, services.session, services.lineage)
+        return replace(past, stretches=await self._stretches(spec, *kin))
+
+    async def _stretches(self, spec: RunSpec, *sessions: str) -> list[Effect]:
+        found = await self._services.ledger.effects(*sessions)
+        return [e for e in found if e.todo_id == spec.todo.id and e.name == "graph"]
 
     def _failed_before(self, spec: RunSpec, team: GraphTeam, stretch: Effect) -> GraphFailure:
         """Return what a run failed with whose process died before it could say so."""
@@ -362,7 +370,13 @@ class GraphRunner:
             log.exception("run %s failed", spec.run_id)
             failure = await self._failure(leg, error)
             if not torn_in(await leg.graph.aget_state(leg.config, subgraphs=True)):
-                outcome = {"thread": failure.thread, "wedged": failure.wedged, "entered": failure.entered}
+                outcome: dict[str, Any] = {
+                    "thread": failure.thread,
+                    "wedged": failure.wedged,
+                    "entered": failure.entered,
+                }
+                if sum(failure.entered.values()) > 1:
+                    outcome[PARTIAL] = True
                 said = clip(mask(failure.message, dict(services.secrets)), 500)
                 await self._end(key, spec, "failed", {**outcome, ERROR: said})
             raise failure from error

@@ -64,6 +64,8 @@ def in_doubt(effect: Effect, *, earlier: bool = False) -> EffectInDoubt:
         why = "it was stopped or cut off on the way in an earlier attempt, and nothing says how far it got"
     if effect.status == "done":
         why = f"it was done on branch {effect.branch}, which was left by a restore, or what came of it was lost"
+    elif effect.status == "failed":
+        why = f"it failed on branch {effect.branch}, which was left, after part of it was done"
     options = ["do_again", "stop"]
     return EffectInDoubt(
         {"key": effect.key, "name": "graph", "subject": effect.subject, "why": why, "options": options}

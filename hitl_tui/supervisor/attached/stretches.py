@@ -40,9 +40,10 @@ class Stretch:
     stepping: bool = False
 
 
-AGAIN, TAKEN_FROM, ERROR = "again", "taken_from", "error"
+AGAIN, TAKEN_FROM, ERROR, PARTIAL = "again", "taken_from", "error", "partial"
 """Keys in a stretch's outcome: the answer that let it be done again as part of another one, and the run that it was
-taken over from, if it was another's; what a run that ended with it failed with."""
+taken over from, if it was another's; what a run that ended with it failed with, and that more had run than what failed.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +52,7 @@ class Past:
 
     Args:
         session, branch, run_id: of the run that goes on.
-        stretches: in the order they were first started, those of sessions that this one was forked from first.
+        stretches: in the order they were first started.
     """
 
     session: str
@@ -75,7 +76,8 @@ class Past:
         """
         found: Effect | None = None
         for stretch in self.stretches:
-            if stretch.status == "started" or (stretch.status == "done" and not self._is_here(stretch)):
+            acted = stretch.status == "done" or PARTIAL in stretch.outcome
+            if stretch.status == "started" or (acted and not self._is_here(stretch)):
                 found = stretch
             elif self._is_here(stretch):
                 found = None
