@@ -247,7 +247,7 @@ class Operator:
         self.session = session
         self.last = last
         self.world = World(root)
-        self.hands = CommandHandler(session, session.setup.planner, by="ann", channel="crash")
+        self.hands = CommandHandler(session, session.setup.planner, by="ann", channel="crash", terminal=True)
         self._faults = faults
         self._hanging = hanging
         self._record = root / "said.jsonl"
