@@ -158,8 +158,8 @@ async def test_an_import_asks_about_what_another_copy_of_it_did(
         before = world(tmp_path)
         async with attached(tmp_path, "flaky", name=name) as op:
             await op.ok(f"/checkpoint restore {start}")
-            await op.say("/todo approve")  # declared, its code is named in another way than attached: it asks anew
-            await op.ok("/todo approve")
+            while op.questions[0].kind is Kind.TODO:  # what changed since it was asked may be asked anew
+                await op.say("/todo approve")
             assert [q.kind for q in op.questions] == [Kind.EFFECT]
             assert world(tmp_path) == before
 
