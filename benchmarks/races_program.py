@@ -67,11 +67,12 @@ class Program:
     def write(self, data: str) -> None:
         os.write(self.child.fd, data.encode())
 
-    def press(self, data: str, key: str = "") -> None:
-        """Type one key."""
+    def press(self, data: str, key: str = "", *, text: bool = False) -> None:
+        """Type one key; `text` when it is part of one."""
         self.read()
         now = time.monotonic()
-        self.pressed.append(Pressed(key or data, place_of(data), now, self.last, self.stood.sight, self.stood.since))
+        sight, since = self.stood.sight, self.stood.since
+        self.pressed.append(Pressed(key or data, place_of(data), now, self.last, sight, since, text=text))
         self.last = now
         self.write(data)
 

@@ -5,14 +5,15 @@ from __future__ import annotations
 import asyncio
 import random
 import tempfile
+import time
 from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from benchmarks.races_judge import Decided, wrong
+from benchmarks.races_judge import PAUSE, Decided, wrong
 from benchmarks.races_program import COLUMNS, ROWS, Program
-from benchmarks.races_typed import FILES, PASTES, WORDS, Outcome, file_name
+from benchmarks.races_typed import BURSTS, FILES, NOTICES, PASTES, WORDS, Outcome, file_name
 from benchmarks.races_world import OTHER, PERSON, trusted, workspace
 from hitl_tui.commands.handler import CommandHandler
 from hitl_tui.supervisor.clock import utc_now
@@ -54,7 +55,7 @@ class Terminal:
             await self.back()
         steps = {
             self.types: 24, self.answers: 20, self.attentive: 16, self.elsewhere: 20, self.moves: 10, self.pastes: 4,
-            self.window: 6, self.resizes: 5,
+            self.window: 6, self.resizes: 5, self.notice: 10, self.bursts: 8,
         }  # fmt: skip
         for __ in range(dice.randint(5, 9)):
             await dice.choices(list(steps), list(steps.values()))[0](dice, out)
@@ -73,6 +74,8 @@ class Terminal:
         """Type words, while something may happen, and see that they are where the focus was."""
         program = self.program
         await self.back()
+        last = program.pressed[-1] if program.pressed else None
+        held = last.key if last is not None and len(last.key) == 1 and time.monotonic() - last.at < PAUSE else ""
         before, began = program.written, program.stood.sight.focused
         text, burst = dice.choice(WORDS), dice.random() < 0.5
         if dice.random() < 0.4:
@@ -82,10 +85,10 @@ class Terminal:
             if not burst:
                 await asyncio.sleep(dice.choice((0.0, 0.03, 0.08)))
         await self.rest()
-        self.compare(out, before, text, began)
+        self.compare(out, before, text, began, held)
 
-    def compare(self, out: Outcome, before: str, text: str, began: bool) -> None:
-        """Compare what the prompt shows with what was typed into it."""
+    def compare(self, out: Outcome, before: str, text: str, began: bool, held: str) -> None:
+        """Compare what the prompt shows with what was typed into it, after a key that may have waited for it."""
         program = self.program
         if program.dialog:
             return  # a key opened it: what was typed after is its own
@@ -95,7 +98,7 @@ class Terminal:
         elif began and ends:
             right = {before}
         else:  # the last question went while this was typed: what came after it is the prompt's
-            right = {(before + text[n:]).rstrip() for n in range(len(text) + 1)}
+            right = {(before + all_of[n:]).rstrip() for all_of in (text, held + text) for n in range(len(all_of) + 1)}
         if now not in right:
             out.lost.append(f"the prompt shows {now!r}; before {before!r}, typed {text!r}")
         if not began and ends:
@@ -130,6 +133,8 @@ class Terminal:
         await asyncio.sleep(dice.choice((*SOON, *SOON, *LATE)))
         if self.program.stood.sight.focused:  # elsewhere they are words, and `types` types those
             self.program.press(dice.choice("111aaㅁ44sㄴ39"))
+            if dice.random() < 0.5:
+                await asyncio.sleep(0.5)  # else the next step's first character makes it a word
 
     async def attentive(self, dice: random.Random, out: Outcome) -> None:
         """Somebody who looks: to the question, reads it, rests, answers."""
@@ -148,6 +153,31 @@ class Terminal:
         await asyncio.sleep(dice.choice(LATE))
         program.press(dice.choice("111aㅁ4"))
         await self.rest()
+
+    async def notice(self, dice: random.Random, out: Outcome) -> None:
+        """Type words that begin with a key of a question, at one, as fast as a person."""
+        program = self.program
+        await self.back()
+        if not program.stood.sight.digest:
+            return
+        if not program.stood.sight.focused:
+            program.press("\x07", "ctrl+g")
+            await self.rest()
+        await asyncio.sleep(dice.choice((0.0, 0.3, 0.8)))
+        for character in dice.choice(NOTICES):
+            program.press(character, text=True)
+            await asyncio.sleep(dice.choice((0.04, 0.08, 0.15)))
+        await self.rest()
+
+    async def bursts(self, dice: random.Random, out: Outcome) -> None:
+        """Something comes all at once without the marks of a paste; nothing of it is sent."""
+        program = self.program
+        await self.back()
+        await asyncio.sleep(0.6)
+        program.press(dice.choice(BURSTS), "burst", text=True)
+        await self.rest()
+        if not program.stood.sight.focused and not program.dialog:
+            await self.empty()
 
     async def moves(self, dice: random.Random, out: Outcome) -> None:
         program = self.program
