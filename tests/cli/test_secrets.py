@@ -44,7 +44,7 @@ graph = builder.compile()
 @pytest.fixture
 def shell(tmp_path: Path) -> Shell:
     shell = Shell(tmp_path)
-    (shell.workspace / "hitl.toml").write_text(SETTINGS, encoding="utf-8")
+    shell.declare(SETTINGS)
     return shell
 
 

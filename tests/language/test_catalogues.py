@@ -15,7 +15,22 @@ from hitl_tui.language.catalogue import SAID, catalogue_path
 from hitl_tui.language.templates import fields_of
 
 NAMES = frozenset({"trust"}) | frozenset(
-    {"TODO", "JSON", "TOML", "UTF", "CP", "NUL", "PDF", "MB", "SQLite", "PostgreSQL", "LangGraph", "JavaScript"}
+    {
+        "TODO",
+        "JSON",
+        "TOML",
+        "UTF",
+        "CP",
+        "NUL",
+        "PDF",
+        "MB",
+        "kB",
+        "ID",
+        "SQLite",
+        "PostgreSQL",
+        "LangGraph",
+        "JavaScript",
+    }
     | {"ssh", "HOST"}
     | {"Markdown", "SystemExit", "TeamResult", "WAL", "msgpack", "dict", "shm", "wal", "null", "true", "false"}
     | {"Space", "Enter", "Esc", "PgDn", "r", "m", "h", "d", "w", "x", "n", "N"}

@@ -13,6 +13,7 @@ import pytest
 from repl_support import CTRL_D, DEADLINE, Line, Terminal
 
 from hitl_tui.core.safe_text import cell_width
+from hitl_tui.policy.approvers import ApproverFile
 from hitl_tui.repl import talk
 from hitl_tui.repl.options import LineOptions
 
@@ -81,8 +82,11 @@ async def test_all_that_is_said_at_first_is_in_the_persons_language(
     def say(lines: Sequence[str]) -> None:
         said.extend(lines)
 
-    bench: Any = SimpleNamespace(sessions=none)
-    one = talk.Talk(LineOptions(tmp_path, tmp_path, "t"), bench, say, lambda _: None, str, lambda: None)
+    async def token(_: str) -> str:
+        return ""
+
+    bench: Any = SimpleNamespace(sessions=none, approvers=ApproverFile(tmp_path))
+    one = talk.Talk(LineOptions(tmp_path, tmp_path, "t"), bench, say, lambda _: None, str, lambda: None, token)
     source: Any = SimpleNamespace(waits=False)
     await one._home(source)
     assert said[-1] == "translated: /help lists all commands, /quit leaves."

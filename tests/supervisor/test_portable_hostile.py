@@ -46,7 +46,7 @@ async def refused(ann: Person, path: Path) -> str:
     with pytest.raises(BadInput) as error:
         await ann.bench.import_(path)
     assert ann.bench.data.ids() == ["s1"]
-    assert [head.stream for head in await ann.bench.ledger.streams()] == ["s1"]
+    assert [head.stream for head in await ann.bench.ledger.streams() if "/" not in head.stream] == ["s1"]
     assert left_over(ann.bench.data.root) == []
     changed = {p for p in path.parent.rglob("*") if before.get(p) != p.stat().st_mtime_ns}
     assert {p.name for p in changed if "ledger.db" not in p.name} <= {"sessions", ".staging"}

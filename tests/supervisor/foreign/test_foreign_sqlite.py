@@ -503,7 +503,7 @@ async def test_what_is_no_store_says_so_in_a_sentence(tmp_path: Path) -> None:
         (tmp_path / "pipe.db", "no ordinary file"),
         ("", "Which database?"),
         ("mysql://host/db", 'no way to read "mysql://"'),
-        ("a\0b", "does not exist"),
+        ("a\0b", "can't be a path"),
         ("~nobody-of-this-name/x.db", "can't be found"),
     ):
         assert why in await refused(address)
