@@ -124,7 +124,9 @@ class Hand:
     def draft(self) -> Draft:
         """Return the board as the snapshot shows it."""
         seen = self.snapshot
-        control = Control(mode=Mode(seen.mode), branch=seen.branch, cursor=seen.cursor, highest=seen.highest)
+        control = Control(
+            mode=Mode(seen.mode), branch=seen.branch, cursor=seen.cursor, highest=seen.highest, lineage=seen.lineage
+        )
         return Draft(Board(seen.session_id, seen.query, seen.raw, control), self.face.rules)
 
     async def decide(

@@ -51,6 +51,8 @@ class Control:
         refused: the last events that could not take effect, newest last.
         held: nothing begins until the workspace's settings are known again.
         limited: the limit of revisions accepted the plan, and no person.
+        lineage: random name of the session and its copies, part of the ids of its requests; empty where it began
+            before they had one.
     """
 
     mode: Mode = Mode.STEP
@@ -69,6 +71,7 @@ class Control:
     refused: tuple[Mapping[str, Any], ...] = ()
     held: bool = False
     limited: bool = False
+    lineage: str = ""
 
     def to_dict(self) -> dict[str, Any]:
         """Return all fields as JSON values; `from_dict` gives back an equal one."""

@@ -162,7 +162,9 @@ def _request(
     if todo.risk is Risk.HIGH:  # its silence is never consent (T3)
         terms = replace(terms, on_deadline="reject")
     return Request(
-        id=request_id(draft.board.session, branch, todo.id, asked or todo.asked, [kind.value, *place], seen),
+        id=request_id(
+            draft.board.session, branch, todo.id, asked or todo.asked, [kind.value, *place], seen, draft.control.lineage
+        ),
         session=draft.board.session,
         branch=draft.control.branch,
         kind=kind,
@@ -302,7 +304,7 @@ def _session_request(
 ) -> Request:
     seen = digest(subject)
     return Request(
-        id=request_id(draft.board.session, draft.control.branch, "", asked, [kind.value], seen),
+        id=request_id(draft.board.session, draft.control.branch, "", asked, [kind.value], seen, draft.control.lineage),
         session=draft.board.session,
         branch=draft.control.branch,
         kind=kind,

@@ -298,15 +298,18 @@ class Resolution:
         return self.verdict is not None
 
 
-def request_id(session: str, branch: int, todo_id: str, asked: int, place: Sequence[Any], digest: str) -> str:
+def request_id(
+    session: str, branch: int, todo_id: str, asked: int, place: Sequence[Any], digest: str, lineage: str = ""
+) -> str:
     """Return the id of a request: the same question at the same place always has the same id.
 
     Args:
         asked: how often this TODO was asked anew.
         place: node path without task ids, superstep and index, for questions from inside a team.
         digest: digest of the subject.
+        lineage: of the session: another session of the same name, elsewhere, asks under other ids.
     """
-    return "req-" + short_id(session, branch, todo_id, asked, list(place), digest)
+    return "req-" + short_id(*filter(None, (lineage,)), session, branch, todo_id, asked, list(place), digest)
 
 
 def resolve(request: Request, decisions: Iterable[Decision], now: str, *, by_name: bool = False) -> Resolution:

@@ -121,7 +121,9 @@ class TeamSupervisor:
         builder.add_edge(START, s.COORDINATOR)
         return builder.compile(checkpointer=checkpointer, name="team_supervisor")
 
-    async def execute(self, query: str, session_id: str, *, mode: Mode = Mode.STEP, branch: int = 0) -> dict[str, Any]:
+    async def execute(
+        self, query: str, session_id: str, *, mode: Mode = Mode.STEP, branch: int = 0, lineage: str = ""
+    ) -> dict[str, Any]:
         """Begin a session, or bring one that was interrupted to rest; return the state at the next gate.
 
         The state's `__interrupt__` holds the gate's interrupt; answer it with `resume`.
@@ -131,6 +133,7 @@ class TeamSupervisor:
             session_id: runs on thread `session_<id>`.
             mode: when a person is asked.
             branch: the branch to begin on.
+            lineage: see `Control`.
 
         Raises:
             StorageError: a newer version made the session.
@@ -141,7 +144,11 @@ class TeamSupervisor:
         check_known((known.values.get("todos") or {}).values())
         rules = self._rules()
         control = Control(
-            mode=mode, branch=branch, policy_version=rules.policy.version, concurrency=max(1, rules.concurrency)
+            mode=mode,
+            branch=branch,
+            policy_version=rules.policy.version,
+            concurrency=max(1, rules.concurrency),
+            lineage=lineage,
         )
         first = {"query": query, "session_id": session_id, "control": control.to_dict()}
         return await self._invoke(None if begun else first, session_id)

@@ -52,5 +52,6 @@ def picture(
         owned=owned,
         busy=busy,
         highest=board.control.highest,
+        lineage=board.control.lineage,
         problem=setup.law.problem,
     )

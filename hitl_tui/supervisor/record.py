@@ -19,7 +19,7 @@ from hitl_tui.supervisor.storage import DataFolder, SessionFolder, SessionInfo
 
 def created(info: SessionInfo) -> tuple[str, dict[str, str]]:
     """Return kind and data of the entry that a session's record begins with."""
-    return "session_created", {"workspace": info.workspace, "title": info.title}
+    return "session_created", {"workspace": info.workspace, "title": info.title, "lineage": info.lineage}
 
 
 async def missing(ledger: Ledger, session_id: str, history: History) -> str:

@@ -367,6 +367,12 @@ class Session:
 
     # Opening, restoring, closing -------------------------------------------------------------------------------
 
+    async def _begin(self, query: str) -> dict[str, Any]:
+        """Begin the thread, or bring it to rest; what was asked before a power cut is asked under the same ids."""
+        first = await self.setup.ledger.entries(self.id, limit=1)
+        lineage = str(first[0].data.get("lineage", "")) if first else ""
+        return await self._supervisor.execute(query, self.id, mode=self.setup.mode, lineage=lineage)
+
     async def _recover(self, query: str) -> None:
         """Bring the session to rest and see that its settings are today's (D12)."""
         await check_record(self.setup.ledger, self.id, self.history, self.setup.folder)
@@ -375,10 +381,10 @@ class Session:
         branch = await self.setup.ledger.branch(self.id)
         if branch.checkpoint_id:
             if not await self.history.head():  # a power cut took everything
-                await self._supervisor.execute(query, self.id, mode=self.setup.mode)
+                await self._begin(query)
             await self._restore(branch)
         begins = not await self.history.head()
-        self._take(await self._supervisor.execute(query, self.id, mode=self.setup.mode))
+        self._take(await self._begin(query))
         self._begun_before = frozenset(todo.run_id for todo in self._board().all() if todo.attempt)
         board = self._board()
         await self._obedience.obey(board.control, begins=begins, todos=board.all())

@@ -241,6 +241,7 @@ class Snapshot:
         owned: this process owns the session.
         busy: something is on its way (events not applied, previews running).
         highest: the highest TODO number ever used.
+        lineage: part of the ids of its requests.
         problem: why nothing may begin now, one sentence; empty when it may.
     """
 
@@ -263,6 +264,7 @@ class Snapshot:
     owned: bool = True
     busy: bool = False
     highest: int = 0
+    lineage: str = ""
     problem: str = ""
 
     @property

@@ -233,3 +233,14 @@ def test_audit_verifies_against_an_anchor_kept_elsewhere(shell: Shell) -> None:
     broken = shell.run("audit", "verify", "--anchor", later, "--json")
     assert broken.code == 1
     assert broken.json["status"] == "changed"
+
+
+def test_the_same_command_in_another_data_folder_asks_under_other_ids(tmp_path: Path) -> None:
+    shells = [Shell(tmp_path / name) for name in ("a", "b")]
+    asked = [shell.run("run", QUESTION, "--json").json["questions"][0] for shell in shells]
+    assert asked[0]["id"] != asked[1]["id"]
+    for shell, question in zip(shells, asked, strict=True):
+        assert shell.run("show", "s1", "--json").json["questions"][0]["id"] == question["id"]
+    refused = shells[0].run("do", "s1", f"/todo approve {asked[1]['id']}", "--json")
+    assert refused.code != 0
+    assert shells[0].run("do", "s1", f"/todo approve {asked[0]['id']}", "--json").code == 0

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from hitl_tui.core.digest import short_id
 from hitl_tui.core.errors import Refused
 from hitl_tui.core.names import plain_name
 from hitl_tui.core.policy import Terms
@@ -251,6 +252,13 @@ def test_requests_round_trip(request: Request) -> None:
 def test_decisions_round_trip(decision: Decision, value: Any) -> None:
     decided = replace(decision, value=value, reason="확인", channel="console")
     assert Decision.from_dict(decided.to_dict()) == decided
+
+
+def test_ids_of_sessions_without_a_lineage_stay_as_they_were() -> None:
+    plain = request_id("s1", 0, "todo_001", 0, ["node", 3], "d")
+    assert plain == "req-" + short_id("s1", 0, "todo_001", 0, ["node", 3], "d")
+    lines = [request_id("s1", 0, "todo_001", 0, ["node", 3], "d", lineage) for lineage in ("s1-aa", "s1-bb")]
+    assert len({plain, *lines}) == 3
 
 
 def test_the_same_question_at_the_same_place_has_the_same_id() -> None:
