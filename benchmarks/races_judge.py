@@ -37,11 +37,15 @@ class Stood:
 
     sight: Sight = field(default_factory=Sight)
     since: float = 0.0
+    read: float = 0.0
+    """Since when its end was on the screen, too."""
 
     def saw(self, sight: Sight, at: float) -> None:
         """A frame was drawn."""
         if sight.digest != self.sight.digest:
             self.since = at
+        if sight.digest != self.sight.digest or self.sight.more:
+            self.read = at
         self.sight = sight
 
 

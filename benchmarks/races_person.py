@@ -28,6 +28,9 @@ from benchmarks.races_typed import (
 from benchmarks.races_world import Taken, World
 from hitl_tui.console.widgets.prompt import Prompt
 
+FRAMES = 0.1
+"""Seconds by which what is on the screen may be ahead of what the console knows of it, or behind."""
+
 
 class Race:
     """One race.
@@ -138,8 +141,11 @@ class Race:
                 await world.came()
                 await world.drawn()
                 await self._wait(dice.choice((0.05, 0.1, 0.2)))
+        read = world.app.stood.read
         self._press(dice.choice("111aㅁ43"))
         key = world.pressed[-1]
+        if key.at - read < PAUSE + FRAMES:
+            return
         await self._wait(1.0)
         await world.still()
         for __ in range(300):  # a decision is written before the question goes

@@ -14,7 +14,7 @@ from pathlib import Path
 from benchmarks.races_judge import PAUSE, Decided, wrong
 from benchmarks.races_program import COLUMNS, ROWS, Program
 from benchmarks.races_typed import BURSTS, FILES, NOTICES, PASTES, WORDS, Outcome, file_name
-from benchmarks.races_world import OTHER, PERSON, trusted, workspace
+from benchmarks.races_world import OTHER, trusted, workspace
 from hitl_tui.commands.handler import CommandHandler
 from hitl_tui.supervisor.clock import utc_now
 from hitl_tui.supervisor.workbench import Workbench
@@ -264,7 +264,7 @@ class Terminal:
         for view in await self.bench.ledger.requests(utc_now(), session="s1", pending=False, limit=10_000):
             for one in view.decisions:
                 name = (view.request.id, one.at)
-                if one.by == PERSON and name not in self.known:
+                if one.channel == "console" and name not in self.known:
                     self.known.add(name)
                     found.append(Decided(view.request.id, one.verdict.value, one.digest, one.reason))
         return found

@@ -373,7 +373,7 @@ class World:
         for view in views:
             for one in view.decisions:
                 name = (view.request.id, one.at)
-                if one.by == PERSON and name not in self.known:
+                if one.channel == "console" and name not in self.known:
                     self.known.add(name)
                     found.append(Decided(view.request.id, one.verdict.value, one.digest, one.reason))
         return found
