@@ -37,7 +37,7 @@ def test_s1_search_then_analysis_each_approved(shell: Shell, question: str, file
     assert by_id(begun.json)["todo_002"]["dependencies"] == ["todo_001"]
     (asked,) = begun.json["questions"]
     assert asked["subject"]["arguments"]["query"] == question
-    assert asked["commands"]["approve"] == "/todo approve todo_001"
+    assert asked["commands"]["approve"] == f"/todo approve {asked['id']}"
 
     searched = shell.process("do", "s1", "/todo approve", "--json")
     assert searched.code == 3

@@ -53,6 +53,8 @@ def test_a_fork_in_processes_of_its_own(shell: Shell) -> None:
         "session_status": "waiting",
         "questions": 1,
     }
+    (asked,) = shell.process("do", "s2", "/todos", "--json").json["questions"]
+    assert asked["commands"]["approve"] == f"/todo approve {asked['id']}"
     for expected in (3, 0):
         answered = shell.process("do", "s2", "/todo approve", "--json")
         assert answered.code == expected
@@ -96,6 +98,8 @@ def test_export_and_import_in_processes_of_their_own(begun: Shell, tmp_path: Pat
     assert imported.code == 0, imported.err
     assert (imported.json["status"], imported.json["session_id"]) == ("imported", "s1")
     assert (imported.json["workspace"], imported.json["from"]) == (str(moved), str(file))
+    (asked,) = begun.process("do", "s1", "/todos", "--data", other, "--json").json["questions"]
+    assert asked["todo_id"] == "todo_002", "it is to be shown in this place, too"
     answered = begun.process("do", "s1", "/todo approve", "--data", other, "--json")
     assert answered.code == 0
     assert "233.3%" in answered.json["response"]

@@ -170,11 +170,12 @@ def test_with_its_graph_a_thread_goes_on_in_a_copy(shell: Shell, store_file: str
     begun = shell.process("open", store_file, "--thread", "asks", "--graph", "pay.py:graph", "--json")
     assert (begun.code, begun.json["session_status"]) == (3, "waiting")
     session = begun.json["session_id"]
-    asked = shell.process("do", session, "/todo approve", "--json").json["questions"]
+    (step,) = begun.json["questions"]
+    asked = shell.process("do", session, step["commands"]["approve"], "--json").json["questions"]
     assert [q["subject"]["value"] for q in asked] == [{"question": "Transfer?", "amount": 100}]
-    asked = shell.process("do", session, "/answer todo_001 yes", "--json").json["questions"]
+    asked = shell.process("do", session, f"/answer {asked[0]['id']} yes", "--json").json["questions"]
     assert [q["subject"]["value"] for q in asked] == ["Is the account right?"]
-    ended = shell.process("do", session, "/answer todo_001.2 right", "--json").json
+    ended = shell.process("do", session, f"/answer {asked[0]['id']} right", "--json").json
     assert ended["session_status"] == "finished"
     (copy,) = (shell.data / "copies").glob("*.db")
     log = document(shell, str(copy), "--thread", "asks")["checkpoints"]
