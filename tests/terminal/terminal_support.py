@@ -130,8 +130,9 @@ class Terminal:
 
     def decide(self, key: str, *question: str) -> None:
         """Wait for a question, go to it, and press a key once the panel says that it decides."""
-        self.see("QUESTION", *question)
-        self.keys(CTRL_G)
+        self.see("QUESTION", *question, without="none now")
+        if "┏━ QUESTION" not in self.text:  # after a decision the focus is there still
+            self.keys(CTRL_G)
         self.ready()
         self.keys(key)
 
