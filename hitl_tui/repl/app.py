@@ -62,12 +62,13 @@ async def _talk(
 ) -> int:
     async with AsyncExitStack() as stack:
         bench = await stack.enter_async_context(Workbench.open(options.data, once=options.once))
-        if not is_terminal(sys.stdin, sys.stdout) or os.environ.get("TERM", "dumb") == "dumb":
+        at_terminal = is_terminal(sys.stdin, sys.stdout)  # later, `sys.stdout` may be what keeps the prompt below
+        if not at_terminal or os.environ.get("TERM", "dumb") == "dumb":
 
             def say_fitted(lines: Sequence[str]) -> None:
                 say(_fitted(lines, sys.stdout))
 
-            talk = Talk(options, bench, say_fitted, hide, again, _nothing, _ask_token)
+            talk = Talk(options, bench, say_fitted, hide, again, _nothing, _ask_token, bound=not at_terminal)
             return await talk.converse(_Ending(_lines(), say_fitted))
         from prompt_toolkit.patch_stdout import patch_stdout
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import sys
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from pathlib import Path
@@ -31,7 +30,7 @@ from hitl_tui.repl.plain import mode_words, plan_lines, result_lines, shown, sta
 from hitl_tui.repl.signs import _, clipped, ngettext, signs
 from hitl_tui.repl.source import Source
 from hitl_tui.repl.trusting import trust_lines
-from hitl_tui.repl.wrapping import Whole, is_terminal
+from hitl_tui.repl.wrapping import Whole
 from hitl_tui.resources import Starter, materialise, starters
 from hitl_tui.supervisor.follower import Follower
 from hitl_tui.supervisor.session import Session
@@ -60,6 +59,7 @@ class Talk:
         again: returns the shell command that opens a session by id.
         changed: is called when the prompt or the toolbar may have changed.
         token: asks for a token at the terminal.
+        bound: print commands that name requests by their ids: nobody sits at a terminal.
     """
 
     def __init__(
@@ -71,7 +71,10 @@ class Talk:
         again: Callable[[str], str],
         changed: Callable[[], None],
         token: Callable[[str], Awaitable[str]],
+        *,
+        bound: bool = False,
     ) -> None:
+        self._bound = bound
         self._options = options
         self._token = token
         self._bench = bench
@@ -363,7 +366,7 @@ class Talk:
         self._announcer = Announcer(
             self._say,
             by,
-            bound=not is_terminal(sys.stdin, sys.stdout),
+            bound=self._bound,
             channel=channel,
             showing=lambda question_id: session.desk.showing.note([question_id], by, channel),
         )

@@ -47,6 +47,11 @@ class Said:
         return found
 
     @property
+    def approval(self) -> str:
+        """The command that approves the only question there is."""
+        return str(self.question["commands"]["approve"])
+
+    @property
     def preview(self) -> list[str]:
         """The lines of the preview that stands beside the question."""
         return str(self.question["preview"]["text"]).splitlines()
@@ -80,6 +85,10 @@ class Trial:
     def do(self, command: str) -> Said:
         """Give one command to the session."""
         return self._said("do", "s1", command, "--json")
+
+    def approve(self, asked: Said) -> Said:
+        """Approve the only question of an answer as it says: a name isn't enough here for what is of high risk."""
+        return self.do(asked.approval)
 
     def start(self, command: str) -> subprocess.Popen[bytes]:
         """Start to give one command, without waiting for its end."""

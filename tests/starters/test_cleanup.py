@@ -44,7 +44,12 @@ def test_a_person_approves_and_ten_thousand_records_go(tmp_path: Path) -> None:
     assert asked.preview[0] == "10,000 records will be deleted"
     assert trial.rows() == 22_000
     assert "backups/shop-1.db" in trial.files()
-    trial.do("/todo approve")
+    by_name = trial.do("/todo approve")
+    assert (by_name.code, by_name.document["give"]) == (2, [asked.approval]), (
+        "a name isn't enough for what is of high risk"
+    )
+    assert trial.rows() == 22_000
+    trial.approve(asked)
     assert trial.rows() == 12_000
     done = trial.do("/todo approve")
     assert (done.code, done.document["session_status"]) == (0, "finished")
@@ -66,7 +71,7 @@ def test_where_only_risky_steps_ask_the_deletion_is_the_one_that_does(tmp_path: 
     asked = trial.begin("risk")
     assert asked.statuses == ["completed", "completed", "waiting_approval", "pending"]
     assert asked.preview[0] == "10,000 records will be deleted"
-    done = trial.do("/todo approve todo_003")
+    done = trial.approve(asked)
     assert done.document["session_status"] == "finished"
     assert trial.rows() == 12_000
 
@@ -87,13 +92,14 @@ def test_a_rejection_deletes_nothing_and_ends_the_workflow(tmp_path: Path) -> No
 @pytest.mark.long
 def test_killed_in_the_middle_of_the_deletion_nothing_is_lost_or_done_twice(tmp_path: Path) -> None:
     trial = Trial(tmp_path, "cleanup")
-    _to_the_deletion(trial)
+    asked = _to_the_deletion(trial)
     with closing(_reader(trial)) as reader:
-        owner = trial.start("/todo approve todo_003")
+        owner = trial.start(asked.approval)
         _until(lambda: _deleting(trial), "the deletion has begun")
-        (script,) = _children(owner.pid)
+        scripts = _descendants(owner.pid)
         os.kill(owner.pid, signal.SIGKILL)
-        os.kill(script, signal.SIGKILL)
+        for script in scripts:
+            os.kill(script, signal.SIGKILL)
         owner.wait(DEADLINE)
         reader.rollback()
     asked = trial.do("/todos")
@@ -110,15 +116,15 @@ def test_killed_in_the_middle_of_the_deletion_nothing_is_lost_or_done_twice(tmp_
 @pytest.mark.long
 def test_a_deletion_that_outlives_its_owner_is_not_repeated(tmp_path: Path) -> None:
     trial = Trial(tmp_path, "cleanup")
-    _to_the_deletion(trial)
+    asked = _to_the_deletion(trial)
     with closing(_reader(trial)) as reader:
-        owner = trial.start("/todo approve todo_003")
+        owner = trial.start(asked.approval)
         _until(lambda: _deleting(trial), "the deletion has begun")
-        (script,) = _children(owner.pid)
+        scripts = _descendants(owner.pid)
         os.kill(owner.pid, signal.SIGKILL)
         owner.wait(DEADLINE)
         reader.rollback()
-    _until(lambda: not _alive(script), "the deletion has ended by itself")
+    _until(lambda: not any(map(_alive, scripts)), "the deletion has ended by itself")
     assert trial.rows() == 12_000
     asked = trial.do("/todos")
     assert asked.question["kind"] == "effect"
@@ -179,10 +185,14 @@ def _deleting(trial: Trial) -> bool:
     return (trial.folder / "shop.db-journal").exists()
 
 
-def _children(pid: int) -> list[int]:
+def _descendants(pid: int) -> list[int]:
+    """Return what a process started, and what that started: a command, and what watches over its processes."""
     listed = subprocess.run(["ps", "-A", "-o", "ppid=,pid="], capture_output=True, text=True, check=True).stdout
-    pairs = (line.split() for line in listed.splitlines())
-    return [int(child) for parent, child in pairs if int(parent) == pid]
+    pairs = [tuple(map(int, line.split())) for line in listed.splitlines()]
+    found = [pid]
+    for begun in found:
+        found += [child for parent, child in pairs if parent == begun]
+    return found[1:]
 
 
 def _alive(pid: int) -> bool:
