@@ -21,6 +21,7 @@ from hitl_tui.console.screens.session import SessionScreen
 from hitl_tui.console.widgets.bars import MessageLine
 from hitl_tui.console.widgets.prompt import Prompt
 from hitl_tui.console.widgets.question import QuestionPanel
+from hitl_tui.policy.operator import Operator
 from hitl_tui.supervisor.snapshot import Snapshot
 
 EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "lease"
@@ -187,12 +188,14 @@ async def console(
     mode: str = "",
     size: tuple[int, int] = (120, 40),
     trusted: bool = True,
+    operator: Operator | None = None,
 ) -> AsyncIterator[Console]:
     """Run the console without a terminal; a workspace with settings of its own was trusted before, unless told."""
     if trusted and workspace != EXAMPLE and (workspace / "hitl.toml").exists():
         trust_workspace(data, workspace)
     clock = Clock()
-    app = HitlApp(ConsoleOptions(data, workspace, session, mode, "ops", query), clock)
+    by = operator.name if operator is not None else "ops"
+    app = HitlApp(ConsoleOptions(data, workspace, session, mode, by, query, operator=operator), clock)
     async with app.run_test(size=size) as pilot:
         try:
             yield Console(app, pilot, clock)

@@ -6,6 +6,9 @@ from pathlib import Path
 
 import pytest
 from console_support import COMMANDS, command_workspace, console
+from people import write_approvers
+
+from hitl_tui.policy.operator import Operator
 
 pytestmark = pytest.mark.long
 
@@ -15,7 +18,8 @@ TWO = '[[policy]]\nteam = "command_team"\ndecision = "ask"\nquorum = 2\n'
 async def test_a_file_that_breaks_is_named_and_what_it_says_afterwards_holds(tmp_path: Path) -> None:
     work = tmp_path / "w"
     command_workspace(work)
-    async with console(tmp_path / "d", work, query="The cap") as c:
+    write_approvers(tmp_path / "d", "bob")
+    async with console(tmp_path / "d", work, query="The cap", operator=Operator(tmp_path / "d", "ops")) as c:
         await c.asked()
         await c.send("/todo skip 1")
         await c.until(lambda: not c.panel.questions, "it is skipped")

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from console_support import RISE, Console, console
+from people import write_approvers
 from textual import events
 
 from hitl_tui.console.asking import body
@@ -18,6 +19,7 @@ from hitl_tui.console.widgets.rows import Rows
 from hitl_tui.core.errors import Refused
 from hitl_tui.core.requests import Verdict
 from hitl_tui.core.todos import Status
+from hitl_tui.policy.operator import Operator
 
 TOML = """
 [teams.command_team.commands.keep]
@@ -242,7 +244,9 @@ async def test_padding_hides_nothing_and_has_to_be_read_to_its_end(tmp_path: Pat
 @pytest.mark.long
 async def test_deadline_and_those_who_said_yes_are_in_the_title(tmp_path: Path) -> None:
     workspace = place(tmp_path / "w")
-    async with console(tmp_path / "d", workspace, query="The cap", mode="risk", size=(80, 24)) as c:
+    write_approvers(tmp_path / "d", "bob")
+    operator, size = Operator(tmp_path / "d", "ops"), (80, 24)
+    async with console(tmp_path / "d", workspace, query="The cap", mode="risk", size=size, operator=operator) as c:
         await begun(c, "both")
         title = str(c.panel.border_title)
         assert "RISKY" in title
@@ -253,7 +257,7 @@ async def test_deadline_and_those_who_said_yes_are_in_the_title(tmp_path: Path) 
         await c.press("1")
         await c.until(lambda: "1 of 2 approved" in str(c.panel.border_title), "the first of two")
         shown = layout(c.panel.query_one(Rows).rows, 80).plain
-        assert "approve by ops" in shown
+        assert f"approve by {operator.name}" in shown
         assert "1 more of 2 people" in shown
         assert not (workspace / "both").exists()
 

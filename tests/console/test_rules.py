@@ -113,6 +113,7 @@ async def test_rules_are_listed_and_taken_back_on_one_screen(tmp_path: Path) -> 
         assert "touch one-14" in str(table.get_row_at(0)[2])
         await c.press("enter", "1", "space")
         assert len(load_rules(path)) == 1
+        c.clock.rest()  # a letter right after others is text
         await c.press("x")
         await c.until(lambda: load_rules(path) == (), "taken back")
         assert table.row_count == 1, "what hitl.toml says is left"

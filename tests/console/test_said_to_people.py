@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from console_support import COMMANDS, command_workspace, console
+from people import write_approvers
 
 from hitl_tui.console.evidence import preview_rows
 from hitl_tui.console.help import palette
@@ -22,6 +23,7 @@ from hitl_tui.console.widgets.bars import HeaderBar, MessageLine
 from hitl_tui.console.widgets.columns import HEADS, needs_words, title_words
 from hitl_tui.console.words import PlanRow, fork_first, status_words
 from hitl_tui.core.todos import Status, SupervisorTodo
+from hitl_tui.policy.operator import Operator
 
 AT = "2026-11-22T00:59:23.444043+00:00"
 TWO = '[[policy]]\nteam = "command_team"\ndecision = "ask"\nquorum = 2\n'
@@ -56,7 +58,9 @@ def test_what_is_not_possible_keeps_its_name_where_there_is_room() -> None:
 async def test_what_others_have_to_answer_does_not_need_you(tmp_path: Path) -> None:
     work = command_workspace(tmp_path / "w")
     (work / "hitl.toml").write_text(COMMANDS + TWO, encoding="utf-8")
-    async with console(tmp_path / "d", work, query="The cap", mode="risk") as c:
+    write_approvers(tmp_path / "d", "bob")
+    operator = Operator(tmp_path / "d", "ops")
+    async with console(tmp_path / "d", work, query="The cap", mode="risk", operator=operator) as c:
         await c.until(lambda: c.shown() and c.snapshot.concluded, "the search")
         await c.send("/todo add command_team keep file=one")
         await c.asked()

@@ -4,4 +4,4 @@ import sys
 from pathlib import Path
 
 TESTS = Path(__file__).resolve().parents[1]
-sys.path += [str(TESTS / room) for room in ("console", "language", "supervisor/foreign")]
+sys.path += [str(TESTS / room) for room in ("console", "language", "supervisor/foreign", "support")]

@@ -16,6 +16,7 @@ from console_support import Clock, Console
 from foreign_support import payments
 from stage import Shown
 from textual.pilot import Pilot
+from trusting import trust_workspace
 
 from hitl_tui.config.graphs import Attachment, GraphDeclaration
 from hitl_tui.console.app import HitlApp
@@ -39,7 +40,9 @@ SIZE = (120, 40)
 async def opened(
     root: Path, workspace: Path, query: str = "", mode: str = "", attached: Attachment | None = None
 ) -> AsyncIterator[Console]:
-    """Run the console in a folder."""
+    """Run the console in a folder whose settings are trusted."""
+    if (workspace / "hitl.toml").exists():
+        trust_workspace(root / "data", workspace)
     clock = Clock()
     app = HitlApp(ConsoleOptions(root / "data", workspace, "", mode, "ops", query, attached), clock)
     async with app.run_test(size=SIZE) as pilot:
