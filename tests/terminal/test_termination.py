@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from terminal_support import Terminal, shown
+from trusting import trust_workspace
 
 pytestmark = pytest.mark.long
 
@@ -26,6 +27,7 @@ risk = "low"
         encoding="utf-8",
     )
     (workspace / "a.md").write_text("# A\n\nNothing.\n", encoding="utf-8")
+    trust_workspace(data, workspace)
     with Terminal(data, (100, 30), "--workspace", str(workspace), *options, "What is A?") as terminal:
         terminal.see("001")
         terminal.send("/todo skip 1")
