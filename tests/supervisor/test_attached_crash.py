@@ -31,7 +31,7 @@ SOME = [p if p[1] in QUICK else pytest.param(*p, marks=pytest.mark.slow) for p i
 
 
 def go(root: Path, graph: str, die: str = "") -> subprocess.CompletedProcess[str]:
-    environ = {**os.environ, "WORLD": str(root / "world.txt"), "DIE": die}
+    environ = {**os.environ, "WORLD": str(root / "world.txt"), "DIE": die, "PYTHONPATH": os.pathsep.join(sys.path)}
     return subprocess.run(
         [sys.executable, str(WORKER), str(root), graph], env=environ, capture_output=True, text=True, timeout=120
     )
@@ -76,7 +76,7 @@ def test_a_process_that_dies_while_it_asks_asks_nothing_new(tmp_path: Path) -> N
         "        os.kill(os.getpid(), signal.SIGKILL)\n"
         "asyncio.run(main())\n"
     )
-    environ["PYTHONPATH"] = str(WORKER.parent)
+    environ["PYTHONPATH"] = os.pathsep.join(sys.path)
     died = subprocess.run(
         [sys.executable, "-c", code, str(tmp_path)], env=environ, capture_output=True, text=True, timeout=120
     )

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
+import os
 import shutil
 import signal
 import subprocess
@@ -282,7 +283,9 @@ _WORKER = Path(__file__).with_name("crash_worker.py")
 
 
 def worker(root: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([sys.executable, str(_WORKER), str(root), *words], capture_output=True, text=True, timeout=60)
+    environ = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    command = [sys.executable, str(_WORKER), str(root), *words]
+    return subprocess.run(command, env=environ, capture_output=True, text=True, timeout=60)
 
 
 @pytest.mark.parametrize(

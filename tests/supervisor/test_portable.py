@@ -91,6 +91,8 @@ async def test_a_fork_from_before_a_deletion_asks_about_what_was_deleted(ann: Pe
     seen = await ann.say(made.id)
     assert statuses(seen) == ["completed", "completed", "waiting_approval", "pending"]
     assert seen.questions[0].view.request.about["ran_before"]["status"] == "completed"
+    with pytest.raises(AssertionError, match=r"shop\.db changed since this was asked"):
+        await ann.say(made.id, f"{APPROVE} {DELETE}")
     seen = await ann.say(made.id, f"{APPROVE} {DELETE}")
     assert seen.questions[0].kind.value == "effect"
     assert await ann.finish(made.id) == [f"effect {DELETE}", f"todo {VERIFY}"]
@@ -205,6 +207,7 @@ async def test_a_session_goes_on_in_another_place(ann: Person, workspace: Path, 
     written = await ann.bench.export("s1", tmp_path / "s1.zip")
     there = tmp_path / "there"
     shutil.copytree(workspace, there)
+    trust_workspace(tmp_path / "elsewhere", there)
     async with person_at(tmp_path / "elsewhere") as bob:
         made = await bob.bench.import_(written, workspace=there, by="bob")
         assert (made.id, made.workspace) == ("s1", str(there))
@@ -222,6 +225,7 @@ async def test_what_was_done_elsewhere_is_asked_about_and_its_result_is_there(
     before = await waiting(ann, "s1", COUNT)
     await ann.say("s1", *[APPROVE] * 3)
     written = await ann.bench.export("s1", tmp_path / "s1.zip")
+    trust_workspace(tmp_path / "elsewhere", workspace)
     async with person_at(tmp_path / "elsewhere") as bob:
         await bob.bench.create(QUERY, workspace)
         assert await bob.finish("s1"), "an unrelated session of the same name, which did the same"

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from portable_support import COUNT, QUERY, cleanup, left_over, person_at
+from trusting import trust_workspace
 
 pytestmark = pytest.mark.long
 
@@ -24,6 +25,7 @@ SOME = [what if what == "export" else pytest.param(what, marks=pytest.mark.slow)
 async def root(tmp_path: Path) -> Path:
     """A folder with a data folder called `whole`, in which s1 waits, and an export of it."""
     workspace = cleanup(tmp_path / "whole")
+    trust_workspace(tmp_path / "whole", workspace)  # for its copies, too
     async with person_at(tmp_path / "whole") as person:
         await person.bench.create(QUERY, workspace)
         await person.say("s1")
