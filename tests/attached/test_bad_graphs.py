@@ -12,6 +12,8 @@ from real_cases import GRAPHS
 from real_support import DEADLINE, Place
 from trusting import trust_workspace
 
+from hitl_tui.policy.accounts import account_name
+
 MISBEHAVES = str(GRAPHS / "misbehaves.py")
 SAVERS = str(GRAPHS / "savers.py")
 
@@ -121,7 +123,7 @@ def test_a_node_that_never_ends_is_cancelled_or_named(place: Place, attribute: s
         process.communicate()
     document = json.loads(out)
     assert (process.returncode, err) == (3, "")
-    assert document["todos"][0]["error"] == "cancelled by ann"
+    assert document["todos"][0]["error"] == f"cancelled by ann (claimed) through {account_name()}"
     log = (place.data / "sessions" / "s" / "activity.log").read_text(encoding="utf-8")
     assert ("can't be stopped and still runs" in log) == named
     assert place.done() == {attribute: 1}

@@ -209,7 +209,7 @@ def test_the_documentation_s_first_line_begins_it(place: Place, monkeypatch: pyt
         terminal.see("Give review its input", "nothing runs until you say so")
         terminal.send("cats")
         terminal.decide("1", "QUESTION · 001")
-        terminal.decide("1", "Review and edit this content")
+        terminal.decide("1", "its team asks", "Review and edit this content")
         terminal.see("✓ finished")
         assert terminal.leave() == 0
     assert place.done() == {"drafted": 1, "published A first draft about cats.": 1}

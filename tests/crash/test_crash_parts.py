@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import signal
 import sqlite3
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -89,5 +91,6 @@ def test_an_effect_that_was_done_twice_without_a_word_is_found(tmp_path: Path) -
     assert outcome.verdicts.ok, outcome.verdicts
     root = tmp_path / outcome.case.name
     with World(root).file.open("a", encoding="utf-8") as file:
-        file.write('{"op": "act", "todo": "todo_012", "effect": "act"}\n')
-    assert judge(root).repeated == ("todo_012 act 2 times",)
+        line = {"op": "act", "todo": "todo_012", "effect": "act", "at": datetime.now(UTC).isoformat()}
+        file.write(json.dumps(line) + "\n")
+    assert judge(root).repeated == ("todo_012 act: act 2 after nobody said anything",)
