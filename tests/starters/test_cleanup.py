@@ -105,7 +105,7 @@ def test_killed_in_the_middle_of_the_deletion_nothing_is_lost_or_done_twice(tmp_
     asked = trial.do("/todos")
     assert asked.question["kind"] == "effect", "nobody knows what a killed command did, so a person is asked"
     assert trial.rows() == 22_000, "all or nothing"
-    trial.do(asked.question["commands"]["again"])
+    trial.do(asked.question["commands"]["do_again"])
     assert (trial.rows(), _lost(trial)) == (12_000, 0)
     done = trial.do("/todo approve")
     assert done.statuses == ["completed"] * 4
@@ -128,7 +128,7 @@ def test_a_deletion_that_outlives_its_owner_is_not_repeated(tmp_path: Path) -> N
     assert trial.rows() == 12_000
     asked = trial.do("/todos")
     assert asked.question["kind"] == "effect"
-    trial.do(asked.question["commands"]["again"])
+    trial.do(asked.question["commands"]["do_again"])
     assert (trial.rows(), _lost(trial)) == (12_000, 0)
     shown = trial.do("/todo show todo_003")
     assert "0 records deleted" in str(shown.document)
