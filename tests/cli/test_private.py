@@ -19,4 +19,5 @@ def test_the_data_folder_is_made_for_its_owner_alone(tmp_path: Path) -> None:
     ran = [sys.executable, "-m", "hitl_tui", *words]
     assert subprocess.run(ran, capture_output=True, check=False, timeout=120, umask=0o022).returncode == 3
     made = [data.parent, data, *(path for path in data.iterdir() if path.is_dir()), *(data / "sessions").iterdir()]
-    assert {path: oct(stat.S_IMODE(path.stat().st_mode)) for path in made} == dict.fromkeys(made, "0o700")
+    expected = {path: "0o700" if path.is_dir() else "0o600" for path in made}
+    assert {path: oct(stat.S_IMODE(path.stat().st_mode)) for path in made} == expected
