@@ -30,6 +30,7 @@ async def root(tmp_path: Path) -> Path:
         await person.bench.create(QUERY, workspace)
         await person.say("s1")
         await person.bench.export("s1", tmp_path / "s1.zip")
+    trust_workspace(tmp_path / "whole", workspace)  # the copies of the data folder lie elsewhere
     return tmp_path
 
 
