@@ -10,7 +10,7 @@ import subprocess
 import sys
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from contextlib import ExitStack, chdir, redirect_stderr, redirect_stdout
+from contextlib import ExitStack, chdir, redirect_stderr, redirect_stdout, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -133,13 +133,31 @@ class Place:
         """Start a command line and kill it -9 while its graph waits at a gate."""
         process = self.start(*arguments)
         try:
-            with gate.open("w", encoding="utf-8"):  # opens when the graph does at its end
+            opened = opened_by(process, gate)
+            if opened is not None:
                 process.send_signal(signal.SIGKILL)
                 process.wait()
+                os.close(opened)
         finally:
             process.kill()
-            process.communicate()
+            out, err = process.communicate()
+        if opened is None:
+            following = with_digest(arguments, Ran(process.returncode, out, err))
+            assert following, (arguments, process.returncode, out, err)
+            self.kill_at(gate, *following)
+            return
         gate.unlink()
+
+
+def opened_by(process: subprocess.Popen[str], gate: Path) -> int | None:
+    """Return a gate's other end once a process waits at it; None when the process ended before that."""
+    while True:
+        try:
+            return os.open(gate, os.O_WRONLY | os.O_NONBLOCK)
+        except OSError:  # nobody reads yet
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(0.02)
+                return None
 
 
 def with_digest(arguments: Sequence[str], ran: Ran) -> list[str]:
