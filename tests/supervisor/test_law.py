@@ -85,6 +85,12 @@ class Open:
         """Trust the workspace as it is now, as another process does."""
         trust_workspace(self.workspace.parent / "d", self.workspace)
 
+    async def begun(self) -> None:
+        """Wait until "hold" runs: a TODO is in progress some time before its program starts."""
+        async with asyncio.timeout(PATIENCE):
+            while not self.made("begun"):
+                await asyncio.sleep(0.02)
+
     def made(self, name: str) -> bool:
         return (self.workspace / name).exists()
 
@@ -168,7 +174,7 @@ async def test_what_runs_is_never_stopped(tmp_path: Path) -> None:
     async with opened(tmp_path) as o:
         running = await o.add("hold")
         await o.person("ann").decide(await o.asked(running), Verdict.APPROVE)
-        await o.status(running, "in_progress")
+        await o.begun()
         o.save(COMMANDS + DENY)
         await o.until(lambda _: o.session.rules.policy.rules)
         (o.workspace / "go").touch()
@@ -201,6 +207,7 @@ async def test_what_was_approved_before_it_broke_waits_and_goes_on_by_itself(tmp
         waits = await o.add(f"make file=a --after {running}")
         await o.person("ann").decide(await o.asked(running), Verdict.APPROVE)
         await o.person("ann").handle(f"/todo approve {waits}")
+        await o.begun()
         o.save("[[policy")
         await o.until(lambda s: s.problem)
         (o.workspace / "go").touch()
