@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from console_support import Console, console
+from people import write_approvers
 from screens import english, rows
 from test_review import place
 
@@ -20,7 +21,9 @@ QUERY = "상한은 몇 퍼센트인가"
 
 KEYS_SHOWN = frozenset({"Esc", "Enter", "PgDn", "PgUp", "Space", "Tab", "Home", "End", "Shift", "Ctrl", "Del"})
 TYPED = frozenset(word for spec in SPECS for word in spec.usage.replace("-", " ").split() for word in word.split("|"))
-PROGRAM = frozenset({"hitl-tui", "TODO", "LangGraph", "JSON", "id", "id의", "md나", "md", "json이면", "json"})
+PROGRAM = frozenset(
+    {"hitl-tui", "approver", "add", "NAME", "TODO", "LangGraph", "JSON", "id", "id의", "md나", "md", "json이면", "json"}
+)
 NODES = frozenset({"coordinator", "planning", "approval", "aggregate", "prepare", "preprocess", "analyse", "finalise"})
 FIELDS = frozenset(
     {"documents", "limit", "query", "path", "arguments", "command", "team", "risk", "decision", "workspace"}
@@ -57,6 +60,7 @@ SIZES = pytest.mark.parametrize("size", [(80, 24), (120, 40)], ids="{0[0]}x{0[1]
 
 @SIZES
 async def test_the_first_screen_help_palette_and_inbox(tmp_path: Path, size: tuple[int, int]) -> None:
+    write_approvers(tmp_path / "d", "ann", "bob")
     with using("ko"):
         async with console(tmp_path / "d", place(tmp_path / "w"), size=size) as c:
             home = await shows(c, "전세금")
@@ -100,6 +104,7 @@ async def test_a_question_and_its_dialogs(tmp_path: Path, size: tuple[int, int])
 
 @SIZES
 async def test_a_session_its_panes_and_its_past(tmp_path: Path, size: tuple[int, int]) -> None:
+    write_approvers(tmp_path / "d", "ann", "bob")
     with using("ko"):
         async with console(tmp_path / "d", place(tmp_path / "w"), query=QUERY, mode="risk", size=size) as c:
             await c.until(lambda: c.shown() and c.snapshot.concluded, "the answer")
@@ -108,7 +113,9 @@ async def test_a_session_its_panes_and_its_past(tmp_path: Path, size: tuple[int,
                 await c.asked(number)
             await c.to_question()
             await shows(c, "위험")
-            await c.press("space", "9")
+            await c.press("space")
+            c.clock.rest()
+            await c.press("9")
             assert any("Esc 돌아가기" in line for line in await shows(c, "표시됨 · 1"))
             await c.press("escape", "down")
             await shows(c, "2명 중 0명 승인")
