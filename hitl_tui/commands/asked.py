@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 
-from hitl_tui.commands.parser import Parsed, parse
+from hitl_tui.commands.parser import parse
 from hitl_tui.core.errors import BadInput, HitlError, UnknownName
 from hitl_tui.core.interrupts import highest_number
 from hitl_tui.core.names import clip, resolve_id
@@ -21,24 +21,6 @@ NUMBERED = re.compile(r"(.+)\.([0-9]{1,4})")
 """The name of one of a TODO's interrupts: `todo_001.2`."""
 _ANSWER = re.compile(r"\s*/answer\s+\S+\s+\S", re.IGNORECASE)
 _LONGEST = 20_000
-_ANSWERS = frozenset(
-    {
-        "todo approve",
-        "todo reject",
-        "todo skip",
-        "todo retry",
-        "todo done",
-        "todo again",
-        "step",
-        "continue",
-        "answer",
-        "plan approve",
-        "plan reject",
-        "proposal accept",
-        "proposal reject",
-    }
-)
-"""Commands that may answer a question."""
 
 
 def open_question(snapshot: Snapshot, name: str) -> Question:
@@ -151,43 +133,7 @@ def crossing(questions: Sequence[Question]) -> BadInput:
     )
 
 
-def unseen(parsed: Parsed, snapshot: Snapshot, seen: Collection[str]) -> list[Question]:
-    """Return the open questions that a command would answer and nobody can have meant: they came after it was begun.
-
-    Args:
-        parsed: the command.
-        snapshot: what is asked now.
-        seen: ids of the questions that were shown when it was begun (C3).
-    """
-    if parsed.spec.name not in _ANSWERS:
-        return []
-    return [question for question in _meant(parsed, snapshot) if question.id not in seen]
-
-
 def asked_since(questions: Iterable[Question]) -> BadInput:
     """Return what is said when a command would answer such questions."""
     names = ", ".join(question.name for question in questions)
     return BadInput(f"{names} was asked after you began that line; read the question and give the command again.")
-
-
-def _meant(parsed: Parsed, snapshot: Snapshot) -> list[Question]:
-    given = parsed.values.get("id")
-    if parsed.spec.name == "answer":
-        try:
-            return [open_question(snapshot, str(given))]
-        except BadInput:  # the command itself will say so
-            return []
-    names = [given] if isinstance(given, str) else list(given or ())
-    if not names:
-        return list(snapshot.questions)
-    found = []
-    for name in names:
-        if name.startswith(REQUEST):
-            found += [q for q in snapshot.questions if q.id.startswith(name)]
-            continue
-        try:
-            meant = resolve_id(name, [*snapshot.raw, *(q.name for q in snapshot.questions if not q.todo_id)])
-        except UnknownName:  # the command itself will say so
-            continue
-        found += [q for q in snapshot.questions if meant in (q.name, q.todo_id)]
-    return found

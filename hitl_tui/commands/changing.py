@@ -18,6 +18,7 @@ from hitl_tui.core.names import clip, resolve_id
 from hitl_tui.core.plan import AgentFacts
 from hitl_tui.core.requests import Verdict
 from hitl_tui.core.safe_text import one_line
+from hitl_tui.core.supersession import Cause
 from hitl_tui.core.todos import OPERATOR, Status, SupervisorTodo, check_transition, parse_priority, parse_status
 from hitl_tui.planning.replies import Reply, load_replies, reply_of
 from hitl_tui.planning.scene import NoChange
@@ -113,14 +114,14 @@ async def set_status(hand: Hand, todo: SupervisorTodo, status: Status, fitting: 
     """Post the change of a status that was checked; `fitting` is what says the same of an open question."""
     data = {"todo_id": todo.id, "status": status.value}
     shown = {"todo_id": todo.id, "new_status": status.value}
-    closing = hand.ends(f"set to {status}", todo.id, verdict=fitting or "")
+    closing = hand.ends(Cause.STATUS, todo.id, verdict=fitting or "", detail=status)
     return await hand.change(EventKind.UPDATE, data, "updated", f"{todo.id} is {status} now.", shown, closing=closing)
 
 
 async def remove(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
     """Take a TODO that never started out of the plan."""
     data = {"todo_id": hand.todo(values["id"]).id}
-    closing = hand.ends("removed", data["todo_id"])
+    closing = hand.ends(Cause.REMOVED, data["todo_id"])
     return await hand.change(EventKind.REMOVE, data, "removed", f"{data['todo_id']} is removed.", data, closing=closing)
 
 
@@ -161,7 +162,7 @@ async def cancel(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
     if todo.status is not Status.IN_PROGRESS:
         raise BadInput(f"{todo.id} is {todo.status}; only a running TODO can be cancelled.")
     data = {"todo_id": todo.id}
-    closing = hand.ends("cancelled", todo.id)
+    closing = hand.ends(Cause.CANCELLED, todo.id)
     return await hand.change(EventKind.CANCEL, data, "cancelled", f"{todo.id} is stopped.", data, closing=closing)
 
 
@@ -189,7 +190,7 @@ async def _rewind(hand: Hand, thread: str, step: str) -> CommandResult:
     todo = hand.todo(thread.split("/")[1])
     data = {**await step_back(hand, todo, step), "thread": thread}
     message = f"{todo.id} will continue from that step of {todo.agent_name}; you are asked first."
-    closing = hand.ends("sent back to an earlier step", todo.id)
+    closing = hand.ends(Cause.REWOUND, todo.id)
     return await hand.change(EventKind.REWIND, data, "restored", message, data, closing=closing)
 
 

@@ -19,6 +19,7 @@ from hitl_tui.core.policy import Risk, Ruling
 from hitl_tui.core.questions import question_of
 from hitl_tui.core.reactions.operators import DEFAULT_SKIP_REASON
 from hitl_tui.core.requests import EVERYTHING, Kind, Verdict
+from hitl_tui.core.supersession import Cause
 from hitl_tui.core.todos import OPERATOR, Status, check_transition
 from hitl_tui.supervisor.snapshot import Question
 
@@ -169,10 +170,11 @@ async def skip(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
             return await hand.decide(question, Verdict.SKIP, reason=reason)
     if found.question is not None:
         _of_kind(found.question, (Kind.TODO, Kind.FAILURE))
+    hand.check_seen(asked)
     await check_digest(hand, asked, digest)
     check_transition(todo, Status.SKIPPED, OPERATOR)
     data = {"todo_id": todo.id, "reason": reason}
-    closing = hand.ends("skipped", todo.id, verdict=Verdict.SKIP)
+    closing = hand.ends(Cause.SKIPPED, todo.id, verdict=Verdict.SKIP)
     return await hand.change(EventKind.SKIP, data, "skipped", f"{todo.id} is skipped.", data, closing=closing)
 
 
@@ -228,7 +230,7 @@ async def stop(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
     """
     name = values.get("id")
     if name is None:
-        closing = hand.ends("stopped", EVERYTHING)
+        closing = hand.ends(Cause.STOPPED, EVERYTHING)
         told = "Everything that hadn't ended is stopped."
         return await hand.change(EventKind.STOP, {}, "stopped", told, {}, closing=closing)
     question = await _question(hand, await aim(hand, name), Kind.FAILURE, "stop")

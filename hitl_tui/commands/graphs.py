@@ -16,6 +16,7 @@ from hitl_tui.core.requests import Kind
 from hitl_tui.core.safe_text import one_line, safe_text
 from hitl_tui.core.secret_names import named_in, secret_refused
 from hitl_tui.core.shapes.jsontext import strict_json
+from hitl_tui.core.supersession import Cause
 from hitl_tui.core.todos import Status, SupervisorTodo
 from hitl_tui.supervisor.attached.view import GraphView
 from hitl_tui.supervisor.comparing import ABSENT, values_that_differ
@@ -146,7 +147,7 @@ async def state_edit(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
     data = {**_place(todo, view), "values": update}
     changed = ", ".join(str(key) for key in update)
     message = f"{todo.id} will continue with the changed state ({one_line(changed, 100)}); you are asked first."
-    closing = hand.ends("sent back to an earlier step", todo.id)
+    closing = hand.ends(Cause.REWOUND, todo.id)
     return await hand.change(EventKind.REWIND, data, "updated", message, data, closing=closing)
 
 
@@ -246,7 +247,7 @@ async def rescue(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
         f"{todo.id} goes back to before its last answer, on a copy of that checkpoint; you are asked first. "
         "What finished beside the question in the same step runs again."
     )
-    closing = hand.ends("sent back to an earlier step", todo.id)
+    closing = hand.ends(Cause.REWOUND, todo.id)
     return await hand.change(EventKind.REWIND, data, "restored", message, data, closing=closing)
 
 

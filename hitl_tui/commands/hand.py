@@ -26,10 +26,10 @@ from hitl_tui.core.requests import (
     Outcome,
     Verdict,
     closed_words,
-    ended_at,
     was_since,
 )
 from hitl_tui.core.safe_text import one_line, safe_text
+from hitl_tui.core.supersession import Cause
 from hitl_tui.core.todos import Status, SupervisorTodo
 from hitl_tui.ledger.records import Closing
 from hitl_tui.planning.agent import PlanningAgent
@@ -195,8 +195,19 @@ class Hand:
     def _saw(self, question: Question, verdict: Verdict) -> bool:
         if self.known is None or question.id in self.known:
             return True
+        if self.terminal and any(question.id == asked.id for asked in self.snapshot.questions):
+            return False  # it was asked while the line was typed: whoever typed it meant what stood there before (C3)
         ahead = question.kind is Kind.TODO and question.risk is not Risk.HIGH and verdict in _AHEAD
         return ahead and bool(self.names)
+
+    def check_seen(self, questions: Sequence[Question]) -> None:
+        """Check that a line typed at a terminal ends no question that came while it was typed (C3).
+
+        Raises:
+            BadInput: it would.
+        """
+        if self.terminal and self.known is not None:
+            self._check_shown([question for question in questions if question.id not in self.known])
 
     def _check_shown(self, early: Sequence[Question]) -> None:
         if early:
@@ -266,7 +277,9 @@ class Hand:
         data = {"todo_id": todo.id, "arguments": bound, "risk": risk.value, "description": text}
         message = f"{todo.id} has a new input and asks for approval again."
         shown = {"todo_id": todo.id, "arguments": bound}
-        return await self.change(EventKind.EDIT, data, "edited", message, shown, closing=self.ends("edited", todo.id))
+        return await self.change(
+            EventKind.EDIT, data, "edited", message, shown, closing=self.ends(Cause.EDITED, todo.id)
+        )
 
     def _bound(self, todo: SupervisorTodo, text: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
         facts = self.planner.agents.get(todo.agent_name)
@@ -301,9 +314,9 @@ class Hand:
         seq, event_id = await self.face.desk.post(kind, event, by=self.by, closing=closing)
         return await self.refusal(seq, event_id) or self.done_with(status, message, data)
 
-    def ends(self, word: str, *todo_ids: str, verdict: str = "") -> Closing:
-        """Return what a change of TODOs does to their open questions: `word` is what becomes of them (T1)."""
-        return Closing(word, self.by, todo_ids, self.began, verdict)
+    def ends(self, cause: Cause, *todo_ids: str, verdict: str = "", detail: str = "") -> Closing:
+        """Return what a change of TODOs does to their open questions (T1)."""
+        return Closing(cause, self.by, todo_ids, self.began, verdict, detail)
 
     async def open_questions(self, todo_id: str) -> tuple[Question, ...]:
         """Return what the ledger says is asked about a TODO, also what the snapshot doesn't show yet."""
@@ -323,7 +336,7 @@ class Hand:
             )
             for view in reversed(views):
                 last = view.resolution.decisions[-1:] if view.resolution.decided else ()
-                if any(was_since(at, self.began, desk.now()) for at in (*(d.at for d in last), ended_at(view.request))):
+                if any(was_since(at, self.began, desk.now()) for at in (*(d.at for d in last), view.request.ended_at)):
                     raise Refused(closed_words(view.request, view.resolution, desk.now()), reason="late")
 
     async def refusal(self, seq: int, event_id: str) -> CommandResult | None:

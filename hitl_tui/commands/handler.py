@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import Any
 
 from hitl_tui.commands import answering, changing, deciding, graphs, keeping, looking, modes, rules
-from hitl_tui.commands.asked import Unbound, Unshown, asked_since, unseen
+from hitl_tui.commands.asked import Unbound, Unshown
 from hitl_tui.commands.hand import Hand
 from hitl_tui.commands.parser import Parsed, is_command, parse
 from hitl_tui.commands.results import CommandResult, failure
@@ -131,11 +131,7 @@ class CommandHandler:
             line = mask(line, self._hand.face.desk.secrets)
             if not is_command(line):
                 return await changing.propose(hand, line)
-            parsed = parse(line)
-            typed = known is not None and self._hand.terminal
-            if known is not None and typed and (early := unseen(parsed, self._hand.snapshot, known)):
-                raise asked_since(early)
-            return await self._carry_out(hand, parsed, known, line)
+            return await self._carry_out(hand, parse(line), known, line)
         except Unshown as error:
             asked = {"asked": [q.name for q in error.questions], "request_ids": [q.id for q in error.questions]}
             return CommandResult("asked", error.message, asked)

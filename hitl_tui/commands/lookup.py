@@ -9,7 +9,7 @@ from hitl_tui.commands.asked import NUMBERED, REQUEST, by_request, open_question
 from hitl_tui.commands.hand import Hand, names_digest
 from hitl_tui.core.errors import Refused
 from hitl_tui.core.names import clip, person
-from hitl_tui.core.requests import Kind, Outcome, closed_words, name_of, was_ended
+from hitl_tui.core.requests import Kind, Outcome, closed_words, name_of
 from hitl_tui.core.todos import SupervisorTodo
 from hitl_tui.ledger.records import RequestView
 from hitl_tui.supervisor.snapshot import Question, named
@@ -109,7 +109,7 @@ async def refuse_answered(
         request = view.request
         meant = request.kind in kinds and number in (0, request.about.get("number", 0))
         meant = meant and name in ("", name_of(request))
-        answered = view.resolution.decided or was_ended(request)
+        answered = view.resolution.decided or request.ended_at
         if meant and answered and (not digest or names_digest(digest, request.digest)):
             refused = closed(hand, view)
             refused.help = help

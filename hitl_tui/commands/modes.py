@@ -17,6 +17,7 @@ from hitl_tui.core.events import EventKind
 from hitl_tui.core.names import clip
 from hitl_tui.core.policy import Mode, Ruling
 from hitl_tui.core.requests import Kind
+from hitl_tui.core.supersession import Cause
 from hitl_tui.core.todos import Status, SupervisorTodo
 
 _NAMED = 8
@@ -41,7 +42,7 @@ async def mode(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
     if going:
         names = ", ".join(going[:_NAMED]) + (", …" if len(going) > _NAMED else "")
         message = f"The mode is now {mode}; without a question from now on: {names}."
-    closing = replace(hand.ends(f"allowed by mode {mode}", *going), since="") if going else None
+    closing = replace(hand.ends(Cause.MODE, *going, detail=mode), since="") if going else None
     shown = {**data, "freed": list(going)}
     return await hand.change(EventKind.MODE, data, "updated", message, shown, closing=closing)
 

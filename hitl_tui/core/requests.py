@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -13,6 +12,7 @@ from hitl_tui.core.digest import short_id
 from hitl_tui.core.errors import Refused
 from hitl_tui.core.names import person, plain_name
 from hitl_tui.core.policy import Risk, Terms
+from hitl_tui.core.supersession import Cause, Supersession, past_word
 
 
 class Kind(StrEnum):
@@ -84,7 +84,7 @@ class Request:
         deadline: ISO 8601, UTC; empty for none. One that ends in an approval begins when the request is first shown.
         risk: the class of what approving it lets happen, where `about` doesn't say it.
         first_shown: when an interface showed it first, ISO 8601, UTC; empty while none did.
-        superseded: why it doesn't count any more; empty while it does.
+        superseded: why it doesn't count any more; None while it does.
     """
 
     id: str
@@ -103,7 +103,7 @@ class Request:
     deadline: str = ""
     risk: str = ""
     first_shown: str = ""
-    superseded: str = ""
+    superseded: Supersession | None = None
 
     @property
     def risk_class(self) -> Risk:
@@ -119,6 +119,11 @@ class Request:
         return (
             self.terms.on_deadline == "approve" and Verdict.APPROVE in self.options and self.risk_class is not Risk.HIGH
         )
+
+    @property
+    def ended_at(self) -> str:
+        """When somebody ended what it is about, ISO 8601; empty where nobody did."""
+        return self.superseded.ended_at if self.superseded is not None else ""
 
     @property
     def expires_at(self) -> str:
@@ -144,7 +149,7 @@ class Request:
             "deadline": self.deadline,
             "risk": self.risk,
             "first_shown": self.first_shown,
-            "superseded": self.superseded,
+            "superseded": self.superseded.to_dict() if self.superseded is not None else "",
         }
 
     @classmethod
@@ -171,8 +176,12 @@ class Request:
             deadline=data.get("deadline", ""),
             risk=data.get("risk", ""),
             first_shown=data.get("first_shown", ""),
-            superseded=data.get("superseded", ""),
+            superseded=_supersession(data.get("superseded")),
         )
+
+
+def _supersession(data: Any) -> Supersession | None:
+    return Supersession.from_dict(data) if data else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -366,33 +375,12 @@ def expiry_verdict(request: Request) -> Verdict:
     return Verdict.REJECT
 
 
-_PAST: Mapping[str, str] = {
-    "approve": "approved",
-    "edit": "approved with changes",
-    "reject": "rejected",
-    "ignore": "ignored",
-    "skip": "skipped",
-    "respond": "answered",
-    "retry": "retried",
-    "stop": "stopped",
-    "use_as_done": "confirmed as done",
-    "do_again": "repeated",
-}
-
-_ENDED = re.compile(r"(.+) by (.+) at (\d{4}-\d\d-\d\dT\S+)", re.DOTALL)
-
-
 def name_of(request: Request) -> str:
     """Return what people call a request: `todo_001`, `todo_001.2` for an interrupt, `plan`, a proposal's id."""
     number = request.about.get("number", 0)
     if request.kind is Kind.INTERRUPT and number:
         return f"{request.todo_id}.{number}"
     return request.todo_id or str(request.about.get("proposal_id", "")) or request.kind.value
-
-
-def ended_by(word: str, by: str, at: str) -> str:
-    """Return why a request doesn't count any more whose TODO somebody ended: `skipped by ann at …`."""
-    return f"{word} by {plain_name(by) or 'operator'} at {at}"
 
 
 EVERYTHING = "*"
@@ -419,12 +407,6 @@ def ended_with(request: Request, resolution: Resolution) -> tuple[str, ...]:
     return (request.todo_id,) if request.todo_id else ()
 
 
-def ended_at(request: Request) -> str:
-    """Return when somebody ended what a request is about, ISO 8601; empty where nobody did."""
-    ended = _ENDED.fullmatch(request.superseded)
-    return ended[3] if ended is not None else ""
-
-
 _AHEAD = timedelta(seconds=10)
 """How far ahead the clock of who writes beside us may be; what is further ahead was written under a wrong clock."""
 
@@ -439,12 +421,7 @@ def was_since(at: str, began: str, now: str) -> bool:
 
 def past_of(decision: Decision) -> str:
     """Return what became of a question by a decision, in a word: `approved`."""
-    return _PAST.get(decision.said, decision.said)
-
-
-def was_ended(request: Request) -> bool:
-    """Return whether a request doesn't count any more because somebody ended what it is about."""
-    return _ENDED.fullmatch(request.superseded) is not None
+    return past_word(decision.said)
 
 
 def closed_words(request: Request, resolution: Resolution, now: str) -> str:
@@ -457,10 +434,10 @@ def closed_words(request: Request, resolution: Resolution, now: str) -> str:
     """
     name = name_of(request)
     if resolution.outcome is Outcome.SUPERSEDED:
-        ended = _ENDED.fullmatch(request.superseded)
-        if ended is None:
-            return f"This question was replaced ({request.superseded}); look at the new one."
-        return f"Answered already: {name} was {ended[1]} by {ended[2]} at {_clock(ended[3], now)}."
+        gone = request.superseded or Supersession(Cause.ADVANCED)
+        if not gone.ended_at:
+            return f"This question was replaced ({gone.word}); look at the new one."
+        return f"Answered already: {name} was {gone.word} by {gone.who} at {_clock(gone.ended_at, now)}."
     if resolution.outcome is Outcome.EXPIRED or not resolution.decisions:
         return f"This question expired at {request.expires_at or request.deadline}."
     last = resolution.decisions[-1]

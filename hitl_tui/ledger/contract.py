@@ -12,6 +12,7 @@ from typing import Any, Protocol
 
 from hitl_tui.core.errors import HitlError
 from hitl_tui.core.requests import Decision, Request
+from hitl_tui.core.supersession import Cause
 from hitl_tui.ledger.records import (
     Branch,
     Closing,
@@ -148,7 +149,7 @@ class Ledger(Protocol):
         """Post the `decided` events of all of a session's requests whose deadline has passed; return their ids."""
         ...
 
-    async def supersede(self, session: str, keep: Sequence[str], why: str, now: str) -> list[str]:
+    async def supersede(self, session: str, keep: Sequence[str], cause: Cause, now: str, by: str = "") -> list[str]:
         """Mark the session's undecided requests that aren't in `keep` as superseded; return their ids."""
         ...
 
@@ -173,7 +174,7 @@ class Ledger(Protocol):
         """Put an event into a session's inbox; return its number. A duplicate id gets the number it has.
 
         With `closing`, in the same transaction, the open requests that it ends are superseded
-        (`core.requests.ended_by`) and named in the event's data: `closed` {request id: todo id}.
+        (`core.supersession`) and named in the event's data: `closed` {request id: todo id}.
 
         Raises:
             Refused: a request that it would end was decided since the command began (`late`), or takes the decision

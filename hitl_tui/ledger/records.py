@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from hitl_tui.core.requests import Decision, Request, Resolution
+from hitl_tui.core.supersession import Cause
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,18 +91,20 @@ class Closing:
     """What an event ends: it is a decision about every question of its TODOs that is open (T1).
 
     Args:
-        word: what becomes of them: `skipped`.
+        cause: what becomes of them.
         by: who does it.
         todo_ids: the TODOs; `core.requests.EVERYTHING` for all.
         since: when the command began, ISO 8601, UTC; what was decided from then on stands. Empty where it doesn't.
         verdict: what is said of an open question that takes it isn't ended but decided; empty for none.
+        detail: what the cause needs besides.
     """
 
-    word: str
+    cause: Cause
     by: str
     todo_ids: tuple[str, ...]
     since: str = ""
     verdict: str = ""
+    detail: str = ""
 
 
 @dataclass(frozen=True, slots=True)

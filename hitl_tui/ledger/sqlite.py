@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from hitl_tui.core.requests import Decision, Request
+from hitl_tui.core.supersession import Cause, Supersession
 from hitl_tui.ledger import (
     sqlite_audit,
     sqlite_copies,
@@ -140,9 +141,11 @@ class SqliteLedger:
             then=lambda ids: self._wakeups.announce([session] if ids else []),
         )
 
-    async def supersede(self, session: str, keep: Sequence[str], why: str, now: str) -> list[str]:
+    async def supersede(self, session: str, keep: Sequence[str], cause: Cause, now: str, by: str = "") -> list[str]:
         kept = frozenset(keep)
-        return await self._database.write(lambda db: sqlite_requests.supersede(db, session, kept, why, now))
+        return await self._database.write(
+            lambda db: sqlite_requests.supersede(db, session, kept, Supersession(cause, by, now))
+        )
 
     async def attach(self, request_id: str, evidence: Mapping[str, Any], now: str) -> None:
         await self._database.write(lambda db: sqlite_requests.attach(db, request_id, evidence, now))

@@ -20,26 +20,23 @@ from hitl_tui.core.requests import (
     Verdict,
     check_decision,
     closed_words,
-    ended_at,
-    ended_by,
     ended_with,
     name_of,
-    past_of,
     resolve,
     was_since,
 )
+from hitl_tui.core.supersession import Cause, Supersession
 from hitl_tui.ledger.chain import plain
 from hitl_tui.ledger.records import Branch, Closing, RequestView, decided_event
 from hitl_tui.ledger.sqlite_streams import branch_number, put, taken, write
 from hitl_tui.ledger.sqlite_streams import post as put_free
-from hitl_tui.ledger.sqlite_views import data_of
-
-RESTORED = "the session went back to another moment"
-"""Why a request of a branch that was left doesn't count any more."""
+from hitl_tui.ledger.sqlite_views import data_of, supersession_of
 
 _MOST = 100_000
 _TODO_ID = "$.request.todo_id"
 """Where the entry of a request says which TODO it is about."""
+
+_ENDING = {Kind.PLAN: Cause.PLAN, Kind.PROPOSAL: Cause.PROPOSAL}
 
 _SELECT = """SELECT r.id, r.session, r.deadline, r.first_shown, r.settled_at, r.verdict, r.outcome, r.superseded,
         e.n, e.data, v.n, v.data
@@ -86,7 +83,7 @@ def open_requests(db: sqlite3.Connection, requests: Sequence[Request]) -> list[s
             raise BadInput(f"The digest of request {request.id} isn't the digest of its subject.")
         write(db, request.session, "request_opened", {"request": data}, request.opened_at)
         if request.branch != branch_number(db, request.session) and not request.superseded:
-            _supersede(db, request.session, request.id, RESTORED, request.opened_at)
+            _supersede(db, request.session, request.id, Supersession(Cause.RESTORED, at=request.opened_at))
         new.append(request.id)
     return new
 
@@ -145,7 +142,7 @@ def decide(db: sqlite3.Connection, decision: Decision, now: str) -> RequestView:
     at = max(now, stored.settled_at)
     check_decision(request, stored.decisions, decision, at, stored.resolution(now))
     if request.branch != branch_number(db, request.session):
-        raise Refused(f"This question was left behind: {RESTORED}.", reason="superseded")
+        raise Refused(f"This question was left behind: {Supersession(Cause.RESTORED).word}.", reason="superseded")
     written = write(db, request.session, "decision", {"decision": decision.to_dict()}, now)
     taken_as = Decision.from_dict(written.entry.data["decision"])
     view = replace(stored, decisions=(*stored.decisions, taken_as)).view(now)
@@ -189,7 +186,7 @@ def refuse_decided(db: sqlite3.Connection, session: str, todo_id: str, since: st
     ).fetchall()
     for row in rows:
         view = _stored(db, row).view(now)
-        if was_since(row[4], since, now) or was_since(ended_at(view.request), since, now):
+        if was_since(row[4], since, now) or was_since(view.request.ended_at, since, now):
             raise Refused(closed_words(view.request, view.resolution, now), reason="late")
 
 
@@ -203,8 +200,7 @@ def _close(db: sqlite3.Connection, session: str, closing: Closing, now: str, but
                 continue
             if closing.verdict and closing.verdict in request.options:
                 raise Refused(f"{name_of(request)} asks now; read the question and decide it.", reason="stale")
-            why = ended_by(closing.word, closing.by, now)
-            _supersede(db, session, request.id, why, now)
+            _supersede(db, session, request.id, Supersession(closing.cause, closing.by, now, closing.detail))
             closed[request.id] = request.todo_id
     return closed
 
@@ -221,15 +217,13 @@ def expire(db: sqlite3.Connection, session: str, now: str) -> list[str]:
     return [view.request.id for view in views]
 
 
-def supersede(db: sqlite3.Connection, session: str, keep: Collection[str], why: str, now: str) -> list[str]:
+def supersede(db: sqlite3.Connection, session: str, keep: Collection[str], why: Supersession) -> list[str]:
     """Mark a session's open requests as superseded, but those in `keep`."""
-    if not why:
-        raise BadInput("It has to be said why a request is superseded.")
     rows = db.execute("SELECT id FROM requests WHERE session = ? AND state = 'open' ORDER BY entry", (session,))
     kept = frozenset(keep)
     gone = [row[0] for row in rows.fetchall() if row[0] not in kept]
     for request_id in gone:
-        _supersede(db, session, request_id, why, now)
+        _supersede(db, session, request_id, why)
     return gone
 
 
@@ -250,12 +244,12 @@ def intend_restore(db: sqlite3.Connection, session: str, checkpoint_id: str, by:
     seq = taken(db, session) + 1
     data = {"branch": number, "checkpoint_id": checkpoint_id, "by": by, "seq": seq}
     write(db, session, "restore_intended", data, now)
-    supersede(db, session, (), RESTORED, now)
+    supersede(db, session, (), Supersession(Cause.RESTORED, by, now))
     return Branch(number, checkpoint_id)
 
 
-def _supersede(db: sqlite3.Connection, session: str, request_id: str, why: str, now: str) -> None:
-    write(db, session, "request_superseded", {"request_id": request_id, "why": why}, now)
+def _supersede(db: sqlite3.Connection, session: str, request_id: str, why: Supersession) -> None:
+    write(db, session, "request_superseded", {"request_id": request_id, "reason": why.to_dict()}, why.at)
 
 
 def _post_decided(db: sqlite3.Connection, view: RequestView, now: str) -> None:
@@ -264,10 +258,10 @@ def _post_decided(db: sqlite3.Connection, view: RequestView, now: str) -> None:
     todo_ids = ended_with(request, resolution)
     if todo_ids:
         last = resolution.decisions[-1] if resolution.decisions else None
-        word, by = (past_of(last), last.by) if last else ("rejected", "deadline")
-        if request.kind in (Kind.PLAN, Kind.PROPOSAL):
-            word = f"ended with the {request.kind}"
-        closed = _close(db, request.session, Closing(word, by, todo_ids), now, request.id)
+        said, by = (last.said, last.by) if last else (Verdict.REJECT.value, "deadline")
+        cause = _ENDING.get(request.kind, Cause.DECIDED)
+        detail = said if cause is Cause.DECIDED else ""
+        closed = _close(db, request.session, Closing(cause, by, todo_ids, detail=detail), now, request.id)
         event = {**event, "closed": closed} if closed else event
     put(db, request.session, request.branch, f"decided:{request.id}", event, now, settles=request.id)
 
@@ -278,7 +272,10 @@ def _stored(db: sqlite3.Connection, row: tuple[Any, ...]) -> Stored:
     try:
         request = Request.from_dict(data_of(raw, session, n)["request"])
         request = replace(
-            request, deadline=deadline or request.deadline, first_shown=first_shown, superseded=superseded
+            request,
+            deadline=deadline or request.deadline,
+            first_shown=first_shown,
+            superseded=supersession_of(superseded),
         )
         settled = (Outcome(outcome), Verdict(verdict)) if verdict and outcome else None
         shown = data_of(evidence, session, evidence_n)["evidence"] if evidence is not None else {}

@@ -6,18 +6,24 @@ A live transaction, a rebuild and the audit all go through `project`, so views c
 from __future__ import annotations
 
 import json
+import re
 import sqlite3
 from collections.abc import Callable, Generator, Mapping
 from contextlib import closing
 from dataclasses import replace
 from typing import Any
 
+from hitl_tui.core.digest import canonical
 from hitl_tui.core.errors import StorageError
 from hitl_tui.core.requests import Request
+from hitl_tui.core.supersession import Cause, Supersession
 from hitl_tui.ledger.records import Entry
 from hitl_tui.ledger.sqlite_schema import create_views, drop_views
 
 _Projector = Callable[[sqlite3.Connection, int, Entry], None]
+
+_EARLIER = re.compile(r"(.+) by (.+) at (\d{4}-\d\d-\d\dT\S+)", re.DOTALL)
+"""What earlier versions wrote instead of a cause where somebody ended a TODO: `skipped by ann at 2025-…`."""
 
 COLUMNS = "id, stream, n, at, kind, data, prev, hash"
 
@@ -102,7 +108,7 @@ def rebuild(db: sqlite3.Connection) -> None:
 
 def _request_opened(db: sqlite3.Connection, row_id: int, entry: Entry) -> None:
     request = entry.data["request"]
-    superseded = request["superseded"]
+    superseded = _stored_supersession(request["superseded"])
     state = "superseded" if superseded else "open"
     # Nobody was shown it yet, whatever it says itself.
     deadline = replace(Request.from_dict(request), first_shown="").expires_at
@@ -146,9 +152,35 @@ def _event(db: sqlite3.Connection, row_id: int, entry: Entry) -> None:
 
 
 def _request_superseded(db: sqlite3.Connection, _row_id: int, entry: Entry) -> None:
+    data = entry.data
     db.execute(
         "UPDATE requests SET state = 'superseded', superseded = ? WHERE id = ? AND state = 'open'",
-        (entry.data["why"], entry.data["request_id"]),
+        (_stored_supersession(data["reason"] if "reason" in data else data["why"]), data["request_id"]),
+    )
+
+
+def _stored_supersession(given: Any) -> str:
+    """Return what the view of requests keeps of an entry's reason: canonical JSON, or an earlier version's sentence."""
+    if isinstance(given, str):
+        return given
+    return canonical(Supersession.from_dict(given).to_dict()).decode()
+
+
+def supersession_of(stored: str) -> Supersession | None:
+    """Return why a request was superseded, from what the view keeps; None where it wasn't.
+
+    Raises:
+        KeyError, TypeError, ValueError: it is none.
+    """
+    if not stored:
+        return None
+    if stored.startswith("{"):
+        return Supersession.from_dict(json.loads(stored))
+    ended = _EARLIER.fullmatch(stored)
+    return (
+        Supersession(Cause.EARLIER, detail=stored)
+        if ended is None
+        else Supersession(Cause.EARLIER, ended[2], ended[3], ended[1])
     )
 
 

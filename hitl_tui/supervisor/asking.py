@@ -16,6 +16,7 @@ from hitl_tui.core.questions import question_keys, question_named, question_of
 from hitl_tui.core.requests import Kind, Request
 from hitl_tui.core.safe_text import mask_json, unsafe_text
 from hitl_tui.core.shapes.recognise import recognise, title_of
+from hitl_tui.core.supersession import Cause
 from hitl_tui.core.todos import SupervisorTodo
 from hitl_tui.ledger.records import RequestView, decided_event
 from hitl_tui.supervisor.activity import ActivityStream, run_before
@@ -155,7 +156,7 @@ class OpenQuestions:
                 self._activity.write(request.todo_id, "asked", said)
         if not self._tidied or self._asked.keys() - asked.keys() - self._decided:
             keep = [*asked, *await self._asked_ahead(draft)]
-            await self._ledger.supersede(self._setup.info.id, keep, "the plan went on", self._setup.now())
+            await self._ledger.supersede(self._setup.info.id, keep, Cause.ADVANCED, self._setup.now())
         self._asked, self._tidied = asked, True
         self._decided.clear()
         return True

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hitl_tui.core.errors import HitlError, SessionBusy, StorageError
+from hitl_tui.core.supersession import Cause
 from hitl_tui.supervisor.copies import copies_of, remove_copies
 from hitl_tui.supervisor.staging import Staging
 from hitl_tui.supervisor.storage import DataFolder, SessionFolder
@@ -80,6 +81,6 @@ async def _leave_results(bench: Workbench, folder: SessionFolder) -> None:
 
 
 async def _forget(bench: Workbench, session_id: str, by: str) -> None:
-    await bench.ledger.supersede(session_id, (), "the session was deleted", bench.now())
+    await bench.ledger.supersede(session_id, (), Cause.DELETED, bench.now(), by)
     await bench.ledger.record(session_id, "session_deleted", {"by": by}, bench.now())
     await asyncio.to_thread(Staging(bench.data.sessions).clear_deleted, session_id)

@@ -389,3 +389,18 @@ async def test_different_risks_are_never_approved_together(tmp_path: Path, termi
             refused = await handler.handle(line, known)
             assert refused.exit_code == 2 and "Different risks" in refused.message, line
         assert set(op.statuses.values()) == {"waiting_approval"}
+
+
+async def test_a_line_typed_at_a_terminal_answers_nothing_that_came_while_it_was_typed(place: Place) -> None:
+    async with place.open() as op:
+        first = (await op.rest()).questions[0].id
+        handler = CommandHandler(op.session, op.session.setup.planner, by="ann", channel="repl", terminal=True)
+        assert (await handler.handle("/todo approve 1", [first])).status == "resumed"
+        await op.rest()
+        for line in ("/todo approve", "/todo approve 2", "/todo skip 2", "/todo reject 2 no"):
+            refused = await handler.handle(line, [first])
+            assert refused.failed and "todo_002 was asked after you began that line" in refused.message, line
+        assert (op.status("todo_002"), place.world.done()) == ("waiting_approval", {"todo_001": 1})
+        assert not (await handler.handle("/todos", [first])).failed
+        second = op.now.questions[0].id
+        assert (await handler.handle("/todo approve", [first, second])).status == "resumed"

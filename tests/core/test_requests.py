@@ -27,6 +27,7 @@ from hitl_tui.core.requests import (
     request_id,
     resolve,
 )
+from hitl_tui.core.supersession import Cause, Supersession
 
 NOW = st.integers(0, 9).map(lambda minute: f"2025-03-01T09:0{minute}:00+00:00")
 TERMS = st.builds(
@@ -52,7 +53,7 @@ REQUESTS = st.builds(
     risk=st.sampled_from(["low", "medium", "high", "", "harmless"]),
     about=st.sampled_from([{}, {"risk": "low"}, {"risk": "high"}, {"risk": 0}]),
     first_shown=st.just("") | NOW,
-    superseded=st.sampled_from(["", "", "", "the plan changed"]),
+    superseded=st.sampled_from([None, None, None, *map(Supersession, Cause)]),
 )
 DECISIONS = st.builds(
     Decision,
@@ -191,7 +192,7 @@ def test_the_order_of_decisions_decides() -> None:
     ("request_", "earlier", "decision", "now", "reason"),
     [
         (None, [], said(Verdict.APPROVE, "ann"), "2025", "unknown"),
-        (make(superseded="replanned"), [], said(Verdict.APPROVE, "ann"), "2025", "superseded"),
+        (make(superseded=Supersession(Cause.ADVANCED)), [], said(Verdict.APPROVE, "ann"), "2025", "superseded"),
         (make(deadline="2025-03"), [], said(Verdict.APPROVE, "ann"), "2025-03", "late"),
         (make(deadline="2025-03-01T09:01"), [], said(Verdict.APPROVE, "ann"), "2025-02", "late"),
         (make(), [said(Verdict.REJECT, "bob")], said(Verdict.APPROVE, "ann"), "2025", "late"),

@@ -76,6 +76,11 @@ EXTRA = (
     'There is no command "/{0}"; did you mean /{1}?',
     'There is no command "/{0}"; /help lists all commands.',
     "This rule would be saved:",
+    # what became of a question, values of an enumeration
+    "cancelled",
+    "edited",
+    "removed",
+    "stopped",
     # what an attached graph is for
     "The graph {0}",
     # numbers of things

@@ -13,6 +13,7 @@ from ledger_support import ask, at, say
 from hitl_tui.core.errors import BadInput, Refused
 from hitl_tui.core.policy import Terms
 from hitl_tui.core.requests import Outcome, Verdict
+from hitl_tui.core.supersession import Cause, Supersession
 from hitl_tui.ledger.contract import Ledger
 from hitl_tui.ledger.records import decided_event
 
@@ -246,17 +247,16 @@ class RequestsContract(StoreFixtures):
         await ledger.open_requests([kept, gone, decided, half, elsewhere])
         await ledger.decide(say(decided), at(1))
         await ledger.decide(say(half), at(1))
-        assert await ledger.supersede("s1", [kept.id], "the plan changed", at(2)) == [gone.id, half.id]
-        assert await ledger.supersede("s1", [kept.id], "the plan changed", at(2)) == []
+        assert await ledger.supersede("s1", [kept.id], Cause.ADVANCED, at(2)) == [gone.id, half.id]
+        assert await ledger.supersede("s1", [kept.id], Cause.ADVANCED, at(2)) == []
         assert [v.request.id for v in await ledger.requests(at(3))] == [kept.id, elsewhere.id]
         view = await ledger.request(gone.id, at(3))
         assert view is not None
-        assert (view.request.superseded, view.resolution.outcome) == ("the plan changed", Outcome.SUPERSEDED)
+        assert view.resolution.outcome is Outcome.SUPERSEDED
+        assert view.request.superseded == Supersession(Cause.ADVANCED, "", at(2))
         with pytest.raises(Refused) as refused:
             await ledger.decide(say(half, by="bob"), at(3))
         assert refused.value.reason == "superseded"
-        with pytest.raises(BadInput):
-            await ledger.supersede("s1", [], "", at(4))
 
     async def test_evidence_is_replaced_and_no_part_of_what_is_decided(self, ledger: Ledger) -> None:
         request = ask()

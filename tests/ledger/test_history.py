@@ -12,6 +12,7 @@ from ledger_support import ask, at, deed, dump, say
 from hitl_tui.core.errors import HitlError
 from hitl_tui.core.policy import Terms
 from hitl_tui.core.requests import Verdict
+from hitl_tui.core.supersession import Cause
 from hitl_tui.ledger import audit
 from hitl_tui.ledger.sqlite import SqliteLedger
 
@@ -51,7 +52,7 @@ async def _take(ledger: SqliteLedger, number: int, step: tuple[str, int, str, Ve
         case "expire":
             await ledger.expire(at(number), session)
         case "supersede":
-            await ledger.supersede(session, [request.id], "the plan changed", at(number))
+            await ledger.supersede(session, [request.id], Cause.ADVANCED, at(number))
         case "restore":
             await ledger.intend_restore(session, "cp", who, at(number))
         case "finish":

@@ -20,8 +20,10 @@ from ledger_support import ask, at, deed, dump, make_older, say
 from hitl_tui.core.errors import HitlError, Refused, StorageError
 from hitl_tui.core.policy import Terms
 from hitl_tui.core.requests import Outcome, Verdict
+from hitl_tui.core.supersession import Cause, Supersession
 from hitl_tui.ledger import audit, sqlite_database, sqlite_streams
 from hitl_tui.ledger.contract import Ledger
+from hitl_tui.ledger.records import Closing
 from hitl_tui.ledger.sqlite import SqliteLedger
 from hitl_tui.ledger.sqlite_schema import VIEWS
 
@@ -65,7 +67,7 @@ async def live_a_little(ledger: Ledger) -> None:
     await ledger.show([first.id], "ann", "cli", at(1))
     await ledger.decide(say(first), at(2))
     await ledger.expire(at(60), "s1")
-    await ledger.supersede("s1", [], "the plan changed", at(61))
+    await ledger.supersede("s1", [], Cause.ADVANCED, at(61))
     await ledger.post("s1", 0, "e1", POST, at(62))
     await ledger.begin_effect(deed("eff-1"), at(63))
     await ledger.end_effect("eff-1", "run-1", "done", {"rows": 3}, at(64))
@@ -442,3 +444,48 @@ async def test_hot_statements_never_scan_a_table(path: Path) -> None:
     assert {s: p for s, p in plans.items() if any(line.startswith("SCAN") for line in p)} == {}
     sorts = {s: p for s, p in plans.items() if any("TEMP B-TREE" in line for line in p)}
     assert all("expire" in s or "deadline <=" in s for s in sorts)
+
+
+@pytest.mark.parametrize(
+    ("why", "found", "said"),
+    [
+        (
+            f"set to failed by оps (U+043E) at {at(-9)}",
+            Supersession(Cause.EARLIER, "оps (U+043E)", at(-9), "set to failed"),
+            "Answered already: todo_001 was set to failed by оps (U+043E) at ",
+        ),
+        (
+            "the plan went on",
+            Supersession(Cause.EARLIER, detail="the plan went on"),
+            "This question was replaced (the plan went on); look at the new one.",
+        ),
+    ],
+)
+async def test_what_an_older_program_wrote_of_why_is_read(path: Path, why: str, found: Supersession, said: str) -> None:
+    async with SqliteLedger.open(path) as ledger:
+        await ledger.open_requests([ask(opened=-10)])
+        data = {"request_id": ask().id, "why": why}
+        await ledger._database.write(lambda db: sqlite_streams.write(db, "s1", "request_superseded", data, at(-9)))
+        before = await ledger.request(ask().id, at())
+        await ledger.rebuild()
+        view = await ledger.request(ask().id, at())
+        assert view is not None and view == before
+        assert view.request.superseded == found
+        with pytest.raises(Refused) as refused:
+            await ledger.decide(say(ask()), at(1))
+        assert refused.value.reason == "superseded" and refused.value.message.startswith(said)
+        assert (await audit.verify(ledger)).problems == ()
+
+
+async def test_who_ended_a_question_and_when_is_kept_as_data(path: Path) -> None:
+    """No name can be taken for another part of a sentence."""
+    by = "ann at home by bob at 2025-01-01T00:00:00+00:00"
+    async with SqliteLedger.open(path) as ledger:
+        await ledger.open_requests([ask()])
+        event = {"kind": "skip", "data": {"todo_id": "todo_001"}}
+        await ledger.post("s1", 0, "e1", event, at(1), closing=Closing(Cause.SKIPPED, by, ("todo_001",)))
+        (entry,) = [e for e in await ledger.entries("s1") if e.kind == "request_superseded"]
+        assert entry.data["reason"] == {"cause": "skipped", "by": by, "at": at(1)}
+        view = await ledger.request(ask().id, at(2))
+        assert view is not None and view.request.ended_at == at(1)
+        assert view.request.superseded == Supersession(Cause.SKIPPED, by, at(1))

@@ -9,7 +9,6 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from hitl_tui.commands.asked import unseen
 from hitl_tui.commands.parser import parse
 from hitl_tui.commands.results import CommandResult, failure
 from hitl_tui.core.digest import digest
@@ -160,23 +159,6 @@ def test_a_question_is_announced_once_and_waits_for_its_preview() -> None:
     announcer.look(complete)
     assert "\n".join(said).count("QUESTION") == 1
     assert "found it" in json.dumps(said)
-
-
-def test_commands_for_questions_that_were_not_shown_are_too_early() -> None:
-    announcer = Announcer(lambda lines: None)
-    first, second = question(Kind.TODO, {"x": 1}, {}), question(Kind.PROPOSAL, {"y": 1}, {"proposal_id": "proposal_1"})
-    announcer.look(snapshot(first))
-    announcer.typing_began()
-    both = snapshot(first, second, raw={"todo_001": todo(1, Status.WAITING_APPROVAL)})
-    announcer.look(both)
-    known = announcer.known()
-    assert unseen(parse("/proposal accept proposal_1"), both, known) == [second]
-    known = announcer.known()
-    assert unseen(parse("/proposal accept proposal_1"), both, known) == [], "it was shown before this line"
-    announcer.typing_began()
-    known = announcer.known()
-    assert unseen(parse("/todo approve 1"), both, known) == []
-    assert unseen(parse("/todos"), both, known) == []
 
 
 def test_what_others_decide_and_what_becomes_of_it_is_said_in_a_sentence_each() -> None:

@@ -103,8 +103,11 @@ async def gone_words(link: Link, question: Question) -> str:
         said = _("This isn't asked any more.")
     elif view.resolution.outcome is Outcome.EXPIRED:
         said = _("This expired meanwhile.")
-    elif view.resolution.outcome is Outcome.SUPERSEDED or not view.decisions:
-        said = _("This isn't asked any more: {why}.").format(why=render(view.request.superseded))
+    elif (gone := view.request.superseded) is not None:
+        ended = _("{what} by {who}").format(what=render(gone.word), who=gone.who)
+        said = _("This isn't asked any more: {why}.").format(why=ended if gone.ended_at else render(gone.word))
+    elif not view.decisions:
+        said = _("This isn't asked any more.")
     else:
         last = view.decisions[-1]
         said = _("Decided meanwhile: {verdict} by {by}.").format(verdict=render(last.said), by=plain_name(last.by))
