@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -87,9 +88,14 @@ class Open:
 
     async def begun(self) -> None:
         """Wait until "hold" runs: a TODO is in progress some time before its program starts."""
-        async with asyncio.timeout(PATIENCE):
-            while not self.made("begun"):
-                await asyncio.sleep(0.02)
+
+        def wait() -> bool:
+            ends = time.monotonic() + PATIENCE
+            while not self.made("begun") and time.monotonic() < ends:
+                time.sleep(0.02)
+            return self.made("begun")
+
+        assert await asyncio.to_thread(wait)
 
     def made(self, name: str) -> bool:
         return (self.workspace / name).exists()
