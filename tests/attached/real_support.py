@@ -185,10 +185,10 @@ def asked(document: Mapping[str, Any]) -> list[str]:
 
 def named(document: Mapping[str, Any], seen: str) -> str:
     """Return the name of the question that says what is to be seen; `.2 words` means the second of several."""
-    for line in asked(document):
+    place, _, rest = seen.partition(" ") if seen.startswith(".") else ("", "", seen)
+    for number, line in enumerate(asked(document), start=1):
         name, _, words = line.partition(": ")
-        number, _, rest = seen.partition(" ") if seen.startswith(".") else ("", "", seen)
-        if rest in words and name.endswith(number):
+        if rest in words and place in ("", f".{number}"):
             return name
     raise AssertionError(f"nobody asks {seen!r}; what is asked: {asked(document)}")
 

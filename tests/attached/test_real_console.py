@@ -191,6 +191,11 @@ def test_a_graph_is_answered_by_keyboard_killed_within_a_node_restored_and_finis
         terminal.see("QUESTION", "from the start and beyond")
         assert ready.done() == killed
         terminal.decide("1", "from the start and beyond")
+        terminal.see("did it happen?")
+        assert ready.done() == killed  # what was cut off is asked about before anything is done again
+        terminal.decide("5", "did it happen?")
+        terminal.see("although it may have happened already?", " ready ─╯")
+        terminal.keys("1")
         keyboard = Keyboard(terminal, case)
         keyboard.asked()
         # What was finished before that step isn't done again; what was within it is.

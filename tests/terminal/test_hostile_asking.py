@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pty
+import select
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -18,6 +19,7 @@ pytestmark = pytest.mark.long
 GRAPH = "tests/terminal/hostile_graph.py:graph"
 BEGINS = "␛[2J␛[31m␛]0;pwned␇"
 PASTED = "\x1b[200~\u202ewhy\u200b [@click=app.quit]x[/] \x9b2J\x1b[201~"
+RESTS, PATIENCE = 0.5, 60.0
 F5, DOWN = "\x1b[15~", "\x1b[B"
 
 
@@ -87,22 +89,27 @@ def test_every_dialog_of_a_hostile_question(tmp_path: Path) -> None:
 
 
 def in_terminal(*arguments: str, said: Sequence[str] = ()) -> str:
-    """Run a command in a dumb terminal of its own, and type lines; return all that it wrote there."""
+    """Run a command in a dumb terminal of its own, and type lines as a person does; return all that it wrote there."""
     master, slave = pty.openpty()
     environ = {**os.environ, "TERM": "dumb", "HITL_USER": "ops"}
-    written = b""
-    with subprocess.Popen(
-        [sys.executable, "-m", "hitl_tui", *arguments], stdin=slave, stdout=slave, stderr=slave, cwd=ROOT, env=environ
-    ) as child:
-        os.close(slave)
-        os.write(master, "".join(f"{line}\n" for line in said).encode())
-        try:
-            while chunk := os.read(master, 65_536):
-                written += chunk
-        except OSError:  # the other end is closed
-            pass
+    command = [sys.executable, "-m", "hitl_tui", *arguments]
+    child = subprocess.Popen(command, stdin=slave, stdout=slave, stderr=slave, cwd=ROOT, env=environ)
+    os.close(slave)
+    written, left = b"", list(said)
+    try:
+        while True:
+            quiet = not select.select([master], [], [], RESTS if left and written else PATIENCE)[0]
+            if not quiet:
+                written += os.read(master, 65_536)
+                continue
+            assert left and written, written
+            os.write(master, f"{left.pop(0)}\n".encode())  # after all it said: not part of a paste
+    except OSError:  # the other end is closed
         assert child.wait(60) in (0, 1, 2, 3)
-    os.close(master)
+    finally:
+        child.kill()
+        child.wait()
+        os.close(master)
     return written.decode("utf-8")
 
 
