@@ -1,6 +1,7 @@
 """Tests speak English, whatever the locale of who runs them, and long ones have long to do it."""
 
 import os
+import signal
 import tempfile
 
 import pytest
@@ -9,6 +10,10 @@ for variable in ("LC_ALL", "LC_MESSAGES", "LANG"):
     if os.environ.get(variable, "").lower().startswith("ko"):
         os.environ[variable] = "C.UTF-8"
 
+# A suite that runs in the background ignores these, and so would all that it starts.
+for number, handler in ((signal.SIGINT, signal.default_int_handler), (signal.SIGHUP, signal.SIG_DFL)):
+    if signal.getsignal(number) is signal.SIG_IGN:
+        signal.signal(number, handler)
 
 # The key that signs records lies with a person's settings: tests have their own.
 os.environ["XDG_CONFIG_HOME"] = tempfile.mkdtemp(prefix="hitl-tui-tests-")

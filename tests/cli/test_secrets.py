@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from cli_support import Shell
+from repl_support import Terminal
 
 SECRET = 'sw"ord\\fish 7!'
 NAMES = {"DEPLOY_TOKEN": SECRET}
@@ -123,12 +124,12 @@ def test_a_graph_is_given_no_secret_as_answer_or_state(shell: Shell, line: str) 
 
 @pytest.mark.long
 def test_line_mode_keeps_no_secret_among_the_lines_typed_before(shell: Shell) -> None:
-    with shell.terminal("--line", **NAMES) as terminal:
-        terminal.sendline(f"What does the lease say about {SECRET}?")
-        terminal.expect("s1>")
-        terminal.sendline(f"/rename {SECRET}")
-        terminal.expect("DEPLOY_TOKEN")
-        terminal.sendline("/quit")
-        terminal.wait()
+    terminal = Terminal(shell.terminal("--line", **NAMES), 24, 100)
+    terminal.wait("hitl-tui>")
+    terminal.send(f"What does the lease say about {SECRET}?\r")
+    terminal.wait("s1>")
+    terminal.send(f"/rename {SECRET}\r")
+    terminal.wait("DEPLOY_TOKEN")
+    assert terminal.leave() == 0
     assert "/rename ‹DEPLOY_TOKEN›" in (shell.data / "line-history").read_text(encoding="utf-8")
     assert holding(shell.data) == []

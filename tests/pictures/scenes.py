@@ -211,7 +211,7 @@ run = ["ls", "no-such-folder"]
 risk = "low"
 
 [teams.command_team.commands.doubt]
-run = ["sh", "-c", "kill -9 $PPID"]
+run = ["sh", "-c", "kill -9 $(cut -d ' ' -f 4 /proc/$PPID/stat)"]
 risk = "low"
 
 [[policy]]
@@ -354,6 +354,7 @@ async def inner(root: Path, language: str) -> Screens:
 async def doubted(root: Path, language: str) -> Screens:
     """A process that was killed within a step: nobody knows whether it happened."""
     place, data = desk(root, language), root / "data"
+    trust_workspace(data, place)
     base = [sys.executable, "-m", "hitl_tui"]
     more = ["--data", str(data), "--lang", language, "--json"]
     query = ["run", CAP[language][2], "--workspace", str(place), "--mode", "risk"]
@@ -388,11 +389,11 @@ async def store(root: Path, language: str) -> Screens:
 
 _SAID = """
 Del SQLite measure clean-logs verify nginx app service days gz check log approved customers sql logs table key content
-doubt broken keep note both sh PPID kill name nothing trail messages amount ask end work a send_mail run_sql wants done
+doubt broken keep note both sh PPID kill cut d f proc stat name nothing trail messages amount ask end work a send_mail run_sql wants done
 Please transfer 100 to Bob Pay the rent Is the account right Transfer I would planned worked answered checked looked
 yes right no guests room people hall forked asks md document added May run these tool calls start a number is
 total cwd one two cannot access No such file or directory no-such-folder User skipped The command ended with exit code
-lines in operator
+lines in operator NAME
 """
 CONTENT = frozenset(
     word.strip(".,:?'()[]{}<>\"\\") for word in f"{_SAID} {ASKED} {MAIL}".replace("\\n", " ").replace("@", " ").split()

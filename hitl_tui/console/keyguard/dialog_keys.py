@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
+from dataclasses import dataclass
 
 from textual.events import Key, Paste
 
@@ -25,6 +26,17 @@ def opens(question: Question, answer: Answer) -> bool:
     return bool(answer.ask)
 
 
+@dataclass(frozen=True, slots=True)
+class _Arrived:
+    """A key on its way to the question: what held when it was pressed."""
+
+    key: Key
+    decides: bool
+    paused: bool
+    pictures: int
+    answers: bool
+
+
 class DialogKeys:
     """Follows what is typed at a question, and keeps what is typed while a dialog is on its way.
 
@@ -34,7 +46,7 @@ class DialogKeys:
 
     def __init__(self, guard: KeyGuard) -> None:
         self._guard = guard
-        self._arrived: deque[tuple[Key, bool, int, bool]] = deque()
+        self._arrived: deque[_Arrived] = deque()
         self._kept: list[Typed] | None = None
         self.rested = False
         """The key that came last was pressed after the pause, and the question is as it was then."""
@@ -48,7 +60,8 @@ class DialogKeys:
             key: the key.
             answers: it chooses an answer, so that it may open a dialog.
         """
-        self._arrived.append((key, self._guard.decides, self._guard.pictures, answers))
+        guard = self._guard
+        self._arrived.append(_Arrived(key, guard.decides, guard.paused, guard.pictures, answers))
 
     def came(self, key: Key, *, means: bool, unseen: bool) -> bool:
         """Take over that a key got there; return whether it is kept for a dialog.
@@ -58,17 +71,20 @@ class DialogKeys:
             means: it does something in a question.
             unseen: what is shown was changed, and isn't on the screen yet.
         """
-        self.rested = self._was_rested(key) and not unseen
+        arrived = self._taken(key)
+        drawn = arrived is not None and arrived.pictures == self._guard.pictures and not unseen
+        self.rested = arrived is not None and arrived.decides and drawn
+        paused = self.rested or (arrived is not None and arrived.paused)
         kept = self.keep(key)
-        self.flowing = (self.flowing and not self.rested) or not (means or kept)
+        self.flowing = (self.flowing and not paused) or not (means or kept)
         return kept
 
-    def _was_rested(self, key: Key) -> bool:
+    def _taken(self, key: Key) -> _Arrived | None:
         while self._arrived:
-            arrived, decides, pictures, __ = self._arrived.popleft()
-            if arrived is key:
-                return decides and pictures == self._guard.pictures
-        return False
+            arrived = self._arrived.popleft()
+            if arrived.key is key:
+                return arrived
+        return None
 
     @property
     def keeping(self) -> bool:
@@ -78,7 +94,7 @@ class DialogKeys:
     @property
     def pending(self) -> bool:
         """A dialog is on its way, or a key that may open one."""
-        return self.keeping or any(answers for *__, answers in self._arrived)
+        return self.keeping or any(arrived.answers for arrived in self._arrived)
 
     def begin(self) -> None:
         """A dialog is on its way: keep what is typed for it."""

@@ -166,6 +166,11 @@ class KeyGuard:
         """Seconds until a key decides; 0 when the next one does."""
         return max(0.0, ARM_AFTER - (self._clock() - max(self._drawn, self._typed)))
 
+    @property
+    def paused(self) -> bool:
+        """The key that came last was pressed after a pause."""
+        return self._last - self._before >= ARM_AFTER
+
     def rested_since(self, opened: float) -> bool:
         """Return whether the keyboard rested at some moment since then, which is told as `now` tells it."""
         begun, ended = self._rest
@@ -193,7 +198,7 @@ class KeyGuard:
         self._bursts.came(at)
         near = self._bursts.near
         self._before, self._last, self.pointer = self._last, max(self._last, at), False
-        if self._last - self._before >= ARM_AFTER:
+        if self.paused:
             self._rest = (self._before, self._last)
         await self._meet(event, at, near)
         before, self._previous = self._previous, (event.character or "") if isinstance(event, Key) else ""
