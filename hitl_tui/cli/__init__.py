@@ -23,12 +23,15 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         if given == ["--version"]:  # nothing has to load for it
             return _version()
-        from hitl_tui.cli.entry import run
-        from hitl_tui.cli.process import process_start
+        from hitl_tui.supervisor.termination import Termination
 
-        return run(given, process_start() if argv is None else "")
-    except KeyboardInterrupt:  # before anything was begun
-        return 130
+        with Termination().noting():
+            from hitl_tui.cli.entry import run
+            from hitl_tui.cli.process import process_start
+
+            return run(given, process_start() if argv is None else "")
+    except KeyboardInterrupt as stop:  # before anything was begun
+        return int(getattr(stop, "exit_code", 130))
 
 
 def _version() -> int:

@@ -10,6 +10,7 @@ import shlex
 import sys
 from collections.abc import Callable, Coroutine, Sequence
 from contextlib import redirect_stdout, suppress
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +20,7 @@ from hitl_tui.cli.output import Output, standard
 from hitl_tui.core.errors import BadInput, HitlError
 from hitl_tui.core.safe_text import one_line
 from hitl_tui.language import render, using
-from hitl_tui.supervisor.termination import Terminated, raising, run_until_terminated
+from hitl_tui.supervisor.termination import Terminated, Termination, run_until_terminated
 
 if TYPE_CHECKING:
     from hitl_tui.cli.jobs import Job
@@ -41,8 +42,14 @@ def run(argv: Sequence[str], began: str = "") -> int:
         code = language_of(argv, os.environ)
     except HitlError as error:
         return _tell(error, wants_json, out, err)
-    with using(code), passed_on(code, os.environ), raising():
-        return _understood(argv, began, wants_json, out, err)
+    # A signal is noted until there is something to stop: raised within an import it could be lost.
+    ending = Termination.current()
+    ending.last_words = partial(_interrupted, wants_json=wants_json, out=out, err=err)
+    try:
+        with using(code), passed_on(code, os.environ), ending.noting():
+            return _understood(argv, began, wants_json, out, err)
+    except KeyboardInterrupt as stop:
+        return _interrupted(stop, wants_json=wants_json, out=out, err=err)
 
 
 def _understood(argv: Sequence[str], began: str, wants_json: bool, out: Output, err: Output) -> int:
@@ -102,29 +109,43 @@ def _prepared(arguments: Arguments, out: Output, err: Output) -> int:
 
 def _guarded(arguments: Arguments, data: Path, journal: LogFile, out: Output, err: Output) -> int:
     current: list[Job] = []
+    ending = Termination.current()
+
+    def interrupted(stop: KeyboardInterrupt) -> int:
+        session = current[0].session_id if current else ""
+        return _interrupted(stop, wants_json=arguments.json, out=out, err=err, session=session)
+
+    ending.last_words = interrupted
     try:
-        if arguments.command == CONSOLE:
-            return _console(arguments, data, journal, out)
-        if arguments.command == "attach":
-            return _attach(arguments, data, journal, out, err, current.append)
-        if arguments.command == "open":
-            from hitl_tui.cli import open as opening
-
-            opened = opening.open_store(arguments, data, out, screen=_has_screen())
-            return opened if isinstance(opened, int) else _attach(opened, data, journal, out, err, current.append)
-        if arguments.command == "web":
-            from hitl_tui.cli.web import web
-
-            return web(arguments, data, out)
-        return _one_shot(arguments, data, journal, out, err, current.append)
+        with ending.raising():
+            return _carried_out(arguments, data, journal, out, err, current.append)
     except KeyboardInterrupt as stop:
-        return _interrupted(stop, arguments, out, err, current[0].session_id if current else "")
+        return interrupted(stop)
     except HitlError as error:
         log.info("%s", error.message, exc_info=error)
         return _tell(error, arguments.json, out, err)
     except Exception as error:
         log.exception("unexpected")
         return _tell(_unexpected(error, journal), arguments.json, out, err)
+
+
+def _carried_out(
+    arguments: Arguments, data: Path, journal: LogFile, out: Output, err: Output, begun: Callable[[Job], None]
+) -> int:
+    if arguments.command == CONSOLE:
+        return _console(arguments, data, journal, out)
+    if arguments.command == "attach":
+        return _attach(arguments, data, journal, out, err, begun)
+    if arguments.command == "open":
+        from hitl_tui.cli import open as opening
+
+        opened = opening.open_store(arguments, data, out, screen=_has_screen())
+        return opened if isinstance(opened, int) else _attach(opened, data, journal, out, err, begun)
+    if arguments.command == "web":
+        from hitl_tui.cli.web import web
+
+        return web(arguments, data, out)
+    return _one_shot(arguments, data, journal, out, err, begun)
 
 
 def _one_shot(
@@ -176,7 +197,7 @@ def _one_shot(
         "delete": manage.delete,
         "prune": manage.prune,
     }
-    with out.alone():
+    with Termination.current().noting(), out.alone():
         return run_until_terminated(carry[arguments.command](job))
 
 
@@ -199,7 +220,11 @@ def _attach(
         return _faced(arguments, data, journal, out, found)
     job = jobs.Job(arguments, data, dict(os.environ), out, err, journal, stdin)
     begun(job)
-    with out.alone(), redirect_stdout(sys.stderr):  # what the graph prints isn't part of the document
+    with (
+        Termination.current().noting(),
+        out.alone(),
+        redirect_stdout(sys.stderr),
+    ):  # what the graph prints isn't part of the document
         return run_until_terminated(attach(job, found))
 
 
@@ -249,14 +274,16 @@ def _has_screen() -> bool:
     return terminal and os.environ.get("TERM", "dumb") != "dumb"
 
 
-def _interrupted(stop: KeyboardInterrupt, arguments: Arguments, out: Output, err: Output, session: str) -> int:
+def _interrupted(stop: KeyboardInterrupt, *, wants_json: bool, out: Output, err: Output, session: str = "") -> int:
     again = f"; session {session} goes on when it is opened again" if session else ""
     kind, how, code = "interrupted", "Interrupted", INTERRUPTED
     if isinstance(stop, Terminated):
         kind, how, code = "terminated", f"Stopped by {stop.signal.name}", stop.exit_code
     message = f"{how}{again}."
     with suppress(HitlError):  # nobody reads any more
-        if arguments.json:
+        if wants_json and out.answered:
+            return code
+        if wants_json:
             document = {"status": "error", "error": message, "message": message, "kind": kind}
             out.document({**document, **({"session_id": session} if session else {})})
         else:

@@ -7,17 +7,20 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from hitl_tui.supervisor.termination import Termination
+
 
 @contextmanager
 def importing() -> Iterator[None]:
     """Load modules within a block without a search for garbage: they make hundreds of thousands of objects and none.
 
-    What they made is left out of every later search, too.
+    What they made is left out of every later search, too. A signal waits until they are loaded.
     """
     before = len(sys.modules)
     gc.disable()
     try:
-        yield
+        with Termination.current().noting():
+            yield
     finally:
         if len(sys.modules) > before:
             gc.freeze()

@@ -40,6 +40,7 @@ class Output:
 
     def __init__(self, stream: TextIO | None) -> None:
         self._stream = stream
+        self.answered = False
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure is not None:  # a terminal without UTF-8 still gets every line
             reconfigure(errors="backslashreplace")
@@ -63,7 +64,8 @@ class Output:
             raise StorageError(f"The output can't be written: {error.strerror or error}.") from error
 
     def document(self, document: Mapping[str, Any]) -> None:
-        """Write one JSON document. Raises as `lines` does."""
+        """Write one JSON document, and note in `answered` that there is one. Raises as `lines` does."""
+        self.answered = True
         self.lines([json_text(document)])
 
     @contextmanager

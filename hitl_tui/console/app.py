@@ -27,7 +27,7 @@ from hitl_tui.console.widgets.prompt import Prompt
 from hitl_tui.core.errors import BadInput, HitlError, StorageError
 from hitl_tui.language import language
 from hitl_tui.resources import Starter, starters
-from hitl_tui.supervisor.termination import on_termination
+from hitl_tui.supervisor.termination import Termination
 
 if TYPE_CHECKING:
     from hitl_tui.console.screens.session import SessionScreen
@@ -212,11 +212,21 @@ def _starters() -> list[Starter]:
 
 
 async def _run(app: HitlApp) -> None:
-    on_termination(lambda number: app.exit(return_code=128 + number))
-    try:
-        await app.run_async()
-    finally:
-        await app.engine.close()
+    ending = Termination.current()
+    told = ending.last_words
+
+    def leave(stop: KeyboardInterrupt) -> None:
+        """Give the terminal back before the program ends at once."""
+        if app._driver is not None:
+            app._driver.stop_application_mode()
+        told(stop)
+
+    ending.last_words = leave
+    with ending.calling(lambda number: app.exit(return_code=128 + number)):
+        try:
+            await app.run_async()
+        finally:
+            await app.engine.close()
 
 
 def run_console(options: ConsoleOptions) -> int:

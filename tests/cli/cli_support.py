@@ -6,6 +6,7 @@ import io
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -124,7 +125,14 @@ class Shell:
             dimensions=(24, 100),
             timeout=DEADLINE,
             encoding="utf-8",
+            preexec_fn=obeying_signals,
         )
+
+
+def obeying_signals() -> None:
+    """Let signals count in a new process: what runs in the background of a shell begins with some ignored."""
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.SIG_DFL)
 
 
 def read_until(process: subprocess.Popen[str], text: str) -> str:

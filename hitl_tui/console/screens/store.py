@@ -30,7 +30,7 @@ from hitl_tui.console.widgets.bars import HeaderBar, KeyLine, MessageLine
 from hitl_tui.core.errors import HitlError
 from hitl_tui.core.safe_text import one_line, safe_text
 from hitl_tui.language import _, mark, ngettext, render
-from hitl_tui.supervisor.termination import on_termination
+from hitl_tui.supervisor.termination import Termination
 
 if TYPE_CHECKING:
     from hitl_tui.console.options import ConsoleOptions
@@ -271,8 +271,8 @@ async def _run(options: ConsoleOptions, address: str, thread: str, graph: str) -
     async with open_store(address) as store:
         named = await store.find_thread(thread) if thread else ""
         app = StoreApp(options, store, named, graph)
-        on_termination(lambda number: app.exit(return_code=128 + number))
-        await app.run_async()
+        with Termination.current().calling(lambda number: app.exit(return_code=128 + number)):
+            await app.run_async()
         return app
 
 
