@@ -389,7 +389,8 @@ async def store(root: Path, language: str) -> Screens:
 
 _SAID = """
 Del SQLite measure clean-logs verify nginx app service days gz check log approved customers sql logs table key content
-doubt broken keep note both sh PPID kill cut d f proc stat name nothing trail messages amount ask end work a send_mail run_sql wants done
+doubt broken keep note both sh PPID kill cut d f proc stat name nothing trail messages amount ask end work a
+send_mail run_sql wants done
 Please transfer 100 to Bob Pay the rent Is the account right Transfer I would planned worked answered checked looked
 yes right no guests room people hall forked asks md document added May run these tool calls start a number is
 total cwd one two cannot access No such file or directory no-such-folder User skipped The command ended with exit code
