@@ -48,6 +48,8 @@ async def stop_at(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
         BadInput: it has no such node; the message names those it has.
     """
     todo, where = _todo(hand, values), str(values["where"])
+    if where not in ("before", "after"):
+        raise BadInput(f'A graph stops before or after a node, not "{one_line(where, 60)}".')
     view = await hand.face.graph(todo.id)
     nodes = [str(n) for n in values.get("nodes", ())]
     known = [n for n in view.nodes if not n.startswith("__") and ":" not in n]

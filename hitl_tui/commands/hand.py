@@ -16,6 +16,7 @@ from hitl_tui.core.events import Event, EventKind
 from hitl_tui.core.fold import check_event
 from hitl_tui.core.identity import Identity
 from hitl_tui.core.names import resolve_id
+from hitl_tui.core.plan import AgentFacts
 from hitl_tui.core.policy import Mode, Risk
 from hitl_tui.core.questions import MOST_CHANGED
 from hitl_tui.core.requests import (
@@ -58,6 +59,9 @@ _AHEAD = (Verdict.APPROVE, Verdict.REJECT, Verdict.SKIP)
 
 _MOST = 10_000
 
+_LETTING_RUN = (Verdict.APPROVE, Verdict.RETRY, Verdict.RESPOND, Verdict.DO_AGAIN)
+"""Verdicts after which something is executed."""
+
 _UNDECIDED = (Status.PENDING, Status.WAITING_APPROVAL, Status.FAILED)
 
 
@@ -71,6 +75,13 @@ def stopped(error: StorageError, result: CommandResult | None = None) -> Command
     message = f"Recorded, but the session stopped: {error.message} It takes effect when it is opened again."
     more = {} if result is None else {**result.data, "intended": result.status}
     return CommandResult("recorded", message, {**more, "stopped": error.message})
+
+
+def _bound_now(facts: AgentFacts, todo: SupervisorTodo, asked: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the arguments of a step with what it would execute now; nothing of a step that has begun is made anew."""
+    if facts.programs is not None and (todo.attempt or todo.question is not None):
+        return {**asked, "programs": dict(facts.programs(asked))}
+    return facts.bind(todo.description, {key: asked[key] for key in GIVEN if key in asked})
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +150,7 @@ class Hand:
         if self.terminal and self.known is None:  # who answers a question itself has it on the screen
             self.face.desk.showing.note([question.id], self.by, self.channel)
         await self.face.desk.showing.settled()
-        if verdict in (Verdict.APPROVE, Verdict.RETRY):
+        if verdict in _LETTING_RUN:
             await self._refuse_changed(question)
         if question.obstacle and verdict not in REFUSING:
             raise Refused(question.obstacle, reason="not_allowed")
@@ -240,19 +251,22 @@ class Hand:
         Raises:
             Refused: one isn't.
         """
-        arguments = question.view.request.subject.get("arguments") or {}
         todo = self.snapshot.todo(question.todo_id)
         facts = self.planner.agents.get(todo.agent_name) if todo is not None else None
-        if todo is None or facts is None or facts.changed is None or todo.status not in _UNDECIDED:
-            return  # who decides too late is told so by the ledger
-        if question.kind not in (Kind.TODO, Kind.FAILURE):
+        if todo is None or facts is None or facts.changed is None:
             return
-        if question.kind is Kind.FAILURE and "rewind" in todo.metadata and todo.metadata.get("entered"):
-            return  # a graph that was mended goes on where it failed
-        given = {key: arguments[key] for key in GIVEN if key in arguments}
-        bound = await asyncio.to_thread(facts.bind, todo.description, given)
-        changed = facts.changed(arguments.get("programs", {}), bound.get("programs", {}))
-        if changed:
+        subject = question.view.request.subject
+        if question.kind in (Kind.TODO, Kind.FAILURE):
+            if todo.status not in _UNDECIDED:
+                return  # who decides too late is told so by the ledger
+            asked: Mapping[str, Any] = subject.get("arguments") or {}
+            approved = asked.get("programs", {})
+        elif not (approved := subject.get("programs")):
+            return  # it was asked before programs were part of such questions; the run looks at them
+        else:
+            asked = todo.arguments
+        bound = await asyncio.to_thread(_bound_now, facts, todo, asked)
+        if changed := facts.changed(approved, bound.get("programs", {})):
             await self._ask_anew(todo, bound, changed)
             names = one_line(safe_text(", ".join(changed), multiline=False), 300)
             raise Refused(

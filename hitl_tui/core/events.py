@@ -33,6 +33,7 @@ class EventKind(StrEnum):
     RESTORED = "restored"
     CONFIGURED = "configured"
     BOUND = "bound"
+    CHANGED = "changed"
 
 
 @dataclass(frozen=True, slots=True)

@@ -101,4 +101,5 @@ _HANDLERS: Mapping[EventKind, Callable[[Draft, Event], None]] = {
     EventKind.RESTORED: session.restored,
     EventKind.CONFIGURED: session.configured,
     EventKind.BOUND: operators.bound,
+    EventKind.CHANGED: runs.changed,
 }

@@ -157,6 +157,8 @@ class AgentFacts:
         bind: task text and parameters → exact arguments (raises BadInput).
         risk_of: exact arguments → risk class.
         reads_results: the team looks at what earlier TODOs found.
+        programs: exact arguments → the digests of what they may execute, as it is now (raises BadInput); None where
+            arguments hold none.
         changed: the `programs` that were asked about and those of now → names of the files that differ; None where
             its arguments hold none.
     """
@@ -170,6 +172,7 @@ class AgentFacts:
     bind: Callable[[str, Mapping[str, Any]], dict[str, Any]]
     risk_of: Callable[[Mapping[str, Any]], Risk]
     reads_results: bool = True
+    programs: Callable[[Mapping[str, Any]], Mapping[str, str]] | None = None
     changed: Callable[[Mapping[str, str], Mapping[str, str]], list[str]] | None = None
 
 

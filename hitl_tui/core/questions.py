@@ -207,7 +207,9 @@ def _failure_question(draft: Draft, todo: SupervisorTodo) -> Request:
 
 
 def _effect_question(draft: Draft, todo: SupervisorTodo, effect: Mapping[str, Any]) -> Request:
-    subject = {"session": draft.board.session, "todo": todo.id, "run": todo.run_id, "effect": dict(effect)}
+    programs = (todo.question or {}).get("programs")
+    bound = {"programs": dict(programs)} if programs else {}
+    subject = {"session": draft.board.session, "todo": todo.id, "run": todo.run_id, "effect": dict(effect), **bound}
     about = {**_about(draft, todo), "why": effect.get("why", ""), "effect": dict(effect)}
     options = tuple(v for v in OPTIONS[Kind.EFFECT] if v.value in effect.get("options", OPTIONS[Kind.EFFECT]))
     return _request(draft, Kind.EFFECT, todo, subject, about, place=(str(effect.get("key", "")),), options=options)
@@ -232,7 +234,7 @@ def _interrupt_question(draft: Draft, todo: SupervisorTodo, interrupt: Mapping[s
         "path": list(interrupt.get("path", ())),
         "index": interrupt.get("index", 0),
         "value": interrupt.get("value"),
-        **{key: interrupt[key] for key in ("schema", "at") if key in interrupt},
+        **{key: interrupt[key] for key in ("schema", "at", "programs") if key in interrupt},
     }
     terms, policy = judge(draft, todo).terms, draft.rules.policy
     if any(rule.tool for rule in policy.all_rules):
@@ -242,6 +244,9 @@ def _interrupt_question(draft: Draft, todo: SupervisorTodo, interrupt: Mapping[s
         subject["policy"] = policy.version  # under other rules it is another question
     about = {**_about(draft, todo), "value": interrupt.get("value"), "again": list(interrupt.get("again", ()))}
     about["number"] = interrupt["number"]
+    about.pop("changed", None)  # what changed before the step was approved was said then
+    if interrupt.get("changed"):
+        about["changed"] = list(interrupt["changed"])
     entered = todo.metadata.get("entered")
     if entered:
         about["entered"] = dict(entered)

@@ -12,7 +12,8 @@ from typing import Any
 from hitl_tui.core.board import Board, Draft
 from hitl_tui.core.errors import HitlError
 from hitl_tui.core.events import EventKind, seconds_between
-from hitl_tui.core.questions import question_keys, question_named, question_of
+from hitl_tui.core.questions import MOST_CHANGED, question_keys, question_named, question_of
+from hitl_tui.core.reactions.operators import goes_on
 from hitl_tui.core.requests import Kind, Request
 from hitl_tui.core.safe_text import mask_json, unsafe_text
 from hitl_tui.core.shapes.recognise import recognise, title_of
@@ -166,16 +167,20 @@ class OpenQuestions:
 
         What ran before it may have written them. One that stands in the ledger stays as it was shown.
         """
-        if request.kind is not Kind.TODO or request.id in self._asked:
+        if request.kind not in (Kind.TODO, Kind.FAILURE) or request.id in self._asked:
             return False
         todo = SupervisorTodo.from_state(board.todos[request.todo_id])
+        again = goes_on(todo)
+        if request.kind is Kind.FAILURE and not again:
+            return False
         if self._rebound.get(todo.id) == todo.asked or await self._ledger.request(request.id, self._setup.now()):
             return False
         fresh = await rebound(self._setup.planner.agents, todo)
         if fresh is None:
             return False
         self._rebound[todo.id] = todo.asked + 1  # once: a workspace may change all the time
-        data = {"todo_id": todo.id, "arguments": dict(fresh.arguments), "changed": todo.metadata.get("changed", [])}
+        names = fresh.changed[:MOST_CHANGED] if again else todo.metadata.get("changed", [])
+        data = {"todo_id": todo.id, "arguments": dict(fresh.arguments), "changed": list(names)}
         await self._post("bound:" + request.id, EventKind.BOUND, data)
         return True
 

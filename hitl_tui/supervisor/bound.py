@@ -14,9 +14,6 @@ from hitl_tui.core.todos import SupervisorTodo
 GIVEN = ("command", "parameters", "input", "thread")
 """What the arguments of a command or a graph were made from."""
 
-_GOING_ON = frozenset({"rewind", "entered", "stopped_on"})
-"""Metadata of a step that goes on where it stood: what it runs was begun already."""
-
 
 @dataclass(frozen=True, slots=True)
 class Rebound:
@@ -37,27 +34,24 @@ async def rebound(agents: Mapping[str, AgentFacts], todo: SupervisorTodo) -> Reb
     What can't be found is said by its run, which looks at it once more.
     """
     facts = agents.get(todo.agent_name)
-    return None if facts is None or not _GOING_ON.isdisjoint(todo.metadata) else await found_again(facts, todo)
+    return None if facts is None else await found_again(facts, todo)
 
 
 async def found_again(team: object, todo: SupervisorTodo) -> Rebound | None:
-    """As `rebound`, also for a step that goes on.
+    """As `rebound`.
 
     Args:
         team: its team, or what planning knows of that.
         todo: the step.
     """
-    bind, changed = getattr(team, "bind", None), getattr(team, "changed", None)
-    if bind is None or changed is None:
-        return None
-    given = {key: todo.arguments[key] for key in GIVEN if key in todo.arguments}
-    if not given:
+    programs, changed = getattr(team, "programs", None), getattr(team, "changed", None)
+    if programs is None or changed is None or not any(key in todo.arguments for key in GIVEN):
         return None
     try:
-        arguments = await asyncio.to_thread(bind, todo.description, given)
+        now = dict(await asyncio.to_thread(programs, todo.arguments))
     except HitlError:
         return None
-    before, now = todo.arguments.get("programs", {}), arguments.get("programs", {})
+    before = todo.arguments.get("programs", {})
     if before == now:
         return None
     return Rebound({**todo.arguments, "programs": now}, tuple(changed(before, now)))

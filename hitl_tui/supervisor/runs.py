@@ -26,7 +26,7 @@ from hitl_tui.core.questions import MOST_CHANGED
 from hitl_tui.core.safe_text import mask
 from hitl_tui.core.shapes.masked import put_back
 from hitl_tui.supervisor.attached.drive import GraphRunner
-from hitl_tui.supervisor.attached.outcomes import Asks, GraphFailure
+from hitl_tui.supervisor.attached.outcomes import Asks, CodeChanged, GraphFailure
 from hitl_tui.supervisor.bound import found_again
 from hitl_tui.supervisor.effects import LedgerEffects
 from hitl_tui.supervisor.graph import STRICT_RESUME
@@ -141,6 +141,10 @@ class LocalDispatcher:
             if fresh is not None:  # what it did before it stopped may have changed them
                 data |= {"programs": fresh.arguments["programs"], "changed": list(fresh.changed[:MOST_CHANGED])}
             await self._tell(spec, f"run:{spec.run_id}:doubt:{spec.todo.asked}", EventKind.DOUBT, data)
+        except CodeChanged as error:
+            data = {"todo_id": spec.todo.id, "run_id": spec.run_id, "thread": error.thread}
+            data |= {"programs": dict(error.programs), "changed": list(error.changed[:MOST_CHANGED])}
+            await self._tell(spec, f"run:{spec.run_id}:changed", EventKind.CHANGED, data)
         except RunNotCurrent as error:
             log.info("%s: %s", spec.run_id, error.message)
         except _OutOfTime:

@@ -103,6 +103,7 @@ class TeamRegistry:
                 bind=team.bind,
                 risk_of=team.risk_of,
                 reads_results=getattr(team, "reads_results", True),
+                programs=getattr(team, "programs", None),
                 changed=getattr(team, "changed", None),
             )
             for name, team in self.teams.items()

@@ -30,6 +30,13 @@ def do(place: Place, line: str) -> dict[str, Any]:
     return ran.json
 
 
+def asks_anew(place: Place, line: str) -> None:
+    """Give a command about code that changed since it was asked about: it is asked about anew."""
+    document = do(place, line)
+    assert "approve.py" in document["message"] and "changed since this was asked" in document["message"], document
+    assert "approve.py" in question(document)["about"]["changed"]
+
+
 def question(document: dict[str, Any]) -> dict[str, Any]:
     (found,) = document["questions"]
     assert isinstance(found, dict)
@@ -201,9 +208,11 @@ def test_a_node_that_was_renamed_meanwhile_is_missed_and_nothing_is_lost(place: 
     attach(place, str(file), '{"action_details": "pay"}')
     code = file.read_text(encoding="utf-8")
     file.write_text(code.replace('"approval"', '"asking"'), encoding="utf-8")
+    asks_anew(place, "/answer 1 yes")
     document = place.run("do", "s", "/answer 1 yes", "--json").json
     assert "its thread stands before approval, which it doesn't have any more" in document["todos"][0]["error"]
     file.write_text(code, encoding="utf-8")
+    asks_anew(place, "/todo retry 1")
     document = place.run("do", "s", "/todo retry 1", "--json").json
     assert question(document)["asks"].startswith("Do you want to proceed")
     document = place.run("do", "s", "/answer todo_001.2 yes", "--json").json
@@ -219,9 +228,11 @@ def test_a_schema_that_changed_meanwhile_fails_in_the_graph_and_goes_on_once_it_
     code = file.read_text(encoding="utf-8")
     attach(place, str(file), '{"action_details": "pay"}')
     file.write_text(code.replace("action_details", "deed"), encoding="utf-8")
+    asks_anew(place, "/answer 1 yes")
     document = place.run("do", "s", "/answer 1 yes", "--json").json
     assert document["todos"][0]["error"].startswith("KeyError: 'deed' (approve.py line ")
     file.write_text(code, encoding="utf-8")
+    asks_anew(place, "/todo retry 1")
     document = place.run("do", "s", "/todo retry 1", "--json").json
     if document["questions"]:
         document = place.run("do", "s", "/answer todo_001.2 yes", "--json").json
@@ -235,9 +246,11 @@ def test_a_module_that_is_gone_for_a_while_is_missed_and_its_thread_goes_on(plac
     file = place.workspace / "approve.py"
     attach(place, str(file), '{"action_details": "pay"}')
     file.rename(place.workspace / "away.py")
+    asks_anew(place, "/answer 1 yes")
     document = do(place, "/answer 1 yes")
     assert document["todos"][0]["error"] == f"There is no file {file}."
     (place.workspace / "away.py").rename(file)
+    asks_anew(place, "/todo retry 1")
     document = do(place, "/todo retry 1")
     assert question(document)["asks"].startswith("Do you want to proceed")
     document = do(place, "/answer todo_001.2 yes")

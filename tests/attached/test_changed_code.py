@@ -33,8 +33,11 @@ from mail_sender import send
 class Mail(TypedDict, total=False):
     to: str
     ask: bool
+    tidy: str
 
 def act(state):
+    if state.get("tidy"):
+        open(state["tidy"], "w").write("#!/bin/sh")
     if state.get("ask"):
         interrupt("Send it?")
     send(state["to"])
@@ -68,8 +71,30 @@ class Desk:
 
     def sends(self, what: str) -> None:
         """Write the module that the graph's file imports."""
-        said = f'def send(to):\n    open({str(self.root / "sent")!r}, "a").write("{what} ")\n'
-        (self.root / "w" / "mail_sender.py").write_text(said, encoding="utf-8")
+        self.writes(f'def send(to):\n    open({str(self.root / "sent")!r}, "a").write("{what} ")\n')
+
+    def writes(self, code: str) -> None:
+        (self.root / "w" / "mail_sender.py").write_text(code, encoding="utf-8")
+
+    def changes_at(self, look: int) -> None:
+        """Change the module right before the graph's files are looked at for the so-manieth time from now."""
+        team = self.session.setup.team("mailer")
+        source = team.source  # type: ignore[attr-defined]
+        looks: list[None] = []
+
+        def changes_first() -> object:
+            looks.append(None)
+            if len(looks) == look:
+                self.sends("second")
+            return source()
+
+        team.source = changes_first  # type: ignore[attr-defined]
+
+    async def asks_inside(self) -> Question:
+        """Let a graph run to the question that it asks from inside."""
+        first = await self.asked(await self.add(ask=True))
+        await self.handler.decide(first, Verdict.APPROVE)
+        return await self.asked(first.todo_id, first.id)
 
     @property
     def sent(self) -> str:
@@ -127,47 +152,140 @@ async def test_code_that_changed_while_it_was_asked_about_is_asked_anew(tmp_path
         assert d.sent == "second ", "this process had loaded what it was before"
 
 
-async def test_code_that_changed_after_it_was_approved_is_not_run(tmp_path: Path) -> None:
+async def test_code_that_changed_after_it_was_approved_is_asked_anew_and_not_run(tmp_path: Path) -> None:
     async with desk(tmp_path) as d:
         first = await d.asked(await d.add())
-        team = d.session.setup.team("mailer")
-        source = team.source  # type: ignore[attr-defined]
-        calls: list[None] = []
-
-        def changes_first() -> object:
-            calls.append(None)
-            if len(calls) == 3:  # the approval looked at it before, and so did its beginning
-                d.sends("second")
-            return source()
-
-        team.source = changes_first  # type: ignore[attr-defined]
+        d.changes_at(2)  # its beginning looked at it before
         await d.handler.decide(first, Verdict.APPROVE)
-        await d.status(first.todo_id, "failed")
-        failed = await d.asked(first.todo_id, first.id)
-        assert failed.kind is Kind.FAILURE and d.sent == ""
-        assert d.session.snapshot.raw[first.todo_id]["error"].startswith("mail_sender.py changed since this step was")
-        with pytest.raises(Refused, match="changed since this was asked"):
-            await d.handler.decide(failed, Verdict.RETRY)
-        assert (await d.asked(first.todo_id, failed.id)).kind is Kind.TODO, "what is run again is asked about anew"
+        second = await d.asked(first.todo_id, first.id)
+        assert (second.kind, second.view.request.about["changed"]) == (Kind.TODO, ["mail_sender.py"])
+        assert d.sent == ""
+        await d.handler.decide(second, Verdict.APPROVE)
+        await d.status(first.todo_id, "completed")
+        assert d.sent == "second "
 
 
-@pytest.mark.long
-async def test_a_graph_that_was_mended_goes_on_and_says_so(tmp_path: Path) -> None:
+async def test_an_answer_stands_for_the_code_that_was_there_when_it_was_asked(tmp_path: Path) -> None:
     async with desk(tmp_path) as d:
-        first = await d.asked(await d.add(ask=True))
+        inside = await d.asks_inside()
+        assert sorted(inside.view.request.subject["programs"]) == [".", "mail_agent.py", "mail_sender.py"]
+        assert "changed" not in inside.view.request.about
+        d.sends("second")
+        with pytest.raises(Refused, match=r"^mail_sender\.py changed since this was asked; it asks anew") as refused:
+            await d.handler.decide(inside, Verdict.RESPOND, value=True)
+        assert refused.value.reason == "stale"
+        again = await d.asked(inside.todo_id, inside.id)
+        assert (again.kind, again.name) == (Kind.INTERRUPT, inside.name)
+        assert again.view.request.about["changed"] == ["mail_sender.py"]
+        old = await d.session.setup.ledger.request(inside.id, d.session.setup.now())
+        assert old is not None and old.request.superseded
+        await d.handler.decide(again, Verdict.RESPOND, value=True)
+        await d.status(inside.todo_id, "completed")
+        assert d.sent == "second "
+
+
+async def test_an_answer_that_was_given_does_not_let_code_run_that_changed_since(tmp_path: Path) -> None:
+    async with desk(tmp_path) as d:
+        inside = await d.asks_inside()
+        d.changes_at(2)  # the answer looked at it before
+        await d.handler.decide(inside, Verdict.RESPOND, value=True)
+        again = await d.asked(inside.todo_id, inside.id)
+        assert (again.kind, again.name, d.sent) == (Kind.INTERRUPT, inside.name, "")
+        assert again.view.request.about["changed"] == ["mail_sender.py"]
+        notes = [line.text for line in d.session.activity.lines if line.kind == "note"]
+        assert "mail_sender.py changed since this was asked; it asks anew, with what is there now." in notes
+        await d.handler.decide(again, Verdict.RESPOND, value=True)
+        await d.status(inside.todo_id, "completed")
+        assert d.sent == "second "
+
+
+async def test_a_refusal_counts_whatever_became_of_the_code(tmp_path: Path) -> None:
+    async with desk(tmp_path) as d:
+        inside = await d.asks_inside()
+        d.sends("second")
+        await d.handler.decide(inside, Verdict.REJECT)
+        await d.status(inside.todo_id, "failed")
+        assert d.sent == ""
+
+
+async def test_a_breakpoint_is_passed_with_the_code_that_was_there_when_it_was_asked_about(tmp_path: Path) -> None:
+    async with desk(tmp_path) as d:
+        todo_id = await d.add()
+        assert not (await d.handler.handle(f"/break before act --todo {todo_id}")).failed
+        first = await d.asked(todo_id)
+        await d.handler.decide(first, Verdict.APPROVE)
+        stop = await d.asked(todo_id, first.id)
+        assert stop.kind is Kind.INTERRUPT
+        d.changes_at(2)
+        assert not (await d.handler.handle(f"/continue {stop.name}")).failed
+        again = await d.asked(todo_id, stop.id)
+        assert (again.name, again.view.request.about["changed"]) == (stop.name, ["mail_sender.py"])
+        assert d.sent == ""
+        assert not (await d.handler.handle(f"/continue {again.name}")).failed
+        await d.status(todo_id, "completed")
+        assert d.sent == "second "
+
+
+async def test_code_that_changed_while_it_ran_is_named_by_the_question_behind_it(tmp_path: Path) -> None:
+    async with desk(tmp_path) as d:
+        first = await d.asked(await d.add(ask=True, tidy=str(tmp_path / "w" / "deploy.sh")))
         await d.handler.decide(first, Verdict.APPROVE)
         inside = await d.asked(first.todo_id, first.id)
-        broken = 'def send(to):\n    raise RuntimeError("no")\n'
-        (tmp_path / "w" / "mail_sender.py").write_text(broken, encoding="utf-8")
-        assert not (await d.handler.handle(f"/answer {inside.todo_id} true")).failed
-        await d.status(first.todo_id, "failed")
-        notes = [line.text for line in d.session.activity.lines if line.kind == "note"]
-        assert "mail_sender.py changed since this was approved; it goes on with what is there now." in notes
+        assert inside.view.request.about["changed"] == ["deploy.sh"]
+
+
+async def test_a_graph_that_was_mended_is_asked_about_and_goes_on(tmp_path: Path) -> None:
+    async with desk(tmp_path) as d:
+        d.writes('def send(to):\n    raise RuntimeError("no")\n')
+        inside = await d.asks_inside()
+        await d.handler.decide(inside, Verdict.RESPOND, value=True)
+        await d.status(inside.todo_id, "failed")
+        failed = await d.asked(inside.todo_id, inside.id)
         d.sends("mended")
-        failed = await d.asked(first.todo_id, inside.id)
-        await d.handler.decide(failed, Verdict.RETRY)
-        await d.status(first.todo_id, "completed")
+        with pytest.raises(Refused, match=r"^mail_sender\.py changed since this was asked; it asks anew"):
+            await d.handler.decide(failed, Verdict.RETRY)
+        again = await d.asked(inside.todo_id, failed.id)
+        assert (again.kind, again.view.request.about["changed"]) == (Kind.FAILURE, ["mail_sender.py"])
+        await d.handler.decide(again, Verdict.RETRY)
+        await d.status(inside.todo_id, "completed")
         assert d.sent == "mended "
+
+
+async def test_a_retry_does_not_let_code_run_that_changed_since(tmp_path: Path) -> None:
+    async with desk(tmp_path) as d:
+        d.writes('def send(to):\n    raise RuntimeError("no")\n')
+        inside = await d.asks_inside()
+        await d.handler.decide(inside, Verdict.RESPOND, value=True)
+        await d.status(inside.todo_id, "failed")
+        failed = await d.asked(inside.todo_id, inside.id)
+        d.changes_at(3)  # the retry looked at it before, and so did its beginning
+        await d.handler.decide(failed, Verdict.RETRY)
+        again = await d.asked(inside.todo_id, failed.id)
+        assert (again.kind, again.view.request.about["changed"]) == (Kind.TODO, ["mail_sender.py"])
+        assert again.view.request.subject["from_step"]["thread"], "it goes on where it stood"
+        assert d.sent == ""
+        await d.handler.decide(again, Verdict.APPROVE)
+        await d.status(inside.todo_id, "completed")
+        assert d.sent == "second "
+
+
+async def test_going_back_to_a_step_is_asked_about_with_the_code_of_now(tmp_path: Path) -> None:
+    async with desk(tmp_path) as d:
+        inside = await d.asks_inside()
+        (step,) = [s for s in await d.session.steps(inside.todo_id, 20) if "act" in s.node or s.node == "__start__"][:1]
+        d.sends("second")
+        result = await d.handler.handle(f"/checkpoint restore {step.checkpoint_id}")
+        assert not result.failed, result.message
+        again = await d.asked(inside.todo_id, inside.id)
+        while again.view.request.about.get("changed") != ["mail_sender.py"]:
+            again = await d.asked(inside.todo_id, again.id)
+        assert again.kind is Kind.TODO and again.view.request.subject["from_step"]
+        await d.handler.decide(again, Verdict.APPROVE)
+        more = await d.asked(inside.todo_id, again.id)
+        assert more.kind is Kind.INTERRUPT
+        await d.handler.decide(more, Verdict.RESPOND, value=True)
+        await d.status(inside.todo_id, "completed")
+        assert d.sent == "second "
 
 
 async def test_a_step_that_comes_without_its_code_is_asked_about_with_it(tmp_path: Path) -> None:

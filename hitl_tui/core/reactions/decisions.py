@@ -183,7 +183,9 @@ def _decided_interrupt(draft: Draft, event: Event, todo: SupervisorTodo, verdict
     answer = {"value": event.data.get("value"), "by": event.data.get("by", ""), "request_id": event.data["request_id"]}
     interrupts = [{**i, "answer": answer} if i["id"] == answered else i for i in todo.question["interrupts"]]
     question = {**todo.question, "interrupts": interrupts}
-    if todo.status is Status.IN_PROGRESS or todo.question["kind"] == Kind.EFFECT.value:
+    if (programs := request.subject.get("programs")) and question["kind"] != Kind.EFFECT.value:
+        todo = replace(todo, arguments={**todo.arguments, "programs": dict(programs)})  # the last word about them
+    if todo.status is Status.IN_PROGRESS or question["kind"] == Kind.EFFECT.value:
         draft.put(replace(todo, question=question))
     else:
         draft.put(todo.goes_on(event.at).move(Status.IN_PROGRESS, question=question))

@@ -15,6 +15,7 @@ from hitl_tui.core.errors import BadInput
 from hitl_tui.core.events import Event
 from hitl_tui.core.names import titled
 from hitl_tui.core.policy import Risk
+from hitl_tui.core.requests import Kind
 from hitl_tui.core.todos import OPERATOR, Status, SupervisorTodo, parse_priority, parse_status
 
 _MOST_RETRIES = 1000
@@ -282,11 +283,47 @@ def edit(draft: Draft, event: Event) -> None:
 
 
 def bound(draft: Draft, event: Event) -> None:
-    """As `edit`, with `changed`: files that a step may execute aren't what they were; it is asked with those of now."""
+    """As `edit`, with `changed`: files that a step may execute aren't what they were; it is asked with those of now.
+
+    A step that has begun keeps what it asks and where it stands.
+    """
+    changed = [str(name) for name in event.data.get("changed") or ()]
+    todo = target(draft, event)
+    if todo.question is not None and (todo.status is not Status.FAILED or goes_on(todo)):
+        draft.put(_asked_with(todo, dict(event.data["arguments"]["programs"]), changed))
+        return
     edit(draft, event)
-    todo = draft.get(str(event.data["todo_id"]))
-    if changed := [str(name) for name in event.data.get("changed") or ()]:
+    todo = draft.get(todo.id)
+    if changed:
         draft.put(replace(todo, metadata={**todo.metadata, "changed": changed}))
+
+
+def goes_on(todo: SupervisorTodo) -> bool:
+    """Return whether a step that is run again goes on where it stood."""
+    return not {"rewind", "stopped_on"}.isdisjoint(todo.metadata)
+
+
+def _asked_with(todo: SupervisorTodo, programs: Mapping[str, str], changed: list[str]) -> SupervisorTodo:
+    """Return a step that has begun with everything it asks asked anew, for other programs."""
+    question, asked = dict(todo.question or {}), todo.asked + 1
+    if "interrupts" in question:
+        question["interrupts"] = [
+            i
+            if "answer" in i or i.get("programs") in (None, programs)
+            else {**i, "programs": programs, "changed": changed, "asked": max(asked, int(i.get("asked", 0)) + 1)}
+            for i in question["interrupts"]
+        ]
+    if question.get("kind") == Kind.INTERRUPT.value:  # an answer will say what may be executed, this doesn't
+        return replace(todo, question=question, asked=asked)
+    if "programs" in question:
+        question["programs"] = programs
+    return replace(
+        todo,
+        question=question,
+        asked=asked,
+        arguments={**todo.arguments, "programs": programs},
+        metadata={**todo.metadata, "changed": changed},
+    )
 
 
 def _json_object(value: Mapping[str, Any]) -> dict[str, Any]:

@@ -94,8 +94,10 @@ def failed(draft: Draft, event: Event) -> None:
 def interrupted(draft: Draft, event: Event) -> None:
     """A run ended at interrupts: `todo_id`, `run_id`, `interrupts`, `delivered` (ids it was given answers for).
 
-    Each interrupt has `id`, `path`, `index`, `value`; optionally `schema`, `at` (where its thread stood) and `again`
-    (what runs again). One that is asked as before keeps its question, and its answer if there is one meanwhile.
+    Each interrupt has `id`, `path`, `index`, `value`; optionally `schema`, `at` (where its thread stood), `again` (what
+    runs again), `programs` (what answering lets run, as it was when it was asked) and `changed` (the files of it that
+    aren't what they were when something about the step was said last). One that is asked as before keeps its question,
+    and its answer if there is one meanwhile.
 
     Each gets a number, which people call it by and no other of this TODO ever gets (T1).
     """
@@ -126,7 +128,7 @@ def _asked(interrupt: dict[str, Any], known: Mapping[str, Any] | None, asked: in
     interrupt.pop("number", None)
     if known is None or any(known.get(k) != interrupt.get(k) for k in ("value", "schema")):
         return {**interrupt, "asked": asked}
-    if known.get("at") == interrupt.get("at"):
+    if all(known.get(k) == interrupt.get(k) for k in ("at", "programs")):
         return dict(known)
     return {**interrupt, "asked": asked, "number": known["number"]}
 
@@ -148,5 +150,28 @@ def doubt(draft: Draft, event: Event) -> None:
         )
     # What it asked and was answered stays: it goes on with that once the doubt is settled.
     kept = interrupts_of(todo.question)
-    question = {"kind": Kind.EFFECT.value, "effect": effect, **({"interrupts": kept} if kept else {})}
+    programs = todo.arguments.get("programs")
+    bound = {"programs": dict(programs)} if programs else {}
+    question = {"kind": Kind.EFFECT.value, "effect": effect, **bound, **({"interrupts": kept} if kept else {})}
     draft.put(todo.waits(event.at).move(Status.WAITING_APPROVAL, question=question, asked=todo.asked + 1))
+
+
+def changed(draft: Draft, event: Event) -> None:
+    """What a run would execute next isn't what was approved, so it stopped: `todo_id`, `run_id`, `programs`, `changed`.
+
+    The step is asked about anew, with what is there now. Optionally `thread`: it goes on there.
+    """
+    todo = _running(draft, event)
+    metadata = {**todo.metadata, "changed": [str(name) for name in event.data["changed"]]}
+    if event.data.get("thread"):
+        metadata["rewind"] = {"thread": str(event.data["thread"])}
+    draft.put(
+        todo.move(
+            Status.PENDING,
+            arguments={**todo.arguments, "programs": dict(event.data["programs"])},
+            metadata=metadata,
+            approval=None,
+            question=None,
+            asked=todo.asked + 1,
+        )
+    )

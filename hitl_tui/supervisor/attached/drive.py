@@ -23,13 +23,14 @@ from hitl_tui.core.digest import digest, short_id
 from hitl_tui.core.errors import BadInput, HitlError
 from hitl_tui.core.names import clip
 from hitl_tui.core.policy import Risk
+from hitl_tui.core.questions import MOST_CHANGED
 from hitl_tui.core.safe_text import mask, mask_json, one_line
 from hitl_tui.core.storable import storable
 from hitl_tui.ledger.records import Effect
 from hitl_tui.supervisor.attached.changed import vanished
 from hitl_tui.supervisor.attached.contained import contained
 from hitl_tui.supervisor.attached.failing import failure_text
-from hitl_tui.supervisor.attached.outcomes import Asks, Ended, GraphFailure, in_doubt
+from hitl_tui.supervisor.attached.outcomes import Asks, CodeChanged, Ended, GraphFailure, in_doubt
 from hitl_tui.supervisor.attached.pending import (
     asked_in,
     bounded,
@@ -65,7 +66,6 @@ from hitl_tui.teams.contract import TeamResult
 from hitl_tui.teams.doubt import EffectInDoubt, RunNotCurrent
 from hitl_tui.teams.failure import TeamFailure
 from hitl_tui.teams.graph.loading import resolve, with_saver
-from hitl_tui.teams.graph.source import CodeChanged
 from hitl_tui.teams.graph.target import load_target
 from hitl_tui.teams.graph.team import GraphTeam
 from hitl_tui.teams.graph.values import answer_of, plain, said
@@ -116,19 +116,6 @@ class _Loaded:
     graph: AnyPregel
     found: Any
     programs: Mapping[str, str]
-
-
-def _refuse_changed(team: GraphTeam, approved: Mapping[str, str], now: Mapping[str, str]) -> None:
-    """Check that what a graph may execute is what it was when it was asked about.
-
-    Raises:
-        CodeChanged: it isn't.
-    """
-    if changed := team.changed(approved, now):
-        raise CodeChanged(
-            f"{one_line(', '.join(changed), 200)} changed since this step was planned or approved, so nothing was run; "
-            "edit the step, and it asks with the code as it is now."
-        )
 
 
 class GraphRunner:
@@ -206,7 +193,7 @@ class GraphRunner:
         Raises:
             EffectInDoubt: a stretch of it was begun, and nobody saw its end.
             RunNotCurrent: it was stopped. GraphFailure: it failed, or can't be loaded or stored.
-            CodeChanged: its code isn't what was approved, so it didn't begin.
+            CodeChanged: what it would execute isn't what was approved, so it didn't go on.
         """
         try:
             return await self._drive(spec, team)
@@ -223,9 +210,10 @@ class GraphRunner:
         graph = loaded.graph
         told = Told.of(spec, past.own)
         approved = spec.todo.arguments.get("programs") or loaded.programs  # of old sessions nothing is known
-        goes_on = told.began or spec.stopped_on or (spec.step and not spec.step.get("checkpoint_id"))
-        if not goes_on:
-            _refuse_changed(team, approved, loaded.programs)
+        changed = team.changed(approved, loaded.programs)
+        by_policy = (spec.todo.approval or {}).get("channel") == "policy"  # which lets it pass whatever files hold
+        if changed and not told.began and not by_policy:
+            raise CodeChanged("", loaded.programs, changed)
         if spec.step.get("checkpoint_id") and not told.began:  # again would drop what was asked since
             keep_ahead_of(await graph.aget_state(config, subgraphs=True))
             await self._go_back(graph, config, spec)
@@ -241,21 +229,46 @@ class GraphRunner:
         word = past.word
         if told.open is not None and await self._has_ended(spec, graph, state, told):
             past = await self._past(spec)
+        again: set[str] = set()
         if past.doubtful is not None:
+            if changed and team.risk is not Risk.LOW:  # a word on it was for what was there then
+                raise in_doubt(past.doubtful, earlier=_is_earlier(spec, past.doubtful))
+            again = told.unsure
             word = await self._let_again(spec, team, past.doubtful)
             told.forget()
         stretch = next_stretch(spec, graph, state, told, self._services.secrets)
         if isinstance(stretch, Asks):
-            return stretch
-        if stretch.name.startswith("start "):  # it never began, whatever was tried before
-            _refuse_changed(team, approved, loaded.programs)
-        elif changed := team.changed(approved, loaded.programs):
+            return await self._bound(spec, team, stretch, approved)
+        answered = [i for i in told.interrupts if "answer" in i and told.fresh(i) and i["id"] not in again]
+        words = [i.get("programs") or approved for i in answered if i["id"] in stretch.answers or not stretch.answers]
+        if word or not (words or by_policy):
+            words.append(approved)
+        runs = state.created_at is None or bool(state.next or state.tasks or stretch.value is not None)
+        if runs and (changed := _differing(team, words, loaded.programs)):
             names = one_line(", ".join(changed), 200)
-            note = f"{names} changed since this was approved; it goes on with what is there now."
-            self._services.activity.write(spec.todo.id, "note", note)
+            said = f"{names} changed since this was asked; it asks anew, with what is there now."
+            self._services.activity.write(spec.todo.id, "note", said)
+            asked = asked_in(state, graph)
+            if not asked and not stretch.answers:
+                raise CodeChanged(str(config["configurable"]["thread_id"]), loaded.programs, changed)
+            passed = [_unanswered(i) for i in told.interrupts if i["id"] in stretch.answers]
+            found = questions(asked, stands_at(state)) if asked else tuple(passed)
+            return await self._bound(spec, team, Asks(found, tuple(told.delivered)), approved)
         leg = _Leg(spec, team, graph, config, stretch, finished_in(state), word)
         final = await self._carry_out(leg)
-        return _ending(leg, await graph.aget_state(config, subgraphs=True), final)
+        ending = _ending(leg, await graph.aget_state(config, subgraphs=True), final)
+        return await self._bound(spec, team, ending, approved) if isinstance(ending, Asks) else ending
+
+    async def _bound(self, spec: RunSpec, team: GraphTeam, asks: Asks, approved: Mapping[str, str]) -> Asks:
+        """Return questions with what answering them lets run, as it is now: an answer stands for that."""
+        now = dict((await asyncio.to_thread(team.source)).programs)
+        before = {i["id"]: i.get("programs") or approved for i in (spec.todo.question or {}).get("interrupts", ())}
+        interrupts = []
+        for interrupt in asks.interrupts:
+            known = approved if interrupt["id"] in asks.delivered else before.get(interrupt["id"], approved)
+            changed = team.changed(known, now)[:MOST_CHANGED]
+            interrupts.append({**interrupt, "programs": now, **({"changed": changed} if changed else {})})
+        return replace(asks, interrupts=tuple(interrupts))
 
     # Where it stands -------------------------------------------------------------------------------------------
 
@@ -321,7 +334,7 @@ class GraphRunner:
         """
         session, own = self._services.session, stretch.run_id == spec.run_id
         taken = replace(stretch, session=session, branch=spec.branch, run_id=spec.run_id)
-        word = await self._claim(spec, team, taken, earlier=not own and stretch.status == "started")
+        word = await self._claim(spec, team, taken, earlier=_is_earlier(spec, stretch))
         await self._end(stretch.key, spec, "failed", {AGAIN: word, **({} if own else {TAKEN_FROM: stretch.run_id})})
         return word
 
@@ -481,6 +494,22 @@ def _ending(leg: _Leg, state: StateSnapshot, final: Any) -> Asks | Ended:
     shown = plain(values)
     data = {"values": shown} if len(str(shown)) <= _LARGEST_VALUES else {"values": "too large to keep here"}
     return Ended(TeamResult(text=answer_of(values), data=data), entered)
+
+
+def _differing(team: GraphTeam, approved: Sequence[Mapping[str, str]], now: Mapping[str, str]) -> list[str]:
+    """Return the names of the files that aren't what they were under one of several words."""
+    return list(dict.fromkeys(name for programs in approved for name in team.changed(programs, now)))
+
+
+def _unanswered(interrupt: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a question of the state as a run reports it."""
+    kept = ("answer", "asked", "number", "programs", "changed")
+    return {key: value for key, value in interrupt.items() if key not in kept}
+
+
+def _is_earlier(spec: RunSpec, stretch: Effect) -> bool:
+    """Return whether a stretch was cut off in an earlier run."""
+    return stretch.run_id != spec.run_id and stretch.status == "started"
 
 
 def _place(namespace: Sequence[str]) -> list[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -27,6 +27,22 @@ class GraphFailure(TeamFailure):
         self.thread = thread
         self.wedged = wedged
         self.entered = dict(entered)
+
+
+class CodeChanged(Exception):
+    """What a graph would execute next isn't what was approved; it wasn't run.
+
+    Args:
+        thread: the thread that its run has begun; empty where it hasn't.
+        programs: what it would execute.
+        changed: names of the files of it that aren't what they were.
+    """
+
+    def __init__(self, thread: str, programs: Mapping[str, str], changed: Sequence[str]) -> None:
+        super().__init__(", ".join(changed))
+        self.thread = thread
+        self.programs = programs
+        self.changed = changed
 
 
 @dataclass(frozen=True, slots=True)

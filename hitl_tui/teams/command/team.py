@@ -159,6 +159,16 @@ class CommandTeam:
                 )
         return bound
 
+    def programs(self, arguments: Mapping[str, Any]) -> Mapping[str, str]:
+        """Return what a bound command may execute, as it is now.
+
+        Raises:
+            UnknownName: it isn't declared any more; BadInput: it can't be bound or read.
+        """
+        given = {key: arguments[key] for key in ("command", "parameters") if key in arguments}
+        found: Mapping[str, str] = self.bind("", given).get("programs", {})
+        return found
+
     def changed(self, approved: Mapping[str, str], now: Mapping[str, str]) -> list[str]:
         """Return the names of the files that differ between `programs` that were asked about and those of now."""
         return self._bindings.changed(approved, now)

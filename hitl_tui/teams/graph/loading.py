@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import importlib
 import inspect
+import sqlite3
 import typing
 from collections.abc import Mapping
 from contextlib import AsyncExitStack
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
     AnyPregel = Pregel[Any, Any, Any, Any]
 
+_DATABASE = "SELECT file FROM pragma_database_list WHERE name = 'main'"
 _SYNCHRONOUS = frozenset({"SqliteSaver", "PostgresSaver", "ShallowPostgresSaver"})
 """Savers whose asynchronous half is another class."""
 
@@ -39,6 +41,7 @@ class GraphFacts:
         before, after: nodes it stops before and after by itself; `("*",)` for all.
         keeps: the kind of saver of its own that it keeps (`AsyncPostgresSaver`); empty for none.
         forgets: it came with a saver in memory, which ours replaces.
+        store: absolute path of the SQLite file that its own saver keeps threads in; empty for none.
     """
 
     input_schema: Mapping[str, Any]
@@ -47,6 +50,7 @@ class GraphFacts:
     after: tuple[str, ...] = ()
     keeps: str = ""
     forgets: bool = False
+    store: str = ""
 
 
 async def resolve(
@@ -100,7 +104,7 @@ def _called(factory: Any, declaration: GraphDeclaration) -> Any:
     return factory(**{needed[0].name: config}) if needed[0].kind is needed[0].KEYWORD_ONLY else factory(config)
 
 
-def facts_of(graph: AnyPregel | StateGraph[Any, Any, Any, Any]) -> GraphFacts:
+async def facts_of(graph: AnyPregel | StateGraph[Any, Any, Any, Any]) -> GraphFacts:
     """Return what is known of a graph without running it."""
     from langgraph.checkpoint.memory import InMemorySaver
     from langgraph.graph import StateGraph
@@ -121,7 +125,26 @@ def facts_of(graph: AnyPregel | StateGraph[Any, Any, Any, Any]) -> GraphFacts:
         after=_names(compiled.interrupt_after_nodes),
         keeps=type(saver).__name__ if _is_kept(saver) else "",
         forgets=isinstance(saver, InMemorySaver),
+        store=await _file_of(saver),
     )
+
+
+async def _file_of(saver: object) -> str:
+    """Return the SQLite file that a saver keeps threads in; empty for none."""
+    from langgraph.checkpoint.sqlite import SqliteSaver
+    from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
+
+    try:
+        if isinstance(saver, SqliteSaver):
+            row = saver.conn.execute(_DATABASE).fetchone()
+        elif isinstance(saver, AsyncSqliteSaver):
+            async with saver.conn.execute(_DATABASE) as cursor:
+                row = await cursor.fetchone()
+        else:
+            return ""
+    except (sqlite3.Error, ValueError):  # it is closed, or another thread's
+        return ""
+    return str(row[0]) if row else ""
 
 
 def _is_kept(saver: object) -> bool:

@@ -21,7 +21,6 @@ from pathlib import Path
 from typing import Any
 
 from hitl_tui.config.graphs import GraphDeclaration
-from hitl_tui.core.errors import BadInput
 
 LARGEST = 5_000_000
 """Bytes of a file that is read for what it imports; a larger one is no source that somebody wrote."""
@@ -39,10 +38,6 @@ _LOADERS: tuple[tuple[Any, list[str]], ...] = (
     (SourceFileLoader, SOURCE_SUFFIXES),
     (SourcelessFileLoader, BYTECODE_SUFFIXES),
 )
-
-
-class CodeChanged(BadInput):
-    """A graph's code isn't what was approved; nothing was run."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import difflib
+import glob
 import json
 import os
 from collections.abc import Mapping, Sequence
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
 
 GO_ON = "go on"
 """What is asked of a graph that goes on with a thread as it stands."""
+
+_SQLITE = b"SQLite format 3\0"
 
 _USUAL = ("input", "question", "query", "topic", "task", "text", "prompt", "request", "message", "content")
 """Names of fields that a text may be meant for when several could take it: the first of them in the state's order."""
@@ -94,7 +97,7 @@ class GraphTeam:
         Raises:
             GraphError: it can't be loaded.
         """
-        return self._facts_of(self.source())
+        return self._facts_of(self._code())
 
     def source(self) -> GraphSource:
         """Return the files that running it may run, as they are now: with high risk all files of the workspace.
@@ -102,34 +105,69 @@ class GraphTeam:
         Raises:
             BadInput: there are too many.
         """
-        source = source_of(self.declaration, self._workspace, self._imports)
-        if self.risk is not Risk.HIGH:
-            return source
-        return replace(source, programs={**source.programs, **self._whole()})
+        return self._with_files(self._code())
 
-    def _whole(self) -> dict[str, str]:
+    def _code(self) -> GraphSource:
+        return source_of(self.declaration, self._workspace, self._imports)
+
+    def _with_files(self, code: GraphSource) -> GraphSource:
+        if self.risk is not Risk.HIGH:
+            return code
+        return replace(code, programs={**code.programs, **self._whole(code)})
+
+    def _whole(self, code: GraphSource) -> dict[str, str]:
         """Return the digest of all files that it may import or read, of the workspace and of its own folder."""
         folder = os.path.realpath(self.declaration.folder or Path.cwd())
         root = os.path.realpath(self._workspace) if self._workspace else folder
-        found = {WHOLE: self._bindings.whole(root, self.declaration.pins, self._around)}
+        store = self._store(code)
+        found = {WHOLE: self._bindings.whole(root, self._pins(root, store), self._around)}
         if not Path(folder).is_relative_to(root):
-            found[folder] = self._bindings.whole(folder, self.declaration.pins, self._around)
+            found[folder] = self._bindings.whole(folder, self._pins(folder, store), self._around)
         return found
+
+    def _store(self, code: GraphSource) -> str:
+        """Return the SQLite file that its threads are kept in, no links in the path; empty for none.
+
+        It changes whenever the graph goes on, and is data.
+        """
+        named = self.declaration.saver.removeprefix("sqlite:///")
+        if not named:
+            try:
+                named = self._facts_of(code).store
+            except GraphError:  # its run will say so
+                return ""
+        path = os.path.realpath(Path(named).expanduser()) if named else ""
+        return path if path and is_database(path) else ""
+
+    def _pins(self, root: str, store: str) -> tuple[str, ...]:
+        """Return the patterns of what isn't bound in a folder."""
+        if not store.startswith(f"{root}{os.sep}"):
+            return self.declaration.pins
+        name = glob.escape(os.path.relpath(store, root).replace(os.sep, "/"))
+        return (*self.declaration.pins, *(f"{name}{ending}" for ending in ("", "-wal", "-shm", "-journal")))
+
+    def programs(self, arguments: Mapping[str, Any]) -> Mapping[str, str]:
+        """Return what it may execute, as it is now.
+
+        Raises:
+            BadInput: there are too many files.
+        """
+        return self.source().programs
 
     def changed(self, approved: Mapping[str, str], now: Mapping[str, str]) -> list[str]:
         """Return the names of the files that differ between `programs` that were asked about and those of now."""
         return self._bindings.changed(approved, now)
 
-    def _facts_of(self, source: GraphSource) -> GraphFacts:
-        if self._facts is None or self._facts[0] != source.programs:
+    def _facts_of(self, code: GraphSource) -> GraphFacts:
+        if self._facts is None or self._facts[0] != code.programs:
             try:
                 asyncio.get_running_loop()
             except RuntimeError:
-                found = asyncio.run(self._look(source))
+                found = asyncio.run(self._look(code))
             else:  # a factory may be a coroutine
                 with ThreadPoolExecutor(1) as pool:
-                    found = pool.submit(asyncio.run, self._look(source)).result()
-            self._facts = (source.programs, found)
+                    found = pool.submit(asyncio.run, self._look(code)).result()
+            self._facts = (code.programs, found)
         return self._facts[1]
 
     @property
@@ -141,7 +179,7 @@ class GraphTeam:
         from hitl_tui.teams.graph.loading import facts_of, resolve
 
         async with AsyncExitStack() as stack:
-            return facts_of(await resolve(self.declaration, load_target(self.declaration, source), stack))
+            return await facts_of(await resolve(self.declaration, load_target(self.declaration, source), stack))
 
     def bind(self, text: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
         """Return the exact input for a text: JSON as it is, words put where the graph's input takes them.
@@ -152,7 +190,8 @@ class GraphTeam:
         told = named_in([text, dict(arguments)], self._secret_names)
         if told:
             raise BadInput(secret_refused("The input", min(told)))
-        source = self.source()
+        code = self._code()
+        source = self._with_files(code)
         programs = {"programs": dict(source.programs)} if source.programs else {}
         if "input" in arguments:
             arguments = {key: value for key, value in arguments.items() if key != "programs"}
@@ -162,10 +201,10 @@ class GraphTeam:
         unknown = arguments.keys() - {"input", "thread"}
         given = arguments["input"] if "input" in arguments else {k: arguments[k] for k in arguments if k in unknown}
         if "input" not in arguments and not given:
-            given = input_for(text, self._facts_of(source).input_schema, self.name)
+            given = input_for(text, self._facts_of(code).input_schema, self.name)
         elif "input" in arguments and unknown:
             raise BadInput(f'{self.name} takes "input" and "thread", not "{one_line(min(unknown), 60)}".')
-        check_input(given, self._facts_of(source).input_schema, self.name)
+        check_input(given, self._facts_of(code).input_schema, self.name)
         bound = {"input": given, **({"thread": str(arguments["thread"])} if "thread" in arguments else {})}
         exact: dict[str, Any] = json.loads(canonical({**bound, **programs}))
         return exact
@@ -176,6 +215,17 @@ class GraphTeam:
     def build(self) -> StateGraph[Any, Any, Any, Any]:
         """Not for graphs of others: they may have been compiled with options that a builder knows nothing of."""
         raise GraphError(f"{self.name} is run as it was compiled.")
+
+
+def is_database(path: str) -> bool:
+    """Return whether a file is a SQLite database that nobody may execute, or will be made as one."""
+    try:
+        with Path(path).open("rb") as file:
+            return file.read(len(_SQLITE)) in (_SQLITE, b"") and not os.access(path, os.X_OK)
+    except FileNotFoundError:
+        return True
+    except OSError:
+        return False
 
 
 def input_for(text: str, schema: Mapping[str, Any], name: str) -> Any:
