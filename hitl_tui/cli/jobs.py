@@ -87,7 +87,16 @@ class Job:
     def give(self, command: str) -> str:
         """Return what a person types in a shell to give a chat command to this session."""
         place = f" --data {shlex.quote(self.arguments.data)}" if self.arguments.data else ""
-        return f'hitl-tui do {self.session_id}{place} "{command}"'
+        return f"hitl-tui do {self.session_id}{place} {_shell_word(command)}"
+
+
+def _shell_word(text: str) -> str:
+    """Return text as one word of a shell, which expands nothing in it: part of it may come from a graph."""
+    return f'"{text}"' if _EXPANDED.isdisjoint(text) else shlex.quote(text)
+
+
+_EXPANDED = frozenset('"$`\\!')
+"""What a shell gives a meaning to even between quotation marks."""
 
 
 @asynccontextmanager

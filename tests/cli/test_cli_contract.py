@@ -45,6 +45,23 @@ QUESTION_KEYS = {
     "preview",
 }
 
+ASKING = """
+from typing import TypedDict
+
+from langgraph.graph import START, StateGraph
+from langgraph.types import interrupt
+
+
+class State(TypedDict, total=False):
+    said: str
+
+
+builder = StateGraph(State)
+builder.add_node("ask", lambda state: {"said": str(interrupt("What shall I say?"))})
+builder.add_edge(START, "ask")
+graph = builder.compile()
+"""
+
 
 @pytest.fixture
 def shell(tmp_path: Path) -> Shell:
@@ -98,6 +115,18 @@ def test_answering_commands_name_the_data_folder_when_it_was_given(shell: Shell,
     begun = shell.run("run", QUESTION, "--data", str(elsewhere))
     assert f"hitl-tui do s1 --data '{elsewhere}' \"/todo approve req-" in begun.out
     assert not shell.data.exists()
+
+
+def test_a_printed_command_is_what_a_shell_gives_on(shell: Shell) -> None:
+    answer = '"it\'s" $(touch pwned) `touch pwned` \\ !!'
+    (shell.workspace / "agent.py").write_text(ASKING, encoding="utf-8")
+    asked = shell.run("attach", "agent.py:graph", "--input", "{}", "--json").json["questions"][0]["id"]
+    refused = shell.run("do", "s1", f"/answer 1 {answer}")
+    (line,) = [line.strip() for line in refused.err.splitlines() if "hitl-tui do" in line]
+    words = line.replace("hitl-tui do s1", "printf '%s\n'", 1)
+    given = subprocess.run(["sh", "-c", words], capture_output=True, text=True, cwd=shell.workspace, check=True)
+    assert given.stdout == f"/answer {asked} {answer}\n"
+    assert not (shell.workspace / "pwned").exists()
 
 
 def test_a_refused_command_changes_nothing_and_says_so_once(shell: Shell) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import pty
 import select
@@ -123,8 +124,9 @@ def test_every_command_about_a_hostile_graph_in_a_terminal(tmp_path: Path) -> No
         (["rename", "s1", "x \u202e [@click=app.quit]x[/] \x9b2J"], ()),
         (["--line", "--session", "s1"], typed),
         (["do", "s1", '/answer 1 {"count": 2}'], ()),
+        (["do", "s1", '/answer ID {"count": 2}'], ()),
         (["show", "s1"], ()),
-        (["do", "s1", "/todo reject 1 \u202ewhy\x9b2J"], ()),
+        (["do", "s1", "/todo reject ID \u202ewhy\x9b2J"], ()),
         (["sessions"], ()),
         (["audit", "export", "s1"], ()),
         (["lint", GRAPH], ()),
@@ -132,7 +134,9 @@ def test_every_command_about_a_hostile_graph_in_a_terminal(tmp_path: Path) -> No
     ]
     shown = ""
     for command, lines in commands:
-        written = in_terminal(*command, *data, said=lines)
+        asked = json.loads(in_terminal("show", "s1", "--json", *data))["questions"]
+        given = [word.replace("ID", asked[0]["id"]) if asked else word for word in command]
+        written = in_terminal(*given, *data, said=lines)
         found = _FORBIDDEN.search(written)
         assert found is None and "\x1b" not in written and "\x07" not in written, (command, written)
         shown += written
