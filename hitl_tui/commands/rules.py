@@ -116,6 +116,7 @@ async def _allow_always(hand: Hand, question: Question, rule: StandingRule) -> C
         HitlError: it can't be written; nothing changed.
     """
     request, desk, path = question.view.request, hand.face.desk, rules_file(hand)
+    desk.check_whole()
     known, now = list[StandingRule](), desk.now()
 
     def add(before: tuple[StandingRule, ...]) -> tuple[StandingRule, ...]:
@@ -125,7 +126,7 @@ async def _allow_always(hand: Hand, question: Question, rule: StandingRule) -> C
     written = await asyncio.to_thread(standing.change_rules, path, add)
     number = written.index(known[0] if known else rule) + 1
     if not known:
-        await desk.ledger.record(hand.face.id, "rule_added", {"id": rule.id, **rule.to_dict()}, now)
+        await desk.record("rule_added", {"id": rule.id, **rule.to_dict()}, now)
     data = {"rule": rule.to_dict(), "n": number, "todo_id": question.todo_id}
     said = f"Rule {number} allows exactly this from now on"
     mode = Mode(hand.snapshot.mode)
@@ -150,6 +151,7 @@ async def edit(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
     changes = {key: str(values[key]) for key in ("input", "until") if values.get(key) is not None}
     if not changes:
         raise BadInput("Say what to change: --until 8h, --until never, or --input any.")
+    desk.check_whole()
     now, pair = desk.now(), list[tuple[StandingRule, StandingRule]]()
 
     def put(before: tuple[StandingRule, ...]) -> tuple[StandingRule, ...]:
@@ -162,7 +164,7 @@ async def edit(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
 
     written = await asyncio.to_thread(standing.change_rules, rules_file(hand), put)
     old, fresh = pair[0]
-    await desk.ledger.record(hand.face.id, "rule_changed", {"id": fresh.id, "was": old.id, **fresh.to_dict()}, now)
+    await desk.record("rule_changed", {"id": fresh.id, "was": old.id, **fresh.to_dict()}, now)
     number = written.index(fresh) + 1
     data = {"n": number, "id": fresh.id, "rule": fresh.to_dict(), "before": old.to_dict(), "toml": fresh.to_toml()}
     until = f", until {fresh.until}" if fresh.until else ""
@@ -181,10 +183,12 @@ async def revoke(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
         gone.append(_named(name, before))
         return tuple(rule for rule in before if rule not in gone)
 
+    desk = hand.face.desk
+    desk.check_whole()
     await asyncio.to_thread(standing.change_rules, rules_file(hand), drop)
-    desk, rule = hand.face.desk, gone[0]
+    rule = gone[0]
     entry = {"id": rule.id, "revoked_by": hand.by, **rule.to_dict()}
-    await desk.ledger.record(hand.face.id, "rule_revoked", entry, desk.now())
+    await desk.record("rule_revoked", entry, desk.now())
     message = f"Rule {name} is revoked; {rule.shown} asks again."
     return CommandResult("revoked", message, {"rule": rule.to_dict()})
 

@@ -140,7 +140,7 @@ class Desk:
             Refused: one of them was decided since the command began; nothing was written.
             BadInput: it holds something that no checkpoint can keep; nothing was written.
         """
-        self._check_whole()
+        self.check_whole()
         check_storable(data)
         now = self.now()
         masked = mask_json(dict(data), self.secrets)
@@ -162,7 +162,7 @@ class Desk:
                 was written.
         """
         view = await self.ledger.request(decision.request_id, self.now())
-        self._check_whole()
+        self.check_whole()
         if self._before_deciding is not None:
             await self._before_deciding(decision.verdict, view.request if view is not None else None)
         if self.secrets and decision.value is not None:
@@ -174,17 +174,27 @@ class Desk:
 
     async def open(self, request: Request) -> None:
         """Open a request unless it is there; its time begins now."""
-        self._check_whole()
+        self.check_whole()
         await self.ledger.open_requests([opened(request, self.now())])
 
     async def restore(self, checkpoint_id: str, by: str) -> int:
         """Ask for an earlier checkpoint to be the head (D11); return the branch that begins there."""
-        self._check_whole()
+        self.check_whole()
         await asyncio.to_thread(self._before_restore)
         branch = await self.ledger.intend_restore(self._session, checkpoint_id, by, self.now())
         return branch.number
 
-    def _check_whole(self) -> None:
+    async def record(self, kind: str, data: Mapping[str, Any], at: str) -> None:
+        """Record what people do that no view is built from."""
+        self.check_whole()
+        await self.ledger.record(self._session, kind, data, at)
+
+    def check_whole(self) -> None:
+        """Check that something may be written for the session.
+
+        Raises:
+            StorageError: its record isn't as it was written, so it is only looked at.
+        """
         if self._broken:
             raise StorageError(self._broken)
 

@@ -236,11 +236,14 @@ class Workbench:
 
         Raises:
             UnknownName: there is no such session; BadInput: the title can't be one.
-            StorageError: its folder can't be read or written.
+            StorageError: its folder can't be read or written, or its record isn't as it was written.
         """
         self.data.check_writable()
         folder = self.data.session(session_id)
         info = folder.info()
+        broken = await broken_record(self.ledger, self._known(), session_id, folder)
+        if broken:
+            raise StorageError(broken)
         try:
             secrets = self._secrets((await self.trust.of(Path(info.workspace))).declared)
         except HitlError:  # a workspace that is gone is no reason to keep a title

@@ -186,3 +186,28 @@ def test_a_session_whose_record_was_rewritten_is_shown_and_takes_nothing(shell: 
     assert shell.run("export", "s1", str(tmp_path / "s1.hitl")).code == 0
     shell.run("run", QUESTION, "--session", "s2")
     assert shell.run("do", "s2", "/todo approve").code == 0, "others go on"
+
+
+def test_rules_and_titles_of_a_session_whose_record_was_rewritten_stay(shell: Shell) -> None:
+    shell.run("run", "compare the deposit rules with the jeonse contract and summarise both")
+    shell.run("run", QUESTION, "--session", "s2")
+    first = shell.run("show", "s1", "--json").json["questions"][0]
+    rules = shell.data / "rules.toml"
+    assert shell.run("do", "s1", f"/rules allow {first['todo_id']} --digest {first['digest']}").code in (0, 3)
+    shell.run("do", "s1", "/todo reject 1 no")
+    before = rules.read_text(encoding="utf-8")
+    asked = shell.run("do", "s1", "/todo add search_team more", "--json").json["questions"][-1]
+    rewrite(shell.data / "ledger.db", turned("reject", "approve"))
+    head = shell.run("audit", "head").out
+    commands = (
+        f"/rules allow {asked['todo_id']} --digest {asked['digest']}",
+        "/rules edit 1 --until 8h",
+        "/rules revoke 1",
+    )
+    for line in commands:
+        done = shell.run("do", "s1", line)
+        assert done.code in (1, 2) and "so the session is only shown" in done.err, line
+    renamed = shell.run("rename", "s1", "another title")
+    assert renamed.code in (1, 2) and "so the session is only shown" in renamed.err
+    assert (rules.read_text(encoding="utf-8"), shell.run("audit", "head").out) == (before, head)
+    assert shell.run("do", "s2", "/rules revoke 1").code in (0, 3), "elsewhere it can be taken back"
