@@ -169,6 +169,7 @@ class Hand:
             who.person,
             who.proof,
             who.account,
+            who.claimed,
         )
         view = await self.face.desk.decide(decision)
         data: dict[str, Any] = {"todo_id": question.todo_id, "request_id": question.id, "verdict": verdict.value}

@@ -23,6 +23,7 @@ class Identity:
         proof: what proves it; empty where nothing does.
         level: the person's approver level.
         account: the operating system account they act through; empty where none is known.
+        claimed: the name that they only claim; empty for none.
     """
 
     name: str
@@ -30,6 +31,7 @@ class Identity:
     proof: str = ""
     level: int = 0
     account: str = ""
+    claimed: str = ""
 
 
 def claimed_name(name: str, account: str) -> str:

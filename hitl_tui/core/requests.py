@@ -204,6 +204,7 @@ class Decision:
             records.
         proof: what proves it: a `core.identity.Proof`; empty where nothing does.
         account: the account it was said through; empty where none is known.
+        claimed: the name that who said it only claims; empty for none, and in older records.
     """
 
     request_id: str
@@ -219,6 +220,7 @@ class Decision:
     person: str = ""
     proof: str = ""
     account: str = ""
+    claimed: str = ""
 
     @property
     def said(self) -> str:
@@ -230,14 +232,19 @@ class Decision:
         """Whom it counts as: two names of one verified person are one."""
         return person(self.person or self.by)
 
+    @property
+    def whose(self) -> dict[str, str]:
+        """Who said it, in parts: the name that people are shown, and what is known of it."""
+        known = {"person": self.person, "proof": self.proof, "account": self.account, "claimed": self.claimed}
+        return {"by": self.by, **{key: value for key, value in known.items() if value}}
+
     def to_dict(self) -> dict[str, Any]:
         """Return all fields as JSON values; `from_dict` gives back an equal decision."""
-        optional = {"action": self.action, "person": self.person, "proof": self.proof, "account": self.account}
         return {
-            **{key: value for key, value in optional.items() if value},
+            **({"action": self.action} if self.action else {}),
+            **self.whose,
             "request_id": self.request_id,
             "verdict": self.verdict.value,
-            "by": self.by,
             "digest": self.digest,
             "at": self.at,
             "channel": self.channel,
@@ -267,6 +274,7 @@ class Decision:
             person=data.get("person", ""),
             proof=data.get("proof", ""),
             account=data.get("account", ""),
+            claimed=data.get("claimed", ""),
         )
 
 

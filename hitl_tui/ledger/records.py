@@ -215,6 +215,7 @@ def decided_event(view: RequestView) -> dict[str, Any]:
     action = {"action": last.action} if last and last.action and len(chosen) == 1 else {}
     return {
         **action,
+        **({"people": [d.whose for d in resolution.decisions]} if last else {}),
         "kind": "decided",
         "request_id": request.id,
         "asked": request.kind.value,

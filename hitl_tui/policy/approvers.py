@@ -146,7 +146,7 @@ def identify(approvers: Approvers, claimed: str = "", account: str = "") -> Iden
                 f"decide as {shown} with a token: hitl-tui do … --approver {shown}"
             )
         raise BadInput(f'"{shown}" can\'t be told from {other.name}, an approver here; use another name.')
-    return Identity(claimed_name(claimed, account), verified, proof, level, account)
+    return Identity(claimed_name(claimed, account), verified, proof, level, account, claimed)
 
 
 def identify_by_token(approvers: Approvers, name: str, token: str, account: str = "") -> Identity:

@@ -71,10 +71,18 @@ def test_a_claimed_name_is_shown_as_one(shell: Shell) -> None:
     (shell.workspace / "hitl.toml").unlink()
     shell.run("run", QUESTION)
     done = shell.run("do", "s1", "/todo approve", "--as", "ann", "--json")
-    assert done.json["todos"][0]["approval"]["by"] == f"ann (claimed) through {ME}"
+    approval, shown = done.json["todos"][0]["approval"], f"ann (claimed) through {ME}"
+    assert approval["by"] == shown
+    parts = {"by": shown, "person": ME, "proof": "account", "account": ME, "claimed": "ann"}
+    assert approval["people"] == [parts]
+    lines = [json.loads(line) for line in shell.run("audit", "export", "s1").out.splitlines()]
+    (decision,) = [e["data"]["decision"] for e in lines if e["kind"] == "decision"]
+    assert {key: decision[key] for key in parts} == parts
     shell.run("run", QUESTION, "--session", "s2")
     done = shell.run("do", "s2", "/todo approve", "--json", HITL_USER="")
     assert done.json["todos"][0]["approval"]["by"] == ME
+    people = done.json["todos"][0]["approval"]["people"]
+    assert people == [{"by": ME, "person": ME, "proof": "account", "account": ME}]
 
 
 def test_what_nobody_can_satisfy_is_named_and_cant_be_approved_but_refused(shell: Shell) -> None:

@@ -114,6 +114,7 @@ def _decided_run(draft: Draft, event: Event, todo: SupervisorTodo, verdict: Verd
         ahead = todo.status is Status.PENDING and not b.dependencies_met(draft, todo.id)
         approval = {
             "by": event.data.get("by", ""),
+            **_people(event),
             "at": event.data.get("at", event.at),
             "channel": event.data.get("channel", ""),
             "digest": event.data["digest"],
@@ -129,6 +130,11 @@ def _decided_run(draft: Draft, event: Event, todo: SupervisorTodo, verdict: Verd
         draft.put(rejected(todo, event))
 
 
+def _people(event: Event) -> dict[str, Any]:
+    """Return each person who decided, in parts; events of earlier versions don't say it."""
+    return {"people": event.data["people"]} if event.data.get("people") else {}
+
+
 def _reason(event: Event) -> str:
     return str(event.data.get("reason") or DEFAULT_SKIP_REASON)
 
@@ -138,6 +144,7 @@ def _decided_failure(draft: Draft, event: Event, todo: SupervisorTodo, verdict: 
         # What was decided is exactly what was shown: this input, from where the run stands.
         approval = {
             "by": event.data.get("by", ""),
+            **_people(event),
             "at": event.data.get("at", event.at),
             "channel": event.data.get("channel", ""),
             "digest": digest(b.subject_of(draft, todo)),
