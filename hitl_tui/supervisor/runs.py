@@ -23,6 +23,7 @@ from hitl_tui.core.events import EventKind
 from hitl_tui.core.names import clip
 from hitl_tui.core.policy import Risk
 from hitl_tui.core.questions import MOST_CHANGED
+from hitl_tui.core.requests import Verdict
 from hitl_tui.core.safe_text import mask
 from hitl_tui.core.shapes.masked import put_back
 from hitl_tui.supervisor.attached.drive import GraphRunner
@@ -30,6 +31,7 @@ from hitl_tui.supervisor.attached.outcomes import Asks, CodeChanged, GraphFailur
 from hitl_tui.supervisor.bound import found_again
 from hitl_tui.supervisor.effects import LedgerEffects
 from hitl_tui.supervisor.graph import STRICT_RESUME
+from hitl_tui.supervisor.orphans import command_of, find_orphans
 from hitl_tui.supervisor.runspec import RunServices, RunSpec
 from hitl_tui.teams.contract import Team, TeamContext, TeamResult, TeamTask
 from hitl_tui.teams.doubt import EffectInDoubt, RunNotCurrent
@@ -37,6 +39,10 @@ from hitl_tui.teams.graph.team import GraphTeam
 from hitl_tui.teams.graph.values import plain
 
 log = logging.getLogger(__name__)
+
+UNLOCKED = -1
+"""In the place of the lock of a run that starts nothing."""
+_LOOK = 0.2
 
 
 class _OutOfTime(Exception):
@@ -49,11 +55,13 @@ class LocalDispatcher:
     Args:
         services: what runs share.
         grace: seconds a stopped run gets to end before it is named as still running.
+        orphan_patience: seconds that a command of an earlier process gets to end before somebody is asked.
     """
 
-    def __init__(self, services: RunServices, grace: float = 10.0) -> None:
+    def __init__(self, services: RunServices, grace: float = 10.0, orphan_patience: float = 3.0) -> None:
         self._services = services
         self._grace = grace
+        self._orphan_patience = orphan_patience
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._stuck: set[str] = set()
         self._ended: dict[str, int] = {}
@@ -126,7 +134,11 @@ class LocalDispatcher:
     async def _drive(self, spec: RunSpec, earlier: list[asyncio.Task[None]]) -> None:
         if earlier:
             await asyncio.wait(earlier)
-        lock = await self._run_lock(spec)
+        try:
+            lock = await self._run_lock(spec)
+        except EffectInDoubt as doubt:  # what it began still runs
+            await self._ask_doubt(spec, doubt)
+            return
         try:
             await self._run(spec, lock)
         except asyncio.CancelledError:
@@ -136,13 +148,9 @@ class LocalDispatcher:
             # Nobody stopped this run: its team raised that by itself.
             await self._fail(spec, f"{spec.todo.agent_name} cancelled itself", final=False)
         except EffectInDoubt as doubt:
-            data = {"todo_id": spec.todo.id, "run_id": spec.run_id, "effect": doubt.effect}
-            fresh = await found_again(self._services.team(spec.todo.agent_name), spec.todo)
-            if fresh is not None:  # what it did before it stopped may have changed them
-                data |= {"programs": fresh.arguments["programs"], "changed": list(fresh.changed[:MOST_CHANGED])}
-            await self._tell(spec, f"run:{spec.run_id}:doubt:{spec.todo.asked}", EventKind.DOUBT, data)
+            await self._ask_doubt(spec, doubt)
         except CodeChanged as error:
-            data = {"todo_id": spec.todo.id, "run_id": spec.run_id, "thread": error.thread}
+            data: dict[str, Any] = {"todo_id": spec.todo.id, "run_id": spec.run_id, "thread": error.thread}
             data |= {"programs": dict(error.programs), "changed": list(error.changed[:MOST_CHANGED])}
             await self._tell(spec, f"run:{spec.run_id}:changed", EventKind.CHANGED, data)
         except RunNotCurrent as error:
@@ -161,18 +169,57 @@ class LocalDispatcher:
                 spec, f"{type(error).__name__}: {error}" if str(error) else type(error).__name__, final=False
             )
         finally:
-            os.close(lock)
+            if lock != UNLOCKED:
+                os.close(lock)
+
+    async def _ask_doubt(self, spec: RunSpec, doubt: EffectInDoubt) -> None:
+        data: dict[str, Any] = {"todo_id": spec.todo.id, "run_id": spec.run_id, "effect": doubt.effect}
+        fresh = await found_again(self._services.team(spec.todo.agent_name), spec.todo)
+        if fresh is not None:  # what it did before it stopped may have changed them
+            data |= {"programs": fresh.arguments["programs"], "changed": list(fresh.changed[:MOST_CHANGED])}
+        await self._tell(spec, f"run:{spec.run_id}:doubt:{spec.todo.asked}", EventKind.DOUBT, data)
 
     async def _run_lock(self, spec: RunSpec) -> int:
-        told = False
-        while (lock := self._services.folder.lock_run(spec.todo.id)) is None:
-            if not told:
-                self._services.activity.write(
-                    spec.todo.id, "note", "waiting for a process of the run before, which is still alive"
-                )
-                told = True
-            await asyncio.sleep(0.2)
+        """Return the lock of a TODO's runs; wait while a command of an earlier run holds it.
+
+        Raises:
+            EffectInDoubt: it doesn't end, and nobody was asked about that yet.
+        """
+        services, loop = self._services, asyncio.get_running_loop()
+        if (lock := services.folder.lock_run(spec.todo.id)) is not None:
+            return lock
+        services.activity.write(spec.todo.id, "note", "waiting for a process of the run before, which is still alive")
+        ends: float | None = loop.time() + self._orphan_patience
+        while (lock := services.folder.lock_run(spec.todo.id)) is None:
+            if ends is not None and loop.time() >= ends:
+                ends = None
+                if await self._used_as_done(spec):
+                    return UNLOCKED
+            await asyncio.sleep(_LOOK)
         return lock
+
+    async def _used_as_done(self, spec: RunSpec) -> bool:
+        """Return whether somebody said that the effect of a command which still runs counts as done.
+
+        Raises:
+            EffectInDoubt: nobody was asked about that process yet.
+        """
+        services, todo = self._services, spec.todo
+        began = [e for e in await services.ledger.effects(services.session, status="started") if e.todo_id == todo.id]
+        found = await asyncio.to_thread(find_orphans, services.folder.run_lock(todo.id))
+        if not found or not began:
+            return False
+        effect, command = began[-1], command_of(found)
+        answer = todo.metadata.get("resolutions", {}).get(effect.key, {})
+        view = await services.ledger.request(str(answer.get("request_id", "")), services.now()) if answer else None
+        if view is None or not view.decisions or view.decisions[-1].at < command.since:
+            why = f"it was begun, and still ran as process {command.pid} when this was asked, since {command.clock}"
+            raise EffectInDoubt({"key": effect.key, "name": effect.name, "subject": effect.subject, "why": why})
+        if answer["verdict"] == Verdict.USE_AS_DONE:
+            return True
+        said = f"it is done again once process {command.pid} has ended; /todo cancel {todo.id} ends that"
+        services.activity.write(todo.id, "note", said)
+        return False
 
     async def _acted(self, spec: RunSpec) -> bool:
         """Return whether an effect of a run failed that isn't of low risk: only a person lets it start again."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
 from functools import partial
@@ -19,9 +19,10 @@ from typing import Any
 from hitl_tui.core.board import Board, LazyTodos, Rules
 from hitl_tui.core.errors import HitlError, StorageError
 from hitl_tui.core.events import Event, EventKind
+from hitl_tui.core.requests import Verdict
 from hitl_tui.core.safe_text import mask_json
 from hitl_tui.core.storable import storable
-from hitl_tui.core.todos import SupervisorTodo
+from hitl_tui.core.todos import Status, SupervisorTodo
 from hitl_tui.ledger.records import Branch
 from hitl_tui.supervisor.activity import ActivityStream
 from hitl_tui.supervisor.allowing import Allowances
@@ -34,6 +35,7 @@ from hitl_tui.supervisor.graph import TeamSupervisor, config_of
 from hitl_tui.supervisor.history import CheckpointInfo, History
 from hitl_tui.supervisor.inbox import event_of
 from hitl_tui.supervisor.obeying import Obedience, refuse_unlawful
+from hitl_tui.supervisor.orphans import command_of, end_orphans
 from hitl_tui.supervisor.picture import picture
 from hitl_tui.supervisor.record import check_record, created
 from hitl_tui.supervisor.restoring import go_back, left_head
@@ -45,6 +47,10 @@ from hitl_tui.supervisor.snapshot import Snapshot
 from hitl_tui.teams.contract import TeamResult
 
 log = logging.getLogger(__name__)
+
+_ENDING = frozenset({EventKind.DECIDED, EventKind.SKIP, EventKind.CANCEL, EventKind.UPDATE, EventKind.REMOVE})
+"""Events by which people end a TODO; `EventKind.STOP` ends all."""
+_OVER = frozenset({Status.COMPLETED, Status.FAILED, Status.SKIPPED})
 
 _POLL, _POLL_AT_REST, _LIVELY = 0.1, 0.25, 10.0
 """Seconds between looks at what other processes wrote: while things happen, otherwise, and how long is "while"."""
@@ -90,6 +96,7 @@ class Session:
         self._watched = Watched()
         self._publishing = asyncio.Lock()
         self._begun_before: frozenset[str] = frozenset()
+        self._ending: set[asyncio.Task[None]] = set()
         durable = partial(make_durable, setup.folder.checkpoints)
         lawful = partial(refuse_unlawful, setup.law, lambda: self._board().control.policy_version)
         self.desk = Desk(setup.ledger, setup.info.id, setup.secrets, setup.now, durable, lawful)
@@ -258,14 +265,41 @@ class Session:
             posted = posted[:1]
         events = [event_of(p) for p in posted]
         state = await self._supervisor.resume(self.id, self._interrupt, events)
+        before = self._board()
         self._questions.heard(str(e.data.get("request_id", "")) for e in events if e.kind == EventKind.DECIDED)
         seen = {r["event"] for r in control.refused}
         self._take(state)
+        self._end_orphans(before, events)
         for refusal in self._board().control.refused:
             if refusal["event"] not in seen:
                 await self.setup.ledger.record(self.id, "refused", dict(refusal), self.setup.now())
                 self.activity.write("", "note", f"refused: {refusal['message']}")
         return True
+
+    def _end_orphans(self, before: Board, events: Sequence[Event]) -> None:
+        """End the commands of earlier processes that somebody stopped or skipped with their TODO."""
+        named = {str(event.data.get("todo_id", "")) for event in events if event.kind in _ENDING}
+        everything = any(
+            event.kind == EventKind.STOP
+            or (event.kind == EventKind.DECIDED and ("" in named or event.data.get("verdict") == Verdict.STOP))
+            for event in events
+        )
+        now = self._board().todos
+        for todo_id, raw in before.todos.items() if everything else ((i, before.todos.get(i)) for i in named):
+            if raw is None or not raw.get("attempt") or raw["status"] in _OVER:
+                continue
+            if todo_id not in now or now[todo_id]["status"] in (Status.FAILED, Status.SKIPPED):
+                task = asyncio.create_task(self._end_orphan(todo_id))
+                self._ending.add(task)
+                task.add_done_callback(self._ending.discard)
+
+    async def _end_orphan(self, todo_id: str) -> None:
+        found, left = await asyncio.to_thread(end_orphans, self.setup.folder.run_lock(todo_id))
+        if not found:
+            return
+        pid = command_of(found).pid
+        said = f"process {pid} can't be ended and still runs" if left else f"process {pid} of the run before was ended"
+        self.activity.write(todo_id, "note", said)
 
     def _take(self, state: dict[str, Any]) -> None:
         interrupts = state.pop("__interrupt__", ())
@@ -411,4 +445,6 @@ class Session:
         await self.desk.showing.settled()
         self._questions.close()
         await self._dispatcher.close()
+        if self._ending:
+            await asyncio.wait(self._ending)
         self.activity.close()

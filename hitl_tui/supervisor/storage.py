@@ -176,8 +176,12 @@ class SessionFolder:
 
     def lock_run(self, todo_id: str) -> int | None:
         """Return a locked descriptor for a TODO's runs, None while an orphan of an earlier run still holds it."""
-        (self.path / "runs").mkdir(exist_ok=True)
+        self.run_lock(todo_id).parent.mkdir(exist_ok=True)
         return self._lock(f"runs/{todo_id}")
+
+    def run_lock(self, todo_id: str) -> Path:
+        """Return the file whose lock a TODO's runs hold, and what they start."""
+        return self.path / "runs" / todo_id
 
     def _lock(self, name: str, access: int = os.O_RDWR | os.O_CREAT, kind: int = fcntl.LOCK_EX) -> int | None:
         try:
