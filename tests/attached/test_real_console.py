@@ -102,6 +102,10 @@ class Keyboard:
             terminal.keys("\t")
         self._rested()
         terminal.keys(CTRL_S)
+        again = "ready now: press it again"
+        terminal.until(lambda: "Will be sent" not in terminal.text or again in terminal.text, "that it was sent")
+        if again in terminal.text:  # what will be sent was drawn meanwhile
+            terminal.keys(CTRL_S)
 
     def _say(self, text: str) -> None:
         """Write a value, or the words that one of the options begins with."""
