@@ -8,7 +8,7 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
-from hitl_tui.commands import answering, changing, deciding, graphs, keeping, looking, modes, rules
+from hitl_tui.commands import answering, changing, deciding, graphs, keeping, looking, modes, rules, trust
 from hitl_tui.commands.asked import Unbound, Unshown
 from hitl_tui.commands.hand import Hand
 from hitl_tui.commands.parser import Parsed, is_command, parse
@@ -69,6 +69,7 @@ COMMANDS: Mapping[str, Callable[[Hand, Mapping[str, Any]], Awaitable[CommandResu
         "import": keeping.import_,
         "delete": keeping.delete,
         "mode": modes.mode,
+        "trust": trust.trust,
         "stop": deciding.stop,
         "checkpoint restore": changing.checkpoint_restore,
     }

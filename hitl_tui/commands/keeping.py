@@ -16,6 +16,7 @@ from hitl_tui.core.errors import BadInput
 from hitl_tui.supervisor.storage import SessionInfo
 
 if TYPE_CHECKING:
+    from hitl_tui.policy.trust import WorkspaceTrust
     from hitl_tui.supervisor.summaries import SessionSummary
 
 
@@ -32,6 +33,14 @@ class Keeper(Protocol):
 
     async def copies(self, session_id: str) -> list[Path]:
         """Return the copies of threads that would go with a session; UnknownName when there is no such session."""
+        ...
+
+    async def workspace_trust(self, session_id: str) -> WorkspaceTrust:
+        """Return the trust in a session's workspace as it is now."""
+        ...
+
+    async def trust_workspace(self, session_id: str, digest: str, *, by: str, how: str) -> WorkspaceTrust:
+        """Trust a session's workspace as it was shown; BadInput when it is something else by now."""
         ...
 
     async def rename(self, session_id: str, title: str, *, by: str = "") -> SessionInfo:
@@ -55,7 +64,8 @@ class Keeper(Protocol):
         ...
 
 
-def _keeper(hand: Hand) -> Keeper:
+def keeper_of(hand: Hand) -> Keeper:
+    """Return what keeps all sessions. Raises BadInput: there is only this one."""
     if hand.keeper is None:
         raise BadInput("Sessions can't be kept in order from here.")
     return hand.keeper
@@ -63,7 +73,7 @@ def _keeper(hand: Hand) -> Keeper:
 
 async def rename(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
     """Give the session another title."""
-    info = await _keeper(hand).rename(hand.face.id, str(values["title"]), by=hand.by)
+    info = await keeper_of(hand).rename(hand.face.id, str(values["title"]), by=hand.by)
     message = f'{info.id} is called "{info.title}" now.'
     return CommandResult("renamed", message, {"session_id": info.id, "title": info.title})
 
@@ -78,7 +88,7 @@ async def export(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
     if is_for_reading(path):
         written = await export_for_reading(hand.face, path)
     else:
-        written = await _keeper(hand).export(hand.face.id, path)
+        written = await keeper_of(hand).export(hand.face.id, path)
     size = (await asyncio.to_thread(written.stat)).st_size
     message = f"{hand.face.id} was written to {written} ({size:,} bytes)."
     return CommandResult("exported", message, {"session_id": hand.face.id, "file": str(written), "size": size})
@@ -86,19 +96,19 @@ async def export(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
 
 async def fork(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
     """Make a session that begins at a checkpoint of this one, the newest by default."""
-    info = await _keeper(hand).fork(hand.face.id, str(values.get("checkpoint", "")), by=hand.by)
+    info = await keeper_of(hand).fork(hand.face.id, str(values.get("checkpoint", "")), by=hand.by)
     message = f"{info.id} is a fork of {hand.face.id}; nothing was executed."
     return CommandResult("forked", message, {"session_id": info.id, "source": hand.face.id, "title": info.title})
 
 
 async def sessions(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
     """List all sessions, or those that have some words."""
-    return await _listed(_keeper(hand), values, hand.by)
+    return await _listed(keeper_of(hand), values, hand.by)
 
 
 async def import_(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
     """Make a session of an exported file."""
-    return await _imported(_keeper(hand), values, hand.by)
+    return await _imported(keeper_of(hand), values, hand.by)
 
 
 async def delete(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
@@ -112,7 +122,7 @@ async def delete(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
             f"{hand.face.id} is the session you are in, so it can't be deleted here.",
             help=f"Leave it first; hitl-tui delete {hand.face.id} deletes it.",
         )
-    return await _deleted(_keeper(hand), values, hand.by)
+    return await _deleted(keeper_of(hand), values, hand.by)
 
 
 # Where no session is open -----------------------------------------------------------------------------------------

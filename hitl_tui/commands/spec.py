@@ -204,6 +204,12 @@ SPECS: tuple[CommandSpec, ...] = (
     CommandSpec("rescue", "Go back to before the answer that made a graph fail", (_ANY,)),
     CommandSpec("mode", "Show or set when you are asked", (Argument("mode", Takes.MODE, required=False),)),
     CommandSpec(
+        "trust",
+        "Show what the folder wants to run that isn't trusted; trust it when given its digest",
+        (),
+        (_DIGEST,),
+    ),
+    CommandSpec(
         "rules list",
         "Show what is always allowed, and what hitl.toml says; `/rules` does the same",
         changes=False,

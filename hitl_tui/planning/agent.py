@@ -74,6 +74,10 @@ class PlanningAgent:
         """Every agent there is, by name."""
         return self._agents
 
+    def take(self, other: PlanningAgent) -> None:
+        """Plan as another one does from now on."""
+        self._agents, self._planner = other._agents, other._planner
+
     async def analyse_intent(self, query: str) -> Intent:
         """Return what a query wants (D3).
 

@@ -25,6 +25,7 @@ from hitl_tui.repl.inner import inner_lines, meaning_lines
 from hitl_tui.repl.signs import _, clipped, ngettext, signs
 from hitl_tui.repl.wrapping import Whole
 from hitl_tui.supervisor.snapshot import FAILED, FINISHED, RUNNING, WAITING, Question, Snapshot
+from hitl_tui.wording.trust import want_rows
 
 SHOWN_DIGITS = 12
 """How much of a digest is shown: enough for `--digest`."""
@@ -375,6 +376,8 @@ def result_lines(result: CommandResult, snapshot: Snapshot | None) -> list[str]:
     if result.failed:
         lines = [_("Error: {message}").format(message=lines[0]), *lines[1:]]
         return [*lines, *([f"  {shown(render(str(result.data['help'])))}"] if result.data.get("help") else [])]
+    if "wants" in result.data and result.status == "ok":
+        lines = [*wanted_lines(result.data), *lines]
     if "sessions" in result.data:
         lines += session_rows(result.data["sessions"])
     if "todos" in result.data and snapshot is not None:
@@ -386,6 +389,14 @@ def result_lines(result: CommandResult, snapshot: Snapshot | None) -> list[str]:
         text = str(result.data.get("result", {}).get("text", "")).rstrip("\n")
         lines += ["", *shown(text).split("\n")] if text else []
     return lines
+
+
+def wanted_lines(trust: Mapping[str, Any]) -> list[str]:
+    """Return what a folder wants to run, as `WorkspaceTrust.to_dict` gives it, as lines, the riskiest first."""
+    rows = want_rows(trust["wants"])
+    head = _("{folder} wants:") if rows else _("{folder} wants nothing beyond search, analysis and documents.")
+    changed = [_("Its settings changed since you trusted it.")] if trust["changed"] else []
+    return [*changed, head.format(folder=shown(str(trust["workspace"]))), *table(rows)]
 
 
 def _checkpoint_line(info: Mapping[str, Any]) -> str:

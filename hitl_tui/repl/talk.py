@@ -14,6 +14,7 @@ from hitl_tui.commands.handler import CommandHandler
 from hitl_tui.commands.keeping import ALONE
 from hitl_tui.commands.on_behalf import on_behalf
 from hitl_tui.commands.parser import Parsed, is_command, parse
+from hitl_tui.commands.results import CommandResult
 from hitl_tui.commands.spec import help_table
 from hitl_tui.commands.starting import approve_given
 from hitl_tui.config.graphs import GraphDeclaration, graph_in
@@ -243,6 +244,20 @@ class Talk:
         if "todo_id" in result.data:
             self._announcer.answered(str(result.data["todo_id"]), self._session.snapshot)
         self._say(result_lines(result, self._session.snapshot))
+        await self._offer_trust(self._handler, result)
+
+    async def _offer_trust(self, handler: CommandHandler, result: CommandResult) -> None:
+        """Take the word that trusts the folder that was shown just now, where somebody reads along."""
+        if result.data.get("trusted") is not False or self._source is None or self._source.waits:
+            return
+        self._say([_("Type trust to trust it; Enter goes on without.")])
+        line = await self._source.next()
+        if line is not None and line.strip().lower() == "trust":
+            given = await handler.handle(f"/trust --digest {result.data['digest']}")
+            self._refused = self._refused or given.failed
+            self._say(result_lines(given, self._session.snapshot if self._session is not None else None))
+        elif line is not None and line.strip():  # it was meant for the session
+            self._kept.append(line)
 
     async def _give_as(self, name: str, command: str) -> None:
         """Give one command as an approver, whose token is asked for at the terminal (T8)."""
@@ -254,6 +269,7 @@ class Talk:
         result = await handler.handle(command, known)
         self._refused = self._refused or result.failed
         self._say(result_lines(result, self._session.snapshot))
+        await self._offer_trust(handler, result)
 
     def _complain(self, error: HitlError) -> None:
         self._refused = True

@@ -20,6 +20,21 @@ if TYPE_CHECKING:
     from hitl_tui.planning.agent import Planner, PlanningAgent
 
 
+class DeclaredTeams:
+    """The teams of an open session: others where its workspace was trusted meanwhile.
+
+    Args:
+        registry: what they are now.
+    """
+
+    def __init__(self, registry: TeamRegistry) -> None:
+        self.registry = registry
+
+    def get(self, name: str) -> Team:
+        """Return a team, disabled or not. Raises UnknownName: there is none of that name."""
+        return self.registry.get(name)
+
+
 def registry_of(
     config: WorkspaceConfig,
     graphs: Sequence[GraphDeclaration],

@@ -52,6 +52,14 @@ class SessionFace(Protocol):
         """Wait until the session is on this branch; a follower doesn't wait."""
         ...
 
+    async def renew(self) -> str:
+        """Take in what the workspace declares, where it was trusted since the session was opened.
+
+        Returns:
+            why the session has to be opened again for all of it, one sentence; empty where it hasn't.
+        """
+        ...
+
     def reading(self) -> AbstractAsyncContextManager[History]:
         """Read the session's checkpoints while the context lasts."""
         ...

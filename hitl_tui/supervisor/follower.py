@@ -18,7 +18,7 @@ from hitl_tui.supervisor.checkpointer import open_read_only
 from hitl_tui.supervisor.face import Desk, run_thread
 from hitl_tui.supervisor.graph import TeamSupervisor, config_of
 from hitl_tui.supervisor.history import CheckpointInfo, History
-from hitl_tui.supervisor.obeying import refuse_unlawful
+from hitl_tui.supervisor.obeying import refuse_unlawful, renewed
 from hitl_tui.supervisor.picture import picture
 from hitl_tui.supervisor.record import check_record
 from hitl_tui.supervisor.saver import CheckedSaver
@@ -130,6 +130,7 @@ class Follower:
                 await check_record(self.setup.ledger, self.id, History(saver, self.id), self.setup.folder)
         views = await self.setup.ledger.requests(self.setup.now(), session=self.id)
         await self.setup.law.look()
+        await self.setup.renew()
         await ready_for((view.request for view in views), self.rules.policy)
         self._policy = str((values.get("control") or {}).get("policy_version", ""))
         reference = values.get("response")
@@ -191,6 +192,10 @@ class Follower:
     async def applied(self, seq: int) -> Snapshot:
         """See `SessionFace`: the owner acts in its own time."""
         return self.snapshot
+
+    async def renew(self) -> str:
+        """See `SessionFace`."""
+        return await renewed(self.setup)
 
     async def on_branch(self, number: int) -> Snapshot:
         """See `SessionFace`: the owner acts in its own time."""

@@ -71,6 +71,11 @@ class Law(Protocol):
         """What a person is told who can trust the workspace; empty when there is nothing to tell."""
         ...
 
+    @property
+    def opened(self) -> WorkspaceConfig:
+        """What is obeyed of what the workspace declares; its teams are declared so."""
+        ...
+
 
 class FixedLaw:
     """Rules that no file changes.
@@ -82,6 +87,7 @@ class FixedLaw:
     digest = ""
     problem = ""
     notice = ""
+    opened = WorkspaceConfig()
     current = True
     waiting = False
 
@@ -127,6 +133,7 @@ class FileLaw:
         """Teams that the folder declared then and nobody trusted: they do nothing in this session as it is open."""
         self._digest = self.trust.digest
         self._base = self.trust.trusted_policy or self.opened.policy
+        self._records = book.records
         self.rules = self._follow()
 
     @property
@@ -160,12 +167,28 @@ class FileLaw:
 
     async def look(self) -> bool:
         changed = await self._file.look()
-        if await self._book.look() or changed:
+        await self._book.look()
+        if self._book.records is not self._records or changed:  # somebody else may have looked since
+            self._records = self._book.records
             before = self.rules, self.trust.trusted
             self.trust = await asyncio.to_thread(self._book.judge, self._file.files)
             self.rules = self._follow()
             return changed or before != (self.rules, self.trust.trusted)
         return False
+
+    @property
+    def renewable(self) -> bool:
+        """The folder is trusted as it is now, and was something else when the session was opened."""
+        return self.trust.trusted and bool(self.withheld or self.opened != self.trust.config)
+
+    def take(self, trust: WorkspaceTrust, withheld: Iterable[str] = ()) -> None:
+        """Obey what a trusted folder declares from now on as if the session were opened with it.
+
+        Args:
+            trust: the folder as it was when its teams were made.
+            withheld: teams of other folders that nobody trusts.
+        """
+        self.opened, self.withheld = trust.config, frozenset(withheld)
 
     def _follow(self) -> Rules:
         """Return the rules that hold for the folder as it is now."""

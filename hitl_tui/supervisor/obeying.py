@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Iterable
 
 from hitl_tui.config.load import FILE_NAME
@@ -22,6 +23,9 @@ POLICY = "policy"
 
 SOON = 0.1
 """Seconds until a file that is being written is looked at again."""
+
+_LOOKS = 20
+"""How often a file that is being written is looked at for somebody who waits."""
 
 _HARMLESS = REFUSING | {Verdict.USE_AS_DONE}
 _OF_A_TEAM = frozenset({Kind.TODO, Kind.FAILURE, Kind.EFFECT, Kind.INTERRUPT})
@@ -51,6 +55,7 @@ class Obedience:
         law = self._setup.law
         before = law.problem
         changed = await law.look()
+        await self._setup.renew()
         if law.notice != self._told:
             self._told = law.notice
             if self._told:
@@ -94,6 +99,17 @@ class Obedience:
         agents = self._setup.planner.agents
         known = ((todo, agents[todo.agent_name].risk_of(todo.arguments)) for todo in todos if todo.agent_name in agents)
         return {todo.id: risk.value for todo, risk in known if todo.status in MAY_BEGIN and risk is not todo.risk}
+
+
+async def renewed(setup: SessionSetup) -> str:
+    """See `SessionFace.renew`; a file that was written a moment ago is waited for."""
+    law = setup.law
+    for _ in range(_LOOKS):
+        await law.look()
+        if not law.waiting:
+            break
+        await asyncio.sleep(SOON)
+    return await setup.renew()
 
 
 async def refuse_unlawful(law: Law, version: Callable[[], str], verdict: Verdict, request: Request | None) -> None:

@@ -66,7 +66,7 @@ class LocalDispatcher:
         self._stuck: set[str] = set()
         self._ended: dict[str, int] = {}
         self._begun: set[str] = set()
-        self._graphs: dict[str, CompiledStateGraph[Any, Any, Any, Any]] = {}
+        self._graphs: dict[str, tuple[Team, CompiledStateGraph[Any, Any, Any, Any]]] = {}
         self.attached = GraphRunner(services)
 
     @property
@@ -288,11 +288,11 @@ class LocalDispatcher:
             await self._finish(spec, ending.result.to_dict(), more)
 
     def _graph(self, team: Team) -> CompiledStateGraph[Any, Any, Any, Any]:
-        graph = self._graphs.get(team.name)
-        if graph is None:
-            graph = team.build().compile(checkpointer=self._services.saver, name=team.name)
-            self._graphs[team.name] = graph
-        return graph
+        known = self._graphs.get(team.name)
+        if known is None or known[0] is not team:  # its workspace was trusted anew
+            known = team, team.build().compile(checkpointer=self._services.saver, name=team.name)
+            self._graphs[team.name] = known
+        return known[1]
 
     def _input(self, spec: RunSpec, state: StateSnapshot) -> Any:
         """Return what to invoke a run's graph with: how far it got decides."""

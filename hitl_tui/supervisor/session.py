@@ -34,7 +34,7 @@ from hitl_tui.supervisor.face import Desk, Watched, run_thread
 from hitl_tui.supervisor.graph import TeamSupervisor, config_of
 from hitl_tui.supervisor.history import CheckpointInfo, History
 from hitl_tui.supervisor.inbox import event_of
-from hitl_tui.supervisor.obeying import Obedience, refuse_unlawful
+from hitl_tui.supervisor.obeying import Obedience, refuse_unlawful, renewed
 from hitl_tui.supervisor.orphans import command_of, end_orphans
 from hitl_tui.supervisor.picture import picture
 from hitl_tui.supervisor.record import check_record, created
@@ -90,6 +90,7 @@ class Session:
         self._known = 0
         self._classed = -1
         """The branch whose TODOs are of the risk that they are declared to be of."""
+        self._declared = setup.law.opened
         self._allowances = Allowances(setup.ledger, setup.info.id, setup.now)
         self._questions = OpenQuestions(setup, activity, self._previewed, self._post_own)
         self._response: tuple[str, dict[str, Any]] | None = None
@@ -173,6 +174,10 @@ class Session:
         """See `SessionFace`."""
         return await self._watched.until(lambda s: s.branch >= number and not s.busy)
 
+    async def renew(self) -> str:
+        """See `SessionFace`."""
+        return await renewed(self.setup)
+
     async def checkpoints(self, limit: int, before: str = "") -> list[CheckpointInfo]:
         """See `SessionFace`."""
         return await self.history.page(limit, before)
@@ -235,6 +240,8 @@ class Session:
             await self._restore(branch)
             branch = Branch(branch.number)
         other = await self._obedience.look()
+        if self._declared is not self.setup.law.opened:
+            self._declared, self._classed = self.setup.law.opened, -1
         control = self._board().control
         if control.branch == branch.number and control.cursor >= self._known:
             await self._obedience.obey(control, todos=self._board().all() if control.branch != self._classed else ())

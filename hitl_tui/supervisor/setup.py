@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -19,6 +19,11 @@ from hitl_tui.teams.contract import Team
 
 if TYPE_CHECKING:
     from hitl_tui.planning.agent import PlanningAgent
+
+
+async def _never_renewed() -> str:
+    """Return that nothing is left to take in: what was declared by nobody is never trusted anew."""
+    return ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +44,7 @@ class SessionSetup:
         broken: what of its record isn't as it was written, so that it is only looked at; empty for nothing.
         approvers: says who counts where several people or a level are demanded, now.
         commands: the declared commands that may be used, by name.
+        renew: takes in what the workspace declares where it was trusted since then; see `SessionFace.renew`.
     """
 
     info: SessionInfo
@@ -54,6 +60,7 @@ class SessionSetup:
     broken: str = ""
     approvers: Callable[[], Approvers] = lambda: Approvers(account_name())
     commands: Mapping[str, CommandDeclaration] = field(default_factory=dict)
+    renew: Callable[[], Awaitable[str]] = _never_renewed
 
     @property
     def rules(self) -> Rules:

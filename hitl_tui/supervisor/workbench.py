@@ -29,7 +29,7 @@ from hitl_tui.policy.programs import Bindings, check_pins
 from hitl_tui.policy.trust import WorkspaceTrust, needs_trust
 from hitl_tui.supervisor.approver_record import note_edits
 from hitl_tui.supervisor.clock import utc_now
-from hitl_tui.supervisor.declared import planner_of, registry_of, withheld_teams
+from hitl_tui.supervisor.declared import DeclaredTeams, planner_of, registry_of, withheld_teams
 from hitl_tui.supervisor.deleting import copies_with, delete, tidy
 from hitl_tui.supervisor.follower import Follower
 from hitl_tui.supervisor.given import LONGEST_TITLE, check_query, check_title, check_workspace, graph_title
@@ -231,6 +231,20 @@ class Workbench:
         asked = await self.ledger.requests(self._now(), session=session_id, limit=1_000)
         return await summarised(self.data, session_id, len(asked))
 
+    async def workspace_trust(self, session_id: str) -> WorkspaceTrust:
+        """Return the trust in the folder that a session works in, as it is now.
+
+        Raises:
+            UnknownName: there is no such session; ConfigError: a file of it can't be used.
+            StorageError: the record can't.
+        """
+        return await self.trust.of(Path(self.data.session(session_id).info().workspace))
+
+    async def trust_workspace(self, session_id: str, digest: str, *, by: str, how: str) -> WorkspaceTrust:
+        """Trust the folder that a session works in as it was shown; see `TrustBook.grant`."""
+        self.data.check_writable()
+        return await self.trust.grant(Path(self.data.session(session_id).info().workspace), digest, by=by, how=how)
+
     async def rename(self, session_id: str, title: str, *, by: str = "") -> SessionInfo:
         """Give a session another title, also while a process has it open; return what it is now (C8).
 
@@ -350,20 +364,40 @@ class Workbench:
         named = {graph.name for graph in graphs} - {team.name for team in unnamed}
         law = FileLaw(Path(info.workspace), self.trust, named)
         law.withheld |= {team.name for team in unnamed}
-        registry = self._registry(law.trust, graphs, unnamed)
+        declared = DeclaredTeams(self._registry(law.trust, graphs, unnamed))
+        planner = planner_of(declared.registry, law.trust.declared, graphs, self._now)
+        commands = dict(law.opened.commands)
+        renewing = asyncio.Lock()
+
+        async def renew() -> str:
+            async with renewing:
+                trust = law.trust
+                if not law.renewable:
+                    return ""
+                if trust.config.secret_names != law.opened.secret_names:
+                    return "It reads other secrets; open this session again to run what needs them."
+                graphs, unnamed = await asyncio.to_thread(self._attached, folder.graphs())
+                declared.registry = await asyncio.to_thread(self._registry, trust, graphs, unnamed)
+                planner.take(planner_of(declared.registry, trust.declared, graphs, self._now))
+                commands.clear()
+                commands.update(trust.config.commands)
+                law.take(trust, (team.name for team in unnamed))
+                return ""
+
         return SessionSetup(
             info=info,
             folder=folder,
             ledger=self.ledger,
-            planner=planner_of(registry, law.trust.declared, graphs, self._now),
-            team=registry.get,
+            planner=planner,
+            team=declared.get,
             law=law,
             mode=Mode(info.mode) if info.mode else law.opened.mode,
             secrets=self._secrets(law.opened),
             now=self._now,
             read_only=self.data.read_only,
             approvers=lambda: self.approvers.current,
-            commands=law.opened.commands,
+            commands=commands,
+            renew=renew,
         )
 
     def _attached(self, graphs: Sequence[GraphDeclaration]) -> tuple[list[GraphDeclaration], list[Team]]:

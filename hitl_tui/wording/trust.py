@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from hitl_tui.language import _, mark
-from hitl_tui.policy.trust import WorkspaceTrust
 from hitl_tui.policy.wants import WantKind
 from hitl_tui.wording.risks import RISK_WORDS
 
@@ -24,6 +23,10 @@ _KINDS: Mapping[WantKind, str] = {
 }
 
 
-def want_rows(trust: WorkspaceTrust) -> list[tuple[str, str, str, str]]:
-    """Return a row for each thing a workspace wants: risk, what kind of thing, its name, exactly what it is."""
-    return [(_(RISK_WORDS[w.risk.value]), _(_KINDS[w.kind]), w.name, w.text) for w in trust.wants]
+def want_rows(wants: Iterable[Mapping[str, str]]) -> list[tuple[str, str, str, str]]:
+    """Return a row for each thing a workspace wants: risk, what kind of thing, its name, exactly what it is.
+
+    Args:
+        wants: each as `Want.to_dict` gives it.
+    """
+    return [(_(RISK_WORDS[w["risk"]]), _(_KINDS[WantKind(w["kind"])]), w["name"], w["text"]) for w in wants]

@@ -172,3 +172,26 @@ def test_a_preview_runs_no_code_but_what_was_trusted(shell: Shell) -> None:
     (question,) = begun.json["questions"]
     assert "helper.py changed since the folder was trusted" in json.dumps(question)
     assert marks(shell) == set()
+
+
+def test_an_open_session_shows_what_its_folder_wants_and_trusts_it_by_its_digest(shell: Shell) -> None:
+    shell.run("run", QUESTION)
+    shown = shell.run("do", "s1", "/trust", "--json")
+    assert shown.code == 3 and shown.json["trusted"] is False, "the session waits"
+    assert shown.json["digest"] == digest(shell)
+    assert {want["kind"] for want in shown.json["wants"]} >= {"command", "preview", "graph", "allow", "mode", "pins"}
+    assert shown.json["give"] == [f"/trust --digest {digest(shell)}"]
+    lines = shell.run("do", "s1", "/trust").out
+    assert "run a preview without asking" in lines and shown.json["give"][0] in lines
+    claimed = shell.run("do", "s1", shown.json["give"][0], "--as", "eve", "--json")
+    granted = shell.run("trust", "--show", "--json").json
+    assert claimed.json["status"] == "trusted" and granted["by"].startswith("eve (claimed) through "), (
+        "the account is verified"
+    )
+    assert shell.run("trust", "--revoke").code == 0
+    assert shell.run("do", "s1", "/trust --digest 1234", "--json").code == 2
+    assert shell.run("do", "s1", f"/trust --digest {'0' * 64}", "--json").code == 2
+    trusted = shell.run("do", "s1", shown.json["give"][0], "--json")
+    assert (trusted.code, trusted.json["status"], trusted.json["trusted"]) == (3, "trusted", True)
+    assert "is trusted" in shell.run("do", "s1", "/trust", "--json").json["message"]
+    assert marks(shell) == set()

@@ -22,6 +22,7 @@ from hitl_tui.console.options import ConsoleOptions
 from hitl_tui.console.rows import layout, text_row
 from hitl_tui.console.screens.home import HomeScreen
 from hitl_tui.console.screens.session import SessionScreen
+from hitl_tui.console.screens.trusting import TrustScreen
 from hitl_tui.console.screens.viewer import Viewer
 from hitl_tui.console.subject import command_line
 from hitl_tui.console.themes import load_themes
@@ -117,6 +118,20 @@ async def test_bad_input_keeps_what_was_typed(tmp_path: Path) -> None:
         await c.until(lambda: "nonsense" in c.message, "the error")
         assert isinstance(c.app.screen, HomeScreen)
         assert c.prompt.text == "What is the cap?"
+
+
+async def test_trust_asks_in_an_open_session_and_takes_one_key(tmp_path: Path) -> None:
+    workspace = command_workspace(tmp_path / "w")
+    async with console(tmp_path / "d", workspace, trusted=False, query="What is the cap?") as c:
+        await c.until(lambda: isinstance(c.app.screen, TrustScreen), "what the folder wants, before the session opens")
+        await c.press("2")
+        await c.asked()
+        await c.send("/trust")
+        await c.until(lambda: isinstance(c.app.screen, TrustScreen), "what the folder wants, again")
+        await c.press("1")
+        await c.until(lambda: c.message.startswith("Trusted "), "that it is trusted")
+        await c.send("/trust")
+        await c.until(lambda: "is trusted" in c.message, "by whom")
 
 
 async def test_a_session_that_is_not_there_is_said_in_one_sentence(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Collection, Coroutine, Mapping
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from textual.content import Content
@@ -35,6 +36,7 @@ from hitl_tui.core.todos import Status, SupervisorTodo
 from hitl_tui.language import _, ngettext, render
 
 if TYPE_CHECKING:
+    from hitl_tui.commands.handler import CommandHandler
     from hitl_tui.commands.results import CommandResult
     from hitl_tui.console.screens.session import SessionScreen
     from hitl_tui.core.identity import Identity
@@ -111,7 +113,19 @@ class Operator:
             screen.hitl.action_help()
             return
         self._report(result)
+        if result.data.get("trusted") is False:
+            await self._trust(link, handler, result)
+            return
         await self._show_result(link, result)
+
+    async def _trust(self, link: Link, handler: CommandHandler, result: CommandResult) -> None:
+        """Show what the folder wants to run, and trust it when that is said (T4)."""
+        from hitl_tui.console.screens.trusting import TrustScreen
+
+        app = self._screen.hitl
+        trust = await app.engine.trust(Path(str(result.data["workspace"])))
+        if trust.asks and await app.push_screen_wait(TrustScreen(trust, app.guard)):
+            self._report(await handler.handle(f"/trust --digest {trust.digest}"))
 
     async def _approver(self, name: str) -> Identity | None:
         """Return the approver whose token is typed now (T8); None when nobody types one.

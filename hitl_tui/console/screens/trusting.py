@@ -47,7 +47,7 @@ def trust_rows(trust: WorkspaceTrust) -> list[Row]:
     if trust.changed:
         rows.append(text_row(_("Changed since you trusted it. Until you do, the stricter rules count.")))
     risk = ""
-    for of_risk, kind, name, text in want_rows(trust):
+    for of_risk, kind, name, text in want_rows(want.to_dict() for want in trust.wants):
         if of_risk != risk:
             rows += [text_row(""), text_row(of_risk, "$text-warning")]
             risk = of_risk

@@ -108,11 +108,13 @@ class _Loaded:
     """A team's graph as it is in memory.
 
     Args:
+        team: whose it is.
         graph: it, on its store.
         found: what its target named.
         programs: what its code was read as, see `GraphSource`.
     """
 
+    team: GraphTeam
     graph: AnyPregel
     found: Any
     programs: Mapping[str, str]
@@ -147,14 +149,14 @@ class GraphRunner:
             source = await asyncio.to_thread(team.source)
             with printed_to(lambda line: self._services.activity.write("", "line", line)):
                 found = load_target(declared, source)
-                if known is not None and known.found is found:
+                if known is not None and known.team is team and known.found is found:
                     known = self._graphs[team.name] = replace(known, programs=source.programs)
                     return known
                 graph = await resolve(declared, found, self._stack)
-            if declared.saver and team.name not in self._savers:
-                self._savers[team.name] = await self._stack.enter_async_context(open_saver(declared.saver))
-            saver = self._savers.get(team.name, self._services.saver)
-            made = _Loaded(with_saver(graph, saver, declared.state_types), found, source.programs)
+            if declared.saver and declared.saver not in self._savers:
+                self._savers[declared.saver] = await self._stack.enter_async_context(open_saver(declared.saver))
+            saver = self._savers[declared.saver] if declared.saver else self._services.saver
+            made = _Loaded(team, with_saver(graph, saver, declared.state_types), found, source.programs)
             self._graphs[team.name] = made
             return made
 
