@@ -33,6 +33,7 @@ from hitl_tui.console.widgets.prompt import Prompt
 from hitl_tui.console.widgets.rows import Rows
 from hitl_tui.console.widgets.stream import Line, Stream, wrapped
 from hitl_tui.core.safe_text import cell_width
+from hitl_tui.policy.operator import Operator
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -122,12 +123,14 @@ async def test_bad_input_keeps_what_was_typed(tmp_path: Path) -> None:
 
 async def test_trust_asks_in_an_open_session_and_takes_one_key(tmp_path: Path) -> None:
     workspace = command_workspace(tmp_path / "w")
-    async with console(tmp_path / "d", workspace, trusted=False, query="What is the cap?") as c:
+    person = Operator(tmp_path / "d", "ops")
+    async with console(tmp_path / "d", workspace, trusted=False, query="What is the cap?", operator=person) as c:
         await c.until(lambda: isinstance(c.app.screen, TrustScreen), "what the folder wants, before the session opens")
         await c.press("2")
         await c.asked()
         await c.send("/trust")
-        await c.until(lambda: isinstance(c.app.screen, TrustScreen), "what the folder wants, again")
+        await c.until(lambda: isinstance(c.app.screen, TrustScreen) and c.app.screen.read, "what the folder wants")
+        c.clock.rest()
         await c.press("1")
         await c.until(lambda: c.message.startswith("Trusted "), "that it is trusted")
         await c.send("/trust")
