@@ -65,6 +65,26 @@ async def test_a_reason_that_was_typed_without_a_pause_waits_for_one(tmp_path: P
         assert c.snapshot.todos[0].error == "rejected by ops: eally"
 
 
+async def test_a_dialog_says_that_it_is_ready_only_once_it_sends(tmp_path: Path) -> None:
+    async with console(tmp_path, query=RISE) as c:
+        await c.asked()
+        await c.to_question()
+        await c.press("r")
+        await c.until(lambda: isinstance(c.app.screen, Words), "the reason")
+        await typed(c, *"eally")
+        c.clock.rest(0.25)
+        await typed(c, "left")
+        c.clock.rest(0.25)
+        words = c.app.screen
+        assert isinstance(words, Words) and words.remaining > 0  # the last text is longer ago than the last key
+        await typed(c, "enter")
+        assert str(words.query(".dialog").first().border_subtitle) == SOON and undecided(c)
+        c.clock.rest(0.5)
+        assert words.remaining == 0
+        await typed(c, "enter")
+        await c.until(lambda: c.status("todo_001") == Status.FAILED, "rejected")
+
+
 async def test_a_pause_anywhere_since_the_dialog_opened_is_enough(tmp_path: Path) -> None:
     async with console(tmp_path, query=RISE) as c:
         await c.asked()

@@ -178,6 +178,12 @@ class KeyGuard:
             begun, ended = max((begun, ended), (self._last, self._clicked))
         return ended - max(begun, opened) >= ARM_AFTER
 
+    def rest_remaining(self, opened: float) -> float:
+        """Return the seconds until the next key comes after a rest since then; 0 when it does already."""
+        if self.rested_since(opened):
+            return 0.0
+        return max(0.0, ARM_AFTER - (self._clock() - max(self._last, opened)))
+
     # What comes ----------------------------------------------------------------------------------------------------
 
     @property

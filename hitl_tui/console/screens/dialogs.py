@@ -153,8 +153,13 @@ class Unhurried(Modal[Answered], Generic[Answered]):
     def _say_below(self, words: str) -> None:
         self.below(words)
 
+    @property
+    def remaining(self) -> float:
+        """Seconds until what sends counts; 0 when it does."""
+        return guard_of(self.app).rest_remaining(self._opened)
+
     def _rest_ends(self) -> None:
-        remaining = guard_of(self.app).remaining
+        remaining = self.remaining
         if remaining > 0:
             self.set_timer(remaining + 0.02, self._rest_ends)
         else:

@@ -256,15 +256,20 @@ class Edit(Form[Edited | None]):
             guard_of(self.app).drawn()  # a key that was pressed before the end could be seen decides nothing
         self._show_state()
 
+    @property
+    def remaining(self) -> float:
+        """Seconds until what sends or approves counts; 0 when it does."""
+        return max(super().remaining, guard_of(self.app).remaining)
+
     def _rest_ends(self) -> None:
-        remaining = guard_of(self.app).remaining
+        remaining = self.remaining
         self._told = self._hurry if remaining > 0 else ""
         self._show_state()
         if remaining > 0 and self._hurry:
             self.set_timer(remaining + 0.02, self._rest_ends)
 
     def _show_state(self) -> None:
-        remaining = guard_of(self.app).remaining
+        remaining = self.remaining
         more = self._named(_("more below: {reading.page_down}"))
         state = "…" if self._pending or (self._end and remaining > 0) else _("ready") if self._end else more
         self._say_below(self._told if self._told and not self._end else f"{self._told} · {state}".removeprefix(" · "))
