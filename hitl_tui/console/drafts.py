@@ -107,7 +107,7 @@ class Foresight:
             team = setup.team(setup.planner.agents[request.source].team)
             if (preview := getattr(team, "preview", None)) is None:
                 return []
-            if why := await setup.law.why_no_preview(str(arguments.get("command", ""))):
+            if why := await setup.law.why_no_preview(str(arguments.get("command", "")), arguments["preview"]):
                 raise BadInput(why)
             found = mask_json(await preview(arguments, Path(setup.info.workspace), setup.secrets), setup.secrets)
             if found.get("timed_out"):

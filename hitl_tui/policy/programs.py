@@ -132,6 +132,22 @@ class Bindings:
         self._manifests.keep(tree)
         return tree.digest
 
+    def code(self, workspace: Path, around: Surroundings) -> dict[str, str]:
+        """Return what is known of each file of a workspace that looks like code, by its path in it, whatever is pinned.
+
+        Python keeps its compiled files elsewhere where this is asked about, so `__pycache__` doesn't count.
+
+        Raises:
+            BadInput: there are too many files.
+        """
+        root = os.path.realpath(workspace)
+        tree = self._files.tree(Scope(root, (), around.documents, around.reports, self._own))
+        return {
+            path: tree.entries[path].partition(" ")[0]
+            for path in sorted(tree.code)
+            if "__pycache__" not in path.split("/")
+        }
+
     def changed(self, before: Mapping[str, str], now: Mapping[str, str]) -> list[str]:
         """Return the names of the files that differ between what was asked and what would run now."""
         paths = sorted(path for path in before.keys() | now.keys() if before.get(path) != now.get(path))

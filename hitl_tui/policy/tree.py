@@ -39,10 +39,17 @@ _DOCUMENTS = frozenset({".md", ".markdown", ".rst", ".pdf", ".csv", ".tsv"})
 """Endings of documents that no system executes by itself."""
 
 CODE = frozenset(
-    {".awk", ".bash", ".bat", ".cjs", ".jar", ".js", ".lua", ".mjs", ".php", ".pl", ".ps1", ".py", ".pyz", ".r"}
-    | {".rb", ".sed", ".sh", ".sql", ".ts", ".zsh", ".pyc", ".so", ".pth", ".mk"}
+    {".awk", ".bash", ".bat", ".cjs", ".class", ".cmd", ".dll", ".dylib", ".egg", ".jar", ".js", ".lua", ".mjs", ".mk"}
+    | {".php", ".pl", ".pm", ".ps1", ".pth", ".py", ".pyc", ".pyd", ".pyo", ".pyz", ".r", ".rb", ".sed", ".sh", ".so"}
+    | {".sql", ".ts", ".whl", ".zip", ".zsh"}
 )
 """Endings of files that are programs whatever else is known of them."""
+
+_CODE_NAMES = frozenset(
+    {"makefile", "gnumakefile", "justfile", "rakefile", "gemfile", "dockerfile", "package.json", "pyproject.toml"}
+    | {"setup.cfg", "pytest.ini", "tox.ini", ".env", ".envrc", ".npmrc", ".sqliterc", "pyvenv.cfg"}
+)
+"""Names, in lower case, of files that programs are told by what to execute."""
 
 _EXECUTE = 0o7111
 _LINK, _CLOSED, _GONE, _SPECIAL, _CHANGING = "L", "X", "G", "S", "C"
@@ -79,19 +86,22 @@ class Tree:
     Args:
         digest: of all of them.
         entries: what is known of each, by its path relative to the folder.
+        code: the paths of those that look like code, by ending, name, mode or `#!`, and of what can't be looked at.
     """
 
     digest: str
     entries: Mapping[str, str]
+    code: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
 class _Known:
-    """What a file held in one state: its SHA-256, and the documents that it names."""
+    """What a file held in one state: its SHA-256, the documents that it names, and whether it begins with `#!`."""
 
     state: tuple[int, ...]
     sha: str
     mentions: frozenset[str]
+    script: bool = False
 
 
 @dataclass(slots=True)
@@ -102,6 +112,7 @@ class _Walk:
     searched: Callable[[str], object]
     files: list[tuple[str, str, os.stat_result, str]] = field(default_factory=list)
     entries: dict[str, str] = field(default_factory=dict)
+    data: set[str] = field(default_factory=set)
     documents: list[tuple[str, str, os.stat_result]] = field(default_factory=list)
     folders: list[tuple[str, str]] = field(default_factory=list)
     seen: set[tuple[int, int]] = field(default_factory=set)
@@ -143,8 +154,9 @@ class FileHashes:
             if path.rpartition("/")[2].lower() in mentioned:
                 walk.entries[path] = self._entry(real, state, "")[0]
         entries = dict(sorted(walk.entries.items()))
+        code = frozenset(entries.keys() - walk.data)
         whole = "\0".join(f"{path}\0{known}" for path, known in entries.items())
-        return Tree(hashlib.sha256(whole.encode("utf-8", "surrogateescape")).hexdigest(), entries)
+        return Tree(hashlib.sha256(whole.encode("utf-8", "surrogateescape")).hexdigest(), entries, code)
 
     def file(self, path: Path) -> str:
         """Return the SHA-256 of what one file holds, links followed.
@@ -238,6 +250,8 @@ class FileHashes:
             if known is not None and known.state == _state(state):
                 walk.entries[path] = f"{known.sha} {state.st_mode & _EXECUTE:o} {text}"
                 mentioned |= known.mentions
+                if _is_data(path, state, script=known.script):
+                    walk.data.add(path)
             else:
                 unread.append((path, real, state, text))
         if len(unread) > 64:
@@ -245,21 +259,26 @@ class FileHashes:
                 read = list(pool.map(lambda item: self._entry(item[1], item[2], item[3]), unread, chunksize=64))
         else:
             read = [self._entry(real, state, text) for _, real, state, text in unread]
-        for (path, *_), (entry, mentions) in zip(unread, read, strict=True):
+        for (path, _, state, _), (entry, mentions, script) in zip(unread, read, strict=True):
             if entry:
                 walk.entries[path] = entry
+                if _is_data(path, state, script=script):
+                    walk.data.add(path)
             mentioned |= mentions
         return mentioned
 
-    def _entry(self, real: str, state: os.stat_result, text: str) -> tuple[str, frozenset[str]]:
-        """Return what is known of a file, and the documents it names; an empty text when it is gone."""
+    def _entry(self, real: str, state: os.stat_result, text: str) -> tuple[str, frozenset[str], bool]:
+        """Return what is known of a file, the documents it names, and whether it may be a script.
+
+        The first is an empty text when it is gone.
+        """
         try:
             known = self._known_of(real, state)
         except FileNotFoundError:
-            return "", frozenset()
+            return "", frozenset(), False
         except OSError as error:
-            return f"{_CLOSED}{error.errno} {_identity(state)} {text}", frozenset()
-        return f"{known.sha} {state.st_mode & _EXECUTE:o} {text}", known.mentions
+            return f"{_CLOSED}{error.errno} {_identity(state)} {text}", frozenset(), True
+        return f"{known.sha} {state.st_mode & _EXECUTE:o} {text}", known.mentions, known.script
 
     def _known_of(self, path: str, state: os.stat_result) -> _Known:
         known = self._known.get((state.st_dev, state.st_ino))
@@ -269,31 +288,32 @@ class FileHashes:
             return _Known(_state(state), _identity(state), frozenset())
         for _ in range(_TRIES):
             began = self._clock()
-            before, sha, mentions, after = _hashed(path)
+            before, sha, mentions, script, after = _hashed(path)
             if _state(before) == _state(after):
-                known = _Known(_state(after), sha, mentions)
+                known = _Known(_state(after), sha, mentions, script)
                 if max(after.st_ctime_ns, after.st_mtime_ns) + _SETTLED_NS < began:
                     with self._lock:
                         self._known[after.st_dev, after.st_ino] = known
                 return known
-        return _Known((), f"{_CHANGING}{_identity(after)}", frozenset())
+        return _Known((), f"{_CHANGING}{_identity(after)}", frozenset(), script=True)
 
 
-def _hashed(path: str) -> tuple[os.stat_result, str, frozenset[str], os.stat_result]:
-    """Read a file; return its state before and after, its SHA-256, and the documents it names."""
+def _hashed(path: str) -> tuple[os.stat_result, str, frozenset[str], bool, os.stat_result]:
+    """Read a file; return its state before and after, and in between its SHA-256, the documents it names, and `#!`."""
     file = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY)
     try:
         before = os.fstat(file)
         if not stat.S_ISREG(before.st_mode):
             raise OSError(errno.EINVAL, os.strerror(errno.EINVAL), path)
         digest, mentions = hashlib.sha256(), frozenset[str]()
-        first = True
+        first, script = True, False
         for part in iter(partial(os.read, file, _WHOLE), b""):
             digest.update(part)
+            script = script or (first and part.startswith(b"#!"))
             if first and (found := _MENTION.findall(part)):
                 mentions = frozenset(name.decode("utf-8", "surrogateescape").lower() for name in found)
             first = False
-        return before, digest.hexdigest(), mentions, os.fstat(file)
+        return before, digest.hexdigest(), mentions, script, os.fstat(file)
     finally:
         os.close(file)
 
@@ -304,6 +324,13 @@ def _state(state: os.stat_result) -> tuple[int, ...]:
 
 def _identity(state: os.stat_result) -> str:
     return hashlib.sha256(repr(_state(state)).encode()).hexdigest()
+
+
+def _is_data(path: str, state: os.stat_result, *, script: bool) -> bool:
+    """Tell whether a file doesn't look like code."""
+    name = path.rpartition("/")[2].lower()
+    named = f".{name.rpartition('.')[2]}" in CODE or name in _CODE_NAMES
+    return not (script or named or state.st_mode & 0o111 or _in_git(path))
 
 
 def _is_report(scope: Scope, path: str) -> bool:

@@ -222,9 +222,10 @@ class OpenQuestions:
     async def _previewed(self, request: Request, preview: Callable[..., Awaitable[dict[str, Any] | None]]) -> Any:
         """Return what a preview shows, or why none runs: a workspace's own code does only where it is trusted."""
         setup = self._setup
-        if why := await setup.law.why_no_preview(str(request.subject["arguments"].get("command", ""))):
+        arguments = request.subject["arguments"]
+        if why := await setup.law.why_no_preview(str(arguments.get("command", "")), arguments.get("preview") or ()):
             return {"error": why}
-        return await preview(request.subject["arguments"], Path(setup.info.workspace), setup.secrets)
+        return await preview(arguments, Path(setup.info.workspace), setup.secrets)
 
     def _check(self, request: Request) -> None:
         """Say beside the question whether a graph may run what the rules find in it (I6); nobody waits for that."""

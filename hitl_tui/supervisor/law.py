@@ -8,7 +8,7 @@ was declared otherwise. While it can't be read nothing begins at all.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -62,7 +62,7 @@ class Law(Protocol):
         """Return why nothing of a team may be approved, one sentence that names what would help; empty when it may."""
         ...
 
-    async def why_no_preview(self, command: str) -> str:
+    async def why_no_preview(self, command: str, argv: Sequence[str]) -> str:
         """Return why a command's preview doesn't run now, one sentence; empty when it may."""
         ...
 
@@ -103,7 +103,7 @@ class FixedLaw:
     def why_withheld(self, team: str) -> str:
         return ""
 
-    async def why_no_preview(self, command: str) -> str:
+    async def why_no_preview(self, command: str, argv: Sequence[str]) -> str:
         return ""
 
 
@@ -226,12 +226,12 @@ class FileLaw:
         commands = ("command_team",) if self.opened.commands else ()
         return frozenset((*commands, *self.opened.graphs))
 
-    async def why_no_preview(self, command: str) -> str:
+    async def why_no_preview(self, command: str, argv: Sequence[str]) -> str:
         await self.look()
         declared = self.opened.commands.get(command)
         if declared is None:
             return f"Not previewed: this folder isn't trusted as it is now. {self.trust.command}"
-        return await asyncio.to_thread(self._book.why_no_preview, self.trust, declared)
+        return await asyncio.to_thread(self._book.why_no_preview, self.trust, declared, argv)
 
 
 def _beyond(trust: WorkspaceTrust) -> frozenset[str]:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import time
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 
 from hitl_tui.config.commands import CommandDeclaration
@@ -15,7 +16,8 @@ from hitl_tui.ledger.chain import GENESIS, entry_hash
 from hitl_tui.ledger.contract import Ledger
 from hitl_tui.ledger.records import Entry, Head
 from hitl_tui.ledger.sqlite import SqliteLedger
-from hitl_tui.policy.preview_code import changed_code, code_of_preview, code_of_previews
+from hitl_tui.policy.harmless import executes_nothing_else
+from hitl_tui.policy.programs import Bindings, Surroundings
 from hitl_tui.policy.trust import (
     GRANTED,
     MADE,
@@ -30,6 +32,7 @@ from hitl_tui.policy.trust import (
 from hitl_tui.supervisor.clock import utc_now
 from hitl_tui.supervisor.own_folders import own_code
 from hitl_tui.supervisor.storage import DataFolder
+from hitl_tui.teams.command.run import command_environment
 
 _EVERY = 0.25
 """Seconds between looks at what other processes granted or revoked."""
@@ -46,11 +49,18 @@ class TrustBook:
         data: the data folder, whose starters the program made itself.
         once: digests that are trusted for this one call.
         now: the clock.
+        bindings: finds what previews could execute; made unless given.
     """
 
     def __init__(
-        self, ledger: Ledger, data: Path, once: Collection[str] = (), now: Callable[[], str] = utc_now
+        self,
+        ledger: Ledger,
+        data: Path,
+        once: Collection[str] = (),
+        now: Callable[[], str] = utc_now,
+        bindings: Bindings | None = None,
     ) -> None:
+        self._bindings = bindings or Bindings(own=(data,))
         self._ledger = ledger
         self._data = data
         self._once = frozenset(once)
@@ -137,7 +147,7 @@ class TrustBook:
             files=found.files.digests,
             rules=tuple(found.declared.policy.rules),
             disabled=found.declared.disabled,
-            code=await asyncio.to_thread(_code_of, found),
+            code=await asyncio.to_thread(self._code_of, found),
             by=by,
             at=self._now(),
             how=how,
@@ -146,11 +156,16 @@ class TrustBook:
         await self.look(at_once=True)
         return await asyncio.to_thread(lambda: self.judge(read_files(folder)))
 
-    def why_no_preview(self, trust: WorkspaceTrust, command: CommandDeclaration) -> str:
+    def why_no_preview(self, trust: WorkspaceTrust, command: CommandDeclaration, argv: Sequence[str]) -> str:
         """Return why a command's preview may not run, one sentence; empty when it may. It reads files: use a thread.
 
         A preview runs unasked. So its folder has to be trusted, and whatever of it the preview could execute has to be
         what it was when that was said.
+
+        Args:
+            trust: the folder as it is now.
+            command: its declaration.
+            argv: the preview's argument vector as it would run.
         """
         if not trust.trusted:
             return f"Not previewed: this folder isn't trusted as it is now. {trust.command}"
@@ -159,11 +174,28 @@ class TrustBook:
             return "" if own_code(folder, self._data) is not None else _edited("its code", trust)
         if trust.record is None or trust.record.digest != trust.digest:  # for this call: it was looked at just now
             return ""
+        path = command_environment({}, os.environ)["PATH"]
+        if not trust.declared.secret_names and executes_nothing_else(argv, trust.folder, path):
+            return ""
         try:
-            changed = changed_code(trust.record.code, code) if (code := code_of_preview(command, folder)) else ""
+            now = self._code(trust)
         except BadInput as error:
             return f"Not previewed: {error.message}"
+        before = trust.record.code
+        changed = next((name for name in sorted({*before, *now}) if before.get(name) != now.get(name)), "")
         return _edited(one_line(changed, 200), trust) if changed else ""
+
+    def _code(self, trust: WorkspaceTrust) -> dict[str, str]:
+        return self._bindings.code(Path(trust.folder), Surroundings.of(trust.declared))
+
+    def _code_of(self, trust: WorkspaceTrust) -> dict[str, str]:
+        """Return what the previews of a folder could execute; nothing where that can't be told, so that none runs."""
+        if all(command.preview is None for command in trust.declared.commands.values()):
+            return {}
+        try:
+            return self._code(trust)
+        except BadInput:
+            return {}
 
     async def revoke(self, folder: Path, *, by: str) -> TrustRecord | None:
         """Take the trust in a folder back; return what was granted, None when there was nothing to take back.
@@ -203,14 +235,6 @@ def _judged(
     elif own_code(Path(files.folder), data) is not None:
         by = MADE
     return judge_trust(files, records.get(files.folder), by)
-
-
-def _code_of(found: WorkspaceTrust) -> dict[str, str]:
-    """Return what the previews of a folder could execute; nothing where that can't be told, so that none runs."""
-    try:
-        return code_of_previews(found.declared.commands, Path(found.folder))
-    except BadInput:
-        return {}
 
 
 def _edited(what: str, trust: WorkspaceTrust) -> str:

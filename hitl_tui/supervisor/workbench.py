@@ -75,13 +75,13 @@ class Workbench:
     ) -> None:
         self.data = data
         self.ledger = ledger
-        self.trust = TrustBook(ledger, data.root, once, now)
+        self._bindings = Bindings(data.root / "manifests", (data.root,))
+        self.trust = TrustBook(ledger, data.root, once, now, self._bindings)
         self._environ = environ
         self._now = now
         self.approvers = ApproverFile(data.root)
         self.warnings: list[str] = []
         """What a person should know of the record: that it can't be signed or anchored."""
-        self._bindings = Bindings(data.root / "manifests", (data.root,))
 
     @classmethod
     @asynccontextmanager

@@ -174,6 +174,22 @@ def test_a_preview_runs_no_code_but_what_was_trusted(shell: Shell) -> None:
     assert marks(shell) == set()
 
 
+def test_a_preview_runs_beside_other_data_and_no_other_code_that_links_lead_to(shell: Shell, tmp_path: Path) -> None:
+    library = tmp_path / "library"
+    library.mkdir()
+    (library / "rules.sh").write_text("true\n", encoding="utf-8")
+    (shell.workspace / "lib").symlink_to(library)
+    shell.run("trust", "--digest", digest(shell))
+    (shell.workspace / "orders.txt").write_text("9\n", encoding="utf-8")
+    shell.run("run", "wipe the caps", "--mode", "step", "--json")
+    assert marks(shell) == {"previewed"}
+    (shell.workspace / "previewed").unlink()
+    (library / "rules.sh").write_text("false\n", encoding="utf-8")
+    begun = shell.run("run", "wipe the caps", "--mode", "step", "--json")
+    assert "lib/rules.sh changed since the folder was trusted" in begun.out
+    assert marks(shell) == set()
+
+
 def test_an_open_session_shows_what_its_folder_wants_and_trusts_it_by_its_digest(shell: Shell) -> None:
     shell.run("run", QUESTION)
     shown = shell.run("do", "s1", "/trust", "--json")
