@@ -222,6 +222,11 @@ class RaceApp(HitlApp):
         if event in self.early:
             self.taken.remove(one)
 
+    async def type_below(self, event: events.Key | events.Paste) -> None:
+        """Follow what a dialog leaves to the prompt below it."""
+        self.taken.append(replace(self._taken(event), field="prompt", line=None))
+        await super().type_below(event)
+
     def _taken(self, event: events.Key | events.Paste) -> Taken:
         focused = self.screen.focused
         if focused is None and not self.app_focus:

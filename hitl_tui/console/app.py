@@ -16,7 +16,7 @@ from textual.screen import Screen
 
 from hitl_tui.console.base import ConsoleApp
 from hitl_tui.console.engine import Engine
-from hitl_tui.console.keyguard.guard import Kind, Typed
+from hitl_tui.console.keyguard.guard import Kind, Typed, Why
 from hitl_tui.console.leisure import put_off
 from hitl_tui.console.options import ConsoleOptions
 from hitl_tui.console.screens.home import HomeScreen
@@ -158,10 +158,47 @@ class HitlApp(ConsoleApp):
                 return Kind.OTHER
             if self.session.begins_words(event):
                 return Kind.WORD
-        return super().kind_of(event)
+        kind = super().kind_of(event)
+        stray = kind is Kind.OTHER and isinstance(event, events.Key) and event.is_printable
+        return Kind.STRAY if stray and self.prompt_below is not None else kind
+
+    @property
+    def prompt_below(self) -> Prompt | None:
+        """The prompt below a dialog without a text field; None where the screen takes text itself, or none is below."""
+        from hitl_tui.console.screens.once import Once
+
+        if not isinstance(self.screen, Once) or not self.screen.is_mounted or self.screen.query("Input, TextArea"):
+            return None
+        below = (screen for screen in reversed(self.screen_stack[:-1]) if screen.is_mounted)
+        return next((prompt for screen in below for prompt in screen.query(Prompt)), None)
+
+    @property
+    def has_field(self) -> bool:
+        return super().has_field or self.prompt_below is not None
+
+    async def hand_on(self, event: Typed) -> None:
+        """See `Keyboard`: what is pasted into a dialog without a field goes to the prompt below it."""
+        if isinstance(event, events.Paste) and self.prompt_below is not None:
+            await self.type_below(event)
+            self.tell(Why.WORDS)
+            return
+        await super().hand_on(event)
+
+    async def type_below(self, event: Typed) -> None:
+        """Type something into the prompt below a dialog, which keeps it there."""
+        prompt = self.prompt_below
+        if prompt is None:
+            return
+        if isinstance(event, events.Paste):
+            await prompt.on_paste(event)
+        elif event.character:
+            prompt.insert(event.character)
 
     async def as_text(self, key: events.Key) -> bool:
-        """See `Keyboard`: characters typed at a question or in a pane go to the prompt."""
+        """See `Keyboard`: characters typed at a question, in a pane or a dialog without a field go to the prompt."""
+        if self.prompt_below is not None:
+            await self.type_below(key)
+            return True
         if not self._session_on_top:
             return False
         if not isinstance(self.session.focused, Prompt):

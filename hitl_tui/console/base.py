@@ -229,13 +229,19 @@ class ConsoleApp(PaintedApp):
 
     def tell(self, why: Why) -> None:
         from hitl_tui.console.screens.once import Modal
+        from hitl_tui.console.screens.viewer import Viewer
         from hitl_tui.console.widgets.frame import Dialog
 
-        words = told(why, self.keymap, field=isinstance(self.screen.focused, (Input, TextArea)))
-        if isinstance(self.screen, Modal) and self.screen.query(Dialog):
+        words = told(why, self.keymap, field=self.has_field)
+        if isinstance(self.screen, Modal) and (self.screen.query(Dialog) or isinstance(self.screen, Viewer)):
             self.screen.below(words)
         else:
             self.say(words)
+
+    @property
+    def has_field(self) -> bool:
+        """What is typed as text goes into a field."""
+        return isinstance(self.screen.focused, (Input, TextArea))
 
     async def hand_on(self, event: Typed) -> None:
         """Hand what was typed to what has the focus, or keep it until something can take it."""

@@ -29,6 +29,7 @@ class Kind(Enum):
 
     TEXT = "it is typed into a text field"
     WORD = "a character that means nothing there"
+    STRAY = "a character that means nothing in a dialog without a text field"
     LOOKS = "a character that does something, and decides nothing"
     DECIDES = "a character that may decide"
     SENDS = "Enter in a text field"
@@ -42,6 +43,7 @@ class Why(Enum):
     """Why a key did nothing."""
 
     WORDS = "other characters came with it"
+    KEYS = "it means nothing in a dialog that takes keys only"
     BURST = "it came in a burst"
     LINES = "it came in a burst and ended a line of text"
     FOLLOWED = "another key came right after it"
@@ -94,8 +96,9 @@ class KeyGuard:
     - After a key that typed text it takes half a second until another decides. A digit or letter that comes sooner is
       held until then. Keys that go to the question (Ctrl+G, F2, arrows) type nothing.
     - A digit or letter decides only alone: it is held for a third of a second. With another character after it, or
-      one just before it, both are text: in a session the prompt's, in a dialog without a field nobody's. With any
-      other key after it, it is dropped.
+      one just before it, both are text: the prompt's, also of what lies below a dialog without a field. With any
+      other key after it, it is dropped. A character that means nothing in such a dialog is no text alone, which is
+      said, and with another one the same.
     - Keys less than 30 ms apart are one burst. Nothing in it sends or decides: Enter is the end of a line of text
       there, and what has no text is dropped. Enter is held 30 ms to see whether it begins one. Three or more keys of
       a burst last until a tenth of a second was quiet, as when a slow link delivers a paste in pieces.
@@ -127,6 +130,8 @@ class KeyGuard:
         self._bursts = Bursts()
         self._previous = ""
         self._character = _NO_CHARACTER
+        self._words: tuple[float, object] = (float("-inf"), None)
+        """When a character of words came that went past what has the focus, and what that was."""
         self.lateness: Callable[[Typed], float] = _lateness
         """Returns how many seconds ago a key was pressed."""
         self.pictures = 0
@@ -215,6 +220,9 @@ class KeyGuard:
             await self._keyboard.hand_on(event)
         elif kind is Kind.WORD:
             await self._words_begin(event, at, place)
+        elif kind in (Kind.STRAY, Kind.LOOKS) and self._among_words(kind, at, place):
+            await self._words_begin(event, at, place)
+            self._keyboard.tell(Why.WORDS)
         elif kind is Kind.SENDS:
             if self._bursts.breaks_line(before):
                 await self._break_line(event)
@@ -230,8 +238,10 @@ class KeyGuard:
         else:
             self._character = _NO_CHARACTER
             if event.is_printable:
-                self._character = (at, place, event if kind is Kind.LOOKS else None)
+                self._character = (at, place, event if kind in (Kind.LOOKS, Kind.STRAY) else None)
                 self._acting = float("-inf")  # nothing that wasn't held decides
+            if kind is Kind.STRAY:
+                self._keyboard.tell(Why.KEYS)
             await self._keyboard.hand_on(event)
 
     async def _break_line(self, enter: Key) -> None:
@@ -248,10 +258,16 @@ class KeyGuard:
             self._character = (at, place, None)
             self._hold(_Held(event, Kind.DECIDES, at, max(at + ALONE_FOR, self._typed + ARM_AFTER), place, near))
 
+    def _among_words(self, kind: Kind, at: float, place: object) -> bool:
+        """Return whether a character that decides nothing belongs to what was typed just before it."""
+        since, where = self._words if kind is Kind.LOOKS else self._character[:2]
+        return at - since < ALONE_FOR and where == place
+
     async def _words_begin(self, event: Key, at: float, place: object) -> None:
         """Type a character as text, after the one just before it that did something by itself."""
         since, where, first = self._character
         self._character = (at, place, None)
+        self._words = (at, place)
         self._typed = at
         if first is not None and at - since < ALONE_FOR and where == place:
             await self._keyboard.as_text(_again(first))
@@ -272,6 +288,7 @@ class KeyGuard:
         elif held.kind is Kind.DECIDES and (isinstance(event, Paste) or event.is_printable):
             self._typed = at
             if held.place == self._keyboard.place():
+                self._words = (at, held.place)
                 await self._keyboard.as_text(held.key)
             self._keyboard.tell(Why.WORDS)
         else:

@@ -30,6 +30,7 @@ _FREE = frozenset({"question.6", "confirm.no", "always.no"})
 
 _TOLD = {
     Why.WORDS: mark("Those are words, so they are in the prompt; nothing was decided."),
+    Why.KEYS: mark("This takes keys only."),
     Why.BURST: mark("That came all at once, as a paste does; nothing was decided."),
     Why.LINES: mark("That came all at once, as a paste does, so it was not sent; {prompt.send} sends it."),
     Why.FOLLOWED: mark("Another key came right after it; nothing was decided."),

@@ -78,6 +78,10 @@ class Viewer(Modal[bool]):
         if region.laid_out and region.at_end:
             self._end = True
 
+    def below(self, words: str) -> None:
+        if self.query(ViewerText):
+            self.query_one(ViewerText).border_subtitle = Content(words)
+
     def overtaken(self, words: str) -> None:
         """Say that what is read was decided elsewhere."""
         if not self.left:
