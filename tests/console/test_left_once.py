@@ -69,10 +69,12 @@ async def test_a_preview_that_ends_as_its_dialog_is_left_ends_nothing_else(
         await c.to_question()
         known = Foresight.rows
         ended: list[object] = []
+        looked = asyncio.Event()
 
         async def rows(foresight: Foresight, bound: Mapping[str, Any]) -> list[Row]:
             found = await known(foresight, bound)
             dialog = next(s for s in c.app.screen_stack if isinstance(s, Edit))
+            looked.set()
             while dialog.query("#edit-result"):  # noqa: ASYNC110 - the very turn of the loop in which it goes
                 await asyncio.sleep(0)
             ended.append(found)
@@ -81,6 +83,7 @@ async def test_a_preview_that_ends_as_its_dialog_is_left_ends_nothing_else(
         monkeypatch.setattr(Foresight, "rows", rows)
         await c.press("2")
         await c.until(lambda: isinstance(c.app.screen, Edit), "the dialog")
+        await c.until(looked.is_set, "the preview, but for its end")
         await c.press("escape")
         await c.until(lambda: ended, "the preview, after the dialog")
         await c.pilot.pause(0.1)
