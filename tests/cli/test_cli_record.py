@@ -211,3 +211,35 @@ def test_rules_and_titles_of_a_session_whose_record_was_rewritten_stay(shell: Sh
     assert renamed.code in (1, 2) and "so the session is only shown" in renamed.err
     assert (rules.read_text(encoding="utf-8"), shell.run("audit", "head").out) == (before, head)
     assert shell.run("do", "s2", "/rules revoke 1").code in (0, 3), "elsewhere it can be taken back"
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "UPDATE requests SET state = 'settled', settled_at = '2025', verdict = 'approve', outcome = 'approved'",
+        "UPDATE requests SET first_shown = '2020-01-01T00:00:00+00:00'",
+        "UPDATE requests SET deadline = '2020-01-01T00:00:00+00:00'",
+        "UPDATE requests SET state = 'superseded', superseded = 'skipped by ann at 2025-01-01T00:00:00+00:00'",
+        "DELETE FROM requests",
+        "DELETE FROM decisions",
+        "UPDATE decisions SET request = 'req-0000000000000000'",
+        "UPDATE inbox SET seq = seq + 100",
+    ],
+)
+def test_a_view_that_says_otherwise_than_its_entries_is_found_at_opening(shell: Shell, statement: str) -> None:
+    shell.run("run", "compare the deposit rules with the jeonse contract and summarise both")
+    shell.run("do", "s1", "/todo approve 1")
+    shell.run("run", QUESTION, "--session", "s2")
+    with closing(sqlite3.connect(shell.data / "ledger.db", isolation_level=None)) as db:
+        db.execute(statement.replace("DELETE FROM requests", "DELETE FROM requests WHERE session = 's1'"))
+    head = shell.run("audit", "head").out
+    for line in (("do", "s1", "/todos"), ("do", "s1", "/todo approve 2"), ("do", "s1", "/stop"), ("show", "s1")):
+        done = shell.run(*line)
+        assert (done.code, done.out) == (1, "") and "The record of session s1 is damaged or was changed" in done.err
+    assert shell.run("audit", "head").out == head
+    assert any(what.startswith("The view ") for what in problems(shell))
+    file = shell.data / "s1.hitl"
+    assert shell.run("export", "s1", str(file)).code == 0
+    made = shell.run("import", str(file), "--json").json["session_id"]
+    listed = shell.run("do", made, "/todos", "--json").json
+    assert listed["todos"][0]["status"] == "completed", "its entries are whole, and views are built from them"
