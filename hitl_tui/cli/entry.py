@@ -281,8 +281,9 @@ def _interrupted(stop: KeyboardInterrupt, *, wants_json: bool, out: Output, err:
         kind, how, code = "terminated", f"Stopped by {stop.signal.name}", stop.exit_code
     message = f"{how}{again}."
     with suppress(HitlError):  # nobody reads any more
-        if wants_json and out.answered:
+        if err.answered or (wants_json and out.answered):
             return code
+        err.answered = True
         if wants_json:
             document = {"status": "error", "error": message, "message": message, "kind": kind}
             out.document({**document, **({"session_id": session} if session else {})})

@@ -36,6 +36,9 @@ class Output:
 
     Args:
         stream: where to; None when the process was started without it.
+
+    Attributes:
+        answered: the program's last word was written: its document, or why it stopped.
     """
 
     def __init__(self, stream: TextIO | None) -> None:

@@ -121,6 +121,15 @@ def test_a_second_signal_ends_a_step_that_nothing_can_stop(shell: Shell) -> None
 
 
 @pytest.mark.long
+def test_why_it_stopped_is_said_once(shell: Shell, tmp_path: Path) -> None:
+    (tmp_path / "sitecustomize.py").write_text(BREAK_IN.format(number=int(signal.SIGTERM)))
+    process = popen(shell.command("do", "s1", "/todos"), shell, PYTHONPATH=str(tmp_path))
+    out, err = process.communicate(timeout=DEADLINE)
+    assert (process.returncode, out) == (143, b"")
+    assert err.decode() == "Stopped by SIGTERM.\n"
+
+
+@pytest.mark.long
 @pytest.mark.parametrize("seed", range(12))
 def test_a_signal_at_any_moment_ends_the_program(shell: Shell, seed: int) -> None:
     drawn = random.Random(seed)
