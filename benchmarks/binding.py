@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import asyncio
 import hashlib
 import shutil
 import statistics
@@ -10,9 +11,15 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
+from hitl_tui.commands.handler import CommandHandler
+from hitl_tui.core.errors import Refused
+from hitl_tui.core.requests import Verdict
 from hitl_tui.policy.programs import Bindings, Surroundings
+from hitl_tui.supervisor.session import Session
+from hitl_tui.supervisor.workbench import Workbench
 
 FOLDERS = 200
 SETTLED = 2.5
@@ -37,6 +44,53 @@ def seconds(work: Callable[[], object]) -> float:
 def hash_anew(root: Path) -> None:
     for path in root.rglob("*.py"):
         hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+SETTINGS = """
+[teams.command_team.commands.mark]
+description = "Leave a mark"
+run = ["sh", "-c", "true"]
+risk = "high"
+"""
+
+
+async def longest_stall(root: Path, data: Path) -> dict[str, float]:
+    """Plan, ask about, approve and run a high-risk step; return for how long the event loop stood still, in seconds.
+
+    What is typed in the console waits that long.
+    """
+    found: dict[str, float] = {}
+    loop, doing = asyncio.get_running_loop(), "opened"
+
+    async def beat() -> None:
+        while True:
+            began = loop.time()
+            await asyncio.sleep(0.002)
+            found[doing] = max(found.get(doing, 0.0), loop.time() - began - 0.002)
+
+    async with Workbench.open(data, {}) as bench:
+        beating = asyncio.create_task(beat())
+        shown = await bench.trust.of(root)
+        await bench.trust.grant(root, shown.digest, by="benchmark", how="digest")
+        doing = "planned and asked"
+        setup = await bench.create("mark", root)
+        async with bench.session(setup) as session:
+            assert isinstance(session, Session)
+            handler = CommandHandler(session, setup.planner, by="benchmark", channel="console", terminal=True)
+            seen = await session.settled()
+            doing = "approved and run"
+            await handler.decide(seen.questions[0], Verdict.APPROVE)
+            await session.settled()
+            doing = "added by a command"
+            await handler.handle("/todo add command_team mark")
+            seen = await session.settled()
+            await asyncio.to_thread(Path(root, "package_0", "module_0.py").write_text, "# other\n", encoding="utf-8")
+            doing = "refused, as a file changed"
+            with suppress(Refused):
+                await handler.decide(seen.questions[0], Verdict.APPROVE)
+            await session.settled()
+        beating.cancel()
+    return found
 
 
 def main() -> None:
@@ -73,11 +127,16 @@ def main() -> None:
             rows["hashed anew"].append(seconds(lambda: hash_anew(root)))
             if git:
                 rows["git status"].append(seconds(git_status))
+        (root / "hitl.toml").write_text(SETTINGS, encoding="utf-8")
+        stalls = asyncio.run(longest_stall(root, Path(folder, "data")))
     print(f"{given.files:,} files, {given.rounds} rounds, median (longest) in ms; target: bound again in 300 ms")
     print(f"  {'the first time':18} {first * 1000:7.0f}")
     for name, found in rows.items():
         if found:
             print(f"  {name:18} {statistics.median(found) * 1000:7.0f} ({max(found) * 1000:.0f})")
+    print("the longest that the event loop stood still while a step was …, in ms; target: 50")
+    for name, longest in stalls.items():
+        print(f"  {name:26} {longest * 1000:7.0f}")
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
@@ -42,7 +43,8 @@ async def add(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
     behind = [resolve_id(name, seen.raw) for name in values.get("after", ())]
     level = parse_priority(values.get("priority", "medium"))
     try:
-        todo = manual_todo(
+        todo = await asyncio.to_thread(
+            manual_todo,
             facts,
             text,
             query=seen.query,
@@ -54,7 +56,7 @@ async def add(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
     except BadInput as error:
         if text.strip():
             raise
-        raise _untold(facts, error) from error
+        raise await asyncio.to_thread(_untold, facts, error) from error
     seq, event_id = await hand.face.desk.post(EventKind.ADD, {"todo": todo.to_dict()}, by=hand.by)
     after = await hand.face.applied(seq)
     refused = await hand.refusal(seq, event_id)

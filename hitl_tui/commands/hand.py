@@ -267,7 +267,7 @@ class Hand:
         else:
             asked = todo.arguments
         bound = await asyncio.to_thread(_bound_now, facts, todo, asked)
-        if changed := facts.changed(approved, bound.get("programs", {})):
+        if changed := await asyncio.to_thread(facts.changed, approved, bound.get("programs", {})):
             await self._ask_anew(todo, bound, changed)
             names = one_line(safe_text(", ".join(changed), multiline=False), 300)
             raise Refused(

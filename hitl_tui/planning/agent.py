@@ -169,7 +169,8 @@ class PlanningAgent:
         proposed = await self._planner.follow_up(query, todo, result, todos, self._agents)
         if proposed is None:
             return None
-        return build_proposal(
+        return await asyncio.to_thread(
+            build_proposal,
             proposed,
             todos,
             self._converter(),

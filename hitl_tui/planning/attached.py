@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -34,7 +35,7 @@ class AttachedPlanner:
         """
         if feedback:
             raise BadInput(f"The plan is to run {self.agent}; there is nothing else to plan.")
-        step = self._step(query, agents, {})
+        step = await asyncio.to_thread(self._step, query, agents, {})
         return Planned(Intent("graph", 1.0, language=language_of(query, load_rules().words)), ExecutionPlan((step,)))
 
     def _step(self, text: str, agents: Mapping[str, AgentFacts], more: Mapping[str, Any]) -> ExecutionStep:
@@ -67,7 +68,8 @@ class AttachedPlanner:
                 help=f"Answer what it asks, or skip it: /todo skip {busy[-1].id}",
             )
         done = [todo for todo in mine if todo.status is Status.COMPLETED]
-        step = self._step(text, agents, {"thread": done[-1].id} if done else {})
+        more = {"thread": done[-1].id} if done else {}
+        step = await asyncio.to_thread(self._step, text, agents, more)
         return Proposed(f"Goes on with {self.agent}.", (AddStep(step),))
 
     async def follow_up(

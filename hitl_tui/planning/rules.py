@@ -45,14 +45,15 @@ class RulePlanner:
             BadInput: query or feedback asks for nothing, or for something impossible.
             PlanError: everything it needs is disabled, or a command lacks a parameter.
         """
-        rules = load_rules()
+        rules = await asyncio.to_thread(load_rules)
         reading = read(query, rules)
         asked = asked_in(reading.text, self.commands, rules)
         wanted = decide(query, reading, asked.calls, rules)
         intent = intent_of(wanted, rules)
         needs, missing = usable(wanted.needs, agents, rules)
         plan = build_plan(wanted, needs, rules)
-        plan = apply_feedback(plan, feedback, query, agents, self.commands, rules)
+        if feedback:
+            plan = await asyncio.to_thread(apply_feedback, plan, feedback, query, agents, self.commands, rules)
         return Planned(intent, plan, tuple(remarks(reading.text, asked, wanted, missing, rules)))
 
     async def revise(

@@ -54,4 +54,5 @@ async def found_again(team: object, todo: SupervisorTodo) -> Rebound | None:
     before = todo.arguments.get("programs", {})
     if before == now:
         return None
-    return Rebound({**todo.arguments, "programs": now}, tuple(changed(before, now)))
+    names = await asyncio.to_thread(changed, before, now)
+    return Rebound({**todo.arguments, "programs": now}, tuple(names))

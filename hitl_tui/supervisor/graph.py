@@ -10,6 +10,7 @@ session can be taken further.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal, Protocol
@@ -184,7 +185,7 @@ class TeamSupervisor:
         todos: list[SupervisorTodo] = []
         try:
             planned = await self._planner.plan(state["query"], control.feedback)
-            todos = self._planner.convert(planned.plan, old)
+            todos = await asyncio.to_thread(self._planner.convert, planned.plan, old)  # it binds files
             planning |= {
                 "intent": planned.intent.to_dict(),
                 "plan": await self._artifacts.put(planned.plan.to_dict()),

@@ -212,7 +212,7 @@ class GraphRunner:
         graph = loaded.graph
         told = Told.of(spec, past.own)
         approved = spec.todo.arguments.get("programs") or loaded.programs  # of old sessions nothing is known
-        changed = team.changed(approved, loaded.programs)
+        changed = await asyncio.to_thread(team.changed, approved, loaded.programs)
         by_policy = (spec.todo.approval or {}).get("channel") == "policy"  # which lets it pass whatever files hold
         if changed and not told.began and not by_policy:
             raise CodeChanged("", loaded.programs, changed)
@@ -246,7 +246,7 @@ class GraphRunner:
         if word or not (words or by_policy):
             words.append(approved)
         runs = state.created_at is None or bool(state.next or state.tasks or stretch.value is not None)
-        if runs and (changed := _differing(team, words, loaded.programs)):
+        if runs and (changed := await asyncio.to_thread(_differing, team, words, loaded.programs)):
             names = one_line(", ".join(changed), 200)
             said = f"{names} changed since this was asked; it asks anew, with what is there now."
             self._services.activity.write(spec.todo.id, "note", said)
@@ -268,7 +268,7 @@ class GraphRunner:
         interrupts = []
         for interrupt in asks.interrupts:
             known = approved if interrupt["id"] in asks.delivered else before.get(interrupt["id"], approved)
-            changed = team.changed(known, now)[:MOST_CHANGED]
+            changed = (await asyncio.to_thread(team.changed, known, now))[:MOST_CHANGED]
             interrupts.append({**interrupt, "programs": now, **({"changed": changed} if changed else {})})
         return replace(asks, interrupts=tuple(interrupts))
 
