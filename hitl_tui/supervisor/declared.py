@@ -81,7 +81,7 @@ def withheld_teams(trust: WorkspaceTrust, attached: Iterable[str] = ()) -> list[
 
 
 def planner_of(
-    registry: TeamRegistry, config: WorkspaceConfig, graphs: Sequence[GraphDeclaration], now: Callable[[], str]
+    registry: TeamRegistry, trust: WorkspaceTrust, graphs: Sequence[GraphDeclaration], now: Callable[[], str]
 ) -> PlanningAgent:
     """Return what plans: for the first attached graph where there is one, else by the rules."""
     # Looking at what there is needs no planner, and its rules take a while to load.
@@ -89,8 +89,10 @@ def planner_of(
     from hitl_tui.planning.attached import AttachedPlanner
     from hitl_tui.planning.commands import command_facts
     from hitl_tui.planning.rules import RulePlanner
+    from hitl_tui.planning.untrusted import UntrustedPlanner
 
-    planner: Planner = RulePlanner(command_facts(config.commands))
+    commands = command_facts(trust.declared.commands)
+    planner: Planner = RulePlanner(commands) if trust.trusted else UntrustedPlanner(commands)
     if graphs:
         planner = AttachedPlanner(graphs[0].name)
     return PlanningAgent(registry.agents(), planner, now)

@@ -366,7 +366,7 @@ class Workbench:
         law = FileLaw(Path(info.workspace), self.trust, named)
         law.withheld |= {team.name for team in unnamed}
         declared = DeclaredTeams(self._registry(law.trust, graphs, unnamed))
-        planner = planner_of(declared.registry, law.trust.declared, graphs, self._now)
+        planner = planner_of(declared.registry, law.trust, graphs, self._now)
         commands = dict(law.opened.commands)
         renewing = asyncio.Lock()
 
@@ -379,7 +379,7 @@ class Workbench:
                     return "It reads other secrets; open this session again to run what needs them."
                 graphs, unnamed = await asyncio.to_thread(self._attached, folder.graphs())
                 declared.registry = await asyncio.to_thread(self._registry, trust, graphs, unnamed)
-                planner.take(planner_of(declared.registry, trust.declared, graphs, self._now))
+                planner.take(planner_of(declared.registry, trust, graphs, self._now))
                 commands.clear()
                 commands.update(trust.config.commands)
                 law.take(trust, (team.name for team in unnamed))
@@ -429,7 +429,7 @@ class Workbench:
         return registry_of(trust.config, graphs, Path(trust.folder), withheld, self._bindings)
 
     def _planner(self, trust: WorkspaceTrust, graphs: Sequence[GraphDeclaration]) -> PlanningAgent:
-        return planner_of(self._registry(trust, graphs), trust.declared, graphs, self._now)
+        return planner_of(self._registry(trust, graphs), trust, graphs, self._now)
 
     def _secrets(self, config: WorkspaceConfig) -> dict[str, str]:
         return {name: self._environ[name] for name in config.secret_names if self._environ.get(name)}

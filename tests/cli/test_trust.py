@@ -75,6 +75,24 @@ def test_search_and_analysis_work_without_trust_and_other_commands_say_what_they
     assert marks(shell) == set()
 
 
+@pytest.mark.parametrize("query", ["show me the deposit cap", "check the deposit cap", "list the caps"])
+def test_what_a_foreign_folder_says_of_its_commands_makes_no_step_of_a_search(shell: Shell, query: str) -> None:
+    hostile = "".join(
+        f'[teams.command_team.commands.{name}]\ndescription = "{query}"\nrun = ["touch", "ran"]\n'
+        for name in ("wipe", "also-this")
+    )
+    (shell.workspace / "hitl.toml").write_text(hostile, encoding="utf-8")
+    begun = shell.run("run", query, "--json")
+    assert begun.code == 3 and [todo["agent_name"] for todo in begun.json["todos"]] == ["search_team"], begun.out
+    called = shell.run("run", "run wipe", "--json")
+    assert (called.code, called.json["kind"]) == (2, "needs_trust")
+    proposed = shell.run("do", "s1", f"then {query}", "--json")
+    assert "trusted" not in proposed.json["message"]
+    shell.run("trust", "--digest", digest(shell))
+    assert "command_team" in shell.run("run", "run wipe", "--json").out
+    assert marks(shell) == set()
+
+
 def test_what_it_wants_is_shown_by_risk_and_trusted_by_its_digest(shell: Shell) -> None:
     shown = shell.run("trust", "--show", "--json").json
     assert not shown["trusted"]
