@@ -75,11 +75,9 @@ async def _verify(
     ledger: SqliteLedger, folder: DataFolder, stream: str | None, arguments: Arguments, out: Output
 ) -> int:
     found = await verify(ledger, stream)
-    lost: list[Problem] = []
-    if folder.ids():
-        from hitl_tui.supervisor.record import lost_records
+    from hitl_tui.supervisor.record import lost_records
 
-        lost = await lost_records(folder, ledger, stream or "")
+    lost = await lost_records(folder, ledger, stream or "")
     signer = Signer(os.environ)
     signed, unsigned = await ledger.signed(signer.known(), stream)
     kept = anchor_file(folder.root, folder.ledger)

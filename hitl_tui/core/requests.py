@@ -10,6 +10,7 @@ from typing import Any
 
 from hitl_tui.core.digest import short_id
 from hitl_tui.core.errors import Refused
+from hitl_tui.core.identity import Proof
 from hitl_tui.core.names import person, plain_name
 from hitl_tui.core.policy import Risk, Terms
 from hitl_tui.core.supersession import Cause, Supersession, past_word
@@ -229,7 +230,9 @@ class Decision:
 
     @property
     def voter(self) -> str:
-        """Whom it counts as: two names of one verified person are one."""
+        """Whom it counts as: two names of one verified person are one, and so are all names of one account."""
+        if self.proof == Proof.ACCOUNT and self.account:
+            return person(self.account)
         return person(self.person or self.by)
 
     @property
@@ -529,7 +532,8 @@ def _objection(request: Request, decision: Decision, *, by_name: bool = False) -
     if decision.verdict not in request.options:
         options = ", ".join(request.options)
         return "not_allowed", f'"{decision.verdict}" doesn\'t answer this question; it takes {options}.'
-    if request.requester and person(request.requester) in (person(decision.by), decision.voter):
+    names = {person(decision.by), person(decision.person), decision.voter}
+    if request.requester and person(request.requester) in names:
         return "not_allowed", f"{decision.by} asked for this and can't decide it."
     if needs_verified(request.terms) and not decision.person and not by_name:
         return (

@@ -7,12 +7,13 @@ import binascii
 import json
 import os
 import secrets
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hitl_tui.core.errors import BadInput, StorageError
+from hitl_tui.ledger.records import Head
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -31,10 +32,25 @@ class Known:
     Args:
         keys: public keys that it has signed with, as hexadecimal digits.
         ledgers: since when each ledger is signed, by its path.
+        heads: the newest heads of streams that are seldom written to, by the ledger's path.
     """
 
     keys: frozenset[str] = frozenset()
     ledgers: Mapping[str, str] = field(default_factory=dict)
+    heads: Mapping[str, Mapping[str, Head]] = field(default_factory=dict)
+
+    def since(self, ledger: Path) -> str:
+        """Return since when a ledger is signed; empty where that isn't known."""
+        return next((self.ledgers[name] for name in _names(ledger) if name in self.ledgers), "")
+
+    def heads_of(self, ledger: Path) -> Mapping[str, Head]:
+        """Return the heads that a ledger had when this account last wrote to those streams."""
+        return next((self.heads[name] for name in _names(ledger) if name in self.heads), {})
+
+
+def _names(ledger: Path) -> tuple[str, ...]:
+    """Return what a ledger is known by: its path as it is named, and with all links followed."""
+    return tuple(dict.fromkeys((str(ledger.absolute()), str(ledger.resolve()))))
 
 
 def payload(stream: str, n: int, hashed: str) -> bytes:
@@ -59,6 +75,11 @@ def config_folder() -> Path:
     from platformdirs import user_config_dir
 
     return Path(user_config_dir("hitl-tui", appauthor=False))
+
+
+def remembered_head(ledger: Path, stream: str) -> Head | None:
+    """Return the head that a stream had when this account last wrote to it; None where that isn't kept."""
+    return _state(config_folder()).heads_of(ledger).get(stream)
 
 
 class Signer:
@@ -104,17 +125,22 @@ class Signer:
         keys = set(state.keys)
         if self._seed is not None or (self.folder / KEY_FILE).exists():
             keys.add(self.public)
-        return Known(frozenset(keys), state.ledgers)
+        return Known(frozenset(keys), state.ledgers, state.heads)
 
-    def remember(self, ledger: Path, now: str) -> None:
-        """Keep in mind, outside the data folder, that a ledger is signed with this key from now on.
+    def remember(self, ledger: Path, now: str, heads: Iterable[Head] = ()) -> None:
+        """Keep in mind, outside the data folder, that a ledger is signed with this key from now on, and some heads.
 
         With a key from the environment there may be no place to keep anything: then nothing is kept.
         """
-        state, name = _state(self.folder), str(ledger.resolve())
-        if self.public in state.keys and name in state.ledgers:
+        state, names, newest = _state(self.folder), _names(ledger), {head.stream: head for head in heads}
+        if self.public in state.keys and all(name in state.ledgers for name in names) and not newest:
             return
-        data = {"keys": sorted({*state.keys, self.public}), "ledgers": {name: now, **state.ledgers}}
+        kept = {**state.heads, **{name: {**state.heads_of(ledger), **newest} for name in names if newest}}
+        data = {
+            "keys": sorted({*state.keys, self.public}),
+            "ledgers": {**dict.fromkeys(names, now), **state.ledgers},
+            "heads": {name: {h.stream: [h.n, h.hash] for h in of.values()} for name, of in kept.items()},
+        }
         try:
             _make_private(self.folder)
             _write(self.folder / STATE_FILE, json.dumps(data, indent=2).encode())
@@ -168,7 +194,11 @@ def _decoded(text: str, where: str) -> bytes:
 def _state(folder: Path) -> Known:
     try:
         data: Any = json.loads((folder / STATE_FILE).read_text(encoding="utf-8"))
-        return Known(frozenset(map(str, data["keys"])), {str(k): str(v) for k, v in data["ledgers"].items()})
+        heads = {
+            str(name): {str(s): Head(str(s), int(n), str(h)) for s, (n, h) in of.items()}
+            for name, of in data.get("heads", {}).items()
+        }
+        return Known(frozenset(map(str, data["keys"])), {str(k): str(v) for k, v in data["ledgers"].items()}, heads)
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return Known()
 

@@ -277,8 +277,7 @@ class SqliteLedger:
             known: keys that are known here, and ledgers that are known to be signed.
             stream: which stream; None for all.
         """
-        name = str(self.path.resolve())
-        return await self._database.read(lambda db: signed_streams(db, known, name, stream))
+        return await self._database.read(lambda db: signed_streams(db, known, self.path, stream))
 
     async def close(self) -> None:
         await self._database.close()

@@ -195,6 +195,8 @@ def connect(path: Path, read_only: bool) -> sqlite3.Connection:
     Raises:
         StorageError: it can't be used; it is left as it was.
     """
+    if path.is_symlink():  # what is known of its signatures is known by its path
+        raise StorageError(f"{path} is a link; the ledger has to be a file of its own.")
     try:
         if not path.exists():
             if read_only:

@@ -17,6 +17,9 @@ from hitl_tui.ledger.sqlite_signatures import newest, prepare, sign, written_sin
 
 T = TypeVar("T")
 
+_SELDOM = ("audit/", "policy/", "trust/")
+"""Beginnings of the names of streams that are seldom written to: their newest heads are kept in mind."""
+
 log = logging.getLogger(__name__)
 
 
@@ -67,18 +70,19 @@ class Sealing:
 
     def committed(self) -> None:
         """Keep the heads of what was committed elsewhere, when something was decided."""
-        if self._written and self._signer is not None and not self._prepared:
+        seldom = [head for head, _, _ in self._written if head.stream.startswith(_SELDOM)]
+        if self._written and self._signer is not None and (seldom or not self._prepared):
             self._prepared = True
-            self._remember(self._signer)
+            self._remember(self._signer, seldom)
         self._open |= {head.stream: head for head, _, _ in self._written}
         decides = any(decided for _, _, decided in self._written)
         self._written = []
         if decides:
             self._anchor()
 
-    def _remember(self, signer: Signer) -> None:
+    def _remember(self, signer: Signer, heads: list[Head]) -> None:
         try:
-            signer.remember(self._ledger, _now())
+            signer.remember(self._ledger, _now(), heads)
         except OSError as error:
             self._tell(f"It can't be kept in mind that this record is signed: {error.strerror}.")
 

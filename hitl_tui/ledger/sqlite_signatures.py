@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from hitl_tui.ledger.records import Head, Problem
@@ -83,7 +84,7 @@ def sign(db: sqlite3.Connection, signer: Signer, heads: Iterable[tuple[Head, int
 
 
 def signed_streams(
-    db: sqlite3.Connection, known: Known, ledger: str, only: str | None = None
+    db: sqlite3.Connection, known: Known, ledger: Path, only: str | None = None
 ) -> tuple[list[SignedStream], list[Problem]]:
     """Compare signatures with the entries.
 
@@ -94,14 +95,14 @@ def signed_streams(
         only: one stream; None for all.
     """
     there = db.execute("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'signatures'").fetchone()
-    since = known.ledgers.get(ledger, "")
+    since = known.since(ledger)
     began = db.execute("SELECT min(id) FROM entries WHERE stream = ?", (KEYS,)).fetchone()[0]
-    problems: list[Problem] = []
+    problems = _cut_off(db, known.heads_of(ledger).values(), only)
     if since and (not there or began is None):
         what = f"This record is signed since {since}, and its signatures are gone."
-        return [], [Problem("", 0, what)]
+        return [], [Problem("", 0, what), *problems]
     if not there:
-        return [], []
+        return [], problems
     found = []
     streams = db.execute(
         "SELECT stream, max(n), max(id) FROM entries WHERE ?1 IS NULL OR stream = ?1 GROUP BY stream", (only,)
@@ -117,6 +118,17 @@ def signed_streams(
                 what = f"Entry {span} isn't signed though the record is."
             problems.append(Problem(stream, one.last + 1, what))
     return found, problems
+
+
+def _cut_off(db: sqlite3.Connection, heads: Iterable[Head], only: str | None) -> list[Problem]:
+    """Return a problem for each stream that doesn't have the entry that this account wrote to it last."""
+    found = []
+    for last in heads:
+        row = db.execute("SELECT hash FROM entries WHERE stream = ? AND n = ?", (last.stream, last.n)).fetchone()
+        if only in (None, last.stream) and (row is None or row[0] != last.hash):
+            what = f"Entry {last.n} was written here and isn't there any more, or says otherwise."
+            found.append(Problem(last.stream, last.n, what))
+    return found
 
 
 def _bad(problems: Iterable[Problem], stream: str) -> bool:

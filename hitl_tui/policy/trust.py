@@ -18,7 +18,7 @@ from hitl_tui.policy.wants import Want, wants_of
 STREAM = "trust/workspaces"
 """Stream of the ledger that keeps every grant and revocation; no session can have that id."""
 
-GRANTED, REVOKED, ONCE = "trust_granted", "trust_revoked", "trust_once"
+GRANTED, REVOKED, ONCE, RESET = "trust_granted", "trust_revoked", "trust_once", "trust_reset"
 """Kinds of its entries."""
 
 MADE = "hitl-tui"
@@ -135,6 +135,8 @@ def fold_trust(entries: Iterable[tuple[str, Mapping[str, Any], str]]) -> dict[st
             found[record.path] = record
         elif kind == REVOKED and (known := found.get(str(data.get("path", "")))) is not None:
             found[known.path] = replace(known, revoked=True)
+        elif kind == RESET:
+            found.clear()
     return found
 
 

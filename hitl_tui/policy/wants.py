@@ -15,9 +15,8 @@ from hitl_tui.config.load import FILE_NAME
 from hitl_tui.config.workspace import DocumentSettings, WorkspaceConfig
 from hitl_tui.config.workspace_files import WorkspaceFiles
 from hitl_tui.core.policy import Mode, Risk, Rule, Ruling
-from hitl_tui.core.safe_text import one_line
+from hitl_tui.core.safe_text import safe_text
 
-_LONGEST = 300
 _ORDER = {Risk.HIGH: 0, Risk.MEDIUM: 1, Risk.LOW: 2}
 _ADDRESS = re.compile(r"(?:^|_)(?:URL|URI|ENDPOINT|HOST|PROXY|BASE)$", re.IGNORECASE)
 _LOADS_CODE = re.compile(r"LD_|DYLD_|PYTHON|PATH$|NODE_OPTIONS|BASH_ENV|ENV$|SHELL$|PERL5|RUBY|GIT_", re.IGNORECASE)
@@ -180,4 +179,5 @@ def _host(value: str) -> str:
 
 
 def _safe(text: str) -> str:
-    return one_line(text, _LONGEST)
+    """Return text as it is shown: whole, since what is cut off would be trusted unseen."""
+    return safe_text(text, multiline=False)

@@ -96,9 +96,7 @@ async def broken_record(ledger: Ledger, known: Known, session_id: str, folder: S
 
 
 async def lost_records(data: DataFolder, ledger: Ledger, session_id: str = "") -> list[Problem]:
-    """Return a problem for each session whose record is lost, or says otherwise than the checkpoints.
-
-    One whose checkpoints can't be read has none here.
+    """Return a problem for each session whose record is lost, or says otherwise than what is stored of it.
 
     Args:
         data: where the sessions are.
@@ -109,15 +107,32 @@ async def lost_records(data: DataFolder, ledger: Ledger, session_id: str = "") -
     for name in data.ids():
         try:
             folder = data.session(name)
-            if session_id not in ("", name) or not folder.checkpoints.exists():
+            if session_id not in ("", name):
+                continue
+            folder.info()
+            if not folder.checkpoints.exists():
                 continue
             async with open_read_only(folder.checkpoints) as saver:
                 what = await missing(ledger, name, History(saver, name))
                 board = await board_of(saver, name, folder)
             contrary = [] if what else await disagreements(ledger, name, board)
-        except HitlError:
+        except HitlError as error:
+            found.append(Problem(name, 0, f"What is stored of it can't be read: {error.message}"))
             continue
         found += [Problem(name, 0, what)] if what else contrary
+    return [*found, *await _without_folder(data, ledger, session_id)]
+
+
+async def _without_folder(data: DataFolder, ledger: Ledger, session_id: str) -> list[Problem]:
+    """Return a problem for each session that the ledger knows, and whose folder is gone though nobody deleted it."""
+    there, found = set(data.ids()), []
+    for head in await ledger.streams():
+        name = head.stream
+        if name in there or "/" in name or session_id not in ("", name) or head.n < 2:  # it was only about to begin
+            continue
+        (last,) = await ledger.entries(name, head.n - 1, 1)
+        if last.kind != "session_deleted":
+            found.append(Problem(name, 0, "Its folder has no session.json, though nobody deleted it."))
     return found
 
 

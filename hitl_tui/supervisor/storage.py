@@ -110,15 +110,18 @@ class SessionFolder:
         """Return what the folder says.
 
         Raises:
-            StorageError: session.json is missing or damaged.
+            StorageError: session.json is missing or damaged, or another session's.
         """
         path = self.path / "session.json"
         try:
             data = json.loads(path.read_text(encoding="utf-8"))
             check_sealed(path, data)
-            return SessionInfo(**{k: str(data[k]) for k in _INFO_KEYS})
+            info = SessionInfo(**{k: str(data[k]) for k in _INFO_KEYS})
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise StorageError(f"{path} can't be read: {error}.") from error
+        if info.id != self.path.name and not self.path.name.startswith("."):  # of one that is being made
+            raise StorageError(f"{path} is of session {info.id}, so it was put there; nothing was changed.")
+        return info
 
     def write_info(self, info: SessionInfo) -> None:
         write_sealed(self.path / "session.json", info.to_dict())

@@ -7,6 +7,7 @@ import os
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from hitl_tui.config.commands import CommandDeclaration
 from hitl_tui.config.workspace_files import WorkspaceFiles, read_files, real_path
@@ -15,6 +16,7 @@ from hitl_tui.core.safe_text import one_line
 from hitl_tui.ledger.chain import GENESIS, entry_hash
 from hitl_tui.ledger.contract import Ledger
 from hitl_tui.ledger.records import Entry, Head
+from hitl_tui.ledger.signing import remembered_head
 from hitl_tui.ledger.sqlite import SqliteLedger
 from hitl_tui.policy.harmless import executes_nothing_else
 from hitl_tui.policy.programs import Bindings, Surroundings
@@ -22,6 +24,7 @@ from hitl_tui.policy.trust import (
     GRANTED,
     MADE,
     ONCE,
+    RESET,
     REVOKED,
     STREAM,
     TrustRecord,
@@ -66,6 +69,8 @@ class TrustBook:
         self._once = frozenset(once)
         self._now = now
         self._head: Head | None = None
+        self._cut = False
+        """The end of the record was cut off, a revocation perhaps: nothing is trusted until it is said anew."""
         self._looked = float("-inf")
         self._records: Mapping[str, TrustRecord] = {}
 
@@ -88,7 +93,9 @@ class TrustBook:
         head = await self._ledger.head(STREAM)
         if head != self._head:
             entries = await self._entries(head)
-            self._records = fold_trust((e.kind, e.data, e.at) for e in entries)
+            last = await asyncio.to_thread(remembered_head, DataFolder(self._data).ledger, STREAM)
+            self._cut = last is not None and not any((e.n, e.hash) == (last.n, last.hash) for e in entries)
+            self._records = {} if self._cut else fold_trust((e.kind, e.data, e.at) for e in entries)
             self._head, changed = head, True
         else:
             changed = False
@@ -152,7 +159,7 @@ class TrustBook:
             at=self._now(),
             how=how,
         )
-        await self._ledger.record(STREAM, GRANTED, record.to_dict(), record.at)
+        await self._record(GRANTED, record.to_dict(), record.at)
         await self.look(at_once=True)
         return await asyncio.to_thread(lambda: self.judge(read_files(folder)))
 
@@ -197,6 +204,11 @@ class TrustBook:
         except BadInput:
             return {}
 
+    async def _record(self, kind: str, data: Mapping[str, Any], at: str) -> None:
+        if self._cut:  # what is trusted from now on begins anew
+            await self._ledger.record(STREAM, RESET, {}, at)
+        await self._ledger.record(STREAM, kind, data, at)
+
     async def revoke(self, folder: Path, *, by: str) -> TrustRecord | None:
         """Take the trust in a folder back; return what was granted, None when there was nothing to take back.
 
@@ -207,7 +219,7 @@ class TrustBook:
         record = self._records.get(path)
         if record is None or record.revoked:
             return None
-        await self._ledger.record(STREAM, REVOKED, {"path": path, "digest": record.digest, "by": by}, self._now())
+        await self._record(REVOKED, {"path": path, "digest": record.digest, "by": by}, self._now())
         await self.look(at_once=True)
         return record
 
@@ -223,7 +235,7 @@ class TrustBook:
         if found.digest not in self._once:
             check_digest(found, next(iter(self._once)))
         data = {"path": found.folder, "digest": found.digest, "files": dict(found.files.digests), "by": by}
-        await self._ledger.record(STREAM, ONCE, data, self._now())
+        await self._record(ONCE, data, self._now())
 
 
 def _judged(

@@ -164,6 +164,81 @@ def test_verify_says_how_much_is_signed(shell: Shell) -> None:
     assert "Signed: " in shell.run("audit", "verify").out
 
 
+def unsigned(ledger: Path) -> None:
+    """Take every signature away, and what says that there were any."""
+    with closing(sqlite3.connect(ledger, isolation_level=None)) as db:
+        triggers = db.execute("SELECT name, sql FROM sqlite_master WHERE type = 'trigger'").fetchall()
+        for name, _ in triggers:
+            db.execute(f"DROP TRIGGER {name}")
+        db.execute("DELETE FROM signatures")
+        db.execute("DELETE FROM entries WHERE stream = 'audit/keys'")
+        db.execute("DELETE FROM streams WHERE stream = 'audit/keys'")
+        for _, sql in triggers:
+            db.execute(sql)
+
+
+def test_signatures_that_were_all_taken_away_are_missed(shell: Shell) -> None:
+    shell.run("run", QUESTION)
+    unsigned(shell.data / "ledger.db")
+    assert problems(shell)[0].endswith("and its signatures are gone.")
+
+
+def test_signatures_are_missed_behind_a_link_too(shell: Shell, tmp_path: Path) -> None:
+    shell.run("run", QUESTION)
+    unsigned(shell.data / "ledger.db")
+    moved = shell.data.rename(tmp_path / "elsewhere")
+    shell.data.symlink_to(moved)
+    assert problems(shell)[0].endswith("and its signatures are gone.")
+    (moved / "ledger.db").rename(moved / "other.db")
+    (moved / "ledger.db").symlink_to("other.db")
+    for command in (("audit", "verify"), ("do", "s1", "/todos"), ("show", "s1")):
+        done = shell.run(*command)
+        assert done.code in (1, 2) and "is a link" in done.err and done.err.count("\n") == 1, command
+
+
+def test_a_session_that_cannot_be_read_or_is_gone_or_elsewhere_is_a_problem(shell: Shell) -> None:
+    for name in ("s1", "s2", "s3", "s4"):
+        shell.run("run", QUESTION, "--session", name)
+    assert shell.run("delete", "s4", "--yes").code == 0
+    sessions = shell.data / "sessions"
+    assert problems(shell) == []
+    (sessions / "s3" / "checkpoints.db").write_bytes(b"\x07" * 9_000)
+    (sessions / "s1").rename(sessions / "x")
+    (sessions / "s2").rename(sessions / "s1")
+    (sessions / "x").rename(sessions / "s2")
+    found = problems(shell)
+    assert len(found) == 3
+    assert "is of session s2" in found[0] and "is of session s1" in found[1] and "isn't" not in found[2]
+    assert shell.run("do", "s1", "/stop").code in (1, 2)
+    (sessions / "s1" / "session.json").unlink()
+    assert any("though nobody deleted it" in what for what in problems(shell))
+
+
+def test_a_revocation_of_trust_that_is_cut_off_is_missed(shell: Shell) -> None:
+    shell.declare('[teams.command_team.commands.note]\nrun = ["touch", "noted"]\nrisk = "low"\n')
+    assert shell.run("trust", ".", "--revoke").code == 0
+    assert shell.run("audit", "verify").code == 0
+    with closing(sqlite3.connect(shell.data / "ledger.db", isolation_level=None)) as db:
+        triggers = db.execute("SELECT name, sql FROM sqlite_master WHERE type = 'trigger'").fetchall()
+        for name, _ in triggers:
+            db.execute(f"DROP TRIGGER {name}")
+        (n,) = db.execute("SELECT max(n) FROM entries WHERE stream = 'trust/workspaces'").fetchone()
+        for table in ("entries", "signatures"):
+            db.execute(f"DELETE FROM {table} WHERE stream = 'trust/workspaces' AND n = ?", (n,))
+        db.execute(
+            "UPDATE streams SET n = ?1, hash = (SELECT hash FROM entries WHERE stream = 'trust/workspaces' AND n = ?1)"
+            " WHERE stream = 'trust/workspaces'",
+            (n - 1,),
+        )
+        for _, sql in triggers:
+            db.execute(sql)
+    assert "isn't there any more" in problems(shell)[0]
+    shown = shell.run("trust", ".", "--show", "--json").json
+    assert not shown["trusted"]
+    assert shell.run("trust", ".", "--digest", shown["digest"]).code == 0, "it can be trusted anew"
+    assert shell.run("trust", ".", "--show", "--json").json["trusted"] and problems(shell) == []
+
+
 def test_a_key_that_is_none_is_one_sentence(shell: Shell) -> None:
     done = shell.run("run", QUESTION, HITL_AUDIT_KEY="nonsense")
     assert (done.code, done.out) == (2, "")

@@ -311,6 +311,19 @@ def test_only_verified_people_make_a_quorum_and_two_names_of_one_are_one() -> No
     assert resolve(make(), [claim], "").outcome is Outcome.APPROVED
 
 
+def test_two_approvers_of_one_account_are_one() -> None:
+    request = make(terms=Terms(quorum=2))
+    owner = replace(decision("ops"), person="ops", proof="account", account="ops")
+    listed = replace(owner, by="me2", person="me2")
+    assert resolve(request, [owner, listed], "").needed == 1
+    with pytest.raises(Refused, match="has said approve already"):
+        check_decision(request, [owner], listed, "")
+    with pytest.raises(Refused, match="asked for this"):
+        check_decision(make(requester="me2"), [], listed, "")
+    token = replace(decision("bob"), person="bob", proof="token", account="ops")
+    assert resolve(request, [owner, token], "").outcome is Outcome.APPROVED, "a token is another person's"
+
+
 def test_a_verified_person_of_any_level_may_veto() -> None:
     request = make(terms=Terms(level=3))
     assert resolve(request, [decision("ann", Verdict.REJECT)], "").outcome is Outcome.REJECTED
