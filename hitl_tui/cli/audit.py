@@ -84,7 +84,9 @@ async def _verify(
     broken, checked = await _kept_anchors(ledger, kept, stream) if kept is not None else ([], 0)
     found = replace(found, problems=(*lost, *unsigned, *broken, *found.problems))
     notes = _notes(signed, signer, kept, checked)
-    count = f"{found.entries} entries of {found.streams} session{'' if found.streams == 1 else 's'}"
+    named = [head.stream for head in await ledger.streams() if stream in (None, head.stream)]
+    sessions = sum("/" not in name for name in named)  # others are of trust, approvers and keys
+    count = f"{found.entries} entries of {sessions} session{'' if sessions == 1 else 's'}"
     more = len(found.problems) + found.unlisted
     message = f"{count}: all as it was written." if found.ok else f"{count}: {more} problem{'' if more == 1 else 's'}."
     if arguments.json:

@@ -113,12 +113,16 @@ class SessionFolder:
             StorageError: session.json is missing or damaged, or another session's.
         """
         path = self.path / "session.json"
+        if path.exists() and not path.is_file():
+            raise StorageError(f"{path} can't be read: it isn't a file.")
         try:
             data = json.loads(path.read_text(encoding="utf-8"))
             check_sealed(path, data)
             info = SessionInfo(**{k: str(data[k]) for k in _INFO_KEYS})
-        except (OSError, ValueError, KeyError, TypeError) as error:
-            raise StorageError(f"{path} can't be read: {error}.") from error
+        except OSError as error:
+            raise StorageError(f"{path} can't be read: {error.strerror}.") from error
+        except (ValueError, KeyError, TypeError, RecursionError) as error:
+            raise StorageError(f"{path} can't be read: it isn't what this program wrote there.") from error
         if info.id != self.path.name and not self.path.name.startswith("."):  # of one that is being made
             raise StorageError(f"{path} is of session {info.id}, so it was put there; nothing was changed.")
         return info

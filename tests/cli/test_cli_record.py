@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing
@@ -212,6 +213,24 @@ def test_a_session_that_cannot_be_read_or_is_gone_or_elsewhere_is_a_problem(shel
     assert shell.run("do", "s1", "/stop").code in (1, 2)
     (sessions / "s1" / "session.json").unlink()
     assert any("though nobody deleted it" in what for what in problems(shell))
+
+
+def test_one_session_that_cannot_be_read_hides_no_other(shell: Shell) -> None:
+    shell.run("run", QUESTION)
+    shell.run("run", QUESTION, "--session", "s2")
+    bad = shell.data / "sessions" / "s1" / "session.json"
+    for content in ("[" * 100_000, "[1, 2]", "", None):
+        bad.unlink()
+        if content is None:
+            os.mkfifo(bad)
+        else:
+            bad.write_text(content, encoding="utf-8")
+        listed = shell.run("sessions", "--json")
+        assert listed.code == 0 and "s2" in [s["session_id"] for s in listed.json["sessions"]]
+        for command in (("show", "s1"), ("do", "s1", "/todos")):
+            done = shell.run(*command)
+            assert done.code in (1, 2) and "session.json can't be read: it isn't " in done.err, command
+            assert done.err.count("\n") == 1
 
 
 def test_a_revocation_of_trust_that_is_cut_off_is_missed(shell: Shell) -> None:
