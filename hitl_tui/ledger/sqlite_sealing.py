@@ -17,7 +17,7 @@ from hitl_tui.ledger.sqlite_signatures import newest, prepare, sign, written_sin
 
 T = TypeVar("T")
 
-_SELDOM = ("audit/", "policy/", "trust/")
+_SELDOM = ("policy/", "trust/")
 """Beginnings of the names of streams that are seldom written to: their newest heads are kept in mind."""
 
 log = logging.getLogger(__name__)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from pathlib import Path
 
@@ -74,5 +75,7 @@ def test_forks_imports_and_deleted_sessions_are_no_false_alarm(shell: Shell, tmp
     assert shell.run("do", "s3", "/checkpoint list", "--json").code == 0
     assert shell.run("delete", "s1", "--yes", "--json").code == 0
     (shell.data / "sessions" / "s9").mkdir()
-    shutil.copyfile(shell.data / "sessions" / "s2" / "session.json", shell.data / "sessions" / "s9" / "session.json")
+    begun = json.loads((shell.data / "sessions" / "s2" / "session.json").read_text(encoding="utf-8"))
+    kept = {key: value for key, value in begun.items() if key != "checksum"}
+    (shell.data / "sessions" / "s9" / "session.json").write_text(json.dumps({**kept, "id": "s9"}), encoding="utf-8")
     assert problems(shell) == [], "a folder that its maker didn't live to begin lacks nothing"
