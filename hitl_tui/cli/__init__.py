@@ -36,9 +36,10 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _version() -> int:
     from hitl_tui.cli.output import standard
+    from hitl_tui.cli.secrecy import Secrecy
     from hitl_tui.core.errors import StorageError
 
-    out, err = standard()
+    out, err = standard(Secrecy())
     try:
         out.lines([f"hitl-tui {__version__}"])
     except StorageError as error:

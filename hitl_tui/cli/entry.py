@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from hitl_tui.cli.given import CONSOLE, Arguments, plain
 from hitl_tui.cli.language import language_of, passed_on
 from hitl_tui.cli.output import Output, standard
+from hitl_tui.cli.secrecy import Secrecy
 from hitl_tui.core.errors import BadInput, HitlError
 from hitl_tui.core.safe_text import one_line
 from hitl_tui.language import render, using
@@ -36,7 +37,9 @@ log = logging.getLogger(__name__)
 
 def run(argv: Sequence[str], began: str = "") -> int:
     """Carry a command line out that was begun at an ISO 8601 time, empty for now; return the exit code."""
-    out, err = standard()
+    secrecy = Secrecy()
+    out, err = standard(secrecy)
+    _look_here(None, secrecy)
     wants_json = "--json" in argv
     try:
         code = language_of(argv, os.environ)
@@ -47,23 +50,34 @@ def run(argv: Sequence[str], began: str = "") -> int:
     ending.last_words = partial(_interrupted, wants_json=wants_json, out=out, err=err)
     try:
         with using(code), passed_on(code, os.environ), ending.noting():
-            return _understood(argv, began, wants_json, out, err)
+            return _understood(argv, began, secrecy, out, err)
     except KeyboardInterrupt as stop:
         return _interrupted(stop, wants_json=wants_json, out=out, err=err)
 
 
-def _understood(argv: Sequence[str], began: str, wants_json: bool, out: Output, err: Output) -> int:
+def _understood(argv: Sequence[str], began: str, secrecy: Secrecy, out: Output, err: Output) -> int:
     try:
         arguments = _read(argv)._replace(began=began)
         if arguments.help:
             out.lines([arguments.help.rstrip("\n")])
             return OK
         _check_names_session(arguments, argv)
-        return _prepared(arguments, out, err)
+        return _prepared(arguments, secrecy, out, err)
     except SystemExit as done:  # --version
         return done.code if isinstance(done.code, int) else OK
     except HitlError as error:
-        return _tell(error, wants_json, out, err)
+        return _tell(error, "--json" in argv, out, err)
+
+
+def _look_here(arguments: Arguments | None, secrecy: Secrecy) -> None:
+    """Let what the current folder and the workspace that is named declare be masked."""
+    from hitl_tui.cli.settings import data_folder, workspace_folder
+
+    named = () if arguments is None or not arguments.workspace else (arguments.workspace,)
+    once = (arguments.trust.strip().lower(),) if arguments is not None and arguments.trust else ()
+    with suppress(BadInput):  # it is said where they are needed
+        data = data_folder(arguments.data if arguments is not None else None, os.environ)
+        secrecy.look_in([workspace_folder(place) for place in (None, *named)], data, once)
 
 
 def _read(argv: Sequence[str]) -> Arguments:
@@ -92,12 +106,13 @@ def _check_names_session(arguments: Arguments, argv: Sequence[str]) -> None:
         raise no_command(words)
 
 
-def _prepared(arguments: Arguments, out: Output, err: Output) -> int:
+def _prepared(arguments: Arguments, secrecy: Secrecy, out: Output, err: Output) -> int:
     from hitl_tui.cli.logfile import LogFile
     from hitl_tui.cli.settings import data_folder
 
     data = data_folder(arguments.data, os.environ)
-    journal = LogFile(data)
+    _look_here(arguments, secrecy)
+    journal = LogFile(data, secrecy)
     root = logging.getLogger()
     root.addHandler(journal)
     try:

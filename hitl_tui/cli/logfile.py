@@ -9,6 +9,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from hitl_tui.cli.secrecy import Secrecy
+
 if TYPE_CHECKING:
     from hitl_tui.cli.rotating import RotatingFile
 
@@ -22,22 +24,23 @@ class LogFile(logging.Handler):
 
     Args:
         data: the data folder.
+        secrecy: what is masked in all that is logged.
     """
 
-    def __init__(self, data: Path) -> None:
+    def __init__(self, data: Path, secrecy: Secrecy) -> None:
         super().__init__()
         self.path = data / FILE_NAME
-        self._secrets: dict[str, str] = {}
+        self._secrecy = secrecy
 
     @cached_property
     def _file(self) -> RotatingFile:
         from hitl_tui.cli.rotating import RotatingFile
 
-        return RotatingFile(self.path, self._secrets)
+        return RotatingFile(self.path, self._secrecy.mask_log)
 
     def hide(self, secrets: Mapping[str, str]) -> None:
-        """Mask these values, by name, in everything logged from now on."""
-        self._secrets.update(secrets)
+        """Mask these values, by name, in everything logged and printed from now on."""
+        self._secrecy.hide(secrets)
 
     def emit(self, record: logging.LogRecord) -> None:
         self._file.handle(record)

@@ -11,6 +11,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, TextIO
 
+from hitl_tui.cli.secrecy import Secrecy
 from hitl_tui.core.errors import StorageError
 
 _SUSPECT = r"[^\n -~가-힣]"
@@ -36,13 +37,15 @@ class Output:
 
     Args:
         stream: where to; None when the process was started without it.
+        secrecy: what is masked in all that is written.
 
     Attributes:
         answered: the program's last word was written: its document, or why it stopped.
     """
 
-    def __init__(self, stream: TextIO | None) -> None:
+    def __init__(self, stream: TextIO | None, secrecy: Secrecy) -> None:
         self._stream = stream
+        self._secrecy = secrecy
         self.answered = False
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure is not None:  # a terminal without UTF-8 still gets every line
@@ -58,7 +61,7 @@ class Output:
             return
         try:
             for line in lines:
-                self._stream.write(f"{line}\n")
+                self._stream.write(f"{self._secrecy.mask(line)}\n")
             self._stream.flush()
         except BrokenPipeError:
             self._abandon()
@@ -69,7 +72,9 @@ class Output:
     def document(self, document: Mapping[str, Any]) -> None:
         """Write one JSON document, and note in `answered` that there is one. Raises as `lines` does."""
         self.answered = True
-        self.lines([json_text(document)])
+        text = json_text(document)
+        kept = self._secrecy.mask_json(document, text)
+        self.lines([text if kept is document else json_text(kept)])
 
     @contextmanager
     def alone(self, others: Path | None = None) -> Iterator[None]:
@@ -118,6 +123,10 @@ class Output:
             os.close(nowhere)
 
 
-def standard() -> tuple[Output, Output]:
-    """Return standard output and standard error."""
-    return Output(sys.stdout), Output(sys.stderr)
+def standard(secrecy: Secrecy) -> tuple[Output, Output]:
+    """Return standard output and standard error.
+
+    Args:
+        secrecy: what is masked in all that is written.
+    """
+    return Output(sys.stdout, secrecy), Output(sys.stderr, secrecy)

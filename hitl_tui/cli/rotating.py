@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Callable
 from io import TextIOWrapper
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
 
 from hitl_tui.config.files import make_private
-from hitl_tui.core.safe_text import mask
 
 _LARGEST = 1_000_000
 _KEPT = 2
@@ -20,13 +19,13 @@ class RotatingFile(RotatingFileHandler):
 
     Args:
         path: the file; its folder is made with it.
-        secrets: values to mask, by name; read anew for each line.
+        mask: takes secrets out of a line.
     """
 
-    def __init__(self, path: Path, secrets: Mapping[str, str]) -> None:
+    def __init__(self, path: Path, mask: Callable[[str], str]) -> None:
         super().__init__(path, maxBytes=_LARGEST, backupCount=_KEPT, encoding="utf-8", delay=True)
         self.errors = "backslashreplace"
-        self._secrets = secrets
+        self._mask = mask
         self.setFormatter(logging.Formatter("%(asctime)s %(process)d %(levelname)s %(name)s: %(message)s"))
 
     def _open(self) -> TextIOWrapper:
@@ -34,7 +33,7 @@ class RotatingFile(RotatingFileHandler):
         return super()._open()
 
     def format(self, record: logging.LogRecord) -> str:
-        return mask(super().format(record), self._secrets)
+        return self._mask(super().format(record))
 
     def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802 - the library's name
         """Drop it: a log that can't be written (a full disk) must not print a traceback over the work."""

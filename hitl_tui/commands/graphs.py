@@ -14,7 +14,7 @@ from hitl_tui.core.errors import BadInput, HitlError
 from hitl_tui.core.events import EventKind
 from hitl_tui.core.requests import Kind
 from hitl_tui.core.safe_text import one_line, safe_text
-from hitl_tui.core.secret_names import named_in, secret_refused
+from hitl_tui.core.secret_names import check_stored
 from hitl_tui.core.shapes.jsontext import strict_json
 from hitl_tui.core.supersession import Cause
 from hitl_tui.core.todos import Status, SupervisorTodo
@@ -140,9 +140,7 @@ async def state_edit(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
         ) from error
     if not isinstance(update, dict) or not update:
         raise BadInput('The change has to be an object of fields, such as {"amount": 82000}.')
-    told = named_in(update, hand.face.desk.secrets)
-    if told:
-        raise BadInput(secret_refused("The change", min(told)))
+    check_stored("The change", update, hand.face.desk.secrets)
     if todo.status is Status.IN_PROGRESS:
         raise BadInput(f"{todo.id} is running; its state can be changed when it asks something or has finished.")
     view = await hand.face.graph(todo.id, update)

@@ -172,8 +172,8 @@ def clip(text: str, cells: int) -> str:
 def mask(text: str, secrets: Mapping[str, str]) -> str:
     """Return `text` with the values of secrets replaced by their names, as in `‹DB_PASSWORD›`.
 
-    Values are also found as they look within JSON text and after `safe_text`. Where values overlap, all
-    that any of them covers is replaced, under the name of the longest. Values that are shorter than
+    Values are also found as they look within JSON text, whatever it escapes, and after `safe_text`. Where values
+    overlap, all that any of them covers is replaced, under the name of the longest. Values that are shorter than
     `SHORTEST_SECRET` characters without the white space around them are left alone.
 
     Args:
@@ -295,9 +295,9 @@ def _cut(shown: str, position: int) -> int:
     return position
 
 
-def _needles(secrets: Mapping[str, str]) -> dict[str, str]:
-    """Return the texts to look for with the names to show, longest first."""
-    names: dict[str, str] = {}
+def _needles(secrets: Mapping[str, str]) -> dict[str | re.Pattern[str], str]:
+    """Return what to look for with the names to show."""
+    names: dict[str | re.Pattern[str], str] = {}
     for name, secret in secrets.items():
         value = secret.strip()
         if len(value) < SHORTEST_SECRET:
@@ -306,34 +306,55 @@ def _needles(secrets: Mapping[str, str]) -> dict[str, str]:
         for form in forms:
             for needle in (form, safe_text(form), safe_text(form, multiline=False)):
                 names.setdefault(needle, name)
-    return dict(sorted(names.items(), key=lambda item: -len(item[0])))
+        names.setdefault(_with_escapes(value), name)
+    return names
 
 
-def _mask(text: str, needles: Mapping[str, str]) -> str:
-    spans = sorted(span for needle in needles for span in _occurrences(text, needle))
+@lru_cache(maxsize=64)
+def _with_escapes(value: str) -> re.Pattern[str]:
+    """Return what finds a value any of whose characters JSON text writes as `\\uXXXX`, also within other JSON text."""
+    parts = []
+    for character in value:
+        units = character.encode("utf-16-be", "surrogatepass").hex()
+        code = "".join(rf"\\{{1,8}}u(?i:{units[at : at + 4]})" for at in range(0, len(units), 4))
+        short = rf"|\\{{1,8}}{re.escape(_SHORT_ESCAPES[character])}" if character in _SHORT_ESCAPES else ""
+        parts.append(f"(?:{re.escape(character)}|{code}{short})")
+    return re.compile("".join(parts))
+
+
+_SHORT_ESCAPES = {"\b": "b", "\f": "f", "\n": "n", "\r": "r", "\t": "t", '"': '"', "\\": "\\", "/": "/"}
+
+
+def _mask(text: str, needles: Mapping[str | re.Pattern[str], str]) -> str:
+    spans = sorted((*span, name) for needle, name in needles.items() for span in _occurrences(text, needle))
     out: list[str] = []
     done = index = 0
     while index < len(spans):
-        start, end = spans[index]
-        longest = spans[index]
+        start, end, _ = longest = spans[index]
         while index < len(spans) and spans[index][0] < end:
             span = spans[index]
             end = max(end, span[1])
             longest = max(longest, span, key=lambda s: s[1] - s[0])
             index += 1
-        out += (text[done:start], f"‹{needles[text[longest[0] : longest[1]]]}›")
+        out += (text[done:start], f"‹{longest[2]}›")
         done = end
     return "".join([*out, text[done:]])
 
 
-def _occurrences(text: str, needle: str) -> Iterator[tuple[int, int]]:
-    start = text.find(needle)
-    while start >= 0:
-        yield start, start + len(needle)
-        start = text.find(needle, start + 1)
+def _occurrences(text: str, needle: str | re.Pattern[str]) -> Iterator[tuple[int, int]]:
+    if isinstance(needle, str):
+        start = text.find(needle)
+        while start >= 0:
+            yield start, start + len(needle)
+            start = text.find(needle, start + 1)
+    elif "\\u" in text or "\\/" in text:
+        found = needle.search(text)
+        while found:
+            yield found.span()
+            found = needle.search(text, found.start() + 1)
 
 
-def _masked_value(value: Any, needles: Mapping[str, str]) -> Any:
+def _masked_value(value: Any, needles: Mapping[str | re.Pattern[str], str]) -> Any:
     if value is None or isinstance(value, bool):
         return value
     if isinstance(value, str):

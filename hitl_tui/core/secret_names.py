@@ -8,6 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from hitl_tui.core.errors import BadInput
+from hitl_tui.core.safe_text import mask_json
+
 
 def named_in(value: Any, names: Iterable[str]) -> set[str]:
     """Return which of these secrets a JSON value names."""
@@ -33,6 +36,22 @@ def secret_refused(what: str, name: str) -> str:
         f"{what} holds the secret {name}, which the graph would store; "
         "let the graph read it from its environment or context."
     )
+
+
+def check_stored(what: str, value: Any, secrets: Mapping[str, str]) -> None:
+    """Check that something that a graph would store holds no secret, by its value or its name.
+
+    Args:
+        what: as for `secret_refused`.
+        value: what it means, JSON: a text that stands for it may hide a secret in what it escapes.
+        secrets: declared secrets, by name.
+
+    Raises:
+        BadInput: it holds one.
+    """
+    told = named_in(mask_json(value, secrets), secrets) if secrets else ()
+    if told:
+        raise BadInput(secret_refused(what, min(told)))
 
 
 def _texts(value: Any) -> Iterator[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -81,9 +81,21 @@ def withheld_teams(trust: WorkspaceTrust, attached: Iterable[str] = ()) -> list[
 
 
 def planner_of(
-    registry: TeamRegistry, trust: WorkspaceTrust, graphs: Sequence[GraphDeclaration], now: Callable[[], str]
+    registry: TeamRegistry,
+    trust: WorkspaceTrust,
+    graphs: Sequence[GraphDeclaration],
+    now: Callable[[], str],
+    secrets: Mapping[str, str],
 ) -> PlanningAgent:
-    """Return what plans: for the first attached graph where there is one, else by the rules."""
+    """Return what plans: for the first attached graph where there is one, else by the rules.
+
+    Args:
+        registry: the teams.
+        trust: the workspace as it is now.
+        graphs: the attached graphs.
+        now: the clock.
+        secrets: declared secrets, by name: no step that is planned holds one.
+    """
     # Looking at what there is needs no planner, and its rules take a while to load.
     from hitl_tui.planning.agent import PlanningAgent
     from hitl_tui.planning.attached import AttachedPlanner
@@ -95,4 +107,4 @@ def planner_of(
     planner: Planner = RulePlanner(commands) if trust.trusted else UntrustedPlanner(commands)
     if graphs:
         planner = AttachedPlanner(graphs[0].name)
-    return PlanningAgent(registry.agents(), planner, now)
+    return PlanningAgent(registry.agents(secrets), planner, now)

@@ -21,6 +21,7 @@ from hitl_tui.core.errors import BadInput, ConfigError, HitlError, SessionBusy, 
 from hitl_tui.core.names import clip
 from hitl_tui.core.policy import Mode
 from hitl_tui.core.safe_text import mask, safe_text
+from hitl_tui.core.secret_names import named_in
 from hitl_tui.ledger.contract import Ledger
 from hitl_tui.ledger.signing import Known, Signer
 from hitl_tui.ledger.sqlite import SqliteLedger
@@ -158,12 +159,14 @@ class Workbench:
         self.data.check_writable()
         text = check_query(query)
         real = check_workspace(workspace)
-        if session_id:
-            check_session_id(session_id)
-            if session_id in self.data.ids():
-                raise BadInput(f"There is a session {session_id} already; choose another id.")
         trust = await self.trust.of(real)
         secrets = self._secrets(trust.config)
+        if session_id:
+            check_session_id(session_id)
+            if held := named_in(mask(session_id, secrets), secrets):
+                raise BadInput(f"The id of the session holds the secret {min(held)}; choose another id.")
+            if session_id in self.data.ids():
+                raise BadInput(f"There is a session {session_id} already; choose another id.")
         text = mask(text, secrets)
         graphs = (graph,) if graph is not None else ()
         await asyncio.to_thread(check_pins, trust.config, real)
@@ -366,7 +369,8 @@ class Workbench:
         law = FileLaw(Path(info.workspace), self.trust, named)
         law.withheld |= {team.name for team in unnamed}
         declared = DeclaredTeams(self._registry(law.trust, graphs, unnamed))
-        planner = planner_of(declared.registry, law.trust, graphs, self._now)
+        secrets = self._secrets(law.opened)
+        planner = planner_of(declared.registry, law.trust, graphs, self._now, secrets)
         commands = dict(law.opened.commands)
         renewing = asyncio.Lock()
 
@@ -379,7 +383,7 @@ class Workbench:
                     return "It reads other secrets; open this session again to run what needs them."
                 graphs, unnamed = await asyncio.to_thread(self._attached, folder.graphs())
                 declared.registry = await asyncio.to_thread(self._registry, trust, graphs, unnamed)
-                planner.take(planner_of(declared.registry, trust, graphs, self._now))
+                planner.take(planner_of(declared.registry, trust, graphs, self._now, secrets))
                 commands.clear()
                 commands.update(trust.config.commands)
                 law.take(trust, (team.name for team in unnamed))
@@ -393,7 +397,7 @@ class Workbench:
             team=declared.get,
             law=law,
             mode=Mode(info.mode) if info.mode else law.opened.mode,
-            secrets=self._secrets(law.opened),
+            secrets=secrets,
             now=self._now,
             read_only=self.data.read_only,
             approvers=lambda: self.approvers.current,
@@ -429,7 +433,8 @@ class Workbench:
         return registry_of(trust.config, graphs, Path(trust.folder), withheld, self._bindings)
 
     def _planner(self, trust: WorkspaceTrust, graphs: Sequence[GraphDeclaration]) -> PlanningAgent:
-        return planner_of(self._registry(trust, graphs), trust, graphs, self._now)
+        secrets = self._secrets(trust.config)
+        return planner_of(self._registry(trust, graphs), trust, graphs, self._now, secrets)
 
     def _secrets(self, config: WorkspaceConfig) -> dict[str, str]:
         return {name: self._environ[name] for name in config.secret_names if self._environ.get(name)}

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from hitl_tui.core.errors import BadInput
 from hitl_tui.core.plan import AgentFacts
+from hitl_tui.core.safe_text import mask, mask_json
+from hitl_tui.core.secret_names import check_stored
 from hitl_tui.policy.programs import Bindings, Surroundings
 from hitl_tui.teams.contract import Team
 from hitl_tui.teams.failure import unknown_name
@@ -90,8 +93,12 @@ class TeamRegistry:
         """Whether a team exists and may be planned."""
         return name in self.teams and name not in self.disabled
 
-    def agents(self) -> dict[str, AgentFacts]:
-        """Return what planning must know of every agent, disabled ones included, by name."""
+    def agents(self, secrets: Mapping[str, str] = MappingProxyType({})) -> dict[str, AgentFacts]:
+        """Return what planning must know of every agent, disabled ones included, by name.
+
+        Args:
+            secrets: declared secrets, by name: what is bound holds their names instead, whatever it was read from.
+        """
         return {
             name: AgentFacts(
                 name=name,
@@ -100,7 +107,7 @@ class TeamRegistry:
                 enabled=self.enabled(name),
                 max_retries=team.max_retries,
                 timeout=team.timeout,
-                bind=team.bind,
+                bind=partial(_bind, team, secrets) if secrets else team.bind,
                 risk_of=team.risk_of,
                 reads_results=getattr(team, "reads_results", True),
                 programs=getattr(team, "programs", None),
@@ -108,6 +115,19 @@ class TeamRegistry:
             )
             for name, team in self.teams.items()
         }
+
+
+def _bind(team: Team, secrets: Mapping[str, str], text: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the exact arguments for a team with the names of secrets; see `Team.bind`.
+
+    Raises:
+        BadInput: the team can't use them, or it would store a secret.
+    """
+    bound = team.bind(mask(text, secrets), mask_json(dict(arguments), secrets))
+    if getattr(team, "keeps_input", False):
+        check_stored("The input", bound, secrets)
+    masked: dict[str, Any] = mask_json(bound, secrets)
+    return masked
 
 
 def _by_name(teams: Iterable[Team]) -> dict[str, Team]:

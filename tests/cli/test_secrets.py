@@ -122,6 +122,78 @@ def test_a_graph_is_given_no_secret_as_answer_or_state(shell: Shell, line: str) 
     assert shell.run("do", "s1", f"/answer {question['id']} hello", "--json", **NAMES).code == 0
 
 
+def escaped(text: str) -> str:
+    """Return JSON that means a text and shows none of its characters."""
+    return '"' + "".join(f"\\u{ord(character):04X}" for character in text) + '"'
+
+
+def test_a_graph_is_given_no_secret_that_json_escapes(shell: Shell) -> None:
+    (shell.workspace / "agent.py").write_text(GRAPH, encoding="utf-8")
+    given = f'{{"text": {escaped(SECRET)}}}'
+    ran = shell.run("attach", "agent.py:graph", "--input", given, "--json", **NAMES)
+    assert ran.code == 2 and "holds the secret DEPLOY_TOKEN" in ran.json["error"]
+    assert not list((shell.data / "sessions").glob("*"))
+    shell.run("attach", "agent.py:graph", "--input", '{"text": "hello"}', "--json", **NAMES)
+    for line in (f"/state edit 1 {given}", f"/todo edit 1 {given}"):
+        ran = shell.run("do", "s1", line, "--json", **NAMES)
+        assert ran.code in (1, 2) and "DEPLOY_TOKEN" in ran.json["error"], ran
+    assert holding(shell.data) == []
+
+
+def test_an_edit_of_a_command_shows_no_secret_that_json_or_quotes_hid(shell: Shell) -> None:
+    shell.run("run", "What does the lease say?", **NAMES)
+    shell.run("do", "s1", "/todo add command_team deploy token=one", **NAMES)
+    for given in (f'{{"token": {escaped(SECRET)}}}', 'token=sw\\"ord"\\\\fish 7!"'):
+        edited = shell.run("do", "s1", f"/todo edit 2 {given}", "--json", **NAMES)
+        assert edited.code in (0, 3), edited
+        assert edited.json["arguments"]["parameters"] == {"token": "‹DEPLOY_TOKEN›"}
+        assert not any(form in edited.out.encode() for form in forms())
+    assert holding(shell.data) == []
+
+
+def test_a_search_of_documents_keeps_no_secret_that_stands_in_them(shell: Shell) -> None:
+    note = shell.workspace / "passwords.md"
+    note.write_text(f"# Deployment\n\nThe deployment of the aquarium uses {SECRET} as its token.\n", encoding="utf-8")
+    shell.run("run", "Which token does the deployment of the aquarium use?", **NAMES)
+    found = shell.run("do", "s1", "/todo approve 1", "--json", **NAMES)
+    assert found.code == 0, found
+    assert "aquarium" in found.out and "‹DEPLOY_TOKEN›" in found.out
+    assert holding(shell.data) == []
+
+
+def test_a_secret_is_no_id_of_a_session(shell: Shell) -> None:
+    ran = shell.run("run", "What does the lease say?", "--session", "swordfish77", "--json", DEPLOY_TOKEN="swordfish77")
+    assert ran.code == 2
+    assert "DEPLOY_TOKEN" in ran.json["error"] and "swordfish77" not in ran.out + ran.err
+    assert not list((shell.data / "sessions").glob("*"))
+    assert not [path for path in shell.data.rglob("*") if path.is_file() and b"swordfish77" in path.read_bytes()]
+
+
+@pytest.mark.parametrize("as_json", [(), ("--json",)])
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("run", "hello", "--workspace", f"/nowhere/{SECRET}"),
+        ("sessions", "--search", SECRET),
+        ("show", SECRET),
+        ("run", "hello", "--mode", SECRET),
+        ("attach", "agent.py:graph", "--input", json.dumps({SECRET: 1})),
+        ("attach", f"agent.py:{SECRET}", "--input", "x"),
+    ],
+)
+def test_no_message_repeats_a_secret(shell: Shell, command: tuple[str, ...], as_json: tuple[str, ...]) -> None:
+    (shell.workspace / "agent.py").write_text(GRAPH, encoding="utf-8")
+    ran = shell.run(*command, *as_json, **NAMES)
+    assert "DEPLOY_TOKEN" in ran.out + ran.err, ran
+    assert not any(form in (ran.out + ran.err).encode() for form in forms())
+    assert holding(shell.data) == []
+
+
+def test_a_folder_that_nobody_trusts_hides_nothing(shell: Shell) -> None:
+    (shell.workspace / "hitl.toml").write_text(SETTINGS + "# changed", encoding="utf-8")
+    assert "swordfish77" in shell.run("show", "swordfish77", DEPLOY_TOKEN="swordfish77").err
+
+
 @pytest.mark.long
 def test_line_mode_keeps_no_secret_among_the_lines_typed_before(shell: Shell) -> None:
     terminal = Terminal(shell.terminal("--line", **NAMES), 24, 100)

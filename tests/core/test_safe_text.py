@@ -346,6 +346,16 @@ def test_mask_finds_values_within_json_and_safe_text() -> None:
     assert mask(safe_text(f"a {secret} b", multiline=False), {"S": secret}) == "a ‹S› b"
 
 
+@pytest.mark.parametrize("secret", ["hunter2hunter2", 'pa"ss\\wörd 😀/x'])
+def test_mask_finds_values_whose_characters_json_escapes(secret: str) -> None:
+    units = secret.encode("utf-16-be").hex()
+    escaped = "".join(f"\\u{units[at : at + 4]}" for at in range(0, len(units), 4))
+    for text in (escaped, escaped.upper().replace("\\U", "\\u")):
+        assert mask(f'{{"a":"x{text}y"}}', {"S": secret}) == '{"a":"x‹S›y"}'
+        assert mask(json.dumps(f"<{text}>"), {"S": secret}) == '"<‹S›>"'
+    assert mask(f"{escaped[:6]}{secret[1:]}", {"S": secret}) == "‹S›"
+
+
 def test_mask_ignores_white_space_around_a_value_and_blank_values() -> None:
     assert mask("key=hunter22;\n     ", {"S": "hunter22\n", "BLANK": "     "}) == "key=‹S›;\n     "
 

@@ -383,3 +383,36 @@ def test_several_processes_share_one_cache(root: Path, cache: Path) -> None:
         assert db.execute("SELECT count(*) FROM blocks").fetchone() == (40,)
         assert db.execute("PRAGMA integrity_check").fetchone() == ("ok",)
     db.close()
+
+
+def test_secrets_of_documents_are_kept_by_name(root: Path, cache: Path) -> None:
+    secrets = {"TOKEN": "hunter2hunter2", "KEY": "-----BEGIN\nabcdefghij\nklmnopqrst"}
+    write(root / "a.md", "# The hunter2hunter2 section\n\nThe aquarium opens with hunter2hunter2 at nine.")
+    write(root / "long.txt", "filler " * 141 + "xxhunter2hunter2 and the walrus")
+    write(root / "page.html", "<p>The seal says hunter2&#104;unter2 twice.</p>")
+    write(root / "hunter2hunter2.md", "The penguin.")
+    write(root / "key.txt", "The otter owns:\n-----BEGIN\nabcdefghij\nklmnopqrst\n")
+    parts = [b"hunter2hunter2", b"unter2hunter", b"abcdefghij", b"klmnopqrst"]
+
+    def kept() -> list[str]:
+        files = [p for p in cache.parent.glob(f"{cache.name}*") if p.is_file()]
+        return [part.decode() for part in parts if any(part in file.read_bytes() for file in files)]
+
+    with SearchIndex(cache) as index:  # as it was before they were declared
+        index.refresh(root)
+    assert kept()
+    with SearchIndex(cache, secrets=secrets) as index:
+        assert not index.covers(root, ["."])
+        done = index.refresh(root)
+        told = [index.query(word).passages for word in ("aquarium", "walrus", "seal", "otter", "penguin")]
+    assert [item.to_dict() for item in done.skipped] == [
+        {"path": "‹TOKEN›.md", "reason": "its name holds a secret"},
+    ]
+    assert [bool(found) for found in told] == [True, True, True, True, False]
+    assert "opens with ‹TOKEN› at nine" in told[0][0].text
+    assert "hunter2" not in repr(told) and "abcdefghij" not in repr(told)
+    assert kept() == []
+    with SearchIndex(cache, secrets=secrets) as index:
+        assert index.covers(root, ["."]) and index.refresh(root).indexed == 0
+    with SearchIndex(cache, secrets={"TOKEN": "another-value"}) as index:
+        assert not index.covers(root, ["."])

@@ -57,6 +57,7 @@ class GraphTeam:
     max_retries = 0
     """A failed graph goes on from its last checkpoint when a person says so, never by itself."""
     reads_results = False
+    keeps_input = True
 
     def __init__(
         self,

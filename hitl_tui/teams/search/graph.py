@@ -64,7 +64,7 @@ async def refresh(state: SearchState, runtime: Runtime[TeamContext]) -> SearchSt
             loop.call_soon_threadsafe(lambda: context.progress(line, fraction=done / total))
 
     def work(stop: Callable[[], bool]) -> SearchState:
-        with SearchIndex(cache_file(context, documents)) as index:
+        with SearchIndex(cache_file(context, documents), secrets=context.secrets) as index:
             done = index.refresh(context.workspace, documents, show, stop)
         loop.call_soon_threadsafe(context.progress, indexed(words, done.indexed, done.unchanged, done.removed))
         return {
@@ -83,7 +83,7 @@ async def find(state: SearchState, runtime: Runtime[TeamContext]) -> SearchState
     query, limit, documents = _arguments(context)
 
     def work(stop: Callable[[], bool]) -> SearchHits:
-        with SearchIndex(cache_file(context, documents)) as index:
+        with SearchIndex(cache_file(context, documents), secrets=context.secrets) as index:
             if not index.covers(context.workspace, documents):
                 # The cache may have been deleted since the step before.
                 index.refresh(context.workspace, documents, stop=stop)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from types import TracebackType
+from types import MappingProxyType, TracebackType
 
 from hitl_tui.teams.search.ask import SearchHits, ask, opening
+from hitl_tui.teams.search.hidden import Hidden
 from hitl_tui.teams.search.lexicon import Lexicon, load_lexicon
 from hitl_tui.teams.search.named import named_in
 from hitl_tui.teams.search.query import MAX_QUESTION, Term, parse_question
@@ -34,12 +35,21 @@ class SearchIndex:
         path: the cache file.
         wait: seconds to wait for another process that is indexing.
         lexicon: the word lists; the packaged ones when left out.
+        secrets: declared secrets, by name: the names stand for the values in what is kept and found.
 
     Raises:
         StorageError: the file can't be opened or made.
     """
 
-    def __init__(self, path: Path, *, wait: float = WAIT_SECONDS, lexicon: Lexicon | None = None) -> None:
+    def __init__(
+        self,
+        path: Path,
+        *,
+        wait: float = WAIT_SECONDS,
+        lexicon: Lexicon | None = None,
+        secrets: Mapping[str, str] = MappingProxyType({}),
+    ) -> None:
+        self._hidden = Hidden(secrets)
         self._path = path
         self._wait = wait
         self._lexicon = lexicon or load_lexicon()
@@ -56,7 +66,7 @@ class SearchIndex:
 
     def covers(self, root: Path, documents: Sequence[str]) -> bool:
         """True when the file holds an index of exactly these documents of this folder."""
-        return stored_scope(self._db) == scope_key(root, clean_patterns(documents))
+        return stored_scope(self._db) == scope_key(root, clean_patterns(documents), self._hidden)
 
     def refresh(
         self,
@@ -120,9 +130,11 @@ class SearchIndex:
     def _refresh(
         self, root: Path, patterns: tuple[str, ...], progress: Progress, stop: Callable[[], bool]
     ) -> Refreshed:
+        if stored_scope(self._db) not in ("", scope_key(root, patterns, self._hidden)):
+            self._rebuild()  # what is deleted in a full text index stays in its file
         self._db.execute("BEGIN IMMEDIATE")
         try:
-            done = refresh_within(self._db, root, patterns, progress, stop)
+            done = refresh_within(self._db, root, patterns, progress, stop, self._hidden)
         except BaseException:
             if self._db.in_transaction:
                 self._db.execute("ROLLBACK")

@@ -30,8 +30,15 @@ _BROKEN = (
 )
 
 
-def pdf_extraction(data: bytes, clock: Callable[[], float] = time.monotonic) -> Extraction:
+def pdf_extraction(
+    data: bytes, clock: Callable[[], float] = time.monotonic, clean: Callable[[str], str] = str
+) -> Extraction:
     """Return the text of a PDF by page, lines counted within each page.
+
+    Args:
+        data: its bytes.
+        clock: seconds that go by.
+        clean: takes out of a page's text what isn't kept.
 
     Raises:
         Unreadable: it is broken, locked by a password, or holds no text.
@@ -63,8 +70,8 @@ def pdf_extraction(data: bytes, clock: Callable[[], float] = time.monotonic) -> 
         except (PyPdfError, *_BROKEN):
             bad_pages += 1
             continue
-        clean = text.encode("utf-8", "replace").decode("utf-8")
-        blocks.extend(text_blocks(clean.split("\n"), page=index + 1))
+        kept = clean(text.encode("utf-8", "replace").decode("utf-8"))
+        blocks.extend(text_blocks(kept.split("\n"), page=index + 1))
     if not blocks:
         raise Unreadable("broken PDF (no readable page)" if bad_pages else "PDF holds no text (scanned pages?)")
     if bad_pages and not note:

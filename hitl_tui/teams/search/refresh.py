@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from hitl_tui.teams.search.blocks import Extraction, Unreadable
+from hitl_tui.teams.search.hidden import Hidden
 from hitl_tui.teams.search.text import extract_bytes, read_source
 from hitl_tui.teams.search.tokens import index_tokens, readable
 from hitl_tui.teams.search.walk import Found, Skipped, walk
@@ -45,9 +46,10 @@ class Refreshed:
     complete: bool = True
 
 
-def scope_key(root: Path, patterns: Sequence[str]) -> str:
+def scope_key(root: Path, patterns: Sequence[str], hidden: Hidden) -> str:
     """Return what a store is an index of, as text."""
-    return json.dumps([str(root.resolve()), *sorted(patterns)])
+    folder = str(root.resolve())
+    return json.dumps([folder, hidden.fingerprint(folder), *sorted(patterns)])
 
 
 def stored_scope(db: sqlite3.Connection) -> str:
@@ -67,20 +69,23 @@ def refresh_within(
     patterns: tuple[str, ...],
     progress: Progress,
     stop: Callable[[], bool],
+    hidden: Hidden,
 ) -> Refreshed:
     """Bring the store up to date; the caller holds the transaction. See `SearchIndex.refresh`."""
     # Looked at after the lock is held, so that two processes don't undo one another's work.
     looked = walk(root, patterns)
-    scope = scope_key(root, patterns)
+    scope = scope_key(root, patterns, hidden)
     if stored_scope(db) != scope:
         _clear(db)
     db.execute("INSERT OR REPLACE INTO meta VALUES ('scope', ?)", (scope,))
     known = {row[1]: row for row in db.execute("SELECT id, path, size, mtime_ns, inode, read_ns FROM files")}
-    present = {found.path for found in looked.files}
+    files = [found for found in looked.files if not hidden.within(found.path)]
+    present = {found.path for found in files}
     gone = [row[0] for path, row in known.items() if path not in present]
     _drop(db, gone)
-    stale = [found for found in looked.files if _stale(found, known.get(found.path))]
-    skipped = list(looked.skipped)
+    stale = [found for found in files if _stale(found, known.get(found.path))]
+    skipped = [Skipped(hidden.mask(item.path), hidden.mask(item.reason)) for item in looked.skipped]
+    skipped += [Skipped(hidden.mask(f.path), "its name holds a secret") for f in looked.files if hidden.within(f.path)]
     indexed = vanished = 0
     complete = True
     for count, found in enumerate(stale):
@@ -90,7 +95,7 @@ def refresh_within(
         progress(count, len(stale))
         old = known.get(found.path)
         try:
-            indexed += _take(db, found, None if old is None else old[0])
+            indexed += _take(db, found, None if old is None else old[0], hidden)
         except Unreadable as error:
             skipped.append(Skipped(found.path, str(error)))
             vanished += old is not None
@@ -110,7 +115,7 @@ def refresh_within(
     )
 
 
-def _take(db: sqlite3.Connection, found: Found, old: int | None) -> bool:
+def _take(db: sqlite3.Connection, found: Found, old: int | None, hidden: Hidden) -> bool:
     """Read one file; True when it can be found anew, False when its content is as known or gives no text.
 
     Raises:
@@ -135,7 +140,7 @@ def _take(db: sqlite3.Connection, found: Found, old: int | None) -> bool:
         _drop(db, [old])
     reason = ""
     try:
-        extraction = extract_bytes(source.data, found.absolute.suffix)
+        extraction = hidden.extraction(extract_bytes(source.data, found.absolute.suffix, hidden.lines))
     except Unreadable as error:
         extraction, reason = Extraction(()), str(error)
     hangul = _is_korean(extraction)

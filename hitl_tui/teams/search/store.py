@@ -12,7 +12,7 @@ from pathlib import Path
 from hitl_tui.config.files import make_private
 from hitl_tui.core.errors import StorageError
 
-VERSION = 6
+VERSION = 7
 WAIT_SECONDS = 60.0
 _CORRUPT = (11, 26)  # SQLITE_CORRUPT, SQLITE_NOTADB: primary result codes
 _TABLES = {"meta", "files", "blocks", "words"}
@@ -102,6 +102,7 @@ def _connect(path: Path, wait: float) -> sqlite3.Connection:
         if connection.execute("PRAGMA journal_mode").fetchone()[0] != "wal":
             connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = NORMAL")
+        connection.execute("PRAGMA secure_delete = ON")  # what may hold a secret that is declared by now
         if version != VERSION or not tables >= _TABLES:
             _make(connection)
     except BaseException:

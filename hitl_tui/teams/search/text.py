@@ -6,6 +6,7 @@ import hashlib
 import os
 import re
 import stat
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -89,8 +90,13 @@ def extract(path: Path) -> Extraction:
     return extract_bytes(read_source(path).data, path.suffix)
 
 
-def extract_bytes(data: bytes, suffix: str) -> Extraction:
+def extract_bytes(data: bytes, suffix: str, clean: Callable[[str], str] = str) -> Extraction:
     """Return the blocks of a file's bytes, read as its suffix (`.md`, `.pdf`, …) says.
+
+    Args:
+        data: the bytes.
+        suffix: how its name ends.
+        clean: takes out of its text what isn't kept, before that is cut into blocks.
 
     Raises:
         Unreadable: an unknown suffix, a binary file, or a PDF that gives no text.
@@ -99,10 +105,11 @@ def extract_bytes(data: bytes, suffix: str) -> Extraction:
     if kind not in SUFFIXES:
         raise Unreadable(f"files ending in {suffix or 'nothing'} aren't searched")
     if kind == ".pdf":
-        return pdf_extraction(data)
+        return pdf_extraction(data, clean=clean)
     if is_binary(data):
         raise Unreadable("binary file")
     text, note = decode(data)
+    text = clean(text)
     if text.rstrip().endswith(EXPORTED):
         raise Unreadable("an answer that was exported here, which is no evidence for another one")
     if kind in (".html", ".htm"):
