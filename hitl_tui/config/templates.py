@@ -37,6 +37,12 @@ def parse_template(argument: str) -> tuple[Part, ...]:
     return tuple(parts)
 
 
+def literal_text(argument: str) -> str:
+    """Return a declared argument as it is passed on; empty where a parameter fills a hole in it."""
+    parts = parse_template(argument)
+    return "" if any(part.hole for part in parts) else "".join(part.text for part in parts)
+
+
 def is_parameter_name(text: str) -> bool:
     """Return whether a parameter may be called this: it has to fit between braces."""
     return _NAME.fullmatch(text) is not None

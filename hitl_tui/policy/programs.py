@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hitl_tui.config.pins import path_pattern, unmatched
-from hitl_tui.config.templates import parse_template
+from hitl_tui.config.templates import literal_text
 from hitl_tui.config.words import quoted
 from hitl_tui.core.errors import BadInput
 from hitl_tui.core.policy import Risk
@@ -43,12 +43,10 @@ class Surroundings:
     """What of a workspace's settings says which of its files are code.
 
     Args:
-        documents: patterns of what is searched.
         reports: the folder that reports are written to; empty where that is the workspace itself.
         secrets: variables of the operator's environment are handed to commands.
     """
 
-    documents: tuple[str, ...] = ()
     reports: str = "reports"
     secrets: bool = False
 
@@ -56,8 +54,7 @@ class Surroundings:
     def of(cls, config: WorkspaceConfig) -> Surroundings:
         """Return what a workspace's settings say."""
         reports = "/".join(part for part in config.document.folder.split("/") if part not in ("", "."))
-        documents = config.search.documents if config.enabled("search_team") else ()
-        return cls(tuple(documents), reports, bool(config.secret_names))
+        return cls(reports, bool(config.secret_names))
 
 
 class Bindings:
@@ -128,25 +125,46 @@ class Bindings:
         Raises:
             BadInput: there are too many.
         """
-        tree: Tree = self._files.tree(Scope(root, pins, around.documents, around.reports, self._own), named)
+        tree: Tree = self._files.tree(Scope(root, pins, around.reports, self._own), named)
         self._manifests.keep(tree)
         return tree.digest
 
-    def code(self, workspace: Path, around: Surroundings) -> dict[str, str]:
-        """Return what is known of each file of a workspace that looks like code, by its path in it, whatever is pinned.
+    def preview(
+        self, declared: CommandDeclaration, argv: Sequence[str], workspace: Path, path: str, around: Surroundings
+    ) -> str:
+        """Return the digest of all that a command's preview could execute.
 
-        Python keeps its compiled files elsewhere where this is asked about, so `__pycache__` doesn't count.
+        That is what `command` finds at high risk, and also what looks like code and is pinned. Python keeps its
+        compiled files elsewhere during a preview, so `__pycache__` doesn't count.
+
+        Args:
+            declared: the command.
+            argv: the preview's argument vector, as it would run or as far as it is declared.
+            workspace: absolute path of the folder it runs in.
+            path: the `PATH` that it runs with.
+            around: the workspace's settings.
 
         Raises:
-            BadInput: there are too many files.
+            BadInput: there are too many files, or a program can't be read.
         """
         root = os.path.realpath(workspace)
-        tree = self._files.tree(Scope(root, (), around.documents, around.reports, self._own))
-        return {
-            path: tree.entries[path].partition(" ")[0]
-            for path in sorted(tree.code)
-            if "__pycache__" not in path.split("/")
+        named = dict.fromkeys(name for word in argv for name in _files_in(word, root))
+        inside = frozenset(name for name in named if not _is_outside(name))
+        tree = self._files.tree(Scope(root, (), around.reports, self._own), inside)
+        pinned = path_pattern(declared.pins)
+        entries = {
+            name: known
+            for name, known in tree.entries.items()
+            if "__pycache__" not in name.split("/") and (name in tree.code or not pinned.match(name))
         }
+        for name in named:
+            if _is_outside(name) and _is_program(Path(name)):
+                entries[name] = self._digest(root, name)
+        if argv and (program := find_program(argv[0], root, path)):
+            entries[program] = self._digest(root, program)
+        found = Tree.of(entries, tree.code)
+        self._manifests.keep(found)
+        return found.digest
 
     def changed(self, before: Mapping[str, str], now: Mapping[str, str]) -> list[str]:
         """Return the names of the files that differ between what was asked and what would run now."""
@@ -162,10 +180,9 @@ class Bindings:
         found: dict[str, str] = {}
         for template in (declared.run, declared.preview or ()):
             for index, argument in enumerate(template):
-                parts = parse_template(argument)
-                named = "".join(part.text for part in parts)
+                named = literal_text(argument)
                 searched = index == 0 and "/" not in named  # the system looks for it in PATH
-                if named and not searched and not any(part.hole for part in parts):
+                if named and not searched:
                     found |= self._program(root, named)
         return found
 

@@ -13,7 +13,7 @@ import re
 import stat
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import partial
@@ -35,8 +35,8 @@ _SETTLED_NS = 2_000_000_000
 coarse as that."""
 
 _TRIES = 3
-_DOCUMENTS = frozenset({".md", ".markdown", ".rst", ".pdf", ".csv", ".tsv"})
-"""Endings of documents that no system executes by itself."""
+_DOCUMENTS = frozenset({".md", ".markdown", ".rst", ".pdf", ".csv", ".tsv", ".txt", ".html", ".json"})
+"""Endings of reports: no system executes such a file by itself."""
 
 CODE = frozenset(
     {".awk", ".bash", ".bat", ".cjs", ".class", ".cmd", ".dll", ".dylib", ".egg", ".jar", ".js", ".lua", ".mjs", ".mk"}
@@ -55,9 +55,25 @@ _EXECUTE = 0o7111
 _LINK, _CLOSED, _GONE, _SPECIAL, _CHANGING = "L", "X", "G", "S", "C"
 """What begins the entry of something that isn't a file that can be read; those begin with a SHA-256."""
 
-_GIT_DATA = frozenset({"objects", "refs", "logs", "lfs"})
-_GIT_READ = frozenset({"config", "config.worktree", "attributes"})
-_MENTION = re.compile(rb"[\w.+@-]+\.(?:md|markdown|rst|pdf|csv|tsv)(?![\w])", re.IGNORECASE)
+_GIT_DATA = frozenset({"objects", "refs", "logs", "lfs", "fsmonitor--daemon"})
+_GIT_HEADS = frozenset(
+    {"HEAD", "ORIG_HEAD", "FETCH_HEAD", "MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD", "REBASE_HEAD"}
+)
+_GIT_STATE = frozenset(
+    {*_GIT_HEADS, "MERGE_MSG", "MERGE_MODE", "MERGE_RR", "AUTO_MERGE", "SQUASH_MSG", "COMMIT_EDITMSG", "TAG_EDITMSG"}
+    | {"BISECT_LOG", "BISECT_START", "BISECT_TERMS", "BISECT_NAMES", "BISECT_EXPECTED_REV", "BISECT_ANCESTORS_OK"}
+    | {"index", "packed-refs", "shallow", "gc.log", "gc.pid", "fsmonitor--daemon.ipc"}
+)
+"""What git keeps in a repository's folder and writes anew while somebody works; it runs nothing that stands there."""
+
+_GIT_NAMES = frozenset({"merge", "fetch", "push", "remote", "url", "pushurl"})
+"""Settings of git that name references and other repositories, not files of this one."""
+
+_SETTING = re.compile(r"^[ \t]*(?:\[[^\]\n]*\][ \t]*)?([A-Za-z][\w-]*)[ \t]*=[ \t]*(.*)$", re.MULTILINE)
+_BETWEEN = re.compile(r"[\s'\"`;|&<>()$=:,{}\[\]]+")
+_MENTION = re.compile(
+    rb"[\w.+@\x80-\xff-]+\.(?:" + b"|".join(e[1:].encode() for e in sorted(_DOCUMENTS)) + rb")(?!\w)", re.I
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,14 +83,12 @@ class Scope:
     Args:
         root: absolute path of the folder, no links in it.
         excluded: patterns of what `pins` leaves out.
-        documents: patterns of what is searched: documents there that are no code are left out.
-        reports: folder that reports are written to; what is no program there is left out. Empty for none.
+        reports: folder that reports are written to; those that no bound file names are left out. Empty for none.
         own: absolute paths of folders that this program keeps its data in.
     """
 
     root: str
     excluded: tuple[str, ...] = ()
-    documents: tuple[str, ...] = ()
     reports: str = ""
     own: tuple[str, ...] = ()
 
@@ -93,6 +107,14 @@ class Tree:
     entries: Mapping[str, str]
     code: frozenset[str] = frozenset()
 
+    @classmethod
+    def of(cls, entries: Mapping[str, str], code: Iterable[str]) -> Tree:
+        """Return the tree that these entries make."""
+        ordered = dict(sorted(entries.items()))
+        whole = "\0".join(f"{path}\0{known}" for path, known in ordered.items())
+        digest = hashlib.sha256(whole.encode("utf-8", "surrogateescape")).hexdigest()
+        return cls(digest, ordered, frozenset(code) & ordered.keys())
+
 
 @dataclass(frozen=True, slots=True)
 class _Known:
@@ -109,7 +131,6 @@ class _Walk:
     scope: Scope
     named: frozenset[str]
     excluded: Callable[[str], object]
-    searched: Callable[[str], object]
     files: list[tuple[str, str, os.stat_result, str]] = field(default_factory=list)
     entries: dict[str, str] = field(default_factory=dict)
     data: set[str] = field(default_factory=set)
@@ -143,20 +164,21 @@ class FileHashes:
             BadInput: there are more than `MOST_FILES`, or the folder can't be read.
         """
         excluded = path_pattern(scope.excluded).match
-        walk = _Walk(scope, named, excluded, path_pattern(scope.documents).match)
+        walk = _Walk(scope, named, excluded)
         self._folder(walk, scope.root, "")
         while walk.folders:  # links last: a folder counts where it is, if it is within
             linked, walk.folders = sorted(walk.folders), []
             for path, text in linked:
                 self._folder(walk, f"{scope.root}/{path}", path, link=text)
         mentioned = self._read(walk)
-        for path, real, state in walk.documents:
-            if path.rpartition("/")[2].lower() in mentioned:
-                walk.entries[path] = self._entry(real, state, "")[0]
-        entries = dict(sorted(walk.entries.items()))
-        code = frozenset(entries.keys() - walk.data)
-        whole = "\0".join(f"{path}\0{known}" for path, known in entries.items())
-        return Tree(hashlib.sha256(whole.encode("utf-8", "surrogateescape")).hexdigest(), entries, code)
+        reports = {path: (_mention_of(path), real, state) for path, real, state in walk.documents}
+        while found := [path for path, (name, _, _) in reports.items() if name in mentioned]:
+            for path in found:  # a report that is named may name another
+                _, real, state = reports.pop(path)
+                if (known := self._entry(real, state, ""))[0]:
+                    walk.entries[path] = known[0]
+                mentioned |= known[1]
+        return Tree.of(walk.entries, walk.entries.keys() - walk.data)
 
     def file(self, path: Path) -> str:
         """Return the SHA-256 of what one file holds, links followed.
@@ -189,7 +211,8 @@ class FileHashes:
                     raise BadInput(f"{one_line(folder, 120)} can't be read: {error.strerror}.") from error
                 walk.entries[prefix] = f"{_CLOSED}{error.errno}"
                 continue
-            in_git = _in_git(prefix)
+            if in_git := _in_git(prefix) and _is_repository(prefix, {entry.name for entry in found_here}):
+                waiting += _named_by_git(walk, folder, prefix)
             for entry in found_here:
                 path = f"{prefix}/{entry.name}" if prefix else entry.name
                 forced = path in walk.named
@@ -202,7 +225,7 @@ class FileHashes:
                     if (state.st_dev, state.st_ino) not in walk.seen:
                         walk.seen.add((state.st_dev, state.st_ino))
                         waiting.append((entry.path, path))
-                elif forced or not in_git or _is_read_by_git(path):
+                elif forced or not in_git or not _is_git_state(entry.name):
                     self._collect(walk, entry, path, forced)
             if len(walk.files) + len(walk.entries) > MOST_FILES:
                 raise BadInput(
@@ -227,19 +250,10 @@ class FileHashes:
         if not stat.S_ISREG(state.st_mode):
             walk.entries[path] = f"{_SPECIAL}{stat.S_IFMT(state.st_mode):o} {state.st_rdev} {text}"
             return
-        if not forced and not state.st_mode & 0o111 and not text and self._left_out(walk, entry.path, path):
-            if not _is_report(walk.scope, path):
-                walk.documents.append((path, entry.path, state))
+        if not forced and not state.st_mode & 0o111 and not text and _is_left_out(walk.scope, entry.path, path):
+            walk.documents.append((path, entry.path, state))
             return
         walk.files.append((path, entry.path, state, text))
-
-    def _left_out(self, walk: _Walk, real: str, path: str) -> bool:
-        """Tell whether a file is a searched document or a report, and no program."""
-        ending = "." + path.rpartition("/")[2].rpartition(".")[2].lower()
-        document = ending in _DOCUMENTS and bool(walk.scope.documents) and walk.searched(path) is not None
-        if not document and not (_is_report(walk.scope, path) and ending not in CODE):
-            return False
-        return not begins_as_script(real)
 
     def _read(self, walk: _Walk) -> set[str]:
         """Read the files that were collected; return the documents that they name."""
@@ -333,8 +347,18 @@ def _is_data(path: str, state: os.stat_result, *, script: bool) -> bool:
     return not (script or named or state.st_mode & 0o111 or _in_git(path))
 
 
-def _is_report(scope: Scope, path: str) -> bool:
-    return bool(scope.reports) and path.startswith(f"{scope.reports}/")
+def _is_left_out(scope: Scope, real: str, path: str) -> bool:
+    """Tell whether a file is a report, and no program."""
+    if not scope.reports or not path.startswith(f"{scope.reports}/"):
+        return False
+    return "." + path.rpartition(".")[2].lower() in _DOCUMENTS and not begins_as_script(real)
+
+
+def _mention_of(path: str) -> str:
+    """Return what a file would hold that names this one, as `_Known.mentions` has it."""
+    name = path.rpartition("/")[2].encode("utf-8", "surrogateescape")
+    found = _MENTION.findall(name)
+    return found[-1].decode("utf-8", "surrogateescape").lower() if found else ""
 
 
 def begins_as_script(path: str | Path) -> bool:
@@ -355,10 +379,42 @@ def _in_git(folder: str) -> bool:
     return folder == ".git" or folder.startswith(".git/") or "/.git/" in f"{folder}/"
 
 
-def _is_read_by_git(path: str) -> bool:
-    """Tell whether a file within a `.git` is one that git runs, or reads what to run from."""
-    parts = path.split("/")
-    return parts[-1] in _GIT_READ or "hooks" in parts[parts.index(".git") :]
+def _is_repository(folder: str, names: Set[str]) -> bool:
+    """Tell whether a folder within a `.git` is a repository's own: the whole, a submodule's or a worktree's."""
+    return folder.rpartition("/")[2] == ".git" or names >= {"HEAD", "objects", "refs"} or names >= {"HEAD", "commondir"}
+
+
+def _is_git_state(name: str) -> bool:
+    return name.removesuffix(".lock") in _GIT_STATE or name == "config.lock" or name.startswith("sharedindex.")
+
+
+def _named_by_git(walk: _Walk, folder: str, prefix: str) -> Iterator[tuple[str, str]]:
+    """Collect the files among git's own data that its configuration names; yield such folders."""
+    for name in dict.fromkeys(_paths_in_git(folder)):
+        path, place, first = f"{prefix}/{name}", Path(folder, name), name.partition("/")[0]
+        if walk.excluded(path) or not (first in _GIT_DATA or _is_git_state(first)):
+            continue
+        if place.is_dir():
+            yield str(place), path
+        elif place.is_file():
+            walk.files.append((path, str(place), place.stat(), ""))
+
+
+def _paths_in_git(folder: str) -> Iterator[str]:
+    """Yield the files and folders of a repository that its configuration names, relative to it."""
+    for name in ("config", "config.worktree"):
+        try:
+            text = Path(folder, name).read_bytes().decode("utf-8", "surrogateescape")
+        except OSError:
+            continue
+        for key, value in _SETTING.findall(text):
+            if key.lower() in _GIT_NAMES:
+                continue
+            for piece in (value.strip().strip('"'), *_BETWEEN.split(value)):
+                for base in (folder, f"{folder}/..") if piece and "\0" not in piece else ():
+                    path = os.path.relpath(Path(base, piece), folder)
+                    if path != "." and not path.startswith("..") and os.path.lexists(Path(folder, path)):
+                        yield path.replace(os.sep, "/")
 
 
 def paths_of(scope: Scope) -> Iterator[str]:

@@ -63,7 +63,7 @@ class TrustRecord:
         files: SHA-256 of each file, by name.
         rules: the policy rules it had then.
         disabled: the teams that were switched off then.
-        code: SHA-256 of the workspace's files that its previews run, by path in it.
+        code: digest of what each preview could execute, by command; earlier versions kept SHA-256 of files by path.
         by: who trusted it.
         at: when, ISO 8601, UTC.
         how: `terminal`, `digest` or `console`.

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from hitl_tui.config.commands import CommandDeclaration
+from hitl_tui.config.templates import literal_text
 from hitl_tui.config.workspace_files import WorkspaceFiles, read_files, real_path
 from hitl_tui.core.errors import BadInput, StorageError
 from hitl_tui.core.safe_text import one_line
@@ -19,7 +20,7 @@ from hitl_tui.ledger.records import Entry, Head
 from hitl_tui.ledger.signing import remembered_head
 from hitl_tui.ledger.sqlite import SqliteLedger
 from hitl_tui.policy.harmless import executes_nothing_else
-from hitl_tui.policy.programs import Bindings, Surroundings
+from hitl_tui.policy.programs import WHOLE, Bindings, Surroundings
 from hitl_tui.policy.trust import (
     GRANTED,
     MADE,
@@ -184,23 +185,31 @@ class TrustBook:
         path = command_environment({}, os.environ)["PATH"]
         if not trust.declared.secret_names and executes_nothing_else(argv, trust.folder, path):
             return ""
+        before = trust.record.code.get(command.name, "")
         try:
-            now = self._code(trust)
+            now = self._code(trust, command, argv)
         except BadInput as error:
             return f"Not previewed: {error.message}"
-        before = trust.record.code
-        changed = next((name for name in sorted({*before, *now}) if before.get(name) != now.get(name)), "")
-        return _edited(one_line(changed, 200), trust) if changed else ""
+        if before == now:
+            return ""
+        changed = self._bindings.changed({WHOLE: before}, {WHOLE: now})
+        return _edited(one_line(changed[0], 200), trust)
 
-    def _code(self, trust: WorkspaceTrust) -> dict[str, str]:
-        return self._bindings.code(Path(trust.folder), Surroundings.of(trust.declared))
+    def _code(self, trust: WorkspaceTrust, command: CommandDeclaration, argv: Sequence[str]) -> str:
+        path = command_environment({}, os.environ)["PATH"]
+        return self._bindings.preview(command, argv, Path(trust.folder), path, Surroundings.of(trust.declared))
 
     def _code_of(self, trust: WorkspaceTrust) -> dict[str, str]:
-        """Return what the previews of a folder could execute; nothing where that can't be told, so that none runs."""
-        if all(command.preview is None for command in trust.declared.commands.values()):
-            return {}
+        """Return what each preview of a folder could execute, by command; none where that can't be told: it won't run.
+
+        Values of parameters aren't known yet; what they name is part of the workspace, too.
+        """
         try:
-            return self._code(trust)
+            return {
+                name: self._code(trust, command, [literal_text(argument) for argument in command.preview])
+                for name, command in trust.declared.commands.items()
+                if command.preview is not None
+            }
         except BadInput:
             return {}
 

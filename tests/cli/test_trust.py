@@ -192,7 +192,22 @@ def test_a_preview_runs_no_code_but_what_was_trusted(shell: Shell) -> None:
     assert marks(shell) == set()
 
 
-def test_a_preview_runs_beside_other_data_and_no_other_code_that_links_lead_to(shell: Shell, tmp_path: Path) -> None:
+@pytest.mark.parametrize("changed", ["notes", "notes.md", "reports/env.txt", "reports/run", ".git/extra"])
+def test_a_preview_runs_beside_no_other_file_that_it_could_execute(shell: Shell, changed: str) -> None:
+    (shell.workspace / "p.sh").write_text("for f in n* reports/r* .git/e*; do . $f; done; . reports/env.txt\n", "utf-8")
+    for folder in (".git", "reports"):
+        (shell.workspace / folder).mkdir()
+    (shell.workspace / changed).write_text("true\n", encoding="utf-8")
+    shell.run("trust", "--digest", digest(shell))
+    (shell.workspace / changed).write_text("touch imported\n", encoding="utf-8")
+    begun = shell.run("run", "wipe the caps", "--mode", "step", "--json")
+    assert f"{changed} changed since the folder was trusted" in begun.out
+    assert marks(shell) == set()
+
+
+def test_a_preview_runs_beside_pinned_data_and_no_other_code_that_links_lead_to(shell: Shell, tmp_path: Path) -> None:
+    (shell.workspace / "hitl.toml").write_text(FOREIGN.replace('"helper.py"]', '"orders.txt"]'), encoding="utf-8")
+    (shell.workspace / "orders.txt").write_text("8\n", encoding="utf-8")
     library = tmp_path / "library"
     library.mkdir()
     (library / "rules.sh").write_text("true\n", encoding="utf-8")

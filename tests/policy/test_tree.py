@@ -24,11 +24,28 @@ def make(root: Path) -> None:
         path = root / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(name, encoding="utf-8")
-    (root / "a.py").write_text("open('docs/named.md')", encoding="utf-8")
+    (root / "a.py").write_text("open('docs/named.md'), '. reports/named.txt', '이름.md'", encoding="utf-8")
     for name in ("objects/x", "refs/heads/main", "HEAD", "index", "hooks/pre-commit", "config", "modules/m/config"):
         path = root / ".git" / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(name, encoding="utf-8")
+    for name in (
+        "own",
+        "logs/run",
+        "modules/logs/hooks",
+        "modules/logs/objects",
+        "modules/logs/refs",
+        "rebase-merge",
+        "info",
+    ):
+        (root / ".git" / name).mkdir(parents=True)
+    for name in ("modules/logs/HEAD", "ORIG_HEAD", "own/pre-commit"):
+        (root / ".git" / name).touch()
+    (root / ".git/config").write_text(
+        '[core]\n\thooksPath = .git/logs/run\n[include] path = "ORIG_HEAD"\n'
+        '[branch "main"]\n\tmerge = refs/heads/main\n[remote "origin"]\n\tfetch = +refs/heads/*:refs/remotes/*\n',
+        encoding="utf-8",
+    )
     (root / "link").symlink_to("lib")
 
 
@@ -56,8 +73,20 @@ def turned(root: Path) -> None:
         text("data.db"),
         text(".env"),
         text("docs/named.md"),
+        text("docs/guide.md"),
+        text("docs/new.csv"),
         text("docs/tool.py"),
         text("reports/run.sh"),
+        text("reports/env"),
+        text("reports/named.txt"),
+        text("reports/이름.md"),
+        text(".git/own/pre-commit"),
+        text(".git/extra"),
+        text(".git/info/attributes"),
+        text(".git/rebase-merge/git-rebase-todo"),
+        text(".git/logs/run/pre-push"),
+        text(".git/ORIG_HEAD"),
+        text(".git/modules/logs/hooks/update"),
         text(".git/hooks/pre-commit"),
         text(".git/config"),
         text(".git/modules/m/config"),
@@ -75,7 +104,7 @@ def turned(root: Path) -> None:
 )
 def test_what_could_be_executed_otherwise_is_another_workspace(tmp_path: Path, change: Change) -> None:
     make(tmp_path)
-    files, scope = FileHashes(), Scope(str(tmp_path), documents=(".",), reports="reports")
+    files, scope = FileHashes(), Scope(str(tmp_path), reports="reports")
     before = files.tree(scope)
     assert files.tree(scope) == before == FileHashes().tree(scope)
     change(tmp_path)
@@ -86,14 +115,17 @@ def test_what_could_be_executed_otherwise_is_another_workspace(tmp_path: Path, c
 @pytest.mark.parametrize(
     "change",
     [
-        text("docs/guide.md"),
-        text("docs/new.csv"),
         text("reports/r.md"),
-        text("reports/new"),
+        text("reports/new.html"),
         text(".git/objects/x"),
         text(".git/refs/heads/main"),
         text(".git/HEAD"),
+        text(".git/HEAD.lock"),
         text(".git/index"),
+        text(".git/logs/HEAD"),
+        text(".git/COMMIT_EDITMSG"),
+        text(".git/modules/logs/HEAD"),
+        text(".git/modules/logs/objects/x"),
         text("out/x"),
         lambda root: os.utime(root / "a.py"),
         lambda root: (root / "empty").mkdir(),
@@ -103,7 +135,7 @@ def test_what_nobody_executes_makes_no_other_workspace(tmp_path: Path, change: C
     make(tmp_path)
     (tmp_path / "out").mkdir()
     files = FileHashes()
-    scope = Scope(str(tmp_path), ("out",), (".",), "reports")
+    scope = Scope(str(tmp_path), ("out",), "reports")
     before = files.tree(scope)
     change(tmp_path)
     assert files.tree(scope).digest == before.digest
@@ -111,11 +143,11 @@ def test_what_nobody_executes_makes_no_other_workspace(tmp_path: Path, change: C
 
 def test_what_a_command_names_is_bound_wherever_it_lies(tmp_path: Path) -> None:
     make(tmp_path)
-    scope = Scope(str(tmp_path), documents=(".",), reports="reports")
-    before = FileHashes().tree(scope, frozenset({"docs/guide.md", "reports/r.md"}))
-    for name in ("docs/guide.md", "reports/r.md"):
+    scope = Scope(str(tmp_path), reports="reports")
+    before = FileHashes().tree(scope, frozenset({"reports/run.sh", "reports/r.md"}))
+    for name in ("reports/run.sh", "reports/r.md"):
         text(name)(tmp_path)
-        now = FileHashes().tree(scope, frozenset({"docs/guide.md", "reports/r.md"}))
+        now = FileHashes().tree(scope, frozenset({"reports/run.sh", "reports/r.md"}))
         assert now.digest != before.digest
         before = now
 
