@@ -11,6 +11,7 @@ from hitl_tui.commands.graphs import step_back
 from hitl_tui.commands.hand import Hand
 from hitl_tui.commands.inputs import edited_input, manual_todo
 from hitl_tui.commands.looking import help_
+from hitl_tui.commands.lookup import aim
 from hitl_tui.commands.results import CommandResult, failure
 from hitl_tui.commands.spec import registry
 from hitl_tui.core.errors import BadInput
@@ -101,7 +102,7 @@ async def update(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
         UnknownName: there is no such status.
         IllegalTransition: it can't become that by hand.
     """
-    todo, status = hand.todo(values["id"]), parse_status(values["status"])
+    todo, status = (await aim(hand, values["id"])).todo, parse_status(values["status"])
     fitting = {Status.SKIPPED: Verdict.SKIP, Status.FAILED: Verdict.REJECT}.get(status)
     if fitting is not None:
         for question in await hand.open_questions(todo.id):
@@ -116,7 +117,8 @@ async def set_status(hand: Hand, todo: SupervisorTodo, status: Status, fitting: 
     """Post the change of a status that was checked; `fitting` is what says the same of an open question."""
     data = {"todo_id": todo.id, "status": status.value}
     shown = {"todo_id": todo.id, "new_status": status.value}
-    closing = hand.ends(Cause.STATUS, todo.id, verdict=fitting or "", detail=status)
+    amounts_to = {Status.COMPLETED: Verdict.APPROVE, Status.PENDING: None}.get(status, Verdict.REJECT)
+    closing = hand.ends(Cause.STATUS, todo.id, verdict=fitting or "", detail=status, amounts_to=amounts_to)
     return await hand.change(EventKind.UPDATE, data, "updated", f"{todo.id} is {status} now.", shown, closing=closing)
 
 
@@ -192,7 +194,7 @@ async def _rewind(hand: Hand, thread: str, step: str) -> CommandResult:
     todo = hand.todo(thread.split("/")[1])
     data = {**await step_back(hand, todo, step), "thread": thread}
     message = f"{todo.id} will continue from that step of {todo.agent_name}; you are asked first."
-    closing = hand.ends(Cause.REWOUND, todo.id)
+    closing = hand.ends(Cause.REWOUND, todo.id, amounts_to=None)
     return await hand.change(EventKind.REWIND, data, "restored", message, data, closing=closing)
 
 

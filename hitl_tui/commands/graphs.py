@@ -147,7 +147,7 @@ async def state_edit(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
     data = {**_place(todo, view), "values": update}
     changed = ", ".join(str(key) for key in update)
     message = f"{todo.id} will continue with the changed state ({one_line(changed, 100)}); you are asked first."
-    closing = hand.ends(Cause.REWOUND, todo.id)
+    closing = hand.ends(Cause.REWOUND, todo.id, amounts_to=None)
     return await hand.change(EventKind.REWIND, data, "updated", message, data, closing=closing)
 
 
@@ -247,7 +247,7 @@ async def rescue(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
         f"{todo.id} goes back to before its last answer, on a copy of that checkpoint; you are asked first. "
         "What finished beside the question in the same step runs again."
     )
-    closing = hand.ends(Cause.REWOUND, todo.id)
+    closing = hand.ends(Cause.REWOUND, todo.id, amounts_to=None)
     return await hand.change(EventKind.REWIND, data, "restored", message, data, closing=closing)
 
 

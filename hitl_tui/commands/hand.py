@@ -5,13 +5,13 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from hitl_tui.commands.asked import Unbound, Unshown, asked_since, classes, crossing
 from hitl_tui.commands.results import CommandResult, failure
-from hitl_tui.core.board import Board, Control, Draft
-from hitl_tui.core.errors import Refused, StorageError, UnknownName
+from hitl_tui.core.board import Board, Control, Draft, judge
+from hitl_tui.core.errors import BadInput, Refused, StorageError, UnknownName
 from hitl_tui.core.events import Event, EventKind
 from hitl_tui.core.fold import check_event
 from hitl_tui.core.identity import Identity
@@ -25,13 +25,16 @@ from hitl_tui.core.requests import (
     Decision,
     Kind,
     Outcome,
+    Resolution,
     Verdict,
+    check_ending,
     closed_words,
+    ended_with,
     was_since,
 )
 from hitl_tui.core.safe_text import one_line, safe_text
 from hitl_tui.core.supersession import Cause
-from hitl_tui.core.todos import Status, SupervisorTodo
+from hitl_tui.core.todos import MAY_BEGIN, Status, SupervisorTodo
 from hitl_tui.ledger.records import Closing
 from hitl_tui.planning.agent import PlanningAgent
 from hitl_tui.supervisor.bound import GIVEN
@@ -102,6 +105,8 @@ class Hand:
         names: what it names: TODOs, questions, requests.
         digest: the digest it carries; empty for none.
         began: when the command was begun, ISO 8601, UTC: what others decided from then on stands (T1).
+        since: when the chain of commands began that this one is part of, ISO 8601, UTC: a digest names no question that
+            was first shown later, since it may come from elsewhere (T2). Empty for a command alone.
     """
 
     face: SessionFace
@@ -116,6 +121,12 @@ class Hand:
     names: tuple[str, ...] = ()
     digest: str = ""
     began: str = ""
+    since: str = ""
+
+    @property
+    def identity(self) -> Identity:
+        """Who acts, as they are identified now."""
+        return self.acting() if self.acting is not None else Identity(self.by)
 
     @property
     def snapshot(self) -> Snapshot:
@@ -154,7 +165,9 @@ class Hand:
             await self._refuse_changed(question)
         if question.obstacle and verdict not in REFUSING:
             raise Refused(question.obstacle, reason="not_allowed")
-        who = self.acting() if self.acting is not None else Identity(self.by)
+        who = self.identity
+        if question.kind is Kind.PROPOSAL and verdict is Verdict.APPROVE:
+            await self._check_proposed(question, who)
         decision = Decision(
             question.id,
             verdict,
@@ -227,11 +240,20 @@ class Hand:
 
     def _names(self, question: Question) -> bool:
         """Return whether the command says by itself exactly which question it means: its id, or its digest."""
-        return question.id in self.names or names_digest(self.digest, question.digest)
+        if question.id in self.names:
+            return True
+        return names_digest(self.digest, question.digest) and not self._came_since(question)
+
+    def _came_since(self, question: Question) -> bool:
+        """Return whether a question was first shown after the chain of commands began: its digest came before it."""
+        shown = question.view.request.first_shown
+        return bool(self.since) and not (shown and shown < self.since)
 
     def _takes_digest(self, questions: Sequence[Question], verdict: Verdict) -> Unbound:
         lines = {q.name: self._by_id(q, verdict, alone=len(questions) == 1) for q in questions}
-        if len(lines) == 1:
+        if self.digest:
+            said = f"{next(iter(lines))} was first shown after these commands began: from here it takes its id."
+        elif len(lines) == 1:
             said = f"{next(iter(lines))} is of high risk: from here it takes the id or digest of what you were shown."
         else:
             said = f"{', '.join(lines)} are of high risk: from here, decide each by the id of what you were shown."
@@ -239,9 +261,11 @@ class Hand:
 
     def _by_id(self, question: Question, verdict: Verdict, *, alone: bool) -> str:
         """Return the command with the request's id in place of its name: a digest may be that of an answered one."""
-        if alone and len(self.names) == 1 and not self.digest:
+        if alone and len(self.names) == 1:
             named = re.compile(rf"(?<=\s){re.escape(self.names[0])}(?=\s|$)")
-            line, found = named.subn(question.id, self.line.strip(), count=1)
+            given = rf"\s+--digest[\s=]+{re.escape(self.digest)}(?=\s|$)" if self.digest else r"(?!)"
+            plain = re.sub(given, "", self.line)
+            line, found = named.subn(question.id, plain.strip(), count=1)
             if found:
                 return line
         return question.bound_commands.get(verdict.value, f"/answer {question.id} VALUE")
@@ -292,9 +316,8 @@ class Hand:
         data = {"todo_id": todo.id, "arguments": bound, "risk": risk.value, "description": text}
         message = f"{todo.id} has a new input and asks for approval again."
         shown = {"todo_id": todo.id, "arguments": bound}
-        return await self.change(
-            EventKind.EDIT, data, "edited", message, shown, closing=self.ends(Cause.EDITED, todo.id)
-        )
+        closing = self.ends(Cause.EDITED, todo.id, amounts_to=None)
+        return await self.change(EventKind.EDIT, data, "edited", message, shown, closing=closing)
 
     def _bound(self, todo: SupervisorTodo, text: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
         facts = self.planner.agents.get(todo.agent_name)
@@ -326,12 +349,75 @@ class Hand:
         if closing is not None and kind is not EventKind.MODE and EVERYTHING not in closing.todo_ids:
             await self.refuse_overtaken(*closing.todo_ids)
             check_event(self.draft(), Event(kind, event, by=self.by, at=self.face.desk.now()))
+            closing = await self._checked(closing)
         seq, event_id = await self.face.desk.post(kind, event, by=self.by, closing=closing)
         return await self.refusal(seq, event_id) or self.done_with(status, message, data)
 
-    def ends(self, cause: Cause, *todo_ids: str, verdict: str = "", detail: str = "") -> Closing:
-        """Return what a change of TODOs does to their open questions (T1)."""
-        return Closing(cause, self.by, todo_ids, self.began, verdict, detail)
+    def ends(
+        self,
+        cause: Cause,
+        *todo_ids: str,
+        verdict: str = "",
+        detail: str = "",
+        amounts_to: Verdict | None = Verdict.REJECT,
+    ) -> Closing:
+        """Return what a change of TODOs does to their open questions (T1).
+
+        Args:
+            cause: what becomes of them.
+            todo_ids: the TODOs.
+            verdict: what is said of an open question that takes it isn't ended but decided; empty for none.
+            detail: what the cause needs besides.
+            amounts_to: see `core.requests.check_ending`.
+        """
+        # To stop everything lets nothing run, and what a mode lets run the rules say: anybody may.
+        who = () if cause is Cause.MODE or EVERYTHING in todo_ids else (self.identity,)
+        return Closing(cause, self.by, todo_ids, self.began, verdict, detail, who, amounts_to)
+
+    async def _checked(self, closing: Closing) -> Closing:
+        """Check that a change may end what its TODOs ask, or will ask, as an answer to that might (T2, T8).
+
+        Raises:
+            Unshown: something of high risk was not shown before the command began.
+            Unbound: it counts as an approval of something of high risk, which takes its id or digest.
+            Refused: it takes others, or more people.
+        """
+        asked = {todo_id: await self.open_questions(todo_id) for todo_id in closing.todo_ids}
+        questions = [question for found in asked.values() for question in found]
+        risky = [question for question in questions if question.risk is Risk.HIGH]
+        if risky or self.digest:
+            if self.terminal and self.known is None:
+                self.face.desk.showing.note([question.id for question in risky], self.by, self.channel)
+            self.check(risky or questions, closing.amounts_to or Verdict.REJECT)
+            await self.face.desk.showing.settled()
+        for todo_id, found in asked.items():
+            if not found and closing.amounts_to is not None:
+                self._check_unasked(todo_id, closing.amounts_to, closing.who)
+        return replace(closing, met=frozenset(question.id for question in questions))
+
+    async def _check_proposed(self, proposal: Question, who: Identity) -> None:
+        """Check that who accepts a proposal may end what it takes away before that was asked about (T8)."""
+        for todo_id in ended_with(proposal.view.request, Resolution(Outcome.APPROVED, Verdict.APPROVE)):
+            if not await self.open_questions(todo_id):
+                self._check_unasked(todo_id, Verdict.SKIP, (who,))
+
+    def _check_unasked(self, todo_id: str, amounts_to: Verdict, who: Sequence[Identity]) -> None:
+        """Check that people may settle a TODO that asks nothing now as if it were asked about (T8).
+
+        Raises:
+            BadInput: it is of high risk and would count as done; from here that takes a question.
+            Refused: it takes others, or more people.
+        """
+        todo = self.snapshot.todo(todo_id)
+        if todo is None or todo.status not in MAY_BEGIN:
+            return
+        check_ending(todo.id, judge(self.draft(), todo).terms, who, amounts_to)
+        away = not self.terminal and self.known is not None
+        if away and amounts_to is Verdict.APPROVE and todo.risk is Risk.HIGH:
+            raise BadInput(
+                f"{todo.id} is of high risk and asks nothing now; from here it can't be set to completed.",
+                help="It can in the console, and in line mode at a terminal.",
+            )
 
     async def open_questions(self, todo_id: str) -> tuple[Question, ...]:
         """Return what the ledger says is asked about a TODO, also what the snapshot doesn't show yet."""

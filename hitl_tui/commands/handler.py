@@ -88,6 +88,7 @@ class CommandHandler:
         acting: says how they are identified, asked at each decision; None for a name that nothing proves.
         terminal: they have the questions before them, so that names are enough; elsewhere what is of high risk takes
             its digest (T2).
+        since: when the chain of commands began that it carries out; see `Hand`.
     """
 
     def __init__(
@@ -100,8 +101,9 @@ class CommandHandler:
         keeper: keeping.Keeper | None = None,
         acting: Acting | None = None,
         terminal: bool = False,
+        since: str = "",
     ) -> None:
-        self._hand = Hand(face, planner, by, channel, keeper, acting, terminal)
+        self._hand = Hand(face, planner, by, channel, keeper, acting, terminal, since=since)
 
     def acting_as(self, identity: Identity) -> CommandHandler:
         """Return what carries commands out for somebody else: an approver who gave their token."""
@@ -114,6 +116,7 @@ class CommandHandler:
             keeper=hand.keeper,
             acting=lambda: identity,
             terminal=hand.terminal,
+            since=hand.since,
         )
 
     async def handle(self, line: str, known: Collection[str] | None = None, began: str = "") -> CommandResult:

@@ -116,7 +116,7 @@ SPECS: tuple[CommandSpec, ...] = (
         "Change a TODO's exact input (text, name=value or JSON); it asks for approval again",
         (_ID, Argument("input", Takes.TEXT, many=True)),
     ),
-    CommandSpec("todo update", "Set a TODO's status", (_ID, Argument("status", Takes.STATUS))),
+    CommandSpec("todo update", "Set a TODO's status", (_ID, Argument("status", Takes.STATUS)), (_DIGEST,)),
     CommandSpec("todo remove", "Remove a TODO that never started", (_ID,)),
     CommandSpec("todo priority", "Set a TODO's priority", (_ID, Argument("level", Takes.PRIORITY))),
     CommandSpec(

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any
 
 from hitl_tui.core.digest import short_id
 from hitl_tui.core.errors import Refused
-from hitl_tui.core.identity import Proof
+from hitl_tui.core.identity import Identity, Proof
 from hitl_tui.core.names import person, plain_name
 from hitl_tui.core.policy import Risk, Terms
 from hitl_tui.core.supersession import Cause, Supersession, past_word
@@ -234,6 +234,11 @@ class Decision:
         if self.proof == Proof.ACCOUNT and self.account:
             return person(self.account)
         return person(self.person or self.by)
+
+    @property
+    def identity(self) -> Identity:
+        """Who said it."""
+        return Identity(self.by, self.person, self.proof, self.level, self.account, self.claimed)
 
     @property
     def whose(self) -> dict[str, str]:
@@ -525,6 +530,56 @@ def needs_verified(terms: Terms) -> bool:
     return terms.quorum > 1 or terms.level > 0
 
 
+def check_ending(
+    name: str, terms: Terms, who: Sequence[Identity], amounts_to: Verdict | None, requester: str = ""
+) -> None:
+    """Check that these people may end what is asked, or would be, by other means than an answer (T8).
+
+    Args:
+        name: what is asked about, as people call it.
+        terms: what it takes to decide it.
+        who: who ends it, together.
+        amounts_to: the verdict that this amounts to: `approve` for a step that is said to be done, a refusing one for a
+            step that is taken away; None where it is asked anew, which takes one verified person.
+        requester: who asked, and so can't decide.
+
+    Raises:
+        Refused: it takes others, or more people.
+    """
+    verdict, asked = amounts_to or Verdict.REJECT, replace(terms, veto=terms.veto or amounts_to is None)
+    objection, voters = None, set[str]()
+    for identity in who:
+        said = Decision(
+            "",
+            verdict,
+            identity.name,
+            "",
+            "",
+            level=identity.level,
+            person=identity.person,
+            proof=identity.proof,
+            account=identity.account,
+        )
+        found = _barred(asked, requester, said)
+        objection = objection or found
+        voters.update(() if found else (said.voter,))
+    if not voters and objection is not None:
+        raise Refused(objection[1], reason=objection[0])
+    if len(voters) >= (1 if verdict in REFUSING and asked.veto else max(1, terms.quorum)):
+        return
+    if verdict in REFUSING:
+        raise Refused(
+            f"{name} takes {terms.quorum} people to be refused, so nobody ends it alone; each of them rejects it.",
+            reason="not_allowed",
+            help=f"/todo reject {name} REASON",
+        )
+    raise Refused(
+        f"{name} takes {terms.quorum} people, so nobody sets it to completed alone; they approve it, or reject it.",
+        reason="not_allowed",
+        help=f"/todo approve {name}\n/todo reject {name} REASON",
+    )
+
+
 def _objection(request: Request, decision: Decision, *, by_name: bool = False) -> tuple[str, str] | None:
     """Return reason and sentence when a decision can't count for a request, None when it can."""
     if decision.digest != request.digest:
@@ -532,20 +587,26 @@ def _objection(request: Request, decision: Decision, *, by_name: bool = False) -
     if decision.verdict not in request.options:
         options = ", ".join(request.options)
         return "not_allowed", f'"{decision.verdict}" doesn\'t answer this question; it takes {options}.'
-    names = {person(decision.by), person(decision.person), decision.voter}
-    if request.requester and person(request.requester) in names:
+    if barred := _barred(request.terms, request.requester, decision, by_name=by_name):
+        return barred
+    if request.expires_at and decision.at >= request.expires_at:
+        return "late", f"This question expired at {request.expires_at}."
+    return None
+
+
+def _barred(terms: Terms, requester: str, decision: Decision, *, by_name: bool = False) -> tuple[str, str] | None:
+    """Return reason and sentence when somebody's word can't count under such terms, None when it can."""
+    if requester and person(requester) in {person(decision.by), person(decision.person), decision.voter}:
         return "not_allowed", f"{decision.by} asked for this and can't decide it."
-    if needs_verified(request.terms) and not decision.person and not by_name:
+    if needs_verified(terms) and not decision.person and not by_name:
         return (
             "not_allowed",
             f"This takes verified approvers, and {decision.by} isn't one; add them with: hitl-tui approver add NAME",
         )
-    refuses = decision.verdict in REFUSING and request.terms.veto
-    if decision.level < request.terms.level and not refuses:
+    refuses = decision.verdict in REFUSING and terms.veto
+    if decision.level < terms.level and not refuses:
         return (
             "not_allowed",
-            f"This takes an approver of level {request.terms.level}; {decision.by} has level {decision.level}.",
+            f"This takes an approver of level {terms.level}; {decision.by} has level {decision.level}.",
         )
-    if request.expires_at and decision.at >= request.expires_at:
-        return "late", f"This question expired at {request.expires_at}."
     return None

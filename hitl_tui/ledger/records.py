@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from hitl_tui.core.requests import Decision, Request, Resolution
+from hitl_tui.core.identity import Identity
+from hitl_tui.core.requests import Decision, Request, Resolution, Verdict
 from hitl_tui.core.supersession import Cause
 
 
@@ -97,6 +98,9 @@ class Closing:
         since: when the command began, ISO 8601, UTC; what was decided from then on stands. Empty where it doesn't.
         verdict: what is said of an open question that takes it isn't ended but decided; empty for none.
         detail: what the cause needs besides.
+        who: who does it, as they are identified; empty where anybody may, and for what nobody did (T8).
+        amounts_to: see `core.requests.check_ending`.
+        met: ids of the questions that they were seen to mean; of high risk they end no other one (T2).
     """
 
     cause: Cause
@@ -105,6 +109,9 @@ class Closing:
     since: str = ""
     verdict: str = ""
     detail: str = ""
+    who: tuple[Identity, ...] = ()
+    amounts_to: Verdict | None = None
+    met: frozenset[str] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from typing import Any
 from hitl_tui.core.digest import digest
 from hitl_tui.core.errors import BadInput, Refused, StorageError
 from hitl_tui.core.events import after_seconds
+from hitl_tui.core.policy import Risk
 from hitl_tui.core.requests import (
     EVERYTHING,
     Decision,
@@ -19,6 +20,7 @@ from hitl_tui.core.requests import (
     Resolution,
     Verdict,
     check_decision,
+    check_ending,
     closed_words,
     ended_with,
     name_of,
@@ -200,9 +202,26 @@ def _close(db: sqlite3.Connection, session: str, closing: Closing, now: str, but
                 continue
             if closing.verdict and closing.verdict in request.options:
                 raise Refused(f"{name_of(request)} asks now; read the question and decide it.", reason="stale")
+            _check_ending(request, closing)
             _supersede(db, session, request.id, Supersession(closing.cause, closing.by, now, closing.detail))
             closed[request.id] = request.todo_id
     return closed
+
+
+def _check_ending(request: Request, closing: Closing) -> None:
+    """Check that who ends a question may (T2, T8).
+
+    Raises:
+        Refused: they may not, or didn't mean this question.
+    """
+    if not closing.who:
+        return
+    check_ending(name_of(request), request.terms, closing.who, closing.amounts_to, request.requester)
+    if request.risk_class is not Risk.HIGH or closing.met is None:
+        return
+    unseen = closing.amounts_to is Verdict.APPROVE and not request.first_shown
+    if unseen or request.id not in closing.met:
+        raise Refused(f"{name_of(request)} asks now; read the question and decide it.", reason="stale")
 
 
 def expire(db: sqlite3.Connection, session: str, now: str) -> list[str]:
@@ -261,7 +280,10 @@ def _post_decided(db: sqlite3.Connection, view: RequestView, now: str) -> None:
         said, by = (last.said, last.by) if last else (Verdict.REJECT.value, "deadline")
         cause = _ENDING.get(request.kind, Cause.DECIDED)
         detail = said if cause is Cause.DECIDED else ""
-        closed = _close(db, request.session, Closing(cause, by, todo_ids, detail=detail), now, request.id)
+        # To end everything lets nothing run, so whoever may say it may end what takes others, too.
+        who = () if EVERYTHING in todo_ids else tuple(d.identity for d in resolution.decisions)
+        closing = Closing(cause, by, todo_ids, detail=detail, who=who, amounts_to=Verdict.REJECT)
+        closed = _close(db, request.session, closing, now, request.id)
         event = {**event, "closed": closed} if closed else event
     put(db, request.session, request.branch, f"decided:{request.id}", event, now, settles=request.id)
 

@@ -97,6 +97,7 @@ class Talk:
         self._asked: set[str] = set()
         """Digests of folders that were asked about already."""
         self._piped = False
+        self._began = ""
 
     # What the prompt shows -------------------------------------------------------------------------------------
 
@@ -162,6 +163,7 @@ class Talk:
         """
         self._source = source
         self._piped = source.waits
+        self._began = self._bench.now()
         try:
             await self._begin(source)
             await self._catch_up(source)
@@ -377,7 +379,14 @@ class Talk:
         by, terminal = self._options.by, not self._piped
         channel, acting = "repl" if terminal else "pipe", self._options.operator
         self._handler = CommandHandler(
-            session, setup.planner, by=by, channel=channel, keeper=self._bench, acting=acting, terminal=terminal
+            session,
+            setup.planner,
+            by=by,
+            channel=channel,
+            keeper=self._bench,
+            acting=acting,
+            terminal=terminal,
+            since="" if terminal else self._began,
         )
         self._announcer = Announcer(
             self._say,
