@@ -198,7 +198,7 @@ def _export() -> Parser:
         "Write a session into one file: checkpoints, results, the record of decisions. It may be open elsewhere.\n"
         "An existing file is never written over.",
     )
-    parser.add_argument("file", metavar="FILE", help="the file to make, such as s1.zip")
+    parser.add_argument("file", metavar="FILE", help="the file to make, such as s1.hitl")
     return parser
 
 

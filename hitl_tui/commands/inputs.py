@@ -70,7 +70,9 @@ def edited_input(todo: SupervisorTodo, text: str) -> tuple[str, dict[str, Any]]:
         changed = nested if isinstance(nested, Mapping) else {k: v for k, v in given.items() if k != "command"}
         parameters = {**todo.arguments.get("parameters", {}), **changed}
         command = given.get("command", todo.arguments["command"])
+        beside = {k: v for k, v in given.items() if k != "parameters"} if isinstance(nested, Mapping) else {}
         return retold(todo.description, todo.arguments, command, parameters), {
+            **beside,  # the team refuses what can't be set
             "command": command,
             "parameters": parameters,
         }

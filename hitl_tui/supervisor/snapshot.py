@@ -152,7 +152,11 @@ class Question:
         return {**found, RESCUE: f"/rescue {todo}"} if self.wedged else found
 
     def to_dict(self) -> dict[str, Any]:
-        request = self.view.request
+        request, about = self.view.request, dict(self.view.request.about)
+        if self.again:
+            about["again"] = self.again
+        if self.obstacle:
+            about["notes"] = [*about.get("notes", ()), self.obstacle]
         return {
             "id": request.id,
             "kind": request.kind.value,
@@ -160,7 +164,7 @@ class Question:
             "source": request.source,
             "subject": dict(request.subject),
             "digest": request.digest,
-            "about": {**request.about, **({"again": self.again} if self.again else {})},
+            "about": about,
             "risk_class": self.risk.value,
             "options": [str(v) for v in request.options],
             "name": self.name,

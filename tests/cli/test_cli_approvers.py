@@ -90,6 +90,7 @@ def test_what_nobody_can_satisfy_is_named_and_cant_be_approved_but_refused(shell
     assert begun.code == 3 and begun.err.startswith("hitl.toml rule 1: Nobody can approve this: it takes 2 approvers")
     assert "known here: 1. Add one with: hitl-tui approver add NAME" in begun.out
     assert "hitl-tui approver add NAME" in question(shell)["obstacle"]
+    assert question(shell)["obstacle"] in question(shell)["about"]["notes"]
     assert "it takes 2 approvers; known here: 1" in refused(shell, "do", "s1", "/todo approve")
     checked = shell.run("policy", "check", "--json")
     (found,) = checked.json["findings"]

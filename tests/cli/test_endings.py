@@ -118,3 +118,12 @@ def test_a_digest_from_elsewhere_approves_nothing_in_a_pipe(tmp_path: Path, kept
     named = found["id"] if kept == "id" else f"1 --digest {digest}"  # it was shown before this one
     store.shell.process("--line", input=f"/open s1\n/todo approve {named}\n", HITL_DATA_DIR=other)
     assert store.effect.exists()
+
+
+def test_an_edit_ignores_nothing_that_stands_beside_the_parameters(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    assert store.shell.run("run", "wipe the store").code == 3
+    for beside in ('"timeout": 5', '"exit_codes": [0, 1]', '"nonsense": 1'):
+        said = store.refused(f'/todo edit 1 {{"parameters": {{}}, {beside}}}')
+        assert "can't be set" in said or "A command takes" in said
+    assert store.do('/todo edit 1 {"parameters": {}}')["status"] == "edited"
