@@ -111,9 +111,19 @@ class Bindings:
         for name in named:  # what lies elsewhere is in no digest of the workspace
             if _is_outside(name) and name not in found and _is_program(Path(name)):
                 found[name] = self._digest(root, name)
-        return {**found, WHOLE: self.whole(root, declared.pins, around, frozenset(inside))}
+        # Another program of that name may come to stand earlier in PATH.
+        searched = filter(None, (find_program(argv[0], root, path) for argv in open_ended if argv))
+        starting = {program: self._started(program) for program in searched}
+        return {**found, WHOLE: self.whole(root, declared.pins, around, frozenset(inside), starting)}
 
-    def whole(self, root: str, pins: tuple[str, ...], around: Surroundings, named: frozenset[str] = frozenset()) -> str:
+    def whole(
+        self,
+        root: str,
+        pins: tuple[str, ...],
+        around: Surroundings,
+        named: frozenset[str] = frozenset(),
+        beside: Mapping[str, str] | None = None,
+    ) -> str:
         """Return the digest of all files of a folder that could be executed.
 
         Args:
@@ -121,11 +131,14 @@ class Bindings:
             pins: patterns of what is left out.
             around: the workspace's settings.
             named: paths in it that are bound whatever they are.
+            beside: what else counts, by absolute path.
 
         Raises:
             BadInput: there are too many.
         """
         tree: Tree = self._files.tree(Scope(root, pins, around.reports, self._own), named)
+        if beside:
+            tree = Tree.of({**tree.entries, **beside}, tree.code)
         self._manifests.keep(tree)
         return tree.digest
 
@@ -161,7 +174,7 @@ class Bindings:
             if _is_outside(name) and _is_program(Path(name)):
                 entries[name] = self._digest(root, name)
         if argv and (program := find_program(argv[0], root, path)):
-            entries[program] = self._digest(root, program)
+            entries[program] = self._started(program)
         found = Tree.of(entries, tree.code)
         self._manifests.keep(found)
         return found.digest
@@ -193,6 +206,12 @@ class Bindings:
             return {}
         return {name: self._digest(root, name)}
 
+    def _started(self, program: str) -> str:
+        """Return what is known of a program that is started; it may be one that only the system can read."""
+        if os.access(program, os.R_OK):
+            return self._digest("", program)
+        return "" if (state := _stat(program)) is None else str((state.st_dev, state.st_ino, state.st_ctime_ns))
+
     def _digest(self, root: str, name: str) -> str:
         try:
             return self._files.file(Path(root, name))
@@ -217,6 +236,13 @@ def check_pins(config: WorkspaceConfig, workspace: Path) -> None:
             f"hitl.toml: the pin {quoted(left[0])} names nothing in {one_line(str(workspace), 120)}; "
             "correct it or take it out."
         )
+
+
+def _stat(path: str) -> os.stat_result | None:
+    try:
+        return Path(path).stat()
+    except OSError:
+        return None
 
 
 def _files_in(word: str, root: str) -> Iterator[str]:

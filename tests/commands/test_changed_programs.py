@@ -146,6 +146,19 @@ def test_what_can_be_no_file_is_no_program(tmp_path: Path) -> None:
     assert found.pop(WHOLE) and found == {"a.sh": hashlib.sha256(b"echo").hexdigest()}
 
 
+def test_another_program_of_the_name_earlier_in_path_is_another_approval(tmp_path: Path) -> None:
+    root, early = tmp_path / "w", tmp_path / "early"
+    root.mkdir()
+    early.mkdir()
+    path, bindings, declared = f"{early}:{os.defpath}", Bindings(), declaring("zcat", "f")
+    before = bindings.command(declared, [declared.run], root, path, Surroundings())
+    assert bindings.command(declared, [declared.run], root, path, Surroundings()) == before
+    (early / "zcat").write_text("#!/bin/sh\n", encoding="utf-8")
+    (early / "zcat").chmod(0o755)
+    now = bindings.command(declared, [declared.run], root, path, Surroundings())
+    assert str(early / "zcat") in bindings.changed(before, now)
+
+
 @pytest.mark.skipif(os.geteuid() == 0, reason="root reads everything")
 def test_a_program_that_cannot_be_read_is_refused_in_a_sentence(tmp_path: Path) -> None:
     (tmp_path / "a.sh").write_text("echo")
