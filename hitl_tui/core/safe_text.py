@@ -314,7 +314,10 @@ def _needles(secrets: Mapping[str, str]) -> dict[str | re.Pattern[str], str]:
 def _with_escapes(value: str) -> re.Pattern[str]:
     """Return what finds a value any of whose characters JSON text writes as `\\uXXXX`, also within other JSON text."""
     parts = []
-    for character in value:
+    for character in re.findall(r"\\+|[^\\]", value):
+        if character[0] == "\\":  # as many as there are: told apart they would take forever to tell
+            parts.append(r"(?>(?:\\{1,8}u005[cC]|\\(?!\\{0,7}u[0-9a-fA-F]{4}))+)")
+            continue
         units = character.encode("utf-16-be", "surrogatepass").hex()
         code = "".join(rf"\\{{1,8}}u(?i:{units[at : at + 4]})" for at in range(0, len(units), 4))
         short = rf"|\\{{1,8}}{re.escape(_SHORT_ESCAPES[character])}" if character in _SHORT_ESCAPES else ""
@@ -322,7 +325,7 @@ def _with_escapes(value: str) -> re.Pattern[str]:
     return re.compile("".join(parts))
 
 
-_SHORT_ESCAPES = {"\b": "b", "\f": "f", "\n": "n", "\r": "r", "\t": "t", '"': '"', "\\": "\\", "/": "/"}
+_SHORT_ESCAPES = {"\b": "b", "\f": "f", "\n": "n", "\r": "r", "\t": "t", '"': '"', "/": "/"}
 
 
 def _mask(text: str, needles: Mapping[str | re.Pattern[str], str]) -> str:

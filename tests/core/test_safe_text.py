@@ -356,6 +356,11 @@ def test_mask_finds_values_whose_characters_json_escapes(secret: str) -> None:
     assert mask(f"{escaped[:6]}{secret[1:]}", {"S": secret}) == "‹S›"
 
 
+def test_mask_takes_no_time_over_backslashes() -> None:
+    text = "\\" * 5_000 + "\\u0068"
+    assert mask(text, {"S": "\\" * 30 + "x", "T": "hunter2\\\\\\\\x"}) == text
+
+
 def test_mask_ignores_white_space_around_a_value_and_blank_values() -> None:
     assert mask("key=hunter22;\n     ", {"S": "hunter22\n", "BLANK": "     "}) == "key=‹S›;\n     "
 
