@@ -6,13 +6,13 @@ import ast
 import io
 import re
 import tokenize
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from hitl_tui.core.errors import BadInput
+from hitl_tui.core.python_source import parse_source
 from hitl_tui.core.safe_text import one_line
 from hitl_tui.lint.model import Place
 from hitl_tui.lint.sentence import Sentence, mark, say
@@ -246,9 +246,7 @@ def _bytes_of(path: Path, shown: str) -> bytes:
 
 def _parsed(data: bytes, shown: str) -> ast.Module:
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # what the compiler thinks of escapes in strings is no matter here
-            return ast.parse(data)
+        return parse_source(data)
     except SyntaxError as error:
         if error.lineno is None:
             raise BadInput(f"{shown}: this is not Python: {_shown(error.msg)}.") from error

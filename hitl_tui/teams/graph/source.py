@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import hashlib
 import os
-import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.machinery import (
@@ -21,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from hitl_tui.config.graphs import GraphDeclaration
+from hitl_tui.core.python_source import parse_source
 
 LARGEST = 5_000_000
 """Bytes of a file that is read for what it imports; a larger one is no source that somebody wrote."""
@@ -207,9 +207,7 @@ def imports_in(content: bytes) -> Imports:
     if len(content) > LARGEST:
         return Imports()
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            tree = ast.parse(content)
+        tree = parse_source(content)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return Imports()
     return Imports(tuple(dict.fromkeys(_named(tree))), tuple(_exported(tree)))
