@@ -72,7 +72,10 @@ _GIT_NAMES = frozenset({"merge", "fetch", "push", "remote", "url", "pushurl"})
 _SETTING = re.compile(r"^[ \t]*(?:\[[^\]\n]*\][ \t]*)?([A-Za-z][\w-]*)[ \t]*=[ \t]*(.*)$", re.MULTILINE)
 _BETWEEN = re.compile(r"[\s'\"`;|&<>()$=:,{}\[\]]+")
 _MENTION = re.compile(
-    rb"[\w.+@\x80-\xff-]+\.(?:" + b"|".join(e[1:].encode() for e in sorted(_DOCUMENTS)) + rb")(?!\w)", re.I
+    rb"(?<![\w.+@\x80-\xff-])[\w.+@\x80-\xff-]+\.(?:"
+    + b"|".join(e[1:].encode() for e in sorted(_DOCUMENTS))
+    + rb")(?!\w)",
+    re.I,
 )
 
 

@@ -237,3 +237,10 @@ def test_pins_that_cannot_be_used(pattern: str) -> None:
 
 def test_pins_that_name_nothing_are_told() -> None:
     assert unmatched(["a", "b/*", "none"], ["a", "b", "b/c"]) == ["none"]
+
+
+def test_a_file_of_one_endless_word_is_read_as_quickly_as_any_other(tmp_path: Path) -> None:
+    """Where each letter began a search of its own, this took longer than the limit of a test."""
+    for number, word in enumerate(("A" * 1_000_000, "A." * 500_000, ".md" * 300_000, "\\uac00" * 300_000)):
+        (tmp_path / f"{number}.py").write_text(word, encoding="utf-8")
+    assert FileHashes().tree(Scope(str(tmp_path)), frozenset()).digest
