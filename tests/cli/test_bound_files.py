@@ -355,6 +355,7 @@ def test_what_was_swapped_while_the_question_was_open_is_asked_about_anew(tmp_pa
     assert refused.code == 2 and "changed since this was asked" in refused.json["message"], refused
     again = desk.asked(desk.do("/todos"))
     assert again["digest"] != question["digest"]
-    assert again["about"]["changed"] == [way.named]
+    whole = str(desk.root / way.named)  # what is run is named as it is found, too
+    assert [name for name in again["about"]["changed"] if name != whole] == [way.named]
     approved = desk.do(f"/todo approve {again['todo_id']} --digest {again['digest']}")
     assert SWAPPED in desk.ran, approved
