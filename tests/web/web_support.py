@@ -184,6 +184,8 @@ class Seen:
     def type(self, text: str) -> None:
         """Type a line and send it."""
         self.page.keyboard.insert_text(text)
+        self.see(text[:12])
+        self.page.wait_for_timeout(300)  # Enter right after it would be part of a paste
         self.see(text[:10])
         self.keys("Enter")
 
