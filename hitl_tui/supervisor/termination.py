@@ -6,6 +6,7 @@ command line loads this before anything else, so other modules are imported only
 
 from __future__ import annotations
 
+import atexit
 import os
 import signal
 import threading
@@ -120,14 +121,18 @@ class Termination:
             yield
         finally:
             self._act = before
-            if signal.getsignal(signal.SIGINT) != found:
-                signal.signal(signal.SIGINT, found)
-            for number in ours:
-                signal.signal(number, signal.SIG_DFL)
+            if self.number and ours:  # what is left to do is the interpreter's end, which a signal still cuts short
+                atexit.register(_ignore_signals)
+            else:
+                if signal.getsignal(signal.SIGINT) != found:
+                    signal.signal(signal.SIGINT, found)
+                for number in ours:
+                    signal.signal(number, signal.SIG_DFL)
 
     def _heard(self, number: int, _: FrameType | None) -> None:
         if self.number:
             self._end()
+            return
         self.number = number
         watch = threading.Timer(self._patience, self._end)
         watch.daemon = True
@@ -151,6 +156,12 @@ class Termination:
     def _speak(self) -> None:
         with suppress(OSError, ValueError, RuntimeError):
             self.last_words(self.error)
+
+
+def _ignore_signals() -> None:
+    """Leave the exit code alone while the interpreter, which takes its handlers away, comes to its end."""
+    for number in (signal.SIGINT, *SIGNALS):
+        signal.signal(number, signal.SIG_IGN)
 
 
 def _nothing(_: KeyboardInterrupt) -> None:

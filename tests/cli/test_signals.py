@@ -99,6 +99,17 @@ def test_what_loses_its_cancellation_ends_all_the_same(number: signal.Signals, p
     assert out.decode().split() == ["KeyboardInterrupt" if number == signal.SIGINT else "Terminated"]
 
 
+def test_signals_that_do_not_stop_coming_end_it_once() -> None:
+    process = popen([sys.executable, "-c", DEAF, "600"])
+    assert process.stdout is not None and process.stdout.readline() == b"ready\n"
+    ends = time.monotonic() + DEADLINE
+    while process.poll() is None and time.monotonic() < ends:
+        process.send_signal(signal.SIGTERM)
+    out, err = process.communicate(timeout=DEADLINE)
+    assert (process.returncode, err) == (143, b"")
+    assert [word for word in out.decode().split() if word != "cancelled"] == ["Terminated"]
+
+
 @pytest.mark.long
 def test_a_second_signal_ends_a_step_that_nothing_can_stop(shell: Shell) -> None:
     (shell.workspace / "stuck.py").write_text(
