@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import difflib
+import html
 import re
 import sys
 from pathlib import Path
@@ -13,13 +15,18 @@ from scenes import Walk
 NEWER = "draw it anew with `python tests/pictures/draw.py`, look at it, and commit it if it is what you want"
 
 
-async def differing(walk: Walk, language: str) -> set[str]:
-    """Return the pictures that the console draws otherwise now."""
-    found = set()
+_WORDS = re.compile("<text[^>]*>([^<]*)</text>")
+
+
+async def differing(walk: Walk, language: str) -> dict[str, str]:
+    """Return the pictures that the console draws otherwise now, each with its words that are other ones."""
+    found = {}
     async for picture, text in taken(walk, language):
         path = HERE / picture.file
-        if not path.is_file() or path.read_text(encoding="utf-8") != text:
-            found.add(picture.file)
+        kept = path.read_text(encoding="utf-8") if path.is_file() else ""
+        if kept != text:
+            words = difflib.ndiff(*([html.unescape(word) for word in _WORDS.findall(svg)] for svg in (kept, text)))
+            found[picture.file] = "\n".join(word for word in words if word[0] in "+-") or "(other colours or places)"
     return found
 
 
@@ -29,8 +36,10 @@ async def differing(walk: Walk, language: str) -> set[str]:
 async def test_the_pictures_are_what_is_drawn_now(walk: Walk, language: str) -> None:
     other = await differing(walk, language)
     if other:  # two things that happen at once may come into the stream in either order
-        other &= await differing(walk, language)
-    assert not other, f"{', '.join(sorted(other))} isn't what the console draws now: {NEWER}"
+        again = await differing(walk, language)
+        other = {name: words for name, words in again.items() if name in other}
+    told = [f"{name} isn't what the console draws now:\n{words}" for name, words in sorted(other.items())]
+    assert not other, "\n".join([*told, NEWER])
 
 
 def test_the_pictures_are_there_small_and_name_no_host() -> None:
