@@ -74,9 +74,9 @@ async def _stream(ledger: Ledger, session: str, folder: DataFolder | None) -> st
 async def _verify(
     ledger: SqliteLedger, folder: DataFolder, stream: str | None, arguments: Arguments, out: Output
 ) -> int:
-    found = await verify(ledger, stream)
     from hitl_tui.supervisor.record import lost_records
 
+    found = await verify(ledger, stream)
     lost = await lost_records(folder, ledger, stream or "")
     signer = Signer(os.environ)
     signed, unsigned = await ledger.signed(signer.known(), stream)

@@ -235,11 +235,8 @@ def _attach(
         return _faced(arguments, data, journal, out, found)
     job = jobs.Job(arguments, data, dict(os.environ), out, err, journal, stdin)
     begun(job)
-    with (
-        Termination.current().noting(),
-        out.alone(),
-        redirect_stdout(sys.stderr),
-    ):  # what the graph prints isn't part of the document
+    # What the graph prints isn't part of the document.
+    with Termination.current().noting(), out.alone(), redirect_stdout(sys.stderr):
         return run_until_terminated(attach(job, found))
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Callable
-from contextlib import closing
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -26,12 +26,21 @@ def shell(tmp_path: Path) -> Shell:
     return Shell(tmp_path)
 
 
-def rewrite(ledger: Path, change: Change, *statements: str) -> None:
-    """Change what a session's entries say, compute all hashes anew, rebuild the views, put the triggers back."""
+@contextmanager
+def without_triggers(ledger: Path) -> Iterator[sqlite3.Connection]:
+    """Give a connection that may write everything; the triggers are back at the end."""
     with closing(sqlite3.connect(ledger, isolation_level=None)) as db:
         triggers = db.execute("SELECT name, sql FROM sqlite_master WHERE type = 'trigger'").fetchall()
         for name, _ in triggers:
             db.execute(f"DROP TRIGGER {name}")
+        yield db
+        for _, sql in triggers:
+            db.execute(sql)
+
+
+def rewrite(ledger: Path, change: Change, *statements: str) -> None:
+    """Change what a session's entries say, compute all hashes anew, rebuild the views, put the triggers back."""
+    with without_triggers(ledger) as db:
         for statement in statements:
             db.execute(statement)
         end = Head("s1", 0, "0" * 64)
@@ -45,8 +54,6 @@ def rewrite(ledger: Path, change: Change, *statements: str) -> None:
                 "UPDATE entries SET data = ?, prev = ?, hash = ? WHERE stream = 's1' AND n = ?",
                 (written, entry.prev, entry.hash, n),
             )
-        for _, sql in triggers:
-            db.execute(sql)
         sqlite_views.rebuild(db)
 
 
@@ -167,15 +174,10 @@ def test_verify_says_how_much_is_signed(shell: Shell) -> None:
 
 def unsigned(ledger: Path) -> None:
     """Take every signature away, and what says that there were any."""
-    with closing(sqlite3.connect(ledger, isolation_level=None)) as db:
-        triggers = db.execute("SELECT name, sql FROM sqlite_master WHERE type = 'trigger'").fetchall()
-        for name, _ in triggers:
-            db.execute(f"DROP TRIGGER {name}")
+    with without_triggers(ledger) as db:
         db.execute("DELETE FROM signatures")
         db.execute("DELETE FROM entries WHERE stream = 'audit/keys'")
         db.execute("DELETE FROM streams WHERE stream = 'audit/keys'")
-        for _, sql in triggers:
-            db.execute(sql)
 
 
 def test_signatures_that_were_all_taken_away_are_missed(shell: Shell) -> None:
@@ -237,10 +239,7 @@ def test_a_revocation_of_trust_that_is_cut_off_is_missed(shell: Shell) -> None:
     shell.declare('[teams.command_team.commands.note]\nrun = ["touch", "noted"]\nrisk = "low"\n')
     assert shell.run("trust", ".", "--revoke").code == 0
     assert shell.run("audit", "verify").code == 0
-    with closing(sqlite3.connect(shell.data / "ledger.db", isolation_level=None)) as db:
-        triggers = db.execute("SELECT name, sql FROM sqlite_master WHERE type = 'trigger'").fetchall()
-        for name, _ in triggers:
-            db.execute(f"DROP TRIGGER {name}")
+    with without_triggers(shell.data / "ledger.db") as db:
         (n,) = db.execute("SELECT max(n) FROM entries WHERE stream = 'trust/workspaces'").fetchone()
         for table in ("entries", "signatures"):
             db.execute(f"DELETE FROM {table} WHERE stream = 'trust/workspaces' AND n = ?", (n,))
@@ -249,8 +248,6 @@ def test_a_revocation_of_trust_that_is_cut_off_is_missed(shell: Shell) -> None:
             " WHERE stream = 'trust/workspaces'",
             (n - 1,),
         )
-        for _, sql in triggers:
-            db.execute(sql)
     assert "isn't there any more" in problems(shell)[0]
     shown = shell.run("trust", ".", "--show", "--json").json
     assert not shown["trusted"]

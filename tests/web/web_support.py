@@ -21,6 +21,8 @@ ROOT = Path(__file__).resolve().parents[2]
 EXAMPLE = ROOT / "examples" / "lease"
 RISE = "집주인이 전세금 3억을 10억으로 올려달래. 법적으로 해결방법 알려줘"
 PATIENCE = 60.0
+_AFTER_PASTE = 300
+"""Milliseconds after which Enter isn't taken for a part of what was pasted."""
 
 _CHROMIUMS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 _MAC = Path("/Applications/Google Chrome.app/Contents/MacOS/Google Chrome")
@@ -185,8 +187,7 @@ class Seen:
         """Type a line and send it."""
         self.page.keyboard.insert_text(text)
         self.see(text[:12])
-        self.page.wait_for_timeout(300)  # Enter right after it would be part of a paste
-        self.see(text[:10])
+        self.page.wait_for_timeout(_AFTER_PASTE)
         self.keys("Enter")
 
     def place(self, word: str) -> tuple[float, float]:
