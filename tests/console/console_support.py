@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -66,14 +65,17 @@ class Unheard:
 
 STROKE = 0.1
 """Seconds between two keys of a person."""
-LATE = 0.3
-"""Seconds that a key is late only where a test says so; below it is the machine that is busy."""
+
+
+def late_by(event: Typed, seconds: float) -> Typed:
+    """Return a key that arrives so long after it was pressed, which no real time is: real ones are above zero."""
+    event.time = -seconds
+    return event
 
 
 def lateness(event: Typed) -> float:
-    """Return how late a key is by the clock that only the test moves."""
-    late = time.monotonic() - event.time
-    return late if late > LATE else 0.0
+    """Return how late a test says that a key is; how busy the machine is doesn't count."""
+    return max(0.0, -event.time)
 
 
 class Typist(Pilot[int]):

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Awaitable, Callable
 from typing import Any
 
 import pytest
-from console_support import Clock
+from console_support import Clock, late_by, lateness
 from textual.events import Key, Paste
 from textual.keys import _character_to_key
 
@@ -29,6 +28,7 @@ class Desk:
         self.told: list[Why] = []
         self.clock = Clock()
         self.guard = KeyGuard(self, self.clock)
+        self.guard.lateness = lateness
         self.clock.rest(10)
 
     def kind_of(self, event: Typed) -> Kind:
@@ -77,7 +77,6 @@ class Desk:
     async def presses(self, event: Typed, after: float) -> None:
         self.clock.rest(after)
         await self.guard.lapse()
-        event.time = time.monotonic()
         await self.guard.see(event)
 
     async def waits(self, seconds: float = 1.0) -> None:
@@ -237,8 +236,6 @@ async def test_a_key_that_came_while_the_console_was_busy_counts_from_when_it_wa
     desk = Desk(question=True)
     desk.guard.drawn()
     desk.clock.rest(0.7)
-    key = Key("1", "1")
-    key.time = time.monotonic() - 0.4
-    await desk.guard.see(key)
+    await desk.guard.see(late_by(Key("1", "1"), 0.4))
     await desk.waits()
     assert desk.decided == []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from console_support import RISE, Console, command_workspace, console
+from console_support import RISE, Console, command_workspace, console, late_by
 from textual import events
 
 from hitl_tui.console.screens.dialogs import Confirm, Words, WordsInput
@@ -98,9 +98,7 @@ async def test_a_key_from_before_the_question_was_drawn_decides_nothing_however_
         await c.asked()
         await c.press("ctrl+g")
         c.clock.rest(0.6)
-        late = events.Key("1", "1")
-        late.time -= 0.4  # the console was busy for so long
-        c.app.post_message(late)
+        c.app.post_message(late_by(events.Key("1", "1"), 0.4))
         await c.until(lambda: c.message.startswith("Too soon"), "the message")
         assert undecided(c)
 
