@@ -20,6 +20,7 @@ from trusting import trust_workspace
 
 from hitl_tui.config.graphs import Attachment, GraphDeclaration
 from hitl_tui.console.app import HitlApp
+from hitl_tui.console.evidence import awaits_preview
 from hitl_tui.console.options import ConsoleOptions
 from hitl_tui.console.screens.dialogs import ReadingText
 from hitl_tui.console.screens.home import HomeScreen
@@ -266,6 +267,7 @@ async def kinds(root: Path, language: str) -> Screens:
             await c.send(f"/todo add command_team {command}")
             await c.asked(number)
         one, two, note, both = (q.todo_id for q in c.panel.questions)
+        await c.until(lambda: not any(map(awaits_preview, c.panel.questions)), "the previews")
         await c.to_question()
         c.panel.select(both)
         await c.pilot.pause()
