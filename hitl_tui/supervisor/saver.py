@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -190,10 +190,10 @@ class CheckedSaver(AsyncSqliteSaver):
         seen = {at}
         missing = set(channels)
         while missing:
-            found = await self.ancestors(thread, ns, at, sorted(missing), most=_WALK_AT_ONCE)
-            for ancestor in found:
+            before = len(seen)
+            for ancestor in await self.ancestors(thread, ns, at, sorted(missing), most=_WALK_AT_ONCE):
                 if ancestor.id in seen:  # a chain that was made a loop
-                    found = []
+                    missing.clear()
                     break
                 seen.add(ancestor.id)
                 at = ancestor.id
@@ -202,7 +202,9 @@ class CheckedSaver(AsyncSqliteSaver):
                     if channel in ancestor.values:
                         seeds[channel] = ancestor.values[channel]
                         missing.discard(channel)
-            if len(found) < _WALK_AT_ONCE:
+                if not missing:
+                    break
+            if len(seen) - before < _WALK_AT_ONCE:
                 break
         histories: dict[str, DeltaChannelHistory] = {}
         for channel, parts in writes.items():
@@ -218,8 +220,11 @@ class CheckedSaver(AsyncSqliteSaver):
 
     async def ancestors(
         self, thread: str, ns: str, checkpoint_id: str, channels: Sequence[str], *, most: int, known: str = ""
-    ) -> list[Ancestor]:
-        """Return what a checkpoint came from, nearest first, at most so many, and nothing before one that is known."""
+    ) -> Iterator[Ancestor]:
+        """Return what a checkpoint came from, nearest first, at most so many, and nothing before one that is known.
+
+        Each is checked and decoded when it is its turn: a caller mostly has enough after a few.
+        """
         values = {
             "thread": thread, "ns": ns, "id": checkpoint_id, "known": known, "most": most,
             "channels": json.dumps(list(channels)),
@@ -227,7 +232,7 @@ class CheckedSaver(AsyncSqliteSaver):
         by_id: dict[str, list[Any]] = {}
         for row in await self.rows(self._walk, values):
             by_id.setdefault(row[0], []).append(row)
-        return [self._ancestor(thread, ns, rows) for rows in by_id.values()]
+        return (self._ancestor(thread, ns, rows) for rows in by_id.values())
 
     def _ancestor(self, thread: str, ns: str, rows: Sequence[Any]) -> Ancestor:
         at, parent, kind, blob, metadata, kept = rows[0][:6]

@@ -13,7 +13,7 @@ from hitl_tui.teams.analysis.changes import Change, find_changes
 from hitl_tui.teams.analysis.figures import not_compared, table_steps
 from hitl_tui.teams.analysis.forms import number, shown_amount
 from hitl_tui.teams.analysis.limits import find_limits, find_scope_notes
-from hitl_tui.teams.analysis.model import QUERY, Analysis, Finding, LimitUse, Passage, Source, Step
+from hitl_tui.teams.analysis.model import MAX_QUERY, QUERY, Analysis, Finding, LimitUse, Passage, Source, Step
 from hitl_tui.teams.analysis.postponed import stated_shift
 from hitl_tui.teams.analysis.questions import answer
 from hitl_tui.teams.analysis.stated import Stated, stated_change
@@ -23,7 +23,6 @@ from hitl_tui.teams.analysis.tables import summarise
 from hitl_tui.teams.analysis.words import FALL, RISE, SUBJECTS, concepts, language_of
 from hitl_tui.teams.contract import Citation
 
-MAX_QUERY = 20_000
 MAX_LIMITS = 20
 MAX_NOTES = 4
 

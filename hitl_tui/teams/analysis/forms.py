@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from decimal import ROUND_HALF_UP, Decimal, localcontext
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
-from hitl_tui.teams.analysis.amounts import Amount
+if TYPE_CHECKING:
+    from hitl_tui.teams.analysis.amounts import Amount
 
 _DATA = (("PB", 10**15), ("TB", 10**12), ("GB", 10**9), ("MB", 10**6), ("kB", 10**3))
 _DURATIONS = {

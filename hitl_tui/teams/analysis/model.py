@@ -10,6 +10,8 @@ from typing import Any, Final
 from hitl_tui.teams.contract import Citation
 
 QUERY: Final = "query"
+MAX_QUERY = 20_000
+"""Characters of a question that are looked at."""
 QUOTE_LIMIT = 300
 TEXT_LIMIT = 20_000
 

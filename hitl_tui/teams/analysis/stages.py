@@ -10,12 +10,12 @@ from typing import Any, TypedDict
 from langgraph.graph import END, START, StateGraph
 from langgraph.runtime import Runtime
 
-from hitl_tui.teams.analysis.analyse import MAX_QUERY, compute, with_insights
+from hitl_tui.teams.analysis.analyse import compute, with_insights
 from hitl_tui.teams.analysis.figures import measured_steps
 from hitl_tui.teams.analysis.files import limit_lines, read_tables
 from hitl_tui.teams.analysis.forms import rounded
 from hitl_tui.teams.analysis.measured import Run, run_of
-from hitl_tui.teams.analysis.model import Analysis, Passage, Step
+from hitl_tui.teams.analysis.model import MAX_QUERY, Analysis, Passage, Step
 from hitl_tui.teams.analysis.report import brief, citations, render, summary
 from hitl_tui.teams.analysis.steps import say
 from hitl_tui.teams.analysis.tablemodel import TableSummary

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from hitl_tui.core.errors import BadInput
 from hitl_tui.core.policy import Risk
-from hitl_tui.teams.analysis.analyse import MAX_QUERY
-from hitl_tui.teams.analysis.model import ANALYSIS_TYPES
+from hitl_tui.teams.analysis.model import ANALYSIS_TYPES, MAX_QUERY
 
 if TYPE_CHECKING:
     from langgraph.graph import StateGraph
