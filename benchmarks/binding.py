@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import gc
 import hashlib
 import shutil
 import statistics
@@ -15,6 +16,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from hitl_tui.commands.handler import CommandHandler
+from hitl_tui.console.leisure import put_off
 from hitl_tui.core.errors import Refused
 from hitl_tui.core.requests import Verdict
 from hitl_tui.policy.programs import Bindings, Surroundings
@@ -57,8 +59,10 @@ risk = "high"
 async def longest_stall(root: Path, data: Path) -> dict[str, float]:
     """Plan, ask about, approve and run a high-risk step; return for how long the event loop stood still, in seconds.
 
-    What is typed in the console waits that long.
+    What is typed in the console waits that long; garbage is looked for as it does that.
     """
+    gc.freeze()
+    put_off()
     found: dict[str, float] = {}
     loop, doing = asyncio.get_running_loop(), "opened"
 
