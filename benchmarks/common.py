@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from hitl_tui.core.board import Rules
+from hitl_tui.core.events import utc_now
 from hitl_tui.core.plan import AgentFacts, ExecutionPlan, ExecutionStep, Intent
 from hitl_tui.core.policy import Mode, Policy, Risk
 from hitl_tui.core.requests import Decision, Verdict
@@ -23,7 +24,6 @@ from hitl_tui.ledger.records import RequestView
 from hitl_tui.ledger.sqlite import SqliteLedger
 from hitl_tui.planning.agent import PlanningAgent
 from hitl_tui.planning.proposals import Planned, Proposed
-from hitl_tui.supervisor.clock import utc_now
 from hitl_tui.supervisor.law import FixedLaw
 from hitl_tui.supervisor.session import Session
 from hitl_tui.supervisor.setup import SessionSetup

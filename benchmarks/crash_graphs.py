@@ -224,9 +224,9 @@ def world(root: Path) -> Counter[str]:
 
 async def answers(root: Path) -> Counter[str]:
     """What was answered on record, by what was asked."""
+    from hitl_tui.core.events import utc_now
     from hitl_tui.core.requests import Kind
     from hitl_tui.ledger.sqlite import SqliteLedger
-    from hitl_tui.supervisor.clock import utc_now
 
     path = root / "data" / "ledger.db"
     if not path.is_file():

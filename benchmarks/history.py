@@ -19,10 +19,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from benchmarks import common
 from benchmarks.common import Figures, show
 from hitl_tui.core.board import Rules
-from hitl_tui.core.events import Event, EventKind
+from hitl_tui.core.events import Event, EventKind, utc_now
 from hitl_tui.supervisor.artifacts import ArtifactStore
 from hitl_tui.supervisor.checkpointer import create_checkpointer
-from hitl_tui.supervisor.clock import utc_now
 from hitl_tui.supervisor.graph import TeamSupervisor, config_of
 from hitl_tui.supervisor.history import History
 from hitl_tui.teams.contract import TeamContext, TeamResult

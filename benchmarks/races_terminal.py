@@ -16,7 +16,7 @@ from benchmarks.races_program import COLUMNS, ROWS, Program
 from benchmarks.races_typed import BURSTS, FILES, NOTICES, PASTES, WORDS, Outcome, file_name
 from benchmarks.races_world import OTHER, trusted, workspace
 from hitl_tui.commands.handler import CommandHandler
-from hitl_tui.supervisor.clock import utc_now
+from hitl_tui.core.events import utc_now
 from hitl_tui.supervisor.workbench import Workbench
 
 SIZES = ((80, 24), (100, 30), (120, 40), (90, 20))

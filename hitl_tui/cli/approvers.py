@@ -111,9 +111,9 @@ async def _change(
     file: ApproverFile, data: Path, kind: str, change: Callable[[Approvers], tuple[list[Approver], Approver]]
 ) -> Approver:
     """Change the list, one process at a time: first the record, then the file; return whom the change is about."""
+    from hitl_tui.core.events import utc_now
     from hitl_tui.ledger.sqlite import SqliteLedger
     from hitl_tui.supervisor.approver_record import note_edits, record_change
-    from hitl_tui.supervisor.clock import utc_now
     from hitl_tui.supervisor.sealing import sealing_of
     from hitl_tui.supervisor.storage import DataFolder
 

@@ -10,11 +10,11 @@ from hitl_tui.commands.hand import Hand, names_digest
 from hitl_tui.commands.lookup import aim, check_digest, refuse_answered, request_named
 from hitl_tui.commands.results import CommandResult
 from hitl_tui.core.errors import BadInput, Refused
+from hitl_tui.core.interrupts.answer_parser import read
+from hitl_tui.core.interrupts.shape import APPROVE, EDIT, RESPOND, Shape, said
+from hitl_tui.core.interrupts.tool_permissions import why_refused
+from hitl_tui.core.json_text import check_storable
 from hitl_tui.core.requests import Kind, Verdict
-from hitl_tui.core.shapes.judging import why_refused
-from hitl_tui.core.shapes.model import APPROVE, EDIT, RESPOND, Shape, said
-from hitl_tui.core.shapes.reading import read
-from hitl_tui.core.storable import check_storable
 from hitl_tui.supervisor.snapshot import Question
 
 _SENT_CELLS = 4_000

@@ -7,11 +7,11 @@ from collections.abc import Iterable, Sequence
 
 from hitl_tui.commands.parser import parse
 from hitl_tui.core.errors import BadInput, HitlError, UnknownName
-from hitl_tui.core.interrupts import highest_number
+from hitl_tui.core.interrupts.answer_parser import read
+from hitl_tui.core.interrupts.numbers import highest_number
+from hitl_tui.core.interrupts.shape import said
 from hitl_tui.core.names import clip, resolve_id
 from hitl_tui.core.policy import Risk
-from hitl_tui.core.shapes.model import said
-from hitl_tui.core.shapes.reading import read
 from hitl_tui.supervisor.snapshot import Question, Snapshot
 
 REQUEST = "req-"

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 from hitl_tui.commands.asked import answer_hint, open_question
 from hitl_tui.commands.spec import SPECS, Argument, CommandSpec, Takes, registry
 from hitl_tui.core.errors import BadInput
+from hitl_tui.core.interrupts.shape import Form
 from hitl_tui.core.policy import Mode
 from hitl_tui.core.requests import Kind, Verdict
 from hitl_tui.core.safe_text import one_line
-from hitl_tui.core.shapes.model import Form
 from hitl_tui.core.todos import OPERATOR, TRANSITIONS, Priority, Status, SupervisorTodo
 from hitl_tui.supervisor.snapshot import Question, Snapshot
 

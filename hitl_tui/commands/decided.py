@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 
+from hitl_tui.core.fold_operator_events import DEFAULT_SKIP_REASON
 from hitl_tui.core.names import plain_name
-from hitl_tui.core.reactions.operators import DEFAULT_SKIP_REASON
 from hitl_tui.core.requests import BY_RULE, Kind
 from hitl_tui.core.safe_text import safe_text, unsafe_text
 from hitl_tui.core.todos import SYSTEM, Status, SupervisorTodo

@@ -14,10 +14,10 @@ from hitl_tui.commands.results import CommandResult, failure
 from hitl_tui.core.board import LIMIT_REACHED, MAX_PLAN_REVISIONS, judge
 from hitl_tui.core.errors import BadInput, Refused
 from hitl_tui.core.events import EventKind
+from hitl_tui.core.fold_operator_events import DEFAULT_SKIP_REASON
 from hitl_tui.core.names import resolve_id
 from hitl_tui.core.policy import Risk, Ruling
 from hitl_tui.core.questions import question_of
-from hitl_tui.core.reactions.operators import DEFAULT_SKIP_REASON
 from hitl_tui.core.requests import EVERYTHING, Kind, Verdict
 from hitl_tui.core.supersession import Cause
 from hitl_tui.core.todos import OPERATOR, Status, check_transition

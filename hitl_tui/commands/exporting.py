@@ -14,6 +14,7 @@ from types import MappingProxyType
 
 from hitl_tui.commands.decided import about_plan, about_todo
 from hitl_tui.core.errors import BadInput, StorageError
+from hitl_tui.core.safe_markdown import fenced, literal, tamed
 from hitl_tui.core.safe_text import one_line, safe_text, unsafe_text
 from hitl_tui.core.todos import Status, SupervisorTodo
 from hitl_tui.planning.inputs import in_words, is_structured
@@ -21,7 +22,6 @@ from hitl_tui.supervisor.face import SessionFace
 from hitl_tui.supervisor.snapshot import FINISHED, PLANNING, RUNNING, WAITING, Snapshot
 from hitl_tui.supervisor.verdicts import Said, verdicts_of
 from hitl_tui.teams.brief import EXPORTED, language_of
-from hitl_tui.teams.markdown import fenced, literal, tamed
 
 MARKDOWN, JSON = ".md", ".json"
 SESSION = ".hitl"

@@ -12,10 +12,10 @@ from hitl_tui.commands.lookup import Aim, aim, check_digest
 from hitl_tui.commands.results import CommandResult
 from hitl_tui.core.errors import BadInput, HitlError
 from hitl_tui.core.events import EventKind
+from hitl_tui.core.json_text import strict_json
 from hitl_tui.core.requests import Kind
 from hitl_tui.core.safe_text import one_line, safe_text
 from hitl_tui.core.secret_names import check_stored
-from hitl_tui.core.shapes.jsontext import strict_json
 from hitl_tui.core.supersession import Cause
 from hitl_tui.core.todos import Status, SupervisorTodo
 from hitl_tui.supervisor.attached.view import GraphView

@@ -8,11 +8,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from hitl_tui.core.converting import ExecutionPlanConverter
 from hitl_tui.core.errors import BadInput
+from hitl_tui.core.json_text import strict_json
 from hitl_tui.core.names import clip
-from hitl_tui.core.plan import AgentFacts, ExecutionPlan, ExecutionStep
-from hitl_tui.core.shapes.jsontext import strict_json
+from hitl_tui.core.plan import AgentFacts, ExecutionPlan, ExecutionPlanConverter, ExecutionStep
 from hitl_tui.core.todos import Priority, SupervisorTodo
 
 

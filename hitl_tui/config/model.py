@@ -270,7 +270,7 @@ class _Policy(_Section):
         if self.arguments is not None and self.tool is None:
             yield Problem(("arguments",), "are those of a tool, but there is no tool")
         elif self.arguments is not None:
-            from hitl_tui.core.shapes.schema import why_unusable
+            from hitl_tui.core.interrupts.json_schema import why_unusable
 
             if why := why_unusable(self.arguments):
                 yield Problem(("arguments",), f"has to be a JSON Schema that can be used, but it {why}")

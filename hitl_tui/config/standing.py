@@ -18,8 +18,8 @@ from typing import Any
 
 from hitl_tui.config.files import locked, write_atomically
 from hitl_tui.config.workspace import parse_duration
-from hitl_tui.core.digest import digest, short_id
 from hitl_tui.core.errors import BadInput, ConfigError, StorageError
+from hitl_tui.core.json_text import digest, short_id
 from hitl_tui.core.policy import Mode, Risk, Rule, Ruling, Terms
 from hitl_tui.core.requests import BY_RULE, Decision, Kind, Request, Verdict
 from hitl_tui.core.safe_text import one_line, safe_text

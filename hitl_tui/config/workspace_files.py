@@ -18,8 +18,8 @@ from hitl_tui.config.graphs import LANGGRAPH_FILE, env_file_of, parse_langgraph
 from hitl_tui.config.graphs import LARGEST as LARGEST_LANGGRAPH
 from hitl_tui.config.load import FILE_NAME, content_of, parse_content
 from hitl_tui.config.workspace import TEAMS, WorkspaceConfig
-from hitl_tui.core.digest import digest
 from hitl_tui.core.errors import ConfigError
+from hitl_tui.core.json_text import digest
 from hitl_tui.core.safe_text import one_line
 
 log = logging.getLogger(__name__)

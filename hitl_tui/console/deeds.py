@@ -11,9 +11,9 @@ from hitl_tui.console.past import deed, expired_words
 from hitl_tui.console.reel import is_decision
 from hitl_tui.console.rows import in_line
 from hitl_tui.console.words import asked_about, number_of
+from hitl_tui.core.interrupts.shape import json_line
 from hitl_tui.core.requests import Kind, Outcome, Verdict, said_of
 from hitl_tui.core.safe_text import one_line
-from hitl_tui.core.shapes.model import json_line
 from hitl_tui.language import _, mark, render
 
 if TYPE_CHECKING:

@@ -257,7 +257,7 @@ class Engine:
 
     async def requests(self) -> list[RequestView]:
         """Return everything that waits for a person, of all sessions: what expires first comes first."""
-        from hitl_tui.supervisor.clock import utc_now
+        from hitl_tui.core.events import utc_now
 
         found = await (await self.bench()).ledger.requests(utc_now(), limit=500)
         return sorted(found, key=lambda v: (v.request.expires_at or "9999", v.request.opened_at))

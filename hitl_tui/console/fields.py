@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from hitl_tui.core.errors import BadInput
+from hitl_tui.core.json_text import strict_json
 from hitl_tui.core.safe_text import one_line, safe_text
-from hitl_tui.core.shapes.jsontext import strict_json
 from hitl_tui.language import _, mark
 
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from hitl_tui.console.rows import Row, labelled, quoted_row, text_row
 from hitl_tui.console.subject import value_text
+from hitl_tui.core.interrupts.shape import Action, Shape, ShapeKind, json_line, label_line, same
 from hitl_tui.core.safe_text import safe_text
-from hitl_tui.core.shapes.model import Action, Shape, ShapeKind, json_line, label_line, same
 from hitl_tui.language import _, mark, render
 
 if TYPE_CHECKING:

@@ -12,9 +12,9 @@ from hitl_tui.console.rows import Row, in_line, labelled, markdown_row, text_row
 from hitl_tui.console.subject import input_rows
 from hitl_tui.console.terms import clock_words, day_words, duration_words, local_times, moment
 from hitl_tui.console.words import PlanLines, PlanRow, asked_about, history_said, number_of, status_words
+from hitl_tui.core.interrupts.shape import json_line
 from hitl_tui.core.requests import Kind, Outcome, said_of
 from hitl_tui.core.safe_text import one_line, safe_text
-from hitl_tui.core.shapes.model import json_line
 from hitl_tui.core.todos import SupervisorTodo
 from hitl_tui.language import _, mark, render
 from hitl_tui.supervisor.comparing import (

@@ -11,7 +11,7 @@ from hitl_tui.core.safe_text import cell_width, clip
 from hitl_tui.language import _, mark, render
 
 if TYPE_CHECKING:
-    from hitl_tui.core.shapes.model import Shape
+    from hitl_tui.core.interrupts.shape import Shape
     from hitl_tui.supervisor.snapshot import Question
 
 

@@ -210,8 +210,8 @@ def asked_about(request: Request) -> str:
     That is a declared command's name, a step's title, the question that a team asks from inside, or what a proposal
     would change.
     """
+    from hitl_tui.core.interrupts.recognition import title_of
     from hitl_tui.core.requests import Kind
-    from hitl_tui.core.shapes.recognise import title_of
 
     if request.kind is Kind.PLAN:
         return ""

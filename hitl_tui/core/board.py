@@ -11,8 +11,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, overload
 
-from hitl_tui.core.digest import digest
 from hitl_tui.core.errors import UnknownName
+from hitl_tui.core.json_text import digest
 from hitl_tui.core.policy import Judgement, Mode, Policy, Risk, Ruling
 from hitl_tui.core.todos import Priority, Status, SupervisorTodo
 

@@ -1,10 +1,10 @@
-"""What can happen to a session; `core.fold` says what it does to the board."""
+"""What can happen to a session, and when; `core.fold` says what it does to the board."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from typing import Any
 
@@ -92,3 +92,8 @@ def seconds_between(start: str, end: str) -> float | None:
         return round((datetime.fromisoformat(end) - datetime.fromisoformat(start)).total_seconds(), 3)
     except (ValueError, TypeError):
         return None
+
+
+def utc_now() -> str:
+    """Return the time now."""
+    return datetime.now(UTC).isoformat(timespec="microseconds")

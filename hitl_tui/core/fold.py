@@ -11,12 +11,287 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from hitl_tui.core import fold_decisions as decisions
+from hitl_tui.core import fold_operator_events as operators
 from hitl_tui.core.board import Board, Draft, Rules
-from hitl_tui.core.errors import HitlError, Refused
+from hitl_tui.core.errors import BadInput, HitlError, Refused
 from hitl_tui.core.events import Event, EventKind
-from hitl_tui.core.reactions import decisions, operators, runs, session
-from hitl_tui.core.reactions.asking import ask_closed_anew
-from hitl_tui.core.settle import settle
+from hitl_tui.core.fold_consequences import settle, withdraw_unbound
+from hitl_tui.core.fold_operator_events import target
+from hitl_tui.core.interrupts.numbers import HIGHEST_NUMBER, highest_number, interrupts_of
+from hitl_tui.core.plan import Change
+from hitl_tui.core.policy import Mode, Risk
+from hitl_tui.core.reopened_questions import ask_closed_anew
+from hitl_tui.core.requests import BY_RULE, Kind
+from hitl_tui.core.todos import MAY_BEGIN, SYSTEM, Status, SupervisorTodo
+
+
+def _running(draft: Draft, event: Event) -> SupervisorTodo:
+    todo = target(draft, event)
+    if todo.status is not Status.IN_PROGRESS or todo.run_id != event.data["run_id"]:
+        raise Refused(f"The run {event.data['run_id']} isn't the current one of {todo.id}.", reason="late")
+    return todo
+
+
+def _ended(draft: Draft, event: Event) -> SupervisorTodo:
+    """Return the TODO whose run is over: a step of its team to go back to was meant for this run alone."""
+    todo = _running(draft, event)
+    if "rewind" not in todo.metadata:
+        return todo
+    metadata = {k: v for k, v in todo.metadata.items() if k != "rewind"}
+    metadata["threads"] = {todo.run_id: todo.metadata["rewind"]["thread"]}
+    return replace(todo, metadata=metadata)
+
+
+def _entering(todo: SupervisorTodo, event: Event) -> SupervisorTodo:
+    """Keep how often each node was entered, all in all (I7): `entered` {path: times}."""
+    entered = event.data.get("entered")
+    if not entered:
+        return todo
+    before = todo.metadata.get("entered", {})
+    counted = {**before, **{str(k): int(before.get(k, 0)) + int(n) for k, n in entered.items()}}
+    return replace(todo, metadata={**todo.metadata, "entered": counted})
+
+
+def finished(draft: Draft, event: Event) -> None:
+    """A run ended well: `todo_id`, `run_id`, `result` (a reference).
+
+    Optionally `proposal`, `entered`, and `thread`: the one it was on, of a graph of others.
+    """
+    todo = _entering(_ended(draft, event), event)
+    if event.data.get("thread"):
+        metadata = {k: v for k, v in todo.metadata.items() if k != "stopped_on"}
+        todo = replace(todo, metadata={**metadata, "threads": {todo.run_id: str(event.data["thread"])}})
+    draft.put(
+        todo.move(
+            Status.COMPLETED,
+            result=dict(event.data["result"]),
+            question=None,
+            error="",
+            completed_at=event.at,
+            duration=todo.ran(event.at),
+        )
+    )
+    proposal = event.data.get("proposal")
+    if proposal:
+        draft.control = replace(
+            draft.control, proposals={**draft.control.proposals, str(proposal["id"]): dict(proposal)}
+        )
+
+
+def failed(draft: Draft, event: Event) -> None:
+    """A run failed: `todo_id`, `run_id`, `error`, `final` (it isn't tried again by itself).
+
+    Optionally `thread`, which a retry goes on with, `wedged` (the answer it was given is what made it fail), `entered`.
+    """
+    todo = _entering(_ended(draft, event), event)
+    if event.data.get("thread"):
+        todo = replace(todo, metadata={**todo.metadata, "rewind": {"thread": str(event.data["thread"])}})
+    error = str(event.data.get("error", ""))[:2000]
+    times: dict[str, Any] = {
+        "completed_at": event.at,
+        "duration": todo.ran(event.at),
+    }
+    if todo.retry_count < todo.max_retries and not event.data.get("final"):
+        draft.put(todo.move(Status.PENDING, error=error, retry_count=todo.retry_count + 1, question=None))
+    elif todo.optional:
+        metadata = {**todo.metadata, "skip_reason": f"failed: {error}", "skipped_by": SYSTEM}
+        draft.put(todo.move(Status.SKIPPED, error=error, metadata=metadata, question=None, **times))
+    else:
+        question = {"kind": "failure", **({"wedged": True} if event.data.get("wedged") else {})}
+        draft.put(todo.move(Status.FAILED, error=error, question=question, **times))
+
+
+def interrupted(draft: Draft, event: Event) -> None:
+    """A run ended at interrupts: `todo_id`, `run_id`, `interrupts`, `delivered` (ids it was given answers for).
+
+    Each interrupt has `id`, `path`, `index`, `value`; optionally `schema`, `at` (where its thread stood), `again` (what
+    runs again), `programs` (what answering lets run, as it was when it was asked) and `changed` (the files of it that
+    aren't what they were when something about the step was said last). One that is asked as before keeps its question,
+    and its answer if there is one meanwhile.
+
+    Each gets a number, which people call it by and no other of this TODO ever gets (T1).
+    """
+    todo = _entering(_running(draft, event), event)
+    delivered, asked = set(event.data.get("delivered", ())), todo.asked + 1
+    known = {i["id"]: i for i in interrupts_of(todo.question) if i["id"] not in delivered}
+    highest = highest_number(todo.to_state())
+    interrupts = []
+    for interrupt in event.data["interrupts"]:
+        found = _asked(dict(interrupt), known.get(interrupt["id"]), asked)
+        if "number" not in found:
+            highest += 1
+            found["number"] = highest
+        interrupts.append(found)
+    if not interrupts:
+        raise TypeError("a run that ended at interrupts names them")
+    todo = replace(todo, metadata={**todo.metadata, HIGHEST_NUMBER: highest})
+    question = {"kind": Kind.INTERRUPT.value, "interrupts": interrupts}
+    if any("answer" in i for i in interrupts):
+        draft.put(replace(todo, question=question, asked=asked))
+    else:
+        draft.put(todo.waits(event.at).move(Status.WAITING_APPROVAL, question=question, asked=asked))
+
+
+def _asked(interrupt: dict[str, Any], known: Mapping[str, Any] | None, asked: int) -> dict[str, Any]:
+    if not isinstance(interrupt["id"], str) or not isinstance(interrupt.get("path", ()), list | tuple):
+        raise TypeError("an interrupt has a text as id and a list as path")
+    interrupt.pop("number", None)
+    if known is None or any(known.get(k) != interrupt.get(k) for k in ("value", "schema")):
+        return {**interrupt, "asked": asked}
+    if all(known.get(k) == interrupt.get(k) for k in ("at", "programs")):
+        return dict(known)
+    return {**interrupt, "asked": asked, "number": known["number"]}
+
+
+def doubt(draft: Draft, event: Event) -> None:
+    """A run met an effect that may have happened: `todo_id`, `run_id`, `effect` {`key`, `name`, `subject`, `why`}.
+
+    Optionally `programs`, what it would execute now, and `changed`, the files of it that aren't what they were.
+    """
+    todo = _running(draft, event)
+    effect = dict(event.data["effect"])
+    if not isinstance(effect["key"], str):
+        raise TypeError("an effect has a text as key")
+    if "programs" in event.data:
+        todo = replace(
+            todo,
+            arguments={**todo.arguments, "programs": dict(event.data["programs"])},
+            metadata={**todo.metadata, "changed": [str(name) for name in event.data.get("changed", ())]},
+        )
+    # What it asked and was answered stays: it goes on with that once the doubt is settled.
+    kept = interrupts_of(todo.question)
+    programs = todo.arguments.get("programs")
+    bound = {"programs": dict(programs)} if programs else {}
+    question = {"kind": Kind.EFFECT.value, "effect": effect, **bound, **({"interrupts": kept} if kept else {})}
+    draft.put(todo.waits(event.at).move(Status.WAITING_APPROVAL, question=question, asked=todo.asked + 1))
+
+
+def changed(draft: Draft, event: Event) -> None:
+    """What a run would execute next isn't what was approved, so it stopped: `todo_id`, `run_id`, `programs`, `changed`.
+
+    The step is asked about anew, with what is there now. Optionally `thread`: it goes on there.
+    """
+    todo = _running(draft, event)
+    metadata = {**todo.metadata, "changed": [str(name) for name in event.data["changed"]]}
+    if event.data.get("thread"):
+        metadata["rewind"] = {"thread": str(event.data["thread"])}
+    draft.put(
+        todo.move(
+            Status.PENDING,
+            arguments={**todo.arguments, "programs": dict(event.data["programs"])},
+            metadata=metadata,
+            approval=None,
+            question=None,
+            asked=todo.asked + 1,
+        )
+    )
+
+
+def mode(draft: Draft, event: Event) -> None:
+    """`mode`: what asked only because of the mode is judged again."""
+    draft.control = replace(draft.control, mode=Mode(event.data["mode"]))
+    _judge_again(draft)
+
+
+def configured(draft: Draft, event: Event) -> None:
+    """`policy_version`, `concurrency`, `risks` {todo id: risk}: the workspace's settings are others than before."""
+    _class_anew(draft, event.data.get("risks") or {})
+    version = str(event.data["policy_version"])
+    if version != draft.control.policy_version:
+        for todo_id in draft.with_status(Status.WAITING_APPROVAL, Status.FAILED):
+            todo = draft.get(todo_id)
+            if todo.status is Status.WAITING_APPROVAL or todo.question is not None:
+                draft.put(replace(todo, asked=todo.asked + 1))
+        for todo_id in draft.with_status(Status.PENDING):
+            todo = draft.get(todo_id)
+            if todo.approval is not None:
+                withdraw_unbound(draft, todo)
+        _ask_inside_anew(draft)
+    draft.control = replace(
+        draft.control,
+        policy_version=version,
+        concurrency=max(1, int(event.data["concurrency"])),
+        held=False,
+    )
+    _judge_again(draft)
+
+
+def _class_anew(draft: Draft, risks: Mapping[str, str]) -> None:
+    """Give what hasn't begun the risk that it is of now; what was said of it under another one doesn't count."""
+    for todo_id, risk in risks.items():
+        todo = draft.get(todo_id) if todo_id in draft else None
+        if todo is None or todo.status not in MAY_BEGIN or todo.risk is Risk(risk):
+            continue
+        if todo.question is None:
+            todo = todo.move(Status.PENDING) if todo.status is Status.WAITING_APPROVAL else todo
+            todo = replace(todo, approval=None)
+        draft.put(replace(todo, risk=Risk(risk), asked=todo.asked + 1))
+
+
+def _ask_inside_anew(draft: Draft) -> None:
+    """Ask anew what runs ask from inside and nobody has answered: under other rules it may take more people."""
+    for todo_id, raw in draft.board.todos.items():
+        if todo_id not in draft or not (raw.get("question") or {}).get("interrupts"):
+            continue
+        todo = draft.get(todo_id)
+        question = dict(todo.question or {})
+        question["interrupts"] = [
+            i if "answer" in i else {**i, "asked": max(todo.asked, int(i.get("asked", 0))) + 1}
+            for i in question.get("interrupts", ())
+        ]
+        draft.put(replace(todo, question=question))
+
+
+def _judge_again(draft: Draft) -> None:
+    for todo_id in draft.with_status(Status.WAITING_APPROVAL, Status.PENDING):
+        todo = draft.get(todo_id)
+        if todo.status is Status.WAITING_APPROVAL and todo.question is None:
+            draft.put(todo.move(Status.PENDING))
+        elif todo.approval is not None and todo.approval.get("channel") == "policy":
+            draft.put(replace(todo, approval=None))
+        elif todo.approval is not None and todo.approval.get("channel") == BY_RULE and draft.control.mode is Mode.STEP:
+            # What a standing rule approved and didn't start is another question now: in mode step everything asks.
+            draft.put(replace(todo, approval=None, asked=todo.asked + 1))
+
+
+def proposed(draft: Draft, event: Event) -> None:
+    """`proposal`: a `core.plan.Proposal` dict."""
+    proposal = dict(event.data["proposal"])
+    if not proposal.get("changes"):
+        raise BadInput("This proposal changes nothing.")
+    for change in proposal["changes"]:
+        Change(change["kind"])
+    draft.control = replace(draft.control, proposals={**draft.control.proposals, str(proposal["id"]): proposal})
+
+
+def restored(draft: Draft, event: Event) -> None:
+    """`branch`, `ran` {todo id: {`status`, `branch`}}: an earlier checkpoint is the head now (D11).
+
+    Optionally `highest` (number of a TODO) and `numbers` (of interrupts, by TODO): those used on the branch that is
+    left, which nothing else gets.
+    """
+    branch = int(event.data["branch"])
+    if branch <= draft.control.branch:
+        raise Refused("A newer restore has taken place.", reason="superseded")
+    ran, numbers = event.data.get("ran") or {}, event.data.get("numbers") or {}
+    for todo_id in list(draft):
+        todo = draft.get(todo_id)
+        if todo.status is Status.IN_PROGRESS or (todo.status is Status.WAITING_APPROVAL and todo.question):
+            todo = todo.goes_on(event.at).move(Status.PENDING, question=None, approval=None)
+        elif todo.status is Status.PENDING:
+            todo = replace(todo, approval=None)
+        number = max(highest_number(todo.to_state()), int(numbers.get(todo_id, 0)))
+        if number:
+            todo = replace(todo, metadata={**todo.metadata, HIGHEST_NUMBER: number})
+        if todo_id in ran and todo.status is not Status.COMPLETED:
+            todo = replace(todo, metadata={**todo.metadata, "ran_before": dict(ran[todo_id])})
+        if todo.attempt and todo.status is Status.PENDING:
+            todo = replace(todo, attempt=0)
+        draft.put(todo)
+    highest = max(draft.control.highest, int(event.data.get("highest", 0)))
+    draft.control = replace(draft.control, branch=branch, highest=highest)
+    _judge_again(draft)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,10 +356,10 @@ def _refusal(event: Event, message: str, reason: str) -> dict[str, Any]:
 
 _HANDLERS: Mapping[EventKind, Callable[[Draft, Event], None]] = {
     EventKind.DECIDED: decisions.decided,
-    EventKind.FINISHED: runs.finished,
-    EventKind.FAILED: runs.failed,
-    EventKind.INTERRUPTED: runs.interrupted,
-    EventKind.DOUBT: runs.doubt,
+    EventKind.FINISHED: finished,
+    EventKind.FAILED: failed,
+    EventKind.INTERRUPTED: interrupted,
+    EventKind.DOUBT: doubt,
     EventKind.SKIP: operators.skip,
     EventKind.ADD: operators.add,
     EventKind.REMOVE: operators.remove,
@@ -95,11 +370,11 @@ _HANDLERS: Mapping[EventKind, Callable[[Draft, Event], None]] = {
     EventKind.CANCEL: operators.cancel,
     EventKind.REWIND: operators.rewind,
     EventKind.BREAK: operators.breaks,
-    EventKind.MODE: session.mode,
+    EventKind.MODE: mode,
     EventKind.STOP: operators.stop,
-    EventKind.PROPOSED: session.proposed,
-    EventKind.RESTORED: session.restored,
-    EventKind.CONFIGURED: session.configured,
+    EventKind.PROPOSED: proposed,
+    EventKind.RESTORED: restored,
+    EventKind.CONFIGURED: configured,
     EventKind.BOUND: operators.bound,
-    EventKind.CHANGED: runs.changed,
+    EventKind.CHANGED: changed,
 }

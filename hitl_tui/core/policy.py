@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any
 
-from hitl_tui.core.digest import short_id
+from hitl_tui.core.json_text import short_id
 
 
 class Risk(StrEnum):

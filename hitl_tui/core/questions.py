@@ -11,9 +11,9 @@ from dataclasses import replace
 from typing import Any
 
 from hitl_tui.core.board import PLAN_DRAFT, Board, Draft, Rules, dependencies_met, judge, subject_of
-from hitl_tui.core.digest import digest
 from hitl_tui.core.errors import HitlError
-from hitl_tui.core.interrupts import interrupts_of
+from hitl_tui.core.interrupts.numbers import interrupts_of
+from hitl_tui.core.json_text import digest
 from hitl_tui.core.plan import Change
 from hitl_tui.core.policy import Risk, Ruling, Terms
 from hitl_tui.core.requests import OPTIONS, Kind, Request, Verdict, request_id
@@ -238,7 +238,7 @@ def _interrupt_question(draft: Draft, todo: SupervisorTodo, interrupt: Mapping[s
     }
     terms, policy = judge(draft, todo).terms, draft.rules.policy
     if any(rule.tool for rule in policy.all_rules):
-        from hitl_tui.core.shapes.judging import terms_for
+        from hitl_tui.core.interrupts.tool_permissions import terms_for
 
         terms = terms_for(policy, todo.agent_name, todo.risk, terms, subject["value"], subject.get("schema"))
         subject["policy"] = policy.version  # under other rules it is another question

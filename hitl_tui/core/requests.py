@@ -8,9 +8,9 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any
 
-from hitl_tui.core.digest import short_id
 from hitl_tui.core.errors import Refused
 from hitl_tui.core.identity import Identity, Proof
+from hitl_tui.core.json_text import short_id
 from hitl_tui.core.names import person, plain_name
 from hitl_tui.core.policy import Risk, Terms
 from hitl_tui.core.supersession import Cause, Supersession, past_word

@@ -7,8 +7,8 @@ from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from hitl_tui.core.digest import digest
 from hitl_tui.core.errors import BadInput, HitlError, StorageError
+from hitl_tui.core.json_text import digest
 from hitl_tui.ledger.chain import GENESIS, entry_hash
 from hitl_tui.ledger.contract import Ledger
 from hitl_tui.ledger.records import Entry, Head, Problem

@@ -8,8 +8,8 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from hitl_tui.core.digest import canonical
 from hitl_tui.core.errors import BadInput
+from hitl_tui.core.json_text import canonical
 from hitl_tui.ledger.records import Entry, Head
 
 GENESIS = "0" * 64

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
-from hitl_tui.core.digest import canonical
 from hitl_tui.core.errors import HitlError
+from hitl_tui.core.json_text import canonical
 from hitl_tui.ledger.records import Problem
 from hitl_tui.ledger.sqlite_database import connect, explain
 from hitl_tui.ledger.sqlite_schema import VIEWS, create_all, create_views

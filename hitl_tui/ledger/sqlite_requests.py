@@ -7,9 +7,9 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from hitl_tui.core.digest import digest
 from hitl_tui.core.errors import BadInput, Refused, StorageError
 from hitl_tui.core.events import after_seconds
+from hitl_tui.core.json_text import digest
 from hitl_tui.core.policy import Risk
 from hitl_tui.core.requests import (
     EVERYTHING,

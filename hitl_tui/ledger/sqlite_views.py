@@ -13,8 +13,8 @@ from contextlib import closing
 from dataclasses import replace
 from typing import Any
 
-from hitl_tui.core.digest import canonical
 from hitl_tui.core.errors import StorageError
+from hitl_tui.core.json_text import canonical
 from hitl_tui.core.requests import Request
 from hitl_tui.core.supersession import Cause, Supersession
 from hitl_tui.ledger.records import Entry

@@ -8,8 +8,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any, Protocol
 
-from hitl_tui.core.converting import ExecutionPlanConverter
-from hitl_tui.core.plan import AgentFacts, ExecutionPlan, Intent, Proposal
+from hitl_tui.core.plan import AgentFacts, ExecutionPlan, ExecutionPlanConverter, Intent, Proposal
 from hitl_tui.core.todos import SupervisorTodo
 from hitl_tui.planning.proposals import Planned, Proposed, build_proposal
 from hitl_tui.planning.rules import RulePlanner

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from hitl_tui.core.converting import ExecutionPlanConverter
 from hitl_tui.core.errors import BadInput, PlanError
-from hitl_tui.core.plan import AgentFacts, ExecutionPlan, ExecutionStep
+from hitl_tui.core.plan import AgentFacts, ExecutionPlan, ExecutionPlanConverter, ExecutionStep
 from hitl_tui.core.todos import Priority
 from hitl_tui.planning.commands import CommandFacts
 from hitl_tui.planning.proposals import AddStep, Proposed, SetPriority

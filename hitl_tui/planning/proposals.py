@@ -6,10 +6,17 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from hitl_tui.core.converting import ExecutionPlanConverter, refuse_cycles
-from hitl_tui.core.digest import short_id
 from hitl_tui.core.errors import PlanError, UnknownName
-from hitl_tui.core.plan import Change, ExecutionPlan, ExecutionStep, Intent, Proposal
+from hitl_tui.core.json_text import short_id
+from hitl_tui.core.plan import (
+    Change,
+    ExecutionPlan,
+    ExecutionPlanConverter,
+    ExecutionStep,
+    Intent,
+    Proposal,
+    refuse_cycles,
+)
 from hitl_tui.core.todos import Priority, SupervisorTodo
 
 

@@ -6,8 +6,8 @@ import json
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from hitl_tui.core.interrupts.shape import Shape, ShapeKind
 from hitl_tui.core.safe_text import safe_text, text_lines
-from hitl_tui.core.shapes.model import Shape, ShapeKind
 from hitl_tui.language import render
 from hitl_tui.repl.signs import _, signs
 

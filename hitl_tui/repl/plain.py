@@ -13,11 +13,11 @@ from datetime import timedelta
 from typing import Any
 
 from hitl_tui.commands.results import CommandResult
+from hitl_tui.core.interrupts.shape import label_line
 from hitl_tui.core.names import plain_name
 from hitl_tui.core.policy import Risk
 from hitl_tui.core.requests import Kind, Verdict, expiry_verdict
 from hitl_tui.core.safe_text import cell_width, one_line, safe_text
-from hitl_tui.core.shapes.model import label_line
 from hitl_tui.core.todos import Status, SupervisorTodo
 from hitl_tui.language import mark, render
 from hitl_tui.repl.approvals import approval_words

@@ -12,11 +12,11 @@ from typing import Any
 from hitl_tui.core.board import Board, Draft
 from hitl_tui.core.errors import HitlError
 from hitl_tui.core.events import EventKind, seconds_between
+from hitl_tui.core.fold_operator_events import goes_on
+from hitl_tui.core.interrupts.recognition import recognise, title_of
 from hitl_tui.core.questions import MOST_CHANGED, question_keys, question_named, question_of
-from hitl_tui.core.reactions.operators import goes_on
 from hitl_tui.core.requests import Kind, Request
 from hitl_tui.core.safe_text import mask_json, unsafe_text
-from hitl_tui.core.shapes.recognise import recognise, title_of
 from hitl_tui.core.supersession import Cause
 from hitl_tui.core.todos import SupervisorTodo
 from hitl_tui.ledger.records import RequestView, decided_event

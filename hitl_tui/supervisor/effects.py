@@ -8,8 +8,8 @@ from typing import Any
 
 from langgraph.config import get_config
 
-from hitl_tui.core.digest import digest, short_id
 from hitl_tui.core.errors import BadInput
+from hitl_tui.core.json_text import digest, short_id
 from hitl_tui.core.names import clip
 from hitl_tui.core.safe_text import mask
 from hitl_tui.ledger.contract import Ledger

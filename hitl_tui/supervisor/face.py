@@ -11,13 +11,12 @@ from itertools import count
 from typing import Any, Protocol
 
 from hitl_tui.core.board import Rules
-from hitl_tui.core.digest import short_id
 from hitl_tui.core.errors import BadInput, StorageError
 from hitl_tui.core.events import Event, EventKind, after_seconds
+from hitl_tui.core.json_text import check_storable, short_id
 from hitl_tui.core.requests import Decision, Request, Verdict
 from hitl_tui.core.safe_text import mask, mask_json
-from hitl_tui.core.shapes.masked import check_masks
-from hitl_tui.core.storable import check_storable
+from hitl_tui.core.secret_masks import check_masks
 from hitl_tui.ledger.contract import Ledger
 from hitl_tui.ledger.records import Closing, RequestView
 from hitl_tui.supervisor.attached.view import GraphView

@@ -23,15 +23,15 @@ from langgraph.types import Command, interrupt
 
 from hitl_tui.core import board as b
 from hitl_tui.core.board import LIMIT_REACHED, MAX_PLAN_REVISIONS, Board, Control, Draft, Rules
-from hitl_tui.core.digest import digest, short_id
 from hitl_tui.core.errors import HitlError
 from hitl_tui.core.events import Event
 from hitl_tui.core.fold import Folded, fold
+from hitl_tui.core.fold_consequences import settle, withdraw_unbound
+from hitl_tui.core.json_text import digest, short_id
 from hitl_tui.core.names import clip
 from hitl_tui.core.plan import AgentFacts, ExecutionPlan, Intent
 from hitl_tui.core.policy import Mode
 from hitl_tui.core.questions import MOST_CHANGED, asking, plan_question
-from hitl_tui.core.settle import settle, withdraw_unbound
 from hitl_tui.core.todos import Status, SupervisorTodo, check_known
 from hitl_tui.supervisor import state as s
 from hitl_tui.supervisor.bound import Rebound, rebound

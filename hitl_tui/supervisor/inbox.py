@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from hitl_tui.core.errors import BadInput
 from hitl_tui.core.events import Event
-from hitl_tui.core.storable import check_storable
+from hitl_tui.core.json_text import check_storable
 from hitl_tui.ledger.records import Posted
 
 

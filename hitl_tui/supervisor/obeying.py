@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterable
 
 from hitl_tui.config.load import FILE_NAME
 from hitl_tui.core.board import Control
-from hitl_tui.core.digest import digest
 from hitl_tui.core.errors import Refused
 from hitl_tui.core.events import EventKind
+from hitl_tui.core.json_text import digest
 from hitl_tui.core.requests import REFUSING, Kind, Request, Verdict
 from hitl_tui.core.safe_text import mask_json
 from hitl_tui.core.todos import MAY_BEGIN, SupervisorTodo

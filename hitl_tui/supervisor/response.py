@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from hitl_tui.core.fold_operator_events import DEFAULT_SKIP_REASON
 from hitl_tui.core.names import clip
-from hitl_tui.core.reactions.operators import DEFAULT_SKIP_REASON
 from hitl_tui.core.todos import Status, SupervisorTodo
 from hitl_tui.supervisor.deeds import in_short, told, worth_telling
 from hitl_tui.supervisor.reasons import reason

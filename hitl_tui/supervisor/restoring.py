@@ -7,7 +7,7 @@ from typing import Any
 
 from hitl_tui.core.board import Board
 from hitl_tui.core.errors import Refused
-from hitl_tui.core.interrupts import highest_number
+from hitl_tui.core.interrupts.numbers import highest_number
 from hitl_tui.ledger.records import Branch
 from hitl_tui.supervisor.checkpointer import make_durable
 from hitl_tui.supervisor.graph import TeamSupervisor, config_of

@@ -25,7 +25,7 @@ from hitl_tui.core.policy import Risk
 from hitl_tui.core.questions import MOST_CHANGED
 from hitl_tui.core.requests import Verdict
 from hitl_tui.core.safe_text import mask
-from hitl_tui.core.shapes.masked import put_back
+from hitl_tui.core.secret_masks import put_back
 from hitl_tui.supervisor.attached.drive import GraphRunner
 from hitl_tui.supervisor.attached.outcomes import Asks, CodeChanged, GraphFailure
 from hitl_tui.supervisor.bound import found_again

@@ -19,9 +19,9 @@ from typing import Any
 from hitl_tui.core.board import Board, LazyTodos, Rules
 from hitl_tui.core.errors import HitlError, StorageError
 from hitl_tui.core.events import Event, EventKind
+from hitl_tui.core.json_text import storable
 from hitl_tui.core.requests import Verdict
 from hitl_tui.core.safe_text import mask_json
-from hitl_tui.core.storable import storable
 from hitl_tui.core.todos import Status, SupervisorTodo
 from hitl_tui.ledger.records import Branch
 from hitl_tui.supervisor.activity import ActivityStream

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 from hitl_tui.config.commands import CommandDeclaration
 from hitl_tui.core.board import Rules
+from hitl_tui.core.events import utc_now
 from hitl_tui.core.policy import Mode
 from hitl_tui.ledger.contract import Ledger
 from hitl_tui.policy.accounts import account_name
 from hitl_tui.policy.approvers import Approvers
-from hitl_tui.supervisor.clock import utc_now
 from hitl_tui.supervisor.law import Law
 from hitl_tui.supervisor.storage import SessionFolder, SessionInfo
 from hitl_tui.teams.contract import Team

@@ -8,13 +8,12 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
-from hitl_tui.core.interrupts import highest_number, interrupts_of
+from hitl_tui.core.interrupts.numbers import highest_number, interrupts_of
+from hitl_tui.core.interrupts.recognition import recognise
+from hitl_tui.core.interrupts.shape import Shape, commands_of, shape_document
 from hitl_tui.core.plan import current_todo_id
 from hitl_tui.core.policy import Risk
 from hitl_tui.core.requests import Kind, Request, Verdict
-from hitl_tui.core.shapes.document import commands_of, shape_document
-from hitl_tui.core.shapes.model import Shape
-from hitl_tui.core.shapes.recognise import recognise
 from hitl_tui.core.todos import SupervisorTodo, summarise
 from hitl_tui.ledger.records import RequestView
 from hitl_tui.policy.approvers import Approvers

@@ -13,6 +13,7 @@ from hitl_tui.config.commands import CommandDeclaration
 from hitl_tui.config.templates import literal_text
 from hitl_tui.config.workspace_files import WorkspaceFiles, read_files, real_path
 from hitl_tui.core.errors import BadInput, StorageError
+from hitl_tui.core.events import utc_now
 from hitl_tui.core.safe_text import one_line
 from hitl_tui.ledger.chain import GENESIS, entry_hash
 from hitl_tui.ledger.contract import Ledger
@@ -33,7 +34,6 @@ from hitl_tui.policy.trust import (
     fold_trust,
     judge_trust,
 )
-from hitl_tui.supervisor.clock import utc_now
 from hitl_tui.supervisor.own_folders import own_code
 from hitl_tui.supervisor.storage import DataFolder
 from hitl_tui.teams.command.run import command_environment

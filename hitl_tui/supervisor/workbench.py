@@ -18,6 +18,7 @@ from hitl_tui.config.graphs import LANGGRAPH_FILE, GraphDeclaration, langgraph_f
 from hitl_tui.config.workspace import WorkspaceConfig
 from hitl_tui.config.workspace_files import read_files
 from hitl_tui.core.errors import BadInput, ConfigError, HitlError, SessionBusy, StorageError
+from hitl_tui.core.events import utc_now
 from hitl_tui.core.names import clip
 from hitl_tui.core.policy import Mode
 from hitl_tui.core.safe_text import mask, safe_text
@@ -29,7 +30,6 @@ from hitl_tui.policy.approvers import ApproverFile
 from hitl_tui.policy.programs import Bindings, check_pins
 from hitl_tui.policy.trust import WorkspaceTrust, needs_trust
 from hitl_tui.supervisor.approver_record import note_edits
-from hitl_tui.supervisor.clock import utc_now
 from hitl_tui.supervisor.declared import DeclaredTeams, planner_of, registry_of, withheld_teams
 from hitl_tui.supervisor.deleting import copies_with, delete, tidy
 from hitl_tui.supervisor.follower import Follower

@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import quote
 
+from hitl_tui.core.safe_markdown import fenced, literal, tamed
 from hitl_tui.core.safe_text import safe_text
 from hitl_tui.teams.brief import language_of
 from hitl_tui.teams.contract import Citation, TeamResult
-from hitl_tui.teams.markdown import fenced, literal, tamed
 
 TEXT_LIMIT = 200_000
 PASSAGE_LIMIT = 4_000

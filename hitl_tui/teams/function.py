@@ -9,8 +9,8 @@ import re
 from collections.abc import Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING, Any, TypedDict
 
-from hitl_tui.core.digest import canonical
 from hitl_tui.core.errors import BadInput
+from hitl_tui.core.json_text import canonical
 from hitl_tui.core.policy import Risk
 from hitl_tui.teams.contract import TeamContext, TeamResult
 from hitl_tui.teams.failure import TeamFailure

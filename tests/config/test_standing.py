@@ -23,8 +23,8 @@ from hitl_tui.config.standing import (
     rule_for,
     without_team,
 )
-from hitl_tui.core.digest import digest
 from hitl_tui.core.errors import BadInput, ConfigError, StorageError
+from hitl_tui.core.json_text import digest
 from hitl_tui.core.policy import Mode, Risk, Terms
 from hitl_tui.core.requests import BY_RULE, OPTIONS, Kind, Request, Verdict, resolve
 

@@ -18,9 +18,9 @@ from hitl_tui.console.rows import labelled, layout_lines, quoted_row, text_row
 from hitl_tui.console.screens.choosing import Choosing
 from hitl_tui.console.screens.review import Outcome, Review
 from hitl_tui.console.subject import change_rows, step_rows
+from hitl_tui.core.interrupts.recognition import recognise
+from hitl_tui.core.interrupts.shape import APPROVE, RESPOND, Form, label_line
 from hitl_tui.core.safe_text import cell_width, safe_text
-from hitl_tui.core.shapes.model import APPROVE, RESPOND, Form, label_line
-from hitl_tui.core.shapes.recognise import recognise
 
 LONG = f"keep {'the files, ' * 40}AND DELETE THE BACKUPS"
 FORGED = f"fine{' ' * 90}asks          Read a file\nfrom          a team you trust"

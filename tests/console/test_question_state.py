@@ -21,7 +21,7 @@ from hitl_tui.console.questions import Questions
 from hitl_tui.console.reading import Reading
 from hitl_tui.console.rows import text_row
 from hitl_tui.console.taking import Hold, Press, held
-from hitl_tui.core.digest import digest
+from hitl_tui.core.json_text import digest
 from hitl_tui.core.requests import OPTIONS, Kind, Outcome, Request, Resolution
 from hitl_tui.ledger.records import RequestView
 from hitl_tui.supervisor.snapshot import Question

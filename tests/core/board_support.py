@@ -9,10 +9,10 @@ from typing import Any
 from hitl_tui.core.board import PLAN_ACCEPTED, PLAN_DRAFT, Board, Control, Draft, Rules, startable
 from hitl_tui.core.events import Event, EventKind
 from hitl_tui.core.fold import fold
+from hitl_tui.core.fold_consequences import settle, withdraw_unbound
 from hitl_tui.core.policy import Mode, Policy, Risk, Rule, Ruling
 from hitl_tui.core.questions import question_of, questions
 from hitl_tui.core.requests import Request, Verdict
-from hitl_tui.core.settle import settle, withdraw_unbound
 from hitl_tui.core.todos import Priority, Status, SupervisorTodo
 
 AT = "2026-01-01T00:00:00+00:00"

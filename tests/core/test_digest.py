@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hitl_tui.core.digest import canonical, digest, short_id
 from hitl_tui.core.errors import BadInput
+from hitl_tui.core.json_text import canonical, digest, short_id
 from hitl_tui.core.policy import Risk
 
 TEXT = st.text(st.characters(codec=None, categories=None), max_size=20)

@@ -11,17 +11,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hitl_tui.core.converting import ExecutionPlanConverter, next_ids, priority_of, refuse_cycles
 from hitl_tui.core.errors import BadInput, PlanError
 from hitl_tui.core.plan import (
     AgentFacts,
     ExecutionPlan,
+    ExecutionPlanConverter,
     ExecutionStep,
     Intent,
     PlanningState,
     Proposal,
     Strategy,
     current_todo_id,
+    next_ids,
+    priority_of,
+    refuse_cycles,
 )
 from hitl_tui.core.policy import Risk
 from hitl_tui.core.todos import Priority, Status, SupervisorTodo

@@ -8,8 +8,8 @@ import pytest
 from board_support import DENY_HIGH, Table, add, decide, on, plan
 
 from hitl_tui.core.board import Rules
-from hitl_tui.core.digest import digest
 from hitl_tui.core.events import Event, EventKind
+from hitl_tui.core.json_text import digest
 from hitl_tui.core.policy import Mode, Policy, Rule, Ruling, Terms
 from hitl_tui.core.questions import asking, question_keys, questions
 from hitl_tui.core.requests import OPTIONS, Kind, Verdict

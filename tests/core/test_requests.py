@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hitl_tui.core.digest import short_id
 from hitl_tui.core.errors import Refused
+from hitl_tui.core.json_text import short_id
 from hitl_tui.core.names import plain_name
 from hitl_tui.core.policy import Terms
 from hitl_tui.core.requests import (

@@ -10,9 +10,9 @@ from board_support import AT, DENY_HIGH, Table, add, decide, on, plan
 from hitl_tui.core.board import Board, Control, Draft, Rules, approval_binds
 from hitl_tui.core.events import EventKind
 from hitl_tui.core.fold import fold
+from hitl_tui.core.fold_consequences import settle, withdraw_unbound
 from hitl_tui.core.policy import Mode, Policy, Rule, Ruling
 from hitl_tui.core.requests import Verdict
-from hitl_tui.core.settle import settle, withdraw_unbound
 from hitl_tui.core.todos import Status, SupervisorTodo
 
 

@@ -11,11 +11,10 @@ from hypothesis import strategies as st
 from shape_support import MAIL, SCHEMAS, batch, call, inbox, json_values, payloads
 
 from hitl_tui.core.errors import BadInput
+from hitl_tui.core.interrupts import Form, Shape, ShapeKind, recognise
+from hitl_tui.core.interrupts.answer_parser import read
+from hitl_tui.core.interrupts.shape import PLACES, commands_of, shape_document
 from hitl_tui.core.safe_text import safe_text
-from hitl_tui.core.shapes import Form, Shape, ShapeKind, recognise
-from hitl_tui.core.shapes.document import commands_of, shape_document
-from hitl_tui.core.shapes.model import PLACES
-from hitl_tui.core.shapes.reading import read
 
 APPROVAL = {
     "type": "tool_approval",

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from hitl_tui.core.digest import canonical
-from hitl_tui.core.shapes.letting import calls_let_run
-from hitl_tui.core.shapes.model import APPROVE, EDIT, REJECT, ShapeKind
-from hitl_tui.core.shapes.reading import read
-from hitl_tui.core.shapes.recognise import recognise
+from hitl_tui.core.interrupts.answer_parser import read
+from hitl_tui.core.interrupts.recognition import recognise
+from hitl_tui.core.interrupts.shape import APPROVE, EDIT, REJECT, ShapeKind
+from hitl_tui.core.interrupts.tool_permissions import calls_let_run
+from hitl_tui.core.json_text import canonical
 from hitl_tui.supervisor.attached.pending import bounded
 
 ROWS = [{"row": n} for n in range(60_000)]

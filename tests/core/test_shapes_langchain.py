@@ -16,8 +16,8 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
 
 from hitl_tui.core.errors import BadInput
-from hitl_tui.core.shapes import Shape, ShapeKind, recognise
-from hitl_tui.core.shapes.reading import read
+from hitl_tui.core.interrupts import Shape, ShapeKind, recognise
+from hitl_tui.core.interrupts.answer_parser import read
 
 CONFIG: RunnableConfig = {"configurable": {"thread_id": "t"}}
 INTERRUPT_ON: dict[str, Any] = {

@@ -7,10 +7,9 @@ from typing import Any
 import pytest
 
 from hitl_tui.core.errors import BadInput
-from hitl_tui.core.shapes.document import commands_of
-from hitl_tui.core.shapes.model import ShapeKind
-from hitl_tui.core.shapes.reading import read
-from hitl_tui.core.shapes.recognise import recognise
+from hitl_tui.core.interrupts.answer_parser import read
+from hitl_tui.core.interrupts.recognition import recognise
+from hitl_tui.core.interrupts.shape import ShapeKind, commands_of
 
 ACTIONS = {"message": "Send this?", "actions": ["approve", "edit", "reject"], "draft": "Dear Ann", "copies": 2}
 

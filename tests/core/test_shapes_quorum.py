@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from hitl_tui.core.digest import digest
+from hitl_tui.core.json_text import digest
 from hitl_tui.core.policy import Terms
 from hitl_tui.core.requests import OPTIONS, Decision, Kind, Outcome, Request, Verdict, resolve
 

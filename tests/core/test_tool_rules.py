@@ -9,11 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from shape_support import batch, call, inbox, json_values
 
-from hitl_tui.core.digest import digest
+from hitl_tui.core.interrupts.json_schema import problem
+from hitl_tui.core.interrupts.tool_permissions import terms_for, why_refused
+from hitl_tui.core.json_text import digest
 from hitl_tui.core.policy import Policy, Risk, Rule, Ruling, Terms
 from hitl_tui.core.requests import Kind, Request
-from hitl_tui.core.shapes.judging import terms_for, why_refused
-from hitl_tui.core.shapes.schema import problem
 
 
 def amount(**schema: Any) -> dict[str, Any]:
@@ -163,7 +163,7 @@ def test_where_an_answer_says_the_arguments_the_strictest_terms_count() -> None:
 
 def test_a_type_that_there_is_not_is_no_traceback() -> None:
     assert problem({"type": "bogus"}, 1) == ""
-    from hitl_tui.core.shapes.recognise import recognise
+    from hitl_tui.core.interrupts.recognition import recognise
 
     shape = recognise({"question": "Name?"}, {"$ref": "#/x", "x": {"type": "bogus"}})
     assert "names a type that there isn't: bogus" in shape.notes[0]

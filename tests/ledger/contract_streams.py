@@ -10,8 +10,8 @@ import pytest
 from contract_base import Store, StoreFixtures
 from ledger_support import at
 
-from hitl_tui.core.digest import digest
 from hitl_tui.core.errors import BadInput
+from hitl_tui.core.json_text import digest
 from hitl_tui.ledger import audit
 from hitl_tui.ledger.chain import GENESIS, entry_hash
 from hitl_tui.ledger.contract import OWN_KINDS, Conflict, Ledger

@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from hitl_tui.core.digest import digest
+from hitl_tui.core.json_text import digest
 from hitl_tui.core.policy import Terms
 from hitl_tui.core.requests import OPTIONS, Decision, Kind, Request, Verdict, request_id
 from hitl_tui.ledger.contract import Ledger

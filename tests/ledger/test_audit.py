@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 from ledger_support import ask, at, deed, say
 
-from hitl_tui.core.digest import canonical, digest
 from hitl_tui.core.errors import StorageError
+from hitl_tui.core.json_text import canonical, digest
 from hitl_tui.core.policy import Terms
 from hitl_tui.ledger import audit
 from hitl_tui.ledger.sqlite import SqliteLedger

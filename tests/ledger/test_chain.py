@@ -8,8 +8,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from hitl_tui.core.digest import canonical
 from hitl_tui.core.errors import BadInput
+from hitl_tui.core.json_text import canonical
 from hitl_tui.ledger.chain import DEEPEST, plain
 
 TEXT = st.text(st.characters(exclude_categories=()), max_size=6)

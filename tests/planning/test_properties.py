@@ -10,10 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from planning_support import COMMANDS, agents
 
-from hitl_tui.core.converting import refuse_cycles
-from hitl_tui.core.digest import canonical
 from hitl_tui.core.errors import HitlError
-from hitl_tui.core.plan import Proposal
+from hitl_tui.core.json_text import canonical
+from hitl_tui.core.plan import Proposal, refuse_cycles
 from hitl_tui.core.todos import SupervisorTodo
 from hitl_tui.planning.agent import PlanningAgent
 from hitl_tui.planning.rulefile import load_rules

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from hitl_tui.core.digest import digest
+from hitl_tui.core.json_text import digest
 from hitl_tui.core.requests import OPTIONS, Kind, Outcome, Request, Resolution
 from hitl_tui.ledger.records import RequestView
 from hitl_tui.repl.plain import question_lines

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from hitl_tui.commands.parser import parse
 from hitl_tui.commands.results import CommandResult, failure
-from hitl_tui.core.digest import digest
+from hitl_tui.core.json_text import digest
 from hitl_tui.core.policy import Terms
 from hitl_tui.core.requests import OPTIONS, Decision, Kind, Request, Resolution, Verdict, resolve
 from hitl_tui.core.todos import Status, SupervisorTodo

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from session_support import Place, step
 
-from hitl_tui.core.digest import digest
+from hitl_tui.core.json_text import digest
 from hitl_tui.core.policy import Mode, Policy, Rule, Ruling
 
 

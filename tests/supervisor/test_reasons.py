@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from hitl_tui.core.events import Event, EventKind
-from hitl_tui.core.reactions.operators import rejected
+from hitl_tui.core.fold_operator_events import rejected
 from hitl_tui.core.todos import Status, SupervisorTodo
 from hitl_tui.supervisor.reasons import reason
 from hitl_tui.supervisor.response import compose

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from session_support import ListPlanner, Place, World, step, truthful
 
-from hitl_tui.core.digest import digest
 from hitl_tui.core.errors import HitlError, Refused, StorageError
+from hitl_tui.core.json_text import digest
 from hitl_tui.core.policy import Mode, Policy, Risk, Rule, Ruling, Terms
 from hitl_tui.core.requests import Decision, Kind, Verdict
 from hitl_tui.ledger import sqlite_streams

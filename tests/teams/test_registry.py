@@ -8,9 +8,8 @@ import sys
 import pytest
 
 from hitl_tui.config.load import parse_config
-from hitl_tui.core.converting import ExecutionPlanConverter
 from hitl_tui.core.errors import BadInput, UnknownName
-from hitl_tui.core.plan import ExecutionPlan, ExecutionStep
+from hitl_tui.core.plan import ExecutionPlan, ExecutionPlanConverter, ExecutionStep
 from hitl_tui.core.policy import Risk
 from hitl_tui.teams.contract import Team, TeamContext
 from hitl_tui.teams.function import FunctionTeam

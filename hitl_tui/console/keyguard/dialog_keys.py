@@ -11,7 +11,7 @@ from hitl_tui.console import keys
 from hitl_tui.console.keyguard.guard import KeyGuard
 from hitl_tui.console.keymap import Keymap
 from hitl_tui.console.places import Answer
-from hitl_tui.core.shapes.model import Form
+from hitl_tui.core.interrupts.shape import Form
 from hitl_tui.supervisor.snapshot import Question
 
 _SENDS = ((keys.WORDS, "words.send"), (keys.SAY, "say.send"), (keys.FORM, "form.send"), (keys.FORM, "form.approve"))

@@ -20,9 +20,9 @@ from hitl_tui.console.screens.filling import Filling
 from hitl_tui.console.screens.form import NOTHING_SAID
 from hitl_tui.console.screens.overtaken import told_when_gone
 from hitl_tui.core.errors import Refused
+from hitl_tui.core.interrupts.shape import Form, Wants
 from hitl_tui.core.policy import Mode, Risk
 from hitl_tui.core.safe_text import safe_text
-from hitl_tui.core.shapes.model import Form, Wants
 from hitl_tui.language import _, mark
 
 if TYPE_CHECKING:

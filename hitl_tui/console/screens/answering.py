@@ -20,9 +20,9 @@ from hitl_tui.console.screens.filling import Filling
 from hitl_tui.console.screens.form import NOTHING_SAID
 from hitl_tui.console.screens.saying import Saying, says
 from hitl_tui.console.words import number_of
+from hitl_tui.core.interrupts.shape import IGNORE, REJECT, Action, Form, Shape
+from hitl_tui.core.interrupts.tool_shapes import BatchShape
 from hitl_tui.core.safe_text import safe_text
-from hitl_tui.core.shapes.model import IGNORE, REJECT, Action, Form, Shape
-from hitl_tui.core.shapes.tools import BatchShape
 from hitl_tui.language import _, render
 
 if TYPE_CHECKING:

@@ -21,8 +21,8 @@ from hitl_tui.console.screens.saying import Made
 from hitl_tui.console.widgets.frame import Dialog, Flow
 from hitl_tui.console.widgets.lists import Choices
 from hitl_tui.core.errors import HitlError
+from hitl_tui.core.interrupts.shape import Option
 from hitl_tui.core.safe_text import ELLIPSIS, safe_text
-from hitl_tui.core.shapes.model import Option
 from hitl_tui.language import _, mark, render
 
 _DIGITS = 9

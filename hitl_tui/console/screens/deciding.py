@@ -23,8 +23,8 @@ from hitl_tui.console.screens.review import Outcome, Review
 from hitl_tui.console.screens.viewer import Viewer
 from hitl_tui.console.terms import error_words
 from hitl_tui.console.words import number_of
-from hitl_tui.core.digest import digest
 from hitl_tui.core.errors import HitlError
+from hitl_tui.core.json_text import digest
 from hitl_tui.core.requests import Kind, Verdict
 from hitl_tui.core.safe_text import one_line, safe_text
 from hitl_tui.language import _, render

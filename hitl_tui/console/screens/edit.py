@@ -27,8 +27,8 @@ from hitl_tui.console.widgets.frame import Dialog, Flow
 from hitl_tui.console.widgets.readable import Readable
 from hitl_tui.console.widgets.rows import Rows
 from hitl_tui.core.errors import BadInput, HitlError
+from hitl_tui.core.json_text import strict_json
 from hitl_tui.core.safe_text import one_line, safe_text, unsafe_text
-from hitl_tui.core.shapes.jsontext import strict_json
 from hitl_tui.language import _, mark, render
 
 if TYPE_CHECKING:

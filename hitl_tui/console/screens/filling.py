@@ -20,10 +20,10 @@ from hitl_tui.console.screens.form import FieldArea, FieldInput, Form, problem, 
 from hitl_tui.console.widgets.frame import Dialog, Flow
 from hitl_tui.console.widgets.rows import Rows
 from hitl_tui.core.errors import BadInput, HitlError
+from hitl_tui.core.interrupts.schema_fields import inferred
+from hitl_tui.core.interrupts.shape import Wants
+from hitl_tui.core.json_text import strict_json
 from hitl_tui.core.safe_text import cell_width, one_line, safe_text
-from hitl_tui.core.shapes.forms import inferred
-from hitl_tui.core.shapes.jsontext import strict_json
-from hitl_tui.core.shapes.model import Wants
 from hitl_tui.language import _, mark, render
 
 _LONG = 60

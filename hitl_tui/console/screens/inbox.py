@@ -191,7 +191,7 @@ class Inbox(Modal[tuple[str, str] | None]):
 def asked_words(view: RequestView) -> str:
     """Return what a request asks in one safe line: of which step, what, and about what."""
     from hitl_tui.console.asking import what
-    from hitl_tui.core.shapes.recognise import title_of
+    from hitl_tui.core.interrupts.recognition import title_of
     from hitl_tui.supervisor.snapshot import Question
 
     request = view.request

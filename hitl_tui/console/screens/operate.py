@@ -29,9 +29,9 @@ from hitl_tui.console.terms import MODES, mode_words, next_mode
 from hitl_tui.console.widgets.prompt import Prompt
 from hitl_tui.console.words import number_of, status_words
 from hitl_tui.core.errors import BadInput
+from hitl_tui.core.interrupts.shape import Option
 from hitl_tui.core.policy import Mode
 from hitl_tui.core.safe_text import one_line, safe_text
-from hitl_tui.core.shapes.model import Option
 from hitl_tui.core.todos import Status, SupervisorTodo
 from hitl_tui.language import _, ngettext, render
 

@@ -96,7 +96,7 @@ async def _gone(link: Link, questions: Sequence[Question]) -> list[Question]:
 
 async def gone_words(link: Link, question: Question) -> str:
     """Return who decided a question and what, or why it isn't asked any more; one safe line."""
-    from hitl_tui.supervisor.clock import utc_now
+    from hitl_tui.core.events import utc_now
 
     view = await link.setup.ledger.request(question.id, utc_now())
     if view is None:

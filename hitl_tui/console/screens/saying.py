@@ -19,10 +19,10 @@ from hitl_tui.console.keymap import keymap_of
 from hitl_tui.console.screens.form import EditArea, Form
 from hitl_tui.console.widgets.frame import Dialog, Flow
 from hitl_tui.core.errors import HitlError
+from hitl_tui.core.interrupts.answer_parser import declared_value
+from hitl_tui.core.interrupts.shape import Form as Wanted
+from hitl_tui.core.interrupts.shape import Shape
 from hitl_tui.core.safe_text import safe_text, unsafe_text
-from hitl_tui.core.shapes.model import Form as Wanted
-from hitl_tui.core.shapes.model import Shape
-from hitl_tui.core.shapes.reading import declared_value
 from hitl_tui.language import _, render
 
 _STYLES = {False: "$text-success", True: "bold $text-warning"}

@@ -14,9 +14,9 @@ from hitl_tui.console.screens.choosing import Picking
 from hitl_tui.console.screens.dialogs import confirm
 from hitl_tui.console.screens.viewer import Viewer
 from hitl_tui.console.words import number_of, status_words
+from hitl_tui.core.interrupts.shape import Option
 from hitl_tui.core.requests import Verdict
 from hitl_tui.core.safe_text import one_line, safe_text
-from hitl_tui.core.shapes.model import Option
 from hitl_tui.core.todos import Priority, Status, SupervisorTodo
 from hitl_tui.language import _, mark, render
 

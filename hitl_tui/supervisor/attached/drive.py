@@ -19,13 +19,12 @@ from langchain_core.runnables import RunnableConfig
 from langgraph.pregel import Pregel
 from langgraph.types import StateSnapshot
 
-from hitl_tui.core.digest import digest, short_id
 from hitl_tui.core.errors import BadInput, HitlError
+from hitl_tui.core.json_text import digest, short_id, storable
 from hitl_tui.core.names import clip
 from hitl_tui.core.policy import Risk
 from hitl_tui.core.questions import MOST_CHANGED
 from hitl_tui.core.safe_text import mask, mask_json, one_line
-from hitl_tui.core.storable import storable
 from hitl_tui.ledger.records import Effect
 from hitl_tui.supervisor.attached.changed import vanished
 from hitl_tui.supervisor.attached.contained import contained

@@ -10,7 +10,7 @@ from langchain_core.runnables import RunnableConfig
 from langgraph.pregel import Pregel
 from langgraph.types import Interrupt, PregelTask, StateSnapshot
 
-from hitl_tui.core.digest import canonical, digest
+from hitl_tui.core.json_text import canonical, digest
 from hitl_tui.teams.graph.values import plain
 
 LARGEST = 256_000

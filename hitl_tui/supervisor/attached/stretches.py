@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from langgraph.pregel import Pregel
 from langgraph.types import Command, StateSnapshot
 
-from hitl_tui.core.shapes.masked import put_back
+from hitl_tui.core.secret_masks import put_back
 from hitl_tui.ledger.records import Effect
 from hitl_tui.supervisor.attached.outcomes import Asks
 from hitl_tui.supervisor.attached.pending import (

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypedDict
 
 from hitl_tui.core.errors import BadInput
 from hitl_tui.core.policy import Risk
+from hitl_tui.core.safe_markdown import fenced
 from hitl_tui.core.safe_text import mask
 from hitl_tui.core.secret_names import with_values
 from hitl_tui.policy.programs import WHOLE, Bindings, Surroundings
@@ -21,7 +22,6 @@ from hitl_tui.teams.command.paths import refuse_outside
 from hitl_tui.teams.command.run import CommandOutcome, command_environment, run_command
 from hitl_tui.teams.contract import TeamContext, TeamResult
 from hitl_tui.teams.failure import TeamFailure, one, unknown_name
-from hitl_tui.teams.markdown import fenced
 
 if TYPE_CHECKING:
     from langgraph.graph import StateGraph

@@ -124,7 +124,7 @@ def _module_of_file(path: Path) -> ModuleType:
 
 def hash_of(path: Path) -> int:
     """Return a number that stands for a path, the same in every process."""
-    from hitl_tui.core.digest import digest
+    from hitl_tui.core.json_text import digest
 
     return int(digest(str(path))[:12], 16)
 

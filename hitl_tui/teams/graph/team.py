@@ -15,12 +15,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hitl_tui.config.graphs import GraphDeclaration
-from hitl_tui.core.digest import canonical
 from hitl_tui.core.errors import BadInput
+from hitl_tui.core.json_text import canonical, strict_json
 from hitl_tui.core.policy import Risk
 from hitl_tui.core.safe_text import one_line
 from hitl_tui.core.secret_names import named_in, secret_refused
-from hitl_tui.core.shapes.jsontext import strict_json
 from hitl_tui.policy.programs import WHOLE, Bindings, Surroundings
 from hitl_tui.teams.graph.source import GraphSource, Imports, source_of
 from hitl_tui.teams.graph.target import GraphError, load_target

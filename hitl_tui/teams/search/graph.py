@@ -12,7 +12,7 @@ from typing import Any, TypedDict, TypeVar
 from langgraph.graph import END, START, StateGraph
 from langgraph.runtime import Runtime
 
-from hitl_tui.core.digest import short_id
+from hitl_tui.core.json_text import short_id
 from hitl_tui.teams.contract import TeamContext
 from hitl_tui.teams.search.ask import SearchHits
 from hitl_tui.teams.search.index import SearchIndex

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from hitl_tui.core.errors import BadInput
-from hitl_tui.core.safe_text import one_line
-from hitl_tui.core.shapes.forms import defaults, fields_schema
-from hitl_tui.core.shapes.model import (
+from hitl_tui.core.interrupts.json_schema import check_against, why_unusable
+from hitl_tui.core.interrupts.schema_fields import defaults, fields_schema
+from hitl_tui.core.interrupts.shape import (
     APPROVE,
     EDIT,
     IGNORE,
@@ -36,7 +36,7 @@ from hitl_tui.core.shapes.model import (
     whole,
     words_of,
 )
-from hitl_tui.core.shapes.schema import check_against, why_unusable
+from hitl_tui.core.safe_text import one_line
 
 _ASKING = ("question", "message", "prompt", "instruction", "title", "text")
 # A question for something that yes or no can't be the answer to.

@@ -9,9 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from hitl_tui.core.errors import BadInput
-from hitl_tui.core.safe_text import one_line
-from hitl_tui.core.shapes.jsontext import strict_json
-from hitl_tui.core.shapes.model import (
+from hitl_tui.core.interrupts.shape import (
     APPROVE,
     EACH,
     EDIT,
@@ -25,6 +23,8 @@ from hitl_tui.core.shapes.model import (
     ShapeKind,
     same,
 )
+from hitl_tui.core.json_text import strict_json
+from hitl_tui.core.safe_text import one_line
 
 _WORDS: Mapping[str, str] = {
     "approve": APPROVE,

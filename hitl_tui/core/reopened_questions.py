@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from hitl_tui.core.board import Draft
-from hitl_tui.core.interrupts import interrupts_of
+from hitl_tui.core.interrupts.numbers import interrupts_of
 from hitl_tui.core.questions import interrupt_questions, question_of
 
 

@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from hitl_tui.core.safe_text import one_line
-from hitl_tui.core.shapes.forms import (
+from hitl_tui.core.interrupts.handmade_shapes import listed_options, other_shape
+from hitl_tui.core.interrupts.json_schema import check_against, expects
+from hitl_tui.core.interrupts.schema_fields import (
     Branch,
     branches,
     choice_titles,
@@ -17,7 +18,7 @@ from hitl_tui.core.shapes.forms import (
     is_object,
     resolved,
 )
-from hitl_tui.core.shapes.model import (
+from hitl_tui.core.interrupts.shape import (
     APPROVE,
     EDIT,
     KNOWN_ACTIONS,
@@ -38,8 +39,7 @@ from hitl_tui.core.shapes.model import (
     whole,
     words_of,
 )
-from hitl_tui.core.shapes.plain import listed_options, other_shape
-from hitl_tui.core.shapes.schema import check_against, expects
+from hitl_tui.core.safe_text import one_line
 
 _CONSENT = ("approved", "approve", "accepted", "accept", "confirmed", "confirm", "ok", "proceed")
 _ASKING = ("question", "message", "instruction", "prompt", "title", "description")

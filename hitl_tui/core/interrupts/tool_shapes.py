@@ -7,9 +7,9 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from hitl_tui.core.errors import BadInput
-from hitl_tui.core.safe_text import one_line
-from hitl_tui.core.shapes.forms import fields_schema
-from hitl_tui.core.shapes.model import (
+from hitl_tui.core.interrupts.json_schema import check_against
+from hitl_tui.core.interrupts.schema_fields import fields_schema
+from hitl_tui.core.interrupts.shape import (
     APPROVE,
     EACH,
     EDIT,
@@ -32,7 +32,7 @@ from hitl_tui.core.shapes.model import (
     typed,
     words_of,
 )
-from hitl_tui.core.shapes.schema import check_against
+from hitl_tui.core.safe_text import one_line
 
 LANGCHAIN: Mapping[str, str] = {APPROVE: "approve", EDIT: "edit", REJECT: "reject", RESPOND: "respond"}
 INBOX: Mapping[str, str] = {APPROVE: "accept", EDIT: "edit", IGNORE: "ignore", RESPOND: "response"}

@@ -7,17 +7,17 @@ from dataclasses import replace
 from typing import Any
 
 from hitl_tui.core import board as b
+from hitl_tui.core import fold_operator_events as operators
 from hitl_tui.core.board import Draft
-from hitl_tui.core.digest import digest
 from hitl_tui.core.errors import HitlError, Refused
 from hitl_tui.core.events import Event
+from hitl_tui.core.fold_operator_events import DEFAULT_SKIP_REASON, by_whom, rejected, stop_all
+from hitl_tui.core.interrupts.tool_permissions import why_refused
+from hitl_tui.core.json_text import digest
 from hitl_tui.core.plan import Change
 from hitl_tui.core.policy import Risk
 from hitl_tui.core.questions import interrupt_questions, plan_question, proposal_question, question_of
-from hitl_tui.core.reactions import operators
-from hitl_tui.core.reactions.operators import DEFAULT_SKIP_REASON, by_whom, rejected, stop_all
 from hitl_tui.core.requests import Kind, Outcome, Verdict
-from hitl_tui.core.shapes.judging import why_refused
 from hitl_tui.core.todos import Status, SupervisorTodo
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from hitl_tui.core.board import PLAN_ACCEPTED, PLAN_DRAFT, Draft, approval_binds, dependencies_met, judge, subject_of
-from hitl_tui.core.digest import digest
+from hitl_tui.core.json_text import digest
 from hitl_tui.core.policy import Mode, Ruling
 from hitl_tui.core.questions import plan_question, question_of
 from hitl_tui.core.todos import SYSTEM, Status, SupervisorTodo

@@ -9,11 +9,11 @@ from typing import Any
 
 from hitl_tui.core import board as b
 from hitl_tui.core.board import Draft
-from hitl_tui.core.converting import next_ids, refuse_cycles
-from hitl_tui.core.digest import canonical
 from hitl_tui.core.errors import BadInput
 from hitl_tui.core.events import Event
+from hitl_tui.core.json_text import canonical
 from hitl_tui.core.names import titled
+from hitl_tui.core.plan import next_ids, refuse_cycles
 from hitl_tui.core.policy import Risk
 from hitl_tui.core.requests import Kind
 from hitl_tui.core.todos import OPERATOR, Status, SupervisorTodo, parse_priority, parse_status

@@ -1,0 +1,131 @@
+"""JSON: what checkpoints can hold of it, its canonical form, the digests that bind an approval, and a strict reader.
+
+Checkpoints hold JSON with 64-bit integers, texts that are Unicode, and a bounded depth. JSON itself allows more, and
+one value beyond this would end a session for good: its event would come again at every opening.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from hitl_tui.core.errors import BadInput
+from hitl_tui.core.safe_text import one_line
+
+_SMALLEST, _LARGEST = -(2**63), 2**63 - 1
+_DEEPEST = 200
+
+
+def check_storable(value: Any) -> None:
+    """Check that a checkpoint can hold a JSON value.
+
+    Raises:
+        BadInput: an integer is too large, a text isn't Unicode, or it is nested too deeply.
+    """
+    pending = [(value, 0)]
+    while pending:
+        item, depth = pending.pop()
+        if depth > _DEEPEST:
+            raise BadInput(f"This value is nested deeper than {_DEEPEST} levels.")
+        if isinstance(item, str):
+            if not _is_unicode(item):
+                raise BadInput("This value holds half of a surrogate pair, which is no text.")
+        elif isinstance(item, int):
+            if not _SMALLEST <= item <= _LARGEST:
+                raise BadInput("This value holds a whole number beyond 64 bits; write it as a text.")
+        elif isinstance(item, Mapping):
+            pending += [(part, depth + 1) for pair in item.items() for part in pair]
+        elif isinstance(item, list | tuple):
+            pending += [(part, depth + 1) for part in item]
+
+
+def storable(value: Any, _depth: int = 0) -> Any:
+    """Return a JSON value as a checkpoint can hold it: what it can't is replaced by a text that says it.
+
+    For what teams report: it has to arrive, whatever it is.
+    """
+    if isinstance(value, str):
+        return value if _is_unicode(value) else value.encode("utf-8", "backslashreplace").decode("utf-8")
+    if isinstance(value, bool) or not isinstance(value, int | Mapping | list | tuple):
+        return value
+    if isinstance(value, int):
+        return value if _SMALLEST <= value <= _LARGEST else hex(value)
+    if _depth >= _DEEPEST:
+        return "…"
+    if isinstance(value, Mapping):
+        return {storable(k): storable(v, _depth + 1) for k, v in value.items()}
+    return [storable(v, _depth + 1) for v in value]
+
+
+def _is_unicode(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:  # half of a surrogate pair
+        return False
+    return True
+
+
+def canonical(value: Any) -> bytes:
+    """Return the one UTF-8 JSON encoding of a JSON value.
+
+    Keys are sorted, there is no white space, text is not escaped beyond what JSON needs. Two values are equal
+    exactly when their encodings are. Lone surrogates are encoded like other code points, so any text has a digest.
+
+    Raises:
+        BadInput: the value holds something that JSON has no form for (NaN, bytes, objects, keys that aren't text).
+    """
+    try:
+        text = json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise BadInput(f"This value can't be written as JSON: {error}.") from error
+    _refuse_other_keys(value)
+    return text.encode("utf-8", errors="surrogatepass")
+
+
+def _refuse_other_keys(value: Any) -> None:
+    pending = [value]
+    while pending:
+        item = pending.pop()
+        if isinstance(item, dict):
+            for key in item:
+                if not isinstance(key, str):
+                    raise BadInput(f"This value can't be written as JSON: the key {key!r} isn't text.")
+            pending.extend(item.values())
+        elif isinstance(item, (list, tuple)):
+            pending.extend(item)
+
+
+def digest(value: Any) -> str:
+    """Return the SHA-256 of `canonical(value)` as 64 hexadecimal digits."""
+    return hashlib.sha256(canonical(value)).hexdigest()
+
+
+def short_id(*parts: Any, length: int = 16) -> str:
+    """Return a stable id for a tuple of JSON values: the first `length` digits of their digest."""
+    return digest(list(parts))[:length]
+
+
+def strict_json(text: str) -> Any:
+    """Return the JSON value that a text is.
+
+    Raises:
+        BadInput: an object names a key twice, so that one of its values would count for nothing.
+        ValueError: it isn't JSON, which NaN and Infinity aren't either.
+        RecursionError: it is nested too deeply.
+    """
+    return json.loads(text, parse_constant=_no_constant, object_pairs_hook=_once)
+
+
+def _no_constant(name: str) -> Any:
+    raise ValueError(name)
+
+
+def _once(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for key, value in pairs:
+        if key in found:
+            raise BadInput(f'The JSON names "{one_line(key, 40)}" twice in one object; say it once.')
+        found[key] = value
+    return found
