@@ -277,9 +277,10 @@ class Race:
     async def _moves(self) -> None:
         pool = {**MOVES, **OTHERS} if self.dice.random() < 0.5 else {"\x07": "ctrl+g", "\x1b": "escape"}
         data = self.dice.choice(list(pool))
-        focus = self._focus()
-        if data in ("\x1b[A", "\x1b[5~", "\x0a", "\t") and focus in ("prompt", "words"):
-            return  # history and completion change the text by themselves, and pages move the cursor in it
+        if data in ("\x1b[A", "\x1b[5~", "\x0a", "\t"):
+            await self.world.still()  # what was typed before may take the focus to the prompt
+            if self._focus() in ("prompt", "words"):
+                return  # history and completion change the text by themselves, and pages move the cursor in it
         self._press(data, pool[data])
 
     async def _elsewhere(self) -> None:
