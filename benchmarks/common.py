@@ -21,7 +21,7 @@ from hitl_tui.core.policy import Mode, Policy, Risk
 from hitl_tui.core.requests import Decision, Verdict
 from hitl_tui.core.todos import SupervisorTodo
 from hitl_tui.ledger.records import RequestView
-from hitl_tui.ledger.sqlite import SqliteLedger
+from hitl_tui.ledger.sqlite_ledger import SqliteLedger
 from hitl_tui.planning.agent import PlanningAgent
 from hitl_tui.planning.proposals import Planned, Proposed
 from hitl_tui.supervisor.law import FixedLaw
@@ -30,7 +30,7 @@ from hitl_tui.supervisor.setup import SessionSetup
 from hitl_tui.supervisor.snapshot import Question
 from hitl_tui.supervisor.staging import Staging
 from hitl_tui.supervisor.storage import DataFolder, SessionInfo
-from hitl_tui.teams.function import Function, FunctionTeam
+from hitl_tui.teams.function_team import Function, FunctionTeam
 from hitl_tui.teams.registry import TeamRegistry
 
 SESSION = "bench"

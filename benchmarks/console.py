@@ -29,12 +29,12 @@ import pyte
 
 from benchmarks import common
 from benchmarks.common import Figures, GivenPlan, ms, show, size
-from hitl_tui.config.load import load_config
+from hitl_tui.config.loader import load_config
 from hitl_tui.core.board import Rules
 from hitl_tui.core.events import utc_now
 from hitl_tui.core.plan import ExecutionStep
 from hitl_tui.core.policy import Mode
-from hitl_tui.ledger.sqlite import SqliteLedger
+from hitl_tui.ledger.sqlite_ledger import SqliteLedger
 from hitl_tui.planning.agent import PlanningAgent
 from hitl_tui.supervisor.law import FixedLaw
 from hitl_tui.supervisor.session import Session

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from hitl_tui.ledger import sqlite_database, sqlite_effects
-from hitl_tui.ledger.sqlite import SqliteLedger
+from hitl_tui.ledger.sqlite_ledger import SqliteLedger
 from hitl_tui.supervisor.activity import ActivityStream
 from hitl_tui.supervisor.effects import LedgerEffects
 from hitl_tui.supervisor.runs import LocalDispatcher

@@ -226,7 +226,7 @@ async def answers(root: Path) -> Counter[str]:
     """What was answered on record, by what was asked."""
     from hitl_tui.core.events import utc_now
     from hitl_tui.core.requests import Kind
-    from hitl_tui.ledger.sqlite import SqliteLedger
+    from hitl_tui.ledger.sqlite_ledger import SqliteLedger
 
     path = root / "data" / "ledger.db"
     if not path.is_file():

@@ -19,7 +19,7 @@ from langgraph.graph import END, START, StateGraph
 from langgraph.runtime import Runtime
 from langgraph.types import interrupt
 
-from hitl_tui.config.commands import CommandDeclaration
+from hitl_tui.config.declared_commands import CommandDeclaration
 from hitl_tui.core.plan import AgentFacts, ExecutionPlan, ExecutionStep, Intent, Strategy
 from hitl_tui.core.policy import Risk
 from hitl_tui.core.todos import SupervisorTodo
@@ -27,9 +27,8 @@ from hitl_tui.planning.agent import PlanningAgent
 from hitl_tui.planning.proposals import Planned, Proposed
 from hitl_tui.supervisor.setup import SessionSetup
 from hitl_tui.teams.command.team import CommandTeam
-from hitl_tui.teams.contract import Team, TeamContext, TeamResult
-from hitl_tui.teams.failure import TeamFailure
-from hitl_tui.teams.function import FunctionTeam
+from hitl_tui.teams.contract import Team, TeamContext, TeamFailure, TeamResult
+from hitl_tui.teams.function_team import FunctionTeam
 
 QUERY = "Carry the plan out.\nEvery line of this is part of the question, and none may be lost: " + "word " * 60 + "end"
 CANCELLED, OPTIONAL, COMMAND, AGAIN = "todo_009", "todo_008", "todo_003", "todo_005"

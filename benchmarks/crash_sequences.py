@@ -27,8 +27,8 @@ from crash_words import unasked
 from crash_world import World, served
 
 from hitl_tui.commands.handler import CommandHandler
-from hitl_tui.config.commands import CommandDeclaration
-from hitl_tui.config.graphs import GraphDeclaration
+from hitl_tui.config.declared_commands import CommandDeclaration
+from hitl_tui.config.declared_graphs import GraphDeclaration
 from hitl_tui.core.errors import HitlError
 from hitl_tui.core.plan import ExecutionPlan, ExecutionStep, Intent, Strategy
 from hitl_tui.core.requests import Kind, Verdict

@@ -24,8 +24,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from benchmarks import common
 from benchmarks.common import Figures, ms, show, size
-from hitl_tui.ledger.sqlite import SqliteLedger
 from hitl_tui.ledger.sqlite_database import Database
+from hitl_tui.ledger.sqlite_ledger import SqliteLedger
 from hitl_tui.supervisor.checkpointer import create_checkpointer
 from hitl_tui.supervisor.session import Session
 from hitl_tui.supervisor.snapshot import Snapshot

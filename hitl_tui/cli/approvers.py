@@ -10,7 +10,7 @@ from pathlib import Path
 
 from hitl_tui.cli.given import Arguments
 from hitl_tui.cli.output import Output
-from hitl_tui.config.files import locked
+from hitl_tui.config.atomic_files import locked
 from hitl_tui.core.errors import BadInput, StorageError, UnknownName
 from hitl_tui.core.names import clip, person
 from hitl_tui.language import _, render
@@ -112,7 +112,7 @@ async def _change(
 ) -> Approver:
     """Change the list, one process at a time: first the record, then the file; return whom the change is about."""
     from hitl_tui.core.events import utc_now
-    from hitl_tui.ledger.sqlite import SqliteLedger
+    from hitl_tui.ledger.sqlite_ledger import SqliteLedger
     from hitl_tui.supervisor.approver_record import note_edits, record_change
     from hitl_tui.supervisor.sealing import sealing_of
     from hitl_tui.supervisor.storage import DataFolder

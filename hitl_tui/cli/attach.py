@@ -10,7 +10,7 @@ from pathlib import Path
 from hitl_tui.cli.given import Arguments
 from hitl_tui.cli.jobs import Job, Stdin, exit_code, given_text, outcome, printed, settled, told
 from hitl_tui.cli.settings import operator_of, workspace_folder
-from hitl_tui.config.graphs import LANGGRAPH_FILE, Attachment, GraphDeclaration, declared_graph, holds_password
+from hitl_tui.config.declared_graphs import LANGGRAPH_FILE, Attachment, GraphDeclaration, declared_graph, holds_password
 from hitl_tui.config.paths import given_path
 from hitl_tui.core.errors import BadInput
 from hitl_tui.core.policy import Mode

@@ -14,10 +14,10 @@ from hitl_tui.core.errors import BadInput, UnknownName
 from hitl_tui.language import render
 from hitl_tui.ledger.anchors import AnchorFile, anchor_file
 from hitl_tui.ledger.audit import check_anchor, export, head, verify
-from hitl_tui.ledger.contract import Ledger
+from hitl_tui.ledger.protocols import Ledger
 from hitl_tui.ledger.records import Problem
-from hitl_tui.ledger.signing import Signer
-from hitl_tui.ledger.sqlite import SqliteLedger
+from hitl_tui.ledger.signatures import Signer
+from hitl_tui.ledger.sqlite_ledger import SqliteLedger
 from hitl_tui.ledger.sqlite_signatures import SignedStream
 from hitl_tui.repl.plain import shown
 from hitl_tui.supervisor.storage import DataFolder

@@ -26,7 +26,7 @@ from hitl_tui.supervisor.termination import Terminated, Termination, run_until_t
 if TYPE_CHECKING:
     from hitl_tui.cli.jobs import Job
     from hitl_tui.cli.logfile import LogFile
-    from hitl_tui.config.graphs import Attachment
+    from hitl_tui.config.declared_graphs import Attachment
 
 OK, FAILED, INTERRUPTED = 0, 1, 130
 _FEW = 3

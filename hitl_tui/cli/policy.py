@@ -7,7 +7,7 @@ from pathlib import Path
 from hitl_tui.cli.given import Arguments
 from hitl_tui.cli.output import Output
 from hitl_tui.cli.settings import workspace_folder
-from hitl_tui.config.load import FILE_NAME, content_of, parse_content
+from hitl_tui.config.loader import FILE_NAME, content_of, parse_content
 from hitl_tui.core.errors import BadInput
 from hitl_tui.language import _, render
 from hitl_tui.policy.approvers import ApproverFile

@@ -8,7 +8,7 @@ from io import TextIOWrapper
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
 
-from hitl_tui.config.files import make_private
+from hitl_tui.config.atomic_files import make_private
 
 _LARGEST = 1_000_000
 _KEPT = 2

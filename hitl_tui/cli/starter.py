@@ -6,11 +6,11 @@ from pathlib import Path
 
 from hitl_tui.cli.given import Arguments
 from hitl_tui.cli.output import Output
+from hitl_tui.config.starters import Starter, materialise, starters
 from hitl_tui.core.errors import UnknownName
 from hitl_tui.core.safe_text import one_line
 from hitl_tui.language import language
 from hitl_tui.repl.plain import shown, table
-from hitl_tui.resources import Starter, materialise, starters
 
 DONE = 0
 

@@ -18,7 +18,7 @@ from hitl_tui.language import VARIABLE, _, language
 if TYPE_CHECKING:
     from hitl_tui.cli.given import Arguments
     from hitl_tui.cli.output import Output
-    from hitl_tui.web.gate import Gate
+    from hitl_tui.web.auth import Gate
 
 PORT = 8765
 _EXTRA = ("aiohttp", "textual_serve")
@@ -37,7 +37,7 @@ def web(arguments: Arguments, data: Path, out: Output) -> int:
         BadInput: the host is no loopback address, the port can't be had, or there is no such workspace.
         MissingExtra: what it needs isn't installed.
     """
-    from hitl_tui.web.gate import loopback
+    from hitl_tui.web.auth import loopback
 
     if any(find_spec(name) is None for name in _EXTRA):
         raise MissingExtra(
@@ -81,7 +81,7 @@ def _announcing(
     """Return what is done once it listens: print the address, open a browser; and what is cleared away in the end."""
 
     def announce(gate: Gate) -> Callable[[], None]:
-        from hitl_tui.web.browser import has_browser, open_browser
+        from hitl_tui.web.server import has_browser, open_browser
 
         def tell() -> None:
             out.lines([_("The console is at {address}").format(address=gate.entrance)])

@@ -18,7 +18,7 @@ from hitl_tui.core.todos import OPERATOR, TRANSITIONS, Priority, Status, Supervi
 from hitl_tui.supervisor.snapshot import Question, Snapshot
 
 if TYPE_CHECKING:  # the console must not load LangGraph for a type
-    from hitl_tui.config.commands import CommandDeclaration
+    from hitl_tui.config.declared_commands import CommandDeclaration
     from hitl_tui.core.plan import AgentFacts
     from hitl_tui.supervisor.history import CheckpointInfo
     from hitl_tui.supervisor.summaries import SessionSummary

@@ -21,7 +21,7 @@ from hitl_tui.planning.inputs import in_words, is_structured
 from hitl_tui.supervisor.face import SessionFace
 from hitl_tui.supervisor.snapshot import FINISHED, PLANNING, RUNNING, WAITING, Snapshot
 from hitl_tui.supervisor.verdicts import Said, verdicts_of
-from hitl_tui.teams.brief import EXPORTED, language_of
+from hitl_tui.teams.contract import EXPORTED, language_of
 
 MARKDOWN, JSON = ".md", ".json"
 SESSION = ".hitl"

@@ -8,7 +8,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from hitl_tui.config.files import write_atomically
+from hitl_tui.config.atomic_files import write_atomically
 from hitl_tui.core.errors import StorageError
 
 _KEY = "checksum"

@@ -16,7 +16,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from hitl_tui.config.files import locked, write_atomically
+from hitl_tui.config.atomic_files import locked, write_atomically
 from hitl_tui.config.workspace import parse_duration
 from hitl_tui.core.errors import BadInput, ConfigError, StorageError
 from hitl_tui.core.json_text import digest, short_id
@@ -327,8 +327,8 @@ def _is_time(text: str) -> bool:
 
 def _policy_rule(number: int, table: Mapping[str, Any]) -> Rule:
     """Return what hitl.toml's own loader makes of a table; whether its command and team are there shows later."""
-    from hitl_tui.config.model import read
     from hitl_tui.config.problems import first_problem
+    from hitl_tui.config.schema import read
     from hitl_tui.config.workspace import TEAMS, WorkspaceConfig
 
     command, team = table.get("command"), table.get("team")

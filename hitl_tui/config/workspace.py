@@ -6,8 +6,8 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from hitl_tui.config.commands import CommandDeclaration
-from hitl_tui.config.graphs import GraphDeclaration
+from hitl_tui.config.declared_commands import CommandDeclaration
+from hitl_tui.config.declared_graphs import GraphDeclaration
 from hitl_tui.core.policy import Mode, Policy
 
 TEAMS = ("search_team", "analysis_team", "document_team", "command_team")

@@ -14,9 +14,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
 
-from hitl_tui.config.graphs import LANGGRAPH_FILE, env_file_of, parse_langgraph
-from hitl_tui.config.graphs import LARGEST as LARGEST_LANGGRAPH
-from hitl_tui.config.load import FILE_NAME, content_of, parse_content
+from hitl_tui.config.declared_graphs import LANGGRAPH_FILE, env_file_of, parse_langgraph
+from hitl_tui.config.declared_graphs import LARGEST as LARGEST_LANGGRAPH
+from hitl_tui.config.loader import FILE_NAME, content_of, parse_content
 from hitl_tui.config.workspace import TEAMS, WorkspaceConfig
 from hitl_tui.core.errors import ConfigError
 from hitl_tui.core.json_text import digest

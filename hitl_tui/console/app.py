@@ -14,6 +14,7 @@ from textual import events
 from textual.app import SystemCommand
 from textual.screen import Screen
 
+from hitl_tui.config.starters import Starter, starters
 from hitl_tui.console.base import ConsoleApp
 from hitl_tui.console.engine import Engine
 from hitl_tui.console.keyguard.guard import Kind, Typed, Why
@@ -26,7 +27,6 @@ from hitl_tui.console.terms import MODES, next_mode
 from hitl_tui.console.widgets.prompt import Prompt
 from hitl_tui.core.errors import BadInput, HitlError, StorageError
 from hitl_tui.language import language
-from hitl_tui.resources import Starter, starters
 from hitl_tui.supervisor.termination import Termination
 
 if TYPE_CHECKING:

@@ -21,6 +21,7 @@ from textual.filter import LineFilter
 from textual.theme import ThemeProvider
 from textual.widgets import Input, TextArea
 
+from hitl_tui.config.starters import themes_folder
 from hitl_tui.console import keys
 from hitl_tui.console.engine import sentence
 from hitl_tui.console.keyguard.early_keys import EarlyKeys
@@ -41,7 +42,6 @@ from hitl_tui.console.widgets.prompt import Prompt
 from hitl_tui.core.errors import HitlError, StorageError
 from hitl_tui.core.safe_text import safe_text
 from hitl_tui.language import _
-from hitl_tui.resources import themes_folder
 
 if TYPE_CHECKING:
     from textual.app import App

@@ -34,7 +34,7 @@ def _path(arguments: Mapping[str, Any]) -> str:
 
 def graph_rows(link: Link, question: Question) -> list[Row]:
     """Return which attached graph a question's step would run, and from where; no rows for any other step."""
-    from hitl_tui.config.graphs import GraphDeclaration
+    from hitl_tui.config.declared_graphs import GraphDeclaration
 
     facts = link.setup.planner.agents.get(question.view.request.source)
     declaration = getattr(link.setup.team(facts.team), "declaration", None) if facts is not None else None

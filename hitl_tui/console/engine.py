@@ -16,7 +16,7 @@ from hitl_tui.language import _
 
 if TYPE_CHECKING:
     from hitl_tui.commands.handler import CommandHandler
-    from hitl_tui.config.graphs import Attachment
+    from hitl_tui.config.declared_graphs import Attachment
     from hitl_tui.console.served import Served
     from hitl_tui.core.policy import Mode
     from hitl_tui.core.requests import Request

@@ -13,7 +13,7 @@ from hitl_tui.core.safe_text import one_line, safe_text
 from hitl_tui.language import _, mark
 
 if TYPE_CHECKING:
-    from hitl_tui.config.parameters import Parameter
+    from hitl_tui.config.declared_commands import Parameter
 
 
 def editable(arguments: Mapping[str, Any], schema: Mapping[str, Any]) -> dict[str, Any]:

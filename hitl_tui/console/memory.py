@@ -13,7 +13,7 @@ import tempfile
 from pathlib import Path
 from typing import NamedTuple
 
-from hitl_tui.config.files import make_private
+from hitl_tui.config.atomic_files import make_private
 
 log = logging.getLogger(__name__)
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from hitl_tui.config.graphs import Attachment
+    from hitl_tui.config.declared_graphs import Attachment
     from hitl_tui.policy.operator import Operator
 
 

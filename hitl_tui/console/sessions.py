@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from textual.screen import ModalScreen, Screen
 
+from hitl_tui.config.starters import Starter, materialise
 from hitl_tui.console.engine import Link
 from hitl_tui.console.opening import Opening
 from hitl_tui.console.screens.lasting import LastingScreen
@@ -16,10 +17,9 @@ from hitl_tui.console.widgets.prompt import Prompt, typed_text
 from hitl_tui.core.errors import HitlError
 from hitl_tui.core.safe_text import safe_text
 from hitl_tui.language import _, render
-from hitl_tui.resources import Starter, materialise
 
 if TYPE_CHECKING:
-    from hitl_tui.config.graphs import Attachment
+    from hitl_tui.config.declared_graphs import Attachment
     from hitl_tui.console.app import HitlApp
     from hitl_tui.console.screens.inbox import Inbox
     from hitl_tui.supervisor.snapshot import Snapshot
@@ -354,6 +354,6 @@ def _attached_in(starter: Starter, folder: Path) -> Attachment | None:
     """Return the graph that a starter attaches; None for one with the built-in teams."""
     if not starter.graph:
         return None
-    from hitl_tui.config.graphs import Attachment, graph_in
+    from hitl_tui.config.declared_graphs import Attachment, graph_in
 
     return Attachment(graph_in(folder, starter.graph), starter.question)

@@ -77,7 +77,7 @@ def anchor_file(folder: Path, ledger: Path) -> AnchorFile | None:
         raise ConfigError(f"{path} can't be read: {error.strerror}.") from error
     import tomllib
 
-    from hitl_tui.config.lines import key_places, place_of
+    from hitl_tui.config.problems import key_places, place_of
 
     try:
         text = content.decode("utf-8-sig")

@@ -9,9 +9,8 @@ from typing import Any
 
 from hitl_tui.core.errors import BadInput, HitlError, StorageError
 from hitl_tui.core.json_text import digest
-from hitl_tui.ledger.chain import GENESIS, entry_hash
-from hitl_tui.ledger.contract import Ledger
-from hitl_tui.ledger.records import Entry, Head, Problem
+from hitl_tui.ledger.protocols import Ledger
+from hitl_tui.ledger.records import GENESIS, Entry, Head, Problem, entry_hash
 
 PAGE = 500
 """Entries held in memory at a time."""

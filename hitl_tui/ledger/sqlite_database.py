@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TypeVar, cast
 
 from hitl_tui.core.errors import BadInput, HitlError, StorageError
-from hitl_tui.ledger.sqlite_reading import Copy, in_memory, read_connection
+from hitl_tui.ledger.sqlite_readonly import Copy, in_memory, read_connection
 from hitl_tui.ledger.sqlite_schema import APPLICATION_ID, OLDEST, VERSION, create_all
 from hitl_tui.ledger.sqlite_sealing import Sealing
 from hitl_tui.ledger.sqlite_views import rebuild

@@ -9,8 +9,7 @@ from operator import itemgetter
 from typing import Any
 
 from hitl_tui.core.errors import BadInput, Refused
-from hitl_tui.ledger.chain import plain
-from hitl_tui.ledger.records import Effect, EffectClaim
+from hitl_tui.ledger.records import Effect, EffectClaim, plain
 from hitl_tui.ledger.sqlite_streams import is_stopped, restoring, write
 from hitl_tui.ledger.sqlite_views import data_of
 

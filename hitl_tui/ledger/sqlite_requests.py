@@ -28,8 +28,7 @@ from hitl_tui.core.requests import (
     was_since,
 )
 from hitl_tui.core.supersession import Cause, Supersession
-from hitl_tui.ledger.chain import plain
-from hitl_tui.ledger.records import Branch, Closing, RequestView, decided_event
+from hitl_tui.ledger.records import Branch, Closing, RequestView, decided_event, plain
 from hitl_tui.ledger.sqlite_streams import branch_number, put, taken, write
 from hitl_tui.ledger.sqlite_streams import post as put_free
 from hitl_tui.ledger.sqlite_views import data_of, supersession_of

@@ -12,7 +12,7 @@ from typing import TypeVar
 from hitl_tui.core.errors import StorageError
 from hitl_tui.ledger.anchors import AnchorFile
 from hitl_tui.ledger.records import Head
-from hitl_tui.ledger.signing import Signer
+from hitl_tui.ledger.signatures import Signer
 from hitl_tui.ledger.sqlite_signatures import newest, prepare, sign, written_since
 
 T = TypeVar("T")

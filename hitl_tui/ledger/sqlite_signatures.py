@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from hitl_tui.ledger.records import Head, Problem
-from hitl_tui.ledger.signing import Known, Signer, verifies
+from hitl_tui.ledger.signatures import Known, Signer, verifies
 from hitl_tui.ledger.sqlite_streams import entries, head, write
 
 KEYS = "audit/keys"

@@ -1,4 +1,4 @@
-"""Streams and inboxes in SQLite: functions that run inside one transaction."""
+"""Streams and inboxes in SQLite, and the first entries of a copy: functions that run inside one transaction."""
 
 from __future__ import annotations
 
@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from hitl_tui.core.errors import BadInput, Refused
-from hitl_tui.ledger.chain import GENESIS, seal, stored_hash
-from hitl_tui.ledger.contract import OWN_EVENTS, OWN_KINDS, Conflict
-from hitl_tui.ledger.records import Branch, Entry, Head, Posted
+from hitl_tui.ledger.protocols import OWN_EVENTS, OWN_KINDS, Conflict
+from hitl_tui.ledger.records import GENESIS, Branch, Effect, Entry, Head, Posted, SessionCopy, seal, stored_hash
 from hitl_tui.ledger.sqlite_views import COLUMNS, data_of, entry_of, project
 
 
@@ -217,3 +216,30 @@ def is_stopped(db: sqlite3.Connection, session: str, run_id: str) -> bool:
     """Tell whether a run was stopped."""
     row = db.execute("SELECT 1 FROM stopped_runs WHERE session = ? AND run_id = ?", (session, run_id)).fetchone()
     return row is not None
+
+
+def begin_copy(db: sqlite3.Connection, copy: SessionCopy, now: str) -> None:
+    """Begin a copy's stream; see `Ledger.begin_copy`."""
+    if head(db, copy.session).n:
+        raise Conflict(f"There is a record of a session {copy.session} already.")
+    write(db, copy.session, "session_copied", {"origin": copy.origin, "by": copy.by}, now)
+    for effect in copy.effects:
+        if not db.execute("SELECT 1 FROM effects WHERE key = ?", (effect.key,)).fetchone():
+            write(db, copy.session, "effect_known", _known(effect), now)
+    if copy.checkpoint_id:
+        intent = {"branch": copy.branch, "checkpoint_id": copy.checkpoint_id, "by": copy.by, "seq": copy.seq}
+        write(db, copy.session, "restore_intended", intent, now)
+
+
+def _known(effect: Effect) -> dict[str, object]:
+    return {
+        "key": effect.key,
+        "session": effect.session,
+        "todo_id": effect.todo_id,
+        "branch": effect.branch,
+        "run_id": effect.run_id,
+        "name": effect.name,
+        "subject": effect.subject,
+        "status": effect.status,
+        "outcome": dict(effect.outcome),
+    }

@@ -19,7 +19,7 @@ from hitl_tui.policy.names import alike, checked_name
 # Who decides is found out before the console's first frame: what only a list of approvers or a token needs is imported
 # where it is used.
 if TYPE_CHECKING:
-    from hitl_tui.config.lines import Place
+    from hitl_tui.config.problems import Place
 
 FILE_NAME = "approvers.toml"
 STREAM = "policy/approvers"
@@ -242,7 +242,7 @@ class ApproverFile:
 
     def write(self, listed: Sequence[Approver]) -> bytes:
         """Write the file anew; return its bytes."""
-        from hitl_tui.config.files import write_atomically
+        from hitl_tui.config.atomic_files import write_atomically
 
         content = to_toml(listed).encode()
         write_atomically(self.path, content)
@@ -272,7 +272,7 @@ def read_approvers(content: bytes, owner: str = "") -> tuple[Approver, ...]:
         return ()
     import tomllib
 
-    from hitl_tui.config.lines import key_places
+    from hitl_tui.config.problems import key_places
 
     try:
         text = content.decode("utf-8-sig")
@@ -370,6 +370,6 @@ def to_toml(listed: Sequence[Approver]) -> str:
 
 
 def _wrong(places: Mapping[Any, Place], path: tuple[str | int, ...], what: str) -> ConfigError:
-    from hitl_tui.config.lines import place_of
+    from hitl_tui.config.problems import place_of
 
     return ConfigError(f"{FILE_NAME} line {place_of(places, path)[0]}: {what}.")

@@ -66,7 +66,7 @@ def folder_problems(folder: Path, approvers: Approvers) -> tuple[str, ...]:
 
     A file that can't be used has none here: whoever opens it is told why.
     """
-    from hitl_tui.config.load import FILE_NAME, content_of, parse_content
+    from hitl_tui.config.loader import FILE_NAME, content_of, parse_content
 
     try:
         content = content_of(folder / FILE_NAME)
@@ -80,7 +80,7 @@ def folder_problems(folder: Path, approvers: Approvers) -> tuple[str, ...]:
 
 
 def _lines(text: str, count: int) -> Sequence[int]:
-    from hitl_tui.config.lines import key_places, place_of
+    from hitl_tui.config.problems import key_places, place_of
 
     places = key_places(text)
     return [place_of(places, ("policy", number))[0] for number in range(count)]

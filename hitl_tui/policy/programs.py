@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from hitl_tui.config.declared_commands import literal_text
 from hitl_tui.config.pins import path_pattern, unmatched
-from hitl_tui.config.templates import literal_text
-from hitl_tui.config.words import quoted
+from hitl_tui.config.problems import quoted
 from hitl_tui.core.errors import BadInput
 from hitl_tui.core.policy import Risk
 from hitl_tui.core.safe_text import one_line
@@ -24,7 +24,7 @@ from hitl_tui.policy.manifests import Manifests
 from hitl_tui.policy.tree import CODE, FileHashes, Scope, Tree, begins_as_script, paths_of
 
 if TYPE_CHECKING:
-    from hitl_tui.config.commands import CommandDeclaration
+    from hitl_tui.config.declared_commands import CommandDeclaration
     from hitl_tui.config.workspace import WorkspaceConfig
 
 WHOLE = "."

@@ -10,8 +10,8 @@ from enum import StrEnum
 from typing import Any
 from urllib.parse import urlsplit
 
-from hitl_tui.config.graphs import LANGGRAPH_FILE, GraphDeclaration
-from hitl_tui.config.load import FILE_NAME
+from hitl_tui.config.declared_graphs import LANGGRAPH_FILE, GraphDeclaration
+from hitl_tui.config.loader import FILE_NAME
 from hitl_tui.config.workspace import DocumentSettings, WorkspaceConfig
 from hitl_tui.config.workspace_files import WorkspaceFiles
 from hitl_tui.core.policy import Mode, Risk, Rule, Ruling

@@ -17,7 +17,8 @@ from hitl_tui.commands.parser import Parsed, is_command, parse
 from hitl_tui.commands.results import CommandResult
 from hitl_tui.commands.spec import help_table
 from hitl_tui.commands.starting import approve_given
-from hitl_tui.config.graphs import GraphDeclaration, graph_in
+from hitl_tui.config.declared_graphs import GraphDeclaration, graph_in
+from hitl_tui.config.starters import Starter, materialise, starters
 from hitl_tui.core.errors import BadInput, HitlError, OwnerGone
 from hitl_tui.core.policy import Mode
 from hitl_tui.core.safe_text import mask, safe_text
@@ -32,7 +33,6 @@ from hitl_tui.repl.signs import _, clipped, ngettext, signs
 from hitl_tui.repl.source import Source
 from hitl_tui.repl.trusting import trust_lines
 from hitl_tui.repl.wrapping import Whole
-from hitl_tui.resources import Starter, materialise, starters
 from hitl_tui.supervisor.follower import Follower
 from hitl_tui.supervisor.session import Session
 from hitl_tui.supervisor.setup import SessionSetup

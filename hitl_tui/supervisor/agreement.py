@@ -11,7 +11,7 @@ from hitl_tui.core.board import Board, Rules
 from hitl_tui.core.errors import BadInput
 from hitl_tui.core.events import utc_now
 from hitl_tui.core.requests import Kind, Verdict
-from hitl_tui.ledger.contract import Ledger
+from hitl_tui.ledger.protocols import Ledger
 from hitl_tui.ledger.records import Posted, Problem, RequestView
 from hitl_tui.supervisor.graph import TeamSupervisor, config_of
 from hitl_tui.supervisor.storage import SessionFolder

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from hitl_tui.core.board import MAX_PLAN_REVISIONS, Board, Draft, Rules, subject_of
 from hitl_tui.core.todos import SupervisorTodo
-from hitl_tui.ledger.contract import Ledger
+from hitl_tui.ledger.protocols import Ledger
 
 ALLOWED = "allowed"
 """Kind of the entry that stands for a decision where the mode or a rule of hitl.toml asked nobody."""

@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Sequence
 
 from hitl_tui.core.errors import ConfigError
-from hitl_tui.ledger.contract import Ledger
+from hitl_tui.ledger.protocols import Ledger
 from hitl_tui.policy.accounts import account_name
 from hitl_tui.policy.approvers import FILE_NAME, STREAM, Approver, ApproverFile, read_approvers, to_toml
 

@@ -25,7 +25,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
-from hitl_tui.config.files import make_private, sync_folder
+from hitl_tui.config.atomic_files import make_private, sync_folder
 from hitl_tui.core.errors import BadInput, StorageError
 from hitl_tui.supervisor.artifacts import is_digest
 from hitl_tui.supervisor.staging import room_for

@@ -9,7 +9,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from hitl_tui.config.files import sync_folder, write_atomically
+from hitl_tui.config.atomic_files import sync_folder, write_atomically
 from hitl_tui.core.errors import StorageError
 from hitl_tui.core.json_text import canonical
 from hitl_tui.core.safe_text import mask_json

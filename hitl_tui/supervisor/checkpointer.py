@@ -15,7 +15,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 
 from hitl_tui.core.errors import StorageError
-from hitl_tui.ledger.sqlite_reading import read_connection
+from hitl_tui.ledger.sqlite_readonly import read_connection
 from hitl_tui.supervisor.checksums import FORMAT, Check, check_of, check_structure, has_our_tables, prepare
 from hitl_tui.supervisor.saver import CheckedSaver, SessionSaver
 from hitl_tui.supervisor.state import merge_todos

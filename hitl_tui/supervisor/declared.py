@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hitl_tui.config.graphs import GraphDeclaration
+from hitl_tui.config.declared_graphs import GraphDeclaration
 from hitl_tui.config.workspace import WorkspaceConfig
 from hitl_tui.policy.programs import Bindings
 from hitl_tui.policy.trust import WorkspaceTrust, needs_trust

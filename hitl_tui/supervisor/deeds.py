@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 
 from hitl_tui.core.names import clip
-from hitl_tui.teams.analysis.measured import Difference, Run, deleted, differences
+from hitl_tui.teams.printed_figures import Difference, Run, deleted, differences
 
 Mark = Callable[[str], str]
 """How a text by others is written: as code, or plain."""

@@ -12,11 +12,10 @@ from hitl_tui.core.errors import BadInput
 from hitl_tui.core.json_text import digest, short_id
 from hitl_tui.core.names import clip
 from hitl_tui.core.safe_text import mask
-from hitl_tui.ledger.contract import Ledger
+from hitl_tui.ledger.protocols import Ledger
 from hitl_tui.ledger.records import Effect
 from hitl_tui.supervisor.artifacts import ArtifactStore
-from hitl_tui.teams.doubt import EffectInDoubt, RunNotCurrent
-from hitl_tui.teams.failure import TeamFailure
+from hitl_tui.teams.contract import EffectInDoubt, RunNotCurrent, TeamFailure
 
 
 def node_place() -> str:

@@ -17,7 +17,7 @@ from hitl_tui.core.json_text import check_storable, short_id
 from hitl_tui.core.requests import Decision, Request, Verdict
 from hitl_tui.core.safe_text import mask, mask_json
 from hitl_tui.core.secret_masks import check_masks
-from hitl_tui.ledger.contract import Ledger
+from hitl_tui.ledger.protocols import Ledger
 from hitl_tui.ledger.records import Closing, RequestView
 from hitl_tui.supervisor.attached.view import GraphView
 from hitl_tui.supervisor.history import CheckpointInfo, History

@@ -12,8 +12,8 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
-from hitl_tui.config.load import FILE_NAME
-from hitl_tui.config.watched import WatchedConfig
+from hitl_tui.config.loader import FILE_NAME
+from hitl_tui.config.watched_files import WatchedConfig
 from hitl_tui.config.workspace import WorkspaceConfig
 from hitl_tui.core.board import Rules
 from hitl_tui.core.todos import SupervisorTodo

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterable
 
-from hitl_tui.config.load import FILE_NAME
+from hitl_tui.config.loader import FILE_NAME
 from hitl_tui.core.board import Control
 from hitl_tui.core.errors import Refused
 from hitl_tui.core.events import EventKind

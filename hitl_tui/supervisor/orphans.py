@@ -17,7 +17,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from hitl_tui.teams.command.command_init import processes
-from hitl_tui.teams.command.run import GRACE, INIT, KILL_WAIT
+from hitl_tui.teams.command.process import GRACE, INIT, KILL_WAIT
 
 _PAUSE = 0.05
 _MARGIN = 2.0

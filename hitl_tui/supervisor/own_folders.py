@@ -7,10 +7,10 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
+from hitl_tui.config.starters import examples_folder
 from hitl_tui.config.workspace_files import real_path
 from hitl_tui.core.errors import StorageError
 from hitl_tui.policy.shipped import SHIPPED
-from hitl_tui.resources import examples_folder
 
 _CODE = frozenset({".py", ".pyc", ".pyo", ".so", ".sh", ".pth"})
 """Endings of files that are run or imported."""

@@ -19,13 +19,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from hitl_tui.config.files import make_private
+from hitl_tui.config.atomic_files import make_private
 from hitl_tui.core.board import Board
 from hitl_tui.core.errors import BadInput, HitlError, StorageError
 from hitl_tui.core.events import Event, EventKind
 from hitl_tui.core.policy import Mode
 from hitl_tui.core.questions import questions
-from hitl_tui.ledger.contract import Conflict, Ledger
+from hitl_tui.ledger.protocols import Conflict, Ledger
 from hitl_tui.ledger.records import Effect, SessionCopy
 from hitl_tui.supervisor.archive import ANCESTORS, ARTIFACTS
 from hitl_tui.supervisor.checkpointer import create_checkpointer, open_read_only

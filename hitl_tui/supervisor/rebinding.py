@@ -18,7 +18,7 @@ from langgraph.checkpoint.serde.types import _DeltaSnapshot
 
 from hitl_tui.core.errors import BadInput, StorageError
 from hitl_tui.core.policy import Mode
-from hitl_tui.ledger.sqlite_reading import read_connection
+from hitl_tui.ledger.sqlite_readonly import read_connection
 from hitl_tui.supervisor import checksums
 from hitl_tui.supervisor.checkpointer import check_file, create_checkpointer, serializer
 from hitl_tui.supervisor.checksums import CHECKPOINT_COLUMNS, COLUMN, WRITE_COLUMNS, check_of, checksum

@@ -7,10 +7,10 @@ from typing import Any
 
 from hitl_tui.core.errors import HitlError, StorageError
 from hitl_tui.ledger.audit import verify
-from hitl_tui.ledger.contract import Ledger
+from hitl_tui.ledger.protocols import Ledger
 from hitl_tui.ledger.records import Problem
-from hitl_tui.ledger.signing import Known
-from hitl_tui.ledger.sqlite import SqliteLedger
+from hitl_tui.ledger.signatures import Known
+from hitl_tui.ledger.sqlite_ledger import SqliteLedger
 from hitl_tui.supervisor.agreement import board_of, disagreements
 from hitl_tui.supervisor.checkpointer import open_read_only
 from hitl_tui.supervisor.history import History

@@ -12,9 +12,8 @@ from hitl_tui.core.names import clip
 from hitl_tui.core.todos import Status, SupervisorTodo
 from hitl_tui.supervisor.deeds import in_short, told, worth_telling
 from hitl_tui.supervisor.reasons import reason
-from hitl_tui.teams.analysis.measured import Run, run_of
-from hitl_tui.teams.brief import Block, Brief, brief_of
-from hitl_tui.teams.contract import place_label
+from hitl_tui.teams.contract import Block, Brief, brief_of, place_label
+from hitl_tui.teams.printed_figures import Run, run_of
 
 _SHORT_CHARS = 600
 _SHORT_LINES = 12

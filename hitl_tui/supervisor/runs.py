@@ -33,8 +33,7 @@ from hitl_tui.supervisor.effects import LedgerEffects
 from hitl_tui.supervisor.graph import STRICT_RESUME
 from hitl_tui.supervisor.orphans import command_of, find_orphans
 from hitl_tui.supervisor.runspec import RunServices, RunSpec
-from hitl_tui.teams.contract import Team, TeamContext, TeamResult, TeamTask
-from hitl_tui.teams.doubt import EffectInDoubt, RunNotCurrent
+from hitl_tui.teams.contract import EffectInDoubt, RunNotCurrent, Team, TeamContext, TeamResult, TeamTask
 from hitl_tui.teams.graph.team import GraphTeam
 from hitl_tui.teams.graph.values import plain
 

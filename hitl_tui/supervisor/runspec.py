@@ -12,7 +12,7 @@ from langgraph.checkpoint.base import BaseCheckpointSaver
 from hitl_tui.core.board import inputs_of
 from hitl_tui.core.events import EventKind
 from hitl_tui.core.todos import SupervisorTodo
-from hitl_tui.ledger.contract import Ledger
+from hitl_tui.ledger.protocols import Ledger
 from hitl_tui.supervisor.activity import ActivityStream
 from hitl_tui.supervisor.artifacts import ArtifactStore
 from hitl_tui.supervisor.storage import SessionFolder

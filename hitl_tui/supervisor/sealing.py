@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from hitl_tui.ledger.anchors import anchor_file
-from hitl_tui.ledger.signing import Signer
+from hitl_tui.ledger.signatures import Signer
 from hitl_tui.ledger.sqlite_sealing import Sealing
 from hitl_tui.supervisor.storage import DataFolder
 

@@ -6,11 +6,11 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from hitl_tui.config.commands import CommandDeclaration
+from hitl_tui.config.declared_commands import CommandDeclaration
 from hitl_tui.core.board import Rules
 from hitl_tui.core.events import utc_now
 from hitl_tui.core.policy import Mode
-from hitl_tui.ledger.contract import Ledger
+from hitl_tui.ledger.protocols import Ledger
 from hitl_tui.policy.accounts import account_name
 from hitl_tui.policy.approvers import Approvers
 from hitl_tui.supervisor.law import Law

@@ -7,7 +7,7 @@ import logging
 from collections.abc import Callable, Iterable
 
 from hitl_tui.core.errors import HitlError
-from hitl_tui.ledger.contract import Ledger
+from hitl_tui.ledger.protocols import Ledger
 
 log = logging.getLogger(__name__)
 

@@ -16,8 +16,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
-from hitl_tui.config.files import sync_folder
-from hitl_tui.config.graphs import GraphDeclaration
+from hitl_tui.config.atomic_files import sync_folder
+from hitl_tui.config.declared_graphs import GraphDeclaration
 from hitl_tui.core.errors import BadInput, StorageError
 from hitl_tui.supervisor.storage import SessionFolder, SessionInfo, check_session_id
 

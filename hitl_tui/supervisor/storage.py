@@ -17,8 +17,8 @@ from pathlib import Path
 from time import sleep
 from typing import Any
 
-from hitl_tui.config.files import make_private
-from hitl_tui.config.graphs import GraphDeclaration
+from hitl_tui.config.atomic_files import make_private
+from hitl_tui.config.declared_graphs import GraphDeclaration
 from hitl_tui.config.sealed_json import check_sealed, write_sealed
 from hitl_tui.core.errors import BadInput, SessionBusy, StorageError, UnknownName
 from hitl_tui.core.names import clip

@@ -17,9 +17,8 @@ from hitl_tui.core.names import clip
 from hitl_tui.core.policy import Mode
 from hitl_tui.core.safe_text import safe_text
 from hitl_tui.ledger.audit import export as export_stream
-from hitl_tui.ledger.chain import GENESIS, entry_hash
-from hitl_tui.ledger.contract import Ledger
-from hitl_tui.ledger.records import Effect, Entry
+from hitl_tui.ledger.protocols import Ledger
+from hitl_tui.ledger.records import GENESIS, Effect, Entry, entry_hash
 from hitl_tui.supervisor import archive as a
 from hitl_tui.supervisor.artifacts import is_digest
 from hitl_tui.supervisor.checkpointer import open_read_only

@@ -9,17 +9,15 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from hitl_tui.config.commands import CommandDeclaration
-from hitl_tui.config.templates import literal_text
+from hitl_tui.config.declared_commands import CommandDeclaration, literal_text
 from hitl_tui.config.workspace_files import WorkspaceFiles, read_files, real_path
 from hitl_tui.core.errors import BadInput, StorageError
 from hitl_tui.core.events import utc_now
 from hitl_tui.core.safe_text import one_line
-from hitl_tui.ledger.chain import GENESIS, entry_hash
-from hitl_tui.ledger.contract import Ledger
-from hitl_tui.ledger.records import Entry, Head
-from hitl_tui.ledger.signing import remembered_head
-from hitl_tui.ledger.sqlite import SqliteLedger
+from hitl_tui.ledger.protocols import Ledger
+from hitl_tui.ledger.records import GENESIS, Entry, Head, entry_hash
+from hitl_tui.ledger.signatures import remembered_head
+from hitl_tui.ledger.sqlite_ledger import SqliteLedger
 from hitl_tui.policy.harmless import executes_nothing_else
 from hitl_tui.policy.programs import WHOLE, Bindings, Surroundings
 from hitl_tui.policy.trust import (
@@ -36,7 +34,7 @@ from hitl_tui.policy.trust import (
 )
 from hitl_tui.supervisor.own_folders import own_code
 from hitl_tui.supervisor.storage import DataFolder
-from hitl_tui.teams.command.run import command_environment
+from hitl_tui.teams.command.process import command_environment
 
 _EVERY = 0.25
 """Seconds between looks at what other processes granted or revoked."""

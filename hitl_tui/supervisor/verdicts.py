@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Mapping
 from dataclasses import asdict, dataclass
 
 from hitl_tui.core.requests import Decision
-from hitl_tui.ledger.contract import Ledger
+from hitl_tui.ledger.protocols import Ledger
 from hitl_tui.ledger.records import Entry
 from hitl_tui.supervisor.allowing import ALLOWED
 

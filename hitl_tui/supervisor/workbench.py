@@ -14,7 +14,7 @@ from secrets import token_hex
 from typing import TYPE_CHECKING
 
 from hitl_tui.config import standing
-from hitl_tui.config.graphs import LANGGRAPH_FILE, GraphDeclaration, langgraph_file
+from hitl_tui.config.declared_graphs import LANGGRAPH_FILE, GraphDeclaration, langgraph_file
 from hitl_tui.config.workspace import WorkspaceConfig
 from hitl_tui.config.workspace_files import read_files
 from hitl_tui.core.errors import BadInput, ConfigError, HitlError, SessionBusy, StorageError
@@ -23,9 +23,9 @@ from hitl_tui.core.names import clip
 from hitl_tui.core.policy import Mode
 from hitl_tui.core.safe_text import mask, safe_text
 from hitl_tui.core.secret_names import named_in
-from hitl_tui.ledger.contract import Ledger
-from hitl_tui.ledger.signing import Known, Signer
-from hitl_tui.ledger.sqlite import SqliteLedger
+from hitl_tui.ledger.protocols import Ledger
+from hitl_tui.ledger.signatures import Known, Signer
+from hitl_tui.ledger.sqlite_ledger import SqliteLedger
 from hitl_tui.policy.approvers import ApproverFile
 from hitl_tui.policy.programs import Bindings, check_pins
 from hitl_tui.policy.trust import WorkspaceTrust, needs_trust

@@ -1,18 +1,22 @@
-"""What a team is: the contract between the supervisor and whoever carries a TODO out.
+"""What a team is: the contract between the supervisor and whoever carries a TODO out, and what goes wrong between them.
 
-A team is a name, a description, an input schema, a risk class and a LangGraph graph. Its graph runs on a
-thread of its own; everything it may touch reaches it through `TeamContext`, which LangGraph hands to each
-node as runtime context and never stores.
+A team is a name, a description, an input schema, a risk class and a LangGraph graph. Its graph runs on a thread of its
+own; everything it may touch reaches it through `TeamContext`, which LangGraph hands to each node as runtime context and
+never stores. What a team wants said first in the final answer is a `Brief`, beside its whole text.
 """
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+import difflib
+import re
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
+from hitl_tui.core.errors import HitlError, UnknownName
 from hitl_tui.core.policy import Risk
+from hitl_tui.core.safe_text import safe_text
 
 if TYPE_CHECKING:
     from langgraph.graph import StateGraph
@@ -224,3 +228,145 @@ class Team(Protocol):
         Its state holds `task` (text) at the start and `result` (a `TeamResult.to_dict()`) at the end.
         """
         ...
+
+
+BRIEF = "brief"
+EXPORTED = "<!-- exported by hitl-tui -->"
+"""Last line of an answer that was written into a file: no evidence for another one."""
+_WORD = re.compile(r"[^\W\d_]+")
+_HANGUL = re.compile("[가-힣]")
+_FUNCTION_WORDS = frozenset(
+    ["the", "a", "an", "is", "are", "was", "of", "in", "for", "to", "what", "how", "why", "when", "where", "which",
+     "who", "does", "do", "please", "and", "with", "by", "from", "can", "should", "this", "that", "find", "about"]
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """One piece of evidence.
+
+    Args:
+        text: Markdown.
+        label: the place it quotes (`file:line`), empty for what quotes none; a place is shown once.
+    """
+
+    text: str
+    label: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Brief:
+    """A team's part of the final answer; kept in `TeamResult.data` under `BRIEF`.
+
+    Args:
+        answer: Markdown, a few lines with the places they rest on; empty when there is nothing to answer with.
+        evidence: what the answer rests on, most important first.
+        absent: sentences on what was looked for and isn't there.
+        quoted: the places that `answer` quotes in full.
+    """
+
+    answer: str = ""
+    evidence: tuple[Block, ...] = ()
+    absent: tuple[str, ...] = ()
+    quoted: tuple[str, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "answer": self.answer,
+            "evidence": [{"text": block.text, "label": block.label} for block in self.evidence],
+            "absent": list(self.absent),
+            "quoted": list(self.quoted),
+        }
+
+
+def brief_of(result: Mapping[str, Any]) -> Brief | None:
+    """Return the brief in a `TeamResult` dict; None where its team gave none, or something else of that name."""
+    data = result.get("data")
+    item = data.get(BRIEF) if isinstance(data, Mapping) else None
+    if not isinstance(item, Mapping):
+        return None
+    blocks = [block for block in _list(item.get("evidence")) if isinstance(block, Mapping)]
+    return Brief(
+        answer=str(item.get("answer") or ""),
+        evidence=tuple(Block(str(b.get("text") or ""), str(b.get("label") or "")) for b in blocks),
+        absent=tuple(str(said) for said in _list(item.get("absent"))),
+        quoted=tuple(str(label) for label in _list(item.get("quoted"))),
+    )
+
+
+def _list(value: object) -> list[Any]:
+    return list(value) if isinstance(value, list | tuple) else []
+
+
+def language_of(text: str) -> str:
+    """Return `ko` or `en`: what a person writes in, whatever names and terms of the other stand between."""
+    words = _WORD.findall(text)
+    korean = sum(_HANGUL.search(word) is not None for word in words)
+    if not korean:
+        return "en"
+    english = [word for word in words if word.isascii()]
+    return "en" if korean <= len(english) and _FUNCTION_WORDS & {w.lower() for w in english} else "ko"
+
+
+def quoted(text: str, limit: int) -> str:
+    """Return a quotation as Markdown, at most `limit` characters of it, its lines kept."""
+    text = text.strip("\n")
+    if len(text) > limit:
+        text = text[: limit - 1].rstrip() + "…"
+    return "\n".join(f"> {line}".rstrip() for line in text.split("\n"))
+
+
+class EffectInDoubt(HitlError):
+    """An effect may have happened already, and a person has to say.
+
+    Args:
+        effect: `key`, `name`, `subject`, `why`.
+    """
+
+    def __init__(self, effect: Mapping[str, Any]) -> None:
+        super().__init__(f"It isn't known whether this has happened already: {effect.get('why', '')}")
+        self.effect = dict(effect)
+
+
+class RunNotCurrent(HitlError):
+    """The run was stopped or its branch left: it may do nothing more."""
+
+
+class TeamFailure(HitlError):
+    """A team did its work and it failed in a way that is known (D8).
+
+    It is known what happened, so the same work may be tried again when a person says so.
+
+    Args:
+        message: one sentence.
+        data: JSON that says what is known, for example a command's exit code and output.
+        help: an optional second line with what would work.
+    """
+
+    kind = "team_failure"
+
+    def __init__(self, message: str, *, data: Mapping[str, Any] | None = None, help: str = "") -> None:
+        super().__init__(message, help=help)
+        self.data: dict[str, Any] = dict(data or {})
+
+
+def unknown_name(what: str, name: str, known: Iterable[str]) -> UnknownName:
+    """Return the error for a name that doesn't exist, with the nearest that does and the list of all.
+
+    Args:
+        what: the kind of thing, for example `declared command`.
+        name: what was given.
+        known: the names there are.
+    """
+    names, name = sorted(known), one(name)
+    if not names:
+        return UnknownName(f'There is no {what} "{name}", as there is none at all.')
+    near = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
+    if near:
+        return UnknownName(f'There is no {what} "{name}"; did you mean "{near[0]}" (of {", ".join(names)})?')
+    return UnknownName(f'There is no {what} "{name}"; there are {", ".join(names)}.')
+
+
+def one(text: str, limit: int = 80) -> str:
+    """Return somebody's text as a message names it: one line, harmless, at most `limit` characters."""
+    return safe_text(" ".join(text.split()), multiline=False, limit=limit)

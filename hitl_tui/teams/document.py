@@ -16,10 +16,8 @@ from typing import TYPE_CHECKING, Any, TypedDict
 
 from hitl_tui.core.errors import BadInput
 from hitl_tui.core.policy import Risk
-from hitl_tui.teams.brief import BRIEF, Brief, language_of
-from hitl_tui.teams.contract import Citation, TeamContext, TeamResult
+from hitl_tui.teams.contract import BRIEF, Brief, Citation, TeamContext, TeamFailure, TeamResult, language_of, one
 from hitl_tui.teams.document_text import compose, gather
-from hitl_tui.teams.failure import TeamFailure, one
 
 if TYPE_CHECKING:
     from langgraph.graph import StateGraph

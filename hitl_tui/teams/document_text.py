@@ -10,8 +10,7 @@ from urllib.parse import quote
 
 from hitl_tui.core.safe_markdown import fenced, literal, tamed
 from hitl_tui.core.safe_text import safe_text
-from hitl_tui.teams.brief import language_of
-from hitl_tui.teams.contract import Citation, TeamResult
+from hitl_tui.teams.contract import Citation, TeamResult, language_of
 
 TEXT_LIMIT = 200_000
 PASSAGE_LIMIT = 4_000

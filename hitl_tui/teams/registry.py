@@ -13,8 +13,7 @@ from hitl_tui.core.plan import AgentFacts
 from hitl_tui.core.safe_text import mask, mask_json
 from hitl_tui.core.secret_names import check_stored
 from hitl_tui.policy.programs import Bindings, Surroundings
-from hitl_tui.teams.contract import Team
-from hitl_tui.teams.failure import unknown_name
+from hitl_tui.teams.contract import Team, unknown_name
 
 if TYPE_CHECKING:
     from hitl_tui.config.workspace import WorkspaceConfig

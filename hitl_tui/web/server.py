@@ -1,4 +1,7 @@
-"""Serves the console to browsers of this machine (D17): each open page has a process of the console of its own."""
+"""Serves the console to browsers of this machine (D17): each open page has a process of the console of its own.
+
+The browser that is opened gets an address that lets it in, without showing the address to others on this machine.
+"""
 
 from __future__ import annotations
 
@@ -6,22 +9,107 @@ import asyncio
 import errno
 import json
 import logging
+import os
 import signal
 import socket
+import sys
+import tempfile
+import threading
+import webbrowser
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from html import escape
 from importlib.resources import files
 from pathlib import Path
+from string import Template
+from types import MappingProxyType
 from typing import TypeAlias
 
 from aiohttp import WSCloseCode, WSMsgType, web
 
 from hitl_tui.core.errors import BadInput
-from hitl_tui.language import _
-from hitl_tui.web.gate import COOKIE, Gate, authority
-from hitl_tui.web.pages import FOLDER, console_page, entered_page, font_size, headers, said_page
-from hitl_tui.web.process import GRACE, ServedConsole, clipped
+from hitl_tui.language import _, language
+from hitl_tui.web.auth import COOKIE, Gate, authority
+from hitl_tui.web.console_process import GRACE, ServedConsole, clipped
+
+FOLDER = Path(__file__).parent / "page"
+FONT_SIZES = range(8, 41)
+USUAL_SIZE = 16
+
+
+def headers(origin: str) -> Mapping[str, str]:
+    """Return the headers of every answer: nothing is loaded from elsewhere, opened, framed, kept or told on."""
+    policy = (
+        "default-src 'none'",
+        "script-src 'self'",
+        "style-src 'self' 'unsafe-inline'",  # the terminal sets its own; it can load nothing by that
+        "font-src 'self'",
+        "img-src 'self' data:",
+        f"connect-src 'self' {origin.replace('http', 'ws', 1)}",
+        "base-uri 'none'",
+        "form-action 'none'",
+        "frame-ancestors 'none'",
+        "sandbox allow-scripts allow-same-origin",
+    )
+    return MappingProxyType(
+        {
+            "Content-Security-Policy": "; ".join(policy),
+            "Cross-Origin-Opener-Policy": "same-origin",
+            "Cross-Origin-Resource-Policy": "same-origin",
+            "Permissions-Policy": "clipboard-read=(), camera=(), geolocation=(), microphone=(), usb=()",
+            "Referrer-Policy": "no-referrer",
+            "X-Content-Type-Options": "nosniff",
+            "X-Frame-Options": "DENY",
+            "Cache-Control": "no-store",
+        }
+    )
+
+
+def console_page(socket: str, size: int) -> str:
+    """Return the page that shows a console.
+
+    Args:
+        socket: address of its connection.
+        size: of the letters, in pixels.
+    """
+    return _filled(
+        "index.html",
+        socket=socket,
+        size=str(size),
+        ended=_("The console has ended; its session goes on when it is opened again."),
+        again=_("Open it again"),
+        noscript=_("The console needs JavaScript."),
+    )
+
+
+def font_size(asked: str) -> int:
+    """Return the size of the letters that `?fontsize=` asks for, or the usual one."""
+    size = int(asked) if asked.isascii() and asked.isdigit() and len(asked) < 4 else USUAL_SIZE
+    return size if size in FONT_SIZES else USUAL_SIZE
+
+
+def entered_page(path: str) -> str:
+    """Return the page that goes on to the console: as a step of its own, for a cookie that only goes with steps that
+    begin here isn't sent with one that another program or page began."""
+    refresh = f'<meta http-equiv="refresh" content="0; url={escape(path)}" />'
+    link = f'<a href="{escape(path)}">hitl-tui</a>'
+    return _page("said.html", refresh=refresh, said=link)
+
+
+def said_page(sentence: str) -> str:
+    """Return a page of one sentence."""
+    return _page("said.html", refresh="", said=escape(sentence))
+
+
+def _filled(name: str, **texts: str) -> str:
+    return _page(name, **{key: escape(text) for key, text in texts.items()})
+
+
+def _page(name: str, **parts: str) -> str:
+    template = Template((FOLDER / name).read_text(encoding="utf-8"))
+    return template.substitute(lang=language(), **parts)
+
 
 MOST = 16
 """Consoles that may be open at once."""
@@ -241,3 +329,34 @@ async def serve(options: WebOptions, ready: Callable[[Gate], Callable[[], None]]
     finally:
         await runner.cleanup()
         listener.close()
+
+
+def has_browser(environ: Mapping[str, str], platform: str = sys.platform) -> bool:
+    """Return whether there is a screen to open a browser on: one in a terminal would take this one."""
+    return platform == "darwin" or any(environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY", "BROWSER"))
+
+
+def open_browser(address: str, folder: Path) -> Path | None:
+    """Open a browser, through a file that only its owner can read: a command line can be read by everybody.
+
+    Args:
+        address: where to.
+        folder: where the file is made.
+
+    Returns:
+        The file, to be removed in the end; None when it couldn't be made.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        handle, name = tempfile.mkstemp(prefix="web-", suffix=".html", dir=folder)
+    except OSError:
+        return None
+    page = Path(name)
+    with os.fdopen(handle, "w", encoding="utf-8") as file:
+        file.write(
+            f'<!DOCTYPE html><meta charset="utf-8"><meta http-equiv="refresh" content="0; url={escape(address)}">'
+            f'<title>hitl-tui</title><a href="{escape(address)}" rel="noreferrer">hitl-tui</a>\n'
+        )
+    # Some browsers are waited for until they are closed, and this one needs the server meanwhile.
+    threading.Thread(target=webbrowser.open, args=(page.as_uri(),), name="browser", daemon=True).start()
+    return page

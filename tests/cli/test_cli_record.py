@@ -13,8 +13,7 @@ import pytest
 from cli_support import Shell
 
 from hitl_tui.ledger import sqlite_views
-from hitl_tui.ledger.chain import seal
-from hitl_tui.ledger.records import Head
+from hitl_tui.ledger.records import Head, seal
 from hitl_tui.ledger.sqlite_views import data_of
 
 QUESTION = "deposit rules"

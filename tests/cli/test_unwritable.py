@@ -137,7 +137,7 @@ def test_who_may_not_write_follows_who_does(shell: Shell) -> None:
     follow = (
         "import asyncio, sys\n"
         "from pathlib import Path\n"
-        "from hitl_tui.ledger.sqlite import SqliteLedger\n"
+        "from hitl_tui.ledger.sqlite_ledger import SqliteLedger\n"
         "async def follow():\n"
         "    async with SqliteLedger.open(Path(sys.argv[1]), read_only=True) as ledger:\n"
         "        while True:\n"

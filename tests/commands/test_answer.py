@@ -13,7 +13,7 @@ import pytest
 
 from hitl_tui.commands.completion import complete, usage_hint
 from hitl_tui.commands.handler import CommandHandler
-from hitl_tui.config.graphs import GraphDeclaration
+from hitl_tui.config.declared_graphs import GraphDeclaration
 from hitl_tui.core.requests import Verdict
 from hitl_tui.supervisor.session import Session
 from hitl_tui.supervisor.snapshot import Question

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 from test_rules_commands import Desk, desk
 
-from hitl_tui.config.commands import CommandDeclaration
-from hitl_tui.config.load import parse_config
+from hitl_tui.config.declared_commands import CommandDeclaration
+from hitl_tui.config.loader import parse_config
 from hitl_tui.core.errors import BadInput, Refused
 from hitl_tui.core.policy import Mode
 from hitl_tui.core.requests import Kind, Verdict

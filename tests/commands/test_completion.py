@@ -18,7 +18,7 @@ from hitl_tui.commands.completion import Completion, complete, usage_hint
 from hitl_tui.commands.handler import CommandHandler
 from hitl_tui.commands.parser import parse
 from hitl_tui.commands.spec import SPECS
-from hitl_tui.config.load import load_config
+from hitl_tui.config.loader import load_config
 from hitl_tui.core.board import PLAN_ACCEPTED, Board, Control, Rules
 from hitl_tui.core.questions import questions
 from hitl_tui.core.requests import resolve

@@ -15,7 +15,7 @@ from hitl_tui.core.safe_markdown import fenced, literal, tamed
 from hitl_tui.core.safe_text import safe_text
 from hitl_tui.core.todos import Status, SupervisorTodo
 from hitl_tui.supervisor.snapshot import Snapshot
-from hitl_tui.teams.brief import EXPORTED
+from hitl_tui.teams.contract import EXPORTED
 
 LIVE = (
     "<script>x</script> <img src=x onerror=y> ![i](http://e/i.png) [l](javascript:x) <javascript:x> \\<b> _a_ &lt; `c`"

@@ -20,9 +20,9 @@ from hitl_tui.core.policy import Mode
 from hitl_tui.core.todos import Status, SupervisorTodo
 from hitl_tui.supervisor.snapshot import Snapshot
 from hitl_tui.supervisor.verdicts import verdicts_of
-from hitl_tui.teams.brief import EXPORTED
+from hitl_tui.teams.contract import EXPORTED
 from hitl_tui.teams.search.blocks import Unreadable
-from hitl_tui.teams.search.text import extract_bytes
+from hitl_tui.teams.search.file_text import extract_bytes
 
 HOSTILE = "a\x1b[2J\x9b1m\u202eb"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from hitl_tui.commands.handler import CommandHandler
-from hitl_tui.config.graphs import GraphDeclaration
+from hitl_tui.config.declared_graphs import GraphDeclaration
 from hitl_tui.supervisor.workbench import Workbench
 
 

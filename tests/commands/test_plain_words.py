@@ -10,7 +10,7 @@ import pytest
 
 from hitl_tui.commands.changing import LONGEST_TEXT
 from hitl_tui.commands.handler import CommandHandler
-from hitl_tui.config.graphs import GraphDeclaration
+from hitl_tui.config.declared_graphs import GraphDeclaration
 from hitl_tui.planning.replies import Reply, load_replies, reply_of
 from hitl_tui.supervisor.session import Session
 from hitl_tui.supervisor.workbench import Workbench

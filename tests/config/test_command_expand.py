@@ -9,9 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hitl_tui.config.commands import CommandDeclaration
-from hitl_tui.config.parameters import Parameter
-from hitl_tui.config.templates import Part, parse_template
+from hitl_tui.config.declared_commands import CommandDeclaration, Parameter, Part, parse_template
 from hitl_tui.core.errors import BadInput, UnknownName
 
 CLEAN = CommandDeclaration(

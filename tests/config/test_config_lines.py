@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hitl_tui.config.lines import Path, key_places, place_of
+from hitl_tui.config.problems import Path, key_places, place_of
 
 ARRAYS = """\
 list = [ # comment with ] and "

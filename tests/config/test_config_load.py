@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hitl_tui.config.load import load_config, parse_config
-from hitl_tui.config.parameters import Parameter
+from hitl_tui.config.declared_commands import Parameter
+from hitl_tui.config.loader import load_config, parse_config
 from hitl_tui.config.workspace import WorkspaceConfig, parse_duration
 from hitl_tui.core.errors import ConfigError
 from hitl_tui.core.policy import Mode, Policy, Risk, Rule, Ruling, Terms
@@ -362,7 +362,7 @@ def test_what_is_no_duration(text: str) -> None:
 def test_loading_imports_pydantic_only_when_there_is_something_to_check() -> None:
     program = (
         "import sys\n"
-        "from hitl_tui.config.load import parse_config\n"
+        "from hitl_tui.config.loader import parse_config\n"
         "parse_config('', 'x')\n"
         "early = 'pydantic' in sys.modules\n"
         "parse_config('[defaults]', 'x')\n"

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from hitl_tui.cli.settings import workspace_folder
-from hitl_tui.config.graphs import declared_graph
+from hitl_tui.config.declared_graphs import declared_graph
 from hitl_tui.config.paths import given_path
 from hitl_tui.core.errors import BadInput
 from hitl_tui.supervisor.foreign.store import file_of

@@ -14,9 +14,9 @@ from textual.color import Color
 from textual.command import CommandList
 from textual.geometry import Region
 
+from hitl_tui.config.starters import themes_folder
 from hitl_tui.console.screens.session import SessionScreen
 from hitl_tui.console.themes import offer
-from hitl_tui.resources import themes_folder
 
 SCREENS = (
     ("question", ""),

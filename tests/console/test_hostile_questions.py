@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from console_support import Clock, Console
 
-from hitl_tui.config.graphs import Attachment, GraphDeclaration
+from hitl_tui.config.declared_graphs import Attachment, GraphDeclaration
 from hitl_tui.console.app import HitlApp
 from hitl_tui.console.options import ConsoleOptions
 from hitl_tui.console.rows import layout_lines

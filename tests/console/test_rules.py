@@ -11,7 +11,7 @@ from console_support import RISE, Console, console
 from test_review import begun, burst, place
 from textual.widgets import DataTable
 
-from hitl_tui.config.parameters import Parameter
+from hitl_tui.config.declared_commands import Parameter
 from hitl_tui.config.standing import load_rules
 from hitl_tui.console.fields import Field, declared_fields, schema_fields
 from hitl_tui.console.rows import layout

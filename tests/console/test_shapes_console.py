@@ -13,7 +13,7 @@ from console_support import Clock, Console
 from textual.events import Paste
 from textual.widgets import OptionList, Static, TextArea
 
-from hitl_tui.config.graphs import Attachment, GraphDeclaration
+from hitl_tui.config.declared_graphs import Attachment, GraphDeclaration
 from hitl_tui.console.app import HitlApp
 from hitl_tui.console.options import ConsoleOptions
 from hitl_tui.console.places import Answer, spots

@@ -11,7 +11,7 @@ from test_question_state import question
 from test_shapes_console import GRAPHS, asking, dialog, sends, shown, to_answer
 from textual.widgets import Input
 
-from hitl_tui.config.graphs import Attachment, GraphDeclaration
+from hitl_tui.config.declared_graphs import Attachment, GraphDeclaration
 from hitl_tui.console.app import HitlApp
 from hitl_tui.console.asking import body, details, headline
 from hitl_tui.console.help import KeyRow, help_rows, placed

@@ -8,7 +8,7 @@ from contextlib import AbstractAsyncContextManager
 import pytest
 
 from hitl_tui.ledger import audit
-from hitl_tui.ledger.contract import Ledger
+from hitl_tui.ledger.protocols import Ledger
 
 Store = Callable[[], AbstractAsyncContextManager[Ledger]]
 

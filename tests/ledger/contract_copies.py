@@ -11,7 +11,7 @@ from ledger_support import ask, at, deed, word
 
 from hitl_tui.core.errors import Refused
 from hitl_tui.core.requests import Verdict
-from hitl_tui.ledger.contract import Conflict, Ledger
+from hitl_tui.ledger.protocols import Conflict, Ledger
 from hitl_tui.ledger.records import Branch, Effect, SessionCopy
 
 

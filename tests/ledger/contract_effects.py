@@ -12,7 +12,7 @@ from ledger_support import ask, at, deed, say, word
 from hitl_tui.core.errors import BadInput, Refused
 from hitl_tui.core.requests import Kind, Verdict
 from hitl_tui.ledger import audit
-from hitl_tui.ledger.contract import Ledger
+from hitl_tui.ledger.protocols import Ledger
 
 
 class EffectsContract(StoreFixtures):

@@ -14,7 +14,7 @@ from hitl_tui.core.errors import BadInput, Refused
 from hitl_tui.core.policy import Terms
 from hitl_tui.core.requests import Outcome, Verdict
 from hitl_tui.core.supersession import Cause, Supersession
-from hitl_tui.ledger.contract import Ledger
+from hitl_tui.ledger.protocols import Ledger
 from hitl_tui.ledger.records import decided_event
 
 

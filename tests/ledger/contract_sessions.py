@@ -11,7 +11,7 @@ from ledger_support import ask, at, say
 
 from hitl_tui.core.errors import BadInput, Refused
 from hitl_tui.core.requests import Outcome
-from hitl_tui.ledger.contract import Ledger
+from hitl_tui.ledger.protocols import Ledger
 from hitl_tui.ledger.records import Branch
 
 

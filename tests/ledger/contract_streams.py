@@ -13,9 +13,8 @@ from ledger_support import at
 from hitl_tui.core.errors import BadInput
 from hitl_tui.core.json_text import digest
 from hitl_tui.ledger import audit
-from hitl_tui.ledger.chain import GENESIS, entry_hash
-from hitl_tui.ledger.contract import OWN_KINDS, Conflict, Ledger
-from hitl_tui.ledger.records import Branch, Problem
+from hitl_tui.ledger.protocols import OWN_KINDS, Conflict, Ledger
+from hitl_tui.ledger.records import GENESIS, Branch, Problem, entry_hash
 
 
 class StreamsContract(StoreFixtures):

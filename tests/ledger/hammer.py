@@ -17,8 +17,8 @@ from ledger_support import ask, at, deed, say
 from hitl_tui.core.errors import Refused, StorageError
 from hitl_tui.core.policy import Terms
 from hitl_tui.core.requests import Verdict
-from hitl_tui.ledger.contract import Conflict
-from hitl_tui.ledger.sqlite import SqliteLedger
+from hitl_tui.ledger.protocols import Conflict
+from hitl_tui.ledger.sqlite_ledger import SqliteLedger
 
 
 def tell(**what: Any) -> None:

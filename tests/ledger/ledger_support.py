@@ -12,7 +12,7 @@ from typing import Any
 from hitl_tui.core.json_text import digest
 from hitl_tui.core.policy import Terms
 from hitl_tui.core.requests import OPTIONS, Decision, Kind, Request, Verdict, request_id
-from hitl_tui.ledger.contract import Ledger
+from hitl_tui.ledger.protocols import Ledger
 from hitl_tui.ledger.records import Effect
 from hitl_tui.ledger.sqlite_schema import VIEWS
 

@@ -15,7 +15,7 @@ from hitl_tui.core.errors import StorageError
 from hitl_tui.core.json_text import canonical, digest
 from hitl_tui.core.policy import Terms
 from hitl_tui.ledger import audit
-from hitl_tui.ledger.sqlite import SqliteLedger
+from hitl_tui.ledger.sqlite_ledger import SqliteLedger
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from hitl_tui.core.errors import BadInput
 from hitl_tui.core.json_text import canonical
-from hitl_tui.ledger.chain import DEEPEST, plain
+from hitl_tui.ledger.records import DEEPEST, plain
 
 TEXT = st.text(st.characters(exclude_categories=()), max_size=6)
 VALUES = st.recursive(

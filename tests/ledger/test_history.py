@@ -14,7 +14,7 @@ from hitl_tui.core.policy import Terms
 from hitl_tui.core.requests import Verdict
 from hitl_tui.core.supersession import Cause
 from hitl_tui.ledger import audit
-from hitl_tui.ledger.sqlite import SqliteLedger
+from hitl_tui.ledger.sqlite_ledger import SqliteLedger
 
 POST = {"kind": "note"}
 

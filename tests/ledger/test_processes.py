@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from hitl_tui.ledger import audit
-from hitl_tui.ledger.sqlite import SqliteLedger
+from hitl_tui.ledger.sqlite_ledger import SqliteLedger
 
 HAMMER = Path(__file__).with_name("hammer.py")
 

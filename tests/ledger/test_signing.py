@@ -13,10 +13,9 @@ from hitl_tui.core.errors import BadInput, ConfigError, StorageError
 from hitl_tui.ledger import sqlite_views
 from hitl_tui.ledger.anchors import AnchorFile, anchor_file
 from hitl_tui.ledger.audit import verify
-from hitl_tui.ledger.chain import seal
-from hitl_tui.ledger.records import Head, Problem
-from hitl_tui.ledger.signing import KEY_FILE, Known, Signer
-from hitl_tui.ledger.sqlite import SqliteLedger
+from hitl_tui.ledger.records import Head, Problem, seal
+from hitl_tui.ledger.signatures import KEY_FILE, Known, Signer
+from hitl_tui.ledger.sqlite_ledger import SqliteLedger
 from hitl_tui.ledger.sqlite_sealing import Sealing
 from hitl_tui.ledger.sqlite_signatures import KEYS, SignedStream
 from hitl_tui.ledger.sqlite_views import data_of

@@ -22,9 +22,9 @@ from hitl_tui.core.policy import Terms
 from hitl_tui.core.requests import Outcome, Verdict
 from hitl_tui.core.supersession import Cause, Supersession
 from hitl_tui.ledger import audit, sqlite_database, sqlite_streams
-from hitl_tui.ledger.contract import Ledger
+from hitl_tui.ledger.protocols import Ledger
 from hitl_tui.ledger.records import Closing
-from hitl_tui.ledger.sqlite import SqliteLedger
+from hitl_tui.ledger.sqlite_ledger import SqliteLedger
 from hitl_tui.ledger.sqlite_schema import VIEWS
 
 POST = {"kind": "note"}

@@ -11,7 +11,7 @@ from ledger_support import at, deed, word
 
 from hitl_tui.core.errors import Refused
 from hitl_tui.core.requests import Verdict
-from hitl_tui.ledger.sqlite import SqliteLedger
+from hitl_tui.ledger.sqlite_ledger import SqliteLedger
 
 SESSIONS = ("s1", "s2")
 

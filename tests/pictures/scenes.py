@@ -18,7 +18,8 @@ from stage import Shown
 from textual.pilot import Pilot
 from trusting import trust_workspace
 
-from hitl_tui.config.graphs import Attachment, GraphDeclaration
+from hitl_tui.config.declared_graphs import Attachment, GraphDeclaration
+from hitl_tui.config.starters import make_sandbox
 from hitl_tui.console.app import HitlApp
 from hitl_tui.console.evidence import awaits_preview
 from hitl_tui.console.options import ConsoleOptions
@@ -29,7 +30,6 @@ from hitl_tui.console.screens.store import StoreApp, StoreScreen
 from hitl_tui.console.screens.storethread import ThreadScreen
 from hitl_tui.console.subject import command_line
 from hitl_tui.core.todos import Status
-from hitl_tui.sandbox import make_sandbox
 from hitl_tui.supervisor.foreign.store import open_store
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"

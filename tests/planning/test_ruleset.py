@@ -56,7 +56,7 @@ def test_broken_rules_are_refused(old: str, new: str, said: str) -> None:
 
 
 def test_facts_of_declared_commands() -> None:
-    from hitl_tui.config.load import parse_config
+    from hitl_tui.config.loader import parse_config
 
     config = parse_config(
         """

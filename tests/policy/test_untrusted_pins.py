@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hitl_tui.config.load import parse_config
+from hitl_tui.config.loader import parse_config
 from hitl_tui.policy.restriction import restricted
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from hitl_tui.resources import Starter, materialise, starters
+from hitl_tui.config.starters import Starter, materialise, starters
 
 DEADLINE = 60
 """Seconds after which a process is surely stuck."""

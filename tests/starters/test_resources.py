@@ -12,16 +12,16 @@ from pathlib import Path
 import pytest
 from starter_support import starter
 
-from hitl_tui import resources
-from hitl_tui.config.load import load_config
+from hitl_tui.config import starters as packaged
+from hitl_tui.config.loader import load_config
+from hitl_tui.config.starters import make_sandbox
 from hitl_tui.core.errors import StorageError
-from hitl_tui.sandbox import make_sandbox
 
 NOW = datetime(2026, 6, 15, 9, 30, tzinfo=UTC)
 
 
 def test_starters_speak_both_languages_and_lease_comes_first() -> None:
-    english, korean = resources.starters("en"), resources.starters("ko")
+    english, korean = packaged.starters("en"), packaged.starters("ko")
     assert [s.key for s in english] == [s.key for s in korean] == ["lease", "ops", "cleanup", "attach"]
     assert "300 million won" in english[0].question
     assert korean[0].question == "집주인이 전세금 3억을 10억으로 올려달래. 법적으로 해결방법 알려줘"
@@ -45,37 +45,37 @@ def test_starters_speak_both_languages_and_lease_comes_first() -> None:
     ],
 )
 def test_the_language_follows_the_locale(environ: dict[str, str], language: str) -> None:
-    assert resources.environment_language(environ) == language
+    assert packaged.environment_language(environ) == language
 
 
 def test_every_starter_brings_a_configuration_that_can_be_read() -> None:
-    for s in resources.starters():
+    for s in packaged.starters():
         load_config(s.folder)
 
 
 def test_a_starter_is_copied_once_and_changes_stay(tmp_path: Path) -> None:
     lease = starter("lease")
-    folder = resources.materialise(lease, tmp_path)
+    folder = packaged.materialise(lease, tmp_path)
     assert folder == tmp_path / "starters" / "lease"
     assert sorted(p.name for p in folder.iterdir()) == sorted(p.name for p in lease.folder.iterdir())
     (folder / "README.md").write_text("mine")
-    assert resources.materialise(lease.in_language("ko"), tmp_path) == folder
+    assert packaged.materialise(lease.in_language("ko"), tmp_path) == folder
     assert (folder / "README.md").read_text() == "mine"
     assert [p.name for p in (tmp_path / "starters").iterdir()] == ["lease"], "no scratch folder is left"
 
 
 def test_a_sandbox_is_never_made_over_what_is_there(tmp_path: Path) -> None:
-    folder = resources.materialise(starter("ops"), tmp_path)
+    folder = packaged.materialise(starter("ops"), tmp_path)
     old = next((folder / "web-1/var/log/nginx").glob("*.gz"))
     old.unlink()
-    resources.materialise(starter("ops"), tmp_path)
+    packaged.materialise(starter("ops"), tmp_path)
     assert not old.exists()
 
 
 def test_a_starter_that_cannot_be_copied(tmp_path: Path) -> None:
     (tmp_path / "starters").write_text("in the way")
     with pytest.raises(StorageError, match="can't be copied"):
-        resources.materialise(starter("lease"), tmp_path)
+        packaged.materialise(starter("lease"), tmp_path)
 
 
 def test_the_servers_files_are_small_real_and_of_their_age(tmp_path: Path) -> None:
@@ -121,7 +121,7 @@ def test_a_database_that_cannot_be_written_is_one_sentence(tmp_path: Path) -> No
 
 
 def test_the_database_holds_ten_thousand_duplicates_among_others(tmp_path: Path) -> None:
-    folder = resources.materialise(starter("cleanup"), tmp_path)
+    folder = packaged.materialise(starter("cleanup"), tmp_path)
     declared = tomllib.loads((folder / "sandbox.toml").read_text())["database"]
     with closing(sqlite3.connect(folder / "shop.db")) as connection:
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from starter_support import starter
 
-from hitl_tui.config.load import load_config
+from hitl_tui.config.loader import load_config
 from hitl_tui.planning.agent import PlanningAgent
 from hitl_tui.planning.commands import command_facts
 from hitl_tui.planning.rules import RulePlanner

@@ -14,7 +14,7 @@ from trusting import trust_workspace
 
 from hitl_tui.commands.handler import CommandHandler
 from hitl_tui.commands.results import CommandResult
-from hitl_tui.config.graphs import GraphDeclaration
+from hitl_tui.config.declared_graphs import GraphDeclaration
 from hitl_tui.supervisor.session import Session
 from hitl_tui.supervisor.snapshot import Question, Snapshot
 from hitl_tui.supervisor.workbench import Workbench

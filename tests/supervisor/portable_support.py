@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from hitl_tui.commands.handler import CommandHandler
+from hitl_tui.config.starters import materialise, starters
 from hitl_tui.core.requests import Kind
-from hitl_tui.resources import materialise, starters
 from hitl_tui.supervisor.checkpointer import serializer
 from hitl_tui.supervisor.session import Session
 from hitl_tui.supervisor.snapshot import Snapshot

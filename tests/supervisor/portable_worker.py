@@ -19,11 +19,11 @@ from typing import Any
 
 from portable_support import COUNT, QUERY, left_over, person_at
 
-from hitl_tui.config.graphs import GraphDeclaration
+from hitl_tui.config.declared_graphs import GraphDeclaration
+from hitl_tui.config.starters import examples_folder, materialise, starters
 from hitl_tui.core.errors import UnknownName
 from hitl_tui.ledger import sqlite_database
 from hitl_tui.ledger.audit import verify
-from hitl_tui.resources import examples_folder, materialise, starters
 from hitl_tui.supervisor import portable, transfer  # noqa: F401 - loaded once, for all children
 from hitl_tui.supervisor.workbench import Workbench
 

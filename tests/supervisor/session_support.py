@@ -20,7 +20,7 @@ from hitl_tui.core.plan import AgentFacts, ExecutionPlan, ExecutionStep, Intent,
 from hitl_tui.core.policy import Mode, Policy, Risk
 from hitl_tui.core.requests import Kind, Verdict
 from hitl_tui.core.todos import SupervisorTodo
-from hitl_tui.ledger.sqlite import SqliteLedger
+from hitl_tui.ledger.sqlite_ledger import SqliteLedger
 from hitl_tui.planning.agent import PlanningAgent
 from hitl_tui.planning.proposals import AddStep, Planned, Proposed
 from hitl_tui.supervisor.law import FixedLaw
@@ -30,7 +30,7 @@ from hitl_tui.supervisor.snapshot import Question, Snapshot
 from hitl_tui.supervisor.staging import Staging
 from hitl_tui.supervisor.storage import DataFolder, SessionInfo
 from hitl_tui.teams.contract import Team, TeamContext, TeamResult
-from hitl_tui.teams.function import FunctionTeam
+from hitl_tui.teams.function_team import FunctionTeam
 
 SCHEMA = {"type": "object", "properties": {"what": {"type": "string"}}, "required": ["what"]}
 LIMIT = 30.0

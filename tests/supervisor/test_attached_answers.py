@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from attached_support import Attached, attached, world
 
-from hitl_tui.config.load import parse_config
+from hitl_tui.config.loader import parse_config
 from hitl_tui.core.errors import ConfigError
 from hitl_tui.core.requests import Kind, Verdict
 

@@ -13,7 +13,7 @@ from attached_support import GRAPHS, attached, world
 from langgraph.checkpoint.memory import InMemorySaver
 from trusting import trust_workspace
 
-from hitl_tui.config.graphs import declared_graph
+from hitl_tui.config.declared_graphs import declared_graph
 from hitl_tui.ledger.records import Effect
 from hitl_tui.policy.trust import NeedsTrust
 from hitl_tui.supervisor.attached.outcomes import Asks

@@ -23,7 +23,7 @@ import pytest
 from session_support import Driver, Place, step, truthful
 
 from hitl_tui.core.requests import Kind, Verdict
-from hitl_tui.ledger.sqlite import SqliteLedger
+from hitl_tui.ledger.sqlite_ledger import SqliteLedger
 from hitl_tui.supervisor import session as session_module
 from hitl_tui.supervisor.artifacts import ArtifactStore
 from hitl_tui.supervisor.checkpointer import create_checkpointer

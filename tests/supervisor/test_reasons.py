@@ -14,9 +14,9 @@ from hitl_tui.core.fold_operator_events import rejected
 from hitl_tui.core.todos import Status, SupervisorTodo
 from hitl_tui.supervisor.reasons import reason
 from hitl_tui.supervisor.response import compose
-from hitl_tui.teams.command.run import command_environment, run_command
+from hitl_tui.teams.command.process import command_environment, run_command
 from hitl_tui.teams.command.team import refuse_failure
-from hitl_tui.teams.failure import TeamFailure
+from hitl_tui.teams.contract import TeamFailure
 
 
 def asking() -> SupervisorTodo:

@@ -15,12 +15,11 @@ from hitl_tui.core.policy import Mode
 from hitl_tui.core.todos import Status, SupervisorTodo
 from hitl_tui.planning.proposals import Planned
 from hitl_tui.supervisor.response import DONE, FAILED, compose
-from hitl_tui.teams.analysis.analyse import analyse
-from hitl_tui.teams.analysis.report import brief, citations, render
-from hitl_tui.teams.brief import BRIEF
+from hitl_tui.teams.analysis.analysis_report import brief, citations, render
+from hitl_tui.teams.analysis.computation import analyse
 from hitl_tui.teams.command.team import report
-from hitl_tui.teams.contract import TeamResult
-from hitl_tui.teams.search.report import Found, make_report
+from hitl_tui.teams.contract import BRIEF, TeamResult
+from hitl_tui.teams.search.search_report import Found, make_report
 
 
 def todo(number: int, *after: int, status: Status = Status.COMPLETED, **more: Any) -> SupervisorTodo:

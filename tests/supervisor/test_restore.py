@@ -23,7 +23,7 @@ from hitl_tui.supervisor.graph import TeamSupervisor, config_of
 from hitl_tui.supervisor.session import Session
 from hitl_tui.supervisor.state import NODES
 from hitl_tui.supervisor.workbench import Workbench
-from hitl_tui.teams.function import FunctionTeam
+from hitl_tui.teams.function_team import FunctionTeam
 
 
 @pytest.fixture

@@ -17,9 +17,8 @@ from hitl_tui.core.requests import Decision, Kind, Verdict
 from hitl_tui.ledger import sqlite_streams
 from hitl_tui.supervisor.session import Session
 from hitl_tui.supervisor.snapshot import Question, Snapshot
-from hitl_tui.teams.contract import TeamContext
-from hitl_tui.teams.failure import TeamFailure
-from hitl_tui.teams.function import FunctionTeam
+from hitl_tui.teams.contract import TeamContext, TeamFailure
+from hitl_tui.teams.function_team import FunctionTeam
 
 
 @pytest.fixture

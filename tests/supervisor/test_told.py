@@ -12,13 +12,13 @@ import pytest
 from session_support import SCHEMA, Place, step
 
 from hitl_tui.commands.handler import CommandHandler
-from hitl_tui.config.graphs import GraphDeclaration
+from hitl_tui.config.declared_graphs import GraphDeclaration
 from hitl_tui.core.policy import Risk
 from hitl_tui.core.safe_text import safe_text
 from hitl_tui.supervisor.activity import ActivityStream, read_activity
 from hitl_tui.supervisor.session import Session
 from hitl_tui.supervisor.workbench import Workbench
-from hitl_tui.teams.function import FunctionTeam
+from hitl_tui.teams.function_team import FunctionTeam
 
 HOSTILE = Path(__file__).parents[1] / "terminal" / "hostile_graph.py"
 THREADS, LINES = 8, 1_500

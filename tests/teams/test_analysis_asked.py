@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from hitl_tui.teams.analysis.analyse import analyse
-from hitl_tui.teams.analysis.model import Analysis
-from hitl_tui.teams.analysis.report import brief, render
-from hitl_tui.teams.analysis.tablemodel import TableSummary, parse_table
-from hitl_tui.teams.analysis.tables import summarise
+from hitl_tui.teams.analysis.analysis_model import Analysis
+from hitl_tui.teams.analysis.analysis_report import brief, render
+from hitl_tui.teams.analysis.computation import analyse
+from hitl_tui.teams.analysis.csv_tables import TableSummary, parse_table
+from hitl_tui.teams.analysis.table_summary import summarise
 
 CSV = """day,item,units,revenue
 2026-03-02,bread,120,436

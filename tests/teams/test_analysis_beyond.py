@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from hitl_tui.teams.analysis.analyse import analyse
-from hitl_tui.teams.analysis.model import Passage
-from hitl_tui.teams.analysis.report import brief, render
+from hitl_tui.teams.analysis.analysis_model import Passage
+from hitl_tui.teams.analysis.analysis_report import brief, render
+from hitl_tui.teams.analysis.computation import analyse
 
 LIMITS = [
     Passage("rules.md", 3, 3, "- Storage is limited to at most 100 GB per user."),

@@ -6,9 +6,9 @@ from fractions import Fraction
 
 import pytest
 
+from hitl_tui.teams.analysis.amount_changes import Change, find_changes
 from hitl_tui.teams.analysis.amounts import parse_amounts
-from hitl_tui.teams.analysis.analyse import analyse
-from hitl_tui.teams.analysis.changes import Change, find_changes
+from hitl_tui.teams.analysis.computation import analyse
 
 RISE_KO = "집주인이 전세금 3억을 10억으로 올려달래. 법적으로 해결방법 알려줘"
 RISE_EN = (

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hitl_tui.teams.analysis.analyse import analyse
+from hitl_tui.teams.analysis.analysis_model import Analysis, Passage
+from hitl_tui.teams.analysis.computation import analyse
 from hitl_tui.teams.analysis.limits import find_limits, find_scope_notes
-from hitl_tui.teams.analysis.model import Analysis, Passage
 
 RISE = "집주인이 전세금 3억을 10억으로 올려달래"
 

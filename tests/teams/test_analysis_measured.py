@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from hitl_tui.teams.analysis.figures import measured_steps
-from hitl_tui.teams.analysis.measured import Run, amount, deleted, differences, figures, run_of
+from hitl_tui.teams.analysis.table_steps import measured_steps
+from hitl_tui.teams.printed_figures import Run, amount, deleted, differences, figures, run_of
 
 
 def run(number: int, argv: str, output: str) -> Run:

@@ -6,10 +6,10 @@ from fractions import Fraction
 
 import pytest
 
-from hitl_tui.teams.analysis.analyse import analyse
-from hitl_tui.teams.analysis.periods import moment_of, periods, relative
-from hitl_tui.teams.analysis.tablemodel import TableSummary, parse_table
-from hitl_tui.teams.analysis.tables import summarise
+from hitl_tui.teams.analysis.calendar_dates import moment_of, periods, relative
+from hitl_tui.teams.analysis.computation import analyse
+from hitl_tui.teams.analysis.csv_tables import TableSummary, parse_table
+from hitl_tui.teams.analysis.table_summary import summarise
 
 SALES = """월,지점,매출액
 2025-12,서울,11

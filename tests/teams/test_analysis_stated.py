@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from hitl_tui.teams.analysis.analyse import analyse
-from hitl_tui.teams.analysis.model import Analysis, Passage
-from hitl_tui.teams.analysis.report import brief
+from hitl_tui.teams.analysis.analysis_model import Analysis, Passage
+from hitl_tui.teams.analysis.analysis_report import brief
+from hitl_tui.teams.analysis.computation import analyse
 
 BUDGET = "The budget rises from EUR 40,000 to EUR 52,000 in 2026."
 TRAVEL = "The travel budget rises from EUR 5,000 to EUR 6,000 in 2026."

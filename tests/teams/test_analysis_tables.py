@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from hitl_tui.teams.analysis.analyse import analyse
-from hitl_tui.teams.analysis.files import MAX_BYTES, limit_lines, read_tables
-from hitl_tui.teams.analysis.model import Passage
-from hitl_tui.teams.analysis.tablemodel import TableSummary, parse_table
-from hitl_tui.teams.analysis.tables import summarise
+from hitl_tui.teams.analysis.analysis_graph import MAX_BYTES, limit_lines, read_tables
+from hitl_tui.teams.analysis.analysis_model import Passage
+from hitl_tui.teams.analysis.computation import analyse
+from hitl_tui.teams.analysis.csv_tables import TableSummary, parse_table
+from hitl_tui.teams.analysis.table_summary import summarise
 
 CSV = """district,complex,area_m2,date,매매가(만원),전세가(만원)
 강남구,가람,59.9,2024-03-11,185000,82000

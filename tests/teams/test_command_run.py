@@ -16,7 +16,7 @@ import pytest
 from team_support import first
 
 from hitl_tui.core.errors import BadInput
-from hitl_tui.teams.command.run import CommandOutcome, command_environment, run_command
+from hitl_tui.teams.command.process import CommandOutcome, command_environment, run_command
 
 ENV = command_environment({}, os.environ)
 

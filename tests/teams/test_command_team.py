@@ -12,12 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from team_support import DeclaredDone, MemoryEffects, Progress, first, make_context, run_team
 
-from hitl_tui.config.load import parse_config
+from hitl_tui.config.loader import parse_config
 from hitl_tui.core.errors import BadInput, HitlError, UnknownName
 from hitl_tui.core.policy import Risk
 from hitl_tui.teams.command.team import CommandTeam, command_parameters, command_words
-from hitl_tui.teams.contract import Team
-from hitl_tui.teams.failure import TeamFailure
+from hitl_tui.teams.contract import Team, TeamFailure
 
 TOML = """
 [teams.command_team.commands.clean-logs]

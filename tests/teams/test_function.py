@@ -10,9 +10,8 @@ from team_support import make_context, run_team
 
 from hitl_tui.core.errors import BadInput
 from hitl_tui.core.policy import Risk
-from hitl_tui.teams.contract import Citation, Team, TeamContext, TeamResult
-from hitl_tui.teams.failure import TeamFailure
-from hitl_tui.teams.function import FunctionTeam
+from hitl_tui.teams.contract import Citation, Team, TeamContext, TeamFailure, TeamResult
+from hitl_tui.teams.function_team import FunctionTeam
 
 SCHEMA: dict[str, Any] = {
     "type": "object",

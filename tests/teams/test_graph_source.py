@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from hitl_tui.config.graphs import GraphDeclaration
+from hitl_tui.config.declared_graphs import GraphDeclaration
 from hitl_tui.core.errors import BadInput
 from hitl_tui.policy.programs import Bindings
 from hitl_tui.teams.graph.source import MOST_NAMED, source_of

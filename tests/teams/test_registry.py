@@ -7,12 +7,12 @@ import sys
 
 import pytest
 
-from hitl_tui.config.load import parse_config
+from hitl_tui.config.loader import parse_config
 from hitl_tui.core.errors import BadInput, UnknownName
 from hitl_tui.core.plan import ExecutionPlan, ExecutionPlanConverter, ExecutionStep
 from hitl_tui.core.policy import Risk
 from hitl_tui.teams.contract import Team, TeamContext
-from hitl_tui.teams.function import FunctionTeam
+from hitl_tui.teams.function_team import FunctionTeam
 from hitl_tui.teams.registry import TeamRegistry
 
 TOML = """
@@ -87,7 +87,7 @@ def test_the_registry_does_not_import_the_engine() -> None:
     script = (
         "import sys, hitl_tui.teams.registry\n"
         "early = [m for m in ('langgraph', 'langchain_core', 'pypdf', 'textual') if m in sys.modules]\n"
-        "from hitl_tui.config.load import parse_config\n"
+        "from hitl_tui.config.loader import parse_config\n"
         "hitl_tui.teams.registry.TeamRegistry.from_config(parse_config('', 'hitl.toml')).agents()\n"
         "late = [m for m in ('langgraph', 'langchain_core', 'pypdf', 'textual') if m in sys.modules]\n"
         "print(early, late)\n"

@@ -9,13 +9,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hitl_tui.teams.search.index import SearchIndex
-from hitl_tui.teams.search.lexicon import load_lexicon
-from hitl_tui.teams.search.markup import markdown_blocks, rst_blocks
-from hitl_tui.teams.search.prior import defines, introduces, is_asking, is_code, is_field, is_item, prior, subject_of
-from hitl_tui.teams.search.query import parse_question
-from hitl_tui.teams.search.rank import Passage
+from hitl_tui.teams.search.markup import html_extraction, markdown_blocks, rst_blocks
+from hitl_tui.teams.search.passage_search import (
+    defines,
+    introduces,
+    is_asking,
+    is_code,
+    is_field,
+    is_item,
+    prior,
+    subject_of,
+)
+from hitl_tui.teams.search.query_terms import load_lexicon, parse_question
+from hitl_tui.teams.search.ranking import Passage
 from hitl_tui.teams.search.tokens import index_tokens, readable
-from hitl_tui.teams.search.webpage import html_extraction
 
 HANDBOOK = """# Handbook
 

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from hitl_tui.core.errors import BadInput, StorageError
+from hitl_tui.teams.search.file_walk import walk
 from hitl_tui.teams.search.index import SearchIndex
-from hitl_tui.teams.search.refresh import Refreshed
-from hitl_tui.teams.search.walk import walk
+from hitl_tui.teams.search.index_refresh import Refreshed
 
 HOUR_NS = 3_600_000_000_000
 

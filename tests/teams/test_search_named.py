@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from hitl_tui.teams.search.ask import SearchHits
 from hitl_tui.teams.search.index import SearchIndex
-from hitl_tui.teams.search.report import Found, make_report
+from hitl_tui.teams.search.passage_search import SearchHits
+from hitl_tui.teams.search.search_report import Found, make_report
 
 LEASE = "# Lease\n\nThe rent may be raised by at most 5 percent.\n\nThe tenant waters the plants.\n"
 OTHER = "# Other\n\nThe largest elephant pays no rent, and its rent increase is nothing.\n"

@@ -8,11 +8,10 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from hitl_tui.teams.search.ask import SearchHits
 from hitl_tui.teams.search.index import SearchIndex
-from hitl_tui.teams.search.lexicon import load_lexicon
-from hitl_tui.teams.search.query import Weight, parse_question
-from hitl_tui.teams.search.rank import MAX_PASSAGE_CHARS
+from hitl_tui.teams.search.passage_search import SearchHits
+from hitl_tui.teams.search.query_terms import Weight, load_lexicon, parse_question
+from hitl_tui.teams.search.ranking import MAX_PASSAGE_CHARS
 from hitl_tui.teams.search.tokens import index_tokens, stem
 
 ACT = """주택임대차보호법

@@ -13,8 +13,7 @@ from team_support import Progress, make_context, run_team
 
 from hitl_tui.core.errors import BadInput
 from hitl_tui.core.policy import Risk
-from hitl_tui.teams.brief import brief_of
-from hitl_tui.teams.contract import Team, TeamResult
+from hitl_tui.teams.contract import Team, TeamResult, brief_of
 from hitl_tui.teams.search.team import SearchTeam
 
 LEASE = """# Lease

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hitl_tui.teams.search.blocks import MAX_BLOCK_CHARS, Block, Unreadable
-from hitl_tui.teams.search.text import SUFFIXES, decode, extract, extract_bytes, read_source
+from hitl_tui.teams.search.file_text import SUFFIXES, decode, extract, extract_bytes, read_source
 
 
 def make_pdf(pages: list[list[str]]) -> bytes:

@@ -23,11 +23,9 @@ from web_support import served, until
 from hitl_tui.cli import main
 from hitl_tui.cli import web as web_command
 from hitl_tui.core.errors import BadInput
-from hitl_tui.web.browser import has_browser
-from hitl_tui.web.gate import COOKIE, Gate, authority, loopback
-from hitl_tui.web.pages import font_size
-from hitl_tui.web.process import clipped, environment
-from hitl_tui.web.server import Site, listening
+from hitl_tui.web.auth import COOKIE, Gate, authority, loopback
+from hitl_tui.web.console_process import clipped, environment
+from hitl_tui.web.server import Site, font_size, has_browser, listening
 
 # Speaks as a console does: says it begins, draws, tries to act on the browser, and repeats what it is told.
 SPEAKER = r"""

@@ -32,7 +32,7 @@ from hitl_tui.core.safe_text import one_line, safe_text, unsafe_text
 from hitl_tui.language import _, mark, render
 
 if TYPE_CHECKING:
-    from hitl_tui.config.parameters import Parameter
+    from hitl_tui.config.declared_commands import Parameter
 
 Bind = Callable[[str, Mapping[str, Any]], dict[str, Any]]
 """Task text and parameters → the exact arguments; raises BadInput."""

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from hitl_tui.config.graphs import GraphDeclaration
+from hitl_tui.config.declared_graphs import GraphDeclaration
 
 log = logging.getLogger(__name__)
 

@@ -61,9 +61,7 @@ from hitl_tui.supervisor.checkpointer import make_durable
 from hitl_tui.supervisor.graph import STRICT_RESUME
 from hitl_tui.supervisor.record import kin_of
 from hitl_tui.supervisor.runspec import RunServices, RunSpec
-from hitl_tui.teams.contract import TeamResult
-from hitl_tui.teams.doubt import EffectInDoubt, RunNotCurrent
-from hitl_tui.teams.failure import TeamFailure
+from hitl_tui.teams.contract import EffectInDoubt, RunNotCurrent, TeamFailure, TeamResult
 from hitl_tui.teams.graph.loading import resolve, with_saver
 from hitl_tui.teams.graph.target import load_target
 from hitl_tui.teams.graph.team import GraphTeam

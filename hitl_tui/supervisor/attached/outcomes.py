@@ -7,9 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from hitl_tui.ledger.records import Effect
-from hitl_tui.teams.contract import TeamResult
-from hitl_tui.teams.doubt import EffectInDoubt
-from hitl_tui.teams.failure import TeamFailure
+from hitl_tui.teams.contract import EffectInDoubt, TeamFailure, TeamResult
 
 
 class GraphFailure(TeamFailure):

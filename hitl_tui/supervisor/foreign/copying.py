@@ -15,7 +15,7 @@ from typing import Any
 
 import ormsgpack
 
-from hitl_tui.config.files import make_private
+from hitl_tui.config.atomic_files import make_private
 from hitl_tui.core.errors import StorageError, UnknownName
 from hitl_tui.core.safe_text import one_line, safe_text
 from hitl_tui.supervisor.checksums import CHECKPOINT_COLUMNS, COLUMN, WRITE_COLUMNS, checksum, prepare

@@ -10,9 +10,23 @@ import re
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from hitl_tui.teams.analysis.dates import DATE
-from hitl_tui.teams.analysis.numerals import BIG, DIGITS, ENGLISH, PARTS, RUN, SMALL, Token, digits, korean
-from hitl_tui.teams.analysis.units import REACH, currency_after, currency_before, scale_after, unit_after
+from hitl_tui.teams.analysis.calendar_dates import DATE
+from hitl_tui.teams.analysis.units import (
+    BIG,
+    DIGITS,
+    ENGLISH,
+    PARTS,
+    REACH,
+    RUN,
+    SMALL,
+    Token,
+    currency_after,
+    currency_before,
+    digits,
+    korean,
+    scale_after,
+    unit_after,
+)
 
 _WORD = "|".join(ENGLISH)
 _PART = "|".join(PARTS)

@@ -6,10 +6,9 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from hitl_tui.teams.analysis.amount_changes import FALL, RISE, SUBJECTS, TOPICS, Change, concepts, content_words
 from hitl_tui.teams.analysis.amounts import Amount, parse_amounts
-from hitl_tui.teams.analysis.changes import Change
-from hitl_tui.teams.analysis.model import Passage
-from hitl_tui.teams.analysis.words import FALL, RISE, SUBJECTS, TOPICS, concepts, content_words
+from hitl_tui.teams.analysis.analysis_model import Passage
 from hitl_tui.teams.contract import Citation
 
 APPLIES_FROM = 4

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from hitl_tui.core.errors import BadInput
 from hitl_tui.core.policy import Risk
-from hitl_tui.teams.analysis.model import ANALYSIS_TYPES, MAX_QUERY
+from hitl_tui.teams.analysis.analysis_model import ANALYSIS_TYPES, MAX_QUERY
 
 if TYPE_CHECKING:
     from langgraph.graph import StateGraph
@@ -61,6 +61,6 @@ class AnalysisTeam:
 
     def build(self) -> StateGraph[Any, Any, Any, Any]:
         """Return the graph of six stages: prepare, preprocess, analyse, generate_insights, create_report, finalise."""
-        from hitl_tui.teams.analysis.stages import graph
+        from hitl_tui.teams.analysis.analysis_graph import graph
 
         return graph()

@@ -1,6 +1,6 @@
 """The init process of one command: starts it, tells how it ended, and ends whatever it leaves behind (T11).
 
-Run as a script by `hitl_tui.teams.command.run`, with nothing but the standard library. On Linux it is a child
+Run as a script by `hitl_tui.teams.command.process`, with nothing but the standard library. On Linux it is a child
 subreaper: every descendant of the command stays a descendant of this process, also in a session of its own and when its
 parent is gone. Elsewhere it remembers the descendants that it saw, looking once a second.
 

@@ -9,12 +9,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hitl_tui.config.templates import parse_template
+from hitl_tui.config.declared_commands import parse_template
 from hitl_tui.core.errors import BadInput
-from hitl_tui.teams.failure import one
+from hitl_tui.teams.contract import one
 
 if TYPE_CHECKING:
-    from hitl_tui.config.commands import CommandDeclaration
+    from hitl_tui.config.declared_commands import CommandDeclaration
 
 _SEPARATORS = re.compile(r"[=:,]")
 

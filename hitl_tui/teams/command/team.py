@@ -16,18 +16,26 @@ from hitl_tui.core.safe_markdown import fenced
 from hitl_tui.core.safe_text import mask
 from hitl_tui.core.secret_names import with_values
 from hitl_tui.policy.programs import WHOLE, Bindings, Surroundings
-from hitl_tui.teams.brief import BRIEF, Block, Brief, language_of
-from hitl_tui.teams.command.output import NOTES
+from hitl_tui.teams.command.bounded_output import NOTES
 from hitl_tui.teams.command.paths import refuse_outside
-from hitl_tui.teams.command.run import CommandOutcome, command_environment, run_command
-from hitl_tui.teams.contract import TeamContext, TeamResult
-from hitl_tui.teams.failure import TeamFailure, one, unknown_name
+from hitl_tui.teams.command.process import CommandOutcome, command_environment, run_command
+from hitl_tui.teams.contract import (
+    BRIEF,
+    Block,
+    Brief,
+    TeamContext,
+    TeamFailure,
+    TeamResult,
+    language_of,
+    one,
+    unknown_name,
+)
 
 if TYPE_CHECKING:
     from langgraph.graph import StateGraph
     from langgraph.runtime import Runtime
 
-    from hitl_tui.config.commands import CommandDeclaration
+    from hitl_tui.config.declared_commands import CommandDeclaration
 
 PREVIEW_TIMEOUT = 20.0
 PREVIEW_LIMIT = 64 * 1024

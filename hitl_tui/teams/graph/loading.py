@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from typing_extensions import is_typeddict
 
-from hitl_tui.config.graphs import GraphDeclaration
+from hitl_tui.config.declared_graphs import GraphDeclaration
 from hitl_tui.core.safe_text import one_line
 from hitl_tui.teams.graph.target import GraphError, is_factory, looks_like_graph, raised
 from hitl_tui.teams.graph.values import plain

@@ -19,7 +19,7 @@ from importlib.machinery import (
 from pathlib import Path
 from typing import Any
 
-from hitl_tui.config.graphs import GraphDeclaration
+from hitl_tui.config.declared_graphs import GraphDeclaration
 from hitl_tui.core.python_source import parse_source
 
 LARGEST = 5_000_000

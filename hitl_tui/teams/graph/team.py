@@ -14,7 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hitl_tui.config.graphs import GraphDeclaration
+from hitl_tui.config.declared_graphs import GraphDeclaration
 from hitl_tui.core.errors import BadInput
 from hitl_tui.core.json_text import canonical, strict_json
 from hitl_tui.core.policy import Risk

@@ -1,21 +1,199 @@
-"""The full text index of a folder: kept up to date file by file, asked in words."""
+"""The full text index of a folder: kept up to date file by file, asked in words.
+
+Its cache file is opened safely by several processes, and rebuilt when it is damaged or of another version. Documents
+that a question names are searched first, and neither their names nor markup in the question are words to look for.
+"""
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
+import os
+import re
 import sqlite3
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType, TracebackType
 
-from hitl_tui.teams.search.ask import SearchHits, ask, opening
-from hitl_tui.teams.search.hidden import Hidden
-from hitl_tui.teams.search.lexicon import Lexicon, load_lexicon
-from hitl_tui.teams.search.named import named_in
-from hitl_tui.teams.search.query import MAX_QUESTION, Term, parse_question
-from hitl_tui.teams.search.refresh import Progress, Refreshed, refresh_within, scope_key, stored_scope
-from hitl_tui.teams.search.store import WAIT_SECONDS, is_damage, open_store, rebuild_store, storage_error
-from hitl_tui.teams.search.tags import without_tags
-from hitl_tui.teams.search.walk import clean_patterns
+from hitl_tui.config.atomic_files import make_private
+from hitl_tui.core.errors import StorageError
+from hitl_tui.teams.search.file_walk import clean_patterns
+from hitl_tui.teams.search.hidden_files import Hidden
+from hitl_tui.teams.search.index_refresh import Progress, Refreshed, refresh_within, scope_key, stored_scope
+from hitl_tui.teams.search.passage_search import SearchHits, ask, opening
+from hitl_tui.teams.search.query_terms import MAX_QUESTION, Lexicon, Term, load_lexicon, parse_question
+
+_HIDDEN = re.compile(
+    r"<!--.{0,2000}?-->|<(script|style)\b[^<>]{0,400}>.{0,2000}?</\1\s{0,9}>", re.IGNORECASE | re.DOTALL
+)
+_TAG = re.compile(r"<(?:/[A-Za-z][\w:-]{0,40}\s{0,9}|[A-Za-z][\w:-]{0,40}\s[^<>=]{0,200}=[^<>]{0,600})>")
+"""A closing tag, or one with attributes. `<details>` alone is how people write a name, as is `List<String>`."""
+_LINK = re.compile(r"!?\[([^\[\]\n]{0,200})\]\([^()\s]{1,400}(?:\s\"[^\"\n]{0,200}\")?\)")
+
+
+def without_tags(text: str) -> str:
+    """Return a question without HTML tags, and with the words of links and images in place of their targets.
+
+    Args:
+        text: the question, as written.
+    """
+    return _LINK.sub(r"\1", _TAG.sub(" ", _HIDDEN.sub(" ", text)))
+
+
+VERSION = 7
+WAIT_SECONDS = 60.0
+_CORRUPT = (11, 26)  # SQLITE_CORRUPT, SQLITE_NOTADB: primary result codes
+_TABLES = {"meta", "files", "blocks", "words"}
+_SCHEMA = """
+CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL);
+CREATE TABLE files (
+    id INTEGER PRIMARY KEY, path TEXT NOT NULL UNIQUE, size INTEGER NOT NULL, mtime_ns INTEGER NOT NULL,
+    inode INTEGER NOT NULL, read_ns INTEGER NOT NULL, digest TEXT NOT NULL, blocks INTEGER NOT NULL,
+    hangul INTEGER NOT NULL, reason TEXT NOT NULL, note TEXT NOT NULL
+);
+CREATE TABLE blocks (
+    id INTEGER PRIMARY KEY, file INTEGER NOT NULL, line INTEGER NOT NULL, end_line INTEGER NOT NULL,
+    page INTEGER NOT NULL, heading TEXT NOT NULL, text TEXT NOT NULL
+);
+CREATE INDEX blocks_by_file ON blocks (file);
+CREATE VIRTUAL TABLE words USING fts5 (body, title, name, tokenize = "unicode61 remove_diacritics 0");
+INSERT INTO words (words, rank) VALUES ('rank', 'bm25(1.0, 0.8, 0.4)');
+"""
+
+
+def is_damage(error: sqlite3.Error) -> bool:
+    """True when an error says that the file itself is damaged or no database."""
+    code = getattr(error, "sqlite_errorcode", None)
+    return isinstance(code, int) and code & 0xFF in _CORRUPT
+
+
+def storage_error(path: Path, error: Exception) -> StorageError:
+    """Return the error a person sees for a failure of the cache file."""
+    return StorageError(f"The search index {path} can't be used: {error}.", help="It can be deleted at any time.")
+
+
+def open_store(path: Path, wait: float = WAIT_SECONDS) -> sqlite3.Connection:
+    """Open the cache file, making or rebuilding it where needed.
+
+    Args:
+        path: the file; its folder is made.
+        wait: seconds to wait for another process that writes.
+
+    Raises:
+        StorageError: the file or its folder can't be used.
+    """
+    try:
+        make_private(path.parent)
+        with _guard(path):
+            try:
+                return _connect(path, wait)
+            except sqlite3.DatabaseError as error:
+                if not is_damage(error):
+                    raise
+            _remove(path)
+            return _connect(path, wait)
+    except (OSError, sqlite3.Error) as error:
+        raise storage_error(path, error) from error
+
+
+def rebuild_store(path: Path, wait: float = WAIT_SECONDS) -> sqlite3.Connection:
+    """Throw the cache file away and make a new one; see `open_store`."""
+    try:
+        with _guard(path):
+            _remove(path)
+            return _connect(path, wait)
+    except (OSError, sqlite3.Error) as error:
+        raise storage_error(path, error) from error
+
+
+@contextlib.contextmanager
+def _guard(path: Path) -> Iterator[None]:
+    """Let one process at a time open or replace the file; the kernel releases it when a process dies."""
+    descriptor = os.open(path.with_name(path.name + ".lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def _remove(path: Path) -> None:
+    for suffix in ("", "-wal", "-shm", "-journal"):
+        path.with_name(path.name + suffix).unlink(missing_ok=True)
+
+
+def _connect(path: Path, wait: float) -> sqlite3.Connection:
+    connection = sqlite3.connect(path, timeout=wait, isolation_level=None)
+    try:
+        version = connection.execute("PRAGMA user_version").fetchone()[0]
+        tables = {row[0] for row in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+        if connection.execute("PRAGMA journal_mode").fetchone()[0] != "wal":
+            connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("PRAGMA synchronous = NORMAL")
+        connection.execute("PRAGMA secure_delete = ON")  # what may hold a secret that is declared by now
+        if version != VERSION or not tables >= _TABLES:
+            _make(connection)
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def _make(connection: sqlite3.Connection) -> None:
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        connection.execute("DROP TABLE IF EXISTS words")
+        for table in ("meta", "files", "blocks"):
+            connection.execute(f"DROP TABLE IF EXISTS {table}")
+        for statement in _SCHEMA.split(";\n"):
+            if statement.strip():
+                connection.execute(statement)
+        connection.execute(f"PRAGMA user_version = {VERSION}")
+    except BaseException:
+        connection.execute("ROLLBACK")
+        raise
+    connection.execute("COMMIT")
+
+
+_NAME = re.compile(r"(?<![\w./\\-])(?:\./)?(?P<name>[\w./-]{0,200}\w\.[A-Za-z0-9]{1,8})(?![A-Za-z0-9_/-])[가-힣]{0,4}")
+_MOST = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """What a question names.
+
+    Args:
+        files: ids of the indexed files, in the order of the question.
+        rest: the question without their names, at the same length.
+    """
+
+    files: tuple[int, ...]
+    rest: str
+
+
+def named_in(db: sqlite3.Connection, question: str) -> Named:
+    """Return the indexed files that a question names by path or by file name, in upper or lower case.
+
+    Args:
+        db: the store; the caller holds a read transaction.
+        question: the question, as written.
+    """
+    found: dict[int, None] = {}
+    rest = question
+    for match in _NAME.finditer(question):
+        if len(found) >= _MOST:
+            break
+        name = match["name"].casefold()
+        rows = db.execute(
+            "SELECT id FROM files WHERE reason = '' AND (lower(path) = ? OR lower(path) LIKE ? ESCAPE '!') LIMIT ?",
+            (name, "%/" + re.sub("([!%_])", r"!\1", name), _MOST),
+        ).fetchall()
+        if rows:
+            found.update(dict.fromkeys(row[0] for row in rows))
+            rest = rest[: match.start()] + " " * len(match.group()) + rest[match.end() :]
+    return Named(tuple(found), rest)
 
 
 def _nothing(done: int, total: int) -> None:

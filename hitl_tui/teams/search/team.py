@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from hitl_tui.core.errors import BadInput
 from hitl_tui.core.policy import Risk
-from hitl_tui.teams.search.walk import clean_patterns
+from hitl_tui.teams.search.file_walk import clean_patterns
 
 if TYPE_CHECKING:
     from langgraph.graph import StateGraph
@@ -89,7 +89,7 @@ class SearchTeam:
 
     def build(self) -> StateGraph[Any, Any, Any, Any]:
         """Return the graph refresh → find → report, not compiled."""
-        from hitl_tui.teams.search.graph import search_graph
+        from hitl_tui.teams.search.search_graph import search_graph
 
         return search_graph()
 

@@ -1,0 +1,113 @@
+"""Read hitl.toml."""
+
+from __future__ import annotations
+
+import re
+import stat
+import tomllib
+from pathlib import Path
+
+from hitl_tui.config.problems import first_problem, key_places
+from hitl_tui.config.workspace import WorkspaceConfig
+from hitl_tui.core.errors import ConfigError
+from hitl_tui.core.safe_text import safe_text
+
+FILE_NAME = "hitl.toml"
+LARGEST = 1_000_000
+"""Bytes; a larger file is surely not a settings file."""
+
+_PLACE = re.compile(r"(?P<what>.*) \(at (?:line (?P<line>\d+), column (?P<column>\d+)|end of document)\)", re.DOTALL)
+_PLAIN_WORDS = {
+    "Cannot overwrite a value": "a key is given twice",
+    "Cannot declare": "a table is declared twice",
+    "Cannot mutate immutable namespace": "an inline table or array is added to",
+}
+
+
+def load_config(workspace: Path) -> WorkspaceConfig:
+    """Return what `hitl.toml` in a workspace declares; without such a file, the defaults.
+
+    Raises:
+        ConfigError: the file can't be read or used; one sentence with file and line.
+    """
+    return parse_content(content_of(workspace / FILE_NAME))
+
+
+def parse_content(content: bytes | None) -> WorkspaceConfig:
+    """Return what the bytes of a hitl.toml declare; for None, no such file, the defaults.
+
+    Raises:
+        ConfigError: they can't be used; one sentence with file and line.
+    """
+    if content is None:
+        return WorkspaceConfig()
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        raise ConfigError(f"{FILE_NAME} line {line}: the file must be UTF-8, but this line is not.") from error
+    return parse_config(text, FILE_NAME)
+
+
+def parse_config(text: str, name: str) -> WorkspaceConfig:
+    """Return what a TOML text declares.
+
+    Args:
+        text: the whole text.
+        name: what messages call it.
+
+    Raises:
+        ConfigError: the first thing in the text that is wrong; one sentence with name and line.
+    """
+    name = safe_text(name, multiline=False, limit=200)
+    try:
+        data = tomllib.loads(text)
+    except RecursionError as error:
+        raise ConfigError(f"{name} is nested too deeply.") from error
+    except ValueError as error:
+        raise ConfigError(_syntax(name, text, str(error))) from error
+    if not data:
+        return WorkspaceConfig()
+    # pydantic takes longer to import than all the rest, and most first starts have no file.
+    from hitl_tui.config.schema import read
+
+    found = read(data)
+    if isinstance(found, WorkspaceConfig):
+        return found
+    line, sentence = first_problem(found, key_places(text))
+    raise ConfigError(f"{name} line {line}: {sentence}")
+
+
+def content_of(path: Path) -> bytes | None:
+    """Return the bytes of a settings file, or None when there is none.
+
+    Raises:
+        ConfigError: it can't be read, or is no file of a reasonable size.
+    """
+    try:
+        # A link that leads nowhere is a mistake, not a missing file: the policy it named would be gone
+        # unnoticed.
+        if not path.is_symlink() and not path.exists():
+            return None
+        if not stat.S_ISREG(path.stat().st_mode):
+            raise ConfigError(f"{FILE_NAME} must be a file, but something else has that name.")
+        with path.open("rb") as file:
+            content = file.read(LARGEST + 1)
+    except OSError as error:
+        raise ConfigError(f"{FILE_NAME} can't be read: {error.strerror or error}.") from error
+    if len(content) > LARGEST:
+        raise ConfigError(f"{FILE_NAME} is larger than {LARGEST:,} bytes, so it is surely not a settings file.")
+    return content
+
+
+def _syntax(name: str, text: str, message: str) -> str:
+    """Return one sentence for what the standard library's parser says."""
+    match = _PLACE.fullmatch(message)
+    if not match:
+        what = "a number has too many digits" if "digits" in message else safe_text(message, multiline=False, limit=200)
+        return f"{name} isn't valid TOML: {what}."
+    what = safe_text(match["what"], multiline=False, limit=200)
+    what = next((plain for start, plain in _PLAIN_WORDS.items() if what.startswith(start)), what)
+    line = match["line"] or str(text.rstrip().count("\n") + 1)
+    where = f"column {match['column']}" if match["column"] else "at the end of the file"
+    return f"{name} line {line}: this isn't valid TOML: {what[:1].lower()}{what[1:]} ({where})."

@@ -1,0 +1,515 @@
+"""The form of hitl.toml: its tables, their values, and what has to fit together in them.
+
+Only this module knows pydantic: what leaves it is plain data. Checks between values collect all they find, so that the
+one which stands first in the file can be reported.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from inspect import isclass
+from typing import Annotated, Any, Literal, Self, get_args
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    PlainValidator,
+    ValidationError,
+    ValidationInfo,
+    model_validator,
+)
+from pydantic_core import PydanticCustomError
+
+from hitl_tui.config.declared_commands import (
+    CommandDeclaration,
+    Parameter,
+    argument_problem,
+    holes_in,
+    is_number,
+    is_parameter_name,
+    path_problem,
+    template_problems,
+)
+from hitl_tui.config.declared_graphs import GraphDeclaration, holds_password
+from hitl_tui.config.pins import pattern_problem
+from hitl_tui.config.problems import Problem, described, nearest, quoted
+from hitl_tui.config.workspace import (
+    LONGEST_DURATION,
+    TEAMS,
+    DocumentSettings,
+    SearchSettings,
+    WorkspaceConfig,
+    parse_duration,
+)
+from hitl_tui.core.policy import Mode, Policy, Risk, Rule, Ruling, Terms
+
+_COMMAND_NAME = re.compile(r"[a-z0-9][a-z0-9_-]*")
+_ENVIRONMENT_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+
+
+@dataclass(frozen=True, slots=True)
+class Declared:
+    """Names that a file declares, which values elsewhere in it refer to: the context of a validation."""
+
+    commands: tuple[str, ...] = ()
+    graphs: tuple[str, ...] = ()
+
+
+def declared(info: ValidationInfo) -> Declared:
+    """Return what the file that is being checked declares."""
+    return info.context or Declared()
+
+
+def wrong(*problems: Problem) -> PydanticCustomError:
+    """Return what a check raises; paths begin where the check stands."""
+    return PydanticCustomError("hitl", "{problems}", {"problems": problems})
+
+
+def _duration(value: object) -> float:
+    if isinstance(value, str):
+        try:
+            seconds = parse_duration(value)
+        except ValueError as error:
+            raise wrong(Problem((), f"{error}, but it is {quoted(value)}")) from error
+    elif is_number(value):
+        seconds = float(value)
+    else:
+        raise wrong(Problem((), f'must be a duration such as "10m", or seconds, but it is {described(value)}'))
+    if not 0 < seconds <= LONGEST_DURATION:
+        raise wrong(Problem((), f"must be more than 0 and at most 365 days, but it is {described(value)}"))
+    return seconds
+
+
+def _number(value: object) -> int | float:
+    if not is_number(value):
+        raise wrong(Problem((), f"must be a number, but it is {described(value)}"))
+    return value
+
+
+def _workspace_path(value: str) -> str:
+    problem = argument_problem(value) or path_problem(value)
+    if problem:
+        raise wrong(Problem((), f"{problem}, but it is {quoted(value)}"))
+    return value
+
+
+def _pin(value: str) -> str:
+    problem = argument_problem(value) or pattern_problem(value)
+    if problem:
+        raise wrong(Problem((), f"{problem}, but it is {quoted(value)}"))
+    return value
+
+
+def _team(value: str, info: ValidationInfo) -> str:
+    known = (*TEAMS, *declared(info).graphs)
+    if value not in known:
+        hint = nearest(value, known)
+        rest = f"did you mean {quoted(hint)}?" if hint else f"known teams are {', '.join(known)}"
+        raise wrong(Problem((), f"names no known team, but {quoted(value)}; {rest}"))
+    return value
+
+
+def _store(value: str) -> str:
+    if holds_password(value):
+        raise wrong(Problem((), "holds a password, which would be shown: give it in PGPASSWORD or ~/.pgpass"))
+    return value
+
+
+def _command_name(value: str) -> str:
+    if not _COMMAND_NAME.fullmatch(value):
+        raise wrong(Problem((), "is no command name: use lower-case letters, digits, - and _"))
+    return value
+
+
+def _parameter_name(value: str) -> str:
+    if not is_parameter_name(value):
+        raise wrong(
+            Problem((), "is no parameter name: begin with a lower-case letter, then use letters, digits, - and _")
+        )
+    return value
+
+
+def _environment_name(value: str) -> str:
+    if not _ENVIRONMENT_NAME.fullmatch(value):
+        raise wrong(Problem((), f"must be the name of an environment variable, but it is {quoted(value)}"))
+    return value
+
+
+Duration = Annotated[float, PlainValidator(_duration)]
+"""Seconds, also written as `10m`."""
+Number = Annotated[int | float, PlainValidator(_number)]
+WorkspacePath = Annotated[str, AfterValidator(_workspace_path)]
+PinPattern = Annotated[str, AfterValidator(_pin)]
+RiskName = Literal["low", "medium", "high"]
+TeamName = Annotated[str, AfterValidator(_team)]
+StoreAddress = Annotated[str, AfterValidator(_store)]
+CommandName = Annotated[str, AfterValidator(_command_name)]
+ParameterName = Annotated[str, AfterValidator(_parameter_name)]
+EnvironmentName = Annotated[str, AfterValidator(_environment_name)]
+
+
+def problems_in(error: ValidationError, form: type[BaseModel], others: type[BaseModel]) -> Iterator[Problem]:
+    """Yield what is wrong, in no order.
+
+    Args:
+        error: what the form raised.
+        form: the form of the whole file.
+        others: the form of the tables whose names aren't fixed.
+    """
+    for found in error.errors(include_url=False):
+        path = found["loc"]
+        kind, context, value = found["type"], found.get("ctx", {}), found["input"]
+        if path and path[-1] == "[key]":
+            path = path[:-1]
+        if kind == "hitl":
+            for problem in context["problems"]:
+                yield Problem((*path, *problem.path), problem.says, problem.unknown_among)
+        elif kind == "extra_forbidden":
+            yield Problem(path, "", unknown_among=_known_keys(path[:-1], form, others))
+        elif kind == "missing":
+            yield Problem(path[:-1], f"needs {quoted(str(path[-1]))}")
+        elif path == ("policy",) and isinstance(value, dict):
+            yield Problem(path, "must be written as [[policy]], in double brackets")
+        else:
+            yield Problem(path, _expectation(kind, context, found["msg"], value))
+
+
+def _expectation(kind: str, context: dict[str, Any], message: str, value: object) -> str:
+    if kind == "too_short":
+        return "must not be empty"
+    expected = {
+        "int_type": "a whole number",
+        "bool_type": "true or false",
+        "string_type": "text",
+        "list_type": "a list",
+        "dict_type": "a table",
+        "model_type": "a table",
+        "literal_error": str(context.get("expected", "")).replace("'", '"'),
+        "greater_than_equal": f"at least {context.get('ge')}",
+        "less_than_equal": f"at most {context.get('le')}",
+    }.get(kind, "")
+    if not expected:
+        return f"can't be used ({message})"
+    return f"must be {expected}, but it is {described(value)}"
+
+
+def _known_keys(path: Sequence[str | int], form: type[BaseModel], others: type[BaseModel]) -> tuple[str, ...]:
+    """Return the keys that the table at a path may have."""
+    kind: Any = form
+    for step in path:
+        if isclass(kind) and issubclass(kind, BaseModel):
+            kind = kind.model_fields[str(step)].annotation if step in kind.model_fields else others
+        else:
+            kind = get_args(kind)[-1]
+    return tuple(kind.model_fields)
+
+
+_TEAM_NAME = re.compile(r"[a-z][a-z0-9_]{0,63}")
+
+
+def read(data: dict[str, Any]) -> WorkspaceConfig | list[Problem]:
+    """Return the settings that a parsed file holds, or everything that is wrong with them, in no order."""
+    try:
+        return _File.model_validate(data, context=_declarations(data)).settings()
+    except ValidationError as error:
+        return list(problems_in(error, _File, _GraphTeam))
+
+
+class _Section(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+
+class _Defaults(_Section):
+    mode: Literal["step", "plan", "risk"] = "step"
+    concurrency: Annotated[int, Field(ge=1, le=64)] = 4
+
+
+class _Team(_Section):
+    enabled: bool = True
+
+
+class _SearchTeam(_Team):
+    documents: Annotated[list[WorkspacePath], Field(min_length=1)] = ["."]
+
+
+class _DocumentTeam(_Team):
+    folder: WorkspacePath = "reports"
+
+
+class _Parameter(_Section):
+    type: Literal["string", "integer", "number", "boolean", "path", "choice"]
+    default: Any = None
+    minimum: Number | None = None
+    maximum: Number | None = None
+    choices: list[str] | None = None
+    description: str = ""
+
+    @model_validator(mode="after")
+    def _agrees(self) -> Self:
+        problems = [*self._bound_problems(), *self._choice_problems()]
+        if not problems and self.default is not None:
+            try:
+                self.declaration().accept(self.default)
+            except ValueError as error:
+                problems = [Problem(("default",), str(error))]
+            if not problems and self.type != "choice" and type(self.default) not in _TOML_TYPES[self.type]:
+                expected = self.declaration().expected
+                problems = [Problem(("default",), f"must be {expected}, but it is {described(self.default)}")]
+        if problems:
+            raise wrong(*problems)
+        return self
+
+    def _bound_problems(self) -> Iterator[Problem]:
+        for name in ("minimum", "maximum"):
+            if getattr(self, name) is not None and self.type not in ("integer", "number"):
+                yield Problem((name,), f"has no meaning for a parameter of type {self.type}")
+        if self.minimum is not None and self.maximum is not None and self.minimum > self.maximum:
+            yield Problem(("maximum",), f"must be at least the minimum, {self.minimum}, but it is {self.maximum}")
+
+    def _choice_problems(self) -> Iterator[Problem]:
+        if self.type != "choice":
+            if self.choices is not None:
+                yield Problem(("choices",), f"has no meaning for a parameter of type {self.type}")
+            return
+        if not self.choices:
+            yield Problem(("choices",), "must list at least one value of a parameter of type choice")
+        for number, choice in enumerate(self.choices or ()):
+            problem = argument_problem(choice)
+            if problem:
+                yield Problem(("choices", number), problem)
+
+    def declaration(self) -> Parameter:
+        return Parameter(
+            type=self.type,
+            default=self.default,
+            minimum=self.minimum,
+            maximum=self.maximum,
+            choices=tuple(self.choices or ()),
+            description=self.description,
+        )
+
+
+_TOML_TYPES: dict[str, tuple[type, ...]] = {
+    "string": (str,),
+    "integer": (int,),
+    "number": (int, float),
+    "boolean": (bool,),
+    "path": (str,),
+}
+
+
+class _Pins(_Section):
+    exclude: list[PinPattern] = []
+
+    def and_those_of(self, other: _Pins) -> tuple[str, ...]:
+        return tuple(dict.fromkeys((*self.exclude, *other.exclude)))
+
+
+class _Command(_Section):
+    run: list[str]
+    preview: list[str] | None = None
+    description: str = ""
+    parameters: dict[ParameterName, _Parameter] = {}
+    risk: RiskName = "high"
+    timeout: Duration = 600.0
+    exit_codes: Annotated[list[Annotated[int, Field(ge=0, le=255)]], Field(min_length=1)] = [0]
+    pins: _Pins = _Pins()
+
+    @model_validator(mode="after")
+    def _agrees(self) -> Self:
+        problems = list(template_problems("run", self.run, self.parameters))
+        if self.preview is not None:
+            problems += template_problems("preview", self.preview, self.parameters)
+        used = holes_in([*self.run, *(self.preview or ())])
+        problems += [
+            Problem(("parameters", name), "is used neither in run nor in preview")
+            for name in self.parameters
+            if name not in used
+        ]
+        if problems:
+            raise wrong(*problems)
+        return self
+
+    def declaration(self, name: str, pins: _Pins) -> CommandDeclaration:
+        return CommandDeclaration(
+            name=name,
+            run=tuple(self.run),
+            preview=None if self.preview is None else tuple(self.preview),
+            parameters={key: parameter.declaration() for key, parameter in self.parameters.items()},
+            risk=Risk(self.risk),
+            timeout=self.timeout,
+            exit_codes=tuple(self.exit_codes),
+            description=self.description,
+            pins=pins.and_those_of(self.pins),
+        )
+
+
+class _CommandTeam(_Team):
+    commands: dict[CommandName, _Command] = {}
+
+
+class _GraphTeam(_Team):
+    kind: Literal["graph"]
+    graph: str
+    description: str = ""
+    risk: RiskName = "high"
+    timeout: Duration | None = None
+    config: dict[str, Any] = {}
+    context: dict[str, Any] | None = None
+    state_types: list[str] = []
+    saver: StoreAddress = ""
+    pins: _Pins = _Pins()
+
+    def declaration(self, name: str, pins: _Pins) -> GraphDeclaration:
+        return GraphDeclaration(
+            name=name,
+            target=self.graph,
+            folder="",
+            description=self.description,
+            risk=self.risk,
+            timeout=self.timeout or 0.0,
+            config=self.config,
+            context=self.context,
+            state_types=tuple(self.state_types),
+            saver=self.saver,
+            pins=pins.and_those_of(self.pins),
+        )
+
+
+def _is_graph(value: object) -> bool:
+    return isinstance(value, dict) and "kind" in value
+
+
+class _Teams(_Section):
+    model_config = ConfigDict(extra="allow", strict=True, frozen=True)
+    __pydantic_extra__: dict[str, _GraphTeam]
+
+    search_team: _SearchTeam = _SearchTeam()
+    analysis_team: _Team = _Team()
+    document_team: _DocumentTeam = _DocumentTeam()
+    command_team: _CommandTeam = _CommandTeam()
+
+    @model_validator(mode="before")
+    @classmethod
+    def _known(cls, data: object) -> object:
+        if isinstance(data, dict):
+            problems = [
+                Problem((name,), "", unknown_among=TEAMS)
+                if not _is_graph(team)
+                else Problem((name,), "is no team name: begin with a lower-case letter, then use letters, digits and _")
+                for name, team in data.items()
+                if name not in TEAMS and not (_is_graph(team) and _TEAM_NAME.fullmatch(name))
+            ]
+            if problems:
+                raise wrong(*problems)
+        return data
+
+
+class _Policy(_Section):
+    team: TeamName | None = None
+    command: str | None = None
+    tool: str | None = None
+    arguments: dict[str, Any] | None = None
+    risk: RiskName | None = None
+    decision: Literal["allow", "ask", "deny"]
+    quorum: Annotated[int, Field(ge=1, le=100)] = 1
+    level: Annotated[int, Field(ge=0, le=100)] = 0
+    deadline: Duration | None = None
+    on_deadline: Literal["reject", "approve"] | None = None
+    veto: bool = True
+
+    @model_validator(mode="after")
+    def _agrees(self, info: ValidationInfo) -> Self:
+        problems = [*self._command_problems(declared(info).commands), *self._tool_problems()]
+        if self.on_deadline is not None and self.deadline is None:
+            problems.append(Problem(("on_deadline",), "says what happens at a deadline, but there is no deadline"))
+        if problems:
+            raise wrong(*problems)
+        return self
+
+    def _tool_problems(self) -> Iterator[Problem]:
+        if self.tool == "":
+            yield Problem(("tool",), "must not be empty")
+        if self.tool is not None and self.command is not None:
+            yield Problem(("tool",), "is for what graphs call, so there is no command beside it")
+        if self.tool is not None and self.decision == "allow":
+            yield Problem(("decision",), 'has to be "ask" or "deny" for a tool: a graph that asks waits for an answer')
+        if self.arguments is not None and self.tool is None:
+            yield Problem(("arguments",), "are those of a tool, but there is no tool")
+        elif self.arguments is not None:
+            from hitl_tui.core.interrupts.json_schema import why_unusable
+
+            if why := why_unusable(self.arguments):
+                yield Problem(("arguments",), f"has to be a JSON Schema that can be used, but it {why}")
+
+    def _command_problems(self, declared: Sequence[str]) -> Iterator[Problem]:
+        if self.command is None:
+            return
+        if self.team not in (None, "command_team"):
+            yield Problem(("command",), f"can only be given for command_team, not for {self.team}")
+        elif self.command not in declared:
+            hint = nearest(self.command, declared)
+            rest = f"; did you mean {quoted(hint)}?" if hint else ""
+            yield Problem(("command",), f"names no declared command, but {quoted(self.command)}{rest}")
+
+    def rule(self) -> Rule:
+        return Rule(
+            decision=Ruling(self.decision),
+            team=self.team or "",
+            risk=self.risk or "",
+            command=self.command or "",
+            tool=self.tool or "",
+            arguments=self.arguments or {},
+            terms=Terms(
+                quorum=self.quorum,
+                level=self.level,
+                deadline=self.deadline or 0.0,
+                on_deadline=self.on_deadline or "reject",
+                veto=self.veto,
+            ),
+        )
+
+
+class _Secrets(_Section):
+    names: list[EnvironmentName] = []
+
+
+class _File(_Section):
+    defaults: _Defaults = _Defaults()
+    teams: _Teams = _Teams()
+    policy: list[_Policy] = []
+    secrets: _Secrets = _Secrets()
+    pins: _Pins = _Pins()
+
+    @property
+    def graphs(self) -> dict[str, _GraphTeam]:
+        return self.teams.__pydantic_extra__ or {}
+
+    def settings(self) -> WorkspaceConfig:
+        commands = self.teams.command_team.commands
+        return WorkspaceConfig(
+            mode=Mode(self.defaults.mode),
+            concurrency=self.defaults.concurrency,
+            policy=Policy(tuple(policy.rule() for policy in self.policy)),
+            search=SearchSettings(documents=tuple(self.teams.search_team.documents)),
+            document=DocumentSettings(folder=self.teams.document_team.folder),
+            commands={name: command.declaration(name, self.pins) for name, command in commands.items()},
+            graphs={name: team.declaration(name, self.pins) for name, team in self.graphs.items()},
+            disabled=frozenset(team for team in (*TEAMS, *self.graphs) if not getattr(self.teams, team).enabled),
+            secret_names=tuple(dict.fromkeys(self.secrets.names)),
+            pins=tuple(dict.fromkeys(self.pins.exclude)),
+        )
+
+
+def _declarations(data: dict[str, Any]) -> Declared:
+    """Return what a file that has not been checked yet declares."""
+    teams = data.get("teams")
+    found: Any = teams
+    for key in ("command_team", "commands"):
+        found = found.get(key) if isinstance(found, dict) else None
+    graphs = [name for name, team in teams.items() if _is_graph(team)] if isinstance(teams, dict) else []
+    return Declared(tuple(found) if isinstance(found, dict) else (), tuple(graphs))

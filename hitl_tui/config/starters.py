@@ -1,0 +1,367 @@
+"""What is packaged with the program, starters and themes, and how a starter becomes a folder of the person's own.
+
+A wheel carries them in `hitl_tui/_data`; a checkout has them at its root. What is too large, or too dated, to be
+packaged is written from `sandbox.toml` in the starter's folder: `[[files]]` are files of a size and an age,
+`[database]` is an SQLite file of customers with duplicates. The same declaration gives the same contents at any time;
+only the dates go with the day.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime, timedelta
+from itertools import count, islice
+from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from hitl_tui.config.atomic_files import make_private
+from hitl_tui.core.errors import StorageError
+
+if TYPE_CHECKING:
+    from random import Random
+
+ENGLISH, KOREAN = "en", "ko"
+
+
+class StarterWords(NamedTuple):
+    """What a starter says in one language.
+
+    Args:
+        title: a few words.
+        description: one sentence: what will happen.
+        question: what is asked.
+    """
+
+    title: str
+    description: str
+    question: str
+
+
+class Starter(NamedTuple):
+    """One thing to begin with that works at once (C1).
+
+    Args:
+        key: stable name; a packaged folder under `examples/` and the name of its copy.
+        words: what it says, by language: `en` and `ko` (C11).
+        folder: the packaged workspace; it may be read-only, so `materialise` it first.
+        language: the one that `title`, `description` and `question` are in.
+    """
+
+    key: str
+    words: Mapping[str, StarterWords]
+    folder: Path
+    language: str = ENGLISH
+
+    @property
+    def graph(self) -> str:
+        """The graph in its folder that it runs, as `attach` takes it; empty for the built-in teams."""
+        return _GRAPHS.get(self.key, "")
+
+    @property
+    def title(self) -> str:
+        """A few words, in its language."""
+        return self.words[self.language].title
+
+    @property
+    def description(self) -> str:
+        """One sentence on what will happen, in its language."""
+        return self.words[self.language].description
+
+    @property
+    def question(self) -> str:
+        """What is asked, in its language."""
+        return self.words[self.language].question
+
+    def in_language(self, language: str) -> Starter:
+        """Return the same starter in another language; one it doesn't speak gives English."""
+        return self._replace(language=language if language in self.words else ENGLISH)
+
+
+_STARTERS: Mapping[str, Mapping[str, StarterWords]] = MappingProxyType(
+    {
+        "lease": {
+            "en": StarterWords(
+                "A landlord wants a higher deposit: search the law, then compute",
+                "Finds the passages in a summary of Korean housing-lease law and compares the rise with the legal cap.",
+                "The landlord wants to raise my jeonse deposit from 300 million won to 1 billion won. "
+                "How can I resolve this legally?",
+            ),
+            "ko": StarterWords(
+                "전세금 인상 요구: 법 요약에서 찾고 계산하기",
+                "주택임대차법 요약에서 근거를 찾고, 인상률을 법정 한도와 비교합니다.",
+                "집주인이 전세금 3억을 10억으로 올려달래. 법적으로 해결방법 알려줘",
+            ),
+        },
+        "ops": {
+            "en": StarterWords(
+                "The disk of a server is full: runbook, measure, delete, verify",
+                "Follows a runbook in a small copy of a server's files; shows each file before it would go.",
+                "web-1's disk is full. Find in the runbook which logs may be deleted and what must never be touched, "
+                "then measure, then delete old logs, then verify.",
+            ),
+            "ko": StarterWords(
+                "서버 디스크가 가득 참: 런북, 측정, 삭제, 확인",
+                "서버 파일의 작은 사본에서 런북대로 진행하며, 삭제 전에 지울 파일을 모두 보여 줍니다.",
+                "web-1 디스크가 가득 찼어. 런북에서 지워도 되는 로그와 절대 건드리면 안 되는 것을 찾아줘. "
+                "그다음 디스크 사용량을 보여줘. 그다음 오래된 로그를 지워줘. 그다음 남은 용량을 보여줘.",
+            ),
+        },
+        "cleanup": {
+            "en": StarterWords(
+                "10,000 duplicate records: count, back up, delete, verify",
+                "Cleans up a database of 22,000 customers; nothing is deleted before there is a backup and you say so.",
+                "Count the duplicate records, then back up the database, then delete the duplicate records, "
+                "then verify what is left.",
+            ),
+            "ko": StarterWords(
+                "중복 레코드 10,000건: 세기, 백업, 삭제, 확인",
+                "고객 22,000건의 데이터베이스를 정리하며, 백업과 승인 없이는 아무것도 지우지 않습니다.",
+                "중복 레코드 개수를 세어줘. 그다음 데이터베이스를 백업해줘. 그다음 중복 레코드를 지워줘. "
+                "그다음 남은 레코드를 보여줘.",
+            ),
+        },
+        "attach": {
+            "en": StarterWords(
+                "Attach a LangGraph graph: one that asks before it sends a mail",
+                "Runs a short graph that knows nothing of this program, and answers its question; yours works as well.",
+                "ann@example.com: your order 1042 leaves on Friday",
+            ),
+            "ko": StarterWords(
+                "LangGraph 그래프 연결: 메일을 보내기 전에 묻는 그래프",
+                "이 프로그램을 전혀 모르는 짧은 그래프를 실행하고 그 질문에 답합니다. 직접 만든 그래프도 됩니다.",
+                "ann@example.com: 주문 1042는 금요일에 출발합니다",
+            ),
+        },
+    }
+)
+"""In the order they are offered; a further one is an entry here and a folder of that name among the examples."""
+
+_GRAPHS: Mapping[str, str] = MappingProxyType({"attach": "mail.py:graph"})
+"""Starters that run a graph of their folder."""
+
+
+def examples_folder() -> Path:
+    """Return the folder of the packaged example workspaces.
+
+    Raises:
+        StorageError: the installation lacks it.
+    """
+    return _packaged("examples")
+
+
+def themes_folder() -> Path:
+    """Return the folder of the packaged theme files.
+
+    Raises:
+        StorageError: the installation lacks it.
+    """
+    return _packaged("themes")
+
+
+def starters(language: str | None = None) -> list[Starter]:
+    """Return the starters in the order they are offered.
+
+    Args:
+        language: `en` or `ko`; the environment's unless given.
+
+    Raises:
+        StorageError: the installation lacks them.
+    """
+    spoken = environment_language(os.environ) if language is None else language
+    folder = examples_folder()
+    return [Starter(key, words, folder / key).in_language(spoken) for key, words in _STARTERS.items()]
+
+
+def environment_language(environ: Mapping[str, str]) -> str:
+    """Return `ko` where the environment's locale is Korean, else `en` (C11).
+
+    Args:
+        environ: the environment's variables.
+    """
+    chosen = next((environ[name] for name in ("LC_ALL", "LC_MESSAGES", "LANG") if environ.get(name)), "")
+    return KOREAN if chosen.lower().replace("-", "_").partition("_")[0].partition(".")[0] == KOREAN else ENGLISH
+
+
+def materialise(starter: Starter, data: Path) -> Path:
+    """Return a starter's own writable workspace, `<data>/starters/<folder>`, made at the first call.
+
+    What is there already is never written to, so changes stay. A crash leaves either nothing or the whole. A sandbox
+    that the folder declares is made in the copy.
+
+    Args:
+        starter: what to copy.
+        data: the data folder.
+
+    Raises:
+        StorageError: it can't be written.
+    """
+    from hitl_tui.config.starters import make_sandbox
+
+    target = data / "starters" / starter.folder.name
+    if target.is_dir():
+        return target
+    try:
+        make_private(target.parent)
+        scratch = Path(tempfile.mkdtemp(dir=target.parent, prefix=".new-"))
+        try:
+            _copy(starter.folder, scratch / "whole")
+            make_sandbox(scratch / "whole")
+            _settle(scratch / "whole", target)
+        finally:
+            shutil.rmtree(scratch, ignore_errors=True)
+    except (OSError, shutil.Error) as error:
+        why = getattr(error, "strerror", None) or error
+        raise StorageError(f"The example can't be copied to {target}: {why}.") from error
+    return target
+
+
+def _copy(source: Path, target: Path) -> None:
+    """Copy contents without modes: what is packaged may be read-only, and a person is to change the copy."""
+    target.mkdir()
+    for path in sorted(source.rglob("*")):
+        copy = target / path.relative_to(source)
+        if path.is_dir():
+            copy.mkdir()
+        else:
+            shutil.copyfile(path, copy)
+
+
+def _settle(whole: Path, target: Path) -> None:
+    try:
+        whole.rename(target)
+    except OSError:
+        if not target.is_dir():  # otherwise another process was faster, and its copy is as good
+            raise
+
+
+def _packaged(name: str) -> Path:
+    package = Path(__file__).resolve().parents[1]
+    inside = package / "_data" / name
+    if inside.is_dir():
+        return inside
+    checkout = package.parent / name
+    if checkout.is_dir():
+        return checkout
+    raise StorageError(f"This installation lacks its {name}; install hitl-tui again.")
+
+
+DECLARATION = "sandbox.toml"
+_HALF_DAY = timedelta(hours=12)
+_PATHS = ("/", "/cart", "/orders", "/products/{n}", "/static/app.js", "/health")
+
+
+def make_sandbox(folder: Path, now: datetime | None = None) -> None:
+    """Write into a folder what its `sandbox.toml` declares; without that file nothing.
+
+    Args:
+        folder: a copy of a starter's folder, to be written to.
+        now: what ages are counted from; the present unless given.
+
+    Raises:
+        OSError: it can't be written.
+    """
+    path = folder / DECLARATION
+    if not path.is_file():
+        return
+    import tomllib
+
+    declared = tomllib.loads(path.read_text(encoding="utf-8"))
+    for entry in declared.get("files", ()):
+        _write_files(folder, entry, now or datetime.now(UTC))
+    if "database" in declared:
+        _write_database(folder, declared["database"])
+
+
+def _write_files(folder: Path, entry: Mapping[str, Any], now: datetime) -> None:
+    from random import Random
+
+    for days in entry["days"]:
+        # Half a day more, so that an age in whole days doesn't hang on the hour.
+        written = now - timedelta(days=days) - (_HALF_DAY if days else timedelta(0))
+        path = folder / str(entry["path"]).replace("{date}", written.strftime("%Y%m%d"))
+        path.parent.mkdir(parents=True, exist_ok=True)
+        random = Random(f"{entry['path']} {days}")  # noqa: S311 - the same contents every time
+        text = _orders(random, written) if entry.get("content") == "orders" else _requests(random, written)
+        path.write_bytes(_of_size(text, int(entry["kilobytes"]) * 1024, packed=path.suffix == ".gz"))
+        os.utime(path, (written.timestamp(), written.timestamp()))
+
+
+def _requests(random: Random, written: datetime) -> Iterator[str]:
+    """Yield the lines of a log of requests up to a moment's day, without end."""
+    moment = written - timedelta(days=1)
+    while True:
+        moment += timedelta(seconds=random.random() * 9)
+        page = random.choice(_PATHS).replace("{n}", str(random.randrange(900)))
+        address = f"10.{random.randrange(256)}.{random.randrange(256)}.{random.randrange(256)}"
+        code = random.choice(("200", "200", "200", "304", "404"))
+        token = f"{random.getrandbits(512):0128x}"
+        yield f'{address} [{moment:%d/%b/%Y:%H:%M:%S} +0000] "GET {page}" {code} {random.randrange(9000)} {token}\n'
+
+
+def _orders(random: Random, written: datetime) -> Iterator[str]:
+    """Yield the lines of a table of orders, without end."""
+    for number in count(1):
+        amount = f"{random.randrange(500, 90000) / 100:.2f}"
+        customer, mark = random.randrange(22000), f"{random.getrandbits(256):064x}"
+        yield f"{number};{written:%Y-%m-%d};customer-{customer};{amount};{mark}\n"
+
+
+def _of_size(lines: Iterator[str], size: int, *, packed: bool) -> bytes:
+    """Return lines of about `size` bytes as they lie on disk: packed with gzip or plain."""
+    if not packed:
+        data = b""
+        while len(data) < size:
+            data += "".join(islice(lines, 200)).encode()
+        return data
+    import zlib
+
+    data, gzip = b"", zlib.compressobj(level=1, wbits=31)
+    while len(data) < size:
+        data += gzip.compress("".join(islice(lines, 200)).encode()) + gzip.flush(zlib.Z_SYNC_FLUSH)
+    return data + gzip.flush()
+
+
+def _write_database(folder: Path, declared: Mapping[str, Any]) -> None:
+    import sqlite3
+    from contextlib import closing
+    from random import Random
+
+    random = Random(declared["seed"])  # noqa: S311 - the same rows every time
+    try:
+        with closing(sqlite3.connect(folder / declared["path"])) as connection:
+            connection.execute(
+                "CREATE TABLE customers (id INTEGER PRIMARY KEY, name TEXT NOT NULL, email TEXT NOT NULL, "
+                "city TEXT NOT NULL, imported TEXT NOT NULL)"
+            )
+            connection.executemany(
+                "INSERT INTO customers (name, email, city, imported) VALUES (?, ?, ?, ?)", _customers(declared, random)
+            )
+            connection.commit()
+    except sqlite3.Error as error:
+        raise OSError(f"the database can't be made: {error}") from error
+
+
+def _customers(declared: Mapping[str, Any], random: Random) -> list[tuple[str, str, str, str]]:
+    """Return rows in the order of their ids: each customer once, the duplicates scattered behind their originals."""
+    people = _people(declared, random)
+    first = [(*person, "2026-03-01") for person in people]
+    again = [(*random.choice(people), "2026-03-02") for _ in range(declared["duplicates"])]
+    return [*first, *again]
+
+
+def _people(declared: Mapping[str, Any], random: Random) -> list[tuple[str, str, str]]:
+    people: list[tuple[str, str, str]] = []
+    alone = declared["customers"] - declared["namesakes"]
+    for number in range(declared["customers"]):
+        if number < alone:
+            name = f"{random.choice(declared['given'])} {random.choice(declared['family'])}"
+            city = random.choice(declared["city"])
+        else:
+            name, _, city = people[random.randrange(alone)]
+        address = name.lower().replace(" ", ".")
+        people.append((name, f"{address}.{number}@example.com", city))
+    return people

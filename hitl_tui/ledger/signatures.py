@@ -1,0 +1,215 @@
+"""Signing the heads of streams, with a key that doesn't lie in the data folder (T9)."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+import os
+import secrets
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from hitl_tui.core.errors import BadInput, StorageError
+from hitl_tui.ledger.records import Head
+
+if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+ENVIRONMENT = "HITL_AUDIT_KEY"
+KEY_FILE = "audit-key"
+STATE_FILE = "audit-state.json"
+_DOMAIN = "hitl-tui audit head 1"
+_BYTES = 32
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What this account knows of signatures, outside the data folder.
+
+    Args:
+        keys: public keys that it has signed with, as hexadecimal digits.
+        ledgers: since when each ledger is signed, by its path.
+        heads: the newest heads of streams that are seldom written to, by the ledger's path.
+    """
+
+    keys: frozenset[str] = frozenset()
+    ledgers: Mapping[str, str] = field(default_factory=dict)
+    heads: Mapping[str, Mapping[str, Head]] = field(default_factory=dict)
+
+    def since(self, ledger: Path) -> str:
+        """Return since when a ledger is signed; empty where that isn't known."""
+        return next((self.ledgers[name] for name in _names(ledger) if name in self.ledgers), "")
+
+    def heads_of(self, ledger: Path) -> Mapping[str, Head]:
+        """Return the heads that a ledger had when this account last wrote to those streams."""
+        return next((self.heads[name] for name in _names(ledger) if name in self.heads), {})
+
+
+def _names(ledger: Path) -> tuple[str, ...]:
+    """Return what a ledger is known by: its path as it is named, and with all links followed."""
+    return tuple(dict.fromkeys((str(ledger.absolute()), str(ledger.resolve()))))
+
+
+def payload(stream: str, n: int, hashed: str) -> bytes:
+    """Return what is signed of a head: the entry's hash covers everything before it."""
+    return json.dumps([_DOMAIN, stream, n, hashed], ensure_ascii=True).encode()
+
+
+def verifies(key: str, signature: bytes, stream: str, n: int, hashed: str) -> bool:
+    """Return whether a signature is one of this key over this head."""
+    from cryptography.exceptions import InvalidSignature
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+
+    try:
+        Ed25519PublicKey.from_public_bytes(bytes.fromhex(key)).verify(signature, payload(stream, n, hashed))
+    except (InvalidSignature, ValueError, TypeError):
+        return False
+    return True
+
+
+def config_folder() -> Path:
+    """Return where the key lies: the platform's folder for settings of this account."""
+    from platformdirs import user_config_dir
+
+    return Path(user_config_dir("hitl-tui", appauthor=False))
+
+
+def remembered_head(ledger: Path, stream: str) -> Head | None:
+    """Return the head that a stream had when this account last wrote to it; None where that isn't kept."""
+    return _state(config_folder()).heads_of(ledger).get(stream)
+
+
+class Signer:
+    """Signs heads. Nothing is imported, read or made before the first signature.
+
+    Args:
+        environ: may hold the key.
+        folder: where the key lies else; None for the platform's place.
+
+    Raises:
+        BadInput: the key in the environment is none.
+    """
+
+    def __init__(self, environ: Mapping[str, str], folder: Path | None = None) -> None:
+        given = environ.get(ENVIRONMENT, "").strip()
+        self._seed = _decoded(given, ENVIRONMENT) if given else None
+        self._folder = folder
+        self._key: Ed25519PrivateKey | None = None
+        self._public = ""
+
+    @property
+    def folder(self) -> Path:
+        """Where the key and what is known of signatures lie."""
+        return self._folder or config_folder()
+
+    @property
+    def public(self) -> str:
+        """The public key, as hexadecimal digits.
+
+        Raises:
+            StorageError: there is no key and none can be made, or it can't be read.
+        """
+        self._load()
+        return self._public
+
+    def sign(self, stream: str, n: int, hashed: str) -> bytes:
+        """Return the signature of a head. Raises StorageError as `public` does."""
+        return self._load().sign(payload(stream, n, hashed))
+
+    def known(self) -> Known:
+        """Return what is known here; also the key there is now, without making one."""
+        state = _state(self.folder)
+        keys = set(state.keys)
+        if self._seed is not None or (self.folder / KEY_FILE).exists():
+            keys.add(self.public)
+        return Known(frozenset(keys), state.ledgers, state.heads)
+
+    def remember(self, ledger: Path, now: str, heads: Iterable[Head] = ()) -> None:
+        """Keep in mind, outside the data folder, that a ledger is signed with this key from now on, and some heads.
+
+        With a key from the environment there may be no place to keep anything: then nothing is kept.
+        """
+        state, names, newest = _state(self.folder), _names(ledger), {head.stream: head for head in heads}
+        if self.public in state.keys and all(name in state.ledgers for name in names) and not newest:
+            return
+        kept = {**state.heads, **{name: {**state.heads_of(ledger), **newest} for name in names if newest}}
+        data = {
+            "keys": sorted({*state.keys, self.public}),
+            "ledgers": {**dict.fromkeys(names, now), **state.ledgers},
+            "heads": {name: {h.stream: [h.n, h.hash] for h in of.values()} for name, of in kept.items()},
+        }
+        try:
+            _make_private(self.folder)
+            _write(self.folder / STATE_FILE, json.dumps(data, indent=2).encode())
+        except OSError:
+            if self._seed is None:
+                raise
+
+    def _load(self) -> Ed25519PrivateKey:
+        if self._key is None:
+            from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+            seed = self._seed if self._seed is not None else _stored(self.folder)
+            self._key = Ed25519PrivateKey.from_private_bytes(seed)
+            self._public = self._key.public_key().public_bytes_raw().hex()
+        return self._key
+
+
+def _stored(folder: Path) -> bytes:
+    """Return the key of a folder, which is made when there is none."""
+    path = folder / KEY_FILE
+    try:
+        if not path.exists():
+            _make_private(folder)
+            draft = path.with_name(f".{KEY_FILE}.{secrets.token_hex(8)}")
+            _write(draft, base64.urlsafe_b64encode(secrets.token_bytes(_BYTES)) + b"\n")
+            try:
+                os.link(draft, path)  # another process may be first: then its key is the one
+            except FileExistsError:
+                pass
+            finally:
+                draft.unlink(missing_ok=True)
+        text = path.read_text(encoding="ascii")
+    except (OSError, ValueError) as error:
+        raise StorageError(f"The key for signing the record, {path}, can't be read or made: {error}.") from error
+    try:
+        return _decoded(text.strip(), str(path))
+    except BadInput as error:
+        raise StorageError(error.message) from error
+
+
+def _decoded(text: str, where: str) -> bytes:
+    try:
+        seed = base64.b64decode(text.replace("-", "+").replace("_", "/"), validate=True)
+    except (binascii.Error, ValueError):
+        seed = b""
+    if len(seed) != _BYTES:
+        raise BadInput(f"{where} is no key for signing: it takes 32 random bytes in base64 (44 characters).")
+    return seed
+
+
+def _state(folder: Path) -> Known:
+    try:
+        data: Any = json.loads((folder / STATE_FILE).read_text(encoding="utf-8"))
+        heads = {
+            str(name): {str(s): Head(str(s), int(n), str(h)) for s, (n, h) in of.items()}
+            for name, of in data.get("heads", {}).items()
+        }
+        return Known(frozenset(map(str, data["keys"])), {str(k): str(v) for k, v in data["ledgers"].items()}, heads)
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return Known()
+
+
+def _make_private(folder: Path) -> None:
+    from hitl_tui.config.atomic_files import make_private
+
+    make_private(folder)
+
+
+def _write(path: Path, content: bytes) -> None:
+    from hitl_tui.config.atomic_files import write_atomically
+
+    write_atomically(path, content)  # for this account alone: mkstemp makes it so

@@ -1,0 +1,283 @@
+"""The six stages of the analysis graph (D13); imported when a graph is built, since LangGraph is heavy.
+
+Of the analysis only this module touches files: the documents that it rests on.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any, TypedDict
+
+from langgraph.graph import END, START, StateGraph
+from langgraph.runtime import Runtime
+
+from hitl_tui.teams.analysis.analysis_model import MAX_QUERY, Analysis, Passage, Step
+from hitl_tui.teams.analysis.analysis_report import brief, citations, render, summary
+from hitl_tui.teams.analysis.computation import compute, with_insights
+from hitl_tui.teams.analysis.computation_steps import say
+from hitl_tui.teams.analysis.csv_tables import Table, TableSummary, parse_table
+from hitl_tui.teams.analysis.limits import find_limits, find_scope_notes
+from hitl_tui.teams.analysis.number_format import rounded
+from hitl_tui.teams.analysis.table_steps import measured_steps
+from hitl_tui.teams.analysis.table_summary import summarise
+from hitl_tui.teams.contract import BRIEF, TeamContext, TeamResult, TeamTask, language_of
+from hitl_tui.teams.printed_figures import Run, run_of
+
+MAX_BYTES = 5 * 1024 * 1024
+MAX_FILES = 12
+MAX_LINE = 600
+_TEXT = (".md", ".txt", ".rst")
+
+
+class Unreadable(Exception):
+    """A file can't be used; the message says why in one sentence."""
+
+
+def read_text(workspace: Path, path: str) -> str:
+    """Return the text of a file inside the workspace (UTF-8, else CP949).
+
+    Raises:
+        Unreadable: it lies outside, is missing, no file, beyond 5 MB, or no text.
+    """
+    try:
+        root = workspace.resolve()
+        target = (root / path).resolve()
+        if not target.is_relative_to(root):
+            raise Unreadable(f"{path} is outside the workspace.")
+        if not target.is_file():
+            raise Unreadable(f"{path} is not a file in the workspace.")
+        if target.stat().st_size > MAX_BYTES:
+            raise Unreadable(f"{path} is larger than 5 MB.")
+        content = target.read_bytes()
+    except (OSError, ValueError, RuntimeError) as error:
+        raise Unreadable(f"{path} can't be read: {error}.") from error
+    if len(content) > MAX_BYTES:
+        raise Unreadable(f"{path} is larger than 5 MB.")
+    for encoding in ("utf-8-sig", "cp949"):
+        try:
+            return content.decode(encoding)
+        except UnicodeDecodeError:
+            continue
+    raise Unreadable(f"{path} is neither UTF-8 nor CP949 text.")
+
+
+def read_tables(workspace: Path, paths: Iterable[str]) -> tuple[tuple[Table, ...], tuple[str, ...]]:
+    """Return the CSV tables among the paths, each once, and why others couldn't be used."""
+    tables, notes = [], []
+    wanted = [path for path in dict.fromkeys(paths) if path.lower().endswith(".csv")]
+    for path in wanted[:MAX_FILES]:
+        try:
+            tables.append(parse_table(read_text(workspace, path), path))
+        except (Unreadable, ValueError) as error:
+            notes.append(str(error))
+    return tuple(tables), tuple(notes)
+
+
+def limit_lines(workspace: Path, passages: Iterable[Passage]) -> tuple[Passage, ...]:
+    """Return the lines of the passages' own files that state limits and that no passage holds already.
+
+    A passage is a cut: the sentence that limits a figure often stands a few lines further.
+    """
+    held = list(passages)
+    covered = {(p.path, line) for p in held for line in range(p.line, min(p.end_line, p.line + 500) + 1)}
+    found: list[Passage] = []
+    for path in list(dict.fromkeys(p.path for p in held if p.path.lower().endswith(_TEXT)))[:MAX_FILES]:
+        try:
+            text = read_text(workspace, path)
+        except Unreadable:
+            continue
+        heading = ""
+        for number, line in enumerate(text.splitlines(), start=1):
+            if line.startswith("#"):
+                heading = line.lstrip("# ")
+                continue
+            passage = Passage(path, number, number, line[:MAX_LINE], heading=heading)
+            if (path, number) not in covered and (find_limits([passage]) or find_scope_notes([passage])):
+                found.append(passage)
+    return tuple(found[:60])
+
+
+MAX_PASSAGES = 60
+
+
+class AnalysisState(TypedDict, total=False):
+    """What passes between the stages; plain JSON.
+
+    `task` is the input and `result` a `TeamResult.to_dict()`; the rest belongs to the stages.
+    """
+
+    task: str
+    query: str
+    analysis_type: str
+    language: str
+    passages: list[dict[str, Any]]
+    measured: list[dict[str, Any]]
+    nearby: list[dict[str, Any]]
+    tables: list[dict[str, Any]]
+    notes: list[str]
+    analysis: dict[str, Any]
+    report: str
+    result: dict[str, Any]
+
+
+def graph() -> StateGraph[Any, Any, Any, Any]:
+    """Return the graph, not compiled."""
+    built: StateGraph[Any, Any, Any, Any] = StateGraph(AnalysisState, context_schema=TeamContext)
+    built.add_node("prepare", prepare)
+    built.add_node("preprocess", preprocess)
+    built.add_node("analyse", analyse)
+    built.add_node("generate_insights", generate_insights)
+    built.add_node("create_report", create_report)
+    built.add_node("finalise", finalise)
+    order = (START, "prepare", "preprocess", "analyse", "generate_insights", "create_report", "finalise", END)
+    for before, after in itertools.pairwise(order):
+        built.add_edge(before, after)
+    return built
+
+
+def question(task: TeamTask) -> str:
+    """Return what to compute on: the approved query, and the session's question where it says something else."""
+    query = str(task.arguments.get("query", "")).strip()
+    whole = task.query.strip()
+    if not query or query in whole:
+        return whole or query or task.task.strip()
+    return query if whole in query else f"{query}\n{whole}"
+
+
+def collect(task: TeamTask) -> list[Passage]:
+    """Return the passages of earlier results, in plan order, each place once; a malformed one is left out."""
+    found: dict[tuple[str, int, int, int], Passage] = {}
+    for result in task.inputs.values():
+        items = result.data.get("passages")
+        for item in items if isinstance(items, list) else ():
+            try:
+                passage = Passage.from_dict(item)
+            except (KeyError, TypeError, ValueError, AttributeError):
+                continue
+            found.setdefault((passage.path, passage.page, passage.line, passage.end_line), passage)
+    return list(found.values())[:MAX_PASSAGES]
+
+
+def _runs(task: TeamTask) -> list[Run]:
+    """Return the commands among earlier results, in plan order."""
+    found = (run_of(todo_id, result.to_dict()) for todo_id, result in task.inputs.items())
+    return [run for run in found if run is not None]
+
+
+def _count(n: int, thing: str) -> str:
+    """Return `1 table`, `2 tables`."""
+    return f"{n} {thing}" if n == 1 else f"{n} {thing}s"
+
+
+async def prepare(state: AnalysisState, runtime: Runtime[TeamContext]) -> dict[str, Any]:
+    """Collect the question and the passages of earlier results."""
+    task = runtime.context.task
+    query = question(task)[:MAX_QUERY]
+    passages = collect(task)
+    language = language_of(task.query or query)
+    runtime.context.progress(
+        say(
+            language,
+            f"앞선 결과 {len(task.inputs)}건의 구절 {len(passages)}개",
+            f"{_count(len(passages), 'passage')} from {_count(len(task.inputs), 'earlier result')}",
+        )
+    )
+    return {
+        "query": query,
+        "analysis_type": str(task.arguments.get("analysis_type", "comprehensive")),
+        "language": language,
+        "passages": [passage.to_dict() for passage in passages],
+        "measured": [step.to_dict() for step in measured_steps(_runs(task), language)],
+    }
+
+
+async def preprocess(state: AnalysisState, runtime: Runtime[TeamContext]) -> dict[str, Any]:
+    """Read the tables that passages name, and the lines near them that state limits."""
+    passages = [Passage.from_dict(item) for item in state["passages"]]
+    nearby, tables, notes = await asyncio.to_thread(_read, runtime.context.workspace, passages, state["query"])
+    runtime.context.progress(
+        say(
+            state["language"],
+            f"표 {len(tables)}개, 제한을 말하는 줄 {len(nearby)}개 더",
+            f"{_count(len(tables), 'table')}, {_count(len(nearby), 'further line')} near a limit",
+        )
+    )
+    return {
+        "nearby": [passage.to_dict() for passage in nearby],
+        "tables": [table.to_dict() for table in tables],
+        "notes": list(notes),
+    }
+
+
+def _read(
+    workspace: Path, passages: list[Passage], query: str
+) -> tuple[tuple[Passage, ...], list[TableSummary], tuple[str, ...]]:
+    tables, notes = read_tables(workspace, (passage.path for passage in passages))
+    return limit_lines(workspace, passages), [summarise(table, query) for table in tables], notes
+
+
+def _passages(state: AnalysisState) -> list[Passage]:
+    return [Passage.from_dict(item) for item in (*state["passages"], *state["nearby"])]
+
+
+def _tables(state: AnalysisState) -> list[TableSummary]:
+    return [TableSummary.from_dict(item) for item in state["tables"]]
+
+
+async def analyse(state: AnalysisState, runtime: Runtime[TeamContext]) -> dict[str, Any]:
+    """Do the arithmetic."""
+    analysis = await asyncio.to_thread(
+        compute,
+        state["query"],
+        _passages(state),
+        _tables(state),
+        state["analysis_type"],
+        state["language"],
+        [Step.from_dict(item) for item in state.get("measured", ())],
+    )
+    runtime.context.progress(
+        say(
+            state["language"],
+            f"계산 {len(analysis.steps)}건, 적용한 제한 {len(analysis.applied)}개",
+            f"{_count(len(analysis.steps), 'computation')}, {_count(len(analysis.applied), 'limit')} applied",
+        )
+    )
+    return {"analysis": analysis.to_dict()}
+
+
+async def generate_insights(state: AnalysisState, runtime: Runtime[TeamContext]) -> dict[str, Any]:
+    """Add what is worth noticing besides the figures."""
+    analysis = Analysis.from_dict(state["analysis"])
+    noticed = await asyncio.to_thread(with_insights, analysis, _passages(state), _tables(state), state["notes"])
+    count = len(noticed.insights)
+    runtime.context.progress(say(state["language"], f"참고할 점 {count}개", f"{_count(count, 'point')} worth noticing"))
+    return {"analysis": noticed.to_dict()}
+
+
+async def create_report(state: AnalysisState, runtime: Runtime[TeamContext]) -> dict[str, Any]:
+    """Write the report."""
+    passages = [Passage.from_dict(item) for item in state["passages"]]
+    return {"report": render(Analysis.from_dict(state["analysis"]), passages)}
+
+
+async def finalise(state: AnalysisState, runtime: Runtime[TeamContext]) -> dict[str, Any]:
+    """Hand the result back."""
+    analysis = Analysis.from_dict(state["analysis"])
+    data = analysis.to_dict()
+    percent = analysis.change_percent
+    data["change_percent"] = None if percent is None else float(rounded(percent, 1))
+    data["change_percent_exact"] = None if percent is None else str(percent)
+    data["tables"] = state["tables"]
+    data[BRIEF] = brief(analysis).to_dict()
+    result = TeamResult(
+        text=state["report"],
+        data=data,
+        citations=citations(analysis),
+        summary=summary(analysis),
+        found=analysis.found,
+    )
+    runtime.context.progress(result.summary, fraction=1.0)
+    return {"result": result.to_dict()}

@@ -1,0 +1,272 @@
+"""The analysis as a whole: a pure function of the question, the passages and the tables."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+from hitl_tui.teams.analysis.amount_changes import FALL, RISE, SUBJECTS, Change, concepts, find_changes, language_of
+from hitl_tui.teams.analysis.amounts import parse_amounts
+from hitl_tui.teams.analysis.analysis_model import MAX_QUERY, QUERY, Analysis, Finding, LimitUse, Passage, Source, Step
+from hitl_tui.teams.analysis.computation_steps import change_steps, compare, say
+from hitl_tui.teams.analysis.csv_tables import Table, TableSummary
+from hitl_tui.teams.analysis.limits import find_limits, find_scope_notes
+from hitl_tui.teams.analysis.number_format import number, shown_amount
+from hitl_tui.teams.analysis.question_computations import answer, hold
+from hitl_tui.teams.analysis.stated_changes import Stated, stated_change, stated_shift
+from hitl_tui.teams.analysis.table_steps import not_compared, table_steps
+from hitl_tui.teams.analysis.table_summary import summarise
+from hitl_tui.teams.contract import Citation
+
+MAX_LIMITS = 20
+MAX_NOTES = 4
+
+
+def analyse(
+    query: str,
+    passages: Sequence[Passage | Mapping[str, Any]] = (),
+    tables: Sequence[Table] = (),
+    analysis_type: str = "comprehensive",
+    language: str = "",
+) -> Analysis:
+    """Return what can be computed for a question (D13).
+
+    Args:
+        query: the question; of a very long one the first 20,000 characters count.
+        passages: passages found for it, as `Passage` or as the search team's dictionaries.
+        tables: tables among the documents.
+        analysis_type: `comprehensive`, or one part: `change`, `limits`, `tables`.
+        language: `ko` or `en`; the question's own when empty.
+    """
+    read = [item if isinstance(item, Passage) else Passage.from_dict(item) for item in passages]
+    summaries = [summarise(table, query) for table in tables]
+    return with_insights(compute(query, read, summaries, analysis_type, language), read, summaries)
+
+
+def compute(
+    query: str,
+    passages: Sequence[Passage],
+    summaries: Sequence[TableSummary],
+    analysis_type: str = "comprehensive",
+    language: str = "",
+    measured: Sequence[Step] = (),
+) -> Analysis:
+    """Return steps, limits and findings, without insights; arguments as in `analyse`.
+
+    Args:
+        query, passages, summaries, analysis_type, language: as in `analyse`.
+        measured: what commands measured before and after, as steps.
+    """
+    query = query[:MAX_QUERY]
+    language = language or language_of(query)
+    wanted = {"comprehensive": {"change", "limits", "tables", "other"}, "limits": {"change", "limits"}}.get(
+        analysis_type, {analysis_type, "other"}
+    )
+    amounts = parse_amounts(query)
+    changes = find_changes(query, amounts) if "change" in wanted else ()
+    steps: list[Step] = [step for change in changes for step in change_steps(change, language)]
+    verdicts = []
+    if "limits" in wanted:
+        limits = find_limits(passages)
+        verdicts = [compare(change, limits, query, language) for change in changes or (None,)]
+        if not changes:
+            verdicts.insert(0, hold(query, amounts, limits, language))
+        steps.extend(step for verdict in verdicts for step in verdict.steps)
+    if "other" in wanted and not changes:
+        steps.extend(answer(query, amounts, passages, language))
+    stated = Stated()
+    if "change" in wanted and not changes:
+        stated = stated_shift(query, passages, language) or stated_change(query, amounts, passages, language)
+        steps.extend(stated.steps)
+    if "other" in wanted:
+        steps.extend(measured)
+    if "tables" in wanted:
+        steps.extend(step for summary in summaries for step in table_steps(summary, language))
+    analysis = Analysis(
+        query=query,
+        analysis_type=analysis_type,
+        language=language,
+        steps=tuple(steps),
+        limits=_merged([verdict.limits for verdict in verdicts]),
+        findings=(*stated.findings, *(finding for verdict in verdicts for finding in verdict.findings)),
+        change_percent=changes[0].percent if changes else None,
+        unanswered=(*stated.unanswered, *(not_compared(summaries, language) if "tables" in wanted else ())),
+        documents=len({p.path for p in passages} | {s.path for s in summaries}),
+    )
+    summary = next((verdict.summary for verdict in verdicts if verdict.summary), "")
+    summary = stated.summary or summary or _summary(analysis, changes, summaries)
+    reason = "" if analysis.found else _nothing(amounts=bool(amounts), analysis=analysis)
+    if not analysis.found and analysis.unanswered:
+        # That there was a table is known, and why it gave nothing.
+        reason, analysis = analysis.unanswered[0], replace(analysis, unanswered=analysis.unanswered[1:])
+    return replace(analysis, not_computed=reason, summary=summary or reason)
+
+
+def _merged(groups: Sequence[Sequence[LimitUse]]) -> tuple[LimitUse, ...]:
+    """Return the limits of all changes, one entry a place and value, applied ones first."""
+    best: dict[tuple[str, str, str], LimitUse] = {}
+    for limit in (limit for group in groups for limit in group):
+        key = (limit.citation.label, limit.bound, limit.value)
+        if key not in best or (limit.applied and not best[key].applied):
+            best[key] = limit
+    ordered = sorted(best.values(), key=lambda limit: not limit.applied)
+    return tuple(ordered[:MAX_LIMITS])
+
+
+def _summary(analysis: Analysis, changes: Sequence[Change], summaries: Sequence[TableSummary]) -> str:
+    if not analysis.steps:
+        return ""
+    language = analysis.language
+    if changes:
+        last = next((s for s in analysis.steps if s.exact == str(analysis.change_percent)), analysis.steps[-1])
+        text = f"{last.what}: {last.value}"
+        if not analysis.documents:
+            text += say(language, "; 문서 없이 질문만으로 계산", "; from the question alone, no documents were given")
+        elif analysis.analysis_type in ("comprehensive", "limits"):
+            text += say(language, "; 비교할 상한을 문서에서 찾지 못함", "; no fitting limit found in the documents")
+        return text
+    first = analysis.steps[0]
+    more = len(analysis.steps) - 1
+    rest = say(language, f" (계산 {more}건 더)", f" (and {more} more)") if more else ""
+    if analysis.unanswered:
+        rest += say(language, "; 계산하지 못한 것 있음", "; not all of it could be computed")
+    place = f" ({summaries[0].path})" if summaries and isinstance(first.sources[0], Citation) else ""
+    return f"{first.what}: {first.value}{place}{rest}"
+
+
+def _nothing(*, amounts: bool, analysis: Analysis) -> str:
+    language = analysis.language
+    if amounts:
+        return say(
+            language,
+            "질문에 숫자는 있으나 무엇을 계산할지(변동, 합계, 차이, 비율, 기간)가 없고 표도 없어 계산하지 않았습니다.",
+            "Nothing was computed: the question has figures but asks for no change, sum, difference, share or span, "
+            "and there is no table.",
+        )
+    return say(
+        language,
+        "질문에 계산할 금액, 비율, 날짜가 없고 찾은 문서에 표도 없어 계산하지 않았습니다.",
+        "Nothing was computed: the question has no amounts, rates or dates, and no table was found.",
+    )
+
+
+def with_insights(
+    analysis: Analysis,
+    passages: Sequence[Passage],
+    summaries: Sequence[TableSummary],
+    unreadable: Sequence[str] = (),
+) -> Analysis:
+    """Return the analysis with what is worth noticing besides the figures.
+
+    Args:
+        analysis: what `compute` returned.
+        passages: the same passages.
+        summaries: the same tables.
+        unreadable: why documents couldn't be used, one sentence each.
+    """
+    language = analysis.language
+    insights = [
+        *_how_far_beyond(analysis),
+        *_read_as(analysis),
+        *_scope(analysis, passages),
+        *_waiting(analysis),
+        *_missing_limit(analysis),
+    ]
+    for summary in summaries:
+        if summary.sample:
+            text = f"{summary.path}: "
+            text += say(
+                language,
+                "파일 스스로 표본(SAMPLE) 자료라고 밝히고 있습니다. 실제 시세가 아닙니다.",
+                "the file says that it is sample data, not real figures.",
+            )
+            insights.append(Finding(text, (Citation(summary.path, 1, 1, ""),)))
+    insights += [Finding(note) for note in unreadable]
+    if not analysis.documents and all(source == QUERY for step in analysis.steps for source in step.sources):
+        text = say(
+            language,
+            "주어진 문서가 없어 질문만으로 계산했습니다.",
+            "No documents were given; this was computed from the question alone.",
+        )
+        insights.append(Finding(text, (QUERY,)))
+    return replace(analysis, insights=tuple(insights))
+
+
+def _how_far_beyond(analysis: Analysis) -> list[Finding]:
+    percent = analysis.change_percent
+    exceeded = [limit for limit in analysis.applied if limit.verdict == "exceeds"]
+    if percent is None or not exceeded:
+        return []
+    limit = exceeded[0]
+    value = Fraction(limit.value)
+    if value <= 0:
+        return []
+    times = number(abs(percent) / value, 1)
+    text = say(
+        analysis.language,
+        f"요구된 변동은 문서 상한의 {times}배입니다.",
+        f"The change asked for is {times} times the limit.",
+    )
+    sources: tuple[Source, ...] = (QUERY, limit.citation)
+    return [Finding(text, sources)]
+
+
+def _read_as(analysis: Analysis) -> list[Finding]:
+    language = analysis.language
+    found = []
+    for change in find_changes(analysis.query, parse_amounts(analysis.query)):
+        if not change.inherited or change.before is None or change.after is None:
+            continue
+        pair = f"{shown_amount(change.before, language)} → {shown_amount(change.after, language)}"
+        text = say(
+            language,
+            f"한쪽에만 적힌 단위를 양쪽에 적용해 읽었습니다: {pair}.",
+            f"A unit written for one amount was taken for both: read as {pair}.",
+        )
+        found.append(Finding(text, (QUERY,)))
+    return found
+
+
+def _scope(analysis: Analysis, passages: Sequence[Passage]) -> list[Finding]:
+    """Quote where an applied limit holds and where it doesn't, from the files it stands in."""
+    files = {limit.citation.path for limit in analysis.applied}
+    found = []
+    notes = [note for note in find_scope_notes(passages) if note[1].path in files]
+    notes.sort(key=lambda note: language_of(note[1].quote) != analysis.language)
+    for kind, citation in notes[:MAX_NOTES]:
+        lead = (
+            say(analysis.language, "상한이 적용되지 않는 경우", "Where the limit does not apply")
+            if kind == "exception"
+            else say(analysis.language, "상한이 적용되는 범위", "Where the limit applies")
+        )
+        found.append(Finding(f"{lead}: “{_quoted(citation)}”", (citation,)))
+    return found
+
+
+def _waiting(analysis: Analysis) -> list[Finding]:
+    if analysis.change_percent is None:
+        return []
+    topics = concepts(analysis.query) & {RISE, FALL, *SUBJECTS}
+    waits = [limit for limit in analysis.limits if limit.bound == "wait" and concepts(limit.citation.quote) & topics]
+    waits.sort(key=lambda limit: language_of(limit.citation.quote) != analysis.language)
+    lead = say(analysis.language, "시기에 대한 제한", "A limit in time")
+    return [Finding(f"{lead}: “{_quoted(limit.citation)}”", (limit.citation,)) for limit in waits[:2]]
+
+
+def _missing_limit(analysis: Analysis) -> list[Finding]:
+    if analysis.change_percent is None or analysis.applied or not analysis.documents:
+        return []
+    if analysis.analysis_type not in ("comprehensive", "limits"):
+        return []
+    text = say(
+        analysis.language,
+        "이 변동에 대한 상한이나 하한을 찾은 구절에서 확인하지 못했습니다. 상한이 없다는 뜻은 아닙니다.",
+        "The passages found state no limit for this change; that doesn't mean there is none.",
+    )
+    return [Finding(text)]
+
+
+def _quoted(citation: Citation) -> str:
+    return " ".join(citation.quote.split()).lstrip("-*#> ")

@@ -1,0 +1,355 @@
+"""Running one program: bounded output, a time limit, and nothing left behind.
+
+`command_init` stands between this process and the program, so that its whole process tree is known and ended (T11).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import errno
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from hitl_tui.core.errors import BadInput, HitlError
+from hitl_tui.teams.command.bounded_output import NOTES, Bounded, Lines, Masker, Notes
+
+OUTPUT_LIMIT = 256 * 1024
+GRACE = 3.0
+KILL_WAIT = 5.0
+DRAIN = 1.0
+INIT = Path(__file__).with_name("command_init.py")
+_QUIET = {"TERM": "dumb", "NO_COLOR": "1", "PAGER": "cat", "PYTHONDONTWRITEBYTECODE": "1"}
+"""No colours, no pages, and no compiled files that would make the workspace another one than was approved."""
+
+_PLACES = ("PATH", "HOME", "USER", "LOGNAME", "TMPDIR", "TZ")
+_LANGUAGES = ("LANG", "LANGUAGE", "LC_ALL", "LC_CTYPE", "LC_MESSAGES", "LC_TIME", "HITL_LANG")
+
+
+class StillRunning(HitlError):
+    """A program that had to be stopped could not be; what it does is not known."""
+
+    kind = "still_running"
+
+
+@dataclass(frozen=True, slots=True)
+class CommandOutcome:
+    """How a program ended and what it wrote.
+
+    Args:
+        exit_code: what it returned; None when a signal ended it.
+        signal: name of that signal, for example `SIGTERM`; empty otherwise.
+        stdout, stderr: what it wrote; the middle left out when it was more than the limit.
+        truncated: something was left out.
+        duration: seconds.
+        timed_out: it was stopped because its time was up.
+        stdout_lines: lines it wrote to stdout, those left out included.
+    """
+
+    exit_code: int | None
+    signal: str
+    stdout: str
+    stderr: str
+    truncated: bool
+    duration: float
+    timed_out: bool
+    stdout_lines: int = 0
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all fields as JSON values."""
+        return {
+            "exit_code": self.exit_code,
+            "signal": self.signal,
+            "stdout": self.stdout,
+            "stderr": self.stderr,
+            "truncated": self.truncated,
+            "duration": self.duration,
+            "timed_out": self.timed_out,
+            "stdout_lines": self.stdout_lines,
+        }
+
+
+def command_environment(secrets: Mapping[str, str], inherited: Mapping[str, str]) -> dict[str, str]:
+    """Return a declared command's environment: a few inherited variables, no colours, the declared secrets.
+
+    Args:
+        secrets: values of the declared secrets by name.
+        inherited: the environment of this process.
+    """
+    kept = {name: inherited[name] for name in (*_PLACES, *_LANGUAGES) if name in inherited}
+    # Last, so that a script for `python3` finds one where the system has none.
+    kept["PATH"] = os.pathsep.join(filter(None, (kept.get("PATH", os.defpath), str(Path(sys.executable).parent))))
+    return {**kept, **_QUIET, **secrets}
+
+
+async def run_command(
+    argv: Sequence[str],
+    cwd: Path,
+    timeout: float,  # noqa: ASYNC109 - the program is stopped in stages, which a surrounding timeout can't do
+    env: Mapping[str, str],
+    *,
+    limit: int = OUTPUT_LIMIT,
+    on_line: Callable[[str, str], None] | None = None,
+    lock_fd: int = -1,
+    secrets: Mapping[str, str] | None = None,
+    grace: float = GRACE,
+    notes: Notes = NOTES["en"],
+) -> CommandOutcome:
+    """Run a program in a session of its own and return how it ended.
+
+    Its standard input is empty and it has no terminal. When its time is up, or the caller is cancelled, it and all
+    its descendants get SIGTERM, after `grace` seconds SIGKILL, and this returns (or raises) only when that is
+    over. What it leaves running when it ends by itself is ended the same way, also in other sessions.
+
+    Args:
+        argv: the program and its arguments; no shell looks at them.
+        cwd: absolute path of the folder it runs in.
+        timeout: seconds; 0 for no limit.
+        env: its whole environment.
+        limit: bytes kept of each of stdout and stderr.
+        on_line: gets `stdout` or `stderr` and each line as it comes, at most some hundreds a second.
+        lock_fd: descriptor the program inherits, held until its last descendant is gone; -1 for none.
+        secrets: values by name that are masked in everything it writes.
+        grace: seconds between SIGTERM and SIGKILL.
+        notes: what stands in place of output that was left out.
+
+    Raises:
+        BadInput: the program doesn't exist, may not be run, or can't be started; nothing was done.
+        StillRunning: it could not be stopped (another user's process, or one that hangs in the kernel).
+    """
+    loop = asyncio.get_running_loop()
+    began = loop.time()
+    run = _Run(loop, limit, on_line, secrets or {}, notes)
+    spawning = asyncio.ensure_future(_spawn(run, argv, cwd, env, lock_fd, grace))
+    try:
+        transport = await asyncio.shield(spawning)
+    except asyncio.CancelledError:
+        # The program may have started: it has to be ended before the cancellation goes on.
+        await _to_its_end(_end_spawned(run, spawning, grace))
+        raise
+    timed_out = False
+    try:
+        finished, _ = await asyncio.wait({run.ended}, timeout=timeout or None)
+        timed_out = not finished
+        if finished and run.open_pipes:
+            await asyncio.wait({run.drained}, timeout=DRAIN)
+    finally:
+        # Without a break for the cancelled caller: nothing may survive it.
+        await _to_its_end(_end(run, transport, grace))
+    return run.outcome(loop.time() - began, timed_out)
+
+
+@dataclass(slots=True)
+class _Stream:
+    masker: Masker
+    kept: Bounded
+    lines: Lines | None
+
+    def feed(self, data: bytes, *, final: bool = False) -> None:
+        shown = self.masker.feed(data, final=final)
+        self.kept.feed(shown)
+        if self.lines is not None:
+            self.lines.feed(shown)
+            if final:
+                self.lines.close()
+
+
+class _Run(asyncio.SubprocessProtocol):
+    """What asyncio and the init process tell about one program: its output, its closed pipes, its end."""
+
+    def __init__(
+        self,
+        loop: asyncio.AbstractEventLoop,
+        limit: int,
+        on_line: Callable[[str, str], None] | None,
+        secrets: Mapping[str, str],
+        notes: Notes,
+    ) -> None:
+        self.begun: asyncio.Future[None] = loop.create_future()
+        self.ended: asyncio.Future[None] = loop.create_future()
+        self.gone: asyncio.Future[None] = loop.create_future()
+        self.drained: asyncio.Future[None] = loop.create_future()
+        self.open_pipes = {1, 2}
+        self.start_error = 0
+        self.code: int | None = None
+        self.remaining = ""
+        self._clock = loop.time
+        self._told = b""
+        self._over = 2  # the status pipe and the init process
+        self._streams = {
+            fd: _Stream(Masker(secrets), Bounded(limit, notes=notes), self._lines(name, on_line, notes))
+            for fd, name in ((1, "stdout"), (2, "stderr"))
+        }
+
+    def _lines(self, name: str, on_line: Callable[[str, str], None] | None, notes: Notes) -> Lines | None:
+        return None if on_line is None else Lines(lambda line: on_line(name, line), self._clock, notes=notes)
+
+    def pipe_data_received(self, fd: int, data: bytes) -> None:
+        self._streams[fd].feed(data)
+
+    def pipe_connection_lost(self, fd: int, exc: Exception | None) -> None:
+        self.open_pipes.discard(fd)
+        if not self.open_pipes and not self.drained.done():
+            self.drained.set_result(None)
+
+    def status_received(self, data: bytes) -> None:
+        """Take what the init process says."""
+        *lines, self._told = (self._told + data).split(b"\n")
+        for line in lines:
+            word, _, rest = line.decode().partition(" ")
+            if word == "failed":
+                self.start_error = int(rest)
+            elif word in ("exited", "ended"):
+                self.code = int(rest) if word == "exited" else -int(rest)
+                _settle(self.ended)
+            elif word == "remain":
+                self.remaining = rest
+            _settle(self.begun)
+
+    def status_closed(self) -> None:
+        """Take it that the init process has nothing more to say."""
+        for future in (self.begun, self.ended):
+            _settle(future)
+        self._one_less()
+
+    def process_exited(self) -> None:
+        self._one_less()
+
+    def _one_less(self) -> None:
+        self._over -= 1
+        if not self._over:
+            _settle(self.gone)
+
+    def outcome(self, duration: float, timed_out: bool) -> CommandOutcome:
+        for stream in self._streams.values():
+            stream.feed(b"", final=True)
+        out, err = self._streams[1].kept, self._streams[2].kept
+        code = 0 if self.code is None else self.code
+        return CommandOutcome(
+            exit_code=code if code >= 0 else None,
+            signal=_signal_name(-code) if code < 0 else "",
+            stdout=out.text(),
+            stderr=err.text(),
+            truncated=out.truncated or err.truncated,
+            duration=round(duration, 3),
+            timed_out=timed_out,
+            stdout_lines=out.line_count,
+        )
+
+
+class _Status(asyncio.Protocol):
+    """The pipe that the init process tells its news through."""
+
+    def __init__(self, run: _Run) -> None:
+        self._run = run
+
+    def data_received(self, data: bytes) -> None:
+        self._run.status_received(data)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._run.status_closed()
+
+
+def _settle(future: asyncio.Future[None]) -> None:
+    if not future.done():
+        future.set_result(None)
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"
+
+
+async def _spawn(
+    run: _Run, argv: Sequence[str], cwd: Path, env: Mapping[str, str], lock_fd: int, grace: float
+) -> asyncio.SubprocessTransport:
+    if not argv:
+        raise BadInput("A command needs a program to run.")
+    loop = asyncio.get_running_loop()
+    reading, writing = os.pipe()
+    init = (sys.executable, "-I", "-S", "-X", "utf8", str(INIT))
+    try:
+        await loop.connect_read_pipe(lambda: _Status(run), os.fdopen(reading, "rb"))
+        transport, _ = await loop.subprocess_exec(
+            lambda: run,
+            *(*init, str(writing), str(grace), str(KILL_WAIT), "1" if "LC_CTYPE" in env else "0", *argv),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            cwd=cwd,
+            env=dict(env),
+            start_new_session=True,
+            pass_fds=(writing, *((lock_fd,) if lock_fd >= 0 else ())),
+        )
+    except (OSError, ValueError) as error:
+        if not await asyncio.to_thread(cwd.is_dir):
+            raise BadInput(f"The folder {cwd} doesn't exist, so {argv[0]} can't run in it.") from error
+        raise BadInput(f"The program {argv[0]} can't be started: {error}.") from error
+    finally:
+        os.close(writing)
+    await run.begun
+    if run.start_error:
+        await run.gone
+        transport.close()
+        raise BadInput(_why_not_started(argv[0], run.start_error))
+    return transport
+
+
+def _why_not_started(program: str, number: int) -> str:
+    if number == errno.ENOENT:
+        return f"The program {program} was not found (or the interpreter its first line names)."
+    if number == errno.EACCES:
+        return f"The program {program} may not be run: it is not executable or not permitted."
+    return f"The program {program} can't be started: {os.strerror(number)}."
+
+
+async def _end_spawned(run: _Run, spawning: asyncio.Future[asyncio.SubprocessTransport], grace: float) -> None:
+    try:
+        transport = await spawning
+    except BadInput:
+        return
+    await _end(run, transport, grace)
+
+
+async def _end(run: _Run, transport: asyncio.SubprocessTransport, grace: float) -> None:
+    """End what is left of the program and its descendants, take what its pipes still hold, close them.
+
+    Raises:
+        StillRunning: something is left.
+    """
+    try:
+        if not run.gone.done():
+            with contextlib.suppress(ProcessLookupError):
+                transport.terminate()
+            await asyncio.wait({run.gone}, timeout=grace + KILL_WAIT + DRAIN)
+        if run.remaining or not run.gone.done():
+            pids = run.remaining or str(transport.get_pid())
+            raise StillRunning(f"Could not end process {pids} (another user's, or hanging); it is still running.")
+        if run.code is None:
+            raise StillRunning("What watched over the command was killed, so the command may still be running.")
+        if run.open_pipes:
+            await asyncio.wait({run.drained}, timeout=DRAIN)
+    finally:
+        transport.close()
+
+
+async def _to_its_end(work: Coroutine[Any, Any, None]) -> None:
+    """Await `work` without a break; a cancellation that comes meanwhile is raised when it is done."""
+    task = asyncio.ensure_future(work)
+    cancelled = False
+    while not task.done():
+        try:
+            await asyncio.shield(task)
+        except asyncio.CancelledError:
+            cancelled = True
+    task.result()
+    if cancelled:
+        raise asyncio.CancelledError

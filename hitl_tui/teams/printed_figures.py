@@ -1,0 +1,176 @@
+"""What commands measured: the figures their output names, and how those of two runs differ. Pure."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from hitl_tui.teams.analysis.number_format import number
+
+MAX_LINES = 5_000
+MAX_LABEL = 200
+_FIGURE = r"(?P<figure>\d[\d,]{0,20}(?:\.\d{1,6})?)(?P<unit>[KMGTP]i?B?|B)?"
+_BEFORE = re.compile(rf"\s{{0,20}}{_FIGURE}(?:\t(?P<tabbed>\S[^\t]*)| {{1,20}}(?P<label>\S+))\s*")
+_AFTER = re.compile(rf"\s{{0,20}}(?P<label>[^\d:=\s][^:=\n]{{0,80}}?)\s?[:=]\s{{0,9}}{_FIGURE}\.?\s*")
+_POWERS = {"": 0, "B": 0, "K": 1, "M": 2, "G": 3, "T": 4, "P": 5}
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """One figure of a command's output.
+
+    Args:
+        label: what it is a figure of, as printed: a path, or words.
+        text: the figure as printed, for example `4.0M`.
+        value: it, in bytes where it has a unit of data.
+        sized: it has a unit of data, which the command rounded.
+    """
+
+    label: str
+    text: str
+    value: Fraction
+    sized: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One run of a declared command that ended well.
+
+    Args:
+        todo_id: whose.
+        command: the declared name.
+        argv: what ran.
+        output: what it printed; empty where that isn't known.
+        by_hand: a person said that it was done.
+    """
+
+    todo_id: str
+    command: str
+    argv: tuple[str, ...]
+    output: str
+    by_hand: bool = False
+
+    @property
+    def lines(self) -> list[str]:
+        """What it printed, without empty lines."""
+        return [line for line in self.output.splitlines() if line.strip()]
+
+    @property
+    def program(self) -> str:
+        """The program's name without its folder."""
+        return posixpath.basename(self.argv[0]) if self.argv else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """One figure, as an earlier and as a later run printed it.
+
+    Args:
+        before, after: the two.
+        earlier, later: TODO ids of the runs.
+    """
+
+    before: Figure
+    after: Figure
+    earlier: str
+    later: str
+
+    @property
+    def changed(self) -> bool:
+        return self.before.value != self.after.value
+
+    @property
+    def apart(self) -> str:
+        """How far they are apart, without a sign: `3.2M`; as many as were printed where there is no unit."""
+        return amount(abs(self.after.value - self.before.value), sized=self.before.sized)
+
+
+def run_of(todo_id: str, result: Mapping[str, Any]) -> Run | None:
+    """Return the run in a `TeamResult` dict; None where it is no command's."""
+    data = result.get("data")
+    if not isinstance(data, Mapping) or not isinstance(data.get("command"), str):
+        return None
+    argv = data.get("argv")
+    return Run(
+        todo_id=todo_id,
+        command=data["command"],
+        argv=tuple(map(str, argv)) if isinstance(argv, list | tuple) else (),
+        output=str(data.get("stdout") or ""),
+        by_hand=bool(data.get("declared_done")),
+    )
+
+
+def figures(output: str) -> dict[str, Figure]:
+    """Return the figures in an output by their labels; a label that comes twice says nothing and is left out."""
+    found: dict[str, Figure] = {}
+    twice: set[str] = set()
+    for line in output.splitlines()[:MAX_LINES]:
+        match = _BEFORE.fullmatch(line) or _AFTER.fullmatch(line)
+        if match is None:
+            continue
+        parts = match.groupdict()
+        label = " ".join(str(parts.get("tabbed") or parts["label"]).split())
+        unit = (match["unit"] or "").removesuffix("B").removesuffix("i") or match["unit"] or ""
+        value = Fraction(match["figure"].replace(",", "")) * 1024 ** _POWERS[unit]
+        if label in found:
+            twice.add(label)
+        if len(label) <= MAX_LABEL:
+            found[label] = Figure(label, match["figure"] + (match["unit"] or ""), value, bool(match["unit"]))
+    return {label: figure for label, figure in found.items() if label not in twice}
+
+
+def differences(runs: Sequence[Run]) -> tuple[Difference, ...]:
+    """Return every figure that two runs printed alike, as the first and as the last of them printed it.
+
+    Two runs measure alike when they ran the same command line; or the same program, where each figure names a path
+    and its own unit.
+
+    Args:
+        runs: in the order they ran.
+    """
+    seen: dict[str, list[tuple[Run, Figure]]] = {}
+    for run in runs:
+        for label, figure in figures(run.output).items():
+            seen.setdefault(label, []).append((run, figure))
+    found = []
+    for places in seen.values():
+        later, after = places[-1]
+        first = next(((r, f) for r, f in places[:-1] if _alike(r, f, later, after)), None)
+        if first is not None:
+            found.append(Difference(first[1], after, first[0].todo_id, later.todo_id))
+    return tuple(found)
+
+
+def _alike(earlier: Run, before: Figure, later: Run, after: Figure) -> bool:
+    if before.sized != after.sized:
+        return False
+    if earlier.argv == later.argv:
+        return True
+    options = [{part for part in run.argv if part.startswith("--")} for run in (earlier, later)]
+    return (
+        bool(earlier.program) and earlier.program == later.program and options[0] == options[1]
+        and before.sized and "/" in before.label
+    )  # fmt: skip
+
+
+def amount(value: Fraction, *, sized: bool) -> str:
+    """Return a figure as commands print it: `3.2M`, `780K`, `12`."""
+    if not sized:
+        return number(value, 6)
+    power = max((p for p in range(6) if value >= 1024**p), default=0)
+    shown = value / 1024**power
+    return number(shown, 1 if shown < 10 else 0) + " KMGTP"[power].strip()
+
+
+def deleted(run: Run) -> list[str] | None:
+    """Return the paths that a run printed as deleted; None where its command line doesn't say that they are."""
+    if run.program == "find" and "-delete" in run.argv and run.argv[-2:] == ("-print", "-delete"):
+        return run.lines
+    if run.program == "rm" and {"-v", "--verbose", "-rv", "-fv", "-rfv", "-vf", "-vr"} & set(run.argv[1:]):
+        removed = (re.fullmatch(r"removed (?:directory )?['‘](.+)['’]", line.strip()) for line in run.lines)
+        return [match[1] for match in removed if match]
+    return None

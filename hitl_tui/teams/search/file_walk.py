@@ -1,0 +1,269 @@
+"""Which files of a folder are searched: deterministic, bounded, never out of the folder."""
+
+from __future__ import annotations
+
+import os
+import re
+import unicodedata
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath
+
+from hitl_tui.core.errors import BadInput
+from hitl_tui.teams.search.file_text import SUFFIXES, too_large
+
+MAX_FILES = 50_000
+_SKIPPED_FOLDERS = frozenset({"node_modules", "__pycache__", "venv", "site-packages"})
+_MAX_DEPTH = 100
+_GLOB = re.compile(r"[*?\[]")
+
+
+@dataclass(frozen=True, slots=True)
+class Skipped:
+    """Something that wasn't searched, and why in a short phrase.
+
+    Args:
+        path: relative to the folder, forward slashes.
+        reason: for a person.
+    """
+
+    path: str
+    reason: str
+
+    def to_dict(self) -> dict[str, str]:
+        """Return all fields as JSON values."""
+        return {"path": self.path, "reason": self.reason}
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A file to search.
+
+    Args:
+        path: relative to the folder, forward slashes, always valid Unicode.
+        absolute: where to open it.
+        size, mtime_ns, inode: its state, bytes and nanoseconds since 1970.
+    """
+
+    path: str
+    absolute: Path
+    size: int
+    mtime_ns: int
+    inode: int
+
+
+@dataclass(frozen=True, slots=True)
+class Walk:
+    """The files of a folder in order of their paths, and what was left out."""
+
+    files: tuple[Found, ...]
+    skipped: tuple[Skipped, ...]
+
+
+def clean_patterns(documents: Sequence[str]) -> tuple[str, ...]:
+    """Return document patterns in one form: relative, forward slashes, `.` for everything.
+
+    Raises:
+        BadInput: a pattern is empty, absolute, or leads out of the folder.
+    """
+    if not documents:
+        raise BadInput("No documents are named; name a folder, a file or a pattern such as docs/**/*.md.")
+    return tuple(dict.fromkeys(_clean(pattern) for pattern in documents))
+
+
+def _clean(pattern: str) -> str:
+    text = _nfc(pattern.strip()).replace(os.sep, "/")
+    parts = [part for part in text.split("/") if part not in ("", ".")]
+    if not text or text.startswith("/") or ".." in parts or "\0" in text:
+        raise BadInput(f"The documents {pattern!r} must be a path or pattern inside the workspace folder.")
+    return "/".join(parts) or "."
+
+
+def walk(root: Path, documents: Sequence[str], *, max_files: int = MAX_FILES) -> Walk:
+    """Return the searchable files under a folder.
+
+    Links are not followed: what one points to inside the folder is found where it is, and what lies outside
+    stays out. Hidden folders are left out unless a pattern names them.
+
+    Args:
+        root: the folder.
+        documents: files, folders or patterns relative to it (`*`, `?`, `[…]`, `**`).
+        max_files: how many files at most; the rest is reported as skipped.
+
+    Raises:
+        BadInput: the folder is missing or can't be read, or a pattern can't be used.
+    """
+    patterns = clean_patterns(documents)
+    try:
+        real = root.resolve(strict=True)
+        with os.scandir(real):
+            pass
+    except (OSError, RuntimeError) as error:
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else "links that lead in a circle"
+        raise BadInput(f"The folder {root} can't be searched: {reason.lower()}.") from error
+    walker = _Walker(real, max_files)
+    walker.match = _matcher(walker.resolved(patterns))
+    for found in walker.folder("", 0):
+        if len(walker.files) >= max_files:
+            walker.skipped.append(Skipped(found.path, f"and what follows: more than {max_files:,} files"))
+            break
+        walker.files[found.path] = found
+    return Walk(tuple(walker.files.values()), tuple(walker.skipped))
+
+
+@dataclass(slots=True)
+class _Walker:
+    root: Path
+    max_files: int
+    files: dict[str, Found] = field(default_factory=dict)
+    skipped: list[Skipped] = field(default_factory=list)
+    named: frozenset[str] = frozenset()
+    match: Callable[[str], bool] = bool
+
+    def resolved(self, patterns: Sequence[str]) -> list[str]:
+        """Replace a pattern that names a link by what it points to; remember which folders are named."""
+        result: list[str] = []
+        for pattern in patterns:
+            fixed, rest = _literal(pattern)
+            try:
+                target = Path(os.path.realpath(self.root / fixed, strict=True))
+                inside = target.relative_to(self.root).as_posix()
+            except OSError as error:
+                self.skipped.append(Skipped(pattern, f"can't be read: {(error.strerror or str(error)).lower()}"))
+                continue
+            except ValueError:
+                self.skipped.append(Skipped(pattern, "a link leads out of the folder"))
+                continue
+            result.append("/".join(part for part in (_nfc(shown(inside)), rest) if part not in ("", ".")) or ".")
+        prefixes: set[str] = set()
+        for pattern in result:
+            parts = PurePosixPath(_literal(pattern)[0]).parts
+            prefixes.update("/".join(parts[: count + 1]) for count in range(len(parts)))
+        self.named = frozenset(prefixes)
+        return result
+
+    def folder(self, inside: str, depth: int) -> Iterator[Found]:
+        """Yield the files of one folder and those below it."""
+        try:
+            with os.scandir(self.root / inside) as entries:
+                ordered = sorted(entries, key=lambda entry: entry.name)
+        except OSError as error:
+            self._skip(inside or ".", f"can't be read: {(error.strerror or str(error)).lower()}")
+            return
+        for entry in ordered:
+            path = f"{inside}/{entry.name}" if inside else entry.name
+            try:
+                if entry.is_symlink():
+                    self._link(path)
+                elif entry.is_dir(follow_symlinks=False):
+                    if self._hidden(entry.name, path):
+                        continue
+                    if depth >= _MAX_DEPTH:
+                        self._skip(path, f"more than {_MAX_DEPTH} folders deep")
+                        continue
+                    yield from self.folder(path, depth + 1)
+                elif self._wanted(path):
+                    found = self._file(entry, path)
+                    if found is not None:
+                        yield found
+            except OSError as error:
+                self._skip(path, f"can't be read: {(error.strerror or str(error)).lower()}")
+
+    def _hidden(self, name: str, path: str) -> bool:
+        return (name.startswith(".") or name in _SKIPPED_FOLDERS) and _nfc(shown(path)) not in self.named
+
+    def _wanted(self, path: str) -> bool:
+        name = path.rpartition("/")[2]
+        if name.startswith(".") and _nfc(shown(path)) not in self.named:
+            return False
+        return os.path.splitext(name)[1].lower() in SUFFIXES and self.match(_nfc(shown(path)))  # noqa: PTH122
+
+    def _file(self, entry: os.DirEntry[str], path: str) -> Found | None:
+        if not entry.is_file(follow_symlinks=False):
+            self._skip(path, "not a regular file")
+            return None
+        info = entry.stat(follow_symlinks=False)
+        if reason := too_large(info.st_size):
+            self._skip(path, reason)
+            return None
+        if not os.access(self.root / path, os.R_OK):
+            self._skip(path, "can't be read: permission denied")
+            return None
+        if shown(path) in self.files:
+            self._skip(path, "its name can't be told from another's")
+            return None
+        return Found(shown(path), self.root / path, info.st_size, info.st_mtime_ns, info.st_ino)
+
+    def _link(self, path: str) -> None:
+        try:
+            target = Path(os.path.realpath(self.root / path, strict=True))
+        except OSError:
+            self._skip(path, "a link that leads nowhere or in a circle")
+            return
+        if not target.is_relative_to(self.root):
+            self._skip(path, "a link leads out of the folder")
+
+    def _skip(self, path: str, reason: str) -> None:
+        self.skipped.append(Skipped(shown(path), reason))
+
+
+def shown(path: str) -> str:
+    """Return a path as valid Unicode; bytes that aren't text appear as escapes."""
+    return path.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+def _nfc(text: str) -> str:
+    # macOS hands out decomposed names; people type composed ones.
+    return unicodedata.normalize("NFC", text)
+
+
+def _literal(pattern: str) -> tuple[str, str]:
+    """Split a pattern into the folders it names outright and the part with wildcards."""
+    parts = pattern.split("/")
+    for count, part in enumerate(parts):
+        if _GLOB.search(part):
+            return "/".join(parts[:count]), "/".join(parts[count:])
+    return pattern, ""
+
+
+def _matcher(patterns: Sequence[str]) -> Callable[[str], bool]:
+    if "." in patterns or "**" in patterns:
+        return lambda path: True
+    expression = re.compile("|".join(f"(?:{_translate(pattern)})" for pattern in patterns) or r"(?!)")
+    return lambda path: expression.fullmatch(path) is not None
+
+
+def _translate(pattern: str) -> str:
+    out: list[str] = []
+    for part in pattern.split("/"):
+        if part == "**":
+            out.append("(?:[^/]+/)*")
+        else:
+            out.append(_translate_part(part) + "/")
+    body = "".join(out)
+    if body.endswith("(?:[^/]+/)*"):
+        return body + "[^/]+"
+    # A folder stands for all that is in it.
+    return body.removesuffix("/") + "(?:/.*)?"
+
+
+def _translate_part(part: str) -> str:
+    out: list[str] = []
+    position = 0
+    while position < len(part):
+        char = part[position]
+        position += 1
+        close = part.find("]", position + 1) if char == "[" else -1
+        if char == "*":
+            if not out or out[-1] != "[^/]*":
+                out.append("[^/]*")
+        elif char == "?":
+            out.append("[^/]")
+        elif close > 0:
+            inner = part[position:close].replace("\\", r"\\").replace("[", r"\[")
+            negated = inner[0] in "!^"
+            out.append(f"[{'^' if negated else ''}{inner[1:] if negated else inner}]")
+            position = close + 1
+        else:
+            out.append(re.escape(char))
+    return "".join(out)

@@ -1,0 +1,214 @@
+"""Bringing the store of an index up to date with a folder, file by file."""
+
+from __future__ import annotations
+
+import json
+import re
+import sqlite3
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from hitl_tui.teams.search.blocks import Extraction, Unreadable
+from hitl_tui.teams.search.file_text import extract_bytes, read_source
+from hitl_tui.teams.search.file_walk import Found, Skipped, walk
+from hitl_tui.teams.search.hidden_files import Hidden
+from hitl_tui.teams.search.tokens import index_tokens, readable
+
+Progress = Callable[[int, int], None]
+
+_HANGUL = re.compile("[가-힣]")
+_LETTER = re.compile(r"[^\W\d_]")
+_RACY_NS = 2_000_000_000  # coarsest time stamp of a file system in use
+
+
+@dataclass(frozen=True, slots=True)
+class Refreshed:
+    """What bringing an index up to date did.
+
+    Args:
+        indexed: files read (new or changed).
+        unchanged: files that were as known.
+        removed: files that vanished or can't be read any more.
+        skipped: what isn't searched, with reasons.
+        notes: files read with a remark (another encoding, cut short), path and remark.
+        searched: files that can be found now.
+        complete: False when it was stopped before all files were read; the next one goes on.
+    """
+
+    indexed: int
+    unchanged: int
+    removed: int
+    skipped: tuple[Skipped, ...]
+    notes: tuple[Skipped, ...]
+    searched: int
+    complete: bool = True
+
+
+def scope_key(root: Path, patterns: Sequence[str], hidden: Hidden) -> str:
+    """Return what a store is an index of, as text."""
+    folder = str(root.resolve())
+    return json.dumps([folder, hidden.fingerprint(folder), *sorted(patterns)])
+
+
+def stored_scope(db: sqlite3.Connection) -> str:
+    """Return what the store is an index of; empty when it is of nothing yet."""
+    row = db.execute("SELECT value FROM meta WHERE name = 'scope'").fetchone()
+    return "" if row is None else str(row[0])
+
+
+def searched(db: sqlite3.Connection) -> int:
+    """Return how many files can be found."""
+    return int(db.execute("SELECT count(*) FROM files WHERE reason = ''").fetchone()[0])
+
+
+def refresh_within(
+    db: sqlite3.Connection,
+    root: Path,
+    patterns: tuple[str, ...],
+    progress: Progress,
+    stop: Callable[[], bool],
+    hidden: Hidden,
+) -> Refreshed:
+    """Bring the store up to date; the caller holds the transaction. See `SearchIndex.refresh`."""
+    # Looked at after the lock is held, so that two processes don't undo one another's work.
+    looked = walk(root, patterns)
+    scope = scope_key(root, patterns, hidden)
+    if stored_scope(db) != scope:
+        _clear(db)
+    db.execute("INSERT OR REPLACE INTO meta VALUES ('scope', ?)", (scope,))
+    known = {row[1]: row for row in db.execute("SELECT id, path, size, mtime_ns, inode, read_ns FROM files")}
+    files = [found for found in looked.files if not hidden.within(found.path)]
+    present = {found.path for found in files}
+    gone = [row[0] for path, row in known.items() if path not in present]
+    _drop(db, gone)
+    stale = [found for found in files if _stale(found, known.get(found.path))]
+    skipped = [Skipped(hidden.mask(item.path), hidden.mask(item.reason)) for item in looked.skipped]
+    skipped += [Skipped(hidden.mask(f.path), "its name holds a secret") for f in looked.files if hidden.within(f.path)]
+    indexed = vanished = 0
+    complete = True
+    for count, found in enumerate(stale):
+        if stop():
+            complete = False
+            break
+        progress(count, len(stale))
+        old = known.get(found.path)
+        try:
+            indexed += _take(db, found, None if old is None else old[0], hidden)
+        except Unreadable as error:
+            skipped.append(Skipped(found.path, str(error)))
+            vanished += old is not None
+    progress(len(stale), len(stale))
+    bad = db.execute("SELECT path, reason FROM files WHERE reason != '' ORDER BY path").fetchall()
+    skipped += [Skipped(path, reason) for path, reason in bad]
+    notes = db.execute("SELECT path, note FROM files WHERE note != '' ORDER BY path").fetchall()
+    findable = searched(db)
+    return Refreshed(
+        indexed=indexed,
+        unchanged=findable - indexed,
+        removed=len(gone) + vanished,
+        skipped=tuple(sorted(skipped, key=lambda item: (item.path, item.reason))),
+        notes=tuple(Skipped(path, note) for path, note in notes),
+        searched=findable,
+        complete=complete,
+    )
+
+
+def _take(db: sqlite3.Connection, found: Found, old: int | None, hidden: Hidden) -> bool:
+    """Read one file; True when it can be found anew, False when its content is as known or gives no text.
+
+    Raises:
+        Unreadable: it can't be read at the moment; what was known of it is dropped.
+    """
+    read_ns = time.time_ns()
+    try:
+        source = read_source(found.absolute)
+    except Unreadable:
+        if old is not None:
+            _drop(db, [old])
+        raise
+    digest = source.digest
+    if old is not None:
+        row = db.execute("SELECT digest FROM files WHERE id = ?", (old,)).fetchone()
+        if row[0] == digest:
+            db.execute(
+                "UPDATE files SET size = ?, mtime_ns = ?, inode = ?, read_ns = ? WHERE id = ?",
+                (source.size, source.mtime_ns, _signed(source.inode), read_ns, old),
+            )
+            return False
+        _drop(db, [old])
+    reason = ""
+    try:
+        extraction = hidden.extraction(extract_bytes(source.data, found.absolute.suffix, hidden.lines))
+    except Unreadable as error:
+        extraction, reason = Extraction(()), str(error)
+    hangul = _is_korean(extraction)
+    cursor = db.execute(
+        "INSERT INTO files (path, size, mtime_ns, inode, read_ns, digest, blocks, hangul, reason, note)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        (
+            found.path,
+            source.size,
+            source.mtime_ns,
+            _signed(source.inode),
+            read_ns,
+            digest,
+            len(extraction.blocks),
+            int(hangul),
+            reason,
+            extraction.note,
+        ),
+    )
+    _insert(db, cursor.lastrowid or 0, found.path, extraction)
+    return not reason
+
+
+def _insert(db: sqlite3.Connection, file: int, path: str, extraction: Extraction) -> None:
+    first = db.execute("SELECT coalesce(max(id), 0) + 1 FROM blocks").fetchone()[0]
+    name = index_tokens(path.rpartition(".")[0])
+    titles = {heading: index_tokens(heading) for heading in {block.heading for block in extraction.blocks}}
+    numbered = list(enumerate(extraction.blocks, start=first))
+    db.executemany(
+        "INSERT INTO blocks (id, file, line, end_line, page, heading, text) VALUES (?, ?, ?, ?, ?, ?, ?)",
+        ((row, file, b.line, b.end_line, b.page, _storable(b.heading), _storable(b.text)) for row, b in numbered),
+    )
+    db.executemany(
+        "INSERT INTO words (rowid, body, title, name) VALUES (?, ?, ?, ?)",
+        ((row, index_tokens(readable(b.text)), titles[b.heading], name) for row, b in numbered),
+    )
+
+
+def _drop(db: sqlite3.Connection, files: Iterable[int]) -> None:
+    for file in files:
+        db.execute("DELETE FROM words WHERE rowid IN (SELECT id FROM blocks WHERE file = ?)", (file,))
+        db.execute("DELETE FROM blocks WHERE file = ?", (file,))
+        db.execute("DELETE FROM files WHERE id = ?", (file,))
+
+
+def _clear(db: sqlite3.Connection) -> None:
+    for table in ("words", "blocks", "files", "meta"):
+        db.execute(f"DELETE FROM {table}")  # noqa: S608
+
+
+def _stale(found: Found, known: Sequence[int] | None) -> bool:
+    if known is None:
+        return True
+    _, _, size, mtime_ns, inode, read_ns = known
+    # A file written again within one tick of the clock looks the same; its content is compared instead.
+    racy = mtime_ns > read_ns - _RACY_NS
+    return racy or (size, mtime_ns, inode) != (found.size, found.mtime_ns, _signed(found.inode))
+
+
+def _signed(inode: int) -> int:
+    """Fit an unsigned 64-bit inode number into SQLite's integers."""
+    return inode - (1 << 64) if inode >= 1 << 63 else inode
+
+
+def _is_korean(extraction: Extraction) -> bool:
+    sample = "".join(block.text for block in extraction.blocks[:200])
+    return len(_HANGUL.findall(sample)) * 5 > len(_LETTER.findall(sample))
+
+
+def _storable(text: str) -> str:
+    return text.encode("utf-8", "replace").decode("utf-8")

@@ -1,0 +1,226 @@
+"""What was found, for a person and for other teams: passages with citations, and what wasn't searched."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from hitl_tui.teams.contract import BRIEF, Block, Brief, Citation, TeamResult, language_of, quoted, shown_name
+
+_NAMED = 5
+_ANSWER = 600
+_QUOTE = 280
+_ENGLISH = {
+    "found": "{passages} in {files} for “{query}”, best first.",
+    "weak": "No passage in the {searched} searched clearly answers “{query}”. "
+    "This one, in a file that the question names, comes nearest; at most some of the words fit.",
+    "nearest": "A weak match, with at most some of the words:",
+    "nothing": "Nothing found: no passage in the {searched} searched speaks of “{query}”.",
+    "no_files": "Nothing found: there is no document to search.",
+    "missing": "Not in these documents: {words}.",
+    "skipped": "Not searched ({count}): {names}.",
+    "notes": "Remarks: {names}.",
+    "more": "and {count} more",
+    "passage": "{count:,} passage",
+    "passages": "{count:,} passages",
+    "file": "{count:,} file",
+    "files": "{count:,} files",
+    "best": "The passage that fits best:",
+    "only": "The one passage that fits:",
+    "summary": "{passages} in {files}, best: {label}",
+    "none": "nothing found in {searched}",
+    "unread": ", {count} skipped",
+    "indexing": "indexing {done:,} of {total:,} files",
+    "indexed": "indexed {files}",
+    "unchanged": ", {count:,} unchanged",
+    "removed": ", {count:,} removed",
+    "in": "{passages} in {files}",
+    "no_hit": "nothing found",
+}
+_KOREAN = {
+    "found": "“{query}”에 대해 {files}에서 {passages}를 찾았습니다. 관련도가 높은 순서입니다.",
+    "weak": "검색한 {searched} 어디에도 “{query}”에 분명히 답하는 구절이 없습니다. "
+    "질문에서 말한 파일에서 가장 가까운 구절입니다. 일부 낱말만 맞습니다.",
+    "nearest": "일부 낱말만 맞는 약한 결과:",
+    "nothing": "찾지 못했습니다: 검색한 {searched} 어디에도 “{query}”에 관한 내용이 없습니다.",
+    "no_files": "찾지 못했습니다: 검색할 문서가 없습니다.",
+    "missing": "이 문서들에 없는 말: {words}.",
+    "skipped": "검색하지 못한 것 ({count}): {names}.",
+    "notes": "참고: {names}.",
+    "more": "그 밖에 {count}개",
+    "passage": "구절 {count:,}개",
+    "passages": "구절 {count:,}개",
+    "file": "파일 {count:,}개",
+    "files": "파일 {count:,}개",
+    "best": "가장 잘 맞는 구절:",
+    "only": "맞는 구절은 하나입니다:",
+    "summary": "{files}에서 {passages}, 첫째: {label}",
+    "none": "{searched}에서 찾지 못함",
+    "unread": ", {count}개는 읽지 못함",
+    "indexing": "파일 {total:,}개 중 {done:,}개 색인",
+    "indexed": "{files} 색인",
+    "unchanged": ", 그대로 {count:,}개",
+    "removed": ", 없어진 것 {count:,}개",
+    "in": "{files}에서 {passages}",
+    "no_hit": "찾지 못함",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What a search gave, as it is kept in state.
+
+    Args:
+        query: the question.
+        passages: path, line, end_line, page, heading, text and score of each, best first.
+        missing: words of the question that stand nowhere in the documents.
+        searched: how many files were searched.
+        skipped: path and reason of what wasn't, the first of them.
+        skipped_count: how many weren't in all.
+        notes: path and remark of files that were read otherwise than they should be.
+        asked: the session's question, which tells the language where the search is a bare name.
+        weak: the passage only comes nearest.
+    """
+
+    query: str
+    passages: Sequence[dict[str, Any]]
+    missing: Sequence[str]
+    searched: int
+    skipped: Sequence[dict[str, str]]
+    skipped_count: int
+    notes: Sequence[dict[str, str]]
+    asked: str = ""
+    weak: bool = False
+
+
+def make_report(found: Found) -> TeamResult:
+    """Return the team's result; its sentences are in the question's language."""
+    query, passages, searched = found.query, found.passages, found.searched
+    words = words_for(query, found.asked)
+    citations = tuple(_citation(passage) for passage in passages)
+    headline = _headline(words, found)
+    parts = [headline]
+    parts += [
+        _entry(number, passage, citation)
+        for number, (passage, citation) in enumerate(zip(passages, citations, strict=True), start=1)
+    ]
+    absent = _absent(words, found)
+    parts += absent
+    if found.notes:
+        parts.append(words["notes"].format(names=_names(words, found.notes, len(found.notes))))
+    brief = Brief(
+        answer=_answer(words, passages, citations, found.weak),
+        evidence=tuple(_block(passage, citation) for passage, citation in zip(passages, citations, strict=True)),
+        absent=tuple(absent if passages and not found.weak else [headline, *absent]),
+        quoted=tuple(citation.label for citation in citations[:1]),
+    )
+    return TeamResult(
+        text="\n\n".join(parts),
+        data={
+            "query": query,
+            "hits": len(passages),
+            "passages": [dict(passage) for passage in passages],
+            "missing": list(found.missing),
+            "weak": found.weak,
+            "searched": searched,
+            "skipped": [dict(item) for item in found.skipped],
+            "skipped_count": found.skipped_count,
+            "notes": [dict(item) for item in found.notes],
+            BRIEF: brief.to_dict(),
+        },
+        citations=citations,
+        summary=_summary(words, citations, searched, found.skipped_count)[:200],
+        found=bool(passages),
+    )
+
+
+def _names(words: Mapping[str, str], items: Sequence[dict[str, str]], count: int) -> str:
+    names = [f"{shown_name(item['path'])} ({item['reason']})" for item in items[:_NAMED]]
+    if count > len(names):
+        names.append(words["more"].format(count=count - len(names)))
+    return "; ".join(names)
+
+
+def words_for(query: str, asked: str = "") -> Mapping[str, str]:
+    """Return the sentences in the language of the search, or of the session's question where only that tells it."""
+    return _KOREAN if "ko" in (language_of(query), language_of(asked)) else _ENGLISH
+
+
+def counted(words: Mapping[str, str], passages: int, files: int) -> str:
+    """Return how much was found where, in a few words."""
+    if not passages:
+        return words["no_hit"]
+    return words["in"].format(passages=_count(words, passages, "passage"), files=_count(words, files, "file"))
+
+
+def indexed(words: Mapping[str, str], files: int, unchanged: int, removed: int) -> str:
+    """Return what was read into the index, in a few words."""
+    said = words["indexed"].format(files=_count(words, files, "file"))
+    said += words["unchanged"].format(count=unchanged) if unchanged else ""
+    return said + (words["removed"].format(count=removed) if removed else "")
+
+
+def _headline(words: Mapping[str, str], found: Found) -> str:
+    short, passages, searched = " ".join(found.query.split()), found.passages, found.searched
+    short = short if len(short) <= 160 else short[:159] + "…"
+    if found.weak:
+        return words["weak"].format(query=short, searched=_count(words, searched, "file"))
+    if passages:
+        files = len({passage["path"] for passage in passages})
+        return words["found"].format(
+            query=short, passages=_count(words, len(passages), "passage"), files=_count(words, files, "file")
+        )
+    if not searched:
+        return words["no_files"]
+    return words["nothing"].format(query=short, searched=_count(words, searched, "file"))
+
+
+def _absent(words: Mapping[str, str], found: Found) -> list[str]:
+    said = []
+    if found.missing:
+        said.append(words["missing"].format(words=", ".join(found.missing)))
+    if found.skipped_count:
+        names = _names(words, found.skipped, found.skipped_count)
+        said.append(words["skipped"].format(count=found.skipped_count, names=names))
+    return said
+
+
+def _summary(words: Mapping[str, str], citations: Sequence[Citation], searched: int, skipped: int) -> str:
+    if citations:
+        files = len({citation.path for citation in citations})
+        return words["summary"].format(
+            passages=_count(words, len(citations), "passage"),
+            files=_count(words, files, "file"),
+            label=citations[0].label,
+        )
+    left_out = words["unread"].format(count=skipped) if skipped else ""
+    return words["none"].format(searched=_count(words, searched, "file")) + left_out
+
+
+def _citation(passage: dict[str, Any]) -> Citation:
+    return Citation.from_dict({**passage, "quote": passage["text"]})
+
+
+def _answer(
+    words: Mapping[str, str], passages: Sequence[dict[str, Any]], citations: Sequence[Citation], weak: bool
+) -> str:
+    if not passages:
+        return ""
+    lead = words["nearest" if weak else "best" if len(passages) > 1 else "only"]
+    return f"{lead} `{citations[0].label}`\n\n{quoted(str(passages[0]['text']), _ANSWER)}"
+
+
+def _block(passage: dict[str, Any], citation: Citation) -> Block:
+    heading = f" {passage['heading']}" if passage["heading"] else ""
+    return Block(f"`{citation.label}`{heading}\n\n{quoted(str(passage['text']), _QUOTE)}", citation.label)
+
+
+def _entry(number: int, passage: dict[str, Any], citation: Citation) -> str:
+    heading = f" {passage['heading']}" if passage["heading"] else ""
+    quote = "\n".join(f"   > {line}" for line in str(passage["text"]).split("\n"))
+    return f"{number}. `{citation.label}`{heading}\n\n{quote}"
+
+
+def _count(words: Mapping[str, str], number: int, noun: str) -> str:
+    return words[noun if number == 1 else f"{noun}s"].format(count=number)
