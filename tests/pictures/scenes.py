@@ -19,7 +19,7 @@ from textual.pilot import Pilot
 from trusting import trust_workspace
 
 from hitl_tui.config.declared_graphs import Attachment, GraphDeclaration
-from hitl_tui.config.starters import make_sandbox
+from hitl_tui.config.sandbox import make_sandbox
 from hitl_tui.console.app import HitlApp
 from hitl_tui.console.evidence import awaits_preview
 from hitl_tui.console.options import ConsoleOptions

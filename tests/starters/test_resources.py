@@ -14,7 +14,7 @@ from starter_support import starter
 
 from hitl_tui.config import starters as packaged
 from hitl_tui.config.loader import load_config
-from hitl_tui.config.starters import make_sandbox
+from hitl_tui.config.sandbox import make_sandbox
 from hitl_tui.core.errors import StorageError
 
 NOW = datetime(2026, 6, 15, 9, 30, tzinfo=UTC)
