@@ -95,5 +95,5 @@ def seconds_between(start: str, end: str) -> float | None:
 
 
 def utc_now() -> str:
-    """Return the time now."""
+    """Return the time now: ISO 8601 in UTC with microseconds, so that texts sort as times do."""
     return datetime.now(UTC).isoformat(timespec="microseconds")

@@ -5,15 +5,15 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
 from typing import Any, Protocol
 
+from hitl_tui.core.events import utc_now
 from hitl_tui.core.plan import AgentFacts, ExecutionPlan, ExecutionPlanConverter, Intent, Proposal
 from hitl_tui.core.todos import SupervisorTodo
 from hitl_tui.planning.proposals import Planned, Proposed, build_proposal
 from hitl_tui.planning.rules import RulePlanner
 
-__all__ = ["Planned", "Planner", "PlanningAgent", "Proposed", "utc_now"]
+__all__ = ["Planned", "Planner", "PlanningAgent", "Proposed"]
 
 OPERATOR_ORIGIN = "operator"
 _KEPT_TEXT = 4000  # characters of a text that a proposal repeats
@@ -42,11 +42,6 @@ class Planner(Protocol):
     ) -> Proposed | None:
         """Return the changes that the result of a TODO suggests, or None."""
         ...
-
-
-def utc_now() -> str:
-    """Return the time as ISO 8601 in UTC."""
-    return datetime.now(UTC).isoformat()
 
 
 class PlanningAgent:

@@ -8,10 +8,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 
-_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
-_NAME = "january|february|march|april|may|june|july|august|september|october|november|december|sept|" + "|".join(
-    _MONTHS
-)
+_MONTH_NAMES = (
+    "january", "february", "march", "april", "may", "june",
+    "july", "august", "september", "october", "november", "december",
+)  # fmt: skip
+_MONTHS = tuple(name[:3] for name in _MONTH_NAMES)
+_NAME = "|".join((*_MONTH_NAMES, "sept", *_MONTHS))
 _YEAR = r"(?:19|20)\d\d"
 _TO = r"\s?(?:부터|에서|~|–|-|to|through|until|till|and)\s?"
 _CELL = re.compile(
@@ -216,10 +218,6 @@ def _number(name: str) -> int:
     return _MONTHS.index(name.casefold()[:3]) + 1
 
 
-_MONTH_NAMES = (
-    "january", "february", "march", "april", "may", "june",
-    "july", "august", "september", "october", "november", "december",
-)  # fmt: skip
 _MONTH_NAME = (
     r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|"
     r"sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)\.?"
@@ -264,7 +262,7 @@ def _value(match: re.Match[str]) -> date | None:
         year = match[f"y{form}"]
         if year is None:
             continue
-        month = _month(match[f"n{form}"]) if form in "45" else int(match[f"m{form}"])
+        month = _number(match[f"n{form}"]) if form in "45" else int(match[f"m{form}"])
         day = match[f"d{form}"]
         if day is None or not 1 <= month <= 12 or int(year) < 1:
             return None
@@ -272,11 +270,6 @@ def _value(match: re.Match[str]) -> date | None:
             return None
         return date(int(year), month, int(day))
     return None
-
-
-def _month(name: str) -> int:
-    short = name.lower()[:3]
-    return next(number for number, full in enumerate(_MONTH_NAMES, start=1) if full.startswith(short))
 
 
 def add_months(start: date, months: int) -> date:
