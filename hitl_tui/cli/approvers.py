@@ -8,7 +8,7 @@ import pwd
 from collections.abc import Callable
 from pathlib import Path
 
-from hitl_tui.cli.given import Arguments
+from hitl_tui.cli.fast_args import Arguments
 from hitl_tui.cli.output import Output
 from hitl_tui.config.atomic_files import locked
 from hitl_tui.core.errors import BadInput, StorageError, UnknownName

@@ -7,8 +7,8 @@ import contextlib
 import sys
 from pathlib import Path
 
-from hitl_tui.cli.given import Arguments
-from hitl_tui.cli.jobs import Job, Stdin, exit_code, given_text, outcome, printed, settled, told
+from hitl_tui.cli.fast_args import Arguments
+from hitl_tui.cli.session_jobs import Job, Stdin, exit_code, given_text, outcome, printed, settled, told
 from hitl_tui.cli.settings import operator_of, workspace_folder
 from hitl_tui.config.declared_graphs import LANGGRAPH_FILE, Attachment, GraphDeclaration, declared_graph, holds_password
 from hitl_tui.config.paths import given_path
@@ -117,8 +117,8 @@ async def attach(job: Job, found: Attachment) -> int:
     Raises:
         BadInput: there is no input; nothing was made.
     """
-    from hitl_tui.cli.documents import run_document
-    from hitl_tui.commands.starting import approve_given
+    from hitl_tui.cli.json_documents import run_document
+    from hitl_tui.commands.handler import approve_given
     from hitl_tui.repl.plain import findings_lines, plan_lines
     from hitl_tui.supervisor.attached.checked import findings_in
     from hitl_tui.supervisor.workbench import Workbench

@@ -14,8 +14,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hitl_tui.cli.given import CONSOLE, Arguments, plain
-from hitl_tui.cli.language import language_of, passed_on
+from hitl_tui.cli.fast_args import CONSOLE, Arguments, language_of, passed_on, plain
 from hitl_tui.cli.output import Output, standard
 from hitl_tui.cli.secrecy import Secrecy
 from hitl_tui.core.errors import BadInput, HitlError
@@ -24,8 +23,8 @@ from hitl_tui.language import render, using
 from hitl_tui.supervisor.termination import Terminated, Termination, run_until_terminated
 
 if TYPE_CHECKING:
-    from hitl_tui.cli.jobs import Job
-    from hitl_tui.cli.logfile import LogFile
+    from hitl_tui.cli.log_file import LogFile
+    from hitl_tui.cli.session_jobs import Job
     from hitl_tui.config.declared_graphs import Attachment
 
 OK, FAILED, INTERRUPTED = 0, 1, 130
@@ -107,7 +106,7 @@ def _check_names_session(arguments: Arguments, argv: Sequence[str]) -> None:
 
 
 def _prepared(arguments: Arguments, secrecy: Secrecy, out: Output, err: Output) -> int:
-    from hitl_tui.cli.logfile import LogFile
+    from hitl_tui.cli.log_file import LogFile
     from hitl_tui.cli.settings import data_folder
 
     data = data_folder(arguments.data, os.environ)
@@ -157,7 +156,7 @@ def _carried_out(
         opened = opening.open_store(arguments, data, out, screen=_has_screen())
         return opened if isinstance(opened, int) else _attach(opened, data, journal, out, err, begun)
     if arguments.command == "web":
-        from hitl_tui.cli.web import web
+        from hitl_tui.cli.web_command import web
 
         return web(arguments, data, out)
     return _one_shot(arguments, data, journal, out, err, begun)
@@ -189,28 +188,28 @@ def _one_shot(
 
         return asyncio.run(trust(arguments, data, out))
     if arguments.command == "audit":
-        from hitl_tui.cli.audit import audit
+        from hitl_tui.cli.audit_command import audit
 
         return asyncio.run(audit(arguments, data, out, err))
     from hitl_tui.cli.importing import importing
 
     with importing():
-        from hitl_tui.cli import jobs, manage
+        from hitl_tui.cli import admin_commands, session_jobs
 
     stdin = sys.stdin.buffer if sys.stdin is not None else None
-    job = jobs.Job(arguments, data, dict(os.environ), out, err, journal, stdin)
+    job = session_jobs.Job(arguments, data, dict(os.environ), out, err, journal, stdin)
     begun(job)
     carry: dict[str, Callable[[Job], Coroutine[Any, Any, int]]] = {
-        "run": jobs.run,
-        "do": jobs.do,
-        "show": jobs.show,
-        "sessions": jobs.sessions,
-        "rename": manage.rename,
-        "fork": manage.fork,
-        "export": manage.export,
-        "import": manage.import_,
-        "delete": manage.delete,
-        "prune": manage.prune,
+        "run": session_jobs.run,
+        "do": session_jobs.do,
+        "show": session_jobs.show,
+        "sessions": session_jobs.sessions,
+        "rename": admin_commands.rename,
+        "fork": admin_commands.fork,
+        "export": admin_commands.export,
+        "import": admin_commands.import_,
+        "delete": admin_commands.delete,
+        "prune": admin_commands.prune,
     }
     with Termination.current().noting(), out.alone():
         return run_until_terminated(carry[arguments.command](job))
@@ -226,14 +225,14 @@ def _attach(
     from hitl_tui.cli.importing import importing
 
     with importing():
-        from hitl_tui.cli import jobs
+        from hitl_tui.cli import session_jobs
         from hitl_tui.cli.attach import attach, attachment
 
     stdin = sys.stdin.buffer if sys.stdin is not None else None
     found = attachment(arguments, stdin, data)
     if not arguments.json and (_has_screen() or arguments.line):
         return _faced(arguments, data, journal, out, found)
-    job = jobs.Job(arguments, data, dict(os.environ), out, err, journal, stdin)
+    job = session_jobs.Job(arguments, data, dict(os.environ), out, err, journal, stdin)
     begun(job)
     # What the graph prints isn't part of the document.
     with Termination.current().noting(), out.alone(), redirect_stdout(sys.stderr):
@@ -307,7 +306,7 @@ def _interrupted(stop: KeyboardInterrupt, *, wants_json: bool, out: Output, err:
 def _tell(error: HitlError, wants_json: bool, out: Output, err: Output) -> int:
     with suppress(HitlError):  # there is nowhere left to say it
         if wants_json:
-            from hitl_tui.cli.documents import error_document
+            from hitl_tui.cli.json_documents import error_document
 
             out.document(error_document(error))
         said = [f"hitl-tui: {_safe(render(error.message))}", *filter(None, [_safe(render(error.help))])]

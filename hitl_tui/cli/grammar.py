@@ -5,8 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import Any, NoReturn
 
-from hitl_tui.cli.given import MODES
-from hitl_tui.cli.language import CODES, OPTION
+from hitl_tui.cli.fast_args import CODES, MODES, OPTION
 from hitl_tui.core.errors import BadInput
 from hitl_tui.core.safe_text import one_line
 from hitl_tui.language import _, in_parts, render

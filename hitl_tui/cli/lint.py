@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from hitl_tui.cli.given import Arguments
+from hitl_tui.cli.fast_args import Arguments
 from hitl_tui.cli.linttext import report_lines, summary
 from hitl_tui.cli.output import Output
 from hitl_tui.cli.settings import workspace_folder

@@ -20,7 +20,7 @@ from hitl_tui.language import _, render
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from hitl_tui.cli.given import Arguments
+    from hitl_tui.cli.fast_args import Arguments
     from hitl_tui.cli.output import Output
     from hitl_tui.supervisor.foreign.model import ThreadInfo
     from hitl_tui.supervisor.foreign.store import Store

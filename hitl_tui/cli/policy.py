@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from hitl_tui.cli.given import Arguments
+from hitl_tui.cli.fast_args import Arguments
 from hitl_tui.cli.output import Output
 from hitl_tui.cli.settings import workspace_folder
 from hitl_tui.config.loader import FILE_NAME, content_of, parse_content

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from hitl_tui.cli.given import Arguments
+from hitl_tui.cli.fast_args import Arguments
 from hitl_tui.cli.output import Output
 from hitl_tui.config.starters import Starter, materialise, starters
 from hitl_tui.core.errors import UnknownName

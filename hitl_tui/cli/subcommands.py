@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
 from hitl_tui import __version__
-from hitl_tui.cli.given import CONSOLE
+from hitl_tui.cli.fast_args import CONSOLE
 from hitl_tui.cli.grammar import Parser, add_as, add_beginning, add_json, add_trust, count, parser_of, port
 from hitl_tui.language import _, in_parts
 

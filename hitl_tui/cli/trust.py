@@ -6,7 +6,7 @@ import os
 import sys
 from pathlib import Path
 
-from hitl_tui.cli.given import Arguments
+from hitl_tui.cli.fast_args import Arguments
 from hitl_tui.cli.output import Output
 from hitl_tui.cli.settings import operator_name, workspace_folder
 from hitl_tui.config.workspace_files import real_path
@@ -14,7 +14,7 @@ from hitl_tui.core.errors import BadInput
 from hitl_tui.language import _, render
 from hitl_tui.policy.trust import WorkspaceTrust
 from hitl_tui.repl.plain import shown, table
-from hitl_tui.repl.trusting import trust_lines
+from hitl_tui.repl.trust_prompt import trust_lines
 from hitl_tui.supervisor.storage import DataFolder
 from hitl_tui.supervisor.trust import trust_in
 from hitl_tui.supervisor.workbench import Workbench

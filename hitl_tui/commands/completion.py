@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from hitl_tui.commands.asked import answer_hint, open_question
+from hitl_tui.commands.question_lookup import answer_hint, open_question
 from hitl_tui.commands.spec import SPECS, Argument, CommandSpec, Takes, registry
 from hitl_tui.core.errors import BadInput
 from hitl_tui.core.interrupts.shape import Form

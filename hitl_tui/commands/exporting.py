@@ -17,7 +17,7 @@ from hitl_tui.core.errors import BadInput, StorageError
 from hitl_tui.core.safe_markdown import fenced, literal, tamed
 from hitl_tui.core.safe_text import one_line, safe_text, unsafe_text
 from hitl_tui.core.todos import Status, SupervisorTodo
-from hitl_tui.planning.inputs import in_words, is_structured
+from hitl_tui.planning.graph_input import in_words, is_structured
 from hitl_tui.supervisor.face import SessionFace
 from hitl_tui.supervisor.snapshot import FINISHED, PLANNING, RUNNING, WAITING, Snapshot
 from hitl_tui.supervisor.verdicts import Said, verdicts_of

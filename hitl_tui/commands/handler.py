@@ -8,10 +8,18 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
-from hitl_tui.commands import answering, changing, deciding, graphs, keeping, looking, modes, rules, trust
-from hitl_tui.commands.asked import Unbound, Unshown
-from hitl_tui.commands.hand import Hand
+from hitl_tui.commands import (
+    answer_commands,
+    decision_commands,
+    graph_commands,
+    plan_commands,
+    rule_commands,
+    session_commands,
+    trust_commands,
+)
+from hitl_tui.commands.command_context import Hand
 from hitl_tui.commands.parser import Parsed, is_command, parse
+from hitl_tui.commands.question_lookup import Unbound, Unshown
 from hitl_tui.commands.results import CommandResult, failure
 from hitl_tui.core.errors import BadInput, HitlError, Refused, UnknownName
 from hitl_tui.core.identity import Identity
@@ -27,51 +35,51 @@ from hitl_tui.supervisor.snapshot import Question, Snapshot
 
 COMMANDS: Mapping[str, Callable[[Hand, Mapping[str, Any]], Awaitable[CommandResult]]] = MappingProxyType(
     {
-        "todos": looking.todos,
-        "todo show": looking.show,
-        "checkpoint list": looking.checkpoint_list,
-        "help": looking.help_,
-        "todo approve": deciding.approve,
-        "todo reject": deciding.reject,
-        "todo skip": deciding.skip,
-        "todo retry": deciding.retry,
-        "todo done": deciding.done,
-        "todo again": deciding.again,
-        "answer": answering.answer,
-        "plan approve": deciding.plan_approve,
-        "plan reject": deciding.plan_reject,
-        "proposal accept": deciding.proposal_accept,
-        "proposal reject": deciding.proposal_reject,
-        "rules list": rules.listed,
-        "rules allow": rules.allow,
-        "rules edit": rules.edit,
-        "rules revoke": rules.revoke,
-        "todo add": changing.add,
-        "todo edit": changing.edit,
-        "todo update": changing.update,
-        "todo remove": changing.remove,
-        "todo priority": changing.priority,
-        "todo move": changing.move,
-        "todo cancel": changing.cancel,
-        "graph": graphs.draw,
-        "state show": graphs.state_show,
-        "state edit": graphs.state_edit,
-        "state diff": graphs.state_diff,
-        "break": graphs.stop_at,
-        "unbreak": graphs.stop_nowhere,
-        "step": graphs.step,
-        "continue": graphs.go_on,
-        "rescue": graphs.rescue,
-        "rename": keeping.rename,
-        "export": keeping.export,
-        "fork": keeping.fork,
-        "sessions": keeping.sessions,
-        "import": keeping.import_,
-        "delete": keeping.delete,
-        "mode": modes.mode,
-        "trust": trust.trust,
-        "stop": deciding.stop,
-        "checkpoint restore": changing.checkpoint_restore,
+        "todos": plan_commands.todos,
+        "todo show": plan_commands.show,
+        "checkpoint list": plan_commands.checkpoint_list,
+        "help": plan_commands.help_,
+        "todo approve": decision_commands.approve,
+        "todo reject": decision_commands.reject,
+        "todo skip": decision_commands.skip,
+        "todo retry": decision_commands.retry,
+        "todo done": decision_commands.done,
+        "todo again": decision_commands.again,
+        "answer": answer_commands.answer,
+        "plan approve": decision_commands.plan_approve,
+        "plan reject": decision_commands.plan_reject,
+        "proposal accept": decision_commands.proposal_accept,
+        "proposal reject": decision_commands.proposal_reject,
+        "rules list": rule_commands.listed,
+        "rules allow": rule_commands.allow,
+        "rules edit": rule_commands.edit,
+        "rules revoke": rule_commands.revoke,
+        "todo add": plan_commands.add,
+        "todo edit": plan_commands.edit,
+        "todo update": plan_commands.update,
+        "todo remove": plan_commands.remove,
+        "todo priority": plan_commands.priority,
+        "todo move": plan_commands.move,
+        "todo cancel": plan_commands.cancel,
+        "graph": graph_commands.draw,
+        "state show": graph_commands.state_show,
+        "state edit": graph_commands.state_edit,
+        "state diff": graph_commands.state_diff,
+        "break": graph_commands.stop_at,
+        "unbreak": graph_commands.stop_nowhere,
+        "step": graph_commands.step,
+        "continue": graph_commands.go_on,
+        "rescue": graph_commands.rescue,
+        "rename": session_commands.rename,
+        "export": session_commands.export,
+        "fork": session_commands.fork,
+        "sessions": session_commands.sessions,
+        "import": session_commands.import_,
+        "delete": session_commands.delete,
+        "mode": rule_commands.mode,
+        "trust": trust_commands.trust,
+        "stop": decision_commands.stop,
+        "checkpoint restore": plan_commands.checkpoint_restore,
     }
 )
 
@@ -98,7 +106,7 @@ class CommandHandler:
         *,
         by: str,
         channel: str,
-        keeper: keeping.Keeper | None = None,
+        keeper: session_commands.Keeper | None = None,
         acting: Acting | None = None,
         terminal: bool = False,
         since: str = "",
@@ -134,7 +142,7 @@ class CommandHandler:
         try:
             line = mask(line, self._hand.face.desk.secrets)
             if not is_command(line):
-                return await changing.propose(hand, line)
+                return await plan_commands.propose(hand, line)
             return await self._carry_out(hand, parse(line), known, line)
         except Unshown as error:
             asked = {"asked": [q.name for q in error.questions], "request_ids": [q.id for q in error.questions]}
@@ -208,11 +216,11 @@ class CommandHandler:
             BadInput: it doesn't fit, or can't be kept.
             Refused: it can't count: late, repeated, stale, superseded, not allowed.
         """
-        return await answering.send(self._beginning(), question, value, action)
+        return await answer_commands.send(self._beginning(), question, value, action)
 
     async def freed(self, mode: Mode) -> tuple[str, ...]:
-        """Return the ids of the TODOs that another mode would let run without a question; see `modes.freed` (C4)."""
-        return await modes.freed(self._hand, mode)
+        """Return the ids of the TODOs that another mode would let run without a question; see `rule_commands.freed`."""
+        return await rule_commands.freed(self._hand, mode)
 
     async def edit(self, todo: SupervisorTodo, text: str, arguments: Mapping[str, Any]) -> CommandResult:
         """Give a TODO another exact input; it is asked anew.
@@ -227,3 +235,21 @@ class CommandHandler:
         """
         secrets = self._hand.face.desk.secrets
         return await self._beginning().edit(todo, mask(text, secrets), mask_json(dict(arguments), secrets))
+
+
+async def approve_given(face: SessionFace, planner: PlanningAgent, by: str, acting: Acting | None) -> CommandResult:
+    """Approve the run of an attached graph whose exact input its person wrote on the command line.
+
+    On record it is what it was: a decision on the command line, whatever face the session is opened in.
+
+    Args:
+        face: the session, which asks about that run now.
+        planner: the session's.
+        by: who started it.
+        acting: says how they are identified.
+    """
+    question = face.snapshot.questions[0]
+    # They wrote what it asks about themselves: the command line is where they saw it.
+    face.desk.showing.note([question.id], by, "command line")
+    handler = CommandHandler(face, planner, by=by, channel="cli", acting=acting)
+    return await handler.handle(f"/todo approve {question.todo_id} --digest {question.digest}")

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from hitl_tui.commands.asked import NUMBERED, REQUEST, by_request, open_question
-from hitl_tui.commands.hand import Hand, names_digest
+from hitl_tui.commands.command_context import Hand, names_digest
+from hitl_tui.commands.question_lookup import NUMBERED, REQUEST, by_request, open_question
 from hitl_tui.core.errors import Refused
 from hitl_tui.core.names import clip, person
 from hitl_tui.core.requests import Kind, Outcome, closed_words, name_of

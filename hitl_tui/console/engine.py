@@ -281,7 +281,7 @@ class Engine:
         setup = await bench.create(query, workspace, session_id=session_id, mode=mode, graph=graph)
         link = await self._open(bench, setup, query, watcher)
         if attached and attached.given(query):
-            from hitl_tui.commands.starting import approve_given
+            from hitl_tui.commands.handler import approve_given
 
             await approve_given(link.face, setup.planner, self._by, self._operator)
         return link

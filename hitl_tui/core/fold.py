@@ -11,8 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from hitl_tui.core import fold_decisions as decisions
-from hitl_tui.core import fold_operator_events as operators
+from hitl_tui.core import fold_decisions, fold_operator_events
 from hitl_tui.core.board import Board, Draft, Rules
 from hitl_tui.core.errors import BadInput, HitlError, Refused
 from hitl_tui.core.events import Event, EventKind
@@ -355,26 +354,26 @@ def _refusal(event: Event, message: str, reason: str) -> dict[str, Any]:
 
 
 _HANDLERS: Mapping[EventKind, Callable[[Draft, Event], None]] = {
-    EventKind.DECIDED: decisions.decided,
+    EventKind.DECIDED: fold_decisions.decided,
     EventKind.FINISHED: finished,
     EventKind.FAILED: failed,
     EventKind.INTERRUPTED: interrupted,
     EventKind.DOUBT: doubt,
-    EventKind.SKIP: operators.skip,
-    EventKind.ADD: operators.add,
-    EventKind.REMOVE: operators.remove,
-    EventKind.UPDATE: operators.update,
-    EventKind.PRIORITY: operators.priority,
-    EventKind.MOVE: operators.move,
-    EventKind.EDIT: operators.edit,
-    EventKind.CANCEL: operators.cancel,
-    EventKind.REWIND: operators.rewind,
-    EventKind.BREAK: operators.breaks,
+    EventKind.SKIP: fold_operator_events.skip,
+    EventKind.ADD: fold_operator_events.add,
+    EventKind.REMOVE: fold_operator_events.remove,
+    EventKind.UPDATE: fold_operator_events.update,
+    EventKind.PRIORITY: fold_operator_events.priority,
+    EventKind.MOVE: fold_operator_events.move,
+    EventKind.EDIT: fold_operator_events.edit,
+    EventKind.CANCEL: fold_operator_events.cancel,
+    EventKind.REWIND: fold_operator_events.rewind,
+    EventKind.BREAK: fold_operator_events.breaks,
     EventKind.MODE: mode,
-    EventKind.STOP: operators.stop,
+    EventKind.STOP: fold_operator_events.stop,
     EventKind.PROPOSED: proposed,
     EventKind.RESTORED: restored,
     EventKind.CONFIGURED: configured,
-    EventKind.BOUND: operators.bound,
+    EventKind.BOUND: fold_operator_events.bound,
     EventKind.CHANGED: changed,
 }

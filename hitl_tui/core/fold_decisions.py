@@ -6,8 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from hitl_tui.core import board as b
-from hitl_tui.core import fold_operator_events as operators
+from hitl_tui.core import board, fold_operator_events
 from hitl_tui.core.board import Draft
 from hitl_tui.core.errors import HitlError, Refused
 from hitl_tui.core.events import Event
@@ -30,7 +29,7 @@ def decided(draft: Draft, event: Event) -> None:
     if kind is Kind.PROPOSAL:
         _decided_proposal(draft, event, verdict)
         return
-    todo = operators.target(draft, event)
+    todo = fold_operator_events.target(draft, event)
     if kind is Kind.INTERRUPT:
         _decided_interrupt(draft, event, todo, verdict)
         return
@@ -47,16 +46,16 @@ def _stale(todo: SupervisorTodo) -> Refused:
 
 
 def _decided_plan(draft: Draft, event: Event, verdict: Verdict) -> None:
-    if draft.control.plan != b.PLAN_DRAFT:
+    if draft.control.plan != board.PLAN_DRAFT:
         raise Refused("The plan was decided already.", reason="late")
     if event.data["request_id"] != plan_question(draft).id:
         raise Refused("The plan isn't the one that was shown.", reason="stale")
     if verdict is Verdict.APPROVE:
-        draft.control = replace(draft.control, plan=b.PLAN_ACCEPTED)
+        draft.control = replace(draft.control, plan=board.PLAN_ACCEPTED)
     elif str(event.data.get("reason", "")).strip() and event.data.get("outcome") != "expired":
-        draft.control = replace(draft.control, plan=b.PLAN_REVISE, feedback=_remarks(draft, event))
+        draft.control = replace(draft.control, plan=board.PLAN_REVISE, feedback=_remarks(draft, event))
     else:
-        draft.control = replace(draft.control, plan=b.PLAN_REJECTED)
+        draft.control = replace(draft.control, plan=board.PLAN_REJECTED)
         stop_all(draft, event, f"plan rejected by {event.data.get('by', '')}")
 
 
@@ -97,21 +96,21 @@ def _apply_change(draft: Draft, event: Event, change: Mapping[str, Any], renamed
     """Apply one change of a proposal; `renamed` keeps what ids its additions got instead of the proposed ones."""
     kind = Change(change["kind"])
     if kind is Change.ADD:
-        todo = operators.new_todo(change["todo"])
+        todo = fold_operator_events.new_todo(change["todo"])
         todo = replace(todo, dependencies=tuple(renamed.get(d, d) for d in todo.dependencies))
-        renamed[str(change["todo"]["id"])] = operators.add_todo(draft, event, todo)
+        renamed[str(change["todo"]["id"])] = fold_operator_events.add_todo(draft, event, todo)
     elif kind is Change.SKIP:
         reason = str(change.get("reason") or DEFAULT_SKIP_REASON)
-        operators.skip(draft, replace(event, data={"todo_id": change["todo_id"], "reason": reason}))
+        fold_operator_events.skip(draft, replace(event, data={"todo_id": change["todo_id"], "reason": reason}))
     elif kind is Change.REMOVE:
-        operators.remove(draft, replace(event, data={"todo_id": change["todo_id"]}))
+        fold_operator_events.remove(draft, replace(event, data={"todo_id": change["todo_id"]}))
     else:
-        operators.priority(draft, replace(event, data=change))
+        fold_operator_events.priority(draft, replace(event, data=change))
 
 
 def _decided_run(draft: Draft, event: Event, todo: SupervisorTodo, verdict: Verdict) -> None:
     if verdict is Verdict.APPROVE:
-        ahead = todo.status is Status.PENDING and not b.dependencies_met(draft, todo.id)
+        ahead = todo.status is Status.PENDING and not board.dependencies_met(draft, todo.id)
         approval = {
             "by": event.data.get("by", ""),
             **_people(event),
@@ -125,7 +124,9 @@ def _decided_run(draft: Draft, event: Event, todo: SupervisorTodo, verdict: Verd
             todo = todo.move(Status.PENDING)
         draft.put(replace(todo, approval=approval))
     elif verdict is Verdict.SKIP:
-        operators.skip(draft, replace(event, data={"todo_id": todo.id, "reason": _reason(event)}, by=by_whom(event)))
+        fold_operator_events.skip(
+            draft, replace(event, data={"todo_id": todo.id, "reason": _reason(event)}, by=by_whom(event))
+        )
     else:
         draft.put(rejected(todo, event))
 
@@ -147,14 +148,16 @@ def _decided_failure(draft: Draft, event: Event, todo: SupervisorTodo, verdict: 
             **_people(event),
             "at": event.data.get("at", event.at),
             "channel": event.data.get("channel", ""),
-            "digest": digest(b.subject_of(draft, todo)),
+            "digest": digest(board.subject_of(draft, todo)),
             "request_id": event.data["request_id"],
             "ahead": False,
         }
         again = todo.move(Status.PENDING, question=None, error="", completed_at="", duration=None)
         draft.put(replace(again, approval=approval))
     elif verdict is Verdict.SKIP:
-        operators.skip(draft, replace(event, data={"todo_id": todo.id, "reason": _reason(event)}, by=by_whom(event)))
+        fold_operator_events.skip(
+            draft, replace(event, data={"todo_id": todo.id, "reason": _reason(event)}, by=by_whom(event))
+        )
     else:
         draft.put(replace(todo, question=None))
         stop_all(draft, event, f"stopped by {by_whom(event)}")

@@ -11,7 +11,7 @@ from hitl_tui.core.events import utc_now
 from hitl_tui.core.plan import AgentFacts, ExecutionPlan, ExecutionPlanConverter, Intent, Proposal
 from hitl_tui.core.todos import SupervisorTodo
 from hitl_tui.planning.proposals import Planned, Proposed, build_proposal
-from hitl_tui.planning.rules import RulePlanner
+from hitl_tui.planning.rule_planner.planner import RulePlanner
 
 __all__ = ["Planned", "Planner", "PlanningAgent", "Proposed"]
 

@@ -11,11 +11,11 @@ from typing import Protocol, TextIO, cast
 
 from hitl_tui.core.errors import StorageError
 from hitl_tui.policy.token_prompt import ask_token
-from hitl_tui.repl.announce import Say
+from hitl_tui.repl.announcer import Say
+from hitl_tui.repl.line_session import Talk
+from hitl_tui.repl.line_source import PlainLines, Source
 from hitl_tui.repl.options import LineOptions
 from hitl_tui.repl.signs import _, writable
-from hitl_tui.repl.source import PlainLines, Source
-from hitl_tui.repl.talk import Talk
 from hitl_tui.repl.wrapping import Whole, is_terminal, terminal_width, wrapped
 from hitl_tui.supervisor.termination import run_until_terminated
 from hitl_tui.supervisor.workbench import Workbench

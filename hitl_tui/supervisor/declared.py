@@ -98,10 +98,10 @@ def planner_of(
     """
     # Looking at what there is needs no planner, and its rules take a while to load.
     from hitl_tui.planning.agent import PlanningAgent
-    from hitl_tui.planning.attached import AttachedPlanner
-    from hitl_tui.planning.commands import command_facts
-    from hitl_tui.planning.rules import RulePlanner
-    from hitl_tui.planning.untrusted import UntrustedPlanner
+    from hitl_tui.planning.graph_input import AttachedPlanner
+    from hitl_tui.planning.rule_planner.command_requests import command_facts
+    from hitl_tui.planning.rule_planner.planner import RulePlanner
+    from hitl_tui.planning.untrusted_planner import UntrustedPlanner
 
     commands = command_facts(trust.declared.commands)
     planner: Planner = RulePlanner(commands) if trust.trusted else UntrustedPlanner(commands)

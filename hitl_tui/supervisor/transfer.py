@@ -19,7 +19,7 @@ from hitl_tui.core.safe_text import safe_text
 from hitl_tui.ledger.audit import export as export_stream
 from hitl_tui.ledger.protocols import Ledger
 from hitl_tui.ledger.records import GENESIS, Effect, Entry, entry_hash
-from hitl_tui.supervisor import archive as a
+from hitl_tui.supervisor import archive
 from hitl_tui.supervisor.artifacts import is_digest
 from hitl_tui.supervisor.checkpointer import open_read_only
 from hitl_tui.supervisor.given import LONGEST_TITLE, check_query, check_workspace
@@ -42,27 +42,27 @@ async def export(bench: Workbench, session_id: str, path: Path) -> Path:
     source = bench.data.session(session_id)
     info = source.info()
     target = await asyncio.to_thread(_absolute, path)
-    a.check_target(target)
+    archive.check_target(target)
     with Staging(bench.data.sessions).scratch() as stage:
         # First the checkpoints: what they refer to is there by then, and stays.
         kept, head = await checkpoints_of(bench.ledger, source, info.id, stage, "")
-        members: dict[str, Path] = {} if kept is None else {a.CHECKPOINTS: kept}
+        members: dict[str, Path] = {} if kept is None else {archive.CHECKPOINTS: kept}
         streams = await line_of(bench.ledger, info.id)
         end = await bench.ledger.head(info.id)
         with room_for(str(target)):
-            members[a.LEDGER] = await _write_stream(bench.ledger, info.id, stage / a.LEDGER)
+            members[archive.LEDGER] = await _write_stream(bench.ledger, info.id, stage / archive.LEDGER)
             for ancestor in streams[1:]:
-                name = f"{a.ANCESTORS}{ancestor}-{(await bench.ledger.head(ancestor)).hash[:12]}.jsonl"
+                name = f"{archive.ANCESTORS}{ancestor}-{(await bench.ledger.head(ancestor)).hash[:12]}.jsonl"
                 members[name] = await _write_stream(bench.ledger, ancestor, stage / f"ancestor-{ancestor}")
             effects = await _effects(bench, info, streams)
-            members[a.EFFECTS] = stage / a.EFFECTS
-            members[a.EFFECTS].write_text(json.dumps([_effect_dict(e) for e in effects]), encoding="utf-8")
+            members[archive.EFFECTS] = stage / archive.EFFECTS
+            members[archive.EFFECTS].write_text(json.dumps([_effect_dict(e) for e in effects]), encoding="utf-8")
             if source.activity.exists():
-                members[a.ACTIVITY] = stage / a.ACTIVITY
-                shutil.copyfile(source.activity, members[a.ACTIVITY])
-        members |= {f"{a.ANCESTORS}{path.name}": path for path in ancestors(source)}
+                members[archive.ACTIVITY] = stage / archive.ACTIVITY
+                shutil.copyfile(source.activity, members[archive.ACTIVITY])
+        members |= {f"{archive.ANCESTORS}{path.name}": path for path in ancestors(source)}
         found = source.artifacts().files()
-        members |= {f"{a.ARTIFACTS}{digest[:2]}/{digest}": path for digest, path in found.items()}
+        members |= {f"{archive.ARTIFACTS}{digest[:2]}/{digest}": path for digest, path in found.items()}
         about = {
             "program": __version__,
             "created": bench.now(),
@@ -70,7 +70,7 @@ async def export(bench: Workbench, session_id: str, path: Path) -> Path:
             "checkpoint_id": head,
             "ledger": {"n": end.n, "hash": end.hash},
         }
-        await asyncio.to_thread(a.write_archive, target, members, about)
+        await asyncio.to_thread(archive.write_archive, target, members, about)
     return target
 
 
@@ -102,22 +102,22 @@ async def import_(bench: Workbench, path: Path, workspace: Path | None, by: str)
     source = await asyncio.to_thread(_absolute, path)
     staging = Staging(bench.data.sessions)
     with ExitStack() as stack:
-        packed = await asyncio.to_thread(stack.enter_context, a.open_archive(source))
+        packed = await asyncio.to_thread(stack.enter_context, archive.open_archive(source))
         stage = stack.enter_context(staging.stage())
         info = _info_of(packed, workspace)
         await bench.trust.of(Path(info.workspace))
         effects = _effects_of(packed)
         _check_outcomes(packed, effects, info.id)
-        stream_end = _check_stream(packed, a.LEDGER, info.id)
+        stream_end = _check_stream(packed, archive.LEDGER, info.id)
         if stream_end["n"] < int(packed.manifest.head["n"]):
             raise BadInput(_BROKEN)
         for name in packed.manifest.members:
-            if name.startswith(a.ANCESTORS):
+            if name.startswith(archive.ANCESTORS):
                 _check_stream(packed, name)
         kept: Path | None = None
-        if a.CHECKPOINTS in packed.manifest.members:
+        if archive.CHECKPOINTS in packed.manifest.members:
             kept = stage / "source.db"
-            await asyncio.to_thread(packed.extract, a.CHECKPOINTS, kept)
+            await asyncio.to_thread(packed.extract, archive.CHECKPOINTS, kept)
             await asyncio.to_thread(check_rows, kept)
             async with open_read_only(kept) as saver:
                 if not await has_checkpoint(History(saver, info.id), packed.manifest.checkpoint_id):
@@ -144,7 +144,7 @@ async def import_(bench: Workbench, path: Path, workspace: Path | None, by: str)
         return await settle(bench, staging, stage, origin, by, wanted=info.id)
 
 
-def _info_of(packed: a.Archive, workspace: Path | None) -> SessionInfo:
+def _info_of(packed: archive.Archive, workspace: Path | None) -> SessionInfo:
     """Return the session with its workspace bound here."""
     given = packed.manifest.session
     try:
@@ -171,10 +171,10 @@ def _info_of(packed: a.Archive, workspace: Path | None) -> SessionInfo:
     return replace(info, workspace=str(real), title=title, query=query, created=created)
 
 
-def _effects_of(packed: a.Archive) -> list[Effect]:
+def _effects_of(packed: archive.Archive) -> list[Effect]:
     damaged = BadInput("This export can't be used: what it says of effects is damaged.")
     try:
-        data = json.loads(packed.read(a.EFFECTS, _LARGEST_JSON))
+        data = json.loads(packed.read(archive.EFFECTS, _LARGEST_JSON))
         found = [Effect(**item) for item in data]
     except (ValueError, TypeError, RecursionError) as error:
         raise damaged from error
@@ -187,16 +187,16 @@ def _effects_of(packed: a.Archive) -> list[Effect]:
     return found
 
 
-def _check_outcomes(packed: a.Archive, effects: Sequence[Effect], session_id: str) -> None:
+def _check_outcomes(packed: archive.Archive, effects: Sequence[Effect], session_id: str) -> None:
     """Refuse an export without what the session itself is known to have done."""
     for effect in effects:
         digest = str(effect.outcome.get("artifact", ""))
         mine = effect.session == session_id and effect.status == "done" and is_digest(digest)
-        if mine and f"{a.ARTIFACTS}{digest[:2]}/{digest}" not in packed.manifest.members:
+        if mine and f"{archive.ARTIFACTS}{digest[:2]}/{digest}" not in packed.manifest.members:
             raise BadInput(f"This export was changed: the result {digest[:12]} is missing.")
 
 
-def _check_stream(packed: a.Archive, member: str, session_id: str = "") -> dict[str, Any]:
+def _check_stream(packed: archive.Archive, member: str, session_id: str = "") -> dict[str, Any]:
     """Return the end of a stream, having walked its chain of hashes.
 
     Args:
@@ -218,16 +218,16 @@ def _check_stream(packed: a.Archive, member: str, session_id: str = "") -> dict[
     return {"n": n, "hash": prev}
 
 
-def _unpack(packed: a.Archive, folder: Path, session_id: str) -> None:
+def _unpack(packed: archive.Archive, folder: Path, session_id: str) -> None:
     members = packed.manifest.members
     for name in members:
-        if name.startswith((a.ARTIFACTS, a.ANCESTORS)):
+        if name.startswith((archive.ARTIFACTS, archive.ANCESTORS)):
             packed.extract(name, folder / name)
     # The record of what was decided there stays readable; its last hash is in the copy's own stream.
-    sealed = members[a.LEDGER].sha256[:12]
-    packed.extract(a.LEDGER, folder / a.ANCESTORS / f"{session_id}-{sealed}.jsonl")
-    if a.ACTIVITY in members:
-        packed.extract(a.ACTIVITY, SessionFolder(folder).activity)
+    sealed = members[archive.LEDGER].sha256[:12]
+    packed.extract(archive.LEDGER, folder / archive.ANCESTORS / f"{session_id}-{sealed}.jsonl")
+    if archive.ACTIVITY in members:
+        packed.extract(archive.ACTIVITY, SessionFolder(folder).activity)
 
 
 def _absolute(path: Path) -> Path:

@@ -16,7 +16,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from hitl_tui.cli.arguments import COMMANDS, parse
-from hitl_tui.cli.given import CONSOLE, plain
+from hitl_tui.cli.fast_args import CONSOLE, plain
 from hitl_tui.cli.importing import importing
 from hitl_tui.cli.output import escaped, json_text
 from hitl_tui.cli.settings import data_folder, operator_name, workspace_folder
@@ -52,7 +52,7 @@ def test_help_loads_nothing_heavy() -> None:
 
 @pytest.mark.long
 def test_do_needs_no_screen() -> None:
-    assert not loaded("import hitl_tui.cli.jobs") & {"textual", "prompt_toolkit"}
+    assert not loaded("import hitl_tui.cli.session_jobs") & {"textual", "prompt_toolkit"}
 
 
 def test_options_may_stand_before_or_behind_a_command() -> None:

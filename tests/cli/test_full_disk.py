@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from hitl_tui.commands.hand import stopped
+from hitl_tui.commands.command_context import stopped
 from hitl_tui.commands.results import CommandResult
 from hitl_tui.core.errors import StorageError
 from hitl_tui.supervisor.session import Session

@@ -9,9 +9,8 @@ from cli_support import Shell
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hitl_tui.cli.arguments import COMMANDS, parse
-from hitl_tui.cli.given import CONSOLE
-from hitl_tui.cli.nearly import TAKES, is_slip, near_first
+from hitl_tui.cli.arguments import COMMANDS, TAKES, is_slip, near_first, parse
+from hitl_tui.cli.fast_args import CONSOLE
 from hitl_tui.core.errors import BadInput
 
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from hitl_tui.commands.changing import LONGEST_TEXT
 from hitl_tui.commands.handler import CommandHandler
+from hitl_tui.commands.plan_commands import LONGEST_TEXT
 from hitl_tui.config.declared_graphs import GraphDeclaration
 from hitl_tui.planning.replies import Reply, load_replies, reply_of
 from hitl_tui.supervisor.session import Session

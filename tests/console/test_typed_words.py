@@ -9,8 +9,8 @@ import pytest
 from console_support import RISE, console
 from textual.events import Key, Paste
 
-from hitl_tui.commands.changing import LONGEST_TEXT as LONGEST_PLAIN
 from hitl_tui.commands.parser import LONGEST_LINE
+from hitl_tui.commands.plan_commands import LONGEST_TEXT as LONGEST_PLAIN
 from hitl_tui.console.memory import recall_lines, remember_lines
 from hitl_tui.console.screens.home import HomeScreen
 from hitl_tui.console.screens.viewer import Viewer

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from hitl_tui.cli.language import language_of
+from hitl_tui.cli.fast_args import language_of
 from hitl_tui.core.errors import BadInput
 from hitl_tui.language import _, chosen, in_parts, language, ngettext, using
 

@@ -11,8 +11,7 @@ import pytest
 from hitl_tui.core.plan import AgentFacts
 from hitl_tui.core.policy import Risk
 from hitl_tui.core.safe_text import cell_width
-from hitl_tui.planning.attached import AttachedPlanner
-from hitl_tui.planning.inputs import LONGEST
+from hitl_tui.planning.graph_input import LONGEST, AttachedPlanner
 
 
 def graph() -> AgentFacts:

@@ -8,9 +8,9 @@ import pytest
 from planning_support import agent
 
 from hitl_tui.core.errors import PlanError
-from hitl_tui.planning.commands import CommandFacts, ParameterFacts
 from hitl_tui.planning.proposals import Planned
-from hitl_tui.planning.rules import RulePlanner
+from hitl_tui.planning.rule_planner.command_requests import CommandFacts, ParameterFacts
+from hitl_tui.planning.rule_planner.planner import RulePlanner
 
 TEAMS = {name: agent(name) for name in ("search_team", "analysis_team", "document_team", "command_team")}
 CLEAN = {"clean": CommandFacts("clean", "Remove what is old", {"folder": ParameterFacts("path")})}

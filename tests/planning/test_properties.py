@@ -15,8 +15,8 @@ from hitl_tui.core.json_text import canonical
 from hitl_tui.core.plan import Proposal, refuse_cycles
 from hitl_tui.core.todos import SupervisorTodo
 from hitl_tui.planning.agent import PlanningAgent
-from hitl_tui.planning.rulefile import load_rules
-from hitl_tui.planning.rules import RulePlanner
+from hitl_tui.planning.rule_planner.planner import RulePlanner
+from hitl_tui.planning.rule_planner.rule_file import load_rules
 
 RULES = load_rules()
 AGENT = PlanningAgent(agents(), RulePlanner(COMMANDS), now=lambda: "2026-03-01T09:00:00+00:00")

@@ -15,7 +15,7 @@ from hitl_tui.core.manager import TodoManager
 from hitl_tui.core.plan import Proposal, Strategy
 from hitl_tui.core.todos import Status, SupervisorTodo
 from hitl_tui.planning.agent import PlanningAgent
-from hitl_tui.planning.rules import RulePlanner
+from hitl_tui.planning.rule_planner.planner import RulePlanner
 
 SEARCH_QUERY = "강남구 아파트 시세 조회"
 FULL_QUERY = "전세 시세를 조사하고 분석해서 보고서 작성해줘"

@@ -10,9 +10,9 @@ from planning_support import COMMANDS, agents
 from hitl_tui.core.errors import BadInput, PlanError
 from hitl_tui.core.plan import Strategy
 from hitl_tui.planning.agent import Planned, PlanningAgent
-from hitl_tui.planning.commands import CommandFacts, calls_in
-from hitl_tui.planning.rulefile import load_rules
-from hitl_tui.planning.rules import RulePlanner
+from hitl_tui.planning.rule_planner.command_requests import CommandFacts, calls_in
+from hitl_tui.planning.rule_planner.planner import RulePlanner
+from hitl_tui.planning.rule_planner.rule_file import load_rules
 
 S1_KO = "집주인이 전세금 3억을 10억으로 올려달래. 법적으로 해결방법 알려줘"
 S1_EN = (

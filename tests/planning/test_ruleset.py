@@ -7,13 +7,12 @@ from importlib import resources
 import pytest
 
 from hitl_tui.core.errors import ConfigError
-from hitl_tui.planning.commands import CommandFacts, ParameterFacts, command_facts
-from hitl_tui.planning.rulefile import load_rules, parse_rules
-from hitl_tui.planning.ruleset import LANGUAGES, Need
+from hitl_tui.planning.rule_planner.command_requests import CommandFacts, ParameterFacts, command_facts
+from hitl_tui.planning.rule_planner.rule_file import LANGUAGES, Need, load_rules, parse_rules
 
 
 def shipped() -> str:
-    return resources.files("hitl_tui.planning").joinpath("rules.toml").read_text(encoding="utf-8")
+    return resources.files("hitl_tui.planning.rule_planner").joinpath("rules.toml").read_text(encoding="utf-8")
 
 
 def test_every_need_has_a_step_with_words_in_every_language() -> None:

@@ -14,9 +14,9 @@ from planning_support import agents
 
 from hitl_tui.core.errors import HitlError
 from hitl_tui.planning.agent import Planned, PlanningAgent
-from hitl_tui.planning.commands import CommandFacts, ParameterFacts
-from hitl_tui.planning.rulefile import load_rules
-from hitl_tui.planning.rules import RulePlanner
+from hitl_tui.planning.rule_planner.command_requests import CommandFacts, ParameterFacts
+from hitl_tui.planning.rule_planner.planner import RulePlanner
+from hitl_tui.planning.rule_planner.rule_file import load_rules
 
 RULES = load_rules()
 COMMANDS = {

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hitl_tui.core.safe_text import cell_width
-from hitl_tui.planning.rulefile import load_rules
-from hitl_tui.planning.titles import subject_of, title_of
+from hitl_tui.planning.rule_planner.plan_steps import subject_of, title_of
+from hitl_tui.planning.rule_planner.rule_file import load_rules
 
 RULES = load_rules()
 

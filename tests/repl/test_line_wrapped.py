@@ -14,7 +14,7 @@ from repl_support import CTRL_D, DEADLINE, Line, Terminal
 
 from hitl_tui.core.safe_text import cell_width
 from hitl_tui.policy.approvers import ApproverFile
-from hitl_tui.repl import talk
+from hitl_tui.repl import line_session
 from hitl_tui.repl.options import LineOptions
 
 QUERY = "The landlord wants to raise my jeonse deposit from 300 million won to 1 billion won. What does the law say?"
@@ -72,7 +72,7 @@ def test_a_pipe_gets_lines_whole(line: Line) -> None:
 async def test_all_that_is_said_at_first_is_in_the_persons_language(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(talk, "_", lambda text: f"translated: {text}")
+    monkeypatch.setattr(line_session, "_", lambda text: f"translated: {text}")
 
     async def none() -> list[Any]:
         return []
@@ -86,7 +86,7 @@ async def test_all_that_is_said_at_first_is_in_the_persons_language(
         return ""
 
     bench: Any = SimpleNamespace(sessions=none, approvers=ApproverFile(tmp_path))
-    one = talk.Talk(LineOptions(tmp_path, tmp_path, "t"), bench, say, lambda _: None, str, lambda: None, token)
+    one = line_session.Talk(LineOptions(tmp_path, tmp_path, "t"), bench, say, lambda _: None, str, lambda: None, token)
     source: Any = SimpleNamespace(waits=False)
     await one._home(source)
     assert said[-1] == "translated: /help lists all commands, /quit leaves."

@@ -16,7 +16,7 @@ from hitl_tui.core.policy import Terms
 from hitl_tui.core.requests import OPTIONS, Decision, Kind, Request, Resolution, Verdict, resolve
 from hitl_tui.core.todos import Status, SupervisorTodo
 from hitl_tui.ledger.records import RequestView
-from hitl_tui.repl.announce import Announcer
+from hitl_tui.repl.announcer import Announcer
 from hitl_tui.repl.plain import STATUS_WORDS, plan_lines, question_lines, result_lines, standing, table
 from hitl_tui.supervisor.snapshot import Question, Snapshot
 

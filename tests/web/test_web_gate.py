@@ -20,8 +20,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from web_support import served, until
 
-from hitl_tui.cli import main
-from hitl_tui.cli import web as web_command
+from hitl_tui.cli import main, web_command
 from hitl_tui.core.errors import BadInput
 from hitl_tui.web.auth import COOKIE, Gate, authority, loopback
 from hitl_tui.web.console_process import clipped, environment

@@ -14,7 +14,7 @@ from textual.events import Key, Resize
 from textual.timer import Timer
 from textual.widgets import Static
 
-from hitl_tui.commands.inputs import retold
+from hitl_tui.commands.todo_input import retold
 from hitl_tui.console import keys
 from hitl_tui.console.drafts import Foresight
 from hitl_tui.console.fields import declared_fields, editable, field_text, schema_fields

@@ -117,7 +117,7 @@ async def _import(app: HitlApp, given: str) -> None:
 
 
 async def _delete(app: HitlApp, session_id: str, again: str) -> None:
-    from hitl_tui.commands.keeping import what_goes
+    from hitl_tui.commands.session_commands import what_goes
 
     name = safe_text(session_id, multiline=False)
     summary, copies = await app.engine.going(session_id)

@@ -1,0 +1,170 @@
+"""`hitl-tui audit`: check the record, take an anchor, print everything. Only `verify` looks into checkpoints, too."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from hitl_tui.cli.fast_args import Arguments
+from hitl_tui.cli.output import Output, escaped
+from hitl_tui.core.errors import BadInput, UnknownName
+from hitl_tui.language import render
+from hitl_tui.ledger.anchors import AnchorFile, anchor_file
+from hitl_tui.ledger.audit import check_anchor, export, head, verify
+from hitl_tui.ledger.protocols import Ledger
+from hitl_tui.ledger.records import Problem
+from hitl_tui.ledger.signatures import Signer
+from hitl_tui.ledger.sqlite_ledger import SqliteLedger
+from hitl_tui.ledger.sqlite_signatures import SignedStream
+from hitl_tui.repl.plain import shown
+from hitl_tui.supervisor.storage import DataFolder
+
+INTACT, CHANGED = 0, 1
+_BATCH = 500
+
+
+async def audit(arguments: Arguments, data: Path, out: Output, err: Output) -> int:
+    """Carry one of `verify`, `head`, `export` out.
+
+    Raises:
+        BadInput: there is no record, an anchor isn't one, or is given where none is used; UnknownName: there is no such
+            session.
+        StorageError: the ledger can't be read.
+    """
+    if arguments.anchors and (arguments.what != "verify" or arguments.session):
+        raise BadInput("--anchor goes with audit verify alone; the anchor names its session itself.")
+    folder = DataFolder(data)
+    if _is_empty(folder):
+        raise BadInput(f"There is no record in {data}.")
+    folder.prepare()
+    if folder.note and not arguments.json:
+        err.lines([shown(render(folder.note))])
+    async with SqliteLedger.open(folder.ledger, read_only=folder.read_only) as ledger:
+        stream = await _stream(ledger, arguments.session, folder if arguments.what == "verify" else None)
+        if arguments.anchors:
+            return await _anchors(ledger, arguments, out)
+        if arguments.what == "verify":
+            return await _verify(ledger, folder, stream, arguments, out)
+        if arguments.what == "head":
+            return await _head(ledger, stream, arguments, out)
+        return await _export(ledger, stream, arguments, out)
+
+
+def _is_empty(folder: DataFolder) -> bool:
+    try:
+        return not (folder.ledger.exists() or folder.ids())
+    except OSError:  # opening it says why it can't be read
+        return False
+
+
+async def _stream(ledger: Ledger, session: str, folder: DataFolder | None) -> str | None:
+    """Return the stream that is named; with a folder also one that a session there should have."""
+    if not session:
+        return None
+    known = [found.stream for found in await ledger.streams()]
+    if session not in known and (folder is None or session not in folder.ids()):
+        hint = f"there are {', '.join(known[-6:])}" if known else "it is empty"
+        raise UnknownName(f'The record has no session "{shown(session)[:80]}"; {hint}.')
+    return session
+
+
+async def _verify(
+    ledger: SqliteLedger, folder: DataFolder, stream: str | None, arguments: Arguments, out: Output
+) -> int:
+    from hitl_tui.supervisor.record import lost_records
+
+    found = await verify(ledger, stream)
+    lost = await lost_records(folder, ledger, stream or "")
+    signer = Signer(os.environ)
+    signed, unsigned = await ledger.signed(signer.known(), stream)
+    kept = anchor_file(folder.root, folder.ledger)
+    broken, checked = await _kept_anchors(ledger, kept, stream) if kept is not None else ([], 0)
+    found = replace(found, problems=(*lost, *unsigned, *broken, *found.problems))
+    notes = _notes(signed, signer, kept, checked)
+    named = [head.stream for head in await ledger.streams() if stream in (None, head.stream)]
+    sessions = sum("/" not in name for name in named)  # others are of trust, approvers and keys
+    count = f"{found.entries} entries of {sessions} session{'' if sessions == 1 else 's'}"
+    more = len(found.problems) + found.unlisted
+    message = f"{count}: all as it was written." if found.ok else f"{count}: {more} problem{'' if more == 1 else 's'}."
+    if arguments.json:
+        about = {"signatures": [one.to_dict() for one in signed], "notes": notes}
+        place = {"anchors": {"path": str(kept.path), "checked": checked}} if kept is not None else {}
+        status = "ok" if found.ok else "changed"
+        out.document({"status": status, "message": message, **found.to_dict(), **about, **place})
+    else:
+        where = [f"{p.stream} {p.n}" if p.n else p.stream or folder.ledger.name for p in found.problems]
+        said = (shown(f"{w}: {render(p.what)}") for w, p in zip(where, found.problems, strict=True))
+        out.lines([*said, *(shown(render(note)) for note in notes), render(message)])
+    return INTACT if found.ok else CHANGED
+
+
+def _notes(signed: Sequence[SignedStream], signer: Signer, kept: AnchorFile | None, checked: int) -> list[str]:
+    """Return what is said of signatures and anchors besides problems."""
+    notes = []
+    count = sum(one.last - one.first + 1 for one in signed if one.last)
+    older = sum(one.first - 1 if one.last else one.entries for one in signed)
+    if count:
+        notes.append(f"Signed: {count} entries.")
+    if older:
+        notes.append(f"Not signed: {older} entries, from before there was a key.")
+    known = signer.known()
+    if not known.keys and count:
+        notes.append(f"The key that signed isn't known here, so it is only compared with itself: {signed[-1].key}.")
+    if kept is not None:
+        notes.append(f"Anchors compared: {checked}, in {kept.path}.")
+    return notes
+
+
+async def _kept_anchors(ledger: Ledger, kept: AnchorFile, stream: str | None) -> tuple[list[Problem], int]:
+    """Compare the record with the anchors that wrote themselves; return what differs, and how many there are."""
+    problems, anchors = [], {(a.stream, a.n): a for a in kept.anchors() if stream in (None, a.stream)}
+    for anchor in anchors.values():
+        page = await ledger.entries(anchor.stream, anchor.n - 1, 1)
+        if not page or page[0].n != anchor.n:
+            problems.append(Problem(anchor.stream, anchor.n, f"Entry {anchor.n} is anchored and is gone."))
+        elif page[0].hash != anchor.hash:
+            problems.append(Problem(anchor.stream, anchor.n, f"Entry {anchor.n} isn't what was anchored."))
+    return problems, len(anchors)
+
+
+async def _anchors(ledger: Ledger, arguments: Arguments, out: Output) -> int:
+    checks = [await check_anchor(ledger, anchor) for anchor in arguments.anchors]
+    bad = sum(not check.ok for check in checks)
+    message = f"{len(checks)} anchor{'' if len(checks) == 1 else 's'} checked, {bad or 'none'} broken."
+    if arguments.json:
+        status = "changed" if bad else "ok"
+        out.document({"status": status, "message": message, "ok": not bad, "anchors": [c.to_dict() for c in checks]})
+    else:
+        broken = [shown(f"{c.anchor.stream} {c.anchor.n}: {render(c.problem)}") for c in checks if not c.ok]
+        out.lines([*broken, render(message)])
+    return CHANGED if bad else INTACT
+
+
+async def _head(ledger: Ledger, stream: str | None, arguments: Arguments, out: Output) -> int:
+    anchors = await head(ledger, stream)
+    if arguments.json:
+        message = f"{len(anchors)} anchor{'' if len(anchors) == 1 else 's'}; keep them elsewhere."
+        out.document({"status": "ok", "message": message, "anchors": [a.to_dict() for a in anchors]})
+    else:
+        out.lines(shown(str(anchor)) for anchor in anchors)
+    return INTACT
+
+
+async def _export(ledger: Ledger, stream: str | None, arguments: Arguments, out: Output) -> int:
+    names = [stream] if stream is not None else [found.stream for found in await ledger.streams()]
+    entries: list[str] = []
+    for name in names:
+        async for line in export(ledger, name):
+            entries.append(line)
+            if not arguments.json and len(entries) == _BATCH:
+                out.lines(map(escaped, entries))
+                entries.clear()
+    if arguments.json:
+        document = {"status": "ok", "message": f"{len(entries)} entries.", "entries": [json.loads(e) for e in entries]}
+        out.document(document)
+    else:
+        out.lines(map(escaped, entries))
+    return INTACT

@@ -1,0 +1,192 @@
+"""What a command line says, and how the plainest ones are read: those that only open the console.
+
+Most starts of the console carry no option, or a few with a value each. They are understood here without the parser of
+`arguments.py`, whose import and making would take a person longer than all else that comes before the first frame.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, MutableMapping, Sequence
+from contextlib import contextmanager
+from types import MappingProxyType
+from typing import NamedTuple
+
+from hitl_tui.core.errors import BadInput
+from hitl_tui.core.safe_text import one_line
+from hitl_tui.language import VARIABLE, chosen
+
+CODES = ("en", "ko")
+OPTION = "--lang"
+
+
+def language_of(argv: Sequence[str], environ: Mapping[str, str]) -> str:
+    """Return the code of the language: `--lang`, `HITL_LANG`, or else the locale.
+
+    Args:
+        argv: the whole command line, not parsed yet; its usage and errors are in that language, too.
+        environ: the environment.
+
+    Raises:
+        BadInput: `HITL_LANG` names another language. What `--lang` gives is checked where the line is parsed.
+    """
+    given = _given(argv)
+    try:
+        return chosen(given if given in CODES else "", environ)
+    except ValueError as error:
+        raise BadInput(f'{VARIABLE} must be en or ko, but it is "{one_line(str(error), 40)}".') from error
+
+
+@contextmanager
+def passed_on(code: str, environ: MutableMapping[str, str]) -> Iterator[None]:
+    """Name the language in the environment within a block: programs started there speak it, whoever chose it.
+
+    Args:
+        code: the language in use.
+        environ: the environment that they are given.
+    """
+    before = environ.get(VARIABLE)
+    environ[VARIABLE] = code
+    try:
+        yield
+    finally:
+        if before is None:
+            environ.pop(VARIABLE, None)
+        else:
+            environ[VARIABLE] = before
+
+
+def _given(argv: Sequence[str]) -> str:
+    """Return what the last `--lang` gives; empty for none."""
+    found = ""
+    for place, word in enumerate(argv):
+        if word == "--":
+            break
+        name, equals, value = word.partition("=")
+        if name == OPTION:
+            found = value if equals else next(iter(argv[place + 1 : place + 2]), "")
+    return found
+
+
+CONSOLE = "console"
+MODES = ("step", "plan", "risk")
+
+
+class Arguments(NamedTuple):
+    """A command line, understood.
+
+    Args:
+        command: `console` or one of `arguments.COMMANDS`.
+        data: folder given with `--data`, empty for none.
+        by: name given with `--as`; None when it wasn't.
+        workspace: folder given with `--workspace`; None when it wasn't.
+        session: a session's id; empty for none.
+        mode: `step`, `plan`, `risk` or empty.
+        line: use the line mode.
+        json: print one JSON document.
+        text: the question, the chat command of `do`, or the title of `rename`; empty for none.
+        what: `verify`, `head` or `export` of `audit`.
+        anchors: anchors to check, of `audit verify`.
+        search: words to look for, of `sessions`.
+        at: a checkpoint's id, prefix or ending, of `fork`; empty for the newest.
+        title: of the new session, of `fork`; empty for the same.
+        file: of `export` and `import`.
+        name: a starter's name; empty for none.
+        target: a graph as `module:attribute` or `path.py:attribute`, of `lint`.
+        older_than: an age, of `prune`; None when it wasn't given.
+        keep: how many of the sessions that ended last stay, of `prune`; None when it wasn't given.
+        dry_run: only say what would be done.
+        yes: don't ask before something is removed.
+        thread: a LangGraph thread, of `open`; empty for the list of them.
+        checkpoint: a checkpoint to print, of `open`.
+        against: another one to compare it with, of `open`.
+        before: list checkpoints older than this one, of `open`.
+        ns: namespace of a subgraph, of `open`; empty for the graph itself.
+        graph: `module:attribute` of the graph that wrote the store, of `open`.
+        input: the graph's input, of `attach`: JSON, words, or `@file`; None when it is to be asked for.
+        saver: a checkpoint store that the graph's threads live in, of `attach`; empty for the session's own.
+        limit, skip: how many to list and to leave out before, of `open`; None when it wasn't given.
+        lang: `en` or `ko`, given with `--lang`; empty for what the environment says.
+        host, port: where `web` listens; None when no port was given.
+        no_open: open no browser, of `web`.
+        trust: digest of a workspace that is trusted for this call, given with `--trust`; empty for none.
+        show, revoke, listed: what `trust` is to do instead of trusting.
+        digest: what `trust` trusts; empty where a person is asked.
+        help: text to print instead of doing anything; empty for none.
+        approver: who decides, by a token that is asked for, of `do`; empty for the account.
+        account, level: of `approver add`.
+        began: when the command was given, ISO 8601, UTC; empty for now.
+    """
+
+    command: str
+    data: str | None = None
+    by: str | None = None
+    workspace: str | None = None
+    session: str = ""
+    mode: str = ""
+    line: bool = False
+    json: bool = False
+    text: str = ""
+    what: str = ""
+    anchors: tuple[str, ...] = ()
+    search: str = ""
+    at: str = ""
+    title: str = ""
+    file: str = ""
+    name: str = ""
+    target: str = ""
+    older_than: str | None = None
+    keep: int | None = None
+    dry_run: bool = False
+    yes: bool = False
+    thread: str = ""
+    checkpoint: str = ""
+    against: str = ""
+    before: str = ""
+    ns: str = ""
+    graph: str = ""
+    input: str | None = None
+    saver: str = ""
+    limit: int | None = None
+    skip: int | None = None
+    lang: str = ""
+    host: str = ""
+    port: int | None = None
+    no_open: bool = False
+    trust: str = ""
+    show: bool = False
+    revoke: bool = False
+    listed: bool = False
+    digest: str = ""
+    help: str = ""
+    approver: str = ""
+    account: str | None = None
+    level: int = 0
+    began: str = ""
+
+
+_PLAIN = frozenset({"--data", "--workspace", "--session", "--as", "--mode", OPTION})
+_CHOICES: Mapping[str, Sequence[str]] = MappingProxyType({"--mode": MODES, OPTION: CODES})
+
+
+def plain(argv: Sequence[str]) -> Arguments | None:
+    """Return what a command line without any words of its own means; None when it takes the parser to tell.
+
+    What isn't certainly well formed (a question, `--help`, a value that looks like an option) is left to
+    `arguments.parse`, which says what was expected.
+    """
+    names, values = argv[::2], argv[1::2]
+    if len(names) != len(values) or not set(names) <= _PLAIN:
+        return None
+    given = dict(zip(names, values, strict=True))  # the last one counts
+    for name, value in zip(names, values, strict=True):
+        if value.startswith("-") or value not in _CHOICES.get(name, (value,)):
+            return None
+    return Arguments(
+        CONSOLE,
+        data=given.get("--data"),
+        by=given.get("--as"),
+        workspace=given.get("--workspace"),
+        session=given.get("--session", ""),
+        mode=given.get("--mode", ""),
+        lang=given.get(OPTION, ""),
+    )

@@ -1,0 +1,342 @@
+"""`run`, `do`, `show` and `sessions`: what each does with the engine, and what it prints."""
+
+from __future__ import annotations
+
+import logging
+import shlex
+import sys
+from collections.abc import AsyncIterator, Iterable, Sequence
+from contextlib import ExitStack, asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from hitl_tui.cli.fast_args import Arguments
+from hitl_tui.cli.json_documents import do_document, run_document, show_document
+from hitl_tui.cli.log_file import LogFile
+from hitl_tui.cli.output import Output
+from hitl_tui.cli.settings import operator_name, operator_of, workspace_folder
+from hitl_tui.commands.command_context import stopped
+from hitl_tui.commands.handler import CommandHandler
+from hitl_tui.commands.parser import is_command, parse
+from hitl_tui.commands.results import CommandResult
+from hitl_tui.core.errors import BadInput, StorageError
+from hitl_tui.core.policy import Mode
+from hitl_tui.core.safe_text import one_line
+from hitl_tui.language import _, render
+from hitl_tui.planning.graph_input import is_structured
+from hitl_tui.policy.check import folder_problems
+from hitl_tui.policy.names import checked_name
+from hitl_tui.policy.operator import Acting
+from hitl_tui.policy.token_prompt import ask_token
+from hitl_tui.repl import plain
+from hitl_tui.repl.plain import answer_lines, plan_lines, questions_lines, result_lines, shown, standing
+from hitl_tui.repl.wrapping import is_terminal
+from hitl_tui.supervisor.activity import Activity
+from hitl_tui.supervisor.follower import Follower
+from hitl_tui.supervisor.given import LONGEST_QUERY
+from hitl_tui.supervisor.session import Session
+from hitl_tui.supervisor.setup import SessionSetup
+from hitl_tui.supervisor.snapshot import FAILED, FINISHED, Snapshot
+from hitl_tui.supervisor.summaries import SessionSummary
+from hitl_tui.supervisor.workbench import Workbench
+
+DONE, FAILURE, WAITS = 0, 1, 3
+
+log = logging.getLogger(__name__)
+
+_MANY = 100_000
+
+_TOLD = frozenset({"started", "finished", "failed", "note"})
+
+
+class Stdin(Protocol):
+    """Where `-` reads from."""
+
+    def read(self, size: int, /) -> bytes: ...
+
+
+@dataclass
+class Job:
+    """One run of the program.
+
+    Args:
+        arguments: what was asked for.
+        data: the data folder.
+        environ: the environment.
+        out, err: standard output and error.
+        log: the log; learns the secrets.
+        stdin: what `-` reads.
+        session_id: the session it works on, once it is known.
+    """
+
+    arguments: Arguments
+    data: Path
+    environ: dict[str, str]
+    out: Output
+    err: Output
+    log: LogFile
+    stdin: Stdin | None
+    session_id: str = ""
+
+    @property
+    def once(self) -> tuple[str, ...]:
+        """The digest of a workspace that is trusted for this call, if one was given."""
+        return (self.arguments.trust.strip().lower(),) if self.arguments.trust else ()
+
+    def give(self, command: str) -> str:
+        """Return what a person types in a shell to give a chat command to this session."""
+        place = f" --data {shlex.quote(self.arguments.data)}" if self.arguments.data else ""
+        return f"hitl-tui do {self.session_id}{place} {_shell_word(command)}"
+
+
+def _shell_word(text: str) -> str:
+    """Return text as one word of a shell, which expands nothing in it: part of it may come from a graph."""
+    return f'"{text}"' if _EXPANDED.isdisjoint(text) else shlex.quote(text)
+
+
+_EXPANDED = frozenset('"$`\\!')
+"""What a shell gives a meaning to even between quotation marks."""
+
+
+@asynccontextmanager
+async def looking(job: Job) -> AsyncIterator[Workbench]:
+    """Open the data folder for what also works where this account can't write, and say so there."""
+    async with Workbench.open(job.data, job.environ, once=job.once) as bench:
+        if bench.data.note and not job.arguments.json:
+            job.err.lines([shown(render(bench.data.note))])
+        yield bench
+        if not job.arguments.json:
+            job.err.lines([shown(render(said)) for said in bench.warnings])
+
+
+async def run(job: Job) -> int:
+    """Begin a session; go until something must be decided or it is finished."""
+    given = job.arguments
+    query = given_text(given.text, job.stdin)
+    by = operator_of(given.by, job.environ, job.data).name
+    workspace = workspace_folder(given.workspace)
+    async with Workbench.open(job.data, job.environ, once=job.once) as bench:
+        await bench.trust.use_once(workspace, by=by)
+        mode = Mode(given.mode) if given.mode else None
+        setup = await bench.create(query, workspace, session_id=given.session, mode=mode)
+        job.session_id = setup.info.id
+        job.log.hide(setup.secrets)
+        if not given.json:
+            job.err.lines([shown(render(said)) for said in folder_problems(workspace, bench.approvers.current)])
+        async with bench.session(setup, query) as session:
+            with told(job, session):
+                snapshot = await settled(session)
+        if given.json:
+            job.out.document(run_document(snapshot))
+        else:
+            job.out.lines([*plan_lines(snapshot), *outcome(job, snapshot)])
+        await printed(job, setup, snapshot)
+    return exit_code(snapshot)
+
+
+def acting_of(job: Job) -> Acting:
+    """Return who gives the command: the account, or the approver whose token is typed at the terminal.
+
+    Raises:
+        BadInput: the name can't be a person's, or there is no terminal to type a token at.
+        Refused: the token isn't the approver's.
+    """
+    given = job.arguments
+    operator = operator_of(given.by, job.environ, job.data)
+    if not given.approver:
+        return operator
+    name = checked_name(given.approver, "--approver")
+    identity = operator.by_token(name, ask_token(_("Token of {name}: ").format(name=shown(name))))
+    return lambda: identity
+
+
+async def do(job: Job) -> int:
+    """Carry one chat command out, let what it set free run, stop at the next question."""
+    given = job.arguments
+    line = given_text(given.text, job.stdin)
+    acting = acting_of(job)
+    looks = is_command(line) and not _changes(line)
+    async with looking(job) as bench:
+        if job.once:
+            await bench.trust.use_once(
+                Path(bench.data.session(given.session).info().workspace),
+                by=operator_of(given.by, job.environ, job.data).name,
+            )
+        setup = await bench.setup(given.session)
+        job.session_id = setup.info.id
+        job.log.hide(setup.secrets)
+        known = await shown_before(setup)
+        async with bench.session(setup) as session:
+            handler = CommandHandler(
+                session, setup.planner, by=acting().name, channel="cli", keeper=bench, acting=acting
+            )
+            if session.setup.broken and looks and not given.json:
+                job.err.lines([shown(render(session.setup.broken))])
+            with told(job, session):
+                if looks:  # what an earlier process left half done comes first, so that the picture is true
+                    await settled(session)
+                result = await handler.handle(line, known, given.began)
+                try:
+                    snapshot = await settled(session) if session.owned else session.snapshot
+                except StorageError as error:
+                    if looks or result.failed:
+                        raise
+                    result, snapshot = stopped(error, result), session.snapshot
+        code, asked = _report(job, result, snapshot, looks=looks)
+        await printed(job, setup, asked)
+    return code
+
+
+async def shown_before(setup: SessionSetup) -> frozenset[str]:
+    """Return the ids of a session's open questions that were shown before now (T2)."""
+    found = await setup.ledger.requests(setup.now(), session=setup.info.id, limit=_MANY)
+    return frozenset(view.request.id for view in found if view.request.first_shown)
+
+
+async def printed(job: Job, setup: SessionSetup, snapshot: Snapshot | None) -> None:
+    """Put on record that the questions of a snapshot were shown: they are on standard output by now."""
+    if snapshot is not None and snapshot.questions and not (setup.read_only or setup.broken):
+        by = operator_name(job.arguments.by, job.environ, job.data)
+        try:
+            await setup.ledger.show([q.id for q in snapshot.questions], by, "cli", setup.now())
+        except StorageError as error:  # they count as not shown, and are shown again
+            log.warning("not recorded as shown: %s", error.message)
+
+
+def _report(job: Job, result: CommandResult, snapshot: Snapshot, *, looks: bool) -> tuple[int, Snapshot | None]:
+    """Print what a command answered; return the exit code, and the snapshot whose questions were printed, if any."""
+    asked: Snapshot | None = None
+    lines = result_lines(result, snapshot)
+    if job.arguments.json:
+        job.out.document(do_document(result, snapshot))
+        asked = snapshot
+    elif result.failed:
+        shell = [f"  {job.give(command)}" for command in result.data.get("give", ())]
+        job.err.lines([lines[0], *shell] if shell else lines)
+    elif looks or result.status == "recorded":
+        job.out.lines(lines)
+    else:
+        job.out.lines([*lines, *plan_lines(snapshot), *outcome(job, snapshot)])
+        asked = snapshot
+    if result.failed:
+        return result.exit_code, asked
+    if "stopped" in result.data:
+        return WAITS, asked
+    return DONE if looks or result.status == "recorded" else exit_code(snapshot), asked
+
+
+async def show(job: Job) -> int:
+    """Show where a session stands; nothing is opened or run."""
+    async with looking(job) as bench:
+        setup = await bench.setup(job.arguments.session)
+        job.session_id = setup.info.id
+        owned = setup.folder.is_owned()
+        async with Follower.open(setup) as follower:
+            snapshot = follower.snapshot
+        _print_session(job, snapshot, owned=owned)
+        await printed(job, setup, snapshot)
+    return DONE
+
+
+def _print_session(job: Job, snapshot: Snapshot, *, owned: bool) -> None:
+    if job.arguments.json:
+        job.out.document(show_document(snapshot, owned=owned))
+        return
+    open_now = [_("Another process has it open.")] if owned else []
+    asked = _("Input: {query}") if is_structured(snapshot.query) else _("Question: {query}")
+    question = asked.format(query=shown(snapshot.query))
+    workspace = _("Workspace: {workspace}").format(workspace=shown(snapshot.workspace))
+    about = [question, workspace, *open_now, ""]
+    job.out.lines([*about, *plan_lines(snapshot), *outcome(job, snapshot)])
+
+
+async def sessions(job: Job) -> int:
+    """List sessions."""
+    search = job.arguments.search
+    async with looking(job) as bench:
+        found = await bench.sessions(search)
+    having = f' with "{one_line(search, 100)}"' if search.strip() else ""
+    count = f"{counted(found)}{having} in {job.data}."
+    if job.arguments.json:
+        job.out.document({"status": "ok", "message": count, "sessions": [s.to_dict() for s in found]})
+    elif not found:
+        job.out.lines([render(f"There is no session{having or ' yet'} in {shown(str(job.data))}.")])
+    else:
+        job.out.lines(session_rows(found))
+    return DONE
+
+
+def session_rows(found: Iterable[SessionSummary]) -> list[str]:
+    """Return sessions as aligned lines."""
+    return plain.session_rows([item.to_dict() for item in found])
+
+
+def counted(found: Sequence[SessionSummary]) -> str:
+    """Return how many sessions there are, in words."""
+    return f"{len(found)} session{'' if len(found) == 1 else 's'}"
+
+
+def exit_code(snapshot: Snapshot) -> int:
+    """Return the exit code for where a session stands."""
+    if snapshot.status == FAILED:
+        return FAILURE
+    return DONE if snapshot.status == FINISHED else WAITS
+
+
+def given_text(text: str, stdin: Stdin | None) -> str:
+    """Return a query or command, read from standard input when it is `-`.
+
+    Raises:
+        BadInput: it is no text, or too long to be one.
+    """
+    if text == "-":
+        most = LONGEST_QUERY * 4
+        data = stdin.read(most + 1) if stdin is not None else b""
+        if len(data) > most:
+            raise BadInput(
+                f"What came from standard input is too long; at most {LONGEST_QUERY:,} characters can be used."
+            )
+        try:
+            return data.decode("utf-8-sig")
+        except UnicodeDecodeError as error:
+            raise BadInput("What came from standard input isn't UTF-8 text.") from error
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise BadInput("The text given isn't valid UTF-8; write it as plain text.") from error
+    return text
+
+
+def _changes(line: str) -> bool:
+    try:
+        return parse(line).spec.changes
+    except BadInput:
+        return True
+
+
+async def settled(session: Session | Follower) -> Snapshot:
+    """Return the session once nothing goes on by itself; of one that another process owns, how it stands."""
+    if isinstance(session, Session):
+        return await session.settled()
+    return await session.refresh()
+
+
+def outcome(job: Job, snapshot: Snapshot) -> list[str]:
+    """Return what a person reads below the plan: the questions with what answers them, the answer, where it stands."""
+    asked = questions_lines(snapshot, job.give, bound=not is_terminal(sys.stdout), away=True)
+    return [*asked, *answer_lines(snapshot), "", render(standing(snapshot))]
+
+
+def told(job: Job, session: Session | Follower) -> ExitStack:
+    """Tell a person who watches what begins and ends meanwhile."""
+    stack = ExitStack()
+    watched = sys.stderr is not None and sys.stderr.isatty()
+    if watched and not job.arguments.json and isinstance(session, Session):
+
+        def tell(entry: Activity) -> None:
+            if entry.kind in _TOLD:
+                job.err.lines([f"{entry.todo_id or session.id} {render(entry.kind)}: {render(entry.text)}"])
+
+        stack.callback(session.activity.subscribe(tell))
+    return stack

@@ -1,0 +1,116 @@
+"""`/answer`: what a team asks from inside gets its answer, checked before it is sent (I2, I3)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from hitl_tui.commands.command_context import Hand, names_digest
+from hitl_tui.commands.lookup import aim, check_digest, refuse_answered, request_named
+from hitl_tui.commands.question_lookup import REQUEST, open_question
+from hitl_tui.commands.results import CommandResult
+from hitl_tui.core.errors import BadInput, Refused
+from hitl_tui.core.interrupts.answer_parser import read
+from hitl_tui.core.interrupts.shape import APPROVE, EDIT, RESPOND, Shape, said
+from hitl_tui.core.interrupts.tool_permissions import why_refused
+from hitl_tui.core.json_text import check_storable
+from hitl_tui.core.requests import Kind, Verdict
+from hitl_tui.supervisor.snapshot import Question
+
+_SENT_CELLS = 4_000
+
+
+async def answer(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
+    """Answer the question that an id names with what was written.
+
+    Raises:
+        BadInput: what was written doesn't answer it.
+        Refused: it isn't the one with this digest, or takes no answer any more.
+    """
+    question = await find(hand, str(values["id"]), values.get("digest"))
+    await check_digest(hand, [question], values.get("digest"))
+    found = read(form_of(question), str(values["value"]))
+    return await send(hand, question, found.value, found.action)
+
+
+async def send(hand: Hand, question: Question, value: Any, action: str = "") -> CommandResult:
+    """Check an answer and send it; the result says exactly what was sent.
+
+    Args:
+        hand: who answers.
+        question: the question as it was shown.
+        value: the answer, JSON.
+        action: the action that made it, when a person chose one.
+
+    Raises:
+        BadInput: it doesn't fit the question, or can't be kept.
+        Refused: it can't count: late, repeated, stale, superseded, not allowed.
+    """
+    form = form_of(question)
+    form.check(value, action)
+    check_storable(value)
+    todo = hand.snapshot.todo(question.todo_id)
+    why = why_refused(hand.face.rules.policy, todo.risk, question.view.request, value) if todo is not None else ""
+    if why:
+        raise Refused(why, reason="not_allowed")
+    # Where nothing is approved, to edit is only how the answer is written.
+    chosen = action if action != EDIT or form.action(APPROVE) is not None else RESPOND
+    result = await hand.decide(question, Verdict.RESPOND, value=value, action=chosen)
+    if result.failed:
+        return result
+    sent = await _recorded(hand, question, value)
+    data = {**result.data, "shape": form.kind.value, "sent": sent}
+    words = "Your answer" if result.status == "recorded" else "Sent"
+    return CommandResult(result.status, f"{result.message} {words}: {said(sent, _SENT_CELLS)}.", data)
+
+
+async def _recorded(hand: Hand, question: Question, value: Any) -> Any:
+    """Return the answer as it was recorded: secrets in it were masked."""
+    view = await hand.face.desk.ledger.request(question.id, hand.face.desk.now())
+    decisions = view.decisions if view is not None else ()
+    return next((d.value for d in reversed(decisions) if d.by == hand.by and d.verdict is Verdict.RESPOND), value)
+
+
+def form_of(question: Question) -> Shape:
+    """Return the form of what a team asks from inside.
+
+    Raises:
+        BadInput: it is another kind of question.
+    """
+    if question.shape is None:
+        ways = ", ".join(question.commands.values())
+        raise BadInput(f"{question.name} isn't waiting for an answer; use one of {ways}.")
+    return question.shape
+
+
+async def find(hand: Hand, name: str, digest: str | None = None) -> Question:
+    """Return the open question that a name stands for; of several that it could be, the one with this digest.
+
+    Raises:
+        UnknownName: there is none of that name, or it could be several.
+        BadInput: it doesn't wait for an answer.
+        Refused: it was answered or replaced meanwhile.
+    """
+    if name.startswith(REQUEST):
+        found = await request_named(hand, name)
+    else:
+        aimed = await aim(hand, name)
+        found = aimed.question or await _inside(hand, aimed.todo.id, digest)
+    form_of(found)
+    return found
+
+
+async def _inside(hand: Hand, todo_id: str, digest: str | None) -> Question:
+    """Return what a TODO asks from inside; its id alone was the name of the first such question and stays that.
+
+    Raises:
+        Refused: that was answered already.
+    """
+    inside = [q for q in hand.snapshot.questions if q.todo_id == todo_id and q.number]
+    shown = [q for q in inside if digest is not None and names_digest(digest, q.digest)]
+    if len(shown) == 1:
+        return shown[0]
+    if len(inside) < 2 and all(q.number > 1 for q in inside):
+        now = f"To answer what is asked now, name it: {inside[0].name}." if inside else ""
+        await refuse_answered(hand, todo_id, kinds=(Kind.INTERRUPT,), number=1 if inside else 0, help=now)
+    return open_question(hand.snapshot, todo_id)

@@ -1,0 +1,459 @@
+"""The hand that commands act with: a session, and who acts on it."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from hitl_tui.commands.question_lookup import Unbound, Unshown, asked_since, classes, crossing
+from hitl_tui.commands.results import CommandResult, failure
+from hitl_tui.core.board import Board, Control, Draft, judge
+from hitl_tui.core.errors import BadInput, Refused, StorageError, UnknownName
+from hitl_tui.core.events import Event, EventKind
+from hitl_tui.core.fold import check_event
+from hitl_tui.core.identity import Identity
+from hitl_tui.core.names import resolve_id
+from hitl_tui.core.plan import AgentFacts
+from hitl_tui.core.policy import Mode, Risk
+from hitl_tui.core.questions import MOST_CHANGED
+from hitl_tui.core.requests import (
+    EVERYTHING,
+    REFUSING,
+    Decision,
+    Kind,
+    Outcome,
+    Resolution,
+    Verdict,
+    check_ending,
+    closed_words,
+    ended_with,
+    was_since,
+)
+from hitl_tui.core.safe_text import one_line, safe_text
+from hitl_tui.core.supersession import Cause
+from hitl_tui.core.todos import MAY_BEGIN, Status, SupervisorTodo
+from hitl_tui.ledger.records import Closing
+from hitl_tui.planning.agent import PlanningAgent
+from hitl_tui.supervisor.bound import GIVEN
+from hitl_tui.supervisor.face import SessionFace
+from hitl_tui.supervisor.snapshot import Question, Snapshot, named
+
+if TYPE_CHECKING:
+    from hitl_tui.commands.session_commands import Keeper
+    from hitl_tui.policy.operator import Acting
+
+_SAID: Mapping[Verdict, tuple[str, str]] = {
+    Verdict.APPROVE: ("resumed", "{what} is approved."),
+    Verdict.REJECT: ("rejected", "{what} is rejected."),
+    Verdict.SKIP: ("skipped", "{what} is skipped."),
+    Verdict.RESPOND: ("resumed", "{what} has its answer."),
+    Verdict.RETRY: ("resumed", "{what} is tried again."),
+    Verdict.STOP: ("stopped", "{what} is stopped."),
+    Verdict.USE_AS_DONE: ("resumed", "{what} goes on as if it had been done."),
+    Verdict.DO_AGAIN: ("resumed", "{what} does it again."),
+}
+
+
+_AHEAD = (Verdict.APPROVE, Verdict.REJECT, Verdict.SKIP)
+"""What may be said of a step of less than high risk before its question was shown, when the step is named."""
+
+_MOST = 10_000
+
+_LETTING_RUN = (Verdict.APPROVE, Verdict.RETRY, Verdict.RESPOND, Verdict.DO_AGAIN)
+"""Verdicts after which something is executed."""
+
+_UNDECIDED = (Status.PENDING, Status.WAITING_APPROVAL, Status.FAILED)
+
+
+def names_digest(text: str, digest: str) -> bool:
+    """Return whether a text is a digest or enough of its beginning to stand for it."""
+    return len(text) >= 8 and digest.startswith(text)
+
+
+def stopped(error: StorageError, result: CommandResult | None = None) -> CommandResult:
+    """Return the answer to what is recorded, where the session can't go on."""
+    message = f"Recorded, but the session stopped: {error.message} It takes effect when it is opened again."
+    more = {} if result is None else {**result.data, "intended": result.status}
+    return CommandResult("recorded", message, {**more, "stopped": error.message})
+
+
+def _bound_now(facts: AgentFacts, todo: SupervisorTodo, asked: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the arguments of a step with what it would execute now; nothing of a step that has begun is made anew."""
+    if facts.programs is not None and (todo.attempt or todo.question is not None):
+        return {**asked, "programs": dict(facts.programs(asked))}
+    return facts.bind(todo.description, {key: asked[key] for key in GIVEN if key in asked})
+
+
+@dataclass(frozen=True, slots=True)
+class Hand:
+    """Who acts on which session, and how an action is carried through.
+
+    Args:
+        face: the session.
+        planner: turns plain text into proposals, and knows the agents.
+        by: who acts.
+        channel: `console`, `repl`, `cli`, `pipe`.
+        keeper: keeps all sessions; None where there is only this one.
+        acting: says how they are identified; None for a name that nothing proves.
+        terminal: they have the questions before them; elsewhere what is of high risk takes its digest (T2).
+        known: ids of the questions that were shown when the command was begun; None where a question itself is
+            answered, as it was shown.
+        line: the command.
+        names: what it names: TODOs, questions, requests.
+        digest: the digest it carries; empty for none.
+        began: when the command was begun, ISO 8601, UTC: what others decided from then on stands (T1).
+        since: when the chain of commands began that this one is part of, ISO 8601, UTC: a digest names no question that
+            was first shown later, since it may come from elsewhere (T2). Empty for a command alone.
+    """
+
+    face: SessionFace
+    planner: PlanningAgent
+    by: str
+    channel: str
+    keeper: Keeper | None = None
+    acting: Acting | None = None
+    terminal: bool = False
+    known: frozenset[str] | None = None
+    line: str = ""
+    names: tuple[str, ...] = ()
+    digest: str = ""
+    began: str = ""
+    since: str = ""
+
+    @property
+    def identity(self) -> Identity:
+        """Who acts, as they are identified now."""
+        return self.acting() if self.acting is not None else Identity(self.by)
+
+    @property
+    def snapshot(self) -> Snapshot:
+        """The session as it is now."""
+        return self.face.snapshot
+
+    def todo(self, name: str) -> SupervisorTodo:
+        """Return the TODO that an id, prefix or number names.
+
+        Raises:
+            UnknownName: none or several.
+        """
+        todo = self.snapshot.todo(resolve_id(name, self.snapshot.raw))
+        assert todo is not None
+        return todo
+
+    def draft(self) -> Draft:
+        """Return the board as the snapshot shows it."""
+        seen = self.snapshot
+        control = Control(
+            mode=Mode(seen.mode), branch=seen.branch, cursor=seen.cursor, highest=seen.highest, lineage=seen.lineage
+        )
+        return Draft(Board(seen.session_id, seen.query, seen.raw, control), self.face.rules)
+
+    async def decide(
+        self, question: Question, verdict: Verdict, *, reason: str = "", value: Any = None, action: str = ""
+    ) -> CommandResult:
+        """See `CommandHandler.decide`; `action` is the one that made the value."""
+        if question.todo_id and question.view.request.opened_at >= self.began:
+            await self.refuse_overtaken(question.todo_id)
+        self.check([question], verdict)
+        if self.terminal and self.known is None:  # who answers a question itself has it on the screen
+            self.face.desk.showing.note([question.id], self.by, self.channel)
+        await self.face.desk.showing.settled()
+        if verdict in _LETTING_RUN:
+            await self._refuse_changed(question)
+        if question.obstacle and verdict not in REFUSING:
+            raise Refused(question.obstacle, reason="not_allowed")
+        who = self.identity
+        if question.kind is Kind.PROPOSAL and verdict is Verdict.APPROVE:
+            await self._check_proposed(question, who)
+        decision = Decision(
+            question.id,
+            verdict,
+            who.name,
+            question.digest,
+            self.face.desk.now(),
+            self.channel,
+            who.level,
+            reason,
+            value,
+            action,
+            who.person,
+            who.proof,
+            who.account,
+            who.claimed,
+        )
+        view = await self.face.desk.decide(decision)
+        data: dict[str, Any] = {"todo_id": question.todo_id, "request_id": question.id, "verdict": verdict.value}
+        if action:
+            data["action"] = action
+        if view.resolution.outcome is Outcome.PENDING:
+            missing = view.resolution.needed
+            data["needed"] = missing
+            return CommandResult("recorded", f"Recorded; {missing} more must say {decision.said}.", data)
+        refused = await self.refusal(await self.face.desk.last_seq(), f"decided:{question.id}")
+        if refused:
+            return refused
+        status, message = _SAID[verdict]
+        return self.done_with(status, message.format(what=question.name), data)
+
+    def check(self, questions: Sequence[Question], verdict: Verdict) -> None:
+        """Check that a command may answer these questions together, before any of them is answered (T2).
+
+        Raises:
+            Unshown: one of them was not shown before the command began; nowhere but at a terminal.
+            Refused: the digest that it carries isn't theirs.
+            BadInput: they are of different risk, or it takes a digest.
+        """
+        if self.digest and not (len(questions) == 1 and names_digest(self.digest, questions[0].digest)):
+            raise Refused("What was shown isn't what is asked any more; look again and decide anew.", reason="stale")
+        self._check_shown([q for q in questions if not self._saw(q, verdict)])
+        found = classes(questions)
+        if len(found) > 1:
+            raise crossing(questions)
+        if verdict in REFUSING or self.terminal or found != [Risk.HIGH]:
+            return
+        if not all(self._names(question) for question in questions):
+            raise self._takes_digest(questions, verdict)
+
+    def _saw(self, question: Question, verdict: Verdict) -> bool:
+        if self.known is None or question.id in self.known:
+            return True
+        if self.terminal and any(question.id == asked.id for asked in self.snapshot.questions):
+            return False  # it was asked while the line was typed: whoever typed it meant what stood there before (C3)
+        ahead = question.kind is Kind.TODO and question.risk is not Risk.HIGH and verdict in _AHEAD
+        return ahead and bool(self.names)
+
+    def check_seen(self, questions: Sequence[Question]) -> None:
+        """Check that a line typed at a terminal ends no question that came while it was typed (C3).
+
+        Raises:
+            BadInput: it would.
+        """
+        if self.terminal and self.known is not None:
+            self._check_shown([question for question in questions if question.id not in self.known])
+
+    def _check_shown(self, early: Sequence[Question]) -> None:
+        if early:
+            raise asked_since(early) if self.terminal else Unshown(early)
+
+    def _names(self, question: Question) -> bool:
+        """Return whether the command says by itself exactly which question it means: its id, or its digest."""
+        if question.id in self.names:
+            return True
+        return names_digest(self.digest, question.digest) and not self._came_since(question)
+
+    def _came_since(self, question: Question) -> bool:
+        """Return whether a question was first shown after the chain of commands began: its digest came before it."""
+        shown = question.view.request.first_shown
+        return bool(self.since) and not (shown and shown < self.since)
+
+    def _takes_digest(self, questions: Sequence[Question], verdict: Verdict) -> Unbound:
+        lines = {q.name: self._by_id(q, verdict, alone=len(questions) == 1) for q in questions}
+        if self.digest:
+            said = f"{next(iter(lines))} was first shown after these commands began: from here it takes its id."
+        elif len(lines) == 1:
+            said = f"{next(iter(lines))} is of high risk: from here it takes the id or digest of what you were shown."
+        else:
+            said = f"{', '.join(lines)} are of high risk: from here, decide each by the id of what you were shown."
+        return Unbound(said, lines.values())
+
+    def _by_id(self, question: Question, verdict: Verdict, *, alone: bool) -> str:
+        """Return the command with the request's id in place of its name: a digest may be that of an answered one."""
+        if alone and len(self.names) == 1:
+            named = re.compile(rf"(?<=\s){re.escape(self.names[0])}(?=\s|$)")
+            given = rf"\s+--digest[\s=]+{re.escape(self.digest)}(?=\s|$)" if self.digest else r"(?!)"
+            plain = re.sub(given, "", self.line)
+            line, found = named.subn(question.id, plain.strip(), count=1)
+            if found:
+                return line
+        return question.bound_commands.get(verdict.value, f"/answer {question.id} VALUE")
+
+    async def _refuse_changed(self, question: Question) -> None:
+        """See that a command's or graph's programs are what they were when it was asked about; else it is asked anew.
+
+        Raises:
+            Refused: one isn't.
+        """
+        todo = self.snapshot.todo(question.todo_id)
+        facts = self.planner.agents.get(todo.agent_name) if todo is not None else None
+        if todo is None or facts is None or facts.changed is None:
+            return
+        subject = question.view.request.subject
+        if question.kind in (Kind.TODO, Kind.FAILURE):
+            if todo.status not in _UNDECIDED:
+                return  # who decides too late is told so by the ledger
+            asked: Mapping[str, Any] = subject.get("arguments") or {}
+            approved = asked.get("programs", {})
+        elif not (approved := subject.get("programs")):
+            return  # it was asked before programs were part of such questions; the run looks at them
+        else:
+            asked = todo.arguments
+        bound = await asyncio.to_thread(_bound_now, facts, todo, asked)
+        if changed := await asyncio.to_thread(facts.changed, approved, bound.get("programs", {})):
+            await self._ask_anew(todo, bound, changed)
+            names = one_line(safe_text(", ".join(changed), multiline=False), 300)
+            raise Refused(
+                f"{names} changed since this was asked; it asks anew, with what is there now.", reason="stale"
+            )
+
+    async def _ask_anew(self, todo: SupervisorTodo, bound: Mapping[str, Any], changed: Sequence[str]) -> None:
+        risk = self.planner.agents[todo.agent_name].risk_of(bound)
+        data = {
+            "todo_id": todo.id,
+            "arguments": bound,
+            "risk": risk.value,
+            "description": todo.description,
+            "changed": list(changed[:MOST_CHANGED]),
+        }
+        await self.change(EventKind.BOUND, data, "edited", "", {})
+
+    async def edit(self, todo: SupervisorTodo, text: str, arguments: Mapping[str, Any]) -> CommandResult:
+        """See `CommandHandler.edit`."""
+        bound = await asyncio.to_thread(self._bound, todo, text, arguments)
+        risk = self.planner.agents[todo.agent_name].risk_of(bound)
+        data = {"todo_id": todo.id, "arguments": bound, "risk": risk.value, "description": text}
+        message = f"{todo.id} has a new input and asks for approval again."
+        shown = {"todo_id": todo.id, "arguments": bound}
+        closing = self.ends(Cause.EDITED, todo.id, amounts_to=None)
+        return await self.change(EventKind.EDIT, data, "edited", message, shown, closing=closing)
+
+    def _bound(self, todo: SupervisorTodo, text: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        facts = self.planner.agents.get(todo.agent_name)
+        if facts is None:
+            raise UnknownName(f"{todo.id} belongs to {todo.agent_name}, which this workspace doesn't have.")
+        return facts.bind(text, arguments)
+
+    async def change(
+        self,
+        kind: EventKind,
+        event: Mapping[str, Any],
+        status: str,
+        message: str,
+        data: Mapping[str, Any],
+        *,
+        closing: Closing | None = None,
+    ) -> CommandResult:
+        """Post an event and answer once it took effect, or say why it did not.
+
+        Args:
+            kind: of the event.
+            event: its data.
+            status, message, data: what is answered when it took effect.
+            closing: the questions that it ends, see `ends`.
+
+        Raises:
+            Refused: one of them was decided since the command began.
+        """
+        if closing is not None and kind is not EventKind.MODE and EVERYTHING not in closing.todo_ids:
+            await self.refuse_overtaken(*closing.todo_ids)
+            check_event(self.draft(), Event(kind, event, by=self.by, at=self.face.desk.now()))
+            closing = await self._checked(closing)
+        seq, event_id = await self.face.desk.post(kind, event, by=self.by, closing=closing)
+        return await self.refusal(seq, event_id) or self.done_with(status, message, data)
+
+    def ends(
+        self,
+        cause: Cause,
+        *todo_ids: str,
+        verdict: str = "",
+        detail: str = "",
+        amounts_to: Verdict | None = Verdict.REJECT,
+    ) -> Closing:
+        """Return what a change of TODOs does to their open questions (T1).
+
+        Args:
+            cause: what becomes of them.
+            todo_ids: the TODOs.
+            verdict: what is said of an open question that takes it isn't ended but decided; empty for none.
+            detail: what the cause needs besides.
+            amounts_to: see `core.requests.check_ending`.
+        """
+        # To stop everything lets nothing run, and what a mode lets run the rules say: anybody may.
+        who = () if cause is Cause.MODE or EVERYTHING in todo_ids else (self.identity,)
+        return Closing(cause, self.by, todo_ids, self.began, verdict, detail, who, amounts_to)
+
+    async def _checked(self, closing: Closing) -> Closing:
+        """Check that a change may end what its TODOs ask, or will ask, as an answer to that might (T2, T8).
+
+        Raises:
+            Unshown: something of high risk was not shown before the command began.
+            Unbound: it counts as an approval of something of high risk, which takes its id or digest.
+            Refused: it takes others, or more people.
+        """
+        asked = {todo_id: await self.open_questions(todo_id) for todo_id in closing.todo_ids}
+        questions = [question for found in asked.values() for question in found]
+        risky = [question for question in questions if question.risk is Risk.HIGH]
+        if risky or self.digest:
+            if self.terminal and self.known is None:
+                self.face.desk.showing.note([question.id for question in risky], self.by, self.channel)
+            self.check(risky or questions, closing.amounts_to or Verdict.REJECT)
+            await self.face.desk.showing.settled()
+        for todo_id, found in asked.items():
+            if not found and closing.amounts_to is not None:
+                self._check_unasked(todo_id, closing.amounts_to, closing.who)
+        return replace(closing, met=frozenset(question.id for question in questions))
+
+    async def _check_proposed(self, proposal: Question, who: Identity) -> None:
+        """Check that who accepts a proposal may end what it takes away before that was asked about (T8)."""
+        for todo_id in ended_with(proposal.view.request, Resolution(Outcome.APPROVED, Verdict.APPROVE)):
+            if not await self.open_questions(todo_id):
+                self._check_unasked(todo_id, Verdict.SKIP, (who,))
+
+    def _check_unasked(self, todo_id: str, amounts_to: Verdict, who: Sequence[Identity]) -> None:
+        """Check that people may settle a TODO that asks nothing now as if it were asked about (T8).
+
+        Raises:
+            BadInput: it is of high risk and would count as done; from here that takes a question.
+            Refused: it takes others, or more people.
+        """
+        todo = self.snapshot.todo(todo_id)
+        if todo is None or todo.status not in MAY_BEGIN:
+            return
+        check_ending(todo.id, judge(self.draft(), todo).terms, who, amounts_to)
+        away = not self.terminal and self.known is not None
+        if away and amounts_to is Verdict.APPROVE and todo.risk is Risk.HIGH:
+            raise BadInput(
+                f"{todo.id} is of high risk and asks nothing now; from here it can't be set to completed.",
+                help="It can in the console, and in line mode at a terminal.",
+            )
+
+    async def open_questions(self, todo_id: str) -> tuple[Question, ...]:
+        """Return what the ledger says is asked about a TODO, also what the snapshot doesn't show yet."""
+        desk = self.face.desk
+        return named(await desk.ledger.requests(desk.now(), session=self.face.id, todo_id=todo_id), self.snapshot.raw)
+
+    async def refuse_overtaken(self, *todo_ids: str) -> None:
+        """Refuse a command when something about one of its TODOs was decided since it was begun (T1).
+
+        Raises:
+            Refused: it was; the message says what, by whom and when.
+        """
+        desk = self.face.desk
+        for todo_id in todo_ids if self.began else ():
+            views = await desk.ledger.requests(
+                desk.now(), session=self.face.id, todo_id=todo_id, pending=False, limit=_MOST
+            )
+            for view in reversed(views):
+                last = view.resolution.decisions[-1:] if view.resolution.decided else ()
+                if any(was_since(at, self.began, desk.now()) for at in (*(d.at for d in last), view.request.ended_at)):
+                    raise Refused(closed_words(view.request, view.resolution, desk.now()), reason="late")
+
+    async def refusal(self, seq: int, event_id: str) -> CommandResult | None:
+        """Wait until an event took effect; return why it did not."""
+        try:
+            seen = await self.face.applied(seq)
+        except StorageError as error:  # what was recorded counts, whatever became of the rest
+            return stopped(error)
+        for refusal in seen.refused:
+            if refusal["event"] == event_id:
+                return failure(str(refusal["message"]), reason=str(refusal["reason"]))
+        return None
+
+    def done_with(self, status: str, message: str, data: Mapping[str, Any]) -> CommandResult:
+        """Return the answer to what was done, or to what was recorded for the process that owns the session."""
+        if self.face.owned:
+            return CommandResult(status, message, data)
+        told = "Recorded; the process that has the session open acts on it."
+        return CommandResult("recorded", told, {**data, "intended": status})

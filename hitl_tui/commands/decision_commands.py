@@ -1,0 +1,311 @@
+"""Commands that answer questions."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import replace
+from typing import Any
+
+from hitl_tui.commands.command_context import Hand, names_digest
+from hitl_tui.commands.lookup import Aim, aim, check_digest, refuse_answered, request_named
+from hitl_tui.commands.plan_commands import set_status
+from hitl_tui.commands.question_lookup import REQUEST, is_request_id
+from hitl_tui.commands.results import CommandResult, failure
+from hitl_tui.core.board import LIMIT_REACHED, MAX_PLAN_REVISIONS, judge
+from hitl_tui.core.errors import BadInput, Refused
+from hitl_tui.core.events import EventKind
+from hitl_tui.core.fold_operator_events import DEFAULT_SKIP_REASON
+from hitl_tui.core.names import resolve_id
+from hitl_tui.core.policy import Risk, Ruling
+from hitl_tui.core.questions import question_of
+from hitl_tui.core.requests import EVERYTHING, Kind, Verdict
+from hitl_tui.core.supersession import Cause
+from hitl_tui.core.todos import OPERATOR, Status, check_transition
+from hitl_tui.supervisor.snapshot import Question
+
+
+async def approve(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
+    """Approve the TODOs that are named; with none, the current one alone (D10).
+
+    Raises:
+        BadInput: one of them waits for no approval; nothing was decided.
+        Refused: it can't count. Of several the result says what became of each.
+    """
+    names = values.get("id") or []
+    if not names:
+        return await _approve_all(hand, [_current_question(hand)], values.get("digest"))
+    aims = list({found.todo.id: found for found in [await aim(hand, name) for name in names]}.values())
+    questions = [await _question(hand, found, Kind.TODO, "approve") for found in aims]
+    return await _approve_all(hand, questions, values.get("digest"))
+
+
+async def _approve_all(hand: Hand, questions: list[Question], digest: str | None) -> CommandResult:
+    await check_digest(hand, questions, digest)
+    hand.check(questions, Verdict.APPROVE)
+    if len(questions) == 1:
+        return await hand.decide(questions[0], Verdict.APPROVE)
+    results = [await _approve_one(hand, question) for question in questions]
+    failed = next((r for r in results if r.failed), None)
+    data = {
+        "todo_id": questions[0].todo_id,
+        "todo_ids": [q.todo_id for q in questions],
+        "results": [r.to_dict() for r in results],
+    }
+    if failed is None:
+        return CommandResult(results[0].status, f"{len(questions)} TODOs approved.", data)
+    approved = [q.todo_id for q, r in zip(questions, results, strict=True) if not r.failed]
+    told = f" Approved: {', '.join(approved)}." if approved else ""
+    return CommandResult(failed.status, failed.message + told, {**failed.data, **data}, failed.exit_code)
+
+
+async def _approve_one(hand: Hand, question: Question) -> CommandResult:
+    """Approve one of several: a refusal of one doesn't hide what became of the others."""
+    try:
+        return await hand.decide(question, Verdict.APPROVE)
+    except Refused as error:
+        return failure(error.message, error.help, reason=error.reason)
+
+
+def _current_question(hand: Hand) -> Question:
+    asked = hand.snapshot.questions
+    for question in asked:
+        if question.kind is Kind.TODO:
+            return question
+    for question in asked:
+        if Verdict.APPROVE in question.view.request.options:
+            return question
+    if asked:
+        ways = ", ".join(asked[0].commands.values())
+        raise BadInput(f"{asked[0].name} doesn't wait for an approval; answer it with one of {ways}.")
+    raise BadInput("Nothing waits for an approval now.", help="/todos shows where everything stands.")
+
+
+async def _question(hand: Hand, found: Aim, kind: Kind, what: str) -> Question:
+    """Return the open question of this kind about a TODO; an approval may be given before it is asked."""
+    todo = found.todo
+    if found.question is not None:
+        return _of_kind(found.question, (kind,))
+    asked = [q for q in hand.snapshot.questions if q.todo_id == todo.id]
+    for question in asked:
+        if question.kind is kind:
+            return question
+    if kind is not Kind.TODO or todo.status is not Status.PENDING:
+        ways = ", ".join(way for question in asked for way in question.commands.values())
+        now = f"What {todo.id} asks now is answered with one of {ways}." if asked else ""
+        await refuse_answered(hand, todo.id, kinds=(kind,), help=now)
+        if asked:
+            _of_kind(asked[0], (kind,))
+        raise BadInput(f"{todo.id} is {todo.status} and doesn't wait for a decision to {what}.")
+    if todo.approval is not None:
+        await refuse_answered(hand, todo.id, kinds=(kind,))
+        raise BadInput(f"{todo.id} was approved by {todo.approval.get('by', '')} already.")
+    request = question_of(hand.draft(), todo)
+    if request is None:
+        if judge(hand.draft(), todo).ruling is Ruling.DENY:
+            raise BadInput(f"{todo.id} is denied by the policy and can't be approved.")
+        waits = ", ".join(todo.dependencies)
+        raise BadInput(f"{todo.id} is of {todo.risk} risk and asks once its input is known, after {waits}.")
+    if todo.risk is Risk.HIGH:
+        raise BadInput(f"{todo.id} is of high risk and wasn't asked about yet; decide it when it asks.")
+    await hand.face.desk.open(request)
+    view = await hand.face.desk.ledger.request(request.id, hand.face.desk.now())
+    if view is None:
+        raise Refused(f"The question about {todo.id} is gone.", reason="unknown")
+    return Question(view)
+
+
+def _of_kind(question: Question, kinds: Collection[Kind]) -> Question:
+    if question.kind in kinds:
+        return question
+    ways = ", ".join(question.commands.values())
+    raise BadInput(f"{question.name} can't take this decision now; use one of {ways}.")
+
+
+async def reject(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
+    """Reject a TODO: what depends on it is blocked.
+
+    Raises:
+        BadInput: it can't be rejected now; the message says how it is answered.
+        Refused: it was answered already, or isn't what was shown.
+    """
+    found = await aim(hand, values["id"])
+    digest = values.get("digest")
+    asked = [found.question] if found.question else [q for q in hand.snapshot.questions if q.todo_id == found.todo.id]
+    fit = [q for q in asked if _refusal(q) is not None]
+    if digest is not None and not found.question:
+        fit = [q for q in fit if names_digest(digest, q.digest)] or fit
+    if asked and not fit:
+        await refuse_answered(hand, found.todo.id, kinds=(Kind.TODO, Kind.INTERRUPT, Kind.EFFECT))
+        ways = ", ".join(asked[0].commands.values())
+        raise BadInput(f"{asked[0].name} can't be rejected now; answer it with one of {ways}.")
+    # A doubt comes first: it is about what may have happened already.
+    fit.sort(key=lambda question: question.kind is not Kind.EFFECT)
+    question = fit[0] if fit else await _question(hand, found, Kind.TODO, "reject")
+    await check_digest(hand, [question], digest)
+    verdict = _refusal(question) or Verdict.REJECT
+    return await hand.decide(question, verdict, reason=values.get("reason", ""))
+
+
+def _refusal(question: Question) -> Verdict | None:
+    """Return the verdict that refuses a TODO as a whole; None where the question takes none."""
+    verdict = Verdict.STOP if question.kind is Kind.EFFECT else Verdict.REJECT
+    return verdict if verdict in question.view.request.options else None
+
+
+async def skip(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
+    """Skip a TODO and go on without it (D8); also one that asks nothing.
+
+    Raises:
+        IllegalTransition: it can't be skipped any more.
+        Refused: it was answered already, or isn't what was shown.
+    """
+    found, reason = await aim(hand, values["id"]), values.get("reason", DEFAULT_SKIP_REASON)
+    todo, digest = found.todo, values.get("digest")
+    asked = [found.question] if found.question else [q for q in hand.snapshot.questions if q.todo_id == todo.id]
+    if not asked:
+        asked = [*await hand.open_questions(todo.id)]
+    for question in asked:
+        if Verdict.SKIP in question.view.request.options:
+            await check_digest(hand, [question], digest)
+            return await hand.decide(question, Verdict.SKIP, reason=reason)
+    if found.question is not None:
+        _of_kind(found.question, (Kind.TODO, Kind.FAILURE))
+    hand.check_seen(asked)
+    await check_digest(hand, asked, digest)
+    check_transition(todo, Status.SKIPPED, OPERATOR)
+    data = {"todo_id": todo.id, "reason": reason}
+    closing = hand.ends(Cause.SKIPPED, todo.id, verdict=Verdict.SKIP)
+    return await hand.change(EventKind.SKIP, data, "skipped", f"{todo.id} is skipped.", data, closing=closing)
+
+
+async def retry(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
+    """Try a failed TODO again, also one that doesn't ask about it.
+
+    Raises:
+        BadInput: it didn't fail.
+        Refused: it was answered already, or isn't what was shown.
+    """
+    found, digest = await aim(hand, values["id"]), values.get("digest")
+    todo = found.todo
+    question = _of_kind(found.question, (Kind.FAILURE,)) if found.question else None
+    if question is None:
+        failures = (q for q in hand.snapshot.questions if q.todo_id == todo.id and q.kind is Kind.FAILURE)
+        question = next(failures, None)
+    await check_digest(hand, [question] if question else [], digest)
+    if question is not None:
+        return await hand.decide(question, Verdict.RETRY)
+    if todo.status is not Status.FAILED:
+        await refuse_answered(hand, todo.id, kinds=(Kind.FAILURE,))
+    check_transition(todo, Status.PENDING, OPERATOR)
+    if todo.status is not Status.FAILED:
+        raise BadInput(f"{todo.id} is {todo.status}; only a failed TODO can be tried again.")
+    return await set_status(hand, todo, Status.PENDING)
+
+
+async def done(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
+    """Say that an effect in doubt happened: what it was meant to bring counts as done (D12)."""
+    return await _settle_doubt(hand, values, Verdict.USE_AS_DONE, "use an effect as done")
+
+
+async def again(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
+    """Say that an effect in doubt shall be done again (D12)."""
+    return await _settle_doubt(hand, values, Verdict.DO_AGAIN, "do an effect again")
+
+
+async def _settle_doubt(hand: Hand, values: Mapping[str, Any], verdict: Verdict, what: str) -> CommandResult:
+    question = await _question(hand, await aim(hand, values["id"]), Kind.EFFECT, what)
+    await check_digest(hand, [question], values.get("digest"))
+    if verdict not in question.view.request.options:
+        ways = ", ".join(question.commands.values())
+        raise BadInput(f"{question.name} can't take this decision now; use one of {ways}.")
+    return await hand.decide(question, verdict)
+
+
+async def stop(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
+    """Stop everything that has not ended, and ask nothing more; named a failure's request, as the answer to that.
+
+    Raises:
+        BadInput: the request takes no such answer.
+        Refused: it was answered already.
+    """
+    name = values.get("id")
+    if name is None:
+        closing = hand.ends(Cause.STOPPED, EVERYTHING)
+        told = "Everything that hadn't ended is stopped."
+        return await hand.change(EventKind.STOP, {}, "stopped", told, {}, closing=closing)
+    question = await _question(hand, await aim(hand, name), Kind.FAILURE, "stop")
+    await check_digest(hand, [question], values.get("digest"))
+    return await hand.decide(question, Verdict.STOP)
+
+
+async def plan_approve(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
+    """Let the plan begin.
+
+    Raises:
+        BadInput: no plan waits for a decision.
+    """
+    return await _approve_all(hand, [await _only(hand, Kind.PLAN, values.get("id"))], values.get("digest"))
+
+
+async def plan_reject(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
+    """Refuse the plan; with feedback it is planned anew (P1).
+
+    Raises:
+        BadInput: no plan waits for a decision.
+    """
+    first, _, rest = str(values.get("feedback", "")).partition(" ")
+    named = is_request_id(first)
+    question = await _only(hand, Kind.PLAN, first if named else None)
+    await check_digest(hand, [question], values.get("digest"))
+    reason = rest.strip() if named else values.get("feedback", "")
+    result = await hand.decide(question, Verdict.REJECT, reason=reason)
+    return _at_limit(result, int(question.view.request.about.get("revision", 0))) if reason.strip() else result
+
+
+def _at_limit(result: CommandResult, revision: int) -> CommandResult:
+    """Say what feedback on a plan leads to when it is the last that is heeded, or the last but one."""
+    left = MAX_PLAN_REVISIONS - revision - 1
+    if result.failed or left > 1 or "needed" in result.data:
+        return result
+    data = {**result.data, "revisions_left": max(0, left)}
+    if left == 1:
+        return replace(
+            result, message=f"{result.message} One revision is left; after it the plan goes ahead.", data=data
+        )
+    status = "recorded" if result.status == "recorded" else "limit_reached"
+    return replace(result, status=status, message=f"Your feedback is worked in once more. {LIMIT_REACHED}", data=data)
+
+
+async def proposal_accept(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
+    """Let the plan change as proposed; with one proposal open its id may be left out.
+
+    Raises:
+        BadInput: none is open, or several are and none was named.
+    """
+    return await _approve_all(hand, [await _only(hand, Kind.PROPOSAL, values.get("id"))], values.get("digest"))
+
+
+async def proposal_reject(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
+    """Leave the plan as it is; with one proposal open its id may be left out.
+
+    Raises:
+        BadInput: none is open, or several are and none was named.
+    """
+    question = await _only(hand, Kind.PROPOSAL, values.get("id"))
+    await check_digest(hand, [question], values.get("digest"))
+    return await hand.decide(question, Verdict.REJECT, reason=values.get("reason", ""))
+
+
+async def _only(hand: Hand, kind: Kind, name: str | None = None) -> Question:
+    if name is not None and name.startswith(REQUEST):
+        return _of_kind(await request_named(hand, name), (kind,))
+    found = {q.name: q for q in hand.snapshot.questions if q.kind is kind}
+    if name is not None and name not in found:
+        await refuse_answered(hand, "", kinds=(kind,), name=name)
+    if name is not None:
+        return found[resolve_id(name, found, kind.value)]
+    if not found:
+        raise BadInput(f"No {kind} waits for a decision now.")
+    if len(found) > 1:
+        raise BadInput(f"Several are open: {', '.join(found)}; name one.")
+    return next(iter(found.values()))

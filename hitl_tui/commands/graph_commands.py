@@ -1,0 +1,266 @@
+"""Commands for attached graphs: breakpoints and steps, their state, their drawing, and the way out of a wedge."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from hitl_tui.commands import answer_commands
+from hitl_tui.commands.command_context import Hand
+from hitl_tui.commands.lookup import Aim, aim, check_digest
+from hitl_tui.commands.results import CommandResult
+from hitl_tui.core.errors import BadInput, HitlError
+from hitl_tui.core.events import EventKind
+from hitl_tui.core.json_text import strict_json
+from hitl_tui.core.requests import Kind
+from hitl_tui.core.safe_text import one_line, safe_text
+from hitl_tui.core.secret_names import check_stored
+from hitl_tui.core.supersession import Cause
+from hitl_tui.core.todos import Status, SupervisorTodo
+from hitl_tui.supervisor.attached.view import GraphView
+from hitl_tui.supervisor.comparing import ABSENT, values_that_differ
+from hitl_tui.supervisor.face import run_thread
+from hitl_tui.supervisor.snapshot import Question
+
+_END = "__end__"
+_LONGEST_STATE = 20_000
+
+
+def _todo(hand: Hand, values: Mapping[str, Any]) -> SupervisorTodo:
+    """Return the TODO that was named, or the one that is at it: what asks, runs, or ran last."""
+    if values.get("id") or values.get("todo"):
+        return hand.todo(str(values.get("id") or values["todo"]))
+    seen = hand.snapshot
+    asking = [q.todo_id for q in seen.questions if q.todo_id]
+    going = [t.id for t in seen.todos if t.status is Status.IN_PROGRESS]
+    ran = [t.id for t in seen.todos if t.attempt]
+    for found in (asking, going, ran[-1:]):
+        if found:
+            return hand.todo(found[0])
+    raise BadInput("There is no TODO that runs or asks; name one.")
+
+
+async def stop_at(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
+    """Let an attached graph stop before or after nodes from now on (I4).
+
+    Raises:
+        BadInput: it has no such node; the message names those it has.
+    """
+    todo, where = _todo(hand, values), str(values["where"])
+    if where not in ("before", "after"):
+        raise BadInput(f'A graph stops before or after a node, not "{one_line(where, 60)}".')
+    view = await hand.face.graph(todo.id)
+    nodes = [str(n) for n in values.get("nodes", ())]
+    known = [n for n in view.nodes if not n.startswith("__") and ":" not in n]
+    for node in nodes:
+        if node != "*" and node not in known:
+            raise BadInput(f'{view.agent} has no node "{one_line(node, 60)}"; it has {", ".join(known)}.')
+    breaks = {"before": list(_own(todo, "before")), "after": list(_own(todo, "after"))}
+    breaks[where] = list(dict.fromkeys([*breaks[where], *nodes]))
+    data = {"todo_id": todo.id, **breaks}
+    said = f"{todo.id} will stop {where} {', '.join(nodes)}"
+    late = "; what it is at now goes on to its next stop first" if todo.status is Status.IN_PROGRESS else ""
+    return await hand.change(EventKind.BREAK, data, "updated", f"{said}{late}.", data)
+
+
+def _own(todo: SupervisorTodo, where: str) -> tuple[str, ...]:
+    return tuple(todo.metadata.get("breaks", {}).get(where, ()))
+
+
+async def stop_nowhere(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
+    """Take all breakpoints of an attached graph away (I4)."""
+    todo = _todo(hand, values)
+    data: dict[str, Any] = {"todo_id": todo.id, "before": [], "after": []}
+    return await hand.change(EventKind.BREAK, data, "updated", f"{todo.id} has no more breakpoints.", data)
+
+
+async def step(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
+    """Go on from a breakpoint to the next node (I4).
+
+    Raises:
+        BadInput: it isn't at one.
+    """
+    return await _pass(hand, values, "step")
+
+
+async def go_on(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
+    """Go on from a breakpoint to the next one (I4).
+
+    Raises:
+        BadInput: it isn't at one.
+    """
+    return await _pass(hand, values, "continue")
+
+
+async def _pass(hand: Hand, values: Mapping[str, Any], action: str) -> CommandResult:
+    aimed = await aim(hand, str(values["id"])) if values.get("id") else Aim(_todo(hand, values))
+    todo = aimed.todo
+    question = _at_breakpoint(hand, todo, aimed.question)
+    await check_digest(hand, [question] if question else [], values.get("digest"))
+    if question is None:
+        raise BadInput(
+            f"{todo.id} isn't at a breakpoint.",
+            help=f"Set one before it is approved: /break before * --todo {todo.id} stops at every node.",
+        )
+    return await answer_commands.send(hand, question, {"action": action})
+
+
+def _at_breakpoint(hand: Hand, todo: SupervisorTodo, named: Question | None) -> Question | None:
+    for question in hand.snapshot.questions if named is None else (named,):
+        value = question.view.request.subject.get("value")
+        mine = question.todo_id == todo.id and question.kind is Kind.INTERRUPT
+        if mine and isinstance(value, Mapping) and set(value) == {"breakpoint", "nodes", "next"}:
+            return question
+    return None
+
+
+async def state_show(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
+    """Show the state of an attached graph (I5); of a long one the beginning."""
+    view = await hand.face.graph(_todo(hand, values).id)
+    shown = json.dumps(view.values, ensure_ascii=False, indent=2)
+    cut = f"\n… {len(shown) - _LONGEST_STATE:,} characters more; --json has all" if len(shown) > _LONGEST_STATE else ""
+    stands = f"before {', '.join(view.next)}" if view.next else "at its end" if view.thread else "not begun"
+    message = f"{view.agent} of {view.todo_id} is now {stands}.\n{safe_text(shown[:_LONGEST_STATE])}{cut}"
+    return CommandResult("ok", message, view.to_dict())
+
+
+async def state_edit(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
+    """Change the state of a paused graph; it goes on with that once it is approved (I5).
+
+    Raises:
+        BadInput: the change is no JSON object, the graph can't take it, or it runs.
+    """
+    todo = hand.todo(str(values["id"]))
+    try:
+        update = strict_json(str(values["update"]))
+    except (ValueError, RecursionError) as error:
+        raise BadInput(
+            "The change has to be JSON.", help=f'For example: /state edit {todo.id} {{"amount": 82000}}'
+        ) from error
+    if not isinstance(update, dict) or not update:
+        raise BadInput('The change has to be an object of fields, such as {"amount": 82000}.')
+    check_stored("The change", update, hand.face.desk.secrets)
+    if todo.status is Status.IN_PROGRESS:
+        raise BadInput(f"{todo.id} is running; its state can be changed when it asks something or has finished.")
+    view = await hand.face.graph(todo.id, update)
+    data = {**_place(todo, view), "values": update}
+    changed = ", ".join(str(key) for key in update)
+    message = f"{todo.id} will continue with the changed state ({one_line(changed, 100)}); you are asked first."
+    closing = hand.ends(Cause.REWOUND, todo.id, amounts_to=None)
+    return await hand.change(EventKind.REWIND, data, "updated", message, data, closing=closing)
+
+
+async def state_diff(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
+    """Show what differs between an earlier step of a graph, the one before by default, and now (C5).
+
+    Raises:
+        BadInput: there is only one step, or the step is another TODO's.
+    """
+    todo = _todo(hand, values)
+    now = await hand.face.graph(todo.id)
+    place = str(values.get("checkpoint", ""))
+    if place:
+        thread, step = await hand.face.find_step(place)
+        if thread != now.thread:
+            raise BadInput(f"{one_line(place, 60)} is no step of {todo.id}.", help=f"/checkpoint list --todo {todo.id}")
+    else:
+        earlier = await hand.face.steps(todo.id, 2)
+        if len(earlier) < 2:
+            raise BadInput(f"{todo.id} has only one step, so there is nothing to compare.")
+        step = earlier[1].checkpoint_id
+    before = await hand.face.graph(todo.id, at=step)
+    found = list(values_that_differ(before.values, now.values))
+    lines = [f"{change.name}: {_short(change.before)} → {_short(change.after)}" for change in found]
+    count = f"{len(found)} difference{'' if len(found) == 1 else 's'} between {step[-8:]} and now."
+    data = {
+        "todo_id": todo.id,
+        "from": step,
+        "to": now.checkpoint_id,
+        "changes": [{"path": list(c.path), "before": _json(c.before), "after": _json(c.after)} for c in found],
+    }
+    return CommandResult("ok", "\n".join([count, *lines]), data)
+
+
+def _json(value: Any) -> Any:
+    return None if value is ABSENT else value
+
+
+def _short(value: Any) -> str:
+    return "nothing" if value is ABSENT else one_line(json.dumps(value, ensure_ascii=False), 120)
+
+
+async def draw(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
+    """Show an attached graph as lines: its nodes, where they go and how they stand."""
+    view = await hand.face.graph(_todo(hand, values).id)
+    return CommandResult("ok", "\n".join([f"{view.agent} of {view.todo_id}", *_lines(view)]), view.to_dict())
+
+
+def _lines(view: GraphView) -> Iterator[str]:
+    """Draw a graph as lines: a node a line, with where it goes and how it stands."""
+    asking = {"/".join(path) for path in view.asking} | {path[0] for path in view.asking if path}
+    names = [n for n in view.nodes if n != _END]
+    width = max((len(_name(n)) for n in names), default=0)
+    for node in names:
+        path = node.replace(":", "/")
+        glyph = "○" if node.startswith("__") else "·"
+        if view.entered.get(path):
+            glyph = "✓"
+        standing = ""
+        if path in asking:
+            glyph, standing = "?", "  asks"
+        elif node in view.next:
+            glyph, standing = "▶", "  comes next"
+        times = view.entered.get(path, 0)
+        entered = f"  entered {times} times" if times > 1 else ""
+        stops = [w for w, at in (("before", view.before), ("after", view.after)) if node in at or "*" in at]
+        halts = f"  stops {' and '.join(stops)}" if stops and not node.startswith("__") else ""
+        goes = ", ".join(_goes(view, node)) or "…"
+        yield safe_text(f"{glyph} {_name(node):<{width}} → {goes}{standing}{entered}{halts}", multiline=False)
+
+
+def _name(node: str) -> str:
+    return {"__start__": "start", _END: "end"}.get(node, node.replace(":", "/"))
+
+
+def _goes(view: GraphView, node: str) -> Iterator[str]:
+    for edge in view.edges:
+        if edge.source == node:
+            label = f" ({edge.label})" if edge.label and edge.label != edge.target else ""
+            yield f"{_name(edge.target)}{label or ('?' if edge.conditional else '')}"
+
+
+async def rescue(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
+    """Go back to before the last answer, for a graph that fails because of it, once that is approved.
+
+    Raises:
+        BadInput: it runs, or has nowhere to go back to.
+    """
+    todo = (await aim(hand, str(values["id"]))).todo if values.get("id") else _todo(hand, values)
+    if todo.status is Status.IN_PROGRESS:
+        raise BadInput(f"{todo.id} is running; there is nothing to rescue it from.")
+    view = await hand.face.graph(todo.id)
+    if not view.checkpoint_id:
+        raise BadInput(f"{todo.id} has no thread to go back in.")
+    data = _place(todo, view)
+    message = (
+        f"{todo.id} goes back to before its last answer, on a copy of that checkpoint; you are asked first. "
+        "What finished beside the question in the same step runs again."
+    )
+    closing = hand.ends(Cause.REWOUND, todo.id, amounts_to=None)
+    return await hand.change(EventKind.REWIND, data, "restored", message, data, closing=closing)
+
+
+def _place(todo: SupervisorTodo, view: GraphView) -> dict[str, Any]:
+    """Return where a graph is to go on from, as an event says it, with the nodes that run then (I7)."""
+    place = {"todo_id": todo.id, "thread": view.thread, "checkpoint_id": view.checkpoint_id}
+    return {**place, "next": list(view.next)} if view.next else place
+
+
+async def step_back(hand: Hand, todo: SupervisorTodo, step: str) -> dict[str, Any]:
+    """Return one of a team's own steps as an event says it; of an attached graph, with what runs then (I7)."""
+    place = {"todo_id": todo.id, "thread": run_thread(hand.snapshot, todo.id), "checkpoint_id": step}
+    try:
+        return _place(todo, await hand.face.graph(todo.id, at=step))
+    except HitlError:  # its team is none, or it can't be loaded now: then nobody knows
+        return place

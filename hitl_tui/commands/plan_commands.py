@@ -1,0 +1,322 @@
+"""Commands that change the plan or the session."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from hitl_tui.commands.command_context import Hand
+from hitl_tui.commands.graph_commands import step_back
+from hitl_tui.commands.lookup import aim
+from hitl_tui.commands.results import CommandResult, failure
+from hitl_tui.commands.spec import help_table, registry
+from hitl_tui.commands.todo_input import edited_input, manual_todo
+from hitl_tui.core.errors import BadInput, UnknownName
+from hitl_tui.core.events import EventKind
+from hitl_tui.core.names import clip, resolve_id
+from hitl_tui.core.plan import AgentFacts
+from hitl_tui.core.requests import Verdict
+from hitl_tui.core.safe_text import one_line
+from hitl_tui.core.supersession import Cause
+from hitl_tui.core.todos import OPERATOR, Status, SupervisorTodo, check_transition, parse_priority, parse_status
+from hitl_tui.planning.replies import Reply, load_replies, reply_of
+from hitl_tui.planning.rule_planner.plan_edit import NoChange
+
+_PAGE = 20
+
+
+async def todos(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
+    """Show the plan: every TODO, counts per status, the current one (D10)."""
+    seen = hand.snapshot
+    summary = seen.summary
+    current = seen.current_todo_id
+    noun = "TODO" if summary["total"] == 1 else "TODOs"
+    waiting = f"{len(seen.questions)} waiting for you"
+    message = f"{summary['total']} {noun}, {summary['completed']} completed, {waiting}."
+    data = {
+        "todos": [t.to_dict() for t in seen.todos],
+        "summary": summary,
+        "current_todo_id": current or None,
+        "checkpoint_id": seen.checkpoint_id,
+    }
+    return CommandResult("ok", message, data)
+
+
+async def show(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
+    """Show all there is to a TODO: its question and its result, too."""
+    todo = hand.todo(values["id"])
+    question = hand.snapshot.question_of(todo.id)
+    data: dict[str, Any] = {"todo_id": todo.id, "todo": todo.to_dict()}
+    if question is not None:
+        data["question"] = question.to_dict()
+    if todo.result and todo.result.get("digest"):
+        data["result"] = await hand.face.artifact(str(todo.result["digest"]))
+    return CommandResult("ok", f"{todo.id} is {todo.status}: {todo.name}", data)
+
+
+async def checkpoint_list(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
+    """List the session's checkpoints, newest first; with a TODO, its team's own steps (D13)."""
+    limit = number(values.get("limit", str(_PAGE)))
+    if "todo" in values:
+        steps = await hand.face.steps(hand.todo(values["todo"]).id, limit)
+        message = f"{len(steps)} steps of its team, newest first."
+        return CommandResult("ok", message, {"checkpoints": [c.to_dict() for c in steps]})
+    before = await hand.face.find_checkpoint(values["before"]) if "before" in values else ""
+    found = await hand.face.checkpoints(limit, before)
+    message = f"{len(found)} checkpoints, newest first." if found else "There are no checkpoints before that."
+    async with hand.face.reading() as history:
+        newest = await history.place(found[0].checkpoint_id) if found else 0
+    listed = [{"number": newest - n, **c.to_dict()} for n, c in enumerate(found)]
+    return CommandResult("ok", message, {"checkpoints": listed})
+
+
+async def help_(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
+    """List all commands, or those whose names begin with some words.
+
+    Raises:
+        UnknownName: none does.
+    """
+    words = " ".join(values.get("command", ())).removeprefix("/").lower()
+    table = help_table()
+    if words:
+        specs = {s.name: s for n, s in registry().items() if n == words or n.startswith(f"{words} ")}
+        if not specs:
+            raise UnknownName(f'There is no command "/{clip(words)}"; /help lists all.')
+        table = [(s.usage, s.summary) for s in specs.values()]
+    commands = [{"usage": usage, "summary": summary} for usage, summary in table]
+    return CommandResult("ok", "\n".join(f"{usage}\n    {text}" for usage, text in table), {"commands": commands})
+
+
+def number(text: str) -> int:
+    """Return the number of lines that was asked for.
+
+    Raises:
+        BadInput: it is none from 1 to 1000.
+    """
+    if not text.isascii() or not text.isdigit() or not 1 <= int(text) <= 1000:
+        raise BadInput(f'"{clip(text)}" must be a number from 1 to 1000.')
+    return int(text)
+
+
+LONGEST_TEXT = 10_000
+"""Characters of plain text, as of a session's question."""
+NO_CHANGE, NO_DECISION = "no_change", "no_decision"
+"""Why plain text came to nothing: it asks for no change of the plan, or it is the answer to a question."""
+_SAID = 40
+
+
+async def add(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
+    """Add a TODO that a person writes, for an agent (D10).
+
+    Raises:
+        UnknownName: there is no such agent, or no TODO that it shall come after.
+        BadInput: the agent is disabled, or its team can't use the text.
+    """
+    facts = _agent(hand, values["agent"])
+    seen, text = hand.snapshot, str(values.get("text", ""))
+    behind = [resolve_id(name, seen.raw) for name in values.get("after", ())]
+    level = parse_priority(values.get("priority", "medium"))
+    try:
+        todo = await asyncio.to_thread(
+            manual_todo,
+            facts,
+            text,
+            query=seen.query,
+            taken=seen.taken,
+            after=behind,
+            priority=level,
+            now=hand.face.desk.now(),
+        )
+    except BadInput as error:
+        if text.strip():
+            raise
+        raise await asyncio.to_thread(_untold, facts, error) from error
+    seq, event_id = await hand.face.desk.post(EventKind.ADD, {"todo": todo.to_dict()}, by=hand.by)
+    after = await hand.face.applied(seq)
+    refused = await hand.refusal(seq, event_id)
+    if refused:
+        return refused
+    added = next((t for t in after.todos if t.metadata.get("event") == event_id), todo)
+    data = {"todo": added.to_dict(), "todo_id": added.id}
+    return hand.done_with("added", f"{added.id} added for {facts.name}.", data)
+
+
+def _untold(facts: AgentFacts, error: BadInput) -> BadInput:
+    """Return what is said where a team can't take the session's question for a text that wasn't given."""
+    try:
+        facts.bind("", {})
+    except BadInput as wanted:
+        return BadInput(f"{facts.name} needs a text behind it. {wanted.message}", help=wanted.help)
+    return error
+
+
+def _agent(hand: Hand, name: str) -> AgentFacts:
+    agents = {n: a for n, a in hand.planner.agents.items() if a.enabled}
+    facts = hand.planner.agents.get(name)
+    if facts is not None and not facts.enabled:
+        raise BadInput(f"{name} is disabled in hitl.toml.")
+    return agents[resolve_id(name, agents, "agent")]
+
+
+async def edit(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
+    """Give a TODO another exact input; it is asked anew.
+
+    Raises:
+        BadInput: its team can't use it.
+    """
+    todo = hand.todo(values["id"])
+    return await hand.edit(todo, *edited_input(todo, values["input"]))
+
+
+async def update(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
+    """Give a TODO another status, by the operator's part of the transition table (D4).
+
+    Raises:
+        UnknownName: there is no such status.
+        IllegalTransition: it can't become that by hand.
+    """
+    todo, status = (await aim(hand, values["id"])).todo, parse_status(values["status"])
+    fitting = {Status.SKIPPED: Verdict.SKIP, Status.FAILED: Verdict.REJECT}.get(status)
+    if fitting is not None:
+        for question in await hand.open_questions(todo.id):
+            if fitting in question.view.request.options:  # it is a decision, and counts as one
+                done = await hand.decide(question, fitting)
+                return done if done.failed else replace(done, data={**done.data, "new_status": status.value})
+    check_transition(todo, status, OPERATOR)
+    return await set_status(hand, todo, status, fitting)
+
+
+async def set_status(hand: Hand, todo: SupervisorTodo, status: Status, fitting: Verdict | None = None) -> CommandResult:
+    """Post the change of a status that was checked; `fitting` is what says the same of an open question."""
+    data = {"todo_id": todo.id, "status": status.value}
+    shown = {"todo_id": todo.id, "new_status": status.value}
+    amounts_to = {Status.COMPLETED: Verdict.APPROVE, Status.PENDING: None}.get(status, Verdict.REJECT)
+    closing = hand.ends(Cause.STATUS, todo.id, verdict=fitting or "", detail=status, amounts_to=amounts_to)
+    return await hand.change(EventKind.UPDATE, data, "updated", f"{todo.id} is {status} now.", shown, closing=closing)
+
+
+async def remove(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
+    """Take a TODO that never started out of the plan."""
+    data = {"todo_id": hand.todo(values["id"]).id}
+    closing = hand.ends(Cause.REMOVED, data["todo_id"])
+    return await hand.change(EventKind.REMOVE, data, "removed", f"{data['todo_id']} is removed.", data, closing=closing)
+
+
+async def priority(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
+    """Give a TODO another priority; the scheduler goes by it at once (D15).
+
+    Raises:
+        UnknownName: there is no such priority.
+    """
+    level = parse_priority(values["level"])
+    data = {"todo_id": hand.todo(values["id"]).id, "priority": level.value}
+    return await hand.change(EventKind.PRIORITY, data, "updated", f"{data['todo_id']} is {level} now.", data)
+
+
+async def move(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
+    """Give a TODO another place in the order (D15).
+
+    Raises:
+        BadInput: neither "before" nor "after" was said, or it can't have another place any more.
+    """
+    where = values["where"].lower()
+    if where not in ("before", "after"):
+        raise BadInput(f'"{clip(values["where"])}" must be before or after.', help=registry()["todo move"].usage)
+    todo, anchor = hand.todo(values["id"]), hand.todo(values["anchor"])
+    if todo.why_fixed:
+        raise BadInput(todo.why_fixed)
+    data = {"todo_id": todo.id, "where": where, "anchor": anchor.id}
+    return await hand.change(EventKind.MOVE, data, "moved", f"{todo.id} is {where} {anchor.id} now.", data)
+
+
+async def cancel(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
+    """Stop a TODO that runs (C6).
+
+    Raises:
+        BadInput: it doesn't run.
+    """
+    todo = hand.todo(values["id"])
+    if todo.status is not Status.IN_PROGRESS:
+        raise BadInput(f"{todo.id} is {todo.status}; only a running TODO can be cancelled.")
+    data = {"todo_id": todo.id}
+    closing = hand.ends(Cause.CANCELLED, todo.id)
+    return await hand.change(EventKind.CANCEL, data, "cancelled", f"{todo.id} is stopped.", data, closing=closing)
+
+
+async def checkpoint_restore(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
+    """Go back to a checkpoint of the session (D11), or to a step of a TODO's team (D13).
+
+    Raises:
+        UnknownName: there is no such checkpoint, or it could be several.
+    """
+    thread, step = await hand.face.find_step(values["id"])
+    if thread:
+        return await _rewind(hand, thread, step)
+    checkpoint_id = await hand.face.find_checkpoint(values["id"])
+    async with hand.face.reading() as history:
+        number, total = await history.place(checkpoint_id), await history.count()
+    branch = await hand.face.desk.restore(checkpoint_id, hand.by)
+    await hand.face.on_branch(branch)
+    data = {"checkpoint_id": checkpoint_id, "number": number, "branch": branch}
+    message = f"The session is back at checkpoint {number} of {total}; nothing was executed."
+    return hand.done_with("restored", message, data)
+
+
+async def _rewind(hand: Hand, thread: str, step: str) -> CommandResult:
+    """Let a TODO's team go on from one of its own steps, once it is approved anew (D13)."""
+    todo = hand.todo(thread.split("/")[1])
+    data = {**await step_back(hand, todo, step), "thread": thread}
+    message = f"{todo.id} will continue from that step of {todo.agent_name}; you are asked first."
+    closing = hand.ends(Cause.REWOUND, todo.id, amounts_to=None)
+    return await hand.change(EventKind.REWIND, data, "restored", message, data, closing=closing)
+
+
+async def propose(hand: Hand, text: str) -> CommandResult:
+    """Propose the change of the plan that plain text asks for (D10).
+
+    What answers a question elsewhere (`1`, `yes`, `승인`) decides nothing here: the answer says where it would. A
+    graph that waits for its next input takes such words as what they are.
+    """
+    seen = hand.snapshot
+    words = text.strip()
+    if not words:
+        raise BadInput("Nothing was written.", help="/help lists all commands.")
+    if len(words) > LONGEST_TEXT:
+        raise BadInput(
+            f"The text has {len(words):,} characters; at most {LONGEST_TEXT:,} can be used.",
+            help="Put what is longer into a document of the workspace.",
+        )
+    reply = reply_of(words, load_replies())
+    if reply is not None and seen.questions:
+        return await _replied(reply, hand, words)
+    try:
+        proposal = await hand.planner.revise(words, seen.query, seen.todos, seen.taken)
+    except NoChange as error:
+        if reply is not None:
+            return await _replied(reply, hand, words)
+        said = one_line(words, _SAID)
+        known = f'Write /new before it to begin another session: no change of the plan was recognised in "{said}".'
+        if hand.channel == "cli":
+            known = f'Give it to hitl-tui run to begin another session: no change of the plan was found in "{said}".'
+        return failure(known, error.help, reason=NO_CHANGE)
+    event = {"proposal": proposal.to_dict()}
+    data = {"proposal": proposal.to_dict(), "proposal_id": proposal.id}
+    message = f"Proposed: {proposal.reason} Accept with /proposal accept {proposal.id}."
+    return await hand.change(EventKind.PROPOSED, event, "proposed", message, data)
+
+
+async def _replied(reply: Reply, hand: Hand, words: str) -> CommandResult:
+    """Answer words that are no change of the plan: with the help, or with where a decision is given."""
+    if reply is Reply.HELP:
+        return await help_(hand, {})
+    said = one_line(words, _SAID)
+    if not hand.snapshot.questions:
+        return failure(f'"{said}" decides nothing: no question waits for you now.', reason=NO_DECISION)
+    question = hand.snapshot.questions[0]
+    commands = [command.partition(" [")[0] for command in question.commands.values()]
+    way = f"What {question.name} asks is answered by {commands[0]}." if commands else ""
+    if len(commands) > 1:
+        way = f"What {question.name} asks is answered by {commands[0]} or {commands[1]}."
+    return failure(f'"{said}" decides nothing; a question is answered by a command.', way, reason=NO_DECISION)

@@ -1,0 +1,274 @@
+"""Commands on rules: what is always allowed, shown, written, changed and taken back, beside hitl.toml's own (C3)."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import shlex
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+
+from hitl_tui.commands.command_context import Hand, names_digest
+from hitl_tui.commands.results import CommandResult
+from hitl_tui.config import standing
+from hitl_tui.config.standing import StandingRule
+from hitl_tui.core.errors import BadInput, HitlError, Refused, UnknownName
+from hitl_tui.core.events import EventKind
+from hitl_tui.core.names import clip
+from hitl_tui.core.policy import Mode, Rule, Ruling, Terms
+from hitl_tui.core.requests import Kind, Verdict
+from hitl_tui.core.supersession import Cause
+from hitl_tui.core.todos import Status, SupervisorTodo
+from hitl_tui.supervisor.snapshot import Question
+
+if TYPE_CHECKING:
+    from hitl_tui.supervisor.setup import SessionSetup
+
+
+@runtime_checkable
+class _Opened(Protocol):
+    """A session that knows what it was opened with; owned and followed ones do."""
+
+    setup: SessionSetup
+
+
+def rules_file(hand: Hand) -> Path:
+    """Return where standing rules lie (C3).
+
+    Raises:
+        BadInput: this session has no place for them.
+    """
+    if not isinstance(hand.face, _Opened):
+        raise BadInput("This session keeps no rules.")
+    return hand.face.setup.folder.path.parent.parent / standing.FILE_NAME
+
+
+async def listed(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
+    """List what is always allowed, and hitl.toml's own rules beside it."""
+    found = await asyncio.to_thread(standing.load_rules, rules_file(hand))
+    policy, here, now = hand.face.rules.policy.rules, hand.snapshot.workspace, hand.face.desk.now()
+    data = {
+        "rules": [{"n": n, "id": rule.id, **rule.to_dict()} for n, rule in enumerate(found, start=1)],
+        "policy": [{"n": n, "said": _said(rule), **rule.to_dict()} for n, rule in enumerate(policy, start=1)],
+    }
+    count = f"{len(found)} thing{' is' if len(found) == 1 else 's are'} always allowed, except in mode step."
+    lines = [count if found else "Nothing is always allowed."]
+    lines += [_line(n, rule, here, now) for n, rule in enumerate(found, start=1)]
+    if policy:
+        lines.append("hitl.toml says, and comes first:")
+        lines += [f"{n}. {_said(rule)}" for n, rule in enumerate(policy, start=1)]
+    return CommandResult("ok", "\n".join(lines), data)
+
+
+def _line(number: int, rule: StandingRule, here: str, now: str) -> str:
+    end = (f", ended at {rule.until}" if rule.ended(now) else f", until {rule.until}") if rule.until else ""
+    if rule.workspace == here:
+        return f"{number}. {rule.shown}  ({rule.risk} risk, here, by {rule.by} at {rule.at}{end})"
+    return f"{number}. {rule.shown}  ({rule.risk} risk, {rule.workspace}, by {rule.by} at {rule.at}{end})"
+
+
+def _said(rule: Rule) -> str:
+    """Return what a rule of hitl.toml says, as it would stand there."""
+    found = {key: value for key, value in rule.to_dict().items() if value and value != Terms().to_dict().get(key)}
+    return "  ".join(f"{key} = {json.dumps(value, ensure_ascii=False)}" for key, value in found.items())
+
+
+def _proposed(hand: Hand, question: Question) -> StandingRule:
+    """Return the rule that would always allow exactly what a question asks.
+
+    Raises:
+        BadInput: no rule can.
+    """
+    request = question.view.request
+    arguments = request.subject.get("arguments") or {}
+    argv = arguments.get("argv")
+    plain = {key: value for key, value in arguments.items() if key != "programs" or "input" not in arguments}
+    said = shlex.join(map(str, argv)) if isinstance(argv, list) else json.dumps(plain, ensure_ascii=False)
+    shown = f"{request.source.removesuffix('_team')}: {said}"
+    return standing.rule_for(request, hand.snapshot.workspace, by=hand.by, at=hand.face.desk.now(), shown=shown)
+
+
+async def allow(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
+    """Show the rule that would always allow what a TODO asks; with its digest, save it (C3).
+
+    Raises:
+        BadInput: it asks nothing, or no rule can be made of it.
+        Refused: what was shown isn't what it asks any more.
+    """
+    todo = hand.todo(values["id"])
+    question = hand.snapshot.question_of(todo.id)
+    if question is None:
+        raise BadInput(f"{todo.id} asks nothing now, so there is no exact input to allow.")
+    rule, given = _proposed(hand, question), values.get("digest")
+    if given is None:
+        data = {"rule": rule.to_dict(), "toml": rule.to_toml(), "digest": question.digest}
+        how = f"Nothing was saved; /rules allow {todo.id} --digest {question.digest[:12]} saves it."
+        return CommandResult("ok", f"This rule would be saved:\n{rule.to_toml()}{how}", data)
+    if not names_digest(given, question.digest):
+        raise Refused("What was shown isn't what is asked any more; look again and decide anew.", reason="stale")
+    hand.check([question], Verdict.APPROVE)
+    return await _allow_always(hand, question, rule)
+
+
+async def _allow_always(hand: Hand, question: Question, rule: StandingRule) -> CommandResult:
+    """Write a rule that was confirmed, and let it answer the question it was made from.
+
+    Raises:
+        HitlError: it can't be written; nothing changed.
+    """
+    request, desk, path = question.view.request, hand.face.desk, rules_file(hand)
+    desk.check_whole()
+    known, now = list[StandingRule](), desk.now()
+
+    def add(before: tuple[StandingRule, ...]) -> tuple[StandingRule, ...]:
+        known.extend(r for r in before if r.allows(request, rule.workspace, now))
+        return before if known else (*before, rule)
+
+    written = await asyncio.to_thread(standing.change_rules, path, add)
+    number = written.index(known[0] if known else rule) + 1
+    if not known:
+        await desk.record("rule_added", {"id": rule.id, **rule.to_dict()}, now)
+    data = {"rule": rule.to_dict(), "n": number, "todo_id": question.todo_id}
+    said = f"Rule {number} allows exactly this from now on"
+    mode = Mode(hand.snapshot.mode)
+    if mode is Mode.STEP:
+        told = f"{said}, but in mode step everything still asks: {question.name} waits for you."
+        return CommandResult("allowed", told, data)
+    for decision in standing.decisions([request], mode, rule.workspace, written, desk.now()):
+        with suppress(Refused):  # whoever watches over the rules may have been faster
+            await desk.decide(decision)
+    refused = await hand.refusal(await desk.last_seq(), f"decided:{question.id}")
+    return refused or hand.done_with("allowed", f"{said}.", data)
+
+
+async def edit(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
+    """Change until when a rule holds, or for which input.
+
+    Raises:
+        UnknownName: there is no such rule.
+        BadInput: nothing is changed by it.
+    """
+    name, desk = str(values["n"]), hand.face.desk
+    changes = {key: str(values[key]) for key in ("input", "until") if values.get(key) is not None}
+    if not changes:
+        raise BadInput("Say what to change: --until 8h, --until never, or --input any.")
+    desk.check_whole()
+    now, pair = desk.now(), list[tuple[StandingRule, StandingRule]]()
+
+    def put(before: tuple[StandingRule, ...]) -> tuple[StandingRule, ...]:
+        old = _named(name, before)
+        fresh = standing.changed(old, changes, by=hand.by, at=now)
+        if fresh is old:
+            raise BadInput("That changes nothing of the rule.")
+        pair.append((old, fresh))
+        return tuple(fresh if rule == old else rule for rule in before)
+
+    written = await asyncio.to_thread(standing.change_rules, rules_file(hand), put)
+    old, fresh = pair[0]
+    await desk.record("rule_changed", {"id": fresh.id, "was": old.id, **fresh.to_dict()}, now)
+    number = written.index(fresh) + 1
+    data = {"n": number, "id": fresh.id, "rule": fresh.to_dict(), "before": old.to_dict(), "toml": fresh.to_toml()}
+    until = f", until {fresh.until}" if fresh.until else ""
+    return CommandResult("changed", f"Rule {number} allows this now: {fresh.shown}{until}.", data)
+
+
+async def revoke(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
+    """Take a rule back: what it allowed asks again.
+
+    Raises:
+        UnknownName: there is no such rule.
+    """
+    name, gone = str(values["n"]), list[StandingRule]()
+
+    def drop(before: tuple[StandingRule, ...]) -> tuple[StandingRule, ...]:
+        gone.append(_named(name, before))
+        return tuple(rule for rule in before if rule not in gone)
+
+    desk = hand.face.desk
+    desk.check_whole()
+    await asyncio.to_thread(standing.change_rules, rules_file(hand), drop)
+    rule = gone[0]
+    entry = {"id": rule.id, "revoked_by": hand.by, **rule.to_dict()}
+    await desk.record("rule_revoked", entry, desk.now())
+    message = f"Rule {name} is revoked; {rule.shown} asks again."
+    return CommandResult("revoked", message, {"rule": rule.to_dict()})
+
+
+def _named(name: str, rules: Sequence[StandingRule]) -> StandingRule:
+    """Return the rule that a number or an id names.
+
+    Raises:
+        UnknownName: none.
+    """
+    found = next((rule for n, rule in enumerate(rules, start=1) if name in (str(n), rule.id)), None)
+    if found is None:
+        counted = f"there are {len(rules)}" if rules else "there are none"
+        raise UnknownName(f'There is no rule "{clip(name)}"; {counted}.', help="/rules lists them.")
+    return found
+
+
+_NAMED = 8
+
+
+async def mode(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
+    """Say which mode it is, or change it: the answer names what goes on without a question from now on (C4).
+
+    Raises:
+        UnknownName: there is no such mode.
+    """
+    if "mode" not in values:
+        mode = hand.snapshot.mode
+        return CommandResult("ok", f"The mode is {mode}.", {"mode": mode})
+    try:
+        mode = Mode(values["mode"].lower())
+    except ValueError:
+        raise UnknownName(f'There is no mode "{clip(values["mode"])}"; it is step, plan or risk.') from None
+    going = await freed(hand, mode)
+    data = {"mode": mode.value}
+    message = f"The mode is now {mode}."
+    if going:
+        names = ", ".join(going[:_NAMED]) + (", …" if len(going) > _NAMED else "")
+        message = f"The mode is now {mode}; without a question from now on: {names}."
+    closing = replace(hand.ends(Cause.MODE, *going, detail=mode), since="") if going else None
+    shown = {**data, "freed": list(going)}
+    return await hand.change(EventKind.MODE, data, "updated", message, shown, closing=closing)
+
+
+async def freed(hand: Hand, mode: Mode) -> tuple[str, ...]:
+    """Return the ids of the TODOs that ask or would ask now, and would run without a question in another mode.
+
+    Args:
+        hand: the session.
+        mode: the other mode.
+    """
+    seen, policy = hand.snapshot, hand.face.rules.policy
+    now, plan = Mode(seen.mode), any(q.kind is Kind.PLAN for q in seen.questions)
+    if mode is now:
+        return ()
+
+    def passes(todo: SupervisorTodo, mode: Mode) -> bool:
+        return policy.judge(mode, todo.agent_name, todo.risk, todo.command).ruling is Ruling.ALLOW
+
+    waiting = [
+        todo
+        for todo in seen.todos
+        if todo.status in (Status.PENDING, Status.WAITING_APPROVAL) and todo.question is None and todo.approval is None
+    ]
+    found = {todo.id for todo in waiting if passes(todo, mode) and (plan or not passes(todo, now))}
+    if now is Mode.STEP:
+        with suppress(HitlError):  # a file that can't be read allows nothing
+            found.update(await _ruled(hand, mode))
+    return tuple(todo.id for todo in waiting if todo.id in found)
+
+
+async def _ruled(hand: Hand, mode: Mode) -> list[str]:
+    """Return the TODOs whose questions standing rules answer in a mode."""
+    seen = hand.snapshot
+    requests = [q.view.request for q in seen.questions if q.kind is Kind.TODO]
+    rules = await asyncio.to_thread(standing.load_rules, rules_file(hand))
+    given = standing.decisions(requests, mode, seen.workspace, rules, hand.face.desk.now())
+    answered = {decision.request_id for decision in given}
+    return [request.todo_id for request in requests if request.id in answered]

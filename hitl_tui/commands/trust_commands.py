@@ -1,0 +1,43 @@
+"""`/trust`: show what the workspace of a session wants to run that nobody trusts yet, and trust it (T4)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from hitl_tui.commands.command_context import Hand
+from hitl_tui.commands.results import CommandResult
+from hitl_tui.commands.session_commands import keeper_of
+from hitl_tui.core.errors import Refused
+from hitl_tui.core.identity import Identity
+
+
+async def trust(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
+    """Trust the workspace as it was shown, by its digest; without one show what it wants.
+
+    Raises:
+        BadInput: it is something else by now; nothing was changed.
+        Refused: nothing proves who says it.
+    """
+    keeper = keeper_of(hand)
+    found = await keeper.workspace_trust(hand.face.id)
+    if not hand.digest:
+        data = found.to_dict()
+        if found.trusted:
+            return CommandResult("ok", f"{found.folder} is trusted ({found.by}).", data)
+        line = f"/trust --digest {found.digest}"
+        message = f"{found.folder} is not trusted."
+        if not hand.terminal:
+            message = f"{found.folder} is not trusted; trust it as it is now with: {line}"
+        return CommandResult("ok", message, {**data, "give": [line]})
+    who = hand.acting() if hand.acting is not None else Identity(hand.by)
+    if not who.person:
+        raise Refused(
+            f"{who.name} is a claimed name, and only a verified person trusts a folder; nothing was changed.",
+            reason="not_allowed",
+        )
+    granted = await keeper.trust_workspace(hand.face.id, hand.digest, by=who.name, how=hand.channel)
+    message = f"Trusted {granted.folder} as it is now."
+    if why := await hand.face.renew():
+        message += f" {why}"
+    return CommandResult("trusted", message, granted.to_dict())

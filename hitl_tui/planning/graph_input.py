@@ -1,0 +1,158 @@
+"""A planner for sessions with one attached graph: what is asked is its input (I1)."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from hitl_tui.core.errors import BadInput, PlanError
+from hitl_tui.core.plan import AgentFacts, ExecutionPlan, ExecutionStep, Intent
+from hitl_tui.core.safe_text import one_line
+from hitl_tui.core.todos import Status, SupervisorTodo
+from hitl_tui.planning.proposals import AddStep, Planned, Proposed
+from hitl_tui.planning.rule_planner.query_reader import language_of
+from hitl_tui.planning.rule_planner.rule_file import load_rules
+
+LONGEST = 80
+"""Cells of a name."""
+_MESSAGES = "messages"
+_PROSE = frozenset({"query", "question", "request", "input", "text", "prompt", "task", "topic", "message", "content"})
+"""Fields whose text says by itself what is wanted."""
+
+
+def in_words(text: str) -> str:
+    """Return what an input is called, one safe line of at most `LONGEST` cells.
+
+    `{"messages": [{"role": "user", "content": "Find it"}]}` and `{"query": "Find it"}` are called `Find it`,
+    `{"to": "ann@example.com", "n": 3}` is called `to="ann@example.com", n=3`, and words are called what they are.
+
+    Args:
+        text: the input as it was given, JSON or not.
+    """
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return one_line(_plain(text), LONGEST)
+    return one_line(_said(value) or _plain(text), LONGEST)
+
+
+def is_structured(text: str) -> bool:
+    """Return whether an input is a JSON object or list, and not words."""
+    try:
+        return isinstance(json.loads(text), dict | list)
+    except (ValueError, RecursionError):
+        return False
+
+
+def _said(value: Any) -> str:
+    """Return a JSON value in words; empty for one that says nothing."""
+    if isinstance(value, Mapping):
+        return _message(value[_MESSAGES]) if _talks(value) else _fields(value)
+    if isinstance(value, str):
+        return _plain(value)
+    return _message(value) or _json(value) if isinstance(value, list) else _json(value)
+
+
+def _talks(value: Mapping[str, Any]) -> bool:
+    return set(value) == {_MESSAGES} and bool(_message(value[_MESSAGES]))
+
+
+def _fields(value: Mapping[str, Any]) -> str:
+    prose = [_plain(v) for k, v in value.items() if k in _PROSE and isinstance(v, str)]
+    if len(value) == 1 and prose:
+        return prose[0]
+    return ", ".join(f"{_plain(str(key))}={_json(item)}" for key, item in value.items())
+
+
+def _message(value: Any) -> str:
+    """Return the words of a message, or of the last one of several that has any; empty where there are none.
+
+    Messages are texts, pairs of role and text, or objects with a `content`: a text or a list of parts.
+    """
+    if isinstance(value, str):
+        return _plain(value)
+    if isinstance(value, Mapping):
+        kept = value.get("content", value.get("text", value.get("data")))
+        return _message(kept) if kept is not value else ""
+    if isinstance(value, list):
+        return next((said for item in reversed(value) if (said := _message(item))), "")
+    return ""
+
+
+def _json(value: Any) -> str:
+    return _plain(json.dumps(value, ensure_ascii=False))
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.split())
+
+
+@dataclass(frozen=True, slots=True)
+class AttachedPlanner:
+    """Plans one step: the graph, with the query as its input; plain text later goes on with its thread.
+
+    Args:
+        agent: the graph's team.
+    """
+
+    agent: str
+
+    async def plan(self, query: str, agents: Mapping[str, AgentFacts], feedback: str = "") -> Planned:
+        """Return the plan of one step.
+
+        Raises:
+            BadInput: the query can't be the graph's input, or there was feedback: nothing can be planned otherwise.
+            PlanError: the graph is disabled.
+        """
+        if feedback:
+            raise BadInput(f"The plan is to run {self.agent}; there is nothing else to plan.")
+        step = await asyncio.to_thread(self._step, query, agents, {})
+        return Planned(Intent("graph", 1.0, language=language_of(query, load_rules().words)), ExecutionPlan((step,)))
+
+    def _step(self, text: str, agents: Mapping[str, AgentFacts], more: Mapping[str, Any]) -> ExecutionStep:
+        facts = agents.get(self.agent)
+        if facts is None or not facts.enabled:
+            raise PlanError(f"The graph {self.agent} is disabled, and nothing else can take this.")
+        bound = facts.bind(text, {})
+        return ExecutionStep(
+            agent=self.agent,
+            task=text,
+            name=in_words(text),
+            input_mapping={"input": bound["input"], **more},
+            purpose=facts.description,
+            dependencies=tuple(more.values()),
+        )
+
+    async def revise(
+        self, text: str, query: str, todos: Sequence[SupervisorTodo], agents: Mapping[str, AgentFacts]
+    ) -> Proposed:
+        """Return a further step: this text as the graph's next input, on the thread it is on.
+
+        Raises:
+            BadInput: the text can't be the graph's input, or it is still at the one before.
+        """
+        mine = [todo for todo in todos if todo.agent_name == self.agent]
+        busy = [t for t in mine if t.status not in (Status.COMPLETED, Status.FAILED, Status.SKIPPED)]
+        if busy:
+            raise BadInput(
+                f"{self.agent} is still at {busy[-1].id} ({busy[-1].status}).",
+                help=f"Answer what it asks, or skip it: /todo skip {busy[-1].id}",
+            )
+        done = [todo for todo in mine if todo.status is Status.COMPLETED]
+        more = {"thread": done[-1].id} if done else {}
+        step = await asyncio.to_thread(self._step, text, agents, more)
+        return Proposed(f"Goes on with {self.agent}.", (AddStep(step),))
+
+    async def follow_up(
+        self,
+        query: str,
+        todo: SupervisorTodo,
+        result: Mapping[str, Any],
+        todos: Sequence[SupervisorTodo],
+        agents: Mapping[str, AgentFacts],
+    ) -> Proposed | None:
+        """Return None: what a graph says isn't for us to act upon."""
+        return None

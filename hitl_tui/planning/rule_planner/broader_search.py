@@ -1,0 +1,151 @@
+"""Broader searches: fewer words, and more common ones."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from hitl_tui.core.todos import SupervisorTodo
+from hitl_tui.planning.proposals import AddStep, Proposed
+from hitl_tui.planning.rule_planner.plan_edit import Scene, fed_by
+from hitl_tui.planning.rule_planner.plan_steps import find_step
+from hitl_tui.planning.rule_planner.query_reader import entities_of, language_of, shown, terms_of
+from hitl_tui.planning.rule_planner.rule_file import Need, Rules
+
+
+def broader_query(query: str, rules: Rules, missing: Iterable[str] = ()) -> str:
+    """Return a query of fewer words, and words that mean the same; empty when there is nothing broader.
+
+    What only asks for a measure ("how high") says nothing a document would, and what every document has tells nothing
+    apart. Amounts, dates and numbered articles go first: they are what documents word differently. Words with synonyms
+    stay, because they are the ones documents are likely to use.
+
+    Args:
+        query: what was searched for.
+        rules: what means the same, and how long the result may be.
+        missing: words of the query that no document has; only their synonyms stay.
+    """
+    absent = {word.lower() for word in missing}
+    said = _content(query, rules)
+    terms = [t for t in said if not any(c.isdigit() for c in t)]
+    terms = [t for t in terms if t.lower() not in absent or synonyms_of(t, rules)]
+    terms = [t for t in terms if t.lower() not in rules.broader.frequent] or terms
+    common = [t for t in terms if synonyms_of(t, rules)]
+    kept = (common + [t for t in terms if t not in common])[: max(1, rules.limits.broader_words // 2)]
+    words = [t for t in kept if t.lower() not in absent]
+    words += [w for t in kept for w in synonyms_of(t, rules) if w.lower() not in absent]
+    broader = list(dict.fromkeys(words))[: rules.limits.broader_words]
+    # The same words in another order would find the same again.
+    return "" if {w.lower() for w in broader} == {t.lower() for t in said} else " ".join(broader)
+
+
+def _content(query: str, rules: Rules) -> list[str]:
+    """Return the words of a query that a document may have, each once, without its figures."""
+    text = rules.broader.asking.sub(" ", shown(query, rules.limits))
+    return list(terms_of(text, rules.words, entities_of(text, rules)[1]))
+
+
+def lacks_the_point(query: str, missing: Sequence[str], rules: Rules) -> bool:
+    """Whether a content word of a query that nothing else can stand for is in no document.
+
+    Args:
+        query: what was searched for.
+        missing: words of the query that no document has.
+        rules: what carries no content, and what means the same.
+    """
+    terms = [t.lower() for t in _content(query, rules)]
+    # Search and planning cut Korean endings differently, so one of the two may be the longer.
+    absent = [t for t in terms if any(t.startswith(w) or w.startswith(t) for w in map(str.lower, missing) if w)]
+    return any(not synonyms_of(t, rules) for t in absent)
+
+
+def has_it_all(query: str, passages: Iterable[str], rules: Rules) -> bool:
+    """Whether one passage has every content word of a query, or a word that means the same.
+
+    Args:
+        query: what was searched for.
+        passages: the passages found.
+        rules: what carries no content, and what means the same.
+    """
+    terms = _content(query, rules)
+    wanted = [[_stem(word) for word in (term, *synonyms_of(term, rules))] for term in terms]
+    if not wanted:
+        return False
+    return any(all(any(word in passage for word in words) for words in wanted) for passage in map(str.lower, passages))
+
+
+def _stem(word: str) -> str:
+    """Return a word without what may be an ending: of a long Latin one the first letters."""
+    word = word.lower()
+    return word[: max(4, len(word) - 3)] if word.isascii() else word
+
+
+def synonyms_of(term: str, rules: Rules) -> list[str]:
+    """Return the words that mean the same, without the term."""
+    lower = term.lower()
+    return [word for group in rules.broader.synonyms if lower in group for word in group if word != lower]
+
+
+FOLLOW_UP_OF = "follow_up_of"
+
+
+def hits_of(result: Mapping[str, Any]) -> int | None:
+    """Return how many passages a search found; None when its result doesn't say, or nothing could be searched."""
+    data = result.get("data")
+    if isinstance(data, Mapping):
+        if data.get("searched") == 0:
+            return None
+        hits = data.get("hits")
+        if isinstance(hits, int) and not isinstance(hits, bool):
+            return hits
+        if isinstance(data.get("passages"), list):
+            return len(data["passages"])
+    return 0 if result.get("found") is False else None
+
+
+def follow_up_search(scene: Scene, todo: SupervisorTodo, result: Mapping[str, Any]) -> Proposed | None:
+    """Propose a broader search after one that found too little, once per TODO and never after a follow-up.
+
+    It is proposed only where it can help: the words are there, but not together. Where a word that makes the question
+    specific stands in no document, nothing found is the answer, and other passages would be noise; and where a
+    passage has all the words, that is the answer.
+
+    Args:
+        scene: the session's plan; its text is the query.
+        todo: the TODO that ended.
+        result: its `TeamResult` as a dict; `data.hits` (or `data.passages`, or `found`) says how many
+            passages there are, `data.missing` which words no document has.
+    """
+    facts = scene.agents.get(scene.rules.steps[Need.FIND].agent)
+    if facts is None or not facts.enabled or todo.agent_name != facts.team:
+        return None
+    if FOLLOW_UP_OF in todo.metadata or any(t.metadata.get(FOLLOW_UP_OF) == todo.id for t in scene.todos):
+        return None
+    hits = hits_of(result)
+    if hits is None or hits >= scene.rules.limits.few_hits:
+        return None
+    asked = str(todo.arguments.get("query") or scene.query)
+    data = result.get("data")
+    missing = data.get("missing") if isinstance(data, Mapping) else None
+    absent = [w for w in missing if isinstance(w, str)] if isinstance(missing, list) else []
+    if lacks_the_point(asked, absent, scene.rules) or has_it_all(asked, _passages(data), scene.rules):
+        return None
+    broader = broader_query(asked, scene.rules, absent)
+    if not broader or broader in {str(t.arguments.get("query", "")) for t in scene.todos}:
+        return None
+    language = language_of(shown(asked, scene.rules.limits), scene.rules.words)
+    addition = AddStep(
+        find_step(broader, language, scene.rules),
+        feeds=fed_by(Need.FIND, (), scene),
+        metadata={FOLLOW_UP_OF: todo.id},
+    )
+    few = {0: "none", 1: "one"}.get(hits, "few")
+    reason = scene.rules.sentences[language][few].format(id=todo.id, hits=hits)
+    return Proposed(reason=f"{reason}.", changes=(addition,))
+
+
+def _passages(data: object) -> list[str]:
+    """Return the passages of a search with what they stand under, as far as they are given."""
+    found = data.get("passages") if isinstance(data, Mapping) else None
+    items = [item for item in found if isinstance(item, Mapping)] if isinstance(found, list) else []
+    return [" ".join(str(item.get(key, "")) for key in ("path", "heading", "text")) for item in items]

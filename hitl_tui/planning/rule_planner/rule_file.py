@@ -1,0 +1,424 @@
+"""The rule planner's data, as types: what rules.toml says, which `rulefile` reads."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from enum import StrEnum
+from functools import cache
+from importlib import resources
+from typing import Any
+
+from hitl_tui.core.errors import ConfigError
+
+
+class Need(StrEnum):
+    """What a query or a change can ask for; each has one agent."""
+
+    FIND = "find"
+    COMPUTE = "compute"
+    WRITE = "write"
+    RUN = "run"
+
+
+LANGUAGES = ("ko", "en")
+
+Expression = re.Pattern[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Cue:
+    """An expression that speaks for a need, or against it with a negative weight."""
+
+    expression: Expression
+    weight: float
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Bounds, in characters unless said otherwise."""
+
+    head: int
+    tail: int
+    query: int
+    revise: int
+    clauses: int
+    task: int
+    title_words: int
+    title: int
+    subjects: int
+    entities: int
+    keywords: int
+    few_hits: int
+    broader_words: int
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeRule:
+    """When two amounts are a change: what stands between them."""
+
+    between: Expression
+    marks: Expression
+    weight: float
+    amounts: float
+
+
+@dataclass(frozen=True, slots=True)
+class Topic:
+    """A verb that a title says as a noun."""
+
+    expression: Expression
+    noun: str
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """Words that carry no content, and how Korean words end."""
+
+    english: frozenset[str]
+    stop: frozenset[str]
+    requests: frozenset[str]
+    particles: tuple[str, ...]
+    whole: frozenset[str]
+    verbs: Expression
+    chatter: frozenset[str]
+    howto: Expression
+    sums: Expression
+    counts: Expression
+    order_cue: Expression
+    topics: tuple[Topic, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Titles:
+    """How a title is made of a question.
+
+    Args:
+        sentence: where an English sentence ends.
+        question: how an English question begins that isn't about a thing it names.
+        opening: English words at a start that only ask.
+        dangling: English words that nothing may end with.
+        clause: where an English sentence goes on to something else.
+        empty: Korean words that say nothing.
+        made: Korean verbs made of a noun, which is the group `noun`.
+    """
+
+    sentence: Expression
+    question: Expression
+    opening: Expression
+    dangling: Expression
+    clause: Expression
+    empty: Expression
+    made: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class Compare:
+    """How things compared are named, and which differences are amounts."""
+
+    ko: Expression
+    ko_joint: Expression
+    en: Expression
+    en_versus: Expression
+    en_joint: Expression
+    en_list: Expression
+    difference: Expression
+    measures: Expression
+    measure_of: Expression
+    of_measure: Expression
+    en_end: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class CommandRules:
+    """How a query asks for a declared command.
+
+    Args:
+        joint: ends with a name of a list of commands: the group `joint` parts it from the one before, `listing` is
+            set where that is no more than a comma or an "and".
+        listing: the whole of what parts things in a list.
+        statement: begins what says something of a thing that was named just before.
+        told: a word that goes with commands and asks for nothing more.
+        apart: ends before a word that isn't a command's value, but says where or when.
+        measured: begins after a number that is an amount of something.
+    """
+
+    run_before: Expression
+    run_after: Expression
+    negated_before: Expression
+    negated_after: Expression
+    negated_deed: Expression
+    unknown: tuple[Expression, ...]
+    clause: Expression
+    joint: Expression
+    listing: Expression
+    statement: Expression
+    told: Expression
+    apart: Expression
+    measured: Expression
+    request: Expression
+    lead: Expression
+    actions: Mapping[str, Expression]
+    objects: Mapping[str, Expression]
+    modifiers: Mapping[str, Expression]
+    units: Mapping[str, Expression]
+    paths: tuple[Expression, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """A word that changes a plan, and on which side of its target it stands.
+
+    Args:
+        kind: `add`, `ask` (a weak `add`), `remove`, `skip`, `keep`, `priority` or `after`.
+        level: of a priority: one of its names, or `first`.
+        before: stands before its target (English).
+        after: stands after its target (English; Korean always).
+    """
+
+    kind: str
+    level: str
+    before: Expression | None
+    after: Expression | None
+
+
+@dataclass(frozen=True, slots=True)
+class ReviseRules:
+    """How plain text changes a plan."""
+
+    targets: Mapping[Need, Expression]
+    number: Expression
+    everything: Expression
+    stop_after: Expression
+    again: Expression
+    sentence: Expression
+    listing: Expression
+    particle: Expression
+    filler: Expression
+    subject_en: Expression
+    subject_verb: Expression
+    subject_article: Expression
+    subject_bare: Expression
+    subject_end: Expression
+    subject_and: Expression
+    polite: Expression
+    measured: Expression
+    figure: Expression
+    actions: tuple[Action, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Broader:
+    """How a search is said in fewer and more common words.
+
+    Args:
+        asking: words that only ask for a measure, or join others.
+        frequent: words that most documents have.
+        synonyms: groups of words that mean the same.
+    """
+
+    asking: Expression
+    frequent: frozenset[str]
+    synonyms: tuple[tuple[str, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Wording:
+    """A step's texts in one language; `{query}` in `task` stands for the query where its input doesn't hold it."""
+
+    name: str
+    task: str
+    purpose: str
+    expected_output: str
+
+
+@dataclass(frozen=True, slots=True)
+class StepRule:
+    """How a need becomes a step.
+
+    Args:
+        agent: who takes it.
+        priority: 0 high, 1 medium, 2 low.
+        timeout: seconds; 0 takes the team's own.
+        seconds: estimated time.
+        wording: texts by language.
+    """
+
+    agent: str
+    priority: int
+    timeout: float
+    seconds: float
+    wording: Mapping[str, Wording]
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """Everything the rule planner knows."""
+
+    limits: Limits
+    needs: Mapping[Need, tuple[Cue, ...]]
+    threshold: Mapping[Need, float]
+    change: ChangeRule
+    entities: Mapping[str, tuple[Expression, ...]]
+    words: Words
+    strategy: Mapping[str, Expression]
+    compare: Compare
+    titles: Titles
+    commands: CommandRules
+    revise: ReviseRules
+    broader: Broader
+    steps: Mapping[Need, StepRule]
+    sentences: Mapping[str, Mapping[str, str]]
+
+
+@cache
+def load_rules() -> Rules:
+    """Return the rules that ship with the package.
+
+    They are read when they are first asked for: their expressions take longer to compile than most commands to run.
+    """
+    text = resources.files("hitl_tui.planning.rule_planner").joinpath("rules.toml").read_text(encoding="utf-8")
+    return parse_rules(text)
+
+
+def parse_rules(text: str, name: str = "rules.toml") -> Rules:
+    """Return the rules a TOML text holds.
+
+    Raises:
+        ConfigError: it isn't TOML, lacks something, or has a broken expression.
+    """
+    try:
+        return _rules(tomllib.loads(text))
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigError(f"{name} isn't valid TOML: {error}.") from error
+    except KeyError as error:
+        raise ConfigError(f"{name} lacks the key {error}.") from error
+    except re.error as error:
+        raise ConfigError(f"{name} has a broken expression ({error}): {str(error.pattern)[:60]!r}.") from error
+    except (TypeError, ValueError, AttributeError) as error:
+        raise ConfigError(f"{name} has a value of the wrong kind: {error}.") from error
+
+
+def _rules(data: Mapping[str, Any]) -> Rules:
+    change = data["change"]
+    return Rules(
+        limits=Limits(**data["limits"]),
+        needs={Need(k): tuple(Cue(_both(c), float(c["weight"])) for c in cues) for k, cues in data["needs"].items()},
+        threshold={Need(k): float(v) for k, v in data["threshold"].items()},
+        change=ChangeRule(
+            _raw(change["between"]), _raw(change["marks"]), float(change["weight"]), float(change["amounts"])
+        ),
+        entities={kind: tuple(_raw(e) for e in found) for kind, found in data["entities"].items()},
+        words=_words(data["words"]),
+        strategy={k: _raw(v) for k, v in data["strategy"].items()},
+        titles=Titles(**{k: _raw(v) for k, v in data["titles"].items()}),
+        compare=Compare(**{k: _raw(v) for k, v in data["compare"].items()}),
+        commands=_commands(data["commands"]),
+        revise=_revise(data["revise"]),
+        broader=_broader(data["broader"]),
+        steps={Need(k): _step(v) for k, v in data["steps"].items()},
+        sentences={k: dict(data["sentences"][k]) for k in LANGUAGES},
+    )
+
+
+def _raw(pattern: str) -> Expression:
+    return re.compile(pattern, re.IGNORECASE)
+
+
+def _bounded(pattern: str) -> str:
+    return rf"(?<![a-z0-9_])(?:{pattern})(?![a-z0-9_])"
+
+
+def _both(data: Mapping[str, Any]) -> Expression:
+    parts = [data["ko"]] if "ko" in data else []
+    if "en" in data:
+        # A sign such as "?" at the end of an alternative has no word boundary after it.
+        words, signs = data["en"], ""
+        if words.endswith(r"|\?"):
+            words, signs = words.removesuffix(r"|\?"), r"|\?"
+        parts.append(_bounded(words) + signs)
+    return _raw("|".join(f"(?:{p})" for p in parts))
+
+
+def _words(data: Mapping[str, Any]) -> Words:
+    return Words(
+        english=frozenset(data["english"]),
+        stop=frozenset(data["stop"]),
+        requests=frozenset(data["requests"]),
+        particles=tuple(sorted(data["particles"], key=len, reverse=True)),
+        whole=frozenset(data["whole"]),
+        verbs=_raw(data["verbs"]),
+        chatter=frozenset(data["chatter"]),
+        howto=_raw(data["howto"]),
+        sums=_raw(data["sums"]),
+        counts=_raw(data["counts"]),
+        order_cue=_raw(data["order_cue"]),
+        topics=tuple(Topic(_raw(t["pattern"]), str(t["noun"])) for t in data["topics"]),
+    )
+
+
+def _broader(data: Mapping[str, Any]) -> Broader:
+    return Broader(
+        asking=_raw(data["asking"]),
+        frequent=frozenset(data["frequent"]),
+        synonyms=tuple(tuple(group) for group in data["synonyms"]),
+    )
+
+
+def _commands(data: Mapping[str, Any]) -> CommandRules:
+    return CommandRules(
+        run_before=_raw(data["run_before"]),
+        run_after=_raw(data["run_after"]),
+        negated_before=_raw(data["negated_before"]),
+        negated_after=_raw(data["negated_after"]),
+        negated_deed=_raw(data["negated_deed"]),
+        unknown=(_raw(data["unknown"]), _raw(data["unknown_ko"])),
+        clause=_raw(data["clause"]),
+        joint=_raw(data["joint"]),
+        listing=_raw(data["listing"]),
+        statement=_raw(data["statement"]),
+        told=_raw(data["told"]),
+        apart=_raw(data["apart"]),
+        measured=_raw(data["measured"]),
+        request=_raw(data["request"]),
+        lead=_raw(data["lead"]),
+        actions={k: _both(v) for k, v in data["actions"].items()},
+        objects={k: _both(v) for k, v in data["objects"].items()},
+        modifiers={k: _both(v) for k, v in data["modifiers"].items()},
+        units={k: _raw(v) for k, v in data["units"].items()},
+        paths=tuple(_raw(v) for v in data["paths"].values()),
+    )
+
+
+def _revise(data: Mapping[str, Any]) -> ReviseRules:
+    other = ("targets", "actions")
+    expressions = {field.name: _raw(data[field.name]) for field in fields(ReviseRules) if field.name not in other}
+    return ReviseRules(
+        targets={Need(k): _both(v) for k, v in data["targets"].items()},
+        actions=tuple(_action(a) for a in data["actions"]),
+        **expressions,
+    )
+
+
+def _action(data: Mapping[str, Any]) -> Action:
+    after = [f"(?:{data['ko']})"] if "ko" in data else []
+    if "after" in data:
+        after.append(_bounded(data["after"]))
+    return Action(
+        kind=str(data["kind"]),
+        level=str(data.get("level", "")),
+        before=_raw(_bounded(data["before"])) if "before" in data else None,
+        after=_raw("|".join(after)) if after else None,
+    )
+
+
+def _step(data: Mapping[str, Any]) -> StepRule:
+    return StepRule(
+        agent=str(data["agent"]),
+        priority=int(data["priority"]),
+        timeout=float(data["timeout"]),
+        seconds=float(data["seconds"]),
+        wording={k: Wording(**data[k]) for k in LANGUAGES},
+    )

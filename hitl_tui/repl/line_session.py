@@ -1,0 +1,492 @@
+"""A conversation in lines: opens sessions, gives commands, says what happens."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import AsyncExitStack
+from pathlib import Path
+
+from hitl_tui.commands.completion import Completion, complete
+from hitl_tui.commands.handler import CommandHandler, approve_given
+from hitl_tui.commands.on_behalf import on_behalf
+from hitl_tui.commands.parser import Parsed, is_command, parse
+from hitl_tui.commands.question_lookup import answer_hint
+from hitl_tui.commands.results import CommandResult
+from hitl_tui.commands.session_commands import ALONE
+from hitl_tui.commands.spec import help_table
+from hitl_tui.config.declared_graphs import GraphDeclaration, graph_in
+from hitl_tui.config.starters import Starter, materialise, starters
+from hitl_tui.core.errors import BadInput, HitlError, OwnerGone
+from hitl_tui.core.policy import Mode
+from hitl_tui.core.safe_text import mask, safe_text
+from hitl_tui.language import language, render
+from hitl_tui.planning.replies import calls_for_help
+from hitl_tui.policy.check import folder_problems
+from hitl_tui.policy.trust import untrusted_message
+from hitl_tui.repl.announcer import Announcer, Say
+from hitl_tui.repl.line_source import Source
+from hitl_tui.repl.options import LineOptions
+from hitl_tui.repl.plain import mode_words, plan_lines, result_lines, shown, standing
+from hitl_tui.repl.signs import _, clipped, ngettext, signs
+from hitl_tui.repl.trust_prompt import trust_lines
+from hitl_tui.repl.wrapping import Whole
+from hitl_tui.supervisor.follower import Follower
+from hitl_tui.supervisor.session import Session
+from hitl_tui.supervisor.setup import SessionSetup
+from hitl_tui.supervisor.snapshot import FAILED, FINISHED, Snapshot
+from hitl_tui.supervisor.summaries import SessionSummary
+from hitl_tui.supervisor.workbench import Workbench
+
+DONE, FAILURE, REFUSED, WAITS = 0, 1, 2, 3
+_CHECKPOINTS = 30
+_QUESTION = 72
+"""Characters of a starter's question in the list: a line of a narrow terminal."""
+_NAMES_SESSIONS = ("/open", "/delete")
+
+log = logging.getLogger(__name__)
+
+
+class Talk:
+    """One run of line mode.
+
+    Args:
+        options: how it begins.
+        bench: all sessions.
+        say: prints lines.
+        hide: is told the secrets that must not reach the log.
+        again: returns the shell command that opens a session by id.
+        changed: is called when the prompt or the toolbar may have changed.
+        token: asks for a token at the terminal.
+        bound: print commands that name requests by their ids: nobody sits at a terminal.
+    """
+
+    def __init__(
+        self,
+        options: LineOptions,
+        bench: Workbench,
+        say: Say,
+        hide: Callable[[Mapping[str, str]], None],
+        again: Callable[[str], str],
+        changed: Callable[[], None],
+        token: Callable[[str], Awaitable[str]],
+        *,
+        bound: bool = False,
+    ) -> None:
+        self._bound = bound
+        self._options = options
+        self._token = token
+        self._bench = bench
+        self._say = say
+        self._hide = hide
+        self._again = again
+        self._changed = changed
+        self._workspace = options.workspace
+        self._session: Session | Follower | None = None
+        self._handler: CommandHandler | None = None
+        self._setup: SessionSetup | None = None
+        self._announcer = Announcer(say)
+        self._open = AsyncExitStack()
+        self._watching: asyncio.Task[None] | None = None
+        self._refused = False
+        self._secrets: dict[str, str] = {}
+        self._source: Source | None = None
+        self._kept: list[str] = []
+        self._asked: set[str] = set()
+        """Digests of folders that were asked about already."""
+        self._piped = False
+        self._began = ""
+
+    # What the prompt shows -------------------------------------------------------------------------------------
+
+    def prompt(self) -> str:
+        """Return what stands before the line."""
+        return f"{self._session.id if self._session else 'hitl-tui'}> "
+
+    def toolbar(self) -> str:
+        """Return session, mode and how many questions wait."""
+        if self._session is None:
+            return _("no session · /new QUESTION begins one · /quit leaves")
+        seen = self._session.snapshot
+        count = len(seen.questions)
+        needs = ngettext("{n} needs you", "{n} need you", count).format(n=count) if count else render(seen.status)
+        followed = "" if self._session.owned else _(" · followed: another process has it open")
+        if self._session.setup.read_only:
+            followed = _(" · read-only")
+        return signs(" · ").join([seen.session_id, mode_words(seen.mode), f"{needs}{followed}", "/help"])
+
+    def hint(self, line: str) -> str:
+        """Return what an answer that is being typed would send, and as what type; empty for any other line."""
+        return shown(render(answer_hint(line, self._session.snapshot))) if self._session is not None else ""
+
+    def masked(self, line: str) -> str:
+        """Return a line without the values of secrets that any session so far declared."""
+        return mask(line, self._secrets)
+
+    def typing_began(self) -> None:
+        """A line is being typed from now on."""
+        self._announcer.typing_began()
+
+    def strayed(self, lines: Sequence[str]) -> None:
+        """Take what was written past the prompt for the TODO's that runs, where no other does; it isn't safe."""
+        if isinstance(self._session, Session):
+            running = self._session.snapshot.running
+            for line in lines:
+                self._session.activity.write(running[0] if len(running) == 1 else "", "line", line)
+        else:
+            for line in lines:
+                log.warning("written past the prompt: %s", safe_text(line, multiline=False, limit=1_000))
+
+    async def completions(self, line: str, cursor: int) -> list[Completion]:
+        """Return what could stand at the cursor."""
+        if self._session is None or self._setup is None:
+            return complete(line, cursor, sessions=await self._sessions(line))
+        wanted = line.lstrip().lower().startswith("/checkpoint")
+        pages = await self._session.checkpoints(_CHECKPOINTS) if wanted else []
+        commands = self._setup.commands
+        agents, sessions = self._setup.planner.agents, await self._sessions(line)
+        return complete(line, cursor, self._session.snapshot, agents, pages, commands, sessions)
+
+    async def _sessions(self, line: str) -> list[SessionSummary]:
+        named = line.split()[:1]
+        return await self._bench.sessions() if named and named[0].lower() in _NAMES_SESSIONS else []
+
+    # The conversation ------------------------------------------------------------------------------------------
+
+    async def converse(self, source: Source) -> int:
+        """Begin as the options say; carry lines out until they end. Return the exit code.
+
+        Raises:
+            HitlError: it can't begin, or the session can't go on.
+        """
+        self._source = source
+        self._piped = source.waits
+        self._began = self._bench.now()
+        try:
+            await self._begin(source)
+            await self._catch_up(source)
+            while await self._turn(source):
+                await self._catch_up(source)
+            return self._leave(source)
+        finally:
+            await self._close()
+
+    async def _turn(self, source: Source) -> bool:
+        """Take one line and carry it out; return whether to go on. What is wrong with a line is said, no more."""
+        try:
+            line = await self._next(source)
+        except BadInput as error:
+            self._complain(error)
+            return True
+        try:
+            return line is not None and await self._line(line, source)
+        except HitlError as error:
+            self._complain(error)
+            return True
+
+    async def _next(self, source: Source) -> str | None:
+        if self._kept:
+            return self._kept.pop(0)
+        asking = asyncio.create_task(source.next(), name="next line")
+        try:
+            if source.waits:
+                return await self._next_once_settled(asking)
+            while not asking.done():
+                watched = {self._watching} if self._watching else set()
+                await asyncio.wait({asking, *watched}, return_when=asyncio.FIRST_COMPLETED)
+                if self._watching is not None and self._watching.done():
+                    await self._watched(self._watching)
+            return await asking
+        finally:
+            asking.cancel()
+
+    async def _next_once_settled(self, asking: asyncio.Task[str | None]) -> str | None:
+        """Return a script's next line once what the one before set free has settled; one that cancels it at once."""
+        settling = asyncio.create_task(self._settle(), name="settle")
+        try:
+            await asyncio.wait({asking, settling}, return_when=asyncio.FIRST_COMPLETED)
+            if not (asking.done() and asking.exception() is None and _cancels(asking.result())):
+                await settling
+            return await asking
+        finally:
+            settling.cancel()
+
+    async def _line(self, line: str, source: Source) -> bool:
+        """Carry one line out; return whether to go on."""
+        if not line.strip():
+            return True
+        if not is_command(line):
+            await (self._give(line) if self._session else self._at_home(line))
+            return True
+        parsed = parse(line)
+        if parsed.spec.name == "quit":
+            return False
+        if (other := on_behalf(line)) is not None:
+            await self._give_as(*other)
+        elif parsed.spec.name == "new":
+            await self._new(str(parsed.values["query"]))
+        elif parsed.spec.name == "open":
+            await self._reopen(str(parsed.values["session"]))
+        elif self._session is None:
+            await self._without_session(parsed)
+        else:
+            if not parsed.spec.changes and source.waits:
+                await self._settle()
+            await self._give(line)
+        return True
+
+    async def _give(self, line: str) -> None:
+        assert self._session is not None and self._handler is not None
+        result = await self._handler.handle(line, self._announcer.known())
+        if result.failed or result.status == "asked":  # it may have met what wasn't shown yet
+            self._announcer.look(self._session.snapshot)
+        self._refused = self._refused or result.failed
+        if "todo_id" in result.data:
+            self._announcer.answered(str(result.data["todo_id"]), self._session.snapshot)
+        self._say(result_lines(result, self._session.snapshot))
+        await self._offer_trust(self._handler, result)
+
+    async def _offer_trust(self, handler: CommandHandler, result: CommandResult) -> None:
+        """Take the word that trusts the folder that was shown just now, where somebody reads along."""
+        if result.data.get("trusted") is not False or self._source is None or self._source.waits:
+            return
+        self._say([_("Type trust to trust it; Enter goes on without.")])
+        line = await self._source.next()
+        if line is not None and line.strip().lower() == "trust":
+            given = await handler.handle(f"/trust --digest {result.data['digest']}")
+            self._refused = self._refused or given.failed
+            self._say(result_lines(given, self._session.snapshot if self._session is not None else None))
+        elif line is not None and line.strip():  # it was meant for the session
+            self._kept.append(line)
+
+    async def _give_as(self, name: str, command: str) -> None:
+        """Give one command as an approver, whose token is asked for at the terminal (T8)."""
+        if self._session is None or self._handler is None or self._options.operator is None:
+            raise BadInput("No session is open; write a question to begin one.", help="/help lists all commands.")
+        known = self._announcer.known()
+        token = await self._token(_("Token of {name}: ").format(name=shown(name)))
+        handler = self._handler.acting_as(self._options.operator.by_token(name, token))
+        result = await handler.handle(command, known)
+        self._refused = self._refused or result.failed
+        self._say(result_lines(result, self._session.snapshot))
+        await self._offer_trust(handler, result)
+
+    def _complain(self, error: HitlError) -> None:
+        self._refused = True
+        said = [_("Error: {message}").format(message=shown(render(error.message)))]
+        self._say([*said, *([f"  {shown(render(error.help))}"] if error.help else [])])
+
+    # Beginning -------------------------------------------------------------------------------------------------
+
+    async def _begin(self, source: Source) -> None:
+        given = self._options
+        if given.query:
+            await self._new(given.query, given.session)
+        elif given.session:
+            await self._reopen(given.session)
+        else:
+            await self._home(source)
+
+    async def _home(self, source: Source) -> None:
+        if source.waits:  # a script knows what it wants to say
+            return
+        lines = [
+            _("hitl-tui: a question is planned into TODOs; nothing runs until you say so."),
+            _("Write a question to begin. Workspace: {workspace}").format(workspace=shown(str(self._workspace))),
+        ]
+        lines += [shown(render(said)) for said in folder_problems(self._workspace, self._bench.approvers.current)]
+        for number, starter in enumerate(_offered(), start=1):
+            lines += [f"  {number}  {starter.title}", f"     {clipped(starter.question, _QUESTION)}"]
+        open_ones = [s for s in await self._bench.sessions() if s.status not in (FINISHED, FAILED)]
+        if open_ones:
+            lines.append(_("Or write the id of a session that isn't finished:"))
+            lines += [
+                f"  {s.id}  {render(s.status)}  {clipped(s.title or render(s.message), 100)}" for s in open_ones[-9:]
+            ]
+        self._say([*lines, _("/help lists all commands, /quit leaves.")])
+
+    async def _at_home(self, line: str) -> None:
+        text = line.strip()
+        offered = _offered()
+        if text.isascii() and text.isdigit() and 1 <= int(text[:3]) <= len(offered):
+            await self._start(offered[int(text) - 1])
+        elif text in self._bench.data.ids():
+            await self._reopen(text)
+        elif self._options.attached is None and calls_for_help(text):
+            await self._without_session(parse("/help"))
+        else:
+            await self._new(text)
+
+    async def _start(self, starter: Starter) -> None:
+        self._workspace = materialise(starter, self._options.data)
+        graph = graph_in(self._workspace, starter.graph) if starter.graph else None
+        await self._new(starter.question, graph=graph)
+
+    async def _without_session(self, parsed: Parsed) -> None:
+        if parsed.spec.name in ALONE:
+            result = await ALONE[parsed.spec.name](self._bench, parsed.values, self._options.by)
+            self._say(result_lines(result, None))
+            return
+        if parsed.spec.name != "help":
+            raise BadInput("No session is open; write a question to begin one.", help="/help lists all commands.")
+        for usage, summary in help_table():
+            self._say([signs(usage), f"    {_(summary)}"])
+
+    async def _ask_trust(self, folder: Path) -> None:
+        """Show once what a folder wants beyond what it may; where somebody reads along, trust it when that is said."""
+        trust = await self._bench.trust.of(folder)
+        if not trust.asks or trust.digest in self._asked or self._source is None:
+            return
+        self._asked.add(trust.digest)
+        if self._source.waits:
+            self._say([shown(render(untrusted_message(trust)))])
+            return
+        said = [_("Type trust to trust it; Enter goes on without.")]
+        self._say([*map(signs, trust_lines(trust)), *said])
+        line = await self._source.next()
+        if line is not None and line.strip().lower() == "trust":
+            await self._bench.trust.grant(folder, trust.digest, by=self._options.by, how="terminal")
+            self._say([_("Trusted.")])
+        elif line is not None and line.strip():  # it was meant for the session
+            self._kept.append(line)
+
+    async def _new(self, query: str, session_id: str = "", graph: GraphDeclaration | None = None) -> None:
+        mode = Mode(self._options.mode) if self._options.mode else None
+        attached = self._options.attached
+        graph = attached.graph if attached and graph is None else graph
+        await self._ask_trust(self._workspace)
+        setup = await self._bench.create(query, self._workspace, session_id=session_id, mode=mode, graph=graph)
+        await self._enter(setup, query)
+        if attached and attached.given(query) and self._session is not None:
+            await self._settle()
+            self._say([_("It runs: its input was given on the command line.")])
+            await approve_given(self._session, setup.planner, self._options.by, self._options.operator)
+
+    async def _reopen(self, session_id: str) -> None:
+        await self._ask_trust(Path(self._bench.data.session(session_id).info().workspace))
+        await self._enter(await self._bench.setup(session_id), "")
+
+    async def _enter(self, setup: SessionSetup, query: str) -> None:
+        if self._session is not None:
+            self._say([_("{id} is left as it stands.").format(id=self._session.id)])
+        await self._close()
+        self._hide(setup.secrets)
+        self._secrets |= setup.secrets
+        session = await self._open.enter_async_context(self._bench.session(setup, query))
+        self._session, self._setup = session, setup
+        by, terminal = self._options.by, not self._piped
+        channel, acting = "repl" if terminal else "pipe", self._options.operator
+        self._handler = CommandHandler(
+            session,
+            setup.planner,
+            by=by,
+            channel=channel,
+            keeper=self._bench,
+            acting=acting,
+            terminal=terminal,
+            since="" if terminal else self._began,
+        )
+        self._announcer = Announcer(
+            self._say,
+            by,
+            bound=self._bound,
+            channel=channel,
+            showing=lambda question_id: session.desk.showing.note([question_id], by, channel),
+        )
+        followed = "" if session.owned else _(" Another process has it open; what you decide is recorded for it.")
+        if session.setup.read_only:
+            followed = " " + shown(render(session.setup.broken or self._bench.data.note))
+        self._say(
+            [
+                _("Session {id}: {title}{followed}").format(
+                    id=setup.info.id, title=clipped(setup.info.title, 200), followed=followed
+                )
+            ]
+        )
+        if isinstance(session, Session):
+            self._open.callback(session.activity.subscribe(self._announcer.hear))
+        else:
+            session.activity.take()  # what was said before isn't said again
+        self._say(plan_lines(session.snapshot))
+        self._changed()
+
+    # Watching --------------------------------------------------------------------------------------------------
+
+    async def _catch_up(self, source: Source) -> None:
+        """Watch the session beside the prompt, unless lines wait until it has settled."""
+        if not source.waits and self._session is not None and self._watching is None:
+            self._watching = asyncio.create_task(self._watch(self._session), name="watch")
+        self._changed()
+
+    async def _watched(self, watching: asyncio.Task[None]) -> None:
+        """Watching came to an end: it can't go on, or the session's owner is gone and this process owns it now."""
+        try:
+            watching.result()
+        except OwnerGone:
+            await self._take_over()
+            if self._session is not None:
+                self._watching = asyncio.create_task(self._watch(self._session), name="watch")
+
+    async def _take_over(self) -> None:
+        setup = self._setup
+        assert setup is not None
+        await self._close()
+        self._say([_("The process that had {id} open is gone.").format(id=setup.info.id)])
+        await self._enter(setup, "")
+
+    async def _settle(self) -> None:
+        if isinstance(self._session, Follower) and self._session.alone:
+            await self._take_over()
+        if isinstance(self._session, Session):
+            self._look(await self._session.settled())
+        elif self._session is not None:
+            self._look(await self._session.refresh())
+
+    async def _watch(self, session: Session | Follower) -> None:
+        seen: Snapshot = session.snapshot
+        while True:
+            self._look(seen)
+            seen = await session.changed(seen)
+
+    def _look(self, snapshot: Snapshot) -> None:
+        if isinstance(self._session, Follower):
+            for entry in self._session.activity.take():
+                self._announcer.hear(entry)
+        self._announcer.look(snapshot)
+        self._changed()
+
+    # Leaving ---------------------------------------------------------------------------------------------------
+
+    def _leave(self, source: Source) -> int:
+        if self._session is None:
+            return REFUSED if self._refused and source.waits else DONE
+        seen = self._session.snapshot
+        rest = [] if seen.concluded and not seen.questions else [render(standing(seen))]
+        self._say([*rest, Whole(_("{again} comes back to it.").format(again=self._again(seen.session_id)))])
+        if not source.waits:
+            return DONE
+        if self._refused:
+            return REFUSED
+        if seen.status == FAILED:
+            return FAILURE
+        return DONE if seen.status == FINISHED else WAITS
+
+    async def _close(self) -> None:
+        if self._watching is not None:
+            self._watching.cancel()
+            await asyncio.wait({self._watching})
+        self._watching = self._session = self._handler = self._setup = None
+        await self._open.aclose()
+
+
+def _cancels(line: str | None) -> bool:
+    """Return whether a line stops what runs, and so can't wait for its end."""
+    try:
+        return line is not None and is_command(line) and parse(line).spec.name == "todo cancel"
+    except HitlError:
+        return False
+
+
+def _offered() -> list[Starter]:
+    return [starter.in_language(language()) for starter in starters()]
