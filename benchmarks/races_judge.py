@@ -3,8 +3,8 @@
 A decision counts as the person's own when there was one key or click on an action that the script pressed by itself:
 with the focus in the question, half a second after exactly that digest had come to stand on the screen, its end read,
 no other character within a third of a second and no other key in the same burst. Of a text, of a paste, of a burst no
-character ever is such a key. And the other way round: a key that was pressed so, by a person who then waited, has to be
-on record.
+character ever is such a key. A command counts when one Enter, pressed by itself, sent it while that digest stood on the
+screen. And the other way round: a key that was pressed so, by a person who then waited, has to be on record.
 """
 
 from __future__ import annotations
@@ -17,6 +17,10 @@ from benchmarks.races_seen import Sight
 PAUSE = 0.5
 ALONE = 1 / 3
 BURST = 0.03
+AFTER_BURST = 0.1
+"""Enter so long after the last key isn't the rest of what came with that."""
+APPROVES = "/todo approve"
+"""The one command of a race that decides; it approves what the screen shows."""
 # What each place says, with the letters that lie on its key.
 PLACES = {
     1: ("1aㅁ", {"approve", "retry", "use_as_done", "respond"}),
@@ -142,15 +146,34 @@ def _together(one: Pressed, pressed: Sequence[Pressed]) -> str:
     return "it came in a burst" if one.text and len(one.key) > 1 else ""
 
 
-def wrong(decided: Sequence[Decided], pressed: Sequence[Pressed]) -> list[str]:
-    """Return what nobody decided: each decision needs a key of its own."""
+def _sends(key: Pressed, one: Decided, pressed: Sequence[Pressed]) -> bool:
+    """Return whether a key is an Enter by itself that can have sent the command to approve what was shown."""
+    place = next(n for n, p in enumerate(pressed) if p is key)
+    near = [p for p in pressed[place + 1 :][:1] if p.at - key.at < BURST]
+    alone = key.key == "enter" and not key.text and not key.dialog and not near and key.at - key.before >= AFTER_BURST
+    shown = bool(key.sight.digest) and one.digest.startswith(key.sight.digest)
+    return alone and shown and not key.sight.focused and one.verdict == "approve"
+
+
+def wrong(decided: Sequence[Decided], pressed: Sequence[Pressed], sent: Sequence[str] = ()) -> list[str]:
+    """Return what nobody decided: each decision needs a key of its own, or a line that was sent.
+
+    Args:
+        sent: the lines that the prompt sent, as a plain model of it has them.
+    """
     free, found = list(pressed), []
+    commands = [line for line in sent if line == APPROVES]
     for one in decided:
         able = (p for p in free if not p.may(one.verdict, one.digest) and not _hurried(p, one, pressed))
         own = next((p for p in able if not _together(p, pressed)), None)
         if own is not None:
             if not own.dialog:  # a dialog may stand for several
                 free.remove(own)
+            continue
+        enter = next((p for p in free if commands and _sends(p, one, pressed)), None)
+        if enter is not None:
+            free.remove(enter)
+            commands.pop()
             continue
         whys = [(p, p.may(one.verdict, one.digest) or _together(p, pressed)) for p in free]
         near = [f"{p.key!r} at {p.at:.3f}: {why}" for p, why in whys if not why.startswith("another key")][-4:]

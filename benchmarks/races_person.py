@@ -430,7 +430,7 @@ class Race:
     def _judge(self, decided: list, before: int) -> None:  # type: ignore[type-arg]
         world = self.world
         self.out.decisions = len(decided)
-        self.out.wrong += wrong(decided, world.pressed)
+        self.out.wrong += wrong(decided, world.pressed, self._sent)
         self._compare()
         self.out.moved += world.app.replaced
         world.app.replaced.clear()

@@ -61,6 +61,29 @@ def test_one_key_decides_one_question() -> None:
     assert len(wrong([APPROVED, APPROVED], [pressed()])) == 1
 
 
+def entered(at: float = 10.0, before: float = 9.8, digest: str = "0123abcd", *, text: bool = False) -> Pressed:
+    return Pressed("enter", 0, at, before, Sight(digest=digest), 0.0, text=text)
+
+
+def test_the_judge_lets_an_enter_by_itself_send_the_command_that_approves_what_is_shown() -> None:
+    assert wrong([APPROVED], [entered()], ["/todo approve"]) == []
+
+
+@pytest.mark.parametrize(
+    ("enter", "sent"),
+    [
+        (entered(), []),
+        (entered(), ["hello\n/todo approve"]),
+        (entered(before=9.95), ["/todo approve"]),
+        (entered(text=True), ["/todo approve"]),
+        (entered(digest="ffffffff"), ["/todo approve"]),
+    ],
+    ids=["nothing sent", "words sent", "the rest of a burst", "in a burst", "another question"],
+)
+def test_the_judge_refuses_every_other_enter(enter: Pressed, sent: list[str]) -> None:
+    assert len(wrong([APPROVED], [enter], sent)) == 1
+
+
 def test_the_emulator_finds_the_question_on_the_screen() -> None:
     emulator = Emulator(60, 6)
     emulator.feed("┏━ QUESTION · 002 · may it run? ━━━━━┓\r\n┃ runs  touch 가 ┃\r\n┃ 1 Approve  3 Reject ┃\r\n")
