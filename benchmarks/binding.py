@@ -19,9 +19,9 @@ from hitl_tui.commands.handler import CommandHandler
 from hitl_tui.console.leisure import put_off
 from hitl_tui.core.errors import Refused
 from hitl_tui.core.requests import Verdict
-from hitl_tui.policy.programs import Bindings, Surroundings
+from hitl_tui.policy.executable_files import Bindings, Surroundings
 from hitl_tui.supervisor.session import Session
-from hitl_tui.supervisor.workbench import Workbench
+from hitl_tui.supervisor.session_registry import Workbench
 
 FOLDERS = 200
 SETTLED = 2.5

@@ -36,10 +36,10 @@ from hitl_tui.core.plan import ExecutionStep
 from hitl_tui.core.policy import Mode
 from hitl_tui.ledger.sqlite_ledger import SqliteLedger
 from hitl_tui.planning.agent import PlanningAgent
-from hitl_tui.supervisor.law import FixedLaw
+from hitl_tui.policy.policy_source import FixedLaw
 from hitl_tui.supervisor.session import Session
-from hitl_tui.supervisor.setup import SessionSetup
-from hitl_tui.supervisor.staging import Staging
+from hitl_tui.supervisor.session_setup import SessionSetup
+from hitl_tui.supervisor.session_staging import Staging
 from hitl_tui.supervisor.storage import DataFolder, SessionInfo
 from hitl_tui.teams.registry import TeamRegistry
 

@@ -26,9 +26,9 @@ from hitl_tui.core.errors import Refused
 from hitl_tui.core.requests import Kind, Verdict
 from hitl_tui.core.todos import Status
 from hitl_tui.supervisor.session import Session
-from hitl_tui.supervisor.setup import SessionSetup
+from hitl_tui.supervisor.session_registry import Workbench
+from hitl_tui.supervisor.session_setup import SessionSetup
 from hitl_tui.supervisor.snapshot import Question, Snapshot
-from hitl_tui.supervisor.workbench import Workbench
 
 FINISHED, STUCK, BROKEN = 0, 3, 4
 SESSION = "s1"

@@ -21,9 +21,8 @@ from typing import Any
 from hitl_tui.ledger import sqlite_database, sqlite_effects
 from hitl_tui.ledger.sqlite_ledger import SqliteLedger
 from hitl_tui.supervisor.activity import ActivityStream
-from hitl_tui.supervisor.effects import LedgerEffects
-from hitl_tui.supervisor.runs import LocalDispatcher
-from hitl_tui.supervisor.saver import SessionSaver
+from hitl_tui.supervisor.checkpoint_saver import SessionSaver
+from hitl_tui.supervisor.dispatcher import LedgerEffects, LocalDispatcher
 
 ALIVE = "command.alive"
 

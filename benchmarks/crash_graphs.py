@@ -67,7 +67,7 @@ def install(point: Point) -> None:
     import attached_graphs
 
     from hitl_tui.ledger import sqlite_database
-    from hitl_tui.supervisor.saver import SessionSaver
+    from hitl_tui.supervisor.checkpoint_saver import SessionSaver
 
     once, act = sqlite_database._once, attached_graphs.act
 
@@ -299,7 +299,7 @@ def prepare() -> None:
     import jsonschema  # noqa: F401
     from langgraph.graph import StateGraph  # noqa: F401
 
-    import hitl_tui.supervisor.workbench  # noqa: F401
+    import hitl_tui.supervisor.session_registry  # noqa: F401
 
 
 if __name__ == "__main__":

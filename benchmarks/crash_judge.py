@@ -16,9 +16,9 @@ from crash_world import World
 
 from hitl_tui.ledger.audit import verify
 from hitl_tui.ledger.records import Entry
-from hitl_tui.supervisor.follower import Follower
+from hitl_tui.supervisor.session_follower import Follower
+from hitl_tui.supervisor.session_registry import Workbench
 from hitl_tui.supervisor.snapshot import Snapshot
-from hitl_tui.supervisor.workbench import Workbench
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,7 +25,7 @@ from hitl_tui.core.policy import Risk
 from hitl_tui.core.todos import SupervisorTodo
 from hitl_tui.planning.agent import PlanningAgent
 from hitl_tui.planning.proposals import Planned, Proposed
-from hitl_tui.supervisor.setup import SessionSetup
+from hitl_tui.supervisor.session_setup import SessionSetup
 from hitl_tui.teams.command.team import CommandTeam
 from hitl_tui.teams.contract import Team, TeamContext, TeamFailure, TeamResult
 from hitl_tui.teams.function_team import FunctionTeam

@@ -35,11 +35,11 @@ from hitl_tui.core.requests import Kind, Verdict
 from hitl_tui.core.todos import Status
 from hitl_tui.ledger.audit import verify
 from hitl_tui.planning.proposals import Planned
-from hitl_tui.supervisor.follower import Follower
 from hitl_tui.supervisor.session import Session
-from hitl_tui.supervisor.setup import SessionSetup
+from hitl_tui.supervisor.session_follower import Follower
+from hitl_tui.supervisor.session_registry import Workbench
+from hitl_tui.supervisor.session_setup import SessionSetup
 from hitl_tui.supervisor.snapshot import Question, Snapshot
-from hitl_tui.supervisor.workbench import Workbench
 from hitl_tui.teams.command.team import CommandTeam
 
 SESSION, TODO = "s1", "todo_001"

@@ -26,7 +26,7 @@ from benchmarks import common
 from benchmarks.common import Figures, ms, show, size
 from hitl_tui.ledger.sqlite_database import Database
 from hitl_tui.ledger.sqlite_ledger import SqliteLedger
-from hitl_tui.supervisor.checkpointer import create_checkpointer
+from hitl_tui.supervisor.checkpoint_saver import create_checkpointer
 from hitl_tui.supervisor.session import Session
 from hitl_tui.supervisor.snapshot import Snapshot
 from hitl_tui.teams.contract import TeamContext, TeamResult

@@ -20,11 +20,11 @@ from benchmarks import common
 from benchmarks.common import Figures, show
 from hitl_tui.core.board import Rules
 from hitl_tui.core.events import Event, EventKind, utc_now
-from hitl_tui.supervisor.artifacts import ArtifactStore
-from hitl_tui.supervisor.checkpointer import create_checkpointer
+from hitl_tui.supervisor.checkpoint_saver import create_checkpointer
 from hitl_tui.supervisor.graph import TeamSupervisor, config_of
-from hitl_tui.supervisor.history import History
+from hitl_tui.supervisor.storage import ArtifactStore
 from hitl_tui.teams.contract import TeamContext, TeamResult
+from hitl_tui.threads.session_history import History
 
 PAGE = 20
 TARGET_RATIO = 20.0

@@ -24,7 +24,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from benchmarks import common
 from benchmarks.common import Figures, ms, show
 from hitl_tui.core.policy import Mode
-from hitl_tui.supervisor.checkpointer import create_checkpointer
+from hitl_tui.supervisor.checkpoint_saver import create_checkpointer
 from hitl_tui.teams.contract import TeamContext, TeamResult
 
 WORK, CONCURRENCY = 0.2, 4

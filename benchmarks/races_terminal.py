@@ -17,7 +17,7 @@ from benchmarks.races_typed import BURSTS, FILES, NOTICES, PASTES, WORDS, Outcom
 from benchmarks.races_world import OTHER, trusted, workspace
 from hitl_tui.commands.handler import CommandHandler
 from hitl_tui.core.events import utc_now
-from hitl_tui.supervisor.workbench import Workbench
+from hitl_tui.supervisor.session_registry import Workbench
 
 SIZES = ((80, 24), (100, 30), (120, 40), (90, 20))
 # Clearly too soon, and clearly late enough: what lies between depends on how long a byte takes.

@@ -30,7 +30,7 @@ from hitl_tui.console.widgets.question import QuestionPanel
 from hitl_tui.console.widgets.rows import Rows
 from hitl_tui.core.events import utc_now
 from hitl_tui.ledger.sqlite_ledger import SqliteLedger
-from hitl_tui.supervisor.workbench import Workbench
+from hitl_tui.supervisor.session_registry import Workbench
 
 PERSON, OTHER = "ops", "ann"
 PATIENCE = 30.0

@@ -12,15 +12,15 @@ from hitl_tui.cli.json_documents import copy_document
 from hitl_tui.cli.session_jobs import DONE, FAILURE, Job, counted, looking, session_rows
 from hitl_tui.cli.settings import operator_name, workspace_folder
 from hitl_tui.cli.subcommands import DEFAULT_AGE
-from hitl_tui.commands.exporting import export_for_reading, is_for_reading
 from hitl_tui.commands.session_commands import what_goes
 from hitl_tui.config.paths import given_path
 from hitl_tui.core.errors import BadInput
 from hitl_tui.language import render
 from hitl_tui.repl.plain import shown
-from hitl_tui.supervisor.follower import Follower
-from hitl_tui.supervisor.summaries import SessionSummary
-from hitl_tui.supervisor.workbench import Workbench
+from hitl_tui.supervisor.session_document import export_for_reading, is_for_reading
+from hitl_tui.supervisor.session_follower import Follower
+from hitl_tui.supervisor.session_registry import Workbench
+from hitl_tui.supervisor.session_summary import SessionSummary
 
 _LONGEST_ANSWER = 100
 
@@ -111,21 +111,21 @@ async def delete(job: Job) -> int:
 
 async def prune(job: Job) -> int:
     """Remove finished and failed sessions that are old, after showing which."""
-    from hitl_tui.supervisor import pruning
+    from hitl_tui.supervisor import admin
 
     given = job.arguments
     by = operator_name(given.by, job.environ, job.data)
     bounded = given.older_than is not None or given.keep is None
-    older_than = pruning.age(DEFAULT_AGE if given.older_than is None else given.older_than) if bounded else None
+    older_than = admin.age(DEFAULT_AGE if given.older_than is None else given.older_than) if bounded else None
     async with Workbench.open(job.data, job.environ) as bench:
-        chosen = pruning.choose(await bench.sessions(), bench.now(), older_than=older_than, keep=given.keep or 0)
+        chosen = admin.choose(await bench.sessions(), bench.now(), older_than=older_than, keep=given.keep or 0)
         if given.dry_run or not chosen:
             return _told_prune(job, chosen)
         bench.data.check_writable()
         (job.err if given.json else job.out).lines(session_rows(chosen))
         if not _agreed(job, f"Delete {counted(chosen)}?"):
             return _kept(job)
-        gone, stayed = await pruning.prune(bench, chosen, by)
+        gone, stayed = await admin.prune(bench, chosen, by)
     message = f"{len(gone)} of {counted(chosen)} deleted; the record of their decisions stays."
     if given.json:
         listed = [s.to_dict() for s in chosen]

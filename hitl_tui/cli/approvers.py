@@ -14,8 +14,8 @@ from hitl_tui.config.atomic_files import locked
 from hitl_tui.core.errors import BadInput, StorageError, UnknownName
 from hitl_tui.core.names import clip, person
 from hitl_tui.language import _, render
+from hitl_tui.policy.approver_names import checked_name
 from hitl_tui.policy.approvers import Approver, ApproverFile, Approvers, checked_approver, new_token, token_hash
-from hitl_tui.policy.names import checked_name
 from hitl_tui.repl.plain import shown, table
 
 DONE = 0
@@ -113,8 +113,8 @@ async def _change(
     """Change the list, one process at a time: first the record, then the file; return whom the change is about."""
     from hitl_tui.core.events import utc_now
     from hitl_tui.ledger.sqlite_ledger import SqliteLedger
-    from hitl_tui.supervisor.approver_record import note_edits, record_change
-    from hitl_tui.supervisor.sealing import sealing_of
+    from hitl_tui.policy.approver_record import note_edits, record_change
+    from hitl_tui.supervisor.ledger_sealing import sealing_of
     from hitl_tui.supervisor.storage import DataFolder
 
     folder = DataFolder(data)

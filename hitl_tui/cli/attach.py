@@ -28,7 +28,7 @@ def attachment(given: Arguments, stdin: Stdin | None, data: Path) -> Attachment:
         BadInput: there is no such graph, it can't be loaded, or the input isn't for it; with file and line. Or its
             store can't be used.
     """
-    from hitl_tui.teams.graph.team import GraphTeam
+    from hitl_tui.teams.graph_team import GraphTeam
 
     workspace = workspace_folder(given.workspace)
     declaration = _with_store(_trusted(declared_graph(given.name, workspace), data, given.trust), given)
@@ -50,13 +50,12 @@ def _trusted(declaration: GraphDeclaration, data: Path, once: str) -> GraphDecla
     """Return a graph with the variables that its folder gives it."""
     from dataclasses import replace
 
-    from hitl_tui.policy.trust import needs_trust
-    from hitl_tui.supervisor.storage import DataFolder
-    from hitl_tui.supervisor.trust import trust_in
+    from hitl_tui.policy.trust_book import trust_in
+    from hitl_tui.policy.workspace_trust import needs_trust
 
     if not declaration.origin:
         return declaration
-    trust = asyncio.run(trust_in(Path(declaration.origin), DataFolder(data), (once,) if once else ()))
+    trust = asyncio.run(trust_in(Path(declaration.origin), data, (once,) if once else ()))
     if not trust.trusted:
         raise needs_trust(declaration.name, trust.folder)
     named = trust.declared.graphs.get(declaration.name)
@@ -87,7 +86,7 @@ def _with_store(declaration: GraphDeclaration, given: Arguments) -> GraphDeclara
 def _query(given: Arguments, stdin: Stdin | None, declaration: GraphDeclaration) -> str:
     text = given.input
     if text is None:
-        from hitl_tui.teams.graph.team import GO_ON
+        from hitl_tui.teams.graph_team import GO_ON
 
         return GO_ON if declaration.thread else ""
     if text.startswith("@"):
@@ -96,7 +95,7 @@ def _query(given: Arguments, stdin: Stdin | None, declaration: GraphDeclaration)
 
 
 def _content(path: Path) -> str:
-    from hitl_tui.supervisor.given import LONGEST_QUERY
+    from hitl_tui.supervisor.session_input import LONGEST_QUERY
 
     most, name = LONGEST_QUERY * 4, one_line(str(path), 200)
     try:
@@ -120,8 +119,8 @@ async def attach(job: Job, found: Attachment) -> int:
     from hitl_tui.cli.json_documents import run_document
     from hitl_tui.commands.handler import approve_given
     from hitl_tui.repl.plain import findings_lines, plan_lines
-    from hitl_tui.supervisor.attached.checked import findings_in
-    from hitl_tui.supervisor.workbench import Workbench
+    from hitl_tui.supervisor.open_questions import findings_in
+    from hitl_tui.supervisor.session_registry import Workbench
 
     given = job.arguments
     if not found.query:

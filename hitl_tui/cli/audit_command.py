@@ -74,7 +74,7 @@ async def _stream(ledger: Ledger, session: str, folder: DataFolder | None) -> st
 async def _verify(
     ledger: SqliteLedger, folder: DataFolder, stream: str | None, arguments: Arguments, out: Output
 ) -> int:
-    from hitl_tui.supervisor.record import lost_records
+    from hitl_tui.supervisor.record_check import lost_records
 
     found = await verify(ledger, stream)
     lost = await lost_records(folder, ledger, stream or "")

@@ -11,7 +11,7 @@ from hitl_tui.repl.plain import standing
 from hitl_tui.supervisor.snapshot import Snapshot
 
 if TYPE_CHECKING:
-    from hitl_tui.supervisor.summaries import SessionSummary
+    from hitl_tui.supervisor.session_summary import SessionSummary
 
 
 def session_part(snapshot: Snapshot) -> dict[str, Any]:

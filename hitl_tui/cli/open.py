@@ -22,9 +22,8 @@ if TYPE_CHECKING:
 
     from hitl_tui.cli.fast_args import Arguments
     from hitl_tui.cli.output import Output
-    from hitl_tui.supervisor.foreign.model import ThreadInfo
-    from hitl_tui.supervisor.foreign.store import Store
-    from hitl_tui.supervisor.moments import CheckpointInfo
+    from hitl_tui.threads.thread_model import CheckpointInfo, ThreadInfo
+    from hitl_tui.threads.thread_store import Store
 
 Printed = dict[str, Any] | list[str]
 """A JSON document, or lines for people."""
@@ -70,7 +69,7 @@ async def print_store(arguments: Arguments, out: Output) -> int:
 
 
 async def _found(arguments: Arguments) -> Printed:
-    from hitl_tui.supervisor.foreign.store import open_store as opened
+    from hitl_tui.threads.thread_store import open_store as opened
 
     async with opened(arguments.file) as store:
         if not arguments.thread:
@@ -165,7 +164,7 @@ def _said(info: CheckpointInfo) -> str:
 
 
 async def _state(arguments: Arguments, store: Store, thread: str, ns: str) -> Printed:
-    from hitl_tui.supervisor.foreign.differences import change_document, differences
+    from hitl_tui.threads.state_diff import change_document, differences
 
     moment = await store.moment(thread, ns, await store.find(thread, ns, arguments.checkpoint))
     about = {"store": _store(store), "thread_id": thread, "ns": ns}
@@ -263,9 +262,9 @@ def _check_graph(arguments: Arguments, data: Path) -> None:
 
 async def _forked(arguments: Arguments, data: Path, thread: str, checkpoint: str) -> Arguments:
     """Copy a thread up to a checkpoint, the newest when none is named; return what attaches the graph to the copy."""
-    from hitl_tui.supervisor.copies import FOLDER
-    from hitl_tui.supervisor.foreign.copying import copy_thread
-    from hitl_tui.supervisor.foreign.store import Store, open_database
+    from hitl_tui.supervisor.session_removal import FOLDER
+    from hitl_tui.threads.thread_copy import copy_thread
+    from hitl_tui.threads.thread_store import Store, open_database
 
     if not thread:
         raise BadInput("--graph needs --thread where there is no terminal to choose one on.")

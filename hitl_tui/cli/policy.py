@@ -11,7 +11,7 @@ from hitl_tui.config.loader import FILE_NAME, content_of, parse_content
 from hitl_tui.core.errors import BadInput
 from hitl_tui.language import _, render
 from hitl_tui.policy.approvers import ApproverFile
-from hitl_tui.policy.check import unsatisfiable
+from hitl_tui.policy.rule_check import unsatisfiable
 from hitl_tui.repl.plain import shown
 
 NOTHING, FOUND = 0, 1

@@ -79,12 +79,11 @@ class Secrecy:
         from concurrent.futures import ThreadPoolExecutor
 
         from hitl_tui.core.errors import HitlError
-        from hitl_tui.supervisor.storage import DataFolder
-        from hitl_tui.supervisor.trust import trust_in
+        from hitl_tui.policy.trust_book import trust_in
 
         try:
             with ThreadPoolExecutor(1) as pool:  # there may be a loop in this one
-                trust = pool.submit(asyncio.run, trust_in(folder, DataFolder(self._data), self._once)).result()
+                trust = pool.submit(asyncio.run, trust_in(folder, self._data, self._once)).result()
         except HitlError:
             return frozenset(found)
         return frozenset(trust.config.secret_names)

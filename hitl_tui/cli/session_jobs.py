@@ -25,21 +25,21 @@ from hitl_tui.core.policy import Mode
 from hitl_tui.core.safe_text import one_line
 from hitl_tui.language import _, render
 from hitl_tui.planning.graph_input import is_structured
-from hitl_tui.policy.check import folder_problems
-from hitl_tui.policy.names import checked_name
-from hitl_tui.policy.operator import Acting
+from hitl_tui.policy.approver_names import checked_name
+from hitl_tui.policy.operator_identity import Acting
+from hitl_tui.policy.rule_check import folder_problems
 from hitl_tui.policy.token_prompt import ask_token
 from hitl_tui.repl import plain
 from hitl_tui.repl.plain import answer_lines, plan_lines, questions_lines, result_lines, shown, standing
 from hitl_tui.repl.wrapping import is_terminal
 from hitl_tui.supervisor.activity import Activity
-from hitl_tui.supervisor.follower import Follower
-from hitl_tui.supervisor.given import LONGEST_QUERY
 from hitl_tui.supervisor.session import Session
-from hitl_tui.supervisor.setup import SessionSetup
+from hitl_tui.supervisor.session_follower import Follower
+from hitl_tui.supervisor.session_input import LONGEST_QUERY
+from hitl_tui.supervisor.session_registry import Workbench
+from hitl_tui.supervisor.session_setup import SessionSetup
+from hitl_tui.supervisor.session_summary import SessionSummary
 from hitl_tui.supervisor.snapshot import FAILED, FINISHED, Snapshot
-from hitl_tui.supervisor.summaries import SessionSummary
-from hitl_tui.supervisor.workbench import Workbench
 
 DONE, FAILURE, WAITS = 0, 1, 3
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from hitl_tui.config.paths import given_path
 from hitl_tui.core.errors import BadInput
-from hitl_tui.policy.names import checked_name
-from hitl_tui.policy.operator import Operator
+from hitl_tui.policy.approver_names import checked_name
+from hitl_tui.policy.operator_identity import Operator
 
 
 def data_folder(given: str | None, environ: Mapping[str, str]) -> Path:

@@ -12,12 +12,12 @@ from hitl_tui.cli.settings import operator_name, workspace_folder
 from hitl_tui.config.workspace_files import real_path
 from hitl_tui.core.errors import BadInput
 from hitl_tui.language import _, render
-from hitl_tui.policy.trust import WorkspaceTrust
+from hitl_tui.policy.trust_book import trust_in
+from hitl_tui.policy.workspace_trust import WorkspaceTrust
 from hitl_tui.repl.plain import shown, table
 from hitl_tui.repl.trust_prompt import trust_lines
+from hitl_tui.supervisor.session_registry import Workbench
 from hitl_tui.supervisor.storage import DataFolder
-from hitl_tui.supervisor.trust import trust_in
-from hitl_tui.supervisor.workbench import Workbench
 
 DONE = 0
 
@@ -37,7 +37,7 @@ async def trust(arguments: Arguments, data: Path, out: Output) -> int:
         return await _revoke(folder, by, arguments, data, out)
     if not folder.is_dir():
         raise BadInput(f"The workspace {folder} {'is not a folder' if folder.exists() else 'does not exist'}.")
-    found = await trust_in(folder, DataFolder(data))
+    found = await trust_in(folder, data)
     if arguments.show:
         return _show(found, arguments, out)
     digest, how = arguments.digest, "digest"
@@ -93,9 +93,9 @@ async def _revoke(folder: Path, by: str, arguments: Arguments, data: Path, out: 
 
 
 async def _list(arguments: Arguments, data: Path, out: Output) -> int:
-    from hitl_tui.supervisor.trust import trusted_folders
+    from hitl_tui.policy.trust_book import trusted_folders
 
-    kept = [record for record in await trusted_folders(DataFolder(data)) if not record.revoked]
+    kept = [record for record in await trusted_folders(data) if not record.revoked]
     count = f"{len(kept)} folder{'' if len(kept) == 1 else 's'} trusted."
     if arguments.json:
         rows = [{"workspace": r.path, "digest": r.digest, "by": r.by, "at": r.at, "how": r.how} for r in kept]

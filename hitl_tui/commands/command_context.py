@@ -37,13 +37,13 @@ from hitl_tui.core.supersession import Cause
 from hitl_tui.core.todos import MAY_BEGIN, Status, SupervisorTodo
 from hitl_tui.ledger.records import Closing
 from hitl_tui.planning.agent import PlanningAgent
-from hitl_tui.supervisor.bound import GIVEN
-from hitl_tui.supervisor.face import SessionFace
+from hitl_tui.supervisor.bound_files import GIVEN
+from hitl_tui.supervisor.session_view import SessionFace
 from hitl_tui.supervisor.snapshot import Question, Snapshot, named
 
 if TYPE_CHECKING:
     from hitl_tui.commands.session_commands import Keeper
-    from hitl_tui.policy.operator import Acting
+    from hitl_tui.policy.operator_identity import Acting
 
 _SAID: Mapping[Verdict, tuple[str, str]] = {
     Verdict.APPROVE: ("resumed", "{what} is approved."),

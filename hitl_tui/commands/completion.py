@@ -20,8 +20,8 @@ from hitl_tui.supervisor.snapshot import Question, Snapshot
 if TYPE_CHECKING:  # the console must not load LangGraph for a type
     from hitl_tui.config.declared_commands import CommandDeclaration
     from hitl_tui.core.plan import AgentFacts
-    from hitl_tui.supervisor.history import CheckpointInfo
-    from hitl_tui.supervisor.summaries import SessionSummary
+    from hitl_tui.supervisor.session_summary import SessionSummary
+    from hitl_tui.threads.session_history import CheckpointInfo
 
 _WORD = re.compile(r"\S+")
 _HELP_CELLS = 60

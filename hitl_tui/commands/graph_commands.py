@@ -18,10 +18,10 @@ from hitl_tui.core.safe_text import one_line, safe_text
 from hitl_tui.core.secret_names import check_stored
 from hitl_tui.core.supersession import Cause
 from hitl_tui.core.todos import Status, SupervisorTodo
-from hitl_tui.supervisor.attached.view import GraphView
-from hitl_tui.supervisor.comparing import ABSENT, values_that_differ
-from hitl_tui.supervisor.face import run_thread
+from hitl_tui.supervisor.attached_graphs.graph_view import GraphView
+from hitl_tui.supervisor.session_view import run_thread
 from hitl_tui.supervisor.snapshot import Question
+from hitl_tui.threads.session_diff import ABSENT, values_that_differ
 
 _END = "__end__"
 _LONGEST_STATE = 20_000

@@ -29,8 +29,8 @@ from hitl_tui.core.requests import Verdict
 from hitl_tui.core.safe_text import mask, mask_json
 from hitl_tui.core.todos import SupervisorTodo
 from hitl_tui.planning.agent import PlanningAgent
-from hitl_tui.policy.operator import Acting
-from hitl_tui.supervisor.face import SessionFace
+from hitl_tui.policy.operator_identity import Acting
+from hitl_tui.supervisor.session_view import SessionFace
 from hitl_tui.supervisor.snapshot import Question, Snapshot
 
 COMMANDS: Mapping[str, Callable[[Hand, Mapping[str, Any]], Awaitable[CommandResult]]] = MappingProxyType(

@@ -13,8 +13,6 @@ from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from hitl_tui.commands.command_context import Hand, names_digest
 from hitl_tui.commands.results import CommandResult
-from hitl_tui.config import standing
-from hitl_tui.config.standing import StandingRule
 from hitl_tui.core.errors import BadInput, HitlError, Refused, UnknownName
 from hitl_tui.core.events import EventKind
 from hitl_tui.core.names import clip
@@ -22,10 +20,12 @@ from hitl_tui.core.policy import Mode, Rule, Ruling, Terms
 from hitl_tui.core.requests import Kind, Verdict
 from hitl_tui.core.supersession import Cause
 from hitl_tui.core.todos import Status, SupervisorTodo
+from hitl_tui.policy import standing_rules
+from hitl_tui.policy.standing_rules import StandingRule
 from hitl_tui.supervisor.snapshot import Question
 
 if TYPE_CHECKING:
-    from hitl_tui.supervisor.setup import SessionSetup
+    from hitl_tui.supervisor.session_setup import SessionSetup
 
 
 @runtime_checkable
@@ -43,12 +43,12 @@ def rules_file(hand: Hand) -> Path:
     """
     if not isinstance(hand.face, _Opened):
         raise BadInput("This session keeps no rules.")
-    return hand.face.setup.folder.path.parent.parent / standing.FILE_NAME
+    return hand.face.setup.folder.path.parent.parent / standing_rules.FILE_NAME
 
 
 async def listed(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
     """List what is always allowed, and hitl.toml's own rules beside it."""
-    found = await asyncio.to_thread(standing.load_rules, rules_file(hand))
+    found = await asyncio.to_thread(standing_rules.load_rules, rules_file(hand))
     policy, here, now = hand.face.rules.policy.rules, hand.snapshot.workspace, hand.face.desk.now()
     data = {
         "rules": [{"n": n, "id": rule.id, **rule.to_dict()} for n, rule in enumerate(found, start=1)],
@@ -88,7 +88,7 @@ def _proposed(hand: Hand, question: Question) -> StandingRule:
     plain = {key: value for key, value in arguments.items() if key != "programs" or "input" not in arguments}
     said = shlex.join(map(str, argv)) if isinstance(argv, list) else json.dumps(plain, ensure_ascii=False)
     shown = f"{request.source.removesuffix('_team')}: {said}"
-    return standing.rule_for(request, hand.snapshot.workspace, by=hand.by, at=hand.face.desk.now(), shown=shown)
+    return standing_rules.rule_for(request, hand.snapshot.workspace, by=hand.by, at=hand.face.desk.now(), shown=shown)
 
 
 async def allow(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
@@ -127,7 +127,7 @@ async def _allow_always(hand: Hand, question: Question, rule: StandingRule) -> C
         known.extend(r for r in before if r.allows(request, rule.workspace, now))
         return before if known else (*before, rule)
 
-    written = await asyncio.to_thread(standing.change_rules, path, add)
+    written = await asyncio.to_thread(standing_rules.change_rules, path, add)
     number = written.index(known[0] if known else rule) + 1
     if not known:
         await desk.record("rule_added", {"id": rule.id, **rule.to_dict()}, now)
@@ -137,7 +137,7 @@ async def _allow_always(hand: Hand, question: Question, rule: StandingRule) -> C
     if mode is Mode.STEP:
         told = f"{said}, but in mode step everything still asks: {question.name} waits for you."
         return CommandResult("allowed", told, data)
-    for decision in standing.decisions([request], mode, rule.workspace, written, desk.now()):
+    for decision in standing_rules.decisions([request], mode, rule.workspace, written, desk.now()):
         with suppress(Refused):  # whoever watches over the rules may have been faster
             await desk.decide(decision)
     refused = await hand.refusal(await desk.last_seq(), f"decided:{question.id}")
@@ -160,13 +160,13 @@ async def edit(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
 
     def put(before: tuple[StandingRule, ...]) -> tuple[StandingRule, ...]:
         old = _named(name, before)
-        fresh = standing.changed(old, changes, by=hand.by, at=now)
+        fresh = standing_rules.changed(old, changes, by=hand.by, at=now)
         if fresh is old:
             raise BadInput("That changes nothing of the rule.")
         pair.append((old, fresh))
         return tuple(fresh if rule == old else rule for rule in before)
 
-    written = await asyncio.to_thread(standing.change_rules, rules_file(hand), put)
+    written = await asyncio.to_thread(standing_rules.change_rules, rules_file(hand), put)
     old, fresh = pair[0]
     await desk.record("rule_changed", {"id": fresh.id, "was": old.id, **fresh.to_dict()}, now)
     number = written.index(fresh) + 1
@@ -189,7 +189,7 @@ async def revoke(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
 
     desk = hand.face.desk
     desk.check_whole()
-    await asyncio.to_thread(standing.change_rules, rules_file(hand), drop)
+    await asyncio.to_thread(standing_rules.change_rules, rules_file(hand), drop)
     rule = gone[0]
     entry = {"id": rule.id, "revoked_by": hand.by, **rule.to_dict()}
     await desk.record("rule_revoked", entry, desk.now())
@@ -268,7 +268,7 @@ async def _ruled(hand: Hand, mode: Mode) -> list[str]:
     """Return the TODOs whose questions standing rules answer in a mode."""
     seen = hand.snapshot
     requests = [q.view.request for q in seen.questions if q.kind is Kind.TODO]
-    rules = await asyncio.to_thread(standing.load_rules, rules_file(hand))
-    given = standing.decisions(requests, mode, seen.workspace, rules, hand.face.desk.now())
+    rules = await asyncio.to_thread(standing_rules.load_rules, rules_file(hand))
+    given = standing_rules.decisions(requests, mode, seen.workspace, rules, hand.face.desk.now())
     answered = {decision.request_id for decision in given}
     return [request.todo_id for request in requests if request.id in answered]

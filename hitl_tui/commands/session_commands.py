@@ -9,15 +9,15 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Protocol
 
 from hitl_tui.commands.command_context import Hand
-from hitl_tui.commands.exporting import export_for_reading, is_for_reading
 from hitl_tui.commands.results import CommandResult
 from hitl_tui.config.paths import given_path
 from hitl_tui.core.errors import BadInput
+from hitl_tui.supervisor.session_document import export_for_reading, is_for_reading
 from hitl_tui.supervisor.storage import SessionInfo
 
 if TYPE_CHECKING:
-    from hitl_tui.policy.trust import WorkspaceTrust
-    from hitl_tui.supervisor.summaries import SessionSummary
+    from hitl_tui.policy.workspace_trust import WorkspaceTrust
+    from hitl_tui.supervisor.session_summary import SessionSummary
 
 
 class Keeper(Protocol):

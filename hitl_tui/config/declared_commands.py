@@ -8,10 +8,13 @@ leaves the workspace through a symbolic link is for whoever runs the command to 
 from __future__ import annotations
 
 import math
+import os
 import re
+import sys
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
+from pathlib import Path
 from typing import TypeGuard
 
 from hitl_tui.config.problems import LARGE, Problem, described, nearest, quoted
@@ -403,3 +406,23 @@ def _shell_scripts(template: Sequence[str]) -> Iterator[int]:
             among_options = True
         elif argument[:1] not in ("-", "+") and template[number - 1] not in ("-o", "+o", "-O", "+O"):
             among_options = False
+
+
+_QUIET = {"TERM": "dumb", "NO_COLOR": "1", "PAGER": "cat", "PYTHONDONTWRITEBYTECODE": "1"}
+"""No colours, no pages, and no compiled files that would make the workspace another one than was approved."""
+
+_PLACES = ("PATH", "HOME", "USER", "LOGNAME", "TMPDIR", "TZ")
+_LANGUAGES = ("LANG", "LANGUAGE", "LC_ALL", "LC_CTYPE", "LC_MESSAGES", "LC_TIME", "HITL_LANG")
+
+
+def command_environment(secrets: Mapping[str, str], inherited: Mapping[str, str]) -> dict[str, str]:
+    """Return a declared command's environment: a few inherited variables, no colours, the declared secrets.
+
+    Args:
+        secrets: values of the declared secrets by name.
+        inherited: the environment of this process.
+    """
+    kept = {name: inherited[name] for name in (*_PLACES, *_LANGUAGES) if name in inherited}
+    # Last, so that a script for `python3` finds one where the system has none.
+    kept["PATH"] = os.pathsep.join(filter(None, (kept.get("PATH", os.defpath), str(Path(sys.executable).parent))))
+    return {**kept, **_QUIET, **secrets}

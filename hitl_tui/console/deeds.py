@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from hitl_tui.console.reel import Past
     from hitl_tui.core.requests import Request
     from hitl_tui.ledger.records import Posted
-    from hitl_tui.supervisor.history import CheckpointInfo
+    from hitl_tui.threads.session_history import CheckpointInfo
 
 _ORDERED: Mapping[str, str] = MappingProxyType(
     {

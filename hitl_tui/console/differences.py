@@ -13,7 +13,7 @@ from hitl_tui.console.terms import clock_words
 from hitl_tui.console.words import number_of, status_words
 from hitl_tui.core.safe_text import one_line
 from hitl_tui.language import _, mark
-from hitl_tui.supervisor.comparing import ABSENT, Difference, ResultChange, TodoChange, ValueChange
+from hitl_tui.threads.session_diff import ABSENT, Difference, ResultChange, TodoChange, ValueChange
 
 MOST_ROWS = 200
 """TODOs, values or results listed of one difference; the rest is counted."""

@@ -66,7 +66,7 @@ async def _draft(link: Link, source: str, subject: Mapping[str, Any], most: int 
     if not path or facts is None or facts.team != _DOCUMENTS:
         return []
     from hitl_tui.teams.contract import TeamResult
-    from hitl_tui.teams.document_text import compose, gather
+    from hitl_tui.teams.report_text import compose, gather
 
     found = {}
     for todo_id, seen in (subject.get("inputs") or {}).items():

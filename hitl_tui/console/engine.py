@@ -21,17 +21,17 @@ if TYPE_CHECKING:
     from hitl_tui.core.policy import Mode
     from hitl_tui.core.requests import Request
     from hitl_tui.ledger.records import Effect, Posted, RequestView
-    from hitl_tui.policy.operator import Operator
-    from hitl_tui.policy.trust import WorkspaceTrust
+    from hitl_tui.policy.operator_identity import Operator
+    from hitl_tui.policy.workspace_trust import WorkspaceTrust
     from hitl_tui.supervisor.activity import Activity
-    from hitl_tui.supervisor.follower import Follower
-    from hitl_tui.supervisor.history import CheckpointInfo
     from hitl_tui.supervisor.session import Session
-    from hitl_tui.supervisor.setup import SessionSetup
+    from hitl_tui.supervisor.session_follower import Follower
+    from hitl_tui.supervisor.session_registry import Workbench
+    from hitl_tui.supervisor.session_setup import SessionSetup
+    from hitl_tui.supervisor.session_summary import SessionSummary
     from hitl_tui.supervisor.snapshot import Snapshot
     from hitl_tui.supervisor.storage import SessionInfo
-    from hitl_tui.supervisor.summaries import SessionSummary
-    from hitl_tui.supervisor.workbench import Workbench
+    from hitl_tui.threads.session_history import CheckpointInfo
 
 log = logging.getLogger(__name__)
 
@@ -196,7 +196,7 @@ class Engine:
     async def _serve_bench(self, ready: asyncio.Future[Workbench]) -> None:
         try:
             try:
-                module = await asyncio.to_thread(importlib.import_module, "hitl_tui.supervisor.workbench")
+                module = await asyncio.to_thread(importlib.import_module, "hitl_tui.supervisor.session_registry")
             finally:
                 # What was imported stays for good; looking through it again and again would only make keys wait.
                 gc.freeze()
@@ -228,10 +228,10 @@ class Engine:
         """Return what is another one after anybody, in this process or another, has written into the ledger."""
         if self._bench is None or not self._bench.done():
             return ()
-        from hitl_tui.supervisor.storage import LEDGER
+        from hitl_tui.ledger.records import LEDGER_FILE
 
         found: list[int] = []
-        for name in (LEDGER, f"{LEDGER}-wal"):
+        for name in (LEDGER_FILE, f"{LEDGER_FILE}-wal"):
             with suppress(OSError):
                 now = (self.data / name).stat()
                 found += now.st_mtime_ns, now.st_size
@@ -321,8 +321,8 @@ class Engine:
 
     async def export(self, session_id: str, path: Path) -> Path:
         """Write a session into one new file, as its name says: whole, or to read. Raises HitlError: it can't be."""
-        from hitl_tui.commands.exporting import export_for_reading, is_for_reading
-        from hitl_tui.supervisor.follower import Follower
+        from hitl_tui.supervisor.session_document import export_for_reading, is_for_reading
+        from hitl_tui.supervisor.session_follower import Follower
 
         bench = await self.bench()
         if not is_for_reading(path):

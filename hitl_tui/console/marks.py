@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from hitl_tui.language import _
-from hitl_tui.supervisor.comparing import last_two
+from hitl_tui.threads.session_diff import last_two
 
 if TYPE_CHECKING:
-    from hitl_tui.supervisor.moments import CheckpointInfo
+    from hitl_tui.threads.thread_model import CheckpointInfo
 
 _LETTERS = "AB"
 

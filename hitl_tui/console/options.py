@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from hitl_tui.config.declared_graphs import Attachment
-    from hitl_tui.policy.operator import Operator
+    from hitl_tui.policy.operator_identity import Operator
 
 
 def _tell_nobody(secrets: Mapping[str, str]) -> None:

@@ -17,7 +17,7 @@ from hitl_tui.core.requests import Kind, Outcome, said_of
 from hitl_tui.core.safe_text import one_line, safe_text
 from hitl_tui.core.todos import SupervisorTodo
 from hitl_tui.language import _, mark, render
-from hitl_tui.supervisor.comparing import (
+from hitl_tui.threads.session_diff import (
     Consequences,
     Difference,
     Given,
@@ -27,7 +27,7 @@ from hitl_tui.supervisor.comparing import (
 if TYPE_CHECKING:
     from hitl_tui.core.requests import Request
     from hitl_tui.ledger.records import Effect, Posted
-    from hitl_tui.supervisor.history import CheckpointInfo
+    from hitl_tui.threads.session_history import CheckpointInfo
 
 _NAMED = 12
 _NAME = 28

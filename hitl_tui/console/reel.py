@@ -7,13 +7,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
-from hitl_tui.supervisor.comparing import compare, decided_in
+from hitl_tui.threads.session_diff import compare, decided_in
 
 if TYPE_CHECKING:
     from hitl_tui.console.engine import Shape
     from hitl_tui.core.requests import Request
     from hitl_tui.ledger.records import Posted
-    from hitl_tui.supervisor.history import CheckpointInfo
+    from hitl_tui.threads.session_history import CheckpointInfo
 
 PAGE = 50
 _PAGES_KEPT = 4

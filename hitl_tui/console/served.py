@@ -12,11 +12,11 @@ from hitl_tui.core.errors import HitlError, OwnerGone
 
 if TYPE_CHECKING:
     from hitl_tui.supervisor.activity import Activity
-    from hitl_tui.supervisor.follower import Follower
     from hitl_tui.supervisor.session import Session
-    from hitl_tui.supervisor.setup import SessionSetup
+    from hitl_tui.supervisor.session_follower import Follower
+    from hitl_tui.supervisor.session_registry import Workbench
+    from hitl_tui.supervisor.session_setup import SessionSetup
     from hitl_tui.supervisor.snapshot import Snapshot
-    from hitl_tui.supervisor.workbench import Workbench
 
 log = logging.getLogger(__name__)
 

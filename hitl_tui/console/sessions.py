@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from hitl_tui.config.declared_graphs import Attachment
     from hitl_tui.console.app import HitlApp
     from hitl_tui.console.screens.inbox import Inbox
+    from hitl_tui.supervisor.session_summary import SessionSummary
     from hitl_tui.supervisor.snapshot import Snapshot
-    from hitl_tui.supervisor.summaries import SessionSummary
 
 
 _LOOK = 2.0

@@ -17,8 +17,8 @@ from hitl_tui.language import _, mark, ngettext, render
 
 if TYPE_CHECKING:
     from hitl_tui.core.requests import Request
-    from hitl_tui.supervisor.history import CheckpointInfo
     from hitl_tui.supervisor.snapshot import Snapshot
+    from hitl_tui.threads.session_history import CheckpointInfo
 
 _STATUS: Mapping[Status, tuple[str, str, str]] = {
     Status.PENDING: ("·", mark("waits"), "$text-muted"),

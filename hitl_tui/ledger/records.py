@@ -255,6 +255,8 @@ def _too_late(view: RequestView) -> str:
     return f"nobody decided before {request.deadline}"
 
 
+LEDGER_FILE = "ledger.db"
+"""Where the ledger of a data folder lies in it."""
 GENESIS = "0" * 64
 """What the first entry of a stream has instead of the hash of the one before."""
 

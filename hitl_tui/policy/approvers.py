@@ -14,7 +14,7 @@ from hitl_tui.core.names import clip, person
 from hitl_tui.core.policy import Terms
 from hitl_tui.core.safe_text import one_line
 from hitl_tui.policy.accounts import account_name, owner_of
-from hitl_tui.policy.names import alike, checked_name
+from hitl_tui.policy.approver_names import alike, checked_name
 
 # Who decides is found out before the console's first frame: what only a list of approvers or a token needs is imported
 # where it is used.

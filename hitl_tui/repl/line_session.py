@@ -23,8 +23,8 @@ from hitl_tui.core.policy import Mode
 from hitl_tui.core.safe_text import mask, safe_text
 from hitl_tui.language import language, render
 from hitl_tui.planning.replies import calls_for_help
-from hitl_tui.policy.check import folder_problems
-from hitl_tui.policy.trust import untrusted_message
+from hitl_tui.policy.rule_check import folder_problems
+from hitl_tui.policy.workspace_trust import untrusted_message
 from hitl_tui.repl.announcer import Announcer, Say
 from hitl_tui.repl.line_source import Source
 from hitl_tui.repl.options import LineOptions
@@ -32,12 +32,12 @@ from hitl_tui.repl.plain import mode_words, plan_lines, result_lines, shown, sta
 from hitl_tui.repl.signs import _, clipped, ngettext, signs
 from hitl_tui.repl.trust_prompt import trust_lines
 from hitl_tui.repl.wrapping import Whole
-from hitl_tui.supervisor.follower import Follower
 from hitl_tui.supervisor.session import Session
-from hitl_tui.supervisor.setup import SessionSetup
+from hitl_tui.supervisor.session_follower import Follower
+from hitl_tui.supervisor.session_registry import Workbench
+from hitl_tui.supervisor.session_setup import SessionSetup
+from hitl_tui.supervisor.session_summary import SessionSummary
 from hitl_tui.supervisor.snapshot import FAILED, FINISHED, Snapshot
-from hitl_tui.supervisor.summaries import SessionSummary
-from hitl_tui.supervisor.workbench import Workbench
 
 DONE, FAILURE, REFUSED, WAITS = 0, 1, 2, 3
 _CHECKPOINTS = 30

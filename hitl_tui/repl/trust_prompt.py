@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hitl_tui.policy.trust import WorkspaceTrust
+from hitl_tui.policy.workspace_trust import WorkspaceTrust
 from hitl_tui.repl.plain import wanted_lines
 
 

@@ -33,11 +33,12 @@ from hitl_tui.core.plan import AgentFacts, ExecutionPlan, Intent
 from hitl_tui.core.policy import Mode
 from hitl_tui.core.questions import MOST_CHANGED, asking, plan_question
 from hitl_tui.core.todos import Status, SupervisorTodo, check_known
+from hitl_tui.policy.policy_source import Law
 from hitl_tui.supervisor import state as s
-from hitl_tui.supervisor.bound import Rebound, rebound
-from hitl_tui.supervisor.law import Law
-from hitl_tui.supervisor.response import compose
+from hitl_tui.supervisor.bound_files import Rebound, rebound
+from hitl_tui.supervisor.final_answer import compose
 from hitl_tui.supervisor.state import MainSupervisorState
+from hitl_tui.threads.session_history import thread_of
 
 STRICT_RESUME = "__pregel_strict_resume"
 """Private to LangGraph: a resume that names an interrupt which isn't pending raises instead of answering another."""
@@ -70,11 +71,6 @@ class Artifacts(Protocol):
     async def put(self, value: Mapping[str, Any]) -> str: ...
 
     async def get(self, digest: str) -> dict[str, Any]: ...
-
-
-def thread_of(session_id: str) -> str:
-    """Return the LangGraph thread of a session (D2)."""
-    return f"session_{session_id}"
 
 
 def config_of(session_id: str) -> RunnableConfig:

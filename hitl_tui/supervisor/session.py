@@ -23,28 +23,26 @@ from hitl_tui.core.json_text import storable
 from hitl_tui.core.requests import Verdict
 from hitl_tui.core.safe_text import mask_json
 from hitl_tui.core.todos import Status, SupervisorTodo
+from hitl_tui.ledger.approval_log import Allowances
 from hitl_tui.ledger.records import Branch
 from hitl_tui.supervisor.activity import ActivityStream
-from hitl_tui.supervisor.allowing import Allowances
-from hitl_tui.supervisor.artifacts import ArtifactStore
-from hitl_tui.supervisor.asking import OpenQuestions
-from hitl_tui.supervisor.attached.view import GraphView
-from hitl_tui.supervisor.checkpointer import create_checkpointer, make_durable
-from hitl_tui.supervisor.face import Desk, Watched, run_thread
+from hitl_tui.supervisor.attached_graphs.graph_view import GraphView
+from hitl_tui.supervisor.checkpoint_copy import go_back, left_head
+from hitl_tui.supervisor.checkpoint_saver import SessionSaver, create_checkpointer, make_durable
+from hitl_tui.supervisor.dispatcher import LocalDispatcher
 from hitl_tui.supervisor.graph import TeamSupervisor, config_of
-from hitl_tui.supervisor.history import CheckpointInfo, History
-from hitl_tui.supervisor.inbox import event_of
-from hitl_tui.supervisor.obeying import Obedience, refuse_unlawful, renewed
-from hitl_tui.supervisor.orphans import command_of, end_orphans
-from hitl_tui.supervisor.picture import picture
-from hitl_tui.supervisor.record import check_record, created
-from hitl_tui.supervisor.restoring import go_back, left_head
-from hitl_tui.supervisor.runs import LocalDispatcher
-from hitl_tui.supervisor.runspec import RunServices, RunSpec
-from hitl_tui.supervisor.saver import SessionSaver
-from hitl_tui.supervisor.setup import SessionSetup
+from hitl_tui.supervisor.ledger_writer import event_of
+from hitl_tui.supervisor.open_questions import OpenQuestions
+from hitl_tui.supervisor.orphan_processes import command_of, end_orphans
+from hitl_tui.supervisor.policy_sync import Obedience, refuse_unlawful, renewed
+from hitl_tui.supervisor.record_check import check_record, created
+from hitl_tui.supervisor.run_spec import RunServices, RunSpec
+from hitl_tui.supervisor.session_setup import SessionSetup
+from hitl_tui.supervisor.session_view import Desk, Watched, picture, run_thread
 from hitl_tui.supervisor.snapshot import Snapshot
+from hitl_tui.supervisor.storage import ArtifactStore
 from hitl_tui.teams.contract import TeamResult
+from hitl_tui.threads.session_history import CheckpointInfo, History
 
 log = logging.getLogger(__name__)
 

@@ -13,10 +13,11 @@ from langgraph.channels.delta import DeltaChannel
 
 from hitl_tui.core.board import Board
 from hitl_tui.core.plan import Intent, PlanningState, Strategy
+from hitl_tui.threads.session_history import LAST_NODE
 
 COORDINATOR, PLANNING, PLAN_REVIEW = "coordinator", "planning", "plan_review"
 APPROVAL, EXECUTE_TEAMS = "approval", "execute_teams"
-AGGREGATE, GENERATE_RESPONSE = "aggregate", "generate_response"
+AGGREGATE, GENERATE_RESPONSE = "aggregate", LAST_NODE
 
 NODES = (COORDINATOR, PLANNING, PLAN_REVIEW, APPROVAL, EXECUTE_TEAMS, AGGREGATE, GENERATE_RESPONSE)
 

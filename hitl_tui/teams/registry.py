@@ -12,7 +12,7 @@ from hitl_tui.core.errors import BadInput
 from hitl_tui.core.plan import AgentFacts
 from hitl_tui.core.safe_text import mask, mask_json
 from hitl_tui.core.secret_names import check_stored
-from hitl_tui.policy.programs import Bindings, Surroundings
+from hitl_tui.policy.executable_files import Bindings, Surroundings
 from hitl_tui.teams.contract import Team, unknown_name
 
 if TYPE_CHECKING:
@@ -54,8 +54,8 @@ class TeamRegistry:
         """
         from hitl_tui.teams.analysis.team import AnalysisTeam
         from hitl_tui.teams.command.team import CommandTeam
-        from hitl_tui.teams.document import DocumentTeam
-        from hitl_tui.teams.graph.team import GraphTeam
+        from hitl_tui.teams.document_team import DocumentTeam
+        from hitl_tui.teams.graph_team import GraphTeam
         from hitl_tui.teams.search.team import SearchTeam
 
         bindings, around = bindings or Bindings(), Surroundings.of(config)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from hitl_tui.language import _, mark
-from hitl_tui.policy.wants import WantKind
+from hitl_tui.policy.workspace_wants import WantKind
 from hitl_tui.wording.risks import RISK_WORDS
 
 _KINDS: Mapping[WantKind, str] = {

@@ -9,8 +9,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from hitl_tui.supervisor.attached.contained import NodeExited, contained
-from hitl_tui.supervisor.attached.failing import failure_text
+from hitl_tui.supervisor.attached_graphs.node_containment import NodeExited, contained
+from hitl_tui.supervisor.attached_graphs.outcomes import failure_text
 
 
 async def leave(code: int) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from hitl_tui.supervisor.session import Session
-from hitl_tui.supervisor.workbench import Workbench
+from hitl_tui.supervisor.session_registry import Workbench
 
 HERE = Path(__file__).parent
 EXAMPLE = HERE.parent.parent / "examples" / "lease"

@@ -15,7 +15,7 @@ from hitl_tui.commands.command_context import stopped
 from hitl_tui.commands.results import CommandResult
 from hitl_tui.core.errors import StorageError
 from hitl_tui.supervisor.session import Session
-from hitl_tui.supervisor.workbench import Workbench
+from hitl_tui.supervisor.session_registry import Workbench
 
 EXAMPLE = Path(__file__).parent.parent.parent / "examples" / "lease"
 

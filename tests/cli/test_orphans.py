@@ -16,8 +16,8 @@ from typing import Any
 import pytest
 from cli_support import DEADLINE, Shell, obeying_signals
 
-from hitl_tui.supervisor import orphans
-from hitl_tui.supervisor.orphans import Orphan, command_of, end_orphans, find_orphans
+from hitl_tui.supervisor import orphan_processes
+from hitl_tui.supervisor.orphan_processes import Orphan, command_of, end_orphans, find_orphans
 from hitl_tui.supervisor.storage import DataFolder
 
 pytestmark = [
@@ -141,8 +141,8 @@ def test_what_is_another_process_by_now_is_left_alone(alone: Alone) -> None:
     found = find_orphans(alone.lock)
     for orphan in found:
         another = Orphan(orphan.pid, str(int(orphan.began) + 1), orphan.since, orphan.parent, orphan.watches)
-        orphans._send(alone.lock, another, signal.SIGKILL)
+        orphan_processes._send(alone.lock, another, signal.SIGKILL)
     other = alone.lock.with_name("other")
     other.touch()
-    orphans._send(other, found[0], signal.SIGKILL)
+    orphan_processes._send(other, found[0], signal.SIGKILL)
     assert find_orphans(alone.lock) == found

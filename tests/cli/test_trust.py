@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from cli_support import EXAMPLES, Shell
 
-from hitl_tui.supervisor.own_folders import own_code
+from hitl_tui.policy.own_folders import own_code
 
 QUESTION = "What is the deposit cap?"
 FOREIGN = """

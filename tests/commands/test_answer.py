@@ -16,8 +16,8 @@ from hitl_tui.commands.handler import CommandHandler
 from hitl_tui.config.declared_graphs import GraphDeclaration
 from hitl_tui.core.requests import Verdict
 from hitl_tui.supervisor.session import Session
+from hitl_tui.supervisor.session_registry import Workbench
 from hitl_tui.supervisor.snapshot import Question
-from hitl_tui.supervisor.workbench import Workbench
 
 GRAPHS = Path(__file__).with_name("shape_graphs.py")
 LIMIT = 30.0

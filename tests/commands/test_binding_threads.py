@@ -12,10 +12,10 @@ from trusting import trust_workspace
 from hitl_tui.commands.handler import CommandHandler
 from hitl_tui.core.policy import Mode
 from hitl_tui.core.requests import Verdict
-from hitl_tui.policy.tree import FileHashes, Scope, Tree
+from hitl_tui.policy.workspace_digest import FileHashes, Scope, Tree
 from hitl_tui.supervisor.session import Session
+from hitl_tui.supervisor.session_registry import Workbench
 from hitl_tui.supervisor.snapshot import Question
-from hitl_tui.supervisor.workbench import Workbench
 
 SETTINGS = """
 [teams.command_team.commands.mark]

@@ -16,7 +16,7 @@ from hitl_tui.config.loader import parse_config
 from hitl_tui.core.errors import BadInput, Refused
 from hitl_tui.core.policy import Mode
 from hitl_tui.core.requests import Kind, Verdict
-from hitl_tui.policy.programs import WHOLE, Bindings, Surroundings
+from hitl_tui.policy.executable_files import WHOLE, Bindings, Surroundings
 from hitl_tui.supervisor.snapshot import Question
 
 SHOWN, OTHER = 'touch "$1"\n', 'touch other "$1"\n'

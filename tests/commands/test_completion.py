@@ -25,8 +25,8 @@ from hitl_tui.core.requests import resolve
 from hitl_tui.core.todos import Priority, Status, SupervisorTodo
 from hitl_tui.ledger.records import RequestView
 from hitl_tui.supervisor.session import Session
+from hitl_tui.supervisor.session_registry import Workbench
 from hitl_tui.supervisor.snapshot import Snapshot, named
-from hitl_tui.supervisor.workbench import Workbench
 
 LEASE = Path(__file__).resolve().parents[2] / "examples" / "lease"
 QUESTION = "집주인이 전세금 3억을 10억으로 올려달래. 법적으로 해결방법 알려줘"

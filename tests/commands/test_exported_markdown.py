@@ -10,10 +10,10 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from hitl_tui.commands.exporting import as_markdown
 from hitl_tui.core.safe_markdown import fenced, literal, tamed
 from hitl_tui.core.safe_text import safe_text
 from hitl_tui.core.todos import Status, SupervisorTodo
+from hitl_tui.supervisor.session_document import as_markdown
 from hitl_tui.supervisor.snapshot import Snapshot
 from hitl_tui.teams.contract import EXPORTED
 

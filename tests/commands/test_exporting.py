@@ -14,12 +14,18 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "supervisor"))
 
 from session_support import Place, step
 
-from hitl_tui.commands.exporting import as_json, as_markdown, export_for_reading, is_for_reading, write_for_reading
 from hitl_tui.core.errors import BadInput, StorageError
 from hitl_tui.core.policy import Mode
 from hitl_tui.core.todos import Status, SupervisorTodo
+from hitl_tui.ledger.approval_log import verdicts_of
+from hitl_tui.supervisor.session_document import (
+    as_json,
+    as_markdown,
+    export_for_reading,
+    is_for_reading,
+    write_for_reading,
+)
 from hitl_tui.supervisor.snapshot import Snapshot
-from hitl_tui.supervisor.verdicts import verdicts_of
 from hitl_tui.teams.contract import EXPORTED
 from hitl_tui.teams.search.blocks import Unreadable
 from hitl_tui.teams.search.file_text import extract_bytes

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from hitl_tui.commands.handler import CommandHandler
 from hitl_tui.config.declared_graphs import GraphDeclaration
-from hitl_tui.supervisor.workbench import Workbench
+from hitl_tui.supervisor.session_registry import Workbench
 
 
 async def test_a_session_is_renamed_exported_and_forked_from_its_own_prompt(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from hitl_tui.commands.plan_commands import LONGEST_TEXT
 from hitl_tui.config.declared_graphs import GraphDeclaration
 from hitl_tui.planning.replies import Reply, load_replies, reply_of
 from hitl_tui.supervisor.session import Session
-from hitl_tui.supervisor.workbench import Workbench
+from hitl_tui.supervisor.session_registry import Workbench
 
 Desk = tuple[CommandHandler, Session]
 GRAPHS = Path(__file__).with_name("shape_graphs.py")

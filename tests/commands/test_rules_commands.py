@@ -10,12 +10,12 @@ from pathlib import Path
 from trusting import trust_workspace
 
 from hitl_tui.commands.handler import CommandHandler
-from hitl_tui.config.standing import load_rules
 from hitl_tui.core.policy import Mode
 from hitl_tui.ledger.audit import verify
+from hitl_tui.policy.standing_rules import load_rules
 from hitl_tui.supervisor.session import Session
+from hitl_tui.supervisor.session_registry import Workbench
 from hitl_tui.supervisor.snapshot import Question
-from hitl_tui.supervisor.workbench import Workbench
 
 TOML = """
 [teams.command_team.commands.make]

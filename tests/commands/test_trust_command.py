@@ -13,7 +13,7 @@ from hitl_tui.commands.handler import CommandHandler
 from hitl_tui.core.errors import Refused
 from hitl_tui.core.requests import Verdict
 from hitl_tui.supervisor.session import Session
-from hitl_tui.supervisor.workbench import Workbench
+from hitl_tui.supervisor.session_registry import Workbench
 
 SETTINGS = """
 [teams.command_team.commands.mark]

@@ -10,8 +10,8 @@ from hitl_tui.cli.settings import workspace_folder
 from hitl_tui.config.declared_graphs import declared_graph
 from hitl_tui.config.paths import given_path
 from hitl_tui.core.errors import BadInput
-from hitl_tui.supervisor.foreign.store import file_of
-from hitl_tui.supervisor.given import check_workspace
+from hitl_tui.supervisor.session_input import check_workspace
+from hitl_tui.threads.thread_store import file_of
 
 STRANGE = {
     "a\0b": "null character",

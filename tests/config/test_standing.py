@@ -11,7 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hitl_tui.config.standing import (
+from hitl_tui.core.errors import BadInput, ConfigError, StorageError
+from hitl_tui.core.json_text import digest
+from hitl_tui.core.policy import Mode, Risk, Terms
+from hitl_tui.core.requests import BY_RULE, OPTIONS, Kind, Request, Verdict, resolve
+from hitl_tui.policy.standing_rules import (
     StandingRule,
     change_rules,
     changed,
@@ -23,10 +27,6 @@ from hitl_tui.config.standing import (
     rule_for,
     without_team,
 )
-from hitl_tui.core.errors import BadInput, ConfigError, StorageError
-from hitl_tui.core.json_text import digest
-from hitl_tui.core.policy import Mode, Risk, Terms
-from hitl_tui.core.requests import BY_RULE, OPTIONS, Kind, Request, Verdict, resolve
 
 WORKSPACE = "/srv/web-1"
 NOW = "2026-03-01T10:00:00+00:00"

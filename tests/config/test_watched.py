@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from hitl_tui.config.watched_files import SETTLED, WatchedConfig, stamp_of
+from hitl_tui.policy.policy_source import SETTLED, WatchedConfig, stamp_of
 
 ASK, DENY = '[[policy]]\ndecision = "ask"\n', '[[policy]]\ndecision = "deny"\n'
 

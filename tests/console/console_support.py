@@ -20,7 +20,7 @@ from hitl_tui.console.screens.session import SessionScreen
 from hitl_tui.console.widgets.bars import MessageLine
 from hitl_tui.console.widgets.prompt import Prompt
 from hitl_tui.console.widgets.question import QuestionPanel
-from hitl_tui.policy.operator import Operator
+from hitl_tui.policy.operator_identity import Operator
 from hitl_tui.supervisor.snapshot import Snapshot
 
 EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "lease"

@@ -18,7 +18,7 @@ from hitl_tui.console.widgets.history import HistoryTable
 from hitl_tui.console.widgets.panes import Panes
 from hitl_tui.console.widgets.stream import Stream
 from hitl_tui.core.todos import SupervisorTodo
-from hitl_tui.supervisor.comparing import TodoChange, ValueChange
+from hitl_tui.threads.session_diff import TodoChange, ValueChange
 
 
 async def test_the_first_screen_names_the_keys_of_where_the_focus_is(tmp_path: Path) -> None:

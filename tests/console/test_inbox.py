@@ -14,7 +14,7 @@ from hitl_tui.console.widgets.frame import Dialog
 from hitl_tui.core.policy import Mode
 from hitl_tui.core.requests import Verdict
 from hitl_tui.core.todos import Status
-from hitl_tui.supervisor.workbench import Workbench
+from hitl_tui.supervisor.session_registry import Workbench
 
 pytestmark = pytest.mark.long
 

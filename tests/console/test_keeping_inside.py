@@ -14,8 +14,8 @@ from hitl_tui.console.screens.naming import said_is
 from hitl_tui.console.screens.session import SessionScreen
 from hitl_tui.console.widgets.sessions import SessionTable
 from hitl_tui.supervisor.session import Session
+from hitl_tui.supervisor.session_registry import Workbench
 from hitl_tui.supervisor.storage import DataFolder
-from hitl_tui.supervisor.workbench import Workbench
 
 CAP = "What is the legal cap on a rent increase?"
 HOSTILE = "\x1b[2J\u202e [@click=app.quit]x[/]"

@@ -8,7 +8,7 @@ import pytest
 from console_support import COMMANDS, command_workspace, console
 from people import write_approvers
 
-from hitl_tui.policy.operator import Operator
+from hitl_tui.policy.operator_identity import Operator
 
 pytestmark = pytest.mark.long
 

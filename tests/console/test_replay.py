@@ -24,8 +24,8 @@ from hitl_tui.console.widgets.rows import Rows
 from hitl_tui.console.widgets.statetree import StateTree
 from hitl_tui.core.todos import Status
 from hitl_tui.ledger.records import Posted
-from hitl_tui.supervisor.history import CheckpointInfo
-from hitl_tui.supervisor.workbench import Workbench
+from hitl_tui.supervisor.session_registry import Workbench
+from hitl_tui.threads.session_history import CheckpointInfo
 
 
 class Replay:

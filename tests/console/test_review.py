@@ -19,7 +19,7 @@ from hitl_tui.console.widgets.rows import Rows
 from hitl_tui.core.errors import Refused
 from hitl_tui.core.requests import Verdict
 from hitl_tui.core.todos import Status
-from hitl_tui.policy.operator import Operator
+from hitl_tui.policy.operator_identity import Operator
 
 TOML = """
 [teams.command_team.commands.keep]

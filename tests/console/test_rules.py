@@ -12,7 +12,6 @@ from test_review import begun, burst, place
 from textual.widgets import DataTable
 
 from hitl_tui.config.declared_commands import Parameter
-from hitl_tui.config.standing import load_rules
 from hitl_tui.console.fields import Field, declared_fields, schema_fields
 from hitl_tui.console.rows import layout
 from hitl_tui.console.screens.always import Always, Changing
@@ -22,6 +21,7 @@ from hitl_tui.console.screens.rules import Rules
 from hitl_tui.console.widgets.rows import Rows
 from hitl_tui.core.errors import BadInput
 from hitl_tui.core.todos import Status
+from hitl_tui.policy.standing_rules import load_rules
 
 
 async def always(c: Console, key: str = "7") -> Always:

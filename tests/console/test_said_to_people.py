@@ -23,7 +23,7 @@ from hitl_tui.console.widgets.bars import HeaderBar, MessageLine
 from hitl_tui.console.widgets.columns import HEADS, needs_words, title_words
 from hitl_tui.console.words import PlanRow, fork_first, status_words
 from hitl_tui.core.todos import Status, SupervisorTodo
-from hitl_tui.policy.operator import Operator
+from hitl_tui.policy.operator_identity import Operator
 
 AT = "2026-11-22T00:59:23.444043+00:00"
 TWO = '[[policy]]\nteam = "command_team"\ndecision = "ask"\nquorum = 2\n'

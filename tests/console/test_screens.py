@@ -33,7 +33,7 @@ from hitl_tui.console.widgets.prompt import Prompt
 from hitl_tui.console.widgets.rows import Rows
 from hitl_tui.console.widgets.stream import Line, Stream, wrapped
 from hitl_tui.core.safe_text import cell_width
-from hitl_tui.policy.operator import Operator
+from hitl_tui.policy.operator_identity import Operator
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -11,7 +11,7 @@ from textual.widgets import DataTable
 from hitl_tui.console.screens.home import HomeScreen
 from hitl_tui.console.sessions import Sessions
 from hitl_tui.console.widgets.bars import HeaderBar
-from hitl_tui.supervisor.workbench import Workbench
+from hitl_tui.supervisor.session_registry import Workbench
 
 CAP = "What is the legal cap on a rent increase?"
 

@@ -34,7 +34,7 @@ from hitl_tui.console.widgets.bars import HeaderBar, KeyLine, MessageLine
 from hitl_tui.console.widgets.history import GraphTable
 from hitl_tui.console.widgets.rows import Rows
 from hitl_tui.console.widgets.statetree import StateTree
-from hitl_tui.supervisor.foreign.store import open_store
+from hitl_tui.threads.thread_store import open_store
 
 PATIENCE = 30.0
 
@@ -149,7 +149,7 @@ async def test_words_typed_after_a_slash_filter_the_list(store_file: Path) -> No
 
 
 async def test_a_search_says_what_it_did_not_look_at(store_file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("hitl_tui.supervisor.foreign.store._SEARCHED", 2)
+    monkeypatch.setattr("hitl_tui.threads.thread_store._SEARCHED", 2)
     async with opened(store_file) as o:
         said = o.screen.query_one(MessageLine)
         await o.press("slash", *"ask")

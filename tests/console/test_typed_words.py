@@ -18,7 +18,7 @@ from hitl_tui.console.widgets.bars import MessageLine
 from hitl_tui.console.widgets.prompt import LONGEST_COMMAND, LONGEST_TEXT, MOST_LINES
 from hitl_tui.core.todos import Status
 from hitl_tui.language import using
-from hitl_tui.supervisor.given import LONGEST_QUERY
+from hitl_tui.supervisor.session_input import LONGEST_QUERY
 
 pytestmark = pytest.mark.long
 

@@ -11,7 +11,7 @@ from hitl_tui.core.interrupts.recognition import recognise
 from hitl_tui.core.interrupts.shape import APPROVE, EDIT, REJECT, ShapeKind
 from hitl_tui.core.interrupts.tool_permissions import calls_let_run
 from hitl_tui.core.json_text import canonical
-from hitl_tui.supervisor.attached.pending import bounded
+from hitl_tui.supervisor.attached_graphs.waiting_points import bounded
 
 ROWS = [{"row": n} for n in range(60_000)]
 

@@ -30,7 +30,7 @@ from hitl_tui.console.screens.store import StoreApp, StoreScreen
 from hitl_tui.console.screens.storethread import ThreadScreen
 from hitl_tui.console.subject import command_line
 from hitl_tui.core.todos import Status
-from hitl_tui.supervisor.foreign.store import open_store
+from hitl_tui.threads.thread_store import open_store
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 Screens = AsyncGenerator[Shown, None]

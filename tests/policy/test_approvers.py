@@ -22,8 +22,8 @@ from hitl_tui.policy.approvers import (
     token_hash,
     token_owner,
 )
-from hitl_tui.policy.check import folder_problems, unsatisfiable
-from hitl_tui.policy.operator import Operator
+from hitl_tui.policy.operator_identity import Operator
+from hitl_tui.policy.rule_check import folder_problems, unsatisfiable
 
 TOKEN = new_token()
 BOB = Approver("bob", token=token_hash(TOKEN), level=1)

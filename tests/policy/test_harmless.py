@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from hitl_tui.policy.harmless import executes_nothing_else, find_program
+from hitl_tui.policy.harmless_commands import executes_nothing_else, find_program
 
 SYSTEM = "/usr/bin:/bin"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from hitl_tui.core.errors import BadInput
-from hitl_tui.policy.names import alike, checked_name, is_reserved
+from hitl_tui.policy.approver_names import alike, checked_name, is_reserved
 
 
 @pytest.mark.parametrize(

@@ -11,10 +11,9 @@ import pytest
 
 from hitl_tui.config.pins import path_pattern, pattern_problem, unmatched
 from hitl_tui.core.errors import BadInput
-from hitl_tui.policy import tree
-from hitl_tui.policy.manifests import Manifests
-from hitl_tui.policy.programs import Bindings, Surroundings
-from hitl_tui.policy.tree import FileHashes, Scope
+from hitl_tui.policy import workspace_digest
+from hitl_tui.policy.executable_files import Bindings, Manifests, Surroundings
+from hitl_tui.policy.workspace_digest import FileHashes, Scope
 
 Change = Callable[[Path], object]
 
@@ -155,13 +154,13 @@ def test_what_a_command_names_is_bound_wherever_it_lies(tmp_path: Path) -> None:
 def test_a_file_is_read_again_only_when_its_state_is_another(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     make(tmp_path)
     read: list[str] = []
-    hashed = tree._hashed
+    hashed = workspace_digest._hashed
 
     def watched(path: str) -> object:
         read.append(path)
         return hashed(path)
 
-    monkeypatch.setattr(tree, "_hashed", watched)
+    monkeypatch.setattr(workspace_digest, "_hashed", watched)
     files = FileHashes(lambda: time.time_ns() + 10_000_000_000)  # as if all had been written long ago
     scope = Scope(str(tmp_path))
     first = files.tree(scope)
@@ -174,7 +173,7 @@ def test_a_file_is_read_again_only_when_its_state_is_another(tmp_path: Path, mon
 
 
 def test_a_large_file_counts_with_its_state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tree, "LARGEST", 10)
+    monkeypatch.setattr(workspace_digest, "LARGEST", 10)
     (tmp_path / "big").write_text("x" * 20, encoding="utf-8")
     before = FileHashes().tree(Scope(str(tmp_path)))
     (tmp_path / "big").write_text("y" * 20, encoding="utf-8")
@@ -183,7 +182,7 @@ def test_a_large_file_counts_with_its_state(tmp_path: Path, monkeypatch: pytest.
 
 def test_too_many_files_are_refused_in_a_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     make(tmp_path)
-    monkeypatch.setattr(tree, "MOST_FILES", 3)
+    monkeypatch.setattr(workspace_digest, "MOST_FILES", 3)
     with pytest.raises(BadInput, match=r"has more than 3 files, too many to bind .* \[pins\] exclude"):
         FileHashes().tree(Scope(str(tmp_path)))
 

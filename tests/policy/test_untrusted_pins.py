@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from hitl_tui.config.loader import parse_config
-from hitl_tui.policy.restriction import restricted
+from hitl_tui.policy.workspace_trust import restricted
 
 
 def test_pins_of_an_untrusted_workspace_are_not_obeyed() -> None:

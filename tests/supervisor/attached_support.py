@@ -16,8 +16,8 @@ from hitl_tui.commands.handler import CommandHandler
 from hitl_tui.commands.results import CommandResult
 from hitl_tui.config.declared_graphs import GraphDeclaration
 from hitl_tui.supervisor.session import Session
+from hitl_tui.supervisor.session_registry import Workbench
 from hitl_tui.supervisor.snapshot import Question, Snapshot
-from hitl_tui.supervisor.workbench import Workbench
 
 GRAPHS = Path(__file__).parent / "attached_graphs.py"
 

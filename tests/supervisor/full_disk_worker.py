@@ -13,8 +13,10 @@ from pathlib import Path
 from portable_worker import act
 
 from hitl_tui.core.errors import HitlError
-from hitl_tui.supervisor import portable, transfer  # noqa: F401 - reading bytecode caches mustn't fail later
-from hitl_tui.supervisor.workbench import Workbench
+from hitl_tui.supervisor import (
+    transfer,  # noqa: F401 - reading bytecode caches mustn't fail later
+)
+from hitl_tui.supervisor.session_registry import Workbench
 
 
 async def main(what: str, root: Path, most: int) -> None:

@@ -14,10 +14,10 @@ from typing import Any
 from hitl_tui.commands.handler import CommandHandler
 from hitl_tui.config.starters import materialise, starters
 from hitl_tui.core.requests import Kind
-from hitl_tui.supervisor.checkpointer import serializer
+from hitl_tui.supervisor.checkpoint_saver import serializer
 from hitl_tui.supervisor.session import Session
+from hitl_tui.supervisor.session_registry import Workbench
 from hitl_tui.supervisor.snapshot import Snapshot
-from hitl_tui.supervisor.workbench import Workbench
 
 LIMIT = 60
 QUERY = (

@@ -14,7 +14,7 @@ import pytest
 from attached_support import GRAPHS, attached, world
 
 from hitl_tui.core.requests import Kind
-from hitl_tui.supervisor.workbench import Workbench
+from hitl_tui.supervisor.session_registry import Workbench
 
 WORKER = Path(__file__).parent / "attached_worker.py"
 

@@ -14,15 +14,15 @@ from langgraph.checkpoint.memory import InMemorySaver
 from trusting import trust_workspace
 
 from hitl_tui.config.declared_graphs import declared_graph
+from hitl_tui.graphs.graph_source import source_of
+from hitl_tui.graphs.graph_target import load_target
 from hitl_tui.ledger.records import Effect
-from hitl_tui.policy.trust import NeedsTrust
-from hitl_tui.supervisor.attached.outcomes import Asks
-from hitl_tui.supervisor.attached.pending import breakpoint_question
-from hitl_tui.supervisor.attached.stretches import Told, next_stretch
-from hitl_tui.supervisor.workbench import Workbench
-from hitl_tui.teams.graph.source import source_of
-from hitl_tui.teams.graph.target import load_target
-from hitl_tui.teams.graph.team import GraphTeam
+from hitl_tui.policy.workspace_trust import NeedsTrust
+from hitl_tui.supervisor.attached_graphs.outcomes import Asks
+from hitl_tui.supervisor.attached_graphs.run_segments import Told, next_stretch
+from hitl_tui.supervisor.attached_graphs.waiting_points import breakpoint_question
+from hitl_tui.supervisor.session_registry import Workbench
+from hitl_tui.teams.graph_team import GraphTeam
 
 
 @pytest.fixture(autouse=True)

@@ -13,8 +13,8 @@ from portable_support import cleanup, person_at
 from session_support import LIMIT, Place, step
 
 from hitl_tui.commands.handler import CommandHandler
-from hitl_tui.supervisor.follower import Follower
-from hitl_tui.supervisor.history import History
+from hitl_tui.supervisor.session_follower import Follower
+from hitl_tui.threads.session_history import History
 
 __all__ = ["jumps"]
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hitl_tui.core.todos import Status, SupervisorTodo
-from hitl_tui.supervisor.comparing import (
+from hitl_tui.threads.session_diff import (
     ABSENT,
     MOST_LINES,
     Given,

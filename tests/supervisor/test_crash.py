@@ -25,9 +25,9 @@ from session_support import Driver, Place, step, truthful
 from hitl_tui.core.requests import Kind, Verdict
 from hitl_tui.ledger.sqlite_ledger import SqliteLedger
 from hitl_tui.supervisor import session as session_module
-from hitl_tui.supervisor.artifacts import ArtifactStore
-from hitl_tui.supervisor.checkpointer import create_checkpointer
+from hitl_tui.supervisor.checkpoint_saver import create_checkpointer
 from hitl_tui.supervisor.session import Session
+from hitl_tui.supervisor.storage import ArtifactStore
 
 pytestmark = pytest.mark.long
 

@@ -12,7 +12,7 @@ from session_support import Place, step
 
 from hitl_tui.core.errors import OwnerGone
 from hitl_tui.supervisor.activity import ActivityStream, ActivityTail
-from hitl_tui.supervisor.follower import Follower
+from hitl_tui.supervisor.session_follower import Follower
 
 
 @pytest.fixture

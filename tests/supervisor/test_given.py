@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from hitl_tui.supervisor.given import LONGEST_TITLE, fork_title, graph_title
+from hitl_tui.supervisor.session_input import LONGEST_TITLE, fork_title, graph_title
 
 
 @pytest.mark.parametrize(

@@ -19,10 +19,10 @@ from hitl_tui.core.errors import Refused
 from hitl_tui.core.policy import Mode
 from hitl_tui.core.requests import Verdict
 from hitl_tui.ledger.records import Entry
-from hitl_tui.supervisor.obeying import POLICY
+from hitl_tui.supervisor.policy_sync import POLICY
 from hitl_tui.supervisor.session import Session
+from hitl_tui.supervisor.session_registry import Workbench
 from hitl_tui.supervisor.snapshot import Question, Snapshot
-from hitl_tui.supervisor.workbench import Workbench
 
 COMMANDS = """
 [teams.command_team.commands.make]

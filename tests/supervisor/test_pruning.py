@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from portable_support import QUERY, Person, cleanup, person_at
 
 from hitl_tui.core.errors import BadInput
-from hitl_tui.supervisor.pruning import age, choose, prune
-from hitl_tui.supervisor.summaries import SessionSummary
+from hitl_tui.supervisor.admin import age, choose, prune
+from hitl_tui.supervisor.session_summary import SessionSummary
 
 NOW = "2026-03-31T12:00:00+00:00"
 DAY = timedelta(days=1)

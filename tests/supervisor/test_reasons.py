@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
+from hitl_tui.config.declared_commands import command_environment
 from hitl_tui.core.events import Event, EventKind
 from hitl_tui.core.fold_operator_events import rejected
 from hitl_tui.core.todos import Status, SupervisorTodo
-from hitl_tui.supervisor.reasons import reason
-from hitl_tui.supervisor.response import compose
-from hitl_tui.teams.command.process import command_environment, run_command
+from hitl_tui.supervisor.final_answer import compose, reason
+from hitl_tui.teams.command.process import run_command
 from hitl_tui.teams.command.team import refuse_failure
 from hitl_tui.teams.contract import TeamFailure
 

@@ -17,12 +17,12 @@ from hitl_tui.commands.handler import CommandHandler
 from hitl_tui.core.errors import HitlError, Refused, SessionBusy, StorageError
 from hitl_tui.core.policy import Mode, Risk
 from hitl_tui.core.requests import Kind, Verdict
-from hitl_tui.supervisor.checkpointer import create_checkpointer
-from hitl_tui.supervisor.follower import Follower
+from hitl_tui.supervisor.checkpoint_saver import create_checkpointer
 from hitl_tui.supervisor.graph import TeamSupervisor, config_of
 from hitl_tui.supervisor.session import Session
+from hitl_tui.supervisor.session_follower import Follower
+from hitl_tui.supervisor.session_registry import Workbench
 from hitl_tui.supervisor.state import NODES
-from hitl_tui.supervisor.workbench import Workbench
 from hitl_tui.teams.function_team import FunctionTeam
 
 

@@ -14,8 +14,7 @@ from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 from langgraph.graph import START, StateGraph
 from langgraph.types import Command, interrupt
 
-from hitl_tui.supervisor.checkpointer import create_checkpointer, serializer
-from hitl_tui.supervisor.saver import SessionSaver
+from hitl_tui.supervisor.checkpoint_saver import SessionSaver, create_checkpointer, serializer
 from hitl_tui.supervisor.state import merge_todos
 
 

@@ -17,7 +17,7 @@ from hitl_tui.core.policy import Risk
 from hitl_tui.core.safe_text import safe_text
 from hitl_tui.supervisor.activity import ActivityStream, read_activity
 from hitl_tui.supervisor.session import Session
-from hitl_tui.supervisor.workbench import Workbench
+from hitl_tui.supervisor.session_registry import Workbench
 from hitl_tui.teams.function_team import FunctionTeam
 
 HOSTILE = Path(__file__).parents[1] / "terminal" / "hostile_graph.py"

@@ -1,4 +1,4 @@
-"""Write `hitl_tui/policy/shipped.py` anew after an example was changed."""
+"""Write `hitl_tui/policy/shipped_files.py` anew after an example was changed."""
 
 from __future__ import annotations
 

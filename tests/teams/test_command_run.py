@@ -15,8 +15,9 @@ from typing import Any
 import pytest
 from team_support import first
 
+from hitl_tui.config.declared_commands import command_environment
 from hitl_tui.core.errors import BadInput
-from hitl_tui.teams.command.process import CommandOutcome, command_environment, run_command
+from hitl_tui.teams.command.process import CommandOutcome, run_command
 
 ENV = command_environment({}, os.environ)
 

@@ -17,10 +17,10 @@ from team_support import DeclaredDone, MemoryEffects, make_context, run_team
 
 from hitl_tui.core.errors import BadInput
 from hitl_tui.core.policy import Risk
-from hitl_tui.teams import document
+from hitl_tui.teams import document_team
 from hitl_tui.teams.contract import Citation, Team, TeamFailure, TeamResult
-from hitl_tui.teams.document import DocumentTeam, slug, write_report
-from hitl_tui.teams.document_text import compose, gather
+from hitl_tui.teams.document_team import DocumentTeam, slug, write_report
+from hitl_tui.teams.report_text import compose, gather
 
 QUERY = "집주인이 전세금 3억을 10억으로 올려달래. 법적으로 해결방법 알려줘"
 
@@ -342,7 +342,7 @@ def _no_links(*_: object, **__: object) -> None:
 
 
 def test_without_hard_links_it_is_still_exclusive(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(document.os, "link", _no_links)
+    monkeypatch.setattr(document_team.os, "link", _no_links)
     assert [write_report(tmp_path, "reports/x.md", n) for n in (b"1", b"2")] == [
         "reports/x.md",
         "reports/x-2.md",
@@ -357,8 +357,8 @@ def test_a_failure_at_any_step_leaves_no_report(tmp_path: Path, monkeypatch: pyt
         raise OSError(errno.ENOSPC, "No space left on device")
 
     if step == "rename":
-        monkeypatch.setattr(document.os, "link", _no_links)
-    monkeypatch.setattr(document.os, step, fail)
+        monkeypatch.setattr(document_team.os, "link", _no_links)
+    monkeypatch.setattr(document_team.os, step, fail)
     with pytest.raises(TeamFailure, match="No space left on device"):
         write_report(tmp_path, "reports/x.md", b"x" * 100)
     monkeypatch.undo()
@@ -400,10 +400,10 @@ def _write_and_die(workspace: Path, content: bytes, deadly: int, links: bool) ->
                 os.kill(os.getpid(), 9)
             return original(*arguments, **named)
 
-        setattr(document.os, name, call)
+        setattr(document_team.os, name, call)
 
     if not links:
-        document.os.link = _no_links  # type: ignore[assignment]
+        document_team.os.link = _no_links  # type: ignore[assignment]
     for name in ("mkdir", "open", "fdopen", "fsync", "link", "rename", "unlink", "close"):
         counted(name)
     code = 1

@@ -15,9 +15,9 @@ import pytest
 
 from hitl_tui.config.declared_graphs import GraphDeclaration
 from hitl_tui.core.errors import BadInput
-from hitl_tui.policy.programs import Bindings
-from hitl_tui.teams.graph.source import MOST_NAMED, source_of
-from hitl_tui.teams.graph.target import load_target
+from hitl_tui.graphs.graph_source import MOST_NAMED, source_of
+from hitl_tui.graphs.graph_target import load_target
+from hitl_tui.policy.executable_files import Bindings
 
 
 @pytest.fixture(autouse=True)

@@ -13,8 +13,8 @@ from terminal_support import EXAMPLE, F6
 from test_hostile import CTRL_P, ESC, ESCAPES, F1, F3, HOSTILE, MARKUP, REORDERING, Watched
 
 from hitl_tui.supervisor.session import Session
+from hitl_tui.supervisor.session_registry import Workbench
 from hitl_tui.supervisor.storage import DataFolder
-from hitl_tui.supervisor.workbench import Workbench
 
 pytestmark = pytest.mark.long
 

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from textual.binding import BindingType
 from textual.content import Content
 
-from hitl_tui.config.standing import ANY, EXACT, NEVER, StandingRule, changed
 from hitl_tui.console import keys
 from hitl_tui.console.asking import body
 from hitl_tui.console.drafts import draft_of
@@ -24,6 +23,7 @@ from hitl_tui.core.interrupts.shape import Form, Wants
 from hitl_tui.core.policy import Mode, Risk
 from hitl_tui.core.safe_text import safe_text
 from hitl_tui.language import _, mark
+from hitl_tui.policy.standing_rules import ANY, EXACT, NEVER, StandingRule, changed
 
 if TYPE_CHECKING:
     from hitl_tui.commands.results import CommandResult

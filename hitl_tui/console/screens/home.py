@@ -31,8 +31,8 @@ from hitl_tui.wording.risks import RISK_WORDS
 if TYPE_CHECKING:
     from hitl_tui.commands.completion import Completion
     from hitl_tui.console.widgets.sessions import SessionTable
-    from hitl_tui.policy.trust import WorkspaceTrust
-    from hitl_tui.supervisor.summaries import SessionSummary
+    from hitl_tui.policy.workspace_trust import WorkspaceTrust
+    from hitl_tui.supervisor.session_summary import SessionSummary
 
 _WHAT = mark(
     "Agents propose the steps; you decide which of them run, see everything they do, and can go back to any moment."
@@ -210,7 +210,7 @@ class HomeScreen(LastingScreen):
     async def _check_policy(self) -> None:
         """Show the rules of the workspace that nobody here can satisfy (T8)."""
         from hitl_tui.policy.approvers import ApproverFile
-        from hitl_tui.policy.check import folder_problems
+        from hitl_tui.policy.rule_check import folder_problems
 
         approvers = ApproverFile(self.hitl.options.data).current
         self._unsatisfiable = await asyncio.to_thread(folder_problems, self.hitl.workspace, approvers)

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from hitl_tui.commands.results import CommandResult
     from hitl_tui.console.screens.session import SessionScreen
     from hitl_tui.core.identity import Identity
-    from hitl_tui.supervisor.history import CheckpointInfo
+    from hitl_tui.threads.session_history import CheckpointInfo
 
 _LISTED = 30
 _FREED = 8

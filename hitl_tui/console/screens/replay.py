@@ -39,12 +39,12 @@ from hitl_tui.console.widgets.tabs import TabStrip
 from hitl_tui.console.words import PlanLines, status_of_session
 from hitl_tui.core.safe_text import safe_text
 from hitl_tui.language import _, mark
-from hitl_tui.supervisor.comparing import compare
+from hitl_tui.threads.session_diff import compare
 
 if TYPE_CHECKING:
     from hitl_tui.console.app import HitlApp
     from hitl_tui.console.screens.session import SessionScreen
-    from hitl_tui.supervisor.history import CheckpointInfo
+    from hitl_tui.threads.session_history import CheckpointInfo
 
 
 PANES = (

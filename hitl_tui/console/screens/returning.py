@@ -18,14 +18,14 @@ from hitl_tui.console.words import history_said, number_of, status_words
 from hitl_tui.core.safe_text import safe_text
 from hitl_tui.core.todos import SupervisorTodo
 from hitl_tui.language import _, render
-from hitl_tui.supervisor.comparing import changed_lines, compare, consequences
+from hitl_tui.threads.session_diff import changed_lines, compare, consequences
 
 if TYPE_CHECKING:
     from hitl_tui.commands.results import CommandResult
     from hitl_tui.console.app import HitlApp
     from hitl_tui.console.screens.replay import ReplayScreen
     from hitl_tui.console.screens.session import SessionScreen
-    from hitl_tui.supervisor.history import CheckpointInfo
+    from hitl_tui.threads.session_history import CheckpointInfo
 
 
 _TEXTS_COMPARED = 5

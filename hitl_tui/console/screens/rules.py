@@ -13,7 +13,6 @@ from textual.content import Content
 from textual.events import Resize
 from textual.widgets import DataTable, Static
 
-from hitl_tui.config.standing import StandingRule
 from hitl_tui.console import keys
 from hitl_tui.console.keyguard.guard import KeyGuard
 from hitl_tui.console.keymap import keymap_of
@@ -25,6 +24,7 @@ from hitl_tui.console.widgets.frame import Dialog
 from hitl_tui.console.widgets.lists import Listing
 from hitl_tui.core.safe_text import one_line, safe_text
 from hitl_tui.language import _, render
+from hitl_tui.policy.standing_rules import StandingRule
 
 if TYPE_CHECKING:
     from hitl_tui.commands.results import CommandResult

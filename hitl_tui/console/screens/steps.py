@@ -29,11 +29,11 @@ from hitl_tui.console.words import number_of
 from hitl_tui.core.safe_text import cell_width, one_line, safe_text
 from hitl_tui.core.todos import SupervisorTodo
 from hitl_tui.language import _, mark, render
-from hitl_tui.supervisor.comparing import values_that_differ
+from hitl_tui.threads.session_diff import values_that_differ
 
 if TYPE_CHECKING:
     from hitl_tui.console.app import HitlApp
-    from hitl_tui.supervisor.history import CheckpointInfo
+    from hitl_tui.threads.session_history import CheckpointInfo
 
 PAGE = 50
 BANNER = mark("A TEAM'S OWN STEPS · nothing runs from here")

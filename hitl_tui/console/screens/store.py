@@ -35,8 +35,8 @@ from hitl_tui.supervisor.termination import Termination
 if TYPE_CHECKING:
     from hitl_tui.console.options import ConsoleOptions
     from hitl_tui.console.screens.storethread import ThreadScreen
-    from hitl_tui.supervisor.foreign.model import ThreadInfo
-    from hitl_tui.supervisor.foreign.store import Store
+    from hitl_tui.threads.thread_model import ThreadInfo
+    from hitl_tui.threads.thread_store import Store
 
 log = logging.getLogger(__name__)
 
@@ -266,7 +266,7 @@ def _anywhere(keymap: Keymap) -> list[keys.KeySpec]:
 
 
 async def _run(options: ConsoleOptions, address: str, thread: str, graph: str) -> StoreApp:
-    from hitl_tui.supervisor.foreign.store import open_store
+    from hitl_tui.threads.thread_store import open_store
 
     async with open_store(address) as store:
         named = await store.find_thread(thread) if thread else ""

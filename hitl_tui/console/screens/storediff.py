@@ -10,11 +10,11 @@ from hitl_tui.console.rows import Row, text_row
 from hitl_tui.console.screens import storewords
 from hitl_tui.console.screens.storepast import StoredPast
 from hitl_tui.language import _
-from hitl_tui.supervisor.foreign.differences import differences
+from hitl_tui.threads.state_diff import differences
 
 if TYPE_CHECKING:
     from hitl_tui.console.keymap import Keymap
-    from hitl_tui.supervisor.moments import CheckpointInfo
+    from hitl_tui.threads.thread_model import CheckpointInfo
 
 
 async def pair(past: StoredPast, marks: Marks, info: CheckpointInfo) -> tuple[CheckpointInfo | None, CheckpointInfo]:

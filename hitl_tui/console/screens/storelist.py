@@ -19,7 +19,7 @@ from hitl_tui.core.safe_text import one_line, safe_text
 from hitl_tui.language import _
 
 if TYPE_CHECKING:
-    from hitl_tui.supervisor.foreign.model import ThreadInfo
+    from hitl_tui.threads.thread_model import ThreadInfo
 
 _ASKS, _COUNT, _TIME, _NAME = 6, 8, 16, 36
 _NARROW = 100

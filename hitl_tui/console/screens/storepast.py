@@ -12,9 +12,8 @@ from hitl_tui.language import _
 if TYPE_CHECKING:
     from hitl_tui.core.requests import Request
     from hitl_tui.ledger.records import Posted
-    from hitl_tui.supervisor.foreign.model import Moment
-    from hitl_tui.supervisor.foreign.store import Store
-    from hitl_tui.supervisor.moments import CheckpointInfo
+    from hitl_tui.threads.thread_model import CheckpointInfo, Moment
+    from hitl_tui.threads.thread_store import Store
 
 _MOMENTS_KEPT = 8
 

@@ -36,14 +36,13 @@ from hitl_tui.console.widgets.tabs import TabStrip
 from hitl_tui.core.errors import BadInput
 from hitl_tui.core.safe_text import one_line, safe_text
 from hitl_tui.language import _, mark
-from hitl_tui.supervisor.comparing import ABSENT
-from hitl_tui.supervisor.foreign.model import Moment
+from hitl_tui.threads.session_diff import ABSENT
+from hitl_tui.threads.thread_model import Moment
 
 if TYPE_CHECKING:
     from hitl_tui.console.base import ConsoleApp
-    from hitl_tui.supervisor.foreign.model import Namespace
-    from hitl_tui.supervisor.foreign.store import Store
-    from hitl_tui.supervisor.moments import CheckpointInfo
+    from hitl_tui.threads.thread_model import CheckpointInfo, Namespace
+    from hitl_tui.threads.thread_store import Store
 
 
 PANES = (

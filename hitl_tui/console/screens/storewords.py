@@ -12,13 +12,12 @@ from hitl_tui.console.rows import Row, labelled, text_row
 from hitl_tui.console.terms import clock_words, day_words
 from hitl_tui.core.safe_text import SafeText, one_line, safe_text
 from hitl_tui.language import _, ngettext, render
-from hitl_tui.supervisor.comparing import ABSENT
-from hitl_tui.supervisor.foreign.channels import asked_words
+from hitl_tui.threads.channel_values import asked_words
+from hitl_tui.threads.session_diff import ABSENT
 
 if TYPE_CHECKING:
-    from hitl_tui.supervisor.comparing import ValueChange
-    from hitl_tui.supervisor.foreign.model import Moment, Namespace, Question, TaskInfo
-    from hitl_tui.supervisor.moments import CheckpointInfo
+    from hitl_tui.threads.session_diff import ValueChange
+    from hitl_tui.threads.thread_model import CheckpointInfo, Moment, Namespace, Question, TaskInfo
 
 MOST_ROWS = 300
 """Differences, tasks or writes that are listed; the rest is counted."""

@@ -15,7 +15,7 @@ from hitl_tui.language import _
 from hitl_tui.wording.trust import want_rows
 
 if TYPE_CHECKING:
-    from hitl_tui.policy.trust import WorkspaceTrust
+    from hitl_tui.policy.workspace_trust import WorkspaceTrust
 
 
 class TrustScreen(Reading[bool]):

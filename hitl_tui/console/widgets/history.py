@@ -23,7 +23,7 @@ from hitl_tui.language import _, mark
 
 if TYPE_CHECKING:
     from hitl_tui.console.deeds import Deed
-    from hitl_tui.supervisor.history import CheckpointInfo
+    from hitl_tui.threads.session_history import CheckpointInfo
 
 _NODE, _LONG_NODE = 13, 17
 """Cells of a node's name, and of the longest of ours where there is room."""

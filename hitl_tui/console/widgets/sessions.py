@@ -18,10 +18,10 @@ from hitl_tui.console.widgets.finding import Finding, Seeking
 from hitl_tui.console.words import fork_first
 from hitl_tui.core.safe_text import one_line, safe_text
 from hitl_tui.language import _, mark, render
-from hitl_tui.supervisor.searching import has_words
+from hitl_tui.supervisor.session_summary import has_words
 
 if TYPE_CHECKING:
-    from hitl_tui.supervisor.summaries import SessionSummary
+    from hitl_tui.supervisor.session_summary import SessionSummary
 
 _FIXED = (10, 14, 16)
 """Cells of id, status and time; an id takes less where all are shorter."""

@@ -25,11 +25,6 @@ GRACE = 3.0
 KILL_WAIT = 5.0
 DRAIN = 1.0
 INIT = Path(__file__).with_name("command_init.py")
-_QUIET = {"TERM": "dumb", "NO_COLOR": "1", "PAGER": "cat", "PYTHONDONTWRITEBYTECODE": "1"}
-"""No colours, no pages, and no compiled files that would make the workspace another one than was approved."""
-
-_PLACES = ("PATH", "HOME", "USER", "LOGNAME", "TMPDIR", "TZ")
-_LANGUAGES = ("LANG", "LANGUAGE", "LC_ALL", "LC_CTYPE", "LC_MESSAGES", "LC_TIME", "HITL_LANG")
 
 
 class StillRunning(HitlError):
@@ -73,19 +68,6 @@ class CommandOutcome:
             "timed_out": self.timed_out,
             "stdout_lines": self.stdout_lines,
         }
-
-
-def command_environment(secrets: Mapping[str, str], inherited: Mapping[str, str]) -> dict[str, str]:
-    """Return a declared command's environment: a few inherited variables, no colours, the declared secrets.
-
-    Args:
-        secrets: values of the declared secrets by name.
-        inherited: the environment of this process.
-    """
-    kept = {name: inherited[name] for name in (*_PLACES, *_LANGUAGES) if name in inherited}
-    # Last, so that a script for `python3` finds one where the system has none.
-    kept["PATH"] = os.pathsep.join(filter(None, (kept.get("PATH", os.defpath), str(Path(sys.executable).parent))))
-    return {**kept, **_QUIET, **secrets}
 
 
 async def run_command(

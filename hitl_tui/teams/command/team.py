@@ -10,15 +10,16 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypedDict
 
+from hitl_tui.config.declared_commands import command_environment
 from hitl_tui.core.errors import BadInput
 from hitl_tui.core.policy import Risk
 from hitl_tui.core.safe_markdown import fenced
 from hitl_tui.core.safe_text import mask
 from hitl_tui.core.secret_names import with_values
-from hitl_tui.policy.programs import WHOLE, Bindings, Surroundings
+from hitl_tui.policy.executable_files import WHOLE, Bindings, Surroundings
 from hitl_tui.teams.command.bounded_output import NOTES
 from hitl_tui.teams.command.paths import refuse_outside
-from hitl_tui.teams.command.process import CommandOutcome, command_environment, run_command
+from hitl_tui.teams.command.process import CommandOutcome, run_command
 from hitl_tui.teams.contract import (
     BRIEF,
     Block,

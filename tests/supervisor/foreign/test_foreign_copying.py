@@ -13,8 +13,8 @@ from langgraph.checkpoint.postgres import PostgresSaver
 from langgraph.types import Command
 
 from hitl_tui.core.errors import StorageError, UnknownName
-from hitl_tui.supervisor.foreign.copying import copy_thread
-from hitl_tui.supervisor.foreign.store import Store, open_database
+from hitl_tui.threads.thread_copy import copy_thread
+from hitl_tui.threads.thread_store import Store, open_database
 
 
 async def copied(address: str | Path, thread: str, node: str, target: Path, last: bool = False) -> str:

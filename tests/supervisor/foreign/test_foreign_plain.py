@@ -27,7 +27,7 @@ from langgraph.checkpoint.serde.types import _DeltaSnapshot
 from langgraph.types import Interrupt, Overwrite, Send
 from pydantic import BaseModel, SecretStr
 
-from hitl_tui.supervisor.foreign.plain import DEEPEST, TYPE, Snapshot, Unreadable, load
+from hitl_tui.threads.value_decoder import DEEPEST, TYPE, Snapshot, Unreadable, load
 
 SERIALIZER = JsonPlusSerializer()
 Point = namedtuple("Point", "x y")
@@ -159,7 +159,7 @@ def test_a_pickle_stays_closed(tmp_path: Path, kind: str | None) -> None:
 
 def test_nothing_that_a_store_names_is_imported() -> None:
     program = (
-        "import sys, ormsgpack; from hitl_tui.supervisor.foreign.plain import load\n"
+        "import sys, ormsgpack; from hitl_tui.threads.value_decoder import load\n"
         "ext = ormsgpack.Ext(5, ormsgpack.packb(('turtle', 'Turtle', {'a': 1}, 'x')))\n"
         "print(load('msgpack', ormsgpack.packb([ext])), 'turtle' in sys.modules, 'langgraph' in sys.modules,\n"
         "      'langchain_core' in sys.modules)"

@@ -17,8 +17,8 @@ from langgraph.checkpoint.postgres import PostgresSaver
 from langgraph.checkpoint.postgres.shallow import ShallowPostgresSaver
 
 from hitl_tui.core.errors import BadInput, StorageError
-from hitl_tui.supervisor.foreign.postgres import PostgresDatabase, shown_uri
-from hitl_tui.supervisor.foreign.store import open_store
+from hitl_tui.threads.postgres_store import PostgresDatabase, shown_uri
+from hitl_tui.threads.thread_store import open_store
 
 
 @pytest.fixture
@@ -91,7 +91,7 @@ async def test_search_pages_and_turns(store_uri: str) -> None:
 async def test_of_many_threads_the_oldest_are_found_by_id_alone(
     store_uri: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("hitl_tui.supervisor.foreign.store._SEARCHED", 2)
+    monkeypatch.setattr("hitl_tui.threads.thread_store._SEARCHED", 2)
     async with open_store(store_uri) as store:
         assert [t.thread_id for t in (await store.search("ASK")).threads] == ["asks"]
         assert (await store.search("bob")).by_id == 1
@@ -168,7 +168,7 @@ async def test_what_cant_be_opened_says_so_in_a_sentence(server: str, empty: str
 
 
 async def test_a_server_that_never_answers_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("hitl_tui.supervisor.foreign.postgres._PATIENCE", 1)
+    monkeypatch.setattr("hitl_tui.threads.postgres_store._PATIENCE", 1)
     silent = await asyncio.start_server(lambda reader, writer: asyncio.Event().wait(), "127.0.0.1", 0)
     port = silent.sockets[0].getsockname()[1]
     try:

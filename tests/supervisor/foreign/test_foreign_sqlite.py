@@ -22,8 +22,8 @@ from langgraph.graph.message import add_messages
 from langgraph.types import Command, Overwrite, interrupt
 
 from hitl_tui.core.errors import BadInput, StorageError, UnknownName
-from hitl_tui.supervisor.foreign.store import Store, open_store
 from hitl_tui.supervisor.state import merge_todos
+from hitl_tui.threads.thread_store import Store, open_store
 
 
 @pytest.fixture(scope="module")
@@ -60,7 +60,7 @@ async def test_threads_are_found_by_words_of_id_and_title(store_file: Path) -> N
 async def test_of_many_threads_the_oldest_are_found_by_id_alone_and_that_is_said(
     store_file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("hitl_tui.supervisor.foreign.store._SEARCHED", 2)
+    monkeypatch.setattr("hitl_tui.threads.thread_store._SEARCHED", 2)
     async with open_store(str(store_file)) as store:
         by_id = await store.search("ASK")
         assert [t.thread_id for t in by_id.threads] == ["asks"]
@@ -510,7 +510,7 @@ async def test_what_is_no_store_says_so_in_a_sentence(tmp_path: Path) -> None:
 
 
 async def test_a_python_without_sqlite_says_so(store_file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "hitl_tui.supervisor.foreign.sqlite", None)
+    monkeypatch.setitem(sys.modules, "hitl_tui.threads.sqlite_store", None)
     with pytest.raises(BadInput, match="built without SQLite"):
         async with open_store(str(store_file)):
             pass
@@ -586,7 +586,7 @@ async def test_large_states_still_say_what_is_next(tmp_path: Path) -> None:
 READ = """
 import asyncio, sys
 from hitl_tui.core.errors import HitlError
-from hitl_tui.supervisor.foreign.store import open_store
+from hitl_tui.threads.thread_store import open_store
 async def main():
     async with open_store(sys.argv[1]) as store:
         print(len(await store.threads()))

@@ -1,0 +1,312 @@
+"""`TrustBook`: trust in workspaces as the ledger keeps it, granted and revoked on record (T4)."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import time
+from collections.abc import Callable, Collection, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from hitl_tui.config.declared_commands import CommandDeclaration, command_environment, literal_text
+from hitl_tui.config.workspace_files import WorkspaceFiles, read_files, real_path
+from hitl_tui.core.errors import BadInput, StorageError
+from hitl_tui.core.events import utc_now
+from hitl_tui.core.safe_text import one_line
+from hitl_tui.ledger.protocols import Ledger
+from hitl_tui.ledger.records import GENESIS, LEDGER_FILE, Entry, Head, entry_hash
+from hitl_tui.ledger.signatures import remembered_head
+from hitl_tui.ledger.sqlite_ledger import SqliteLedger
+from hitl_tui.policy.executable_files import WHOLE, Bindings, Surroundings
+from hitl_tui.policy.harmless_commands import executes_nothing_else
+from hitl_tui.policy.own_folders import own_code
+from hitl_tui.policy.workspace_trust import (
+    GRANTED,
+    MADE,
+    ONCE,
+    RESET,
+    REVOKED,
+    STREAM,
+    TrustRecord,
+    WorkspaceTrust,
+    fold_trust,
+    judge_trust,
+)
+
+_EVERY = 0.25
+"""Seconds between looks at what other processes granted or revoked."""
+
+_PAGE = 500
+_FULL = 64
+
+
+class TrustBook:
+    """What the operator of one data folder trusts.
+
+    Args:
+        ledger: where it is kept.
+        data: the data folder, whose starters the program made itself.
+        once: digests that are trusted for this one call.
+        now: the clock.
+        bindings: finds what previews could execute; made unless given.
+    """
+
+    def __init__(
+        self,
+        ledger: Ledger,
+        data: Path,
+        once: Collection[str] = (),
+        now: Callable[[], str] = utc_now,
+        bindings: Bindings | None = None,
+    ) -> None:
+        self._bindings = bindings or Bindings(own=(data,))
+        self._ledger = ledger
+        self._data = data
+        self._once = frozenset(once)
+        self._now = now
+        self._head: Head | None = None
+        self._cut = False
+        """The end of the record was cut off, a revocation perhaps: nothing is trusted until it is said anew."""
+        self._looked = float("-inf")
+        self._records: Mapping[str, TrustRecord] = {}
+
+    @property
+    def records(self) -> Mapping[str, TrustRecord]:
+        """The newest grant of each folder, by real path, as of the last look."""
+        return self._records
+
+    async def look(self, *, at_once: bool = False) -> bool:
+        """Read the record again where somebody wrote to it; return whether it did change.
+
+        Args:
+            at_once: also when the last look was a moment ago.
+
+        Raises:
+            StorageError: the record was changed by something else than this program; nothing is trusted then.
+        """
+        if not at_once and time.monotonic() - self._looked < _EVERY:
+            return False
+        head = await self._ledger.head(STREAM)
+        if head != self._head:
+            entries = await self._entries(head)
+            last = await asyncio.to_thread(remembered_head, self._data / LEDGER_FILE, STREAM)
+            self._cut = last is not None and not any((e.n, e.hash) == (last.n, last.hash) for e in entries)
+            self._records = {} if self._cut else fold_trust((e.kind, e.data, e.at) for e in entries)
+            self._head, changed = head, True
+        else:
+            changed = False
+        self._looked = time.monotonic()
+        return changed
+
+    async def _entries(self, head: Head) -> list[Entry]:
+        """Return all entries up to a head, each checked against the one before."""
+        found: list[Entry] = []
+        prev = GENESIS
+        while len(found) < head.n and (page := await self._ledger.entries(STREAM, len(found), _PAGE)):
+            for entry in page:
+                if (entry.n, entry.prev) != (len(found) + 1, prev) or entry_hash(entry) != entry.hash:
+                    raise _changed(entry.n)
+                found.append(entry)
+                prev = entry.hash
+        if len(found) < head.n or (head.n and found[head.n - 1].hash != head.hash):
+            raise _changed(head.n)
+        return found
+
+    def judge(self, files: WorkspaceFiles) -> WorkspaceTrust:
+        """Return the trust in a folder whose files were read just now, by the record as of the last look.
+
+        Raises:
+            ConfigError: hitl.toml can't be used.
+        """
+        return _judged(files, self._records, self._data, self._once)
+
+    async def of(self, folder: Path) -> WorkspaceTrust:
+        """Return the trust in a folder as it is now.
+
+        Raises:
+            ConfigError: one of its files can't be used; StorageError: the record can't.
+        """
+        await self.look(at_once=True)
+        return await asyncio.to_thread(lambda: self.judge(read_files(folder)))
+
+    async def grant(self, folder: Path, digest: str, *, by: str, how: str) -> WorkspaceTrust:
+        """Trust a folder as it was shown; return its trust.
+
+        Args:
+            folder: the folder.
+            digest: of what was shown; the files must still be that.
+            by: who trusts it.
+            how: `terminal`, `digest` or `console`.
+
+        Raises:
+            BadInput: the folder is something else by now; nothing was written.
+            StorageError: the record can't be used.
+        """
+        found = await self.of(folder)
+        check_digest(found, digest)
+        record = TrustRecord(
+            path=found.folder,
+            digest=found.digest,
+            files=found.files.digests,
+            rules=tuple(found.declared.policy.rules),
+            disabled=found.declared.disabled,
+            code=await asyncio.to_thread(self._code_of, found),
+            by=by,
+            at=self._now(),
+            how=how,
+        )
+        await self._record(GRANTED, record.to_dict(), record.at)
+        await self.look(at_once=True)
+        return await asyncio.to_thread(lambda: self.judge(read_files(folder)))
+
+    def why_no_preview(self, trust: WorkspaceTrust, command: CommandDeclaration, argv: Sequence[str]) -> str:
+        """Return why a command's preview may not run, one sentence; empty when it may. It reads files: use a thread.
+
+        A preview runs unasked. So its folder has to be trusted, and whatever of it the preview could execute has to be
+        what it was when that was said.
+
+        Args:
+            trust: the folder as it is now.
+            command: its declaration.
+            argv: the preview's argument vector as it would run.
+        """
+        if not trust.trusted:
+            return f"Not previewed: this folder isn't trusted as it is now. {trust.command}"
+        folder = Path(trust.folder)
+        if trust.by == MADE:
+            return "" if own_code(folder, self._data) is not None else _edited("its code", trust)
+        if trust.record is None or trust.record.digest != trust.digest:  # for this call: it was looked at just now
+            return ""
+        path = command_environment({}, os.environ)["PATH"]
+        if not trust.declared.secret_names and executes_nothing_else(argv, trust.folder, path):
+            return ""
+        before = trust.record.code.get(command.name, "")
+        try:
+            now = self._code(trust, command, argv)
+        except BadInput as error:
+            return f"Not previewed: {error.message}"
+        if before == now:
+            return ""
+        changed = self._bindings.changed({WHOLE: before}, {WHOLE: now})
+        return _edited(one_line(changed[0], 200), trust)
+
+    def _code(self, trust: WorkspaceTrust, command: CommandDeclaration, argv: Sequence[str]) -> str:
+        path = command_environment({}, os.environ)["PATH"]
+        return self._bindings.preview(command, argv, Path(trust.folder), path, Surroundings.of(trust.declared))
+
+    def _code_of(self, trust: WorkspaceTrust) -> dict[str, str]:
+        """Return what each preview of a folder could execute, by command; none where that can't be told: it won't run.
+
+        Values of parameters aren't known yet; what they name is part of the workspace, too.
+        """
+        try:
+            return {
+                name: self._code(trust, command, [literal_text(argument) for argument in command.preview])
+                for name, command in trust.declared.commands.items()
+                if command.preview is not None
+            }
+        except BadInput:
+            return {}
+
+    async def _record(self, kind: str, data: Mapping[str, Any], at: str) -> None:
+        if self._cut:  # what is trusted from now on begins anew
+            await self._ledger.record(STREAM, RESET, {}, at)
+        await self._ledger.record(STREAM, kind, data, at)
+
+    async def revoke(self, folder: Path, *, by: str) -> TrustRecord | None:
+        """Take the trust in a folder back; return what was granted, None when there was nothing to take back.
+
+        The folder needn't be there any more.
+        """
+        await self.look(at_once=True)
+        path = str(real_path(folder))
+        record = self._records.get(path)
+        if record is None or record.revoked:
+            return None
+        await self._record(REVOKED, {"path": path, "digest": record.digest, "by": by}, self._now())
+        await self.look(at_once=True)
+        return record
+
+    async def use_once(self, folder: Path, *, by: str) -> None:
+        """Check that one of the digests given for this call is the folder's, and keep on record that it was used.
+
+        Raises:
+            BadInput: none is.
+        """
+        if not self._once:
+            return
+        found = await self.of(folder)
+        if found.digest not in self._once:
+            check_digest(found, next(iter(self._once)))
+        data = {"path": found.folder, "digest": found.digest, "files": dict(found.files.digests), "by": by}
+        await self._record(ONCE, data, self._now())
+
+
+def _judged(
+    files: WorkspaceFiles, records: Mapping[str, TrustRecord], data: Path, once: Collection[str]
+) -> WorkspaceTrust:
+    by = ""
+    if files.digest in once:
+        by = "this call"
+    elif own_code(Path(files.folder), data) is not None:
+        by = MADE
+    return judge_trust(files, records.get(files.folder), by)
+
+
+def _edited(what: str, trust: WorkspaceTrust) -> str:
+    return f"Not previewed: {what} changed since the folder was trusted. {trust.command}"
+
+
+def check_digest(found: WorkspaceTrust, digest: str) -> None:
+    """Refuse a digest that isn't the folder's as it is now.
+
+    Raises:
+        BadInput: it isn't.
+    """
+    given = digest.strip().lower()
+    if len(given) != _FULL or set(given) - set("0123456789abcdef"):
+        raise BadInput(f'"{one_line(digest, 80)}" is no digest of a workspace: it has {_FULL} hexadecimal digits.')
+    if given != found.digest:
+        raise BadInput(
+            f"{one_line(found.folder, 300)} isn't what this digest stands for: it is another folder, or its files "
+            f"changed. Look again: {found.command} --show"
+        )
+
+
+def _changed(n: int) -> StorageError:
+    return StorageError(
+        f"The record of trust in workspaces was changed (entry {n}), so no workspace is trusted; "
+        "hitl-tui audit verify says more."
+    )
+
+
+async def trust_in(folder: Path, data: Path, once: Collection[str] = ()) -> WorkspaceTrust:
+    """Return the trust in a folder without opening anything that can be written; nothing is made.
+
+    Args:
+        folder: the folder.
+        data: the data folder, which needn't be there.
+        once: digests that are trusted for this one call.
+
+    Raises:
+        ConfigError: one of its files can't be used; StorageError: the record can't.
+    """
+    if not (data / LEDGER_FILE).exists():
+        return await asyncio.to_thread(lambda: _judged(read_files(folder), {}, data, frozenset(once)))
+    async with SqliteLedger.open(data / LEDGER_FILE, read_only=True) as ledger:
+        return await TrustBook(ledger, data, once).of(folder)
+
+
+async def trusted_folders(data: Path) -> list[TrustRecord]:
+    """Return the newest grant of each folder, revoked ones included, oldest first; nothing is made.
+
+    Raises:
+        StorageError: the record can't be read.
+    """
+    if not (data / LEDGER_FILE).exists():
+        return []
+    async with SqliteLedger.open(data / LEDGER_FILE, read_only=True) as ledger:
+        book = TrustBook(ledger, data)
+        await book.look(at_once=True)
+        return sorted(book.records.values(), key=lambda record: record.at)

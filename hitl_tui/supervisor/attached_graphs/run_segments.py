@@ -1,0 +1,194 @@
+"""What an attached graph is invoked with next: read from where its thread stands, and from what it was told. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from langgraph.pregel import Pregel
+from langgraph.types import Command, StateSnapshot
+
+from hitl_tui.core.secret_masks import put_back
+from hitl_tui.graphs.json_values import plain
+from hitl_tui.ledger.records import Effect
+from hitl_tui.supervisor.attached_graphs.outcomes import Asks
+from hitl_tui.supervisor.attached_graphs.waiting_points import (
+    BREAK,
+    Asked,
+    asked_in,
+    breakpoint_question,
+    question_for,
+    stands_at,
+)
+from hitl_tui.supervisor.run_spec import RunSpec
+
+if TYPE_CHECKING:
+    AnyPregel = Pregel[Any, Any, Any, Any]
+
+RUN = "hitl_run"
+"""Key in a checkpoint's metadata: the run that wrote it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """What a graph is invoked with next, and under which name the ledger knows it."""
+
+    value: Any
+    name: str
+    answers: Mapping[str, int] = field(default_factory=dict)
+    stepping: bool = False
+
+
+AGAIN, TAKEN_FROM, ERROR, PARTIAL = "again", "taken_from", "error", "partial"
+"""Keys in a stretch's outcome: the answer that let it be done again as part of another one, and the run that it was
+taken over from, if it was another's; what a run that ended with it failed with, and that more had run than what failed.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Past:
+    """What the ledger knows of the stretches of one TODO, in every run of it.
+
+    Args:
+        session, branch, run_id: of the run that goes on.
+        stretches: in the order they were first started.
+    """
+
+    session: str
+    branch: int
+    run_id: str
+    stretches: Sequence[Effect]
+
+    def _is_here(self, stretch: Effect) -> bool:
+        return (stretch.session, stretch.branch) == (self.session, self.branch)
+
+    @property
+    def own(self) -> list[Effect]:
+        """Those that this run began itself."""
+        return [e for e in self.stretches if e.run_id == self.run_id and TAKEN_FROM not in e.outcome]
+
+    @property
+    def doubtful(self) -> Effect | None:
+        """The one to ask about before anything else is begun: nobody saw its end, or it was done somewhere else.
+
+        What was begun here afterwards was begun on a person's word about it.
+        """
+        found: Effect | None = None
+        for stretch in self.stretches:
+            acted = stretch.status == "done" or PARTIAL in stretch.outcome
+            if stretch.status == "started" or (acted and not self._is_here(stretch)):
+                found = stretch
+            elif self._is_here(stretch):
+                found = None
+        return found
+
+    @property
+    def word(self) -> str:
+        """The answer that allows the next stretch and hasn't been used for one; empty for none."""
+        here = [e for e in self.stretches if self._is_here(e)]
+        return str(here[-1].outcome.get(AGAIN, "")) if here and here[-1].run_id == self.run_id else ""
+
+    @property
+    def failure(self) -> Effect | None:
+        """The stretch that this run failed in; None while it hasn't."""
+        return next((e for e in self.own if e.status == "failed" and ERROR in e.outcome), None)
+
+
+class Told:
+    """What the ledger and the state say that a run was told, and what of it it surely heard."""
+
+    def __init__(self, run_id: str, interrupts: Sequence[Mapping[str, Any]], stretches: Sequence[Effect]) -> None:
+        self.run_id = run_id
+        self.interrupts = interrupts
+        self.began = bool(stretches)
+        started = [e for e in stretches if e.status == "started"]
+        self.open = started[-1] if started else None
+        self.stopped = bool(stretches) and stretches[-1].status == "done"
+        self._heard = {(k, n) for e in stretches if e.status == "done" for k, n in e.subject["answers"].items()}
+        self.delivered = [k for k, n in self._heard if any(i["id"] == k and i.get("asked") == n for i in interrupts)]
+
+    @classmethod
+    def of(cls, spec: RunSpec, stretches: Sequence[Effect]) -> Told:
+        question = spec.todo.question or {}
+        return cls(spec.run_id, question.get("interrupts", ()), stretches)
+
+    @property
+    def unsure(self) -> set[str]:
+        """Ids of the interrupts whose answers were in the open stretch."""
+        return set(self.open.subject["answers"]) if self.open else set()
+
+    def fresh(self, interrupt: Mapping[str, Any]) -> bool:
+        """Return whether an answer has not been given to the graph yet."""
+        return (interrupt["id"], interrupt.get("asked")) not in self._heard
+
+    def close(self) -> None:
+        """The open stretch has ended."""
+        if self.open is not None:
+            self._heard |= set(self.open.subject["answers"].items())
+            self.delivered += list(self.open.subject["answers"])
+        self.open = None
+
+    def forget(self) -> None:
+        """The open stretch is done again."""
+        self.open = None
+
+
+def next_stretch(
+    spec: RunSpec, graph: AnyPregel, state: StateSnapshot, told: Told, secrets: Mapping[str, str]
+) -> Stretch | Asks:
+    """Return what a run's graph is to be invoked with now, or what it waits for.
+
+    Args:
+        spec: the run.
+        graph: its graph.
+        state: where its thread stands, with its subgraphs.
+        told: what it was told so far.
+        secrets: declared secrets, by name: they are masked in what is recorded.
+
+    Raises:
+        BadInput: an answer can't be delivered, because a secret in it changed meanwhile.
+    """
+    begun = told.began or (state.metadata or {}).get(RUN) == spec.run_id
+    given = spec.todo.arguments.get("input")
+    again = bool(spec.step or spec.stopped_on)
+    if state.created_at is None or (not begun and not again and given is not None):
+        return Stretch(given, f"start {spec.todo.attempt}")
+    asked = asked_in(state, graph)
+    at = stands_at(state)
+    if not begun and again:  # a failed run goes on: with the answers it has, nobody is asked again
+        return Stretch(None, f"go on {spec.todo.attempt}")
+    if asked:
+        waiting = {a.interrupt.id for a in asked}
+        answered = {i["id"]: i for i in told.interrupts if "answer" in i and i["id"] in waiting and told.fresh(i)}
+        if any(i.get("at") != at for i in answered.values()):
+            return Stretch(None, f"ask again {at}")
+        if not answered:
+            return Asks(questions(asked, at), tuple(told.delivered))
+        held = {a.interrupt.id: plain(a.interrupt.value) for a in asked}
+        value = {k: put_back(i["answer"]["value"], i["value"], held[k], secrets) for k, i in answered.items()}
+        return Stretch(Command(resume=value), "answer", {key: i["asked"] for key, i in answered.items()})
+    if state.next:
+        here = f"{BREAK}{(state.config or {}).get('configurable', {}).get('checkpoint_id', '')}"
+        for interrupt in told.interrupts:
+            if interrupt["id"] == here and "answer" in interrupt and told.fresh(interrupt):
+                action = interrupt["answer"]["value"].get("action")
+                return Stretch(None, "pass", {here: interrupt["asked"]}, stepping=action == "step")
+        stops = stops_of(spec, graph)[0]
+        nodes = [n for n in state.next if "*" in stops or n in stops]
+        if told.stopped or (begun and nodes and not spec.step):  # what ended before the graph did is at a breakpoint
+            return Asks((breakpoint_question(state, "before", nodes or state.next),), tuple(told.delivered))
+    return Stretch(None, f"go on {spec.todo.attempt} {at}")
+
+
+def questions(asked: Sequence[Asked], at: str) -> tuple[Mapping[str, Any], ...]:
+    """Return a thread's interrupts as an event carries them."""
+    return tuple(question_for(a, at) for a in asked)
+
+
+def stops_of(spec: RunSpec, graph: AnyPregel) -> tuple[list[str], list[str]]:
+    """Return the nodes to stop before and after: the graph's own and those set by a person (I4)."""
+    said = spec.todo.metadata.get("breaks", {})
+    own = graph.interrupt_before_nodes, graph.interrupt_after_nodes
+    found = [["*"] if nodes == "*" else [str(n) for n in nodes or ()] for nodes in own]
+    return [*found[0], *said.get("before", ())], [*found[1], *said.get("after", ())]

@@ -1,0 +1,580 @@
+"""`GraphRunner`: lets graphs of others go on, one stretch at a time.
+
+A stretch goes from where a thread stands to its next question, its end or its failure. The ledger is told before and
+after each, as of any effect: what nodes of others do to the world isn't known to us, so a stretch that was begun and
+whose end nobody saw is asked about (D12) and never repeated silently. An answer is delivered in one stretch only.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import sqlite3
+from collections import Counter
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import aiosqlite
+from langchain_core.runnables import RunnableConfig
+from langgraph.checkpoint.base import BaseCheckpointSaver
+from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
+from langgraph.pregel import Pregel
+from langgraph.types import StateSnapshot
+
+from hitl_tui.core.errors import BadInput, HitlError, StorageError
+from hitl_tui.core.json_text import digest, short_id, storable
+from hitl_tui.core.names import clip
+from hitl_tui.core.policy import Risk
+from hitl_tui.core.questions import MOST_CHANGED
+from hitl_tui.core.safe_text import mask, mask_json, one_line
+from hitl_tui.graphs.graph_loader import resolve, with_saver
+from hitl_tui.graphs.graph_target import load_target
+from hitl_tui.graphs.json_values import answer_of, plain, said
+from hitl_tui.ledger.records import Effect
+from hitl_tui.supervisor.attached_graphs.graph_view import GraphView, check_update, view_of
+from hitl_tui.supervisor.attached_graphs.node_containment import contained, printed_to
+from hitl_tui.supervisor.attached_graphs.outcomes import Asks, CodeChanged, Ended, GraphFailure, failure_text, in_doubt
+from hitl_tui.supervisor.attached_graphs.run_segments import (
+    AGAIN,
+    ERROR,
+    PARTIAL,
+    RUN,
+    TAKEN_FROM,
+    Past,
+    Stretch,
+    Told,
+    next_stretch,
+    questions,
+    stops_of,
+)
+from hitl_tui.supervisor.attached_graphs.waiting_points import (
+    asked_in,
+    bounded,
+    breakpoint_question,
+    cut_off_in,
+    finished_in,
+    places,
+    stands_at,
+    torn_in,
+    vanished,
+)
+from hitl_tui.supervisor.checkpoint_ids import keep_ahead_of
+from hitl_tui.supervisor.checkpoint_saver import create_checkpointer, is_ours, make_durable, serializer
+from hitl_tui.supervisor.graph import STRICT_RESUME
+from hitl_tui.supervisor.record_check import kin_of
+from hitl_tui.supervisor.run_spec import RunServices, RunSpec
+from hitl_tui.teams.contract import EffectInDoubt, RunNotCurrent, TeamFailure, TeamResult
+from hitl_tui.teams.graph_team import GraphTeam
+
+if TYPE_CHECKING:
+    AnyPregel = Pregel[Any, Any, Any, Any]
+
+
+@asynccontextmanager
+async def open_saver(uri: str) -> AsyncIterator[BaseCheckpointSaver[str]]:
+    """Open the saver of a store that an application of the user's writes, too.
+
+    Args:
+        uri: path of a SQLite file (`sqlite:///…` too), or a `postgresql://` URI.
+
+    Raises:
+        StorageError: it can't be opened, or its driver isn't installed.
+    """
+    if uri.startswith(("postgresql://", "postgres://")):
+        async with _postgres(uri) as saver:
+            yield saver
+        return
+    path = await asyncio.to_thread(_file, uri)
+    if await asyncio.to_thread(is_ours, path):
+        async with create_checkpointer(path) as ours:
+            yield ours
+        return
+    try:
+        connection = await aiosqlite.connect(path, timeout=10)
+    except sqlite3.Error as error:
+        raise StorageError(f"{path} can't be opened: {error}.") from error
+    try:
+        saver = AsyncSqliteSaver(connection, serde=serializer())
+        try:
+            await saver.setup()
+        except sqlite3.Error as error:
+            raise StorageError(f"{path} can't be used as a checkpoint database: {error}.") from error
+        yield saver
+    finally:
+        await connection.close()
+
+
+def _file(uri: str) -> Path:
+    path = Path(uri.removeprefix("sqlite:///")).expanduser()
+    if not path.is_file():
+        raise StorageError(f"There is no checkpoint database {path}.")
+    return path
+
+
+@asynccontextmanager
+async def _postgres(uri: str) -> AsyncIterator[BaseCheckpointSaver[str]]:
+    try:
+        from langgraph.checkpoint.postgres.aio import AsyncPostgresSaver
+        from psycopg import OperationalError
+    except ImportError as error:
+        raise StorageError(
+            "PostgreSQL stores need an extra; install it with: uv pip install 'hitl-tui[postgres]'."
+        ) from error
+    try:
+        async with AsyncPostgresSaver.from_conn_string(uri, serde=serializer()) as saver:
+            yield saver
+    except OperationalError as error:
+        # What the driver says may repeat the URI with its password.
+        raise StorageError(f"The PostgreSQL store can't be reached ({type(error).__name__}).") from error
+
+
+log = logging.getLogger(__name__)
+
+RESUME = "__resume__"
+"""The channel in which LangGraph keeps answers beside a checkpoint."""
+
+_LARGEST_VALUES = 200_000
+
+
+@dataclass(frozen=True, slots=True)
+class _Leg:
+    """One stretch of one run.
+
+    Args:
+        spec, team, graph, config: of the run.
+        stretch: what it goes through.
+        finished: ids of the tasks that ended before; they don't run again.
+        word: the answer that lets it be done though it may have happened already; empty when none was needed.
+        entered: how often each node ran; filled while it goes on.
+    """
+
+    spec: RunSpec
+    team: GraphTeam
+    graph: AnyPregel
+    config: RunnableConfig
+    stretch: Stretch
+    finished: set[str]
+    word: str = ""
+    entered: Counter[str] = field(default_factory=Counter)
+
+
+@dataclass(frozen=True, slots=True)
+class _Loaded:
+    """A team's graph as it is in memory.
+
+    Args:
+        team: whose it is.
+        graph: it, on its store.
+        found: what its target named.
+        programs: what its code was read as, see `GraphSource`.
+    """
+
+    team: GraphTeam
+    graph: AnyPregel
+    found: Any
+    programs: Mapping[str, str]
+
+
+class GraphRunner:
+    """Runs graphs of others for one session.
+
+    Args:
+        services: what runs share.
+    """
+
+    def __init__(self, services: RunServices) -> None:
+        self._services = services
+        self._stack = AsyncExitStack()
+        self._graphs: dict[str, _Loaded] = {}
+        self._savers: dict[str, Any] = {}
+        self._loading = asyncio.Lock()
+
+    async def close(self) -> None:
+        """Close what factories and stores opened."""
+        await self._stack.aclose()
+
+    async def _loaded(self, team: GraphTeam) -> _Loaded:
+        """Return a team's graph on the store its threads live in, loaded anew where its code changed.
+
+        Raises:
+            GraphError: it can't be loaded; StorageError: its store can't be opened.
+        """
+        async with self._loading:
+            known, declared = self._graphs.get(team.name), team.declaration
+            source = await asyncio.to_thread(team.source)
+            with printed_to(lambda line: self._services.activity.write("", "line", line)):
+                found = load_target(declared, source)
+                if known is not None and known.team is team and known.found is found:
+                    known = self._graphs[team.name] = replace(known, programs=source.programs)
+                    return known
+                graph = await resolve(declared, found, self._stack)
+            if declared.saver and declared.saver not in self._savers:
+                self._savers[declared.saver] = await self._stack.enter_async_context(open_saver(declared.saver))
+            saver = self._savers[declared.saver] if declared.saver else self._services.saver
+            made = _Loaded(team, with_saver(graph, saver, declared.state_types), found, source.programs)
+            self._graphs[team.name] = made
+            return made
+
+    async def view(self, spec: RunSpec, update: Mapping[str, Any] | None, at: str) -> GraphView:
+        """Return a TODO's graph and where it stands; see `SessionFace.graph`."""
+        team = self._services.team(spec.todo.agent_name)
+        if not isinstance(team, GraphTeam):
+            raise BadInput(f"{spec.todo.id} is for {team.name}, which is no attached graph.")
+        graph = (await self._loaded(team)).graph
+        if update is not None:
+            check_update(graph, update)
+        config = _bare(self.place(spec, team))
+        if at:
+            config["configurable"]["checkpoint_id"] = at
+        state = await graph.aget_state(config, subgraphs=True)
+        entered = spec.todo.metadata.get("entered", {})
+        return view_of(spec.todo.id, team.name, graph, state, entered, stops_of(spec, graph))
+
+    def place(self, spec: RunSpec, team: GraphTeam) -> RunnableConfig:
+        """Return the configuration of a run: its thread, and what was declared."""
+        declared = dict(team.declaration.config)
+        configurable = {**declared.pop("configurable", {}), "thread_id": self.thread(spec, team), STRICT_RESUME: True}
+        metadata = {**declared.pop("metadata", {}), RUN: spec.run_id}
+        return {**declared, "configurable": configurable, "metadata": metadata}  # type: ignore[typeddict-item]
+
+    @staticmethod
+    def thread(spec: RunSpec, team: GraphTeam) -> str:
+        """Return the thread a run is on."""
+        own = spec.todo.metadata.get("threads", {}).get(spec.run_id)
+        kept = spec.step.get("thread") or own or spec.stopped_on
+        return kept or team.declaration.thread or spec.continued or spec.run_id
+
+    async def drive(self, spec: RunSpec, team: GraphTeam) -> Asks | Ended:
+        """Let a run go on to its next question or its end.
+
+        Raises:
+            EffectInDoubt: a stretch of it was begun, and nobody saw its end.
+            RunNotCurrent: it was stopped. GraphFailure: it failed, or can't be loaded or stored.
+            CodeChanged: what it would execute isn't what was approved, so it didn't go on.
+        """
+        try:
+            return await self._drive(spec, team)
+        except (EffectInDoubt, RunNotCurrent, GraphFailure, CodeChanged):
+            raise
+        except HitlError as error:  # a further try goes on with the thread, once what was wrong has been mended
+            raise GraphFailure(error.message, self.thread(spec, team), wedged=False, entered={}) from error
+
+    async def _drive(self, spec: RunSpec, team: GraphTeam) -> Asks | Ended:
+        past = await self._past(spec)
+        if past.failure is not None:
+            raise self._failed_before(spec, team, past.failure)
+        loaded, config = await self._loaded(team), self.place(spec, team)
+        graph = loaded.graph
+        told = Told.of(spec, past.own)
+        approved = spec.todo.arguments.get("programs") or loaded.programs  # of old sessions nothing is known
+        changed = await asyncio.to_thread(team.changed, approved, loaded.programs)
+        by_policy = (spec.todo.approval or {}).get("channel") == "policy"  # which lets it pass whatever files hold
+        if changed and not told.began and not by_policy:
+            raise CodeChanged("", loaded.programs, changed)
+        if spec.step.get("checkpoint_id") and not told.began:  # again would drop what was asked since
+            keep_ahead_of(await graph.aget_state(config, subgraphs=True))
+            await self._go_back(graph, config, spec)
+        state = await graph.aget_state(config, subgraphs=True)
+        keep_ahead_of(state)
+        gone = await vanished(graph, state, [i for i in told.interrupts if told.fresh(i)])
+        if gone:
+            names = one_line(", ".join(gone), 200)
+            raise TeamFailure(
+                f"{team.name} was changed meanwhile: its thread stands before {names}, which it doesn't have any more; "
+                "bring that back, or go back to an earlier step."
+            )
+        word = past.word
+        if told.open is not None and await self._has_ended(spec, graph, state, told):
+            past = await self._past(spec)
+        again: set[str] = set()
+        if past.doubtful is not None:
+            if changed and team.risk is not Risk.LOW:  # a word on it was for what was there then
+                raise in_doubt(past.doubtful, earlier=_is_earlier(spec, past.doubtful))
+            again = told.unsure
+            word = await self._let_again(spec, team, past.doubtful)
+            told.forget()
+        stretch = next_stretch(spec, graph, state, told, self._services.secrets)
+        if isinstance(stretch, Asks):
+            return await self._bound(spec, team, stretch, approved)
+        answered = [i for i in told.interrupts if "answer" in i and told.fresh(i) and i["id"] not in again]
+        words = [i.get("programs") or approved for i in answered if i["id"] in stretch.answers or not stretch.answers]
+        if word or not (words or by_policy):
+            words.append(approved)
+        runs = state.created_at is None or bool(state.next or state.tasks or stretch.value is not None)
+        if runs and (changed := await asyncio.to_thread(_differing, team, words, loaded.programs)):
+            names = one_line(", ".join(changed), 200)
+            said = f"{names} changed since this was asked; it asks anew, with what is there now."
+            self._services.activity.write(spec.todo.id, "note", said)
+            asked = asked_in(state, graph)
+            if not asked and not stretch.answers:
+                raise CodeChanged(str(config["configurable"]["thread_id"]), loaded.programs, changed)
+            passed = [_unanswered(i) for i in told.interrupts if i["id"] in stretch.answers]
+            found = questions(asked, stands_at(state)) if asked else tuple(passed)
+            return await self._bound(spec, team, Asks(found, tuple(told.delivered)), approved)
+        leg = _Leg(spec, team, graph, config, stretch, finished_in(state), word)
+        final = await self._carry_out(leg)
+        ending = _ending(leg, await graph.aget_state(config, subgraphs=True), final)
+        return await self._bound(spec, team, ending, approved) if isinstance(ending, Asks) else ending
+
+    async def _bound(self, spec: RunSpec, team: GraphTeam, asks: Asks, approved: Mapping[str, str]) -> Asks:
+        """Return questions with what answering them lets run, as it is now: an answer stands for that."""
+        now = dict((await asyncio.to_thread(team.source)).programs)
+        before = {i["id"]: i.get("programs") or approved for i in (spec.todo.question or {}).get("interrupts", ())}
+        interrupts = []
+        for interrupt in asks.interrupts:
+            known = approved if interrupt["id"] in asks.delivered else before.get(interrupt["id"], approved)
+            changed = (await asyncio.to_thread(team.changed, known, now))[:MOST_CHANGED]
+            interrupts.append({**interrupt, "programs": now, **({"changed": changed} if changed else {})})
+        return replace(asks, interrupts=tuple(interrupts))
+
+    # Where it stands -------------------------------------------------------------------------------------------
+
+    async def _go_back(self, graph: AnyPregel, config: RunnableConfig, spec: RunSpec) -> None:
+        """Copy the checkpoint that a run is to go on from, with what is to be changed in it."""
+        step = spec.step
+        at = {**config["configurable"], "checkpoint_id": step["checkpoint_id"], "checkpoint_ns": ""}
+        place: RunnableConfig = {"configurable": at, "metadata": {RUN: spec.run_id}}
+        values = spec.todo.metadata["rewind"].get("values")
+        if values is None:
+            await graph.aupdate_state(place, None, as_node="__copy__")
+            return
+        before = await graph.aget_state(place)
+        try:
+            await graph.aupdate_state(place, values, as_node=step.get("as_node") or None)
+        except Exception as error:
+            raise TeamFailure(f"The state can't be changed like this: {one_line(str(error), 300)}.") from error
+        after = await graph.aget_state(config)
+        if before.next and not after.next:
+            await graph.aupdate_state(place, None, as_node="__copy__")
+            raise TeamFailure("With this change nothing would be left to run; the state stays as it was.")
+
+    @staticmethod
+    def _saver(graph: AnyPregel) -> Any:
+        return graph.checkpointer
+
+    async def _past(self, spec: RunSpec) -> Past:
+        """Return what is known of a TODO's stretches; for a run that hasn't begun, also of what copies of it did."""
+        services = self._services
+        past = Past(services.session, spec.branch, spec.run_id, await self._stretches(spec, services.session))
+        if past.own or past.word:
+            return past
+        kin = await kin_of(services.ledger, services.session, services.lineage)
+        return replace(past, stretches=await self._stretches(spec, *kin))
+
+    async def _stretches(self, spec: RunSpec, *sessions: str) -> list[Effect]:
+        found = await self._services.ledger.effects(*sessions)
+        return [e for e in found if e.todo_id == spec.todo.id and e.name == "graph"]
+
+    def _failed_before(self, spec: RunSpec, team: GraphTeam, stretch: Effect) -> GraphFailure:
+        """Return what a run failed with whose process died before it could say so."""
+        outcome = stretch.outcome
+        return GraphFailure(
+            str(outcome[ERROR]),
+            str(outcome.get("thread") or self.thread(spec, team)),
+            wedged=bool(outcome.get("wedged")),
+            entered=outcome.get("entered", {}),
+        )
+
+    async def _has_ended(self, spec: RunSpec, graph: AnyPregel, state: StateSnapshot, told: Told) -> bool:
+        """Return whether the end of the open stretch can be seen in the thread; close it where it can."""
+        if told.open is None or not await self._moved(graph, state, told):
+            return False
+        await self._end(told.open.key, spec, "done", {})
+        told.close()
+        return True
+
+    async def _let_again(self, spec: RunSpec, team: GraphTeam, stretch: Effect) -> str:
+        """Spend a person's word on a stretch that may have happened; return the word: it is for what comes next.
+
+        Raises:
+            EffectInDoubt: nobody gave one; RunNotCurrent: the run was stopped.
+        """
+        session, own = self._services.session, stretch.run_id == spec.run_id
+        taken = replace(stretch, session=session, branch=spec.branch, run_id=spec.run_id)
+        word = await self._claim(spec, team, taken, earlier=_is_earlier(spec, stretch))
+        await self._end(stretch.key, spec, "failed", {AGAIN: word, **({} if own else {TAKEN_FROM: stretch.run_id})})
+        return word
+
+    async def _moved(self, graph: AnyPregel, state: StateSnapshot, told: Told) -> bool:
+        secrets = self._services.secrets
+        recorded = {a.interrupt.id: storable(bounded(plain(a.interrupt.value))) for a in asked_in(state, graph)}
+        pending = {key: digest(mask_json(value, secrets)) for key, value in recorded.items()}
+        if pending:
+            asked = {i["id"]: digest(i["value"]) for i in told.interrupts if i["id"] in told.unsure}
+            return not cut_off_in(state) and not any(pending.get(i) == seen for i, seen in asked.items())
+        # A crash between two writes can look finished: the tasks have results, and the step after isn't written yet.
+        finished = state.created_at is not None and not state.next and not state.tasks
+        return finished and (state.metadata or {}).get(RUN) == told.run_id
+
+    async def _claim(self, spec: RunSpec, team: GraphTeam, effect: Effect, *, earlier: bool = False) -> str:
+        """Tell the ledger that a stretch begins; return the answer that allowed it, empty when none was needed.
+
+        Raises:
+            EffectInDoubt: it may have happened, and nobody said what of that; RunNotCurrent: the run was stopped.
+        """
+        services = self._services
+        said: Mapping[str, str] = spec.todo.metadata.get("resolutions", {}).get(effect.key, {})
+        if team.risk is Risk.LOW:  # it is known to change nothing
+            said = {"verdict": "repeatable", "request_id": f"low risk {services.now()}"}
+        verdict, answer = said.get("verdict", ""), said.get("request_id", "")
+        claim = await services.ledger.begin_effect(effect, services.now(), resolution=verdict, answer_to=answer)
+        if claim.verdict == "stale":
+            raise RunNotCurrent("This run was stopped, so it does nothing more.")
+        if claim.verdict != "go":
+            raise in_doubt(claim.effect or effect, earlier=earlier)
+        return answer
+
+    # One stretch -----------------------------------------------------------------------------------------------
+
+    async def _carry_out(self, leg: _Leg) -> Any:
+        """Let a run's graph go through a stretch, with the ledger told before and after; return its last values."""
+        services, spec = self._services, leg.spec
+        effect = await self._begin(leg)
+        key = effect.key
+        try:
+            async with contained():
+                final = await self._stream(leg)
+        except (HitlError, asyncio.CancelledError):
+            raise
+        except (Exception, SystemExit) as error:
+            log.exception("run %s failed", spec.run_id)
+            failure = await self._failure(leg, error)
+            if not torn_in(await leg.graph.aget_state(leg.config, subgraphs=True)):
+                outcome: dict[str, Any] = {
+                    "thread": failure.thread,
+                    "wedged": failure.wedged,
+                    "entered": failure.entered,
+                }
+                if sum(failure.entered.values()) > 1:
+                    outcome[PARTIAL] = True
+                said = clip(mask(failure.message, dict(services.secrets)), 500)
+                await self._end(key, spec, "failed", {**outcome, ERROR: said})
+            raise failure from error
+        await self._end(key, spec, "done", {"entered": dict(leg.entered)})
+        return final
+
+    async def _begin(self, leg: _Leg) -> Effect:
+        """Tell the ledger that a run's next stretch begins.
+
+        What is done again is another stretch, named by the word that allows it: each word is for one.
+
+        Raises:
+            EffectInDoubt: it may have happened, and nobody said what of that; RunNotCurrent: the run was stopped.
+        """
+        services, spec, stretch, todo, word = self._services, leg.spec, leg.stretch, leg.spec.todo, leg.word
+        names = (services.lineage, todo.id, "graph", todo.attempt, stretch.name, dict(stretch.answers))
+        subject = {"graph": leg.team.declaration.target, "stretch": stretch.name, "answers": dict(stretch.answers)}
+        before = {e.key: e for e in (await self._past(spec)).stretches}
+        while True:
+            key = "eff-" + short_id(*names, *((word,) if word else ()), length=32)
+            there = before.get(key)
+            if there is not None and there.status == "done":  # the thread lost what came of it
+                word = await self._let_again(spec, leg.team, there)
+            elif there is not None and AGAIN in there.outcome:
+                word = str(there.outcome[AGAIN])
+            else:
+                effect = Effect(
+                    key, services.session, todo.id, spec.branch, spec.run_id, "graph", subject, "started", {}
+                )
+                await self._claim(spec, leg.team, effect)
+                return effect
+
+    async def _failure(self, leg: _Leg, error: BaseException) -> GraphFailure:
+        thread = str(leg.config["configurable"]["thread_id"])
+        wedged = await self._wedged(leg.graph, leg.config)
+        return GraphFailure(failure_text(error), thread, wedged=wedged, entered=leg.entered)
+
+    async def _wedged(self, graph: AnyPregel, config: RunnableConfig) -> bool:
+        """Return whether an answer stays in a thread that failed: every later one would come after it (I2)."""
+        state = await graph.aget_state(config, subgraphs=True)
+        for place in places(state):
+            found = await self._saver(graph).aget_tuple(place)
+            if found is not None and any(channel == RESUME for _, channel, _ in found.pending_writes or ()):
+                return True
+        return False
+
+    async def _stream(self, leg: _Leg) -> Any:
+        activity, todo, team = self._services.activity, leg.spec.todo, leg.team
+        before, after = stops_of(leg.spec, leg.graph)
+        if leg.stretch.stepping:
+            before = ["*"]
+        final: Any = None
+
+        def tell(line: str) -> None:
+            activity.write(todo.id, "line", line)
+
+        how = f"{team.name} attempt {todo.attempt}" if leg.stretch.name.startswith("start ") else f"{team.name} goes on"
+        activity.write(todo.id, "started", how)
+        with printed_to(tell):
+            async for part in leg.graph.astream(
+                leg.stretch.value,
+                leg.config,
+                context=team.declaration.context,
+                stream_mode=["updates", "custom", "tasks", "values"],
+                subgraphs=True,
+                durability="sync",
+                interrupt_before="*" if "*" in before else list(before),
+                interrupt_after="*" if "*" in after else list(after),
+                version="v2",
+            ):
+                data: Any = part["data"]
+                kind, place = part["type"], _place(part["ns"])
+                if kind == "values" and not part["ns"]:
+                    final = data
+                elif kind == "tasks" and "input" in data and data["id"] not in leg.finished:
+                    leg.entered["/".join([*place, str(data["name"])])] += 1
+                elif kind == "updates":
+                    for node, update in data.items():
+                        if not str(node).startswith("__"):
+                            tell(f"· {'/'.join([*place, str(node)])}")
+                            for line in said(update):
+                                tell(line)
+                elif kind == "custom":
+                    for line in said(data if isinstance(data, Mapping) else {"": data}):
+                        tell(line.removeprefix(": "))
+        return final
+
+    async def _end(self, key: str, spec: RunSpec, status: str, outcome: Mapping[str, Any]) -> None:
+        """Tell the ledger how a stretch ended, once a power cut can't take what its thread holds of it."""
+        await asyncio.to_thread(make_durable, self._services.folder.checkpoints)
+        await self._services.ledger.end_effect(key, spec.run_id, status, outcome, self._services.now())
+
+
+def _ending(leg: _Leg, state: StateSnapshot, final: Any) -> Asks | Ended:
+    delivered, entered = tuple(leg.stretch.answers), dict(leg.entered)
+    asked = asked_in(state, leg.graph)
+    if asked:
+        return Asks(questions(asked, stands_at(state)), delivered, entered)
+    if state.next:
+        return Asks((breakpoint_question(state, "before", state.next),), delivered, entered)
+    values = state.values if final is None else final
+    shown = plain(values)
+    data = {"values": shown} if len(str(shown)) <= _LARGEST_VALUES else {"values": "too large to keep here"}
+    return Ended(TeamResult(text=answer_of(values), data=data), entered)
+
+
+def _differing(team: GraphTeam, approved: Sequence[Mapping[str, str]], now: Mapping[str, str]) -> list[str]:
+    """Return the names of the files that aren't what they were under one of several words."""
+    return list(dict.fromkeys(name for programs in approved for name in team.changed(programs, now)))
+
+
+def _unanswered(interrupt: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a question of the state as a run reports it."""
+    kept = ("answer", "asked", "number", "programs", "changed")
+    return {key: value for key, value in interrupt.items() if key not in kept}
+
+
+def _is_earlier(spec: RunSpec, stretch: Effect) -> bool:
+    """Return whether a stretch was cut off in an earlier run."""
+    return stretch.run_id != spec.run_id and stretch.status == "started"
+
+
+def _place(namespace: Sequence[str]) -> list[str]:
+    return [part.split(":")[0] for part in namespace]
+
+
+def _bare(config: RunnableConfig) -> RunnableConfig:
+    return {"configurable": {"thread_id": config["configurable"]["thread_id"]}}

@@ -1,0 +1,517 @@
+"""Runs of teams: each TODO attempt is one run of its team's graph on a thread of its own.
+
+A run ends: with a result, a failure, a question from inside the team, or an effect in doubt. Each ending is posted
+to the session's inbox under an id of its own, so posting it again after a crash changes nothing. What a run left
+behind on its thread says how far it got; recovery reads that and nothing else.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+from collections import Counter
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from langchain_core.runnables import RunnableConfig
+from langgraph.config import get_config
+from langgraph.graph.state import CompiledStateGraph
+from langgraph.types import Command, StateSnapshot
+
+from hitl_tui.core.errors import BadInput, HitlError, StorageError
+from hitl_tui.core.events import EventKind
+from hitl_tui.core.json_text import digest, short_id
+from hitl_tui.core.names import clip
+from hitl_tui.core.policy import Risk
+from hitl_tui.core.questions import MOST_CHANGED
+from hitl_tui.core.requests import Verdict
+from hitl_tui.core.safe_text import mask
+from hitl_tui.core.secret_masks import put_back
+from hitl_tui.graphs.json_values import plain
+from hitl_tui.ledger.protocols import Ledger
+from hitl_tui.ledger.records import Effect
+from hitl_tui.supervisor.attached_graphs.outcomes import Asks, CodeChanged, GraphFailure
+from hitl_tui.supervisor.attached_graphs.runner import GraphRunner
+from hitl_tui.supervisor.bound_files import found_again
+from hitl_tui.supervisor.graph import STRICT_RESUME
+from hitl_tui.supervisor.orphan_processes import command_of, find_orphans
+from hitl_tui.supervisor.run_spec import RunServices, RunSpec
+from hitl_tui.supervisor.storage import ArtifactStore
+from hitl_tui.teams.contract import EffectInDoubt, RunNotCurrent, Team, TeamContext, TeamFailure, TeamResult, TeamTask
+from hitl_tui.teams.graph_team import GraphTeam
+
+
+def node_place() -> str:
+    """Return where in a team's graph the caller runs: node path without task ids, and superstep.
+
+    It is the same when a node runs again after a crash, and in another attempt.
+    """
+    config = get_config()
+    metadata = config.get("metadata") or {}
+    namespace = str((config.get("configurable") or {}).get("checkpoint_ns", ""))
+    path = "/".join(part.split(":")[0] for part in namespace.split("|"))
+    return f"{path}@{metadata.get('langgraph_step', 0)}"
+
+
+class LedgerEffects:
+    """`teams.contract.Effects` for one run.
+
+    Args:
+        ledger: where effects are recorded.
+        artifacts: keeps what came out.
+        lineage: id under which the session's effects are remembered.
+        session, todo_id, branch, run_id: the run.
+        resolutions: what people said about effects in doubt, by key: `verdict` (`use_as_done` or `do_again`) and
+            the `request_id` it answers.
+        secrets: declared secrets, by name: they are masked in what is recorded of a failure.
+        now: the clock.
+    """
+
+    def __init__(
+        self,
+        ledger: Ledger,
+        artifacts: ArtifactStore,
+        *,
+        lineage: str,
+        session: str,
+        todo_id: str,
+        branch: int,
+        run_id: str,
+        resolutions: Mapping[str, Mapping[str, str]],
+        secrets: Mapping[str, str],
+        now: Callable[[], str],
+    ) -> None:
+        self._ledger = ledger
+        self._artifacts = artifacts
+        self._lineage = lineage
+        self._session = session
+        self._todo_id = todo_id
+        self._branch = branch
+        self._run_id = run_id
+        self._resolutions = resolutions
+        self._secrets = dict(secrets)
+        self._now = now
+        self._ordinals: Counter[str] = Counter()
+
+    async def __call__(self, name: str, subject: Any, act: Callable[[], Awaitable[dict[str, Any]]]) -> dict[str, Any]:
+        """See `teams.contract.Effects`."""
+        full_name = f"{node_place()}/{name}"
+        self._ordinals[full_name] += 1
+        key = "eff-" + short_id(
+            self._lineage, self._todo_id, full_name, self._ordinals[full_name], digest(subject), length=32
+        )
+        effect = Effect(key, self._session, self._todo_id, self._branch, self._run_id, name, subject, "started", {})
+        answer = self._resolutions.get(key, {})
+        claim = await self._ledger.begin_effect(
+            effect, self._now(), resolution=answer.get("verdict", ""), answer_to=answer.get("request_id", "")
+        )
+        if claim.verdict == "stale":
+            raise RunNotCurrent("This run was stopped, so it does nothing more.")
+        if claim.verdict == "doubt":
+            why = _why(claim.effect, self._session)
+            raise EffectInDoubt({"key": key, "name": name, "subject": subject, "why": why})
+        if claim.verdict == "done":
+            outcome = claim.effect.outcome if claim.effect else {}
+            return await self._kept(outcome)
+        if claim.verdict == "failed" and claim.effect is not None:
+            # The process died before it could say so: it isn't tried again within the same run.
+            error = BadInput if claim.effect.outcome.get("final") else TeamFailure
+            raise error(str(claim.effect.outcome["error"]))
+        try:
+            result = await act()
+        except (TeamFailure, BadInput) as error:
+            # It ended, and how is known: a person may let it be done again. After anything else nobody knows.
+            said = clip(mask(error.message, self._secrets), 500)
+            failure = {"error": said, **({"final": True} if isinstance(error, BadInput) else {})}
+            await self._ledger.end_effect(key, self._run_id, "failed", failure, self._now())
+            raise
+        reference = await self._artifacts.put(result)
+        await self._ledger.end_effect(key, self._run_id, "done", {"artifact": reference}, self._now())
+        return result
+
+    async def _kept(self, outcome: Mapping[str, Any]) -> dict[str, Any]:
+        reference = outcome.get("artifact")
+        return await self._artifacts.get(str(reference)) if reference else dict(outcome)
+
+
+def _why(effect: Effect | None, session: str) -> str:
+    if effect is None or effect.status != "done":
+        return "it was started, and nothing says whether it ended"
+    if effect.session != session:
+        return f"session {effect.session} did it, with which this one shares its past"
+    return f"it was done on branch {effect.branch}, which was left by a restore"
+
+
+log = logging.getLogger(__name__)
+
+UNLOCKED = -1
+"""In the place of the lock of a run that starts nothing."""
+_LOOK = 0.2
+
+
+class _OutOfTime(Exception):
+    """A run took longer than its TODO's timeout; a team's own `TimeoutError` is a failure like any other."""
+
+
+class LocalDispatcher:
+    """Runs teams as tasks of this process; `ensure` and `stop` may be called as often as wanted.
+
+    Args:
+        services: what runs share.
+        grace: seconds a stopped run gets to end before it is named as still running.
+        orphan_patience: seconds that a command of an earlier process gets to end before somebody is asked.
+    """
+
+    def __init__(self, services: RunServices, grace: float = 10.0, orphan_patience: float = 3.0) -> None:
+        self._services = services
+        self._grace = grace
+        self._orphan_patience = orphan_patience
+        self._tasks: dict[str, asyncio.Task[None]] = {}
+        self._stuck: set[str] = set()
+        self._ended: dict[str, int] = {}
+        self._begun: set[str] = set()
+        self._graphs: dict[str, tuple[Team, CompiledStateGraph[Any, Any, Any, Any]]] = {}
+        self.attached = GraphRunner(services)
+
+    @property
+    def alive(self) -> set[str]:
+        """Ids of the runs that go on now."""
+        return {run_id for run_id, task in self._tasks.items() if not task.done()}
+
+    @property
+    def stoppable(self) -> set[str]:
+        """Ids of the runs that go on now, without those that were stopped and didn't end, or say now how they ended."""
+        return self.alive - self._stuck - self._ended.keys()
+
+    def ensure(self, spec: RunSpec) -> None:
+        """Let a run go on unless it does already.
+
+        Raises:
+            StorageError: it ended, and that couldn't be written to the ledger.
+        """
+        task = self._tasks.get(spec.run_id)
+        if task is not None and not task.done():
+            return
+        if task is not None and not task.cancelled() and (error := task.exception()) is not None:
+            raise error  # its ending couldn't even be written down
+        if self._ended.get(spec.run_id) == spec.todo.asked:
+            return  # how it ended is in the inbox and not in the state yet: it would be done twice
+        self._ended.pop(spec.run_id, None)
+        if spec.run_id in self._begun or spec.step:
+            spec = replace(spec, fresh=False)
+        self._begun.add(spec.run_id)
+        todo = spec.todo.id
+        earlier = [t for run, t in self._tasks.items() if run.split("/")[1] == todo and not t.done()]
+        self._tasks = {run: t for run, t in self._tasks.items() if not t.done()}
+        self._tasks[spec.run_id] = asyncio.create_task(self._drive(spec, earlier), name=f"run {spec.run_id}")
+
+    async def stop(self, run_id: str) -> bool:
+        """Stop a run; return whether it has ended.
+
+        Nothing more is begun by it from now on: the ledger refuses its effects.
+        """
+        task = self._tasks.get(run_id)
+        await self._services.ledger.stop_run(self._services.session, run_id, self._services.now())
+        if task is None or task.done():
+            return True
+        task.cancel()
+        await asyncio.wait({task}, timeout=self._grace)
+        if not task.done():
+            self._stuck.add(run_id)
+        return task.done()
+
+    async def stop_all(self) -> list[str]:
+        """Stop every run; return the ids of those that did not end in time."""
+        alive = sorted(self.alive)
+        ended = await asyncio.gather(*(self.stop(run_id) for run_id in alive))
+        return [run_id for run_id, done in zip(alive, ended, strict=True) if not done]
+
+    async def close(self) -> None:
+        """End all tasks without telling the ledger that their runs were stopped: they go on when reopened."""
+        tasks = [task for task in self._tasks.values() if not task.done()]
+        for task in tasks:
+            task.cancel()
+        if tasks:
+            await asyncio.wait(tasks, timeout=self._grace)
+        await self.attached.close()
+
+    async def _drive(self, spec: RunSpec, earlier: list[asyncio.Task[None]]) -> None:
+        if earlier:
+            await asyncio.wait(earlier)
+        try:
+            lock = await self._run_lock(spec)
+        except EffectInDoubt as doubt:  # what it began still runs
+            await self._ask_doubt(spec, doubt)
+            return
+        try:
+            await self._run(spec, lock)
+        except asyncio.CancelledError:
+            current = asyncio.current_task()
+            if current is None or current.cancelling():
+                raise
+            # Nobody stopped this run: its team raised that by itself.
+            await self._fail(spec, f"{spec.todo.agent_name} cancelled itself", final=False)
+        except EffectInDoubt as doubt:
+            await self._ask_doubt(spec, doubt)
+        except CodeChanged as error:
+            data: dict[str, Any] = {"todo_id": spec.todo.id, "run_id": spec.run_id, "thread": error.thread}
+            data |= {"programs": dict(error.programs), "changed": list(error.changed[:MOST_CHANGED])}
+            await self._tell(spec, f"run:{spec.run_id}:changed", EventKind.CHANGED, data)
+        except RunNotCurrent as error:
+            log.info("%s: %s", spec.run_id, error.message)
+        except _OutOfTime:
+            await self._fail(spec, f"it took longer than {spec.todo.timeout:g} s", final=False)
+        except GraphFailure as error:
+            more = {"thread": error.thread, "entered": error.entered, "wedged": error.wedged}
+            await self._fail(spec, error.message, final=True, more=more)
+        except HitlError as error:
+            final = isinstance(error, BadInput | StorageError) or await self._acted(spec)
+            await self._fail(spec, error.message, final=final)
+        except (Exception, SystemExit) as error:
+            log.exception("run %s failed", spec.run_id)
+            await self._fail(
+                spec, f"{type(error).__name__}: {error}" if str(error) else type(error).__name__, final=False
+            )
+        finally:
+            if lock != UNLOCKED:
+                os.close(lock)
+
+    async def _ask_doubt(self, spec: RunSpec, doubt: EffectInDoubt) -> None:
+        data: dict[str, Any] = {"todo_id": spec.todo.id, "run_id": spec.run_id, "effect": doubt.effect}
+        fresh = await found_again(self._services.team(spec.todo.agent_name), spec.todo)
+        if fresh is not None:  # what it did before it stopped may have changed them
+            data |= {"programs": fresh.arguments["programs"], "changed": list(fresh.changed[:MOST_CHANGED])}
+        await self._tell(spec, f"run:{spec.run_id}:doubt:{spec.todo.asked}", EventKind.DOUBT, data)
+
+    async def _run_lock(self, spec: RunSpec) -> int:
+        """Return the lock of a TODO's runs; wait while a command of an earlier run holds it.
+
+        Raises:
+            EffectInDoubt: it doesn't end, and nobody was asked about that yet.
+        """
+        services, loop = self._services, asyncio.get_running_loop()
+        if (lock := services.folder.lock_run(spec.todo.id)) is not None:
+            return lock
+        services.activity.write(spec.todo.id, "note", "waiting for a process of the run before, which is still alive")
+        ends: float | None = loop.time() + self._orphan_patience
+        while (lock := services.folder.lock_run(spec.todo.id)) is None:
+            if ends is not None and loop.time() >= ends:
+                ends = None
+                if await self._used_as_done(spec):
+                    return UNLOCKED
+            await asyncio.sleep(_LOOK)
+        return lock
+
+    async def _used_as_done(self, spec: RunSpec) -> bool:
+        """Return whether somebody said that the effect of a command which still runs counts as done.
+
+        Raises:
+            EffectInDoubt: nobody was asked about that process yet.
+        """
+        services, todo = self._services, spec.todo
+        began = [e for e in await services.ledger.effects(services.session, status="started") if e.todo_id == todo.id]
+        found = await asyncio.to_thread(find_orphans, services.folder.run_lock(todo.id))
+        if not found or not began:
+            return False
+        effect, command = began[-1], command_of(found)
+        answer = todo.metadata.get("resolutions", {}).get(effect.key, {})
+        view = await services.ledger.request(str(answer.get("request_id", "")), services.now()) if answer else None
+        if view is None or not view.decisions or view.decisions[-1].at < command.since:
+            why = f"it was begun, and still ran as process {command.pid} when this was asked, since {command.clock}"
+            raise EffectInDoubt({"key": effect.key, "name": effect.name, "subject": effect.subject, "why": why})
+        if answer["verdict"] == Verdict.USE_AS_DONE:
+            return True
+        said = f"it is done again once process {command.pid} has ended; /todo cancel {todo.id} ends that"
+        services.activity.write(todo.id, "note", said)
+        return False
+
+    async def _acted(self, spec: RunSpec) -> bool:
+        """Return whether an effect of a run failed that isn't of low risk: only a person lets it start again."""
+        if spec.todo.risk is Risk.LOW:
+            return False
+        failed = await self._services.ledger.effects(self._services.session, status="failed")
+        return any(effect.run_id == spec.run_id for effect in failed)
+
+    async def _fail(self, spec: RunSpec, error: str, *, final: bool, more: Mapping[str, Any] | None = None) -> None:
+        text = clip(mask(error, dict(self._services.secrets)), 500)
+        data = {"todo_id": spec.todo.id, "run_id": spec.run_id, "error": text, "final": final, **(more or {})}
+        await self._tell(spec, f"run:{spec.run_id}:failed", EventKind.FAILED, data)
+
+    async def _tell(self, spec: RunSpec, event_id: str, kind: EventKind, data: Mapping[str, Any]) -> None:
+        self._ended[spec.run_id] = spec.todo.asked
+        await self._services.post(event_id, kind, data)
+
+    async def _run(self, spec: RunSpec, lock: int) -> None:
+        services = self._services
+        team = services.team(spec.todo.agent_name)
+        if isinstance(team, GraphTeam):
+            await self._run_graph(spec, team)
+            return
+        graph = self._graph(team)
+        config: RunnableConfig = {"configurable": {"thread_id": spec.thread, STRICT_RESUME: True}}
+        if spec.step and not (spec.todo.question or {}).get("interrupts"):  # again would drop what it asked since
+            at_step: RunnableConfig = {"configurable": dict(spec.step) | {"thread_id": spec.thread}}
+            await graph.aupdate_state(at_step, None, as_node="__copy__")
+        state = None if spec.fresh else await graph.aget_state(config)
+        value = _beginning(spec) if state is None else self._input(spec, state)
+        if value is not _WAITING:
+            context = await self._context(spec, lock)
+            try:
+                async with asyncio.timeout(spec.todo.timeout or None) as limit:
+                    result = await self._stream(graph, value, config, context, spec)
+            except TimeoutError as error:
+                if limit.expired():
+                    raise _OutOfTime from error
+                raise
+            if result is not None:
+                await self._finish(spec, result)
+                return
+            state = await graph.aget_state(config)
+        assert state is not None
+        await self._end(spec, state)
+
+    async def _run_graph(self, spec: RunSpec, team: GraphTeam) -> None:
+        try:
+            async with asyncio.timeout(spec.todo.timeout or None) as limit:
+                ending = await self.attached.drive(spec, team)
+        except TimeoutError as error:
+            if limit.expired():
+                raise _OutOfTime from error
+            raise
+        if isinstance(ending, Asks):
+            data = {
+                "todo_id": spec.todo.id,
+                "run_id": spec.run_id,
+                "interrupts": [dict(i) for i in ending.interrupts],
+                "delivered": list(ending.delivered),
+                "entered": dict(ending.entered),
+            }
+            await self._tell(spec, f"run:{spec.run_id}:asks:{spec.todo.asked}", EventKind.INTERRUPTED, data)
+        else:
+            more = {"entered": dict(ending.entered), "thread": self.attached.thread(spec, team)}
+            await self._finish(spec, ending.result.to_dict(), more)
+
+    def _graph(self, team: Team) -> CompiledStateGraph[Any, Any, Any, Any]:
+        known = self._graphs.get(team.name)
+        if known is None or known[0] is not team:  # its workspace was trusted anew
+            known = team, team.build().compile(checkpointer=self._services.saver, name=team.name)
+            self._graphs[team.name] = known
+        return known[1]
+
+    def _input(self, spec: RunSpec, state: StateSnapshot) -> Any:
+        """Return what to invoke a run's graph with: how far it got decides."""
+        if state.created_at is None:
+            return _beginning(spec)
+        if state.interrupts:
+            answers = _answers(spec, state, self._services.secrets)
+            return Command(resume=answers) if answers else _WAITING
+        if not state.next and state.values.get("result") is not None:
+            return _WAITING
+        return None
+
+    async def _context(self, spec: RunSpec, lock: int) -> TeamContext:
+        services = self._services
+        inputs = {
+            todo_id: TeamResult.from_dict(await services.artifacts.get(str(ref["digest"])))
+            for todo_id, ref in spec.inputs.items()
+        }
+        todo = spec.todo
+        effects = LedgerEffects(
+            services.ledger,
+            services.artifacts,
+            lineage=services.lineage,
+            session=services.session,
+            todo_id=todo.id,
+            branch=spec.branch,
+            run_id=spec.run_id,
+            resolutions=todo.metadata.get("resolutions", {}),
+            secrets=services.secrets,
+            now=services.now,
+        )
+
+        def progress(text: str, fraction: float = -1.0) -> None:
+            services.activity.write(todo.id, "line" if fraction < 0 else "progress", text, fraction)
+
+        return TeamContext(
+            task=TeamTask(todo.id, spec.query, todo.description, dict(todo.arguments), inputs),
+            workspace=services.workspace,
+            cache=services.folder.cache,
+            key=f"{services.lineage}/{todo.id}",
+            effects=effects,
+            progress=progress,
+            secrets=services.secrets,
+            lock_fd=lock,
+        )
+
+    async def _stream(
+        self,
+        graph: CompiledStateGraph[Any, Any, Any, Any],
+        value: Any,
+        config: RunnableConfig,
+        context: TeamContext,
+        spec: RunSpec,
+    ) -> Mapping[str, Any] | None:
+        """Let a run's graph go on; return its result, None when it asks something or has to be looked at."""
+        activity = self._services.activity
+        result: Any = None
+        activity.write(spec.todo.id, "started", f"{spec.todo.agent_name} attempt {spec.todo.attempt}")
+        async for part in graph.astream(
+            value, config, context=context, stream_mode=["updates", "custom"], durability="sync", version="v2"
+        ):
+            if part["type"] == "updates":
+                for node, update in part["data"].items():
+                    if not node.startswith("__"):
+                        activity.write(spec.todo.id, "line", f"· {node}")
+                    result = update.get("result") if isinstance(update, Mapping) else None
+            else:
+                activity.write(spec.todo.id, "line", str(part["data"]))
+        return result if isinstance(result, Mapping) else None
+
+    async def _end(self, spec: RunSpec, state: StateSnapshot) -> None:
+        todo = spec.todo
+        data: dict[str, Any] = {"todo_id": todo.id, "run_id": spec.run_id}
+        if state.interrupts:
+            data["interrupts"] = [
+                {"id": i.id, "path": [task.name], "index": n, "value": plain(i.value)}
+                for task in state.tasks
+                for n, i in enumerate(task.interrupts)
+            ]
+            data["delivered"] = [i["id"] for i in (todo.question or {}).get("interrupts", ()) if "answer" in i]
+            await self._tell(spec, f"run:{spec.run_id}:asks:{todo.asked}", EventKind.INTERRUPTED, data)
+            return
+        values = state.values if isinstance(state.values, Mapping) else {}
+        found = values.get("result")
+        if not isinstance(found, Mapping):
+            await self._fail(spec, f"{todo.agent_name} ended without a result", final=True)
+            return
+        await self._finish(spec, found)
+
+    async def _finish(self, spec: RunSpec, found: Mapping[str, Any], more: Mapping[str, Any] | None = None) -> None:
+        services, todo = self._services, spec.todo
+        result = TeamResult.from_dict(found)
+        digest = await services.artifacts.put(result.to_dict())
+        reference = {
+            "digest": digest,
+            "summary": clip(result.summary or " ".join(result.text.split()), 200),
+            "found": result.found,
+            "files": list(result.files),
+        }
+        proposal = await services.follow_up(todo, result)
+        data = {"todo_id": todo.id, "run_id": spec.run_id, "result": reference, "proposal": proposal, **(more or {})}
+        await self._tell(spec, f"run:{spec.run_id}:finished", EventKind.FINISHED, data)
+
+
+def _answers(spec: RunSpec, state: StateSnapshot, secrets: Mapping[str, str]) -> dict[str, Any]:
+    held = {i.id: plain(i.value) for i in state.interrupts}
+    asked = (spec.todo.question or {}).get("interrupts", ())
+    told = {i["id"]: i for i in asked if "answer" in i and i["id"] in held}
+    return {k: put_back(i["answer"]["value"], i["value"], held[k], secrets) for k, i in told.items()}
+
+
+def _beginning(spec: RunSpec) -> dict[str, Any]:
+    return {"task": spec.todo.description}
+
+
+_WAITING = object()

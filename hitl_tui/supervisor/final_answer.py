@@ -1,0 +1,350 @@
+"""The final answer, composed from what the teams handed back."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from hitl_tui.core.fold_operator_events import DEFAULT_SKIP_REASON
+from hitl_tui.core.names import clip
+from hitl_tui.core.todos import Status, SupervisorTodo
+from hitl_tui.supervisor.command_summary import in_short, told, worth_telling
+from hitl_tui.teams.contract import Block, Brief, brief_of, place_label
+from hitl_tui.teams.printed_figures import Run, run_of
+
+_KOREAN: tuple[tuple[re.Pattern[str], str], ...] = tuple(
+    (re.compile(pattern, re.DOTALL), said)
+    for pattern, said in (
+        (r"rejected by (?P<who>.+?): (?P<why>.+)", "{who} 님이 거부함: {why}"),
+        (r"rejected by (?P<who>.+)", "{who} 님이 거부함"),
+        (r"plan rejected by (?P<who>.+)", "{who} 님이 계획을 거부함"),
+        (r"expired: (?P<why>.+)", "기한이 지남: {why}"),
+        (r"expired", "기한이 지남"),
+        (r"cancelled by (?P<who>.+)", "{who} 님이 취소함"),
+        (r"stopped by (?P<who>.+)", "{who} 님이 중지함"),
+        (r"denied by policy rule (?P<rule>.+)", "정책 규칙 {rule}에 따라 금지됨"),
+        (r"it took longer than (?P<seconds>\S+) s", "{seconds}초 안에 끝나지 않음"),
+        (r'The command ".+?" ended with exit code (?P<code>-?\d+): (?P<last>.+)\.', "종료 코드 {code}: {last}"),
+        (r'The command ".+?" ended with exit code (?P<code>-?\d+)\.', "종료 코드 {code}"),
+        (r'The command ".+?" was ended by (?P<signal>\w+): (?P<last>.+)\.', "{signal} 신호로 종료됨: {last}"),
+        (r'The command ".+?" was ended by (?P<signal>\w+)\.', "{signal} 신호로 종료됨"),
+        (
+            r'The command ".+?" was stopped because its time, (?P<seconds>\S+) s, was up: (?P<last>.+)\.',
+            "제한 시간 {seconds}초가 지나 중지됨: {last}",
+        ),
+        (
+            r'The command ".+?" was stopped because its time, (?P<seconds>\S+) s, was up\.',
+            "제한 시간 {seconds}초가 지나 중지됨",
+        ),
+    )
+)
+
+
+def reason(why: str, language: str) -> str:
+    """Return why a step was not done, as the answer says it.
+
+    Args:
+        why: a TODO's error or the reason why it was skipped.
+        language: `ko` or `en`; others get English. What people and commands said stays as they said it, and so does a
+            reason of another kind.
+    """
+    if language != "ko":
+        return why
+    # A step that isn't needed and failed is skipped; the answer says so beside the reason.
+    bare = why.removeprefix("failed: ")
+    for pattern, said in _KOREAN:
+        match = pattern.fullmatch(bare)
+        if match is not None:
+            return said.format(**match.groupdict())
+    return why
+
+
+_SHORT_CHARS = 600
+_SHORT_LINES = 12
+_QUOTES = 5
+DONE, PARTIAL, FAILED = "done", "partial", "failed"
+
+_WORDS = {
+    "en": {
+        "answer": "Answer",
+        "remarks": "About the plan",
+        "evidence": "Evidence",
+        "absent": "Not found",
+        "also": "Also found",
+        "sources": "Sources",
+        "open": "Not done",
+        "files": "Files written",
+        "nothing": "Nothing was carried out, so there is no answer.",
+        "none_found": "Nothing was found for this question.",
+        "skipped": "skipped",
+        "failed": "failed",
+        "blocked": "not run, because what it needs failed",
+        "by_hand": "done by hand",
+        "unsaid": DEFAULT_SKIP_REASON,
+    },
+    "ko": {
+        "answer": "답변",
+        "remarks": "계획에 대해 알아 둘 점",
+        "evidence": "근거",
+        "absent": "찾지 못한 것",
+        "also": "그 밖에 찾은 곳",
+        "sources": "출처",
+        "open": "하지 않은 일",
+        "files": "작성한 파일",
+        "nothing": "실행된 일이 없어 답변이 없습니다.",
+        "none_found": "이 질문에 대해 찾은 것이 없습니다.",
+        "skipped": "건너뜀",
+        "failed": "실패",
+        "blocked": "필요한 단계가 실패하여 실행하지 않음",
+        "by_hand": "직접 처리함",
+        "unsaid": "사용자가 건너뜀",
+    },
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Response:
+    """The final answer of a session.
+
+    Args:
+        text: Markdown.
+        summary: one line.
+        citations: `{"path", "line", "end_line", "quote", "page"}`, without repetition, best first.
+        files: workspace-relative paths written by teams.
+        outcome: `done`, `partial` (something was rejected, skipped or blocked) or `failed`.
+        remarks: what the planner said of its plan, such as what of the query it leaves out, a sentence each.
+    """
+
+    text: str
+    summary: str
+    citations: tuple[Mapping[str, Any], ...] = ()
+    files: tuple[str, ...] = ()
+    outcome: str = DONE
+    remarks: tuple[str, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "text": self.text,
+            "summary": self.summary,
+            "citations": [dict(c) for c in self.citations],
+            "files": list(self.files),
+            "outcome": self.outcome,
+            "remarks": list(self.remarks),
+        }
+
+
+def compose(
+    query: str,
+    language: str,
+    todos: Sequence[SupervisorTodo],
+    results: Mapping[str, Mapping[str, Any]],
+    errors: Sequence[str] = (),
+    remarks: Sequence[str] = (),
+) -> Response:
+    """Return the answer: a short one first, then what was left out or not done, what it rests on, what isn't there.
+
+    Where several commands ran, or one deleted something, the answer says first what they did and measured. What the
+    planner remarked stands here in every mode (C4): where the plan isn't asked about, nobody has read it before.
+
+    Args:
+        query: what was asked.
+        language: `ko` or `en`; others get English headings.
+        todos: in plan order.
+        results: `TeamResult` dicts by TODO id; a `brief` in their data says what comes first.
+        errors: why no plan could be made.
+        remarks: what a person should know of the plan, a sentence each.
+    """
+    words = _WORDS.get(language, _WORDS["en"])
+    if errors:
+        return Response(text=" ".join(errors), summary=errors[0], outcome=FAILED)
+    done = [t for t in todos if t.status is Status.COMPLETED]
+    runs = _runs(done, results)
+    deeds = told(list(runs.values()), language) if runs else ""
+    used = {d for t in done if t.id not in runs and _draws(results.get(t.id), runs) for d in t.dependencies}
+    leaves = [t for t in done if t.id not in used and t.id not in runs]
+    behind = [t for t in reversed(done) if t not in leaves]
+    said = [_Told(t, _brief(results.get(t.id), words, deed=t.id in runs)) for t in [*leaves, *behind]]
+    answering = _answering(said, len(leaves))
+    answer = _answer(answering, words, deeds) if done else words["nothing"]
+    sections = [(words["answer"], answer), (words["remarks"], _listed(remarks))]
+    undone = [t for t in todos if t.status in (Status.SKIPPED, Status.FAILED, Status.BLOCKED)]
+    sections.append((words["open"], "\n".join(_undone(t, words, language) for t in undone)))
+    sections.append((words["evidence"], _evidence(said, answering, words)))
+    in_order = sorted(said, key=lambda one: done.index(one.todo))
+    absent = list(dict.fromkeys(text for one in in_order for text in _absent(one, results)))
+    sections.append((words["absent"], _listed(absent)))
+    ordered = [results[t.id] for t in [*leaves, *behind] if t.id in results]
+    citations = _citations(ordered)
+    files = tuple(dict.fromkeys(f for r in results.values() for f in r.get("files", ())))
+    sections.append((words["files"], _listed(files)))
+    sections.append((words["sources"], _sources(citations, "\n".join(text for _, text in sections))))
+    return Response(
+        text="\n\n".join(f"## {title}\n\n{text}" for title, text in sections if text) + "\n",
+        summary=_summary(in_short(list(runs.values()), language) if runs else [], leaves, results, words),
+        citations=citations,
+        files=files,
+        outcome=_outcome(todos),
+        remarks=tuple(remarks),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Told:
+    """A completed TODO and what its team wants said."""
+
+    todo: SupervisorTodo
+    brief: Brief
+
+
+def _draws(result: Mapping[str, Any] | None, runs: Mapping[str, Run]) -> bool:
+    """Whether a step's answer stands for what it depends on: beside commands only where it cites or keeps it."""
+    return not runs or result is None or bool(result.get("citations") or result.get("files"))
+
+
+def _runs(done: Sequence[SupervisorTodo], results: Mapping[str, Mapping[str, Any]]) -> dict[str, Run]:
+    """Return the commands that ran, by TODO id; empty where what one command printed says it all."""
+    found = [run for t in done if t.id in results and (run := run_of(t.id, results[t.id]))]
+    return {run.todo_id: run for run in found} if worth_telling(found) else {}
+
+
+def _brief(result: Mapping[str, Any] | None, words: Mapping[str, str], *, deed: bool = False) -> Brief:
+    """Return a result's brief; of a team that gives none its text, or its summary where the text is long.
+
+    Args:
+        result: a `TeamResult` dict; None for what a person did.
+        words: in the answer's language.
+        deed: what it did is told already, so that its text is evidence only.
+    """
+    if result is None:
+        return Brief(answer=words["by_hand"])
+    if deed:
+        return Brief(evidence=(Block(str(result.get("text", "")).strip()),))
+    brief = brief_of(result)
+    if brief is not None:
+        return brief
+    text = _body(str(result.get("text", "")))
+    summary = str(result.get("summary", "")).strip()
+    if not result.get("found", True):
+        return Brief(absent=(" ".join((summary or text).split()),))
+    if not summary or (len(text) <= _SHORT_CHARS and text.count("\n") < _SHORT_LINES):
+        return Brief(answer=text or summary)
+    return Brief(answer=summary, evidence=(Block(text),))
+
+
+def _absent(one: _Told, results: Mapping[str, Mapping[str, Any]]) -> tuple[str, ...]:
+    """Return what a step says isn't there; that it found nothing doesn't hold once another search found something."""
+    hits = {todo_id: result.get("data", {}).get("hits") for todo_id, result in results.items()}
+    return one.brief.absent[1 if hits.get(one.todo.id) == 0 and any(hits.values()) else 0 :]
+
+
+def _answering(told: Sequence[_Told], leaves: int) -> list[_Told]:
+    """Return whose answers come first: of the last steps, or of those before them when they have none."""
+    found = [one for one in told[:leaves] if one.brief.answer]
+    return found or [one for one in told[leaves:] if one.brief.answer][:1]
+
+
+def _answer(answering: Sequence[_Told], words: Mapping[str, str], deeds: str) -> str:
+    if len(answering) == 1 and not deeds:
+        return answering[0].brief.answer
+    parts = [f"**{one.todo.name}**\n\n{one.brief.answer}" for one in answering]
+    parts = [deeds, *parts] if deeds else parts
+    return "\n\n".join(parts) or words["none_found"]
+
+
+def _evidence(told: Sequence[_Told], answering: Sequence[_Told], words: Mapping[str, str]) -> str:
+    """Return what the answer rests on, each place once, under the steps it comes from where there are several."""
+    shown = {label for one in answering for label in one.brief.quoted}
+    answers = "\n".join(one.brief.answer for one in answering)
+    said = _plain(answers)
+    parts: list[tuple[str, str]] = []
+    for one in told:
+        quotes = [block for block in one.brief.evidence if block.label and block.label not in shown]
+        # What the answer cites comes first; what stands above already, word for word, isn't said again.
+        quotes.sort(key=lambda block: f"`{block.label}`" not in answers)
+        quotes = [block for block in quotes if _plain(_quote(block.text)) not in said]
+        shown.update(block.label for block in quotes)
+        texts = [block.text for block in one.brief.evidence if not block.label]
+        texts += [block.text for block in quotes[:_QUOTES]]
+        if quotes[_QUOTES:]:
+            texts.append(f"{words['also']}: {', '.join(f'`{block.label}`' for block in quotes[_QUOTES:])}")
+        if not one.brief.evidence and one.brief.answer and one not in answering:
+            texts = [one.brief.answer]
+        if texts:
+            said += _plain("\n".join(texts))
+            parts.append((one.todo.name, "\n\n".join(texts)))
+    if len(parts) == 1:
+        return parts[0][1]
+    return "\n\n".join(f"### {name}\n\n{text}" for name, text in parts)
+
+
+def _quote(text: str) -> str:
+    """Return the quotation in a block, without what cuts it short."""
+    lines = [line.removeprefix(">") for line in text.split("\n") if line.startswith(">")]
+    return "\n".join(lines).removesuffix("…") if lines else text
+
+
+def _plain(text: str) -> str:
+    """Return the letters and digits of a text, to tell whether it says something already."""
+    return "".join(character for character in text if character.isalnum())
+
+
+def _sources(citations: Sequence[Mapping[str, Any]], text: str) -> str:
+    """Return the places that were cited and stand nowhere in the text above."""
+    kept = [c for c in citations if not re.search(re.escape(_place(c)) + r"(?!\d)", text)]
+    return "\n".join(f"{n}. {_label(c)}" for n, c in enumerate(kept, start=1))
+
+
+def _listed(texts: Sequence[str]) -> str:
+    return "\n".join(f"- {text}" for text in texts)
+
+
+def _body(text: str) -> str:
+    """Return a team's text without a heading at its start: the TODO's name stands there already."""
+    first, _, rest = text.strip().partition("\n")
+    return rest.strip() if first.startswith("#") and rest.strip() else text.strip()
+
+
+def _outcome(todos: Sequence[SupervisorTodo]) -> str:
+    broken = [t for t in todos if t.status is Status.FAILED and not t.metadata.get("rejected")]
+    if broken:
+        return FAILED
+    return PARTIAL if any(t.status is not Status.COMPLETED for t in todos) else DONE
+
+
+def _citations(results: Sequence[Mapping[str, Any]]) -> tuple[Mapping[str, Any], ...]:
+    found: dict[tuple[str, int, int], Mapping[str, Any]] = {}
+    for result in results:
+        for citation in result.get("citations", ()):
+            found.setdefault((citation["path"], citation.get("page", 0), citation["line"]), citation)
+    return tuple(found.values())
+
+
+def _place(citation: Mapping[str, Any]) -> str:
+    return place_label(str(citation["path"]), int(citation["line"]), int(citation.get("page") or 0))
+
+
+def _label(citation: Mapping[str, Any]) -> str:
+    quote = clip(" ".join(str(citation.get("quote", "")).split()), 160)
+    return _place(citation) + (f" — {quote}" if quote else "")
+
+
+def _undone(todo: SupervisorTodo, words: Mapping[str, str], language: str) -> str:
+    why = todo.error or str(todo.metadata.get("skip_reason", ""))
+    why = words["unsaid"] if why == DEFAULT_SKIP_REASON else reason(why, language)
+    if todo.metadata.get("rejected") and why:
+        return f"- {todo.id} {todo.name}: {clip(why, 200)}"
+    state = words.get(todo.status.value, todo.status.value)
+    return f"- {todo.id} {todo.name}: {state}" + (f" ({clip(why, 200)})" if why else "")
+
+
+def _summary(
+    deeds: Sequence[str],
+    leaves: Sequence[SupervisorTodo],
+    results: Mapping[str, Mapping[str, Any]],
+    words: Mapping[str, str],
+) -> str:
+    said = list(deeds) or [str(results[t.id].get("summary", "")) for t in leaves if t.id in results]
+    said = [text for text in said if text]
+    return clip(" · ".join(said), 300) if said else words["nothing"]

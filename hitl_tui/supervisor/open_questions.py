@@ -1,0 +1,347 @@
+"""`OpenQuestions`: what a session asks now; opened, previewed and superseded in the ledger, and as faces see it."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+import logging
+import shlex
+import sys
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from hitl_tui.config.declared_graphs import GraphDeclaration
+from hitl_tui.core.board import Board, Draft
+from hitl_tui.core.errors import HitlError
+from hitl_tui.core.events import EventKind, seconds_between
+from hitl_tui.core.fold_operator_events import goes_on
+from hitl_tui.core.interrupts.recognition import recognise, title_of
+from hitl_tui.core.policy import Policy
+from hitl_tui.core.questions import MOST_CHANGED, question_keys, question_named, question_of
+from hitl_tui.core.requests import Kind, Request
+from hitl_tui.core.safe_text import mask_json, unsafe_text
+from hitl_tui.core.supersession import Cause
+from hitl_tui.core.todos import SupervisorTodo
+from hitl_tui.ledger.records import RequestView, decided_event
+from hitl_tui.supervisor.activity import ActivityStream, run_before
+from hitl_tui.supervisor.bound_files import rebound
+from hitl_tui.supervisor.session_setup import SessionSetup
+from hitl_tui.supervisor.session_view import opened
+from hitl_tui.supervisor.snapshot import Question, has_preview, named, with_obstacles
+from hitl_tui.teams.graph_team import GraphTeam
+
+_LIBRARY = ("jsonschema", "jsonschema.validators", "referencing")
+
+
+async def ready_for(requests: Iterable[Request], policy: Policy) -> None:
+    """Return once everything is loaded that it takes to judge and to show these requests."""
+    if all(name in sys.modules for name in _LIBRARY):
+        return
+    if any(rule.arguments for rule in policy.all_rules) or any(map(_has_schema, requests)):
+        await asyncio.to_thread(_load)
+
+
+def _load() -> None:
+    for name in _LIBRARY:
+        importlib.import_module(name)
+
+
+def _has_schema(request: Request) -> bool:
+    value = request.subject.get("value")
+    if "schema" in request.subject or not isinstance(value, Mapping):
+        return "schema" in request.subject
+    # The forms in which a payload itself brings a schema of its answer.
+    return "review_configs" in value or value.get("method") == "elicitation/create"
+
+
+async def findings_in(declaration: GraphDeclaration) -> dict[str, Any]:
+    """Return what is found in a graph's module: `findings`, and the `command` that tells all of it; {} for nothing.
+
+    Only its source is read, in a thread. What can't be checked has no findings.
+    """
+    return await asyncio.to_thread(_found, declaration)
+
+
+def _found(declaration: GraphDeclaration) -> dict[str, Any]:
+    try:
+        from hitl_tui.lint.check import lint
+
+        report = lint(declaration.target, Path(declaration.folder), sys.path)
+        findings = [
+            {"rule": f.rule.id, "file": f.place.file, "line": f.place.line, "message": f.message}
+            for f in report.findings
+        ]
+    except Exception as error:  # noqa: BLE001 - whatever somebody's module does to the check: it stands in no one's way
+        log.info("%s wasn't checked: %s", declaration.target, error)
+        return {}
+    return {"findings": findings, "command": f"hitl-tui lint {shlex.quote(declaration.target)}"} if findings else {}
+
+
+log = logging.getLogger(__name__)
+
+_IDLE_WAIT = 2.0
+_DEADLINE_WAIT = 0.2
+_MANY = 100_000
+_SHOWN_FINDINGS = 5
+
+
+def _classed(request: Request) -> Request:
+    """Return a request with the risk of what it asks: an action on the world within a step is of high risk itself."""
+    if request.kind is not Kind.INTERRUPT:
+        return request
+    inner = recognise(request.subject.get("value"), request.subject.get("schema")).risk
+    return replace(request, risk=inner) if inner else request
+
+
+def _begins_when_shown(request: Request) -> bool:
+    """Return whether the time of a request doesn't run yet."""
+    return bool(request.terms.deadline) and request.ends_in_approval and not request.first_shown
+
+
+class OpenQuestions:
+    """The questions of one session, for the process that owns it.
+
+    Args:
+        setup: what the session was opened with.
+        activity: where it tells what it does.
+        previewed: called with a question's id when what its preview showed stands in the ledger.
+        post: puts an event into the session's inbox: id, kind, data.
+    """
+
+    def __init__(
+        self,
+        setup: SessionSetup,
+        activity: ActivityStream,
+        previewed: Callable[[str], Awaitable[None]],
+        post: Callable[[str, EventKind, Mapping[str, Any]], Awaitable[None]],
+    ) -> None:
+        self._setup = setup
+        self._ledger = setup.ledger
+        self._activity = activity
+        self._tell = previewed
+        self._rules = setup.rules
+        self._post = post
+        self._asked: dict[str, Request] = {}
+        self._rebound: dict[str, int] = {}
+        self._tidied = False
+        self._keys: dict[str, tuple[Any, ...]] = {}
+        self._named: dict[str, Request | None] = {}
+        self._decided: set[str] = set()
+        self._views: dict[str, RequestView] = {}
+        self._previews: dict[str, asyncio.Task[None]] = {}
+        self._checks: set[asyncio.Task[None]] = set()
+
+    def __bool__(self) -> bool:
+        return bool(self._asked)
+
+    @property
+    def looking(self) -> bool:
+        """A preview is still being made."""
+        return bool(self._previews)
+
+    @property
+    def have_deadlines(self) -> bool:
+        """At least one of them can expire."""
+        return any(q.terms.deadline for q in self._asked.values())
+
+    @property
+    def patience(self) -> float:
+        """Seconds after which to look again though nothing was said: until the next deadline, at most."""
+        if not self.have_deadlines:
+            return _IDLE_WAIT
+        ends = [view.request.expires_at for view in self._views.values() if view.request.expires_at]
+        left = seconds_between(self._setup.now(), min(ends)) if ends else None
+        return min(_IDLE_WAIT, max(_DEADLINE_WAIT, left or 0.0))
+
+    def shown(self, board: Board) -> tuple[Question, ...]:
+        """Return them as faces see them."""
+        found = named((self._views[key] for key in self._asked if key in self._views), board.todos)
+        return with_obstacles(found, self._setup.approvers())
+
+    def heard(self, request_ids: Iterable[str]) -> None:
+        """The decisions of these were delivered: they needn't be superseded."""
+        self._decided |= set(request_ids)
+
+    def previewed(self, request_id: str) -> None:
+        """Read anew what the ledger says of one: its preview is there."""
+        self._previews.pop(request_id, None)
+        self._views.pop(request_id, None)
+
+    def forget(self) -> None:
+        """Begin anew: the session stands somewhere else."""
+        self._asked, self._keys, self._views = {}, {}, {}
+
+    def close(self) -> None:
+        """Stop what is being previewed."""
+        for task in (*self._previews.values(), *self._checks):
+            task.cancel()
+
+    async def ask(self, board: Board) -> bool:
+        """See that everything the state asks stands in the ledger, and nothing else does; return whether it changed."""
+        keys = question_keys(board)
+        if self._tidied and list(keys.items()) == list(self._keys.items()):
+            return False
+        if self._rules != self._setup.rules:  # under other rules they are other questions
+            self._rules, self._keys, self._named = self._setup.rules, {}, {}
+        draft = Draft(board, self._rules)
+        named = {
+            name: self._named[name] if self._keys.get(name) == key else question_named(draft, name)
+            for name, key in keys.items()
+        }
+        self._keys, self._named = keys, named
+        asked = {q.id: q for q in named.values() if q is not None and not await self._bound_anew(board, q)}
+        now = self._setup.now()
+        await ready_for(asked.values(), self._rules.policy)
+        fresh = [opened(_classed(q), now) for key, q in asked.items() if key not in self._asked]
+        if fresh:
+            await self._ledger.open_requests(fresh)
+            for request in fresh:
+                self._preview(request)
+                self._check(request)
+                self._recall(request)
+                title = title_of(request)
+                # what is asked from inside was made safe already; the stream does that with what it is given
+                said = unsafe_text(title) if request.kind is Kind.INTERRUPT else title
+                self._activity.write(request.todo_id, "asked", said)
+        if not self._tidied or self._asked.keys() - asked.keys() - self._decided:
+            keep = [*asked, *await self._asked_ahead(draft)]
+            await self._ledger.supersede(self._setup.info.id, keep, Cause.ADVANCED, self._setup.now())
+        self._asked, self._tidied = asked, True
+        self._decided.clear()
+        return True
+
+    async def _bound_anew(self, board: Board, request: Request) -> bool:
+        """See that a question nobody has seen yet is about the files of now; return whether it is made anew for that.
+
+        What ran before it may have written them. One that stands in the ledger stays as it was shown.
+        """
+        if request.kind not in (Kind.TODO, Kind.FAILURE) or request.id in self._asked:
+            return False
+        todo = SupervisorTodo.from_state(board.todos[request.todo_id])
+        again = goes_on(todo)
+        if request.kind is Kind.FAILURE and not again:
+            return False
+        if self._rebound.get(todo.id) == todo.asked or await self._ledger.request(request.id, self._setup.now()):
+            return False
+        fresh = await rebound(self._setup.planner.agents, todo)
+        if fresh is None:
+            return False
+        self._rebound[todo.id] = todo.asked + 1  # once: a workspace may change all the time
+        names = fresh.changed[:MOST_CHANGED] if again else todo.metadata.get("changed", [])
+        data = {"todo_id": todo.id, "arguments": dict(fresh.arguments), "changed": list(names)}
+        await self._post("bound:" + request.id, EventKind.BOUND, data)
+        return True
+
+    async def _asked_ahead(self, draft: Draft) -> list[str]:
+        """Return the open requests for approvals in advance that still stand for what would be asked now."""
+        found = await self._ledger.requests(self._setup.now(), session=self._setup.info.id, limit=_MANY)
+        ahead = [v.request for v in found if v.request.about.get("ahead") and v.request.todo_id in draft]
+        named = {r.id: question_of(draft, draft.get(r.todo_id)) for r in ahead}
+        return [key for key, question in named.items() if question is not None and question.id == key]
+
+    def _preview(self, request: Request) -> None:
+        """Run a team's declared, read-only preview beside a question; its output is evidence, not subject.
+
+        What failed may be run again: that, too, is decided with a look at what it would do now.
+        """
+        if not has_preview(request):
+            return
+        setup = self._setup
+        preview = getattr(setup.team(request.source), "preview", None)
+        if preview is None:
+            return
+
+        async def show() -> None:
+            try:
+                found = await self._previewed(request, preview)
+            except HitlError as error:
+                found = {"error": error.message}
+            except Exception as error:
+                log.exception("the preview of %s failed", request.id)
+                found = {"error": f"The preview stopped with {type(error).__name__}; the log says more."}
+            try:
+                await self._ledger.attach(request.id, mask_json(found, setup.secrets), setup.now())
+            except HitlError as error:
+                log.warning("no preview beside %s: %s", request.id, error.message)
+            await self._tell(request.id)
+
+        self._previews[request.id] = asyncio.create_task(show(), name=f"preview {request.id}")
+
+    async def _previewed(self, request: Request, preview: Callable[..., Awaitable[dict[str, Any] | None]]) -> Any:
+        """Return what a preview shows, or why none runs: a workspace's own code does only where it is trusted."""
+        setup = self._setup
+        arguments = request.subject["arguments"]
+        if why := await setup.law.why_no_preview(str(arguments.get("command", "")), arguments.get("preview") or ()):
+            return {"error": why}
+        return await preview(arguments, Path(setup.info.workspace), setup.secrets)
+
+    def _check(self, request: Request) -> None:
+        """Say beside the question whether a graph may run what the rules find in it (I6); nobody waits for that."""
+        if request.kind is not Kind.TODO or request.about.get("ran_before") or "from_step" in request.subject:
+            return
+        setup = self._setup
+        try:
+            team = setup.team(request.source)
+        except (HitlError, KeyError):  # it is gone, which its run will say
+            return
+        if not isinstance(team, GraphTeam):
+            return
+
+        async def show() -> None:
+            found = await findings_in(team.declaration)
+            if not found:
+                return
+            for finding in found["findings"][:_SHOWN_FINDINGS]:
+                said = f"{finding['file']}:{finding['line']} {finding['rule']} {finding['message']}"
+                self._activity.write(request.todo_id, "note", said)
+            try:
+                await self._ledger.attach(request.id, mask_json(found, setup.secrets), setup.now())
+            except HitlError as error:  # it was decided or replaced meanwhile
+                log.info("no findings beside %s: %s", request.id, error.message)
+                return
+            await self._tell(request.id)
+
+        task = asyncio.create_task(show(), name=f"check {request.id}")
+        self._checks.add(task)
+        task.add_done_callback(self._checks.discard)
+
+    def _recall(self, request: Request) -> None:
+        """Say beside the question whether something happened what is known of the run that may have done it."""
+        found = run_before(self._activity.lines, request.todo_id) if request.kind is Kind.EFFECT else {}
+        if not found:
+            return
+
+        async def show() -> None:
+            try:
+                await self._ledger.attach(request.id, {"before": found}, self._setup.now())
+            except HitlError as error:  # it was decided or replaced meanwhile
+                log.info("nothing stands beside %s: %s", request.id, error.message)
+                return
+            await self._tell(request.id)
+
+        task = asyncio.create_task(show(), name=f"recall {request.id}")
+        self._checks.add(task)
+        task.add_done_callback(self._checks.discard)
+
+    async def look_up(self, board: Board) -> None:
+        """Read what the ledger says of them: of new ones, and of those that more than one person decides."""
+        self._views = {key: view for key, view in self._views.items() if key in self._asked}
+        for key, request in self._asked.items():
+            known = self._views.get(key)
+            if known is not None and request.terms.quorum < 2 and not _begins_when_shown(known.request):
+                continue
+            view = await self._ledger.request(key, self._setup.now())
+            if view is not None:
+                self._views[key] = view
+                if view.resolution.decided:
+                    await self._hear_again(view, board)
+
+    async def _hear_again(self, view: RequestView, board: Board) -> None:
+        """Deliver a decision to a question that waits for it though its event has been gone through already."""
+        session, control, key = self._setup.info.id, board.control, view.request.id
+        inbox = await self._ledger.after(session, 0, control.branch)
+        if any(p.event_id == f"decided:{key}" and p.seq <= control.cursor for p in inbox):
+            event, again = decided_event(view), f"again:{key}:{control.cursor}"
+            await self._ledger.post(session, control.branch, again, event, self._setup.now())

@@ -1,0 +1,297 @@
+"""Whether a session's checkpoints and the ledger belong together: one that is lost or old would lose what is said."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from langgraph.checkpoint.base import BaseCheckpointSaver
+
+from hitl_tui.core.board import Board, Rules
+from hitl_tui.core.errors import BadInput, HitlError, StorageError
+from hitl_tui.core.events import utc_now
+from hitl_tui.core.requests import Kind, Verdict
+from hitl_tui.ledger.audit import verify
+from hitl_tui.ledger.protocols import Ledger
+from hitl_tui.ledger.records import Posted, Problem, RequestView
+from hitl_tui.ledger.signatures import Known
+from hitl_tui.ledger.sqlite_ledger import SqliteLedger
+from hitl_tui.supervisor.checkpoint_saver import open_read_only
+from hitl_tui.supervisor.graph import TeamSupervisor, config_of
+from hitl_tui.supervisor.storage import DataFolder, SessionFolder, SessionInfo
+from hitl_tui.threads.session_history import History
+
+if TYPE_CHECKING:
+    from hitl_tui.core.plan import AgentFacts, ExecutionPlan
+    from hitl_tui.core.todos import SupervisorTodo
+    from hitl_tui.planning.proposals import Planned
+
+_ALLOWING = frozenset({Verdict.APPROVE.value, Verdict.RETRY.value})
+_ABOUT_A_TODO = frozenset({Kind.TODO.value, Kind.FAILURE.value, Kind.EFFECT.value})
+_OF_RUNS = frozenset({"finished", "failed", "interrupted", "doubt"})
+_LATE = "9999"
+
+
+class _NoPlanner:
+    """Stands where a planner does in a graph that is only read."""
+
+    agents: ClassVar[Mapping[str, AgentFacts]] = {}
+
+    async def plan(self, query: str, feedback: str = "") -> Planned:
+        raise BadInput("Nothing is planned where a session is only read.")
+
+    def convert(self, planned_plan: ExecutionPlan, taken: Iterable[str] = ()) -> list[SupervisorTodo]:
+        raise BadInput("Nothing is planned where a session is only read.")
+
+
+async def board_of(saver: BaseCheckpointSaver[str], session: str, folder: SessionFolder) -> Board:
+    """Return the plan as a session's newest checkpoint has it."""
+    supervisor = TeamSupervisor(_NoPlanner(), Rules, folder.artifacts(), saver, utc_now)
+    found = await supervisor.graph.aget_state(config_of(session))
+    return Board.from_state(dict(found.values))
+
+
+async def disagreements(ledger: Ledger, session: str, board: Board) -> list[Problem]:
+    """Return where the record and the state contradict each other, both ways.
+
+    Args:
+        ledger: the record.
+        session: which.
+        board: its state; it was read before the record is.
+    """
+    control = board.control
+    views = {v.request.id: v for v in await ledger.requests(_LATE, session=session, pending=False, limit=1_000_000)}
+    events = [p for p in await ledger.after(session, 0, control.branch) if p.seq <= control.cursor]
+    refused = {str(one.get("event", "")) for one in control.refused}
+    problems = [_unlike(session, posted, views) for posted in events]
+    last: dict[str, Posted] = {}
+    for posted in events:
+        event = posted.event
+        todo_id = str(event.get("todo_id") or (event.get("data") or {}).get("todo_id") or "")
+        kind = str(event.get("kind", ""))
+        if kind == "decided" and event.get("asked") in _ABOUT_A_TODO and posted.event_id not in refused:
+            last[todo_id] = posted
+        elif kind not in _OF_RUNS and kind != "configured":
+            # Whatever else was ordered may have changed what a decision left: one TODO, or any.
+            last = {name: one for name, one in last.items() if todo_id and name != todo_id}
+    for todo_id, todo in board.todos.items():
+        problems.append(_approved(session, todo_id, todo, views))
+        if todo_id in last:
+            problems.append(_turned(session, todo_id, todo, last[todo_id]))
+        problems += _answered(session, todo_id, todo, views)
+    return [problem for problem in problems if problem is not None]
+
+
+def _unlike(session: str, posted: Posted, views: Mapping[str, RequestView]) -> Problem | None:
+    """Say when an event carries another verdict than the decisions amount to."""
+    event = posted.event
+    if event.get("kind") != "decided" or event.get("channel") == "deadline":
+        return None
+    view = views.get(str(event.get("request_id", "")))
+    verdict = view.resolution.verdict if view is not None else None
+    if view is None or verdict is None or verdict.value == event.get("verdict"):
+        return None
+    about = view.request.todo_id or view.request.kind.value
+    return Problem(
+        session, 0, f"The decisions about {about} say {verdict.value}; what was carried out is {event.get('verdict')}."
+    )
+
+
+def _approved(session: str, todo_id: str, todo: Mapping[str, Any], views: Mapping[str, RequestView]) -> Problem | None:
+    """Say when the state has an approval that the record hasn't."""
+    approval = todo.get("approval") or {}
+    view = views.get(str(approval.get("request_id") or ""))
+    if view is None:  # allowed by a rule, or decided before this session was copied from another
+        return None
+    verdict = view.resolution.verdict
+    same = view.request.kind is not Kind.TODO or view.request.digest == approval.get("digest")
+    if verdict is not None and verdict.value in _ALLOWING and same:
+        return None
+    said = verdict.value if verdict is not None else "nothing"
+    return Problem(session, 0, f"The checkpoints say that {todo_id} was approved, and the record says {said}.")
+
+
+def _turned(session: str, todo_id: str, todo: Mapping[str, Any], posted: Posted) -> Problem | None:
+    """Say when the last decision about a TODO is another one in the record than in the state."""
+    verdict = str(posted.event.get("verdict", ""))
+    metadata, status = todo.get("metadata") or {}, str(todo.get("status", ""))
+    error = str(todo.get("error") or "")
+    refused = bool(metadata.get("rejected")) and error.startswith(("rejected by", "expired"))
+    if verdict in _ALLOWING and refused:
+        return Problem(session, 0, f"The checkpoints say that {todo_id} was rejected, and the record says {verdict}.")
+    if verdict in _ALLOWING and status == "skipped" and metadata.get("skipped_by") not in (None, "system"):
+        return Problem(session, 0, f"The checkpoints say that {todo_id} was skipped, and the record says {verdict}.")
+    if verdict == Verdict.REJECT.value and status in ("in_progress", "completed"):
+        return Problem(session, 0, f"The checkpoints say that {todo_id} was run, and the record says {verdict}.")
+    return None
+
+
+def _answered(session: str, todo_id: str, todo: Mapping[str, Any], views: Mapping[str, RequestView]) -> list[Problem]:
+    """Say when an answer in the state isn't the one in the record."""
+    question = todo.get("question") or {}
+    found = []
+    for one in question.get("interrupts") or ():
+        answer = one.get("answer") or {}
+        view = views.get(str(answer.get("request_id") or ""))
+        given = view.resolution.decisions[-1].value if view is not None and view.resolution.decisions else None
+        if view is not None and given != answer.get("value"):
+            what = f"The answer to {todo_id} is another one in the checkpoints than in the record."
+            found.append(Problem(session, 0, what))
+    return found
+
+
+def created(info: SessionInfo) -> tuple[str, dict[str, str]]:
+    """Return kind and data of the entry that a session's record begins with."""
+    return "session_created", {"workspace": info.workspace, "title": info.title, "lineage": info.lineage}
+
+
+async def missing(ledger: Ledger, session_id: str, history: History) -> str:
+    """Return what the ledger should know of a session by its checkpoints and doesn't, one sentence; empty when all.
+
+    The checkpoints never run ahead of the ledger, also after a power cut: an event is durable there before it is
+    gone through. A session without checkpoints lacks nothing.
+    """
+    # The checkpoint first: what is written meanwhile only makes the ledger longer.
+    page = await history.page(1)
+    if not page:
+        return ""
+    head = await ledger.head(session_id)
+    if not head.n:
+        return f"The ledger has no record of session {session_id}, which has checkpoints."
+    taken, branch = await ledger.taken(session_id), (await ledger.branch(session_id)).number
+    if page[0].cursor > taken or page[0].branch > branch:
+        return (
+            f"The ledger is older than session {session_id}: its checkpoints have gone through event {page[0].cursor} "
+            f"of branch {page[0].branch}, and the ledger ends at event {taken} of branch {branch}."
+        )
+    return ""
+
+
+async def check_record(ledger: Ledger, session_id: str, history: History, folder: SessionFolder) -> None:
+    """Refuse a session whose record is lost: what is said to it would be numbered anew and never be heard.
+
+    Raises:
+        StorageError: the record isn't as it was written, or doesn't know what the checkpoints have gone through.
+    """
+    changed = (await verify(ledger, session_id)).problems
+    if changed:
+        raise StorageError(
+            f"The record of session {session_id} is damaged or was changed: {changed[0].what}",
+            help="See all of it with: hitl-tui audit verify. Put back a copy of the ledger, or import an export.",
+        )
+    found = await missing(ledger, session_id, history)
+    if found:
+        raise StorageError(
+            found,
+            help="Nothing that is said to it could be kept. Put back the ledger that belongs to it; "
+            f"to look at it as it is: hitl-tui open {folder.checkpoints}",
+        )
+
+
+async def broken_record(ledger: Ledger, known: Known, session_id: str, folder: SessionFolder) -> str:
+    """Return why a session is only looked at: its record isn't as it was written; empty where it is.
+
+    What is looked at is quick: the session's chain of hashes, its last signature, its decisions beside the checkpoints.
+
+    Args:
+        ledger: the record.
+        known: what is known of signatures here.
+        session_id: which.
+        folder: its folder.
+    """
+    what = ""
+    if isinstance(ledger, SqliteLedger):
+        what = await ledger.chain_problem(session_id)
+        if not what:
+            problems = (await ledger.signed(known, session_id))[1]
+            what = problems[0].what if problems else ""
+    if not what and folder.checkpoints.exists():
+        try:
+            async with open_read_only(folder.checkpoints) as saver:
+                contrary = await disagreements(ledger, session_id, await board_of(saver, session_id, folder))
+        except HitlError:  # whoever opens it is told why it can't be read
+            return ""
+        what = contrary[0].what if contrary else ""
+    if not what:
+        return ""
+    said = f"The record of {session_id} isn't as it was written, so the session is only shown."
+    return f"{said} {what} See: hitl-tui audit verify"
+
+
+async def lost_records(data: DataFolder, ledger: Ledger, session_id: str = "") -> list[Problem]:
+    """Return a problem for each session whose record is lost, or says otherwise than what is stored of it.
+
+    Args:
+        data: where the sessions are.
+        ledger: the record of all of them.
+        session_id: only this one; empty for all.
+    """
+    found: list[Problem] = []
+    for name in data.ids():
+        try:
+            folder = data.session(name)
+            if session_id not in ("", name):
+                continue
+            folder.info()
+            if not folder.checkpoints.exists():
+                continue
+            async with open_read_only(folder.checkpoints) as saver:
+                what = await missing(ledger, name, History(saver, name))
+                board = await board_of(saver, name, folder)
+            contrary = [] if what else await disagreements(ledger, name, board)
+        except HitlError as error:
+            found.append(Problem(name, 0, f"What is stored of it can't be read: {error.message}"))
+            continue
+        found += [Problem(name, 0, what)] if what else contrary
+    return [*found, *await _without_folder(data, ledger, session_id)]
+
+
+async def _without_folder(data: DataFolder, ledger: Ledger, session_id: str) -> list[Problem]:
+    """Return a problem for each session that the ledger knows, and whose folder is gone though nobody deleted it."""
+    there, found = set(data.ids()), []
+    for head in await ledger.streams():
+        name = head.stream
+        if name in there or "/" in name or session_id not in ("", name) or head.n < 2:  # it was only about to begin
+            continue
+        (last,) = await ledger.entries(name, head.n - 1, 1)
+        if last.kind != "session_deleted":
+            found.append(Problem(name, 0, "Its folder has no session.json, though nobody deleted it."))
+    return found
+
+
+async def line_of(ledger: Ledger, session_id: str) -> list[str]:
+    """Return a session and those in this ledger that it is a fork of, nearest first."""
+    line = [session_id]
+    while True:
+        first = await ledger.entries(line[-1], 0, 1)
+        origin = first[0].data.get("origin", {}) if first and first[0].kind == "session_copied" else {}
+        parent = str(origin.get("session", "")) if origin.get("kind") == "fork" else ""
+        if not parent or parent in line:
+            return line
+        line.append(parent)
+
+
+async def kin_of(ledger: Ledger, session_id: str, lineage: str) -> list[str]:
+    """Return the sessions in this ledger that share a session's past, it among them: what it or they were copied from.
+
+    Args:
+        lineage: the session's; what was copied says in its record of which it is.
+    """
+    origins: dict[str, Mapping[str, Any]] = {}
+    for head in await ledger.streams():
+        first = await ledger.entries(head.stream, 0, 1)
+        if first and first[0].kind == "session_copied":
+            origins[head.stream] = first[0].data.get("origin", {})
+    found = dict.fromkeys(await line_of(ledger, session_id))
+    found |= dict.fromkeys(name for name, origin in origins.items() if origin.get("lineage") == lineage)
+    for name in list(found):
+        if name in origins and await _comes_from(ledger, origins[name]):
+            found[str(origins[name]["session"])] = None
+    return list(found)
+
+
+async def _comes_from(ledger: Ledger, origin: Mapping[str, Any]) -> bool:
+    """Return whether the record that a copy was made from is in this ledger: another session may have its id."""
+    name, n = str(origin.get("session", "")), int(origin.get("n", 0))
+    there = await ledger.entries(name, n - 1, 1) if name and n else []
+    return bool(there) and there[0].hash == origin.get("hash")

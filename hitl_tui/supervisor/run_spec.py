@@ -1,0 +1,111 @@
+"""What a run of a team is made of, and what runs share."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from langgraph.checkpoint.base import BaseCheckpointSaver
+
+from hitl_tui.core.board import inputs_of
+from hitl_tui.core.events import EventKind
+from hitl_tui.core.todos import SupervisorTodo
+from hitl_tui.ledger.protocols import Ledger
+from hitl_tui.supervisor.activity import ActivityStream
+from hitl_tui.supervisor.storage import ArtifactStore, SessionFolder
+from hitl_tui.teams.contract import Team, TeamResult
+
+Post = Callable[[str, EventKind, Mapping[str, Any]], Awaitable[None]]
+"""Posts a run's ending: event id, kind, data."""
+
+
+FollowUp = Callable[[SupervisorTodo, TeamResult], Awaitable[dict[str, Any] | None]]
+"""Asks the planner whether a result calls for a change of the plan (D14); returns a proposal dict."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunSpec:
+    """Everything a run needs, JSON only.
+
+    Args:
+        run_id: its thread.
+        todo: the TODO.
+        branch: the branch it runs on.
+        query: the session's question.
+        inputs: result references by TODO id.
+        fresh: it began in this process, so its thread holds nothing and needn't be asked how far it got.
+        continued: the thread of an earlier TODO that it goes on with; empty for one of its own.
+    """
+
+    run_id: str
+    todo: SupervisorTodo
+    branch: int
+    query: str
+    inputs: Mapping[str, Mapping[str, Any]]
+    fresh: bool = False
+    continued: str = ""
+
+    @property
+    def step(self) -> Mapping[str, str]:
+        """The earlier step to go on from: `thread`, and `checkpoint_id` unless it is the last; empty for the start."""
+        return dict(self.todo.metadata.get("rewind", {}))
+
+    @property
+    def stopped_on(self) -> str:
+        """The thread that an earlier attempt was cancelled on; empty for none."""
+        return str(self.todo.metadata.get("stopped_on", ""))
+
+    @property
+    def thread(self) -> str:
+        """The run's LangGraph thread: its own, or the one whose step it goes on from."""
+        return self.step.get("thread", self.run_id)
+
+    @classmethod
+    def of(
+        cls, todo: SupervisorTodo, todos: Mapping[str, SupervisorTodo], branch: int, query: str, *, fresh: bool = False
+    ) -> RunSpec:
+        """Return the spec of a TODO in progress."""
+        refs = {i: todos[i].result for i in inputs_of(todo) if i in todos}
+        inputs = {i: dict(r) for i, r in refs.items() if r and r.get("digest")}
+        earlier = todos.get(str(todo.arguments.get("thread", "")))
+        continued = thread_of(earlier) if earlier is not None else ""
+        return cls(todo.run_id, todo, branch, query, inputs, fresh, continued)
+
+
+def thread_of(todo: SupervisorTodo) -> str:
+    """Return the LangGraph thread that a TODO's last run was on."""
+    threads: Mapping[str, str] = todo.metadata.get("threads", {})
+    return threads.get(todo.run_id, todo.run_id)
+
+
+@dataclass(frozen=True, slots=True)
+class RunServices:
+    """What runs share.
+
+    Args:
+        saver: the session's saver, shared by supervisor and teams (D1).
+        team: gives a team by name.
+        ledger, artifacts, folder, activity: of the session.
+        session, lineage: its ids.
+        workspace: absolute path.
+        secrets: declared secrets, by name.
+        post: posts endings.
+        follow_up: asks the planner.
+        now: the clock.
+    """
+
+    saver: BaseCheckpointSaver[str]
+    team: Callable[[str], Team]
+    ledger: Ledger
+    artifacts: ArtifactStore
+    folder: SessionFolder
+    activity: ActivityStream
+    session: str
+    lineage: str
+    workspace: Path
+    secrets: Mapping[str, str]
+    post: Post
+    follow_up: FollowUp
+    now: Callable[[], str]

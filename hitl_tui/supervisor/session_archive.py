@@ -1,0 +1,342 @@
+"""The one file that a session travels in: a zip with a manifest, checked whole before anything is taken out of it (C8).
+
+manifest.json      format, version, the session, and size and SHA-256 of every other member
+checkpoints.db     SQLite
+artifacts/ab/…     results, by SHA-256
+ledger.jsonl       the session's stream, one entry a line
+ancestors/….jsonl  the streams of the sessions that it is a copy of
+effects.json       what is known to have been done to the world
+activity.log       the stream of what teams said
+"""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import hashlib
+import json
+import os
+import re
+import stat
+import zipfile
+from collections.abc import Iterator, Mapping
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any
+
+from hitl_tui.config.atomic_files import make_private, sync_folder
+from hitl_tui.core.errors import BadInput, StorageError
+from hitl_tui.supervisor.session_staging import room_for
+from hitl_tui.supervisor.storage import is_digest
+
+FORMAT, VERSION = "hitl-tui session", 1
+MANIFEST, CHECKPOINTS, LEDGER, EFFECTS, ACTIVITY = (
+    "manifest.json",
+    "checkpoints.db",
+    "ledger.jsonl",
+    "effects.json",
+    "activity.log",
+)
+ANCESTORS, ARTIFACTS = "ancestors/", "artifacts/"
+
+_PLAIN = frozenset({CHECKPOINTS, LEDGER, EFFECTS, ACTIVITY})
+_ANCESTOR = re.compile(r"ancestors/[A-Za-z0-9][A-Za-z0-9._-]{0,120}\.jsonl")
+_LARGEST_MANIFEST = 64 * 1024 * 1024
+_MOST_MEMBERS = 200_000
+_HARMLESS, _MOST_TIMES = 256 * 1024 * 1024, 200
+_CHUNK = 1024 * 1024
+_LARGEST_DIRECTORY = 256 * 1024 * 1024
+_LONGEST_END = 22 + 56 + 20 + 65_535
+"""Bytes at a zip's end that may hold its last record, the two before it in a large one, and a comment."""
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """A file in an archive: its size in bytes and its SHA-256."""
+
+    size: int
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """What an archive says of itself.
+
+    Args:
+        session: the session's `SessionInfo`, as a dict of texts.
+        checkpoint_id: the session's head; empty for one that hasn't begun.
+        head: `n` and `hash` of the stream's last entry.
+        members: everything else in the archive, by name.
+        created: when it was made, ISO 8601.
+    """
+
+    session: Mapping[str, str]
+    checkpoint_id: str
+    head: Mapping[str, Any]
+    members: Mapping[str, Member]
+    created: str
+
+
+def write_archive(path: Path, members: Mapping[str, Path], about: Mapping[str, Any]) -> None:
+    """Write an archive: whole and durable under its name, or not at all; an existing file is never touched.
+
+    Args:
+        path: the file to make.
+        members: files by their name in the archive.
+        about: the manifest without format, version and files.
+
+    Raises:
+        BadInput: there is such a file already, or its folder is missing.
+        StorageError: it can't be written.
+    """
+    check_target(path)
+    draft = path.with_name(f".{path.name}.part")
+    with room_for(str(path)):
+        handle = os.open(draft, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+    with os.fdopen(handle, "wb") as file:
+        try:
+            fcntl.flock(file.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise BadInput(f"Another process is writing {path} right now.") from None
+        try:
+            with room_for(str(path)):
+                file.truncate(0)  # what a process left that died here
+                _write_members(file, members, about)
+                file.flush()
+                os.fsync(file.fileno())
+                _link(draft, path)
+                sync_folder(path.parent)
+        finally:
+            draft.unlink(missing_ok=True)
+
+
+def check_target(path: Path) -> None:
+    """Check that a file can be made here.
+
+    Raises:
+        BadInput: it can't.
+    """
+    if not path.parent.is_dir():
+        raise BadInput(f"The folder {path.parent} doesn't exist.")
+    if path.is_dir():
+        raise BadInput(f"{path} is a folder; name the file to write.")
+    if os.path.lexists(path):
+        raise BadInput(f"{path} exists already; nothing is written over.")
+
+
+def _link(draft: Path, path: Path) -> None:
+    try:
+        os.link(draft, path)
+    except FileExistsError:
+        raise BadInput(f"{path} exists already; nothing is written over.") from None
+    except OSError as error:
+        if error.errno not in (errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP):
+            raise
+        # A file system without links: take the name first, then fill it.
+        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+        draft.replace(path)
+
+
+def _write_members(file: IO[bytes], members: Mapping[str, Path], about: Mapping[str, Any]) -> None:
+    written: dict[str, Any] = {}
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, path in members.items():
+            hashed, size = hashlib.sha256(), 0
+            with path.open("rb") as source, archive.open(_entry(name), "w", force_zip64=True) as target:
+                while chunk := source.read(_CHUNK):
+                    hashed.update(chunk)
+                    size += len(chunk)
+                    target.write(chunk)
+            written[name] = {"size": size, "sha256": hashed.hexdigest()}
+        manifest = {"format": FORMAT, "version": VERSION, **about, "files": written}
+        archive.writestr(_entry(MANIFEST), json.dumps(manifest, indent=1))
+
+
+def _entry(name: str) -> zipfile.ZipInfo:
+    entry = zipfile.ZipInfo(name)
+    entry.compress_type = zipfile.ZIP_DEFLATED
+    entry.external_attr = (stat.S_IFREG | 0o600) << 16
+    return entry
+
+
+class Archive:
+    """An archive whose every member was checked. Use `open_archive`."""
+
+    def __init__(self, path: Path, archive: zipfile.ZipFile, manifest: Manifest) -> None:
+        self._path = path
+        self._archive = archive
+        self.manifest = manifest
+
+    def read(self, name: str, most: int) -> bytes:
+        """Return a member's content; empty when there is none.
+
+        Raises:
+            BadInput: it has more than `most` bytes, or isn't what the manifest says any more.
+        """
+        found = self.manifest.members.get(name)
+        if found is None:
+            return b""
+        if found.size > most:
+            raise BadInput(f"{self._path}: {name} is too large.")
+        return b"".join(self._chunks(name))
+
+    def extract(self, name: str, target: Path) -> None:
+        """Write a member to a file that doesn't exist, durably.
+
+        Raises:
+            BadInput: it isn't what the manifest says any more.
+            StorageError: it can't be written.
+        """
+        with room_for(str(target.parent)):
+            make_private(target.parent)
+            with target.open("xb") as file:
+                for chunk in self._chunks(name):
+                    file.write(chunk)
+                file.flush()
+                os.fsync(file.fileno())
+
+    def check(self) -> None:
+        """Read every member and compare it with the manifest.
+
+        Raises:
+            BadInput: one of them isn't what the manifest says.
+        """
+        for name in self.manifest.members:
+            for _ in self._chunks(name):
+                pass
+
+    def _chunks(self, name: str) -> Iterator[bytes]:
+        expected = self.manifest.members[name]
+        hashed, size = hashlib.sha256(), 0
+        try:
+            with self._archive.open(name) as source:
+                while chunk := source.read(_CHUNK):
+                    hashed.update(chunk)
+                    size += len(chunk)
+                    yield chunk
+        except (zipfile.BadZipFile, EOFError, ValueError, OSError, _decompression()) as error:
+            raise BadInput(f"{self._path} is damaged: {name} can't be read.") from error
+        if (size, hashed.hexdigest()) != (expected.size, expected.sha256):
+            raise BadInput(f"{self._path} is damaged or was changed: {name} isn't what its manifest says.")
+
+
+@contextmanager
+def open_archive(path: Path) -> Iterator[Archive]:
+    """Open an archive and check all of it: names, links, sizes, digests, version. Nothing is written.
+
+    Raises:
+        BadInput: it is no archive of ours, damaged, changed, of a newer version or dangerous.
+        StorageError: it can't be read.
+    """
+    with closing(_opened(path)) as file:
+        size = os.fstat(file.fileno()).st_size
+        try:
+            archive = zipfile.ZipFile(file)
+        except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError, EOFError):
+            raise BadInput(f"{path} isn't an export of a session.") from None
+        with closing(archive):
+            manifest = _manifest(path, archive)
+            _check_entries(path, archive, manifest, size)
+            found = Archive(path, archive, manifest)
+            found.check()
+            yield found
+
+
+def _opened(path: Path) -> IO[bytes]:
+    """Open a regular file, and nothing else: a device never ends, and a pipe waits for whoever writes into it."""
+    try:
+        handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    except FileNotFoundError:
+        raise BadInput(f"There is no file {path}.") from None
+    except OSError as error:
+        raise StorageError(f"{path} can't be read: {error.strerror}.") from error
+    found = os.fstat(handle)
+    if not stat.S_ISREG(found.st_mode):
+        os.close(handle)
+        if stat.S_ISDIR(found.st_mode):
+            raise BadInput(f"{path} is a folder; name the file that an export wrote.")
+        raise BadInput(f"{path} is no regular file; name the file that an export wrote.")
+    file = os.fdopen(handle, "rb")
+    if _directory_size(file, found.st_size) > _LARGEST_DIRECTORY:
+        file.close()
+        raise BadInput(f"{path} would grow beyond all measure when it is unpacked; it was not used.")
+    return file
+
+
+def _directory_size(file: IO[bytes], size: int) -> int:
+    """Return how long a zip says that its list of members is: all of that is read into memory at once."""
+    file.seek(max(0, size - _LONGEST_END))
+    end = file.read(_LONGEST_END)
+    file.seek(0)
+    sizes = []
+    for mark, place, width in ((b"PK\5\6", 12, 4), (b"PK\6\6", 40, 8)):
+        at = end.rfind(mark)
+        if at >= 0:
+            sizes.append(int.from_bytes(end[at + place : at + place + width], "little"))
+    return min(max(sizes, default=0), size)
+
+
+def _manifest(path: Path, archive: zipfile.ZipFile) -> Manifest:
+    no_export = BadInput(f"{path} isn't an export of a session.")
+    entries = [e for e in archive.infolist() if e.filename == MANIFEST]
+    if len(entries) != 1 or entries[0].file_size > _LARGEST_MANIFEST:
+        raise no_export
+    try:
+        data = json.loads(archive.read(entries[0]))
+        if data["format"] != FORMAT:
+            raise no_export
+        version = data["version"]
+    except (zipfile.BadZipFile, ValueError, KeyError, TypeError, RuntimeError, OSError, _decompression()) as error:
+        raise no_export from error
+    if not isinstance(version, int) or version > VERSION:
+        raise BadInput(
+            f"{path} was written by a newer version of hitl-tui (format {str(version)[:20]}, this one reads {VERSION})."
+        )
+    if isinstance(version, bool) or version < 1:
+        raise BadInput(f"{path} can't be used: its manifest is damaged.")
+    try:
+        members = {str(name): Member(int(m["size"]), str(m["sha256"])) for name, m in data["files"].items()}
+        session = {str(key): str(value) for key, value in data["session"].items()}
+        head = {"n": int(data["ledger"]["n"]), "hash": str(data["ledger"]["hash"])}
+        return Manifest(session, str(data["checkpoint_id"]), head, members, str(data["created"]))
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:  # Infinity is no size
+        raise BadInput(f"{path} can't be used: its manifest is damaged.") from error
+
+
+def _check_entries(path: Path, archive: zipfile.ZipFile, manifest: Manifest, size: int) -> None:
+    entries = archive.infolist()
+    names = [entry.filename for entry in entries]
+    strange = next((name for name in names if name != MANIFEST and not _is_ours(name)), None)
+    if strange is not None:
+        raise BadInput(f'{path} holds "{strange[:80]}", which no export of a session does; it was not used.')
+    if len(set(names)) != len(names) or len(names) > _MOST_MEMBERS:
+        raise BadInput(f"{path} contains the same file twice, or far too many; it was not used.")
+    if set(names) - {MANIFEST} != manifest.members.keys() or not manifest.members.keys() >= {LEDGER, EFFECTS}:
+        raise BadInput(f"{path} is damaged or was changed: it doesn't hold what its manifest says.")
+    for entry in entries:
+        kind = stat.S_IFMT(entry.external_attr >> 16)
+        if kind not in (0, stat.S_IFREG) or entry.flag_bits & 1:
+            raise BadInput(f'{path} holds "{entry.filename}" as a link or encrypted; it was not used.')
+        if entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+            raise BadInput(f"{path} is packed in a way that no export is; it was not used.")
+        if entry.filename != MANIFEST and entry.file_size != manifest.members[entry.filename].size:
+            raise BadInput(f"{path} is damaged or was changed: {entry.filename} has another size than it says.")
+    for name, member in manifest.members.items():
+        if name.startswith(ARTIFACTS) and member.sha256 != name.rsplit("/", 1)[1]:
+            raise BadInput(f"{path} is damaged or was changed: the result {name[-64:-52]} isn't what its name says.")
+    if sum(entry.file_size for entry in entries) > max(_HARMLESS, _MOST_TIMES * size):
+        raise BadInput(f"{path} would grow beyond all measure when it is unpacked; it was not used.")
+
+
+def _is_ours(name: str) -> bool:
+    if name in _PLAIN or _ANCESTOR.fullmatch(name):
+        return True
+    folder, _, digest = name.removeprefix(ARTIFACTS).partition("/")
+    return name.startswith(ARTIFACTS) and is_digest(digest) and folder == digest[:2]
+
+
+def _decompression() -> type[Exception]:
+    import zlib
+
+    return zlib.error

@@ -1,0 +1,320 @@
+"""What a person takes out of a session to read or to work on: its answer and plan as Markdown or JSON (C8).
+
+Nothing in them acts on whoever opens them: control and reordering characters are visible signs in Markdown and escapes
+in JSON, and HTML, images and links that others wrote are text in Markdown.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from types import MappingProxyType
+
+from hitl_tui.core.errors import BadInput, StorageError
+from hitl_tui.core.fold_operator_events import DEFAULT_SKIP_REASON
+from hitl_tui.core.names import plain_name
+from hitl_tui.core.requests import BY_RULE, Kind
+from hitl_tui.core.safe_markdown import fenced, literal, tamed
+from hitl_tui.core.safe_text import one_line, safe_text, unsafe_text
+from hitl_tui.core.todos import SYSTEM, Status, SupervisorTodo
+from hitl_tui.ledger.approval_log import ALLOWED, RESTORED, Said, verdicts_of
+from hitl_tui.planning.graph_input import in_words, is_structured
+from hitl_tui.supervisor.final_answer import reason
+from hitl_tui.supervisor.session_view import SessionFace
+from hitl_tui.supervisor.snapshot import FINISHED, PLANNING, RUNNING, WAITING, Snapshot
+from hitl_tui.teams.contract import EXPORTED, language_of
+
+_DECISION_WORDS: Mapping[str, Mapping[str, str]] = MappingProxyType(
+    {
+        "en": {
+            "approve": "approved by {who}",
+            "edit": "edited and approved by {who}",
+            "reject": "rejected by {who}",
+            "skip": "skipped by {who}",
+            "respond": "answered by {who}",
+            "ignore": "ignored by {who}",
+            "retry": "run again on the word of {who}",
+            "stop": "stopped by {who}",
+            "use_as_done": "taken as done on the word of {who}",
+            "do_again": "done again on the word of {who}",
+            RESTORED: "{who} went back to an earlier checkpoint",
+            "late": "nobody decided in time, so: {verdict}",
+            "mode": "let run by mode {name} (nobody was asked)",
+            "policy": "let run by policy rule {name} of hitl.toml (nobody was asked)",
+            BY_RULE: "let run by standing {name} (nobody was asked)",
+            "at": " at {at}",
+            "skipped": "skipped: {why}",
+            "unsaid": DEFAULT_SKIP_REASON,
+            Kind.PLAN: "the plan",
+            Kind.PROPOSAL: "a proposed change of the plan",
+            Kind.INTERRUPT: "asked by its team",
+            Kind.FAILURE: "after it failed",
+            Kind.EFFECT: "perhaps done already",
+        },
+        "ko": {
+            "approve": "{who} 님이 승인함",
+            "edit": "{who} 님이 고쳐서 승인함",
+            "reject": "{who} 님이 거부함",
+            "skip": "{who} 님이 건너뜀",
+            "respond": "{who} 님이 답함",
+            "ignore": "{who} 님이 무시함",
+            "retry": "{who} 님의 결정으로 다시 실행함",
+            "stop": "{who} 님이 중지함",
+            "use_as_done": "{who} 님의 결정으로 완료된 것으로 봄",
+            "do_again": "{who} 님의 결정으로 다시 실행함",
+            RESTORED: "{who} 님이 이전 체크포인트로 돌아감",
+            "late": "제때 결정한 사람이 없음: {verdict}",
+            "late-approve": "승인된 것으로 봄",
+            "late-reject": "거부된 것으로 봄",
+            "late-skip": "건너뜀",
+            "late-stop": "중지함",
+            "mode": "묻지 않고 모드 {name}에 따라 실행함",
+            "policy": "묻지 않고 hitl.toml 정책 규칙 {name}에 따라 실행함",
+            BY_RULE: "묻지 않고 항상 허용 규칙에 따라 실행함({name})",
+            "at": ", {at}",
+            "skipped": "건너뜀: {why}",
+            "unsaid": "사용자가 건너뜀",
+            Kind.PLAN: "계획",
+            Kind.PROPOSAL: "계획 변경 제안",
+            Kind.INTERRUPT: "팀이 물음",
+            Kind.FAILURE: "실패한 뒤",
+            Kind.EFFECT: "이미 실행되었을 수 있음",
+        },
+    }
+)
+
+
+def about_plan(decided: Sequence[Said], language: str) -> Iterator[str]:
+    """Yield what was decided about the plan as a whole, a safe line each, in the order of the record.
+
+    Args:
+        decided: of the session.
+        language: `ko` or `en`.
+    """
+    yield from (_decision_line(said, language) for said in decided if not said.todo_id)
+
+
+def about_todo(todo: SupervisorTodo, decided: Sequence[Said], language: str) -> Iterator[str]:
+    """Yield who let a TODO run or kept it from running, a safe line each; of a copy's past what its state tells.
+
+    Args:
+        todo: as it is.
+        decided: of the session.
+        language: `ko` or `en`.
+    """
+    own = [said for said in decided if said.todo_id == todo.id]
+    before = _before(todo, own)
+    yield from (_decision_line(said, language) for said in (*before, *own))
+    words = _DECISION_WORDS[language]
+    if todo.status is Status.SKIPPED and not any(said.verdict == "skip" for said in own):
+        why = str(todo.metadata.get("skip_reason", ""))
+        by = str(todo.metadata.get("skipped_by", ""))
+        if by in ("", SYSTEM):
+            yield safe_text(words["skipped"].format(why=reason(why, language)), multiline=False)
+        else:
+            yield _decision_line(Said(Kind.TODO, todo.id, "skip", by, "", todo.completed_at, why), language)
+    if todo.error and not (todo.metadata.get("rejected") and _refused(own)):
+        yield safe_text(unsafe_text(reason(todo.error, language)), multiline=False)  # it is safe text already
+
+
+def _refused(own: Sequence[Said]) -> bool:
+    return any(said.verdict in ("reject", "stop") for said in own)
+
+
+def _before(todo: SupervisorTodo, own: Sequence[Said]) -> Iterator[Said]:
+    """Yield what let a TODO run where that was put on another record: this session is a copy, or it hasn't begun."""
+    approval = todo.approval or {}
+    by, channel = str(approval.get("by", "")), str(approval.get("channel", ""))
+    # Of several people the state has one line, the record has one each.
+    if not by or any(said.by in by for said in own):
+        return
+    kind = ALLOWED if channel == "policy" else Kind.TODO.value
+    yield Said(kind, todo.id, "approve", by, channel, str(approval.get("at", "")))
+
+
+def _decision_line(said: Said, language: str) -> str:
+    words = _DECISION_WORDS[language]
+    text = _what(said, words)
+    if said.at:
+        text += words["at"].format(at=_moment(said.at))
+    if said.reason and said.channel != BY_RULE:
+        why = words["unsaid"] if said.reason == DEFAULT_SKIP_REASON else said.reason
+        text += f": “{why}”"
+    # What a TODO's own question was is plain from where the line stands.
+    about = words.get(said.asked, "") if said.asked != RESTORED else ""
+    return safe_text(f"{about}: {text}" if about else text, multiline=False)
+
+
+def _what(said: Said, words: Mapping[str, str]) -> str:
+    if said.asked == ALLOWED:
+        mode = said.by.startswith("mode ")
+        return words["mode" if mode else "policy"].format(name=said.by.rpartition(" ")[2])
+    if said.channel == BY_RULE:
+        return words[BY_RULE].format(name=said.by)
+    if said.channel == "deadline":
+        return words["late"].format(verdict=words.get(f"late-{said.verdict}", said.verdict))
+    who = plain_name(said.by) + (f" ({said.channel})" if said.channel and said.channel != said.by else "")
+    return words[said.verdict].format(who=who) if said.verdict in words else f"{said.verdict}: {who}"
+
+
+def _moment(at: str) -> str:
+    """Return a time to the second: `2026-03-01 14:03:09 UTC`; another zone's stays as it is."""
+    utc = at.endswith(("+00:00", "Z"))
+    return f"{at[:19].replace('T', ' ')} UTC" if utc else at
+
+
+MARKDOWN, JSON = ".md", ".json"
+SESSION = ".hitl"
+REJECTED = "rejected"
+"""What a TODO is called that failed because somebody or a rule refused it."""
+_WORDS: Mapping[str, Mapping[str, str]] = MappingProxyType(
+    {
+        "en": {
+            "plan": "Plan",
+            "unfinished": "Not finished: {status}.",
+            "place": "Session {session}, checkpoint {checkpoint}.",
+            REJECTED: "rejected",
+            Status.IN_PROGRESS: "in progress",
+            Status.WAITING_APPROVAL: "waiting for approval",
+        },
+        "ko": {
+            "plan": "계획",
+            "unfinished": "끝나지 않았습니다: {status}.",
+            "place": "세션 {session}, 체크포인트 {checkpoint}.",
+            Status.PENDING: "대기",
+            Status.IN_PROGRESS: "실행 중",
+            Status.COMPLETED: "완료",
+            Status.FAILED: "실패",
+            REJECTED: "거부됨",
+            Status.SKIPPED: "건너뜀",
+            Status.BLOCKED: "막힘",
+            Status.WAITING_APPROVAL: "승인 대기",
+            PLANNING: "계획 중",
+            WAITING: "결정 대기",
+            RUNNING: "실행 중",
+            FINISHED: "완료",
+        },
+    }
+)
+
+
+def is_for_reading(path: Path) -> bool:
+    """Return whether a file's name asks for Markdown or JSON, and not for the whole session.
+
+    Raises:
+        BadInput: it asks for neither: a session in a file called `x.pdf` would be opened as what it isn't.
+    """
+    suffix = path.suffix.lower()
+    if suffix in (MARKDOWN, JSON):
+        return True
+    if suffix not in (SESSION, ""):
+        raise BadInput(
+            f'"{one_line(path.name, 60)}" isn\'t written: a name ends with .hitl, or has no ending, for the whole '
+            "session, and with .md or .json for its answer and plan."
+        )
+    return False
+
+
+async def export_for_reading(face: SessionFace, path: Path) -> Path:
+    """Write a session's answer, its plan and who decided what; see `write_for_reading`.
+
+    Raises:
+        BadInput: the file is there already, or its folder isn't.
+        StorageError: it can't be written, or the record can't be read.
+    """
+    snapshot = face.snapshot
+    decided = await verdicts_of(face.desk.ledger, face.id)
+    return await asyncio.to_thread(write_for_reading, snapshot, path, decided)
+
+
+def write_for_reading(snapshot: Snapshot, path: Path, decided: Sequence[Said] = ()) -> Path:
+    """Write the answer with its plan as Markdown or JSON, by the end of the file's name; return the absolute path.
+
+    Args:
+        snapshot: the session.
+        path: where; nothing is written over.
+        decided: what its record tells of decisions.
+
+    Raises:
+        BadInput: the file is there already, or its folder isn't.
+        StorageError: it can't be written.
+    """
+    target = path.absolute()
+    text = (as_markdown if path.suffix.lower() == MARKDOWN else as_json)(snapshot, decided)
+    try:
+        _write_new(target, text)
+    except FileExistsError as error:
+        raise BadInput(f"{target} exists already; choose another name.") from error
+    except (FileNotFoundError, NotADirectoryError) as error:
+        raise BadInput(f"The folder {target.parent} doesn't exist.") from error
+    except OSError as error:
+        raise StorageError(f"{target} can't be written: {error.strerror}.") from error
+    return target
+
+
+def _write_new(target: Path, text: str) -> None:
+    with target.open("x", encoding="utf-8") as file:
+        try:
+            file.write(text)
+            file.flush()
+        except OSError:  # on a full disk half a file would stand in the way of the next try
+            target.unlink(missing_ok=True)
+            raise
+
+
+def as_json(snapshot: Snapshot, decided: Sequence[Said] = ()) -> str:
+    """Return a session as one JSON document, in ASCII."""
+    document = {
+        **snapshot.to_dict(),
+        "response": snapshot.response,
+        "decisions": [said.to_dict() for said in decided],
+    }
+    return json.dumps(document, ensure_ascii=True, indent=2) + "\n"
+
+
+def as_markdown(snapshot: Snapshot, decided: Sequence[Said] = ()) -> str:
+    """Return question, answer and plan, with who or what let each step run, in the language of the question.
+
+    Its last line, which a reader of rendered Markdown doesn't see, keeps it from being evidence for another answer.
+    """
+    language = language_of(snapshot.query)
+    words = _WORDS[language]
+    answer = str((snapshot.response or {}).get("text", "")).strip()
+    structured = is_structured(snapshot.query)
+    heading = _told(in_words(snapshot.query)) if structured else _line(snapshot.query.split("\n")[0])
+    lines = [f"# {heading}", ""]
+    if structured:
+        lines += [fenced(safe_text(snapshot.query.strip())), ""]
+    elif "\n" in snapshot.query.strip():
+        lines += [*(f"> {_line(row)}".rstrip() for row in snapshot.query.strip().split("\n")), ""]
+    unfinished = words["unfinished"].format(status=words.get(snapshot.status, snapshot.status))
+    lines += [tamed(safe_text(unsafe_text(answer))) if answer else f"*{unfinished}*", "", f"## {words['plan']}", ""]
+    if whole := [f"- {literal(line)}" for line in about_plan(decided, language)]:
+        lines += [*whole, ""]
+    for todo in snapshot.todos:
+        lines += _todo(todo, decided, language)
+    session, checkpoint = _line(snapshot.session_id), _line(snapshot.checkpoint_id)
+    lines += ["", words["place"].format(session=session, checkpoint=checkpoint), "", EXPORTED]
+    return "\n".join(lines) + "\n"
+
+
+def _todo(todo: SupervisorTodo, decided: Sequence[Said], language: str) -> Iterator[str]:
+    words = _WORDS[language]
+    refused = todo.status is Status.FAILED and todo.metadata.get("rejected")
+    status = words[REJECTED] if refused else words.get(todo.status, str(todo.status))
+    yield f"- **{todo.id}** {_line(todo.name)} ({_line(todo.agent_name)}): {status}"
+    yield from (f"  - {literal(line)}" for line in about_todo(todo, decided, language))
+    if todo.result and todo.result.get("summary"):
+        yield f"  - {_told(str(todo.result['summary']))}"
+
+
+def _line(text: str) -> str:
+    """Return what somebody wrote as one line without markup."""
+    return literal(safe_text(text, multiline=False))
+
+
+def _told(text: str) -> str:
+    """Return what a team told, which is safe text already, as one line without markup."""
+    return _line(unsafe_text(text))

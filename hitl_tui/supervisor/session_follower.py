@@ -1,0 +1,230 @@
+"""A session that another process owns: read-only, yet every command can be given."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager, closing
+from functools import partial
+from typing import Any
+
+from hitl_tui.core.board import Rules
+from hitl_tui.core.errors import BadInput, OwnerGone
+from hitl_tui.ledger.records import LEDGER_FILE
+from hitl_tui.supervisor.activity import ActivityTail
+from hitl_tui.supervisor.attached_graphs.graph_view import GraphView
+from hitl_tui.supervisor.checkpoint_saver import CheckedSaver, open_read_only
+from hitl_tui.supervisor.graph import TeamSupervisor, config_of
+from hitl_tui.supervisor.open_questions import ready_for
+from hitl_tui.supervisor.policy_sync import refuse_unlawful, renewed
+from hitl_tui.supervisor.record_check import check_record
+from hitl_tui.supervisor.session_setup import SessionSetup
+from hitl_tui.supervisor.session_view import Desk, picture, run_thread
+from hitl_tui.supervisor.snapshot import Snapshot, named, with_obstacles
+from hitl_tui.threads.session_history import CheckpointInfo, History
+
+_POLL = 0.3
+_EVERY = 10.0
+"""Seconds after which it is read anew though no file changed: deadlines pass."""
+_GRAIN = 0.05
+"""Seconds; of what was written less than that before it was read, a part may have been written after."""
+
+
+class Follower:
+    """Follows one session; see `SessionFace`. Use `Follower.open`.
+
+    Args:
+        setup: what the session is opened with.
+    """
+
+    def __init__(self, setup: SessionSetup) -> None:
+        self.setup = setup
+        self._policy = ""
+        lawful = partial(refuse_unlawful, setup.law, lambda: self._policy)
+        self.desk = Desk(
+            setup.ledger,
+            setup.info.id,
+            setup.secrets,
+            setup.now,
+            before_deciding=lawful,
+            broken=setup.broken,
+            read_only=setup.read_only or bool(setup.broken),
+        )
+        self.activity = ActivityTail(setup.folder.activity)
+        self._snapshot: Snapshot | None = None
+        self._files: tuple[tuple[int, int], ...] = ()
+        self._read_at = float("-inf")
+        self._checked = False
+
+    @classmethod
+    @asynccontextmanager
+    async def open(cls, setup: SessionSetup) -> AsyncIterator[Follower]:
+        """Follow a session.
+
+        Raises:
+            StorageError: its checkpoints can't be read.
+        """
+        follower = cls(setup)
+        with closing(follower.activity):
+            await follower.refresh()
+            try:
+                yield follower
+            finally:
+                await follower.desk.showing.settled()
+
+    @property
+    def id(self) -> str:
+        return self.setup.info.id
+
+    @property
+    def owned(self) -> bool:
+        return False
+
+    @property
+    def rules(self) -> Rules:
+        return self.setup.rules
+
+    @property
+    def snapshot(self) -> Snapshot:
+        assert self._snapshot is not None
+        return self._snapshot
+
+    @property
+    def alone(self) -> bool:
+        """No process owns the session any more, and this one can."""
+        return not self.setup.read_only and not self.setup.folder.is_owned()
+
+    def _written(self) -> tuple[tuple[int, int], ...]:
+        """Return when its files were written last, and how long they are."""
+        base = self.setup.folder.path.parent.parent / LEDGER_FILE
+        files = (self.setup.folder.checkpoints, base)
+        found = []
+        for path in (p.with_name(p.name + end) for p in files for end in ("", "-wal")):
+            try:
+                stat = path.stat()
+            except FileNotFoundError:
+                found.append((0, 0))
+            else:
+                found.append((stat.st_mtime_ns, stat.st_size))
+        return tuple(found)
+
+    async def refresh(self) -> Snapshot:
+        """Return how the session stands; it is read anew only when its files changed."""
+        files, now, loop = await asyncio.to_thread(self._written), time.time(), asyncio.get_running_loop()
+        began = loop.time()
+        if self._snapshot is not None and files == self._files and began - self._read_at < _EVERY:
+            return self._snapshot
+        snapshot = await self._read()
+        settled = abs(now - max(at for at, __ in files) / 1e9) > _GRAIN  # a clock may have gone back since
+        self._files, self._read_at = (files if settled else ()), began
+        return snapshot
+
+    async def _read(self) -> Snapshot:
+        async with self._saver() as saver:
+            values = await self._values(saver, "")
+            head = await History(saver, self.id).head()
+            if self._snapshot is None:
+                await check_record(self.setup.ledger, self.id, History(saver, self.id), self.setup.folder)
+        views = await self.setup.ledger.requests(self.setup.now(), session=self.id)
+        await self.setup.law.look()
+        await self.setup.renew()
+        await ready_for((view.request for view in views), self.rules.policy)
+        self._policy = str((values.get("control") or {}).get("policy_version", ""))
+        reference = values.get("response")
+        artifacts = self.setup.folder.artifacts()
+        self._snapshot = picture(
+            self.setup,
+            values,
+            head=head,
+            questions=with_obstacles(named(views, values.get("todos") or {}), self.setup.approvers()),
+            response=await artifacts.get(str(reference["digest"])) if reference else None,
+            owned=False,
+        )
+        return self._snapshot
+
+    @asynccontextmanager
+    async def _saver(self) -> AsyncIterator[CheckedSaver]:
+        async with open_read_only(self.setup.folder.checkpoints, checked=self._checked) as saver:
+            self._checked = True
+            yield saver
+
+    async def _values(self, saver: CheckedSaver, checkpoint_id: str) -> dict[str, Any]:
+        """Return the supervisor's state at a checkpoint, the head's when none is named."""
+        artifacts = self.setup.folder.artifacts(self.setup.secrets)
+        supervisor = TeamSupervisor(self.setup.planner, lambda: self.rules, artifacts, saver, self.setup.now)
+        config = config_of(self.id)
+        if checkpoint_id:
+            config["configurable"]["checkpoint_id"] = checkpoint_id
+        found = await supervisor.graph.aget_state(config)
+        return dict(found.values)
+
+    async def state_at(self, checkpoint_id: str) -> dict[str, Any]:
+        """Return the supervisor's state at a checkpoint."""
+        async with self._saver() as saver:
+            return await self._values(saver, checkpoint_id)
+
+    @asynccontextmanager
+    async def reading(self) -> AsyncIterator[History]:
+        """Read the session's checkpoints while the context lasts."""
+        async with self._saver() as saver:
+            yield History(saver, self.id)
+
+    async def changed(self, since: Snapshot | None) -> Snapshot:
+        """Wait until the session looks otherwise than in `since`.
+
+        Raises:
+            OwnerGone: nobody owns it any more, so that nothing in it will change.
+        """
+        loop = asyncio.get_running_loop()
+        seen = await self.refresh()
+        while seen == since:
+            if await asyncio.to_thread(lambda: self.alone):
+                raise OwnerGone(f"No process has {self.id} open any more.")
+            tick: asyncio.Future[None] = loop.create_future()
+            loop.call_later(_POLL, tick.set_result, None)
+            await tick
+            seen = await self.refresh()
+        return seen
+
+    async def applied(self, seq: int) -> Snapshot:
+        """See `SessionFace`: the owner acts in its own time."""
+        return self.snapshot
+
+    async def renew(self) -> str:
+        """See `SessionFace`."""
+        return await renewed(self.setup)
+
+    async def on_branch(self, number: int) -> Snapshot:
+        """See `SessionFace`: the owner acts in its own time."""
+        return self.snapshot
+
+    async def checkpoints(self, limit: int, before: str = "") -> list[CheckpointInfo]:
+        """See `SessionFace`."""
+        async with self._saver() as saver:
+            return await History(saver, self.id).page(limit, before)
+
+    async def find_checkpoint(self, text: str) -> str:
+        """See `SessionFace`."""
+        async with self._saver() as saver:
+            return await History(saver, self.id).find(text)
+
+    async def steps(self, todo_id: str, limit: int) -> list[CheckpointInfo]:
+        """See `SessionFace`."""
+        async with self._saver() as saver:
+            return await History(saver, self.id, run_thread(self.snapshot, todo_id)).page(limit)
+
+    async def graph(self, todo_id: str, update: Mapping[str, Any] | None = None, at: str = "") -> GraphView:
+        """See `SessionFace`."""
+        if self.setup.read_only:
+            raise BadInput(f"Who can't write to {self.id} can't load its graphs.")
+        raise BadInput(f"Another process has {self.id} open; look at its graphs there.")
+
+    async def find_step(self, text: str) -> tuple[str, str]:
+        """See `SessionFace`."""
+        async with self._saver() as saver:
+            return await History(saver, self.id).find_step(text)
+
+    async def artifact(self, digest: str) -> dict[str, Any]:
+        """See `SessionFace`."""
+        return await self.setup.folder.artifacts().get(digest)

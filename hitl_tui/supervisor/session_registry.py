@@ -1,0 +1,464 @@
+"""All sessions of a user: begin, list, open (C8)."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from secrets import token_hex
+from typing import TYPE_CHECKING
+
+from hitl_tui.config.declared_graphs import LANGGRAPH_FILE, GraphDeclaration, langgraph_file
+from hitl_tui.config.workspace import WorkspaceConfig
+from hitl_tui.config.workspace_files import read_files
+from hitl_tui.core.errors import BadInput, ConfigError, HitlError, SessionBusy, StorageError
+from hitl_tui.core.events import utc_now
+from hitl_tui.core.names import clip
+from hitl_tui.core.policy import Mode
+from hitl_tui.core.safe_text import mask, safe_text
+from hitl_tui.core.secret_names import named_in
+from hitl_tui.ledger.protocols import Ledger
+from hitl_tui.ledger.signatures import Known, Signer
+from hitl_tui.ledger.sqlite_ledger import SqliteLedger
+from hitl_tui.policy import standing_rules
+from hitl_tui.policy.approver_record import note_edits
+from hitl_tui.policy.approvers import ApproverFile
+from hitl_tui.policy.executable_files import Bindings, check_pins
+from hitl_tui.policy.policy_source import FileLaw
+from hitl_tui.policy.trust_book import TrustBook
+from hitl_tui.policy.workspace_trust import WorkspaceTrust, needs_trust
+from hitl_tui.supervisor.ledger_sealing import sealing_of
+from hitl_tui.supervisor.policy_sync import keep_rules
+from hitl_tui.supervisor.record_check import broken_record, created
+from hitl_tui.supervisor.session import Session
+from hitl_tui.supervisor.session_follower import Follower
+from hitl_tui.supervisor.session_input import LONGEST_TITLE, check_query, check_title, check_workspace, graph_title
+from hitl_tui.supervisor.session_removal import copies_with, delete, tidy
+from hitl_tui.supervisor.session_setup import DeclaredTeams, SessionSetup, planner_of, registry_of, withheld_teams
+from hitl_tui.supervisor.session_staging import Staging, room_for
+from hitl_tui.supervisor.session_store import SessionStore
+from hitl_tui.supervisor.session_summary import SessionSummary, has_words, summarised
+from hitl_tui.supervisor.storage import DataFolder, SessionInfo, check_session_id
+from hitl_tui.teams.contract import Team
+from hitl_tui.teams.registry import TeamRegistry
+from hitl_tui.teams.withheld import WithheldTeam
+
+if TYPE_CHECKING:
+    from hitl_tui.planning.agent import PlanningAgent
+
+log = logging.getLogger(__name__)
+
+
+class Workbench:
+    """Opens sessions. Use `Workbench.open`.
+
+    Args:
+        data: where sessions live.
+        ledger: the record of all of them.
+        environ: where secrets come from.
+        now: the clock.
+        once: digests of workspaces that are trusted while this is open.
+    """
+
+    def __init__(
+        self,
+        data: DataFolder,
+        ledger: Ledger,
+        environ: Mapping[str, str],
+        now: Callable[[], str] = utc_now,
+        once: Collection[str] = (),
+    ) -> None:
+        self.data = data
+        self.ledger = ledger
+        self._bindings = Bindings(data.root / "manifests", (data.root,))
+        self.trust = TrustBook(ledger, data.root, once, now, self._bindings)
+        self._environ = environ
+        self._now = now
+        self.approvers = ApproverFile(data.root)
+        self.warnings: list[str] = []
+        """What a person should know of the record: that it can't be signed or anchored."""
+
+    @classmethod
+    @asynccontextmanager
+    async def open(
+        cls, root: Path, environ: Mapping[str, str] | None = None, *, once: Collection[str] = ()
+    ) -> AsyncIterator[Workbench]:
+        """Open the data folder and its ledger.
+
+        Args:
+            root: the data folder.
+            environ: where secrets come from; the process's environment unless given.
+            once: digests of workspaces that are trusted while this is open, see `WorkspaceTrust.digest`.
+
+        Raises:
+            StorageError: they can't be used.
+        """
+        data = DataFolder(root)
+        data.prepare()
+        given = os.environ if environ is None else environ
+        warnings: list[str] = []
+
+        def warn(said: str) -> None:
+            log.warning("%s", said)
+            warnings.append(said)
+
+        sealing = sealing_of(data, given, warn)
+        async with SqliteLedger.open(data.ledger, read_only=data.read_only, sealing=sealing) as ledger:
+            bench = cls(data, ledger, given, once=once)
+            bench.warnings = warnings
+            if not data.read_only:
+                await tidy(bench.store)
+                await bench.note_approvers()
+            yield bench
+
+    async def note_approvers(self) -> None:
+        """Put it on record when the list of approvers was changed by hand."""
+        try:
+            await note_edits(self.ledger, self.approvers, self.now())
+        except ConfigError:  # it can't be read: whoever needs an approver is told so
+            return
+
+    def _known(self) -> Known:
+        """Return what is known of signatures here; nothing where the key can't be read, of which there is a warning."""
+        try:
+            return Signer(self._environ).known()
+        except StorageError:
+            return Known()
+
+    def now(self) -> str:
+        """Return the time, ISO 8601 in UTC."""
+        return self._now()
+
+    @property
+    def store(self) -> SessionStore:
+        """What copying and removing sessions works on."""
+        return SessionStore(self.data, self.ledger, self.trust, self._now, self.setup)
+
+    async def create(
+        self,
+        query: str,
+        workspace: Path,
+        *,
+        session_id: str = "",
+        mode: Mode | None = None,
+        graph: GraphDeclaration | None = None,
+    ) -> SessionSetup:
+        """Begin a session: check everything that can be checked first, so that bad input leaves nothing behind.
+
+        Args:
+            query: what was asked; the graph's input, with a graph.
+            workspace: the folder it works in.
+            session_id: its id; empty for a fresh one.
+            mode: when it asks; None for the workspace's own.
+            graph: the graph that it is for (I1); None for a session of the workspace's teams.
+
+        Raises:
+            BadInput: query, workspace, id or hitl.toml can't be used, or there is such a session already.
+        """
+        self.data.check_writable()
+        text = check_query(query)
+        real = check_workspace(workspace)
+        trust = await self.trust.of(real)
+        secrets = self._secrets(trust.config)
+        if session_id:
+            check_session_id(session_id)
+            if held := named_in(mask(session_id, secrets), secrets):
+                raise BadInput(f"The id of the session holds the secret {min(held)}; choose another id.")
+            if session_id in self.data.ids():
+                raise BadInput(f"There is a session {session_id} already; choose another id.")
+        text = mask(text, secrets)
+        graphs = (graph,) if graph is not None else ()
+        await asyncio.to_thread(check_pins, trust.config, real)
+        planner = await asyncio.to_thread(self._planner, trust, graphs)  # it loads its rules
+        planned = await planner.plan(text)
+        beyond = {team.name for team in withheld_teams(trust, (g.name for g in graphs))}
+        if wanted := next((step.agent for step in planned.plan.steps if step.agent in beyond), ""):
+            raise needs_trust(wanted, trust.folder)
+        heads = {head.stream: head.n for head in await self.ledger.streams()}
+        name = session_id or self.data.fresh_id(heads)
+        if name in heads:
+            raise BadInput(f"There was a session {name} before, and its record remains; choose another id.")
+        named = graph_title(graph.name, text) if graph is not None else text.split("\n")[0]
+        title = clip(safe_text(named, multiline=False), LONGEST_TITLE)
+        chosen = mode or trust.config.mode
+        # What is done is remembered under the lineage, also where another session has the same id: elsewhere.
+        lineage = f"{name}-{token_hex(8)}"
+        info = SessionInfo(name, str(real), title, self._now(), lineage, text, chosen.value)
+        await asyncio.to_thread(Staging(self.data.sessions).begin, info, graphs)
+        await self.ledger.record(name, *created(info), self._now())
+        return await self._setup(info)
+
+    async def setup(self, session_id: str) -> SessionSetup:
+        """Return what an existing session is opened with.
+
+        Raises:
+            UnknownName: there is none; BadInput: its workspace or hitl.toml can't be used now.
+        """
+        info = self.data.session(session_id).info()
+        check_workspace(Path(info.workspace))
+        return await self._setup(info)
+
+    @asynccontextmanager
+    async def session(self, setup: SessionSetup, query: str = "") -> AsyncIterator[Session | Follower]:
+        """Open a session: own it, or follow it where another process does or this account can't write."""
+        async with AsyncExitStack() as stack:
+            broken = await broken_record(self.ledger, self._known(), setup.info.id, setup.folder)
+            if broken:
+                setup = replace(setup, read_only=True, broken=broken)
+            session = await _owned(stack, setup, mask(query, setup.secrets))
+            if session is None:
+                yield await stack.enter_async_context(Follower.open(setup))
+                return
+            rules = keep_rules(session, self.data.root / standing_rules.FILE_NAME, self._now)
+            keeping = asyncio.create_task(rules, name=f"rules {setup.info.id}")
+            try:
+                yield session
+            finally:
+                keeping.cancel()
+                await asyncio.wait({keeping})
+
+    async def sessions(self, search: str = "") -> list[SessionSummary]:
+        """Return sessions, newest last; one that can't be read says why and hides no other.
+
+        Args:
+            search: only those that have all of its words, in any case, in id, title, query, workspace or status.
+        """
+        waiting: dict[str, int] = {}
+        for view in await self.ledger.requests(self._now(), limit=10_000):
+            waiting[view.request.session] = waiting.get(view.request.session, 0) + 1
+        found = [await summarised(self.data, name, waiting.get(name, 0)) for name in self.data.ids()]
+        return [summary for summary in found if has_words(summary, search)]
+
+    async def summary(self, session_id: str) -> SessionSummary:
+        """Return one session as `sessions` lists it."""
+        asked = await self.ledger.requests(self._now(), session=session_id, limit=1_000)
+        return await summarised(self.data, session_id, len(asked))
+
+    async def workspace_trust(self, session_id: str) -> WorkspaceTrust:
+        """Return the trust in the folder that a session works in, as it is now.
+
+        Raises:
+            UnknownName: there is no such session; ConfigError: a file of it can't be used.
+            StorageError: the record can't.
+        """
+        return await self.trust.of(Path(self.data.session(session_id).info().workspace))
+
+    async def trust_workspace(self, session_id: str, digest: str, *, by: str, how: str) -> WorkspaceTrust:
+        """Trust the folder that a session works in as it was shown; see `TrustBook.grant`."""
+        self.data.check_writable()
+        return await self.trust.grant(Path(self.data.session(session_id).info().workspace), digest, by=by, how=how)
+
+    async def rename(self, session_id: str, title: str, *, by: str = "") -> SessionInfo:
+        """Give a session another title, also while a process has it open; return what it is now (C8).
+
+        Raises:
+            UnknownName: there is no such session; BadInput: the title can't be one.
+            StorageError: its folder can't be read or written, or its record isn't as it was written.
+        """
+        self.data.check_writable()
+        folder = self.data.session(session_id)
+        info = folder.info()
+        broken = await broken_record(self.ledger, self._known(), session_id, folder)
+        if broken:
+            raise StorageError(broken)
+        try:
+            secrets = self._secrets((await self.trust.of(Path(info.workspace))).declared)
+        except HitlError:  # a workspace that is gone is no reason to keep a title
+            secrets = {}
+        renamed = replace(info, title=check_title(title, secrets))
+        with room_for(f"The title of {session_id}"):
+            await asyncio.to_thread(folder.write_info, renamed)
+        try:
+            await self.ledger.record(session_id, "session_renamed", {"title": renamed.title, "by": by}, self._now())
+        except HitlError:
+            await asyncio.to_thread(folder.write_info, info)
+            raise
+        return renamed
+
+    async def fork(self, session_id: str, checkpoint_id: str = "", *, title: str = "", by: str = "") -> SessionInfo:
+        """Make a session that begins where another stands or stood; nothing is executed (C5, C8).
+
+        The same is asked there, and its history comes with it. Its lineage is the other's: what was done to the world
+        is known and asked about, never silently repeated. The other may be open elsewhere.
+
+        Args:
+            session_id: the session to begin from.
+            checkpoint_id: id, unique prefix or ending of one of its checkpoints; empty for the newest.
+            title: of the new session; empty for the same with a word that it is a fork.
+            by: who does it, for the record.
+
+        Raises:
+            UnknownName: there is no such session or checkpoint.
+            BadInput: its workspace or hitl.toml can't be used now.
+            StorageError: it can't be read or written; nothing was made.
+        """
+        from hitl_tui.supervisor.session_copy import fork
+
+        self.data.check_writable()
+        return await fork(self.store, session_id, checkpoint_id, title, by)
+
+    async def export(self, session_id: str, path: Path) -> Path:
+        """Write a session into one file, also while it is open elsewhere; return the file's absolute path (C8).
+
+        It holds checkpoints, results, the record with all decisions, and what is known to have been done. Secrets are
+        masked as they are in the session itself.
+
+        Args:
+            session_id: which.
+            path: the file to make; an existing one is never written over.
+
+        Raises:
+            UnknownName: there is no such session; BadInput: the file exists or its folder is missing.
+            StorageError: something can't be read or written; there is no file then.
+        """
+        from hitl_tui.supervisor.session_copy import export
+
+        return await export(self.store, session_id, path)
+
+    async def import_(self, path: Path, *, workspace: Path | None = None, by: str = "") -> SessionInfo:
+        """Make a session of an exported file; nothing is executed, and it asks about every step (C8).
+
+        Everything in the file is checked before anything is written. The session keeps its id unless there is or was
+        one of that id here.
+
+        Args:
+            path: what `export` wrote, here or on another machine.
+            workspace: the folder it is to work in; None for the one it had, if that exists here.
+            by: who does it, for the record.
+
+        Raises:
+            BadInput: the file is no export, damaged, changed, of a newer version or dangerous, or its workspace or
+                hitl.toml can't be used here.
+            StorageError: it can't be read or written; nothing was made.
+        """
+        from hitl_tui.supervisor.session_copy import import_
+
+        self.data.check_writable()
+        return await import_(self.store, path, workspace, by)
+
+    async def delete(self, session_id: str, *, by: str = "") -> None:
+        """Remove a session's folder; what it wrote to the ledger stays, so that decisions can be proved (C8).
+
+        With it go the copies of threads that only it went on in. Its id isn't given again.
+
+        Raises:
+            UnknownName: there is no such session.
+            SessionBusy: a process has it open; nothing was changed.
+            StorageError: it can't be moved; nothing was changed.
+        """
+        self.data.check_writable()
+        await delete(self.store, session_id, by)
+
+    async def copies(self, session_id: str) -> list[Path]:
+        """Return the copies of threads that would go with a session.
+
+        Raises:
+            UnknownName: there is no such session.
+        """
+        return await asyncio.to_thread(copies_with, self.data, self.data.session(session_id))
+
+    async def _setup(self, info: SessionInfo) -> SessionSetup:
+        await self.trust.look(at_once=True)
+        return await asyncio.to_thread(self._set_up, info)
+
+    def _set_up(self, info: SessionInfo) -> SessionSetup:
+        folder = self.data.session(info.id)
+        graphs, unnamed = self._attached(folder.graphs())
+        named = {graph.name for graph in graphs} - {team.name for team in unnamed}
+        law = FileLaw(Path(info.workspace), self.trust, named)
+        law.withheld |= {team.name for team in unnamed}
+        declared = DeclaredTeams(self._registry(law.trust, graphs, unnamed))
+        secrets = self._secrets(law.opened)
+        planner = planner_of(declared.registry, law.trust, graphs, self._now, secrets)
+        commands = dict(law.opened.commands)
+        renewing = asyncio.Lock()
+
+        async def renew() -> str:
+            async with renewing:
+                trust = law.trust
+                if not law.renewable:
+                    return ""
+                if trust.config.secret_names != law.opened.secret_names:
+                    return "It reads other secrets; open this session again to run what needs them."
+                graphs, unnamed = await asyncio.to_thread(self._attached, folder.graphs())
+                declared.registry = await asyncio.to_thread(self._registry, trust, graphs, unnamed)
+                planner.take(planner_of(declared.registry, trust, graphs, self._now, secrets))
+                commands.clear()
+                commands.update(trust.config.commands)
+                law.take(trust, (team.name for team in unnamed))
+                return ""
+
+        return SessionSetup(
+            info=info,
+            folder=folder,
+            ledger=self.ledger,
+            planner=planner,
+            team=declared.get,
+            law=law,
+            mode=Mode(info.mode) if info.mode else law.opened.mode,
+            secrets=secrets,
+            now=self._now,
+            read_only=self.data.read_only,
+            approvers=lambda: self.approvers.current,
+            commands=commands,
+            renew=renew,
+        )
+
+    def _attached(self, graphs: Sequence[GraphDeclaration]) -> tuple[list[GraphDeclaration], list[Team]]:
+        """Return a session's attached graphs with their variables, and what stands for those nobody trusts any more.
+
+        A graph that a langgraph.json names is its folder's word, not that of whoever attached it.
+        """
+        found: list[GraphDeclaration] = []
+        untrusted: list[Team] = []
+        for graph in graphs:
+            origin = graph.origin or _origin_of(graph)
+            trust = self.trust.judge(read_files(Path(origin))) if origin else None
+            if trust is None:
+                found.append(graph)
+            elif trust.trusted:
+                now = trust.declared.graphs.get(graph.name)
+                found.append(replace(graph, env=now.env if now is not None and now.target == graph.target else {}))
+            else:
+                found.append(graph)
+                refusal = partial(needs_trust, graph.name, trust.folder)
+                untrusted.append(WithheldTeam(graph.name, graph.description, refusal))
+        return found, untrusted
+
+    def _registry(
+        self, trust: WorkspaceTrust, graphs: Sequence[GraphDeclaration], unnamed: Sequence[Team] = ()
+    ) -> TeamRegistry:
+        withheld = [*withheld_teams(trust, (graph.name for graph in graphs)), *unnamed]
+        return registry_of(trust.config, graphs, Path(trust.folder), withheld, self._bindings)
+
+    def _planner(self, trust: WorkspaceTrust, graphs: Sequence[GraphDeclaration]) -> PlanningAgent:
+        secrets = self._secrets(trust.config)
+        return planner_of(self._registry(trust, graphs), trust, graphs, self._now, secrets)
+
+    def _secrets(self, config: WorkspaceConfig) -> dict[str, str]:
+        return {name: self._environ[name] for name in config.secret_names if self._environ.get(name)}
+
+
+def _origin_of(graph: GraphDeclaration) -> str:
+    """Return the folder whose langgraph.json names a graph that was attached before that was kept; empty for none."""
+    file = Path(graph.folder) / LANGGRAPH_FILE
+    try:
+        named = langgraph_file(file) if file.is_file() else ()
+    except BadInput:
+        return ""
+    return graph.folder if any((g.name, g.target) == (graph.name, graph.target) for g in named) else ""
+
+
+async def _owned(stack: AsyncExitStack, setup: SessionSetup, query: str) -> Session | None:
+    """Own a session until the stack is left; None where that can't be."""
+    if setup.read_only:
+        return None
+    try:
+        return await stack.enter_async_context(Session.open(setup, query))
+    except SessionBusy:
+        return None

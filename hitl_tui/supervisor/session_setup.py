@@ -1,0 +1,165 @@
+"""What a session is opened with."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from hitl_tui.config.declared_commands import CommandDeclaration
+from hitl_tui.config.declared_graphs import GraphDeclaration
+from hitl_tui.config.workspace import WorkspaceConfig
+from hitl_tui.core.board import Rules
+from hitl_tui.core.events import utc_now
+from hitl_tui.core.policy import Mode
+from hitl_tui.ledger.protocols import Ledger
+from hitl_tui.policy.accounts import account_name
+from hitl_tui.policy.approvers import Approvers
+from hitl_tui.policy.executable_files import Bindings
+from hitl_tui.policy.policy_source import Law
+from hitl_tui.policy.workspace_trust import WorkspaceTrust, needs_trust
+from hitl_tui.supervisor.storage import SessionFolder, SessionInfo
+from hitl_tui.teams.contract import Team
+from hitl_tui.teams.registry import TeamRegistry
+from hitl_tui.teams.withheld import WithheldTeam
+
+if TYPE_CHECKING:
+    from hitl_tui.planning.agent import Planner, PlanningAgent
+
+
+async def _never_renewed() -> str:
+    """Return that nothing is left to take in: what was declared by nobody is never trusted anew."""
+    return ""
+
+
+@dataclass(frozen=True, slots=True)
+class SessionSetup:
+    """What a session is opened with.
+
+    Args:
+        info: the session.
+        folder: its folder.
+        ledger: the record of all sessions.
+        planner: makes and changes plans.
+        team: gives a team by name.
+        law: the workspace's rules, and how many TODOs may run at once.
+        mode: mode of a session that begins now.
+        secrets: declared secrets, by name.
+        now: the clock.
+        read_only: this account can't write where it lies: it can only be followed.
+        broken: what of its record isn't as it was written, so that it is only looked at; empty for nothing.
+        approvers: says who counts where several people or a level are demanded, now.
+        commands: the declared commands that may be used, by name.
+        renew: takes in what the workspace declares where it was trusted since then; see `SessionFace.renew`.
+    """
+
+    info: SessionInfo
+    folder: SessionFolder
+    ledger: Ledger
+    planner: PlanningAgent
+    team: Callable[[str], Team]
+    law: Law
+    mode: Mode
+    secrets: Mapping[str, str]
+    now: Callable[[], str] = utc_now
+    read_only: bool = False
+    broken: str = ""
+    approvers: Callable[[], Approvers] = lambda: Approvers(account_name())
+    commands: Mapping[str, CommandDeclaration] = field(default_factory=dict)
+    renew: Callable[[], Awaitable[str]] = _never_renewed
+
+    @property
+    def rules(self) -> Rules:
+        return self.law.rules
+
+
+class DeclaredTeams:
+    """The teams of an open session: others where its workspace was trusted meanwhile.
+
+    Args:
+        registry: what they are now.
+    """
+
+    def __init__(self, registry: TeamRegistry) -> None:
+        self.registry = registry
+
+    def get(self, name: str) -> Team:
+        """Return a team, disabled or not. Raises UnknownName: there is none of that name."""
+        return self.registry.get(name)
+
+
+def registry_of(
+    config: WorkspaceConfig,
+    graphs: Sequence[GraphDeclaration],
+    workspace: Path,
+    withheld: Iterable[Team] = (),
+    bindings: Bindings | None = None,
+) -> TeamRegistry:
+    """Return the workspace's teams, and those of the graphs that are attached to a session.
+
+    Args:
+        config: what is obeyed of the workspace.
+        graphs: attached to the session.
+        workspace: the folder.
+        withheld: what stands in the place of teams that nobody trusts.
+        bindings: finds what steps may execute; made unless given.
+    """
+    attached = {graph.name: graph for graph in graphs}
+    declared = {**config.graphs, **attached}
+    pinned = {name: replace(g, pins=tuple(dict.fromkeys((*config.pins, *g.pins)))) for name, g in declared.items()}
+    config = replace(config, graphs=pinned)
+    instead = {team.name: team for team in withheld}
+    return TeamRegistry.from_config(config, workspace=str(workspace), withheld=instead, bindings=bindings)
+
+
+def withheld_teams(trust: WorkspaceTrust, attached: Iterable[str] = ()) -> list[Team]:
+    """Return what stands in the place of a workspace's declared teams while nobody trusts it; none where one does.
+
+    Args:
+        trust: the workspace as it is now.
+        attached: names of graphs that were named by the person who attached them.
+    """
+    if trust.trusted:
+        return []
+    declared, named = trust.declared, set(attached)
+    found: list[Team] = []
+    if declared.commands:
+        names = ", ".join(sorted(declared.commands))
+        about = f"Runs commands declared in hitl.toml, once the folder is trusted: {names}."
+        found.append(WithheldTeam("command_team", about, partial(needs_trust, "command_team", trust.folder)))
+    for name, graph in declared.graphs.items():
+        if name not in named:
+            found.append(WithheldTeam(name, graph.description, partial(needs_trust, name, trust.folder)))
+    return found
+
+
+def planner_of(
+    registry: TeamRegistry,
+    trust: WorkspaceTrust,
+    graphs: Sequence[GraphDeclaration],
+    now: Callable[[], str],
+    secrets: Mapping[str, str],
+) -> PlanningAgent:
+    """Return what plans: for the first attached graph where there is one, else by the rules.
+
+    Args:
+        registry: the teams.
+        trust: the workspace as it is now.
+        graphs: the attached graphs.
+        now: the clock.
+        secrets: declared secrets, by name: no step that is planned holds one.
+    """
+    # Looking at what there is needs no planner, and its rules take a while to load.
+    from hitl_tui.planning.agent import PlanningAgent
+    from hitl_tui.planning.graph_input import AttachedPlanner
+    from hitl_tui.planning.rule_planner.command_requests import command_facts
+    from hitl_tui.planning.rule_planner.planner import RulePlanner
+    from hitl_tui.planning.untrusted_planner import UntrustedPlanner
+
+    commands = command_facts(trust.declared.commands)
+    planner: Planner = RulePlanner(commands) if trust.trusted else UntrustedPlanner(commands)
+    if graphs:
+        planner = AttachedPlanner(graphs[0].name)
+    return PlanningAgent(registry.agents(secrets), planner, now)

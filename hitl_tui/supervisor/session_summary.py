@@ -1,0 +1,101 @@
+"""Sessions as a list shows them (C8)."""
+
+from __future__ import annotations
+
+import unicodedata
+from dataclasses import dataclass
+from typing import Any
+
+from hitl_tui.core.errors import HitlError
+from hitl_tui.supervisor.checkpoint_saver import open_read_only
+from hitl_tui.supervisor.storage import DataFolder
+from hitl_tui.threads.session_history import History
+
+
+@dataclass(frozen=True, slots=True)
+class SessionSummary:
+    """One line of the list of sessions.
+
+    Args:
+        id, title, workspace, created: of the session.
+        status: `waiting`, `running`, `finished`, `failed`, `interrupted` (nobody has it open) or `unreadable`.
+        questions: how many wait for a person.
+        owned: some process has it open.
+        updated: time of its last checkpoint.
+        message: why it is unreadable.
+        query: what was asked, for looking for words.
+    """
+
+    id: str
+    title: str
+    workspace: str
+    created: str
+    status: str
+    questions: int
+    owned: bool
+    updated: str
+    message: str = ""
+    query: str = ""
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "session_id": self.id,
+            "title": self.title,
+            "workspace": self.workspace,
+            "created": self.created,
+            "session_status": self.status,
+            "questions": self.questions,
+            "owned": self.owned,
+            "updated": self.updated,
+            "message": self.message,
+        }
+
+
+async def summarised(data: DataFolder, session_id: str, questions: int) -> SessionSummary:
+    """Return what a session's folder says of it; one that can't be read says why.
+
+    Args:
+        data: where it is.
+        session_id: which.
+        questions: how many of its questions wait for a person.
+    """
+    try:
+        folder = data.session(session_id)
+        info = folder.info()
+        owned = folder.is_owned()
+        status, updated = "interrupted", info.created
+        if folder.checkpoints.exists():
+            async with open_read_only(folder.checkpoints) as saver:
+                page = await History(saver, session_id).page(1)
+            if page:
+                status, updated = page[0].outcome or "interrupted", page[0].timestamp
+        if questions:
+            status = "waiting"
+        elif status == "interrupted" and owned:
+            status = "running"
+    except HitlError as error:
+        return SessionSummary(session_id, "", "", "", "unreadable", 0, False, "", error.message)
+    return SessionSummary(
+        session_id, info.title, info.workspace, info.created, status, questions, owned, updated, "", info.query
+    )
+
+
+def has_words(summary: SessionSummary, words: str, *also: str) -> bool:
+    """Return whether a session has all words, in any case: in id, title, question, folder or status.
+
+    Args:
+        summary: the session.
+        words: divided by spaces; every session has none.
+        also: further texts to look in, such as its status in a person's language.
+    """
+    wanted = folded(words).split()
+    if not wanted:
+        return True
+    texts = (summary.id, summary.title, summary.query, summary.workspace, summary.status, summary.message, *also)
+    text = folded("\n".join(texts))
+    return all(word in text for word in wanted)
+
+
+def folded(text: str) -> str:
+    """Return text for comparing: case and the forms of characters don't count."""
+    return unicodedata.normalize("NFKC", text).casefold()

@@ -1,0 +1,343 @@
+"""The document team: writes a Markdown report into the workspace, never over another file."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import errno
+import hashlib
+import os
+import posixpath
+import secrets
+import unicodedata
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypedDict
+
+from hitl_tui.core.errors import BadInput
+from hitl_tui.core.policy import Risk
+from hitl_tui.teams.contract import BRIEF, Brief, Citation, TeamContext, TeamFailure, TeamResult, language_of, one
+from hitl_tui.teams.report_text import compose, gather
+
+if TYPE_CHECKING:
+    from langgraph.graph import StateGraph
+    from langgraph.runtime import Runtime
+
+IF_EXISTS = "a number is added"
+MOST_NUMBERS = 10_000
+_NAME_BYTES = 150
+_TITLE = 80
+_CITATIONS = 50
+_FILLERS = frozenset("\u115f\u1160\u3164\uffa0")
+# What file systems without hard links answer; EPERM is Linux's word for FAT.
+_NO_LINKS = frozenset({errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.EMLINK, errno.ENOSYS, errno.EXDEV})
+
+
+class DocumentState(TypedDict, total=False):
+    """State of the team's graph: the task, what earlier steps gave, the report's text, the result."""
+
+    task: str
+    material: list[dict[str, Any]]
+    content: str
+    result: dict[str, Any]
+
+
+class DocumentTeam:
+    """Writes reports (D13).
+
+    Args:
+        folder: where reports go, relative to the workspace, with forward slashes.
+
+    Raises:
+        BadInput: the folder is absolute or leaves the workspace.
+    """
+
+    def __init__(self, folder: str = "reports") -> None:
+        self.folder = checked_folder(folder)
+        self.name = "document_team"
+        self.description = f"Writes a Markdown report of what was found into {self.folder}/, never over a file."
+        self.risk = Risk.HIGH
+        self.max_retries = 0
+        self.timeout = 60.0
+
+    @property
+    def input_schema(self) -> dict[str, Any]:
+        """JSON Schema of `arguments`."""
+        return {
+            "type": "object",
+            "properties": {
+                "title": {"type": "string", "description": "The report's heading."},
+                "path": {
+                    "type": "string",
+                    "description": f"A file name ending in .md in {self.folder}/; if it exists, {IF_EXISTS}.",
+                },
+                "date": {"type": "string", "description": "Put before the file name when it is given."},
+                "if_exists": {"type": "string", "enum": [IF_EXISTS], "readOnly": True},
+            },
+            "additionalProperties": False,
+        }
+
+    def bind(self, text: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        """Return title and path of the report.
+
+        Args:
+            text: the task; its first line is the title when none is given.
+            arguments: `title`, `path`, and `date` (put before the file name when no path is given).
+
+        Raises:
+            BadInput: an argument is unknown, no text, or names a place outside the reports' folder.
+        """
+        for key, value in arguments.items():
+            if key not in ("title", "path", "date", "if_exists"):
+                raise BadInput(f'A report takes "title", "path" and "date", not "{one(str(key))}".')
+            if not isinstance(value, str):
+                raise BadInput(f'"{key}" of a report has to be a text.')
+        if arguments.get("if_exists", IF_EXISTS) != IF_EXISTS:
+            raise BadInput("A report is never written over another file; if_exists can't be changed.")
+        first = next((line for line in (arguments.get("title") or text).splitlines() if line.strip()), "")
+        title = " ".join(first.split())[:_TITLE] or "Report"
+        path = arguments.get("path")
+        if path is None:
+            dated = f"{arguments['date']} {title}" if arguments.get("date") else title
+            path = posixpath.join(self.folder, f"{slug(dated)}.md")
+        return {"title": title, "path": self._checked(path), "if_exists": IF_EXISTS}
+
+    def _checked(self, path: str) -> str:
+        folder, name = posixpath.split(path)
+        if posixpath.normpath(folder or ".") != posixpath.normpath(self.folder):
+            raise BadInput(f'A report has to be in {self.folder}/; "{one(path)}" isn\'t.')
+        stem = name.removesuffix(".md")
+        if stem == name or not stem or stem.startswith(".") or not _writable(stem):
+            raise BadInput(f'A report\'s file name ends in ".md" and has no dot before it, unlike "{one(name)}".')
+        return posixpath.join(self.folder, name)
+
+    def risk_of(self, arguments: Mapping[str, Any]) -> Risk:
+        return self.risk
+
+    def build(self) -> StateGraph[Any, Any, Any, Any]:
+        """Return the graph gather → compose → write."""
+        from langgraph.graph import END, START, StateGraph
+
+        graph = StateGraph(DocumentState, context_schema=TeamContext)
+        graph.add_node("gather", _gather_node)
+        graph.add_node("compose", _compose_node)
+        graph.add_node("write", _write_node)
+        graph.add_edge(START, "gather")
+        graph.add_edge("gather", "compose")
+        graph.add_edge("compose", "write")
+        graph.add_edge("write", END)
+        return graph
+
+
+async def _gather_node(state: DocumentState, runtime: Runtime[TeamContext]) -> DocumentState:
+    material = gather(runtime.context.task.inputs)
+    task = runtime.context.task
+    count = len(material)
+    korean = language_of(task.query or task.task) == "ko"
+    runtime.context.progress(f"앞선 결과 {count}건" if korean else f"{count} earlier result{'' if count == 1 else 's'}")
+    return {"material": material}
+
+
+async def _compose_node(state: DocumentState, runtime: Runtime[TeamContext]) -> DocumentState:
+    task = runtime.context.task
+    folder = posixpath.dirname(task.arguments["path"])
+    return {
+        "material": [],
+        "content": compose(task.arguments["title"], task.query, state["material"], folder),
+    }
+
+
+async def _write_node(state: DocumentState, runtime: Runtime[TeamContext]) -> DocumentState:
+    context = runtime.context
+    path = str(context.task.arguments["path"])
+    content = state["content"].encode("utf-8")
+    sha256 = hashlib.sha256(content).hexdigest()
+
+    async def act() -> dict[str, Any]:
+        written = await _uninterrupted(lambda: write_report(context.workspace, path, content))
+        return {"path": written, "bytes": len(content), "sha256": sha256}
+
+    done = await context.effects("write", {"path": path, "sha256": sha256}, act)
+    citations = list(dict.fromkeys(c for r in context.task.inputs.values() for c in r.citations))
+    result = written_result(
+        path, done, tuple(citations[:_CITATIONS]), language_of(context.task.query or context.task.task)
+    )
+    return {"content": "", "result": result.to_dict()}
+
+
+async def _uninterrupted(work: Callable[[], str]) -> str:
+    """Run `work` in a thread; a cancellation that comes meanwhile is raised when it is done."""
+    task = asyncio.ensure_future(asyncio.to_thread(work))
+    try:
+        return await asyncio.shield(task)
+    except asyncio.CancelledError:
+        await asyncio.wait({task})
+        raise
+
+
+def written_result(
+    path: str, done: Mapping[str, Any], citations: tuple[Citation, ...], language: str = "en"
+) -> TeamResult:
+    """Return the team's result for what the write effect answered, its sentences in `ko` or `en`."""
+    korean = language == "ko"
+    if done.get("declared_done"):
+        said = (
+            f"{path} 보고서를 썼다고 사람이 확인했습니다. 파일이 있는지는 살펴보지 않았습니다."
+            if korean
+            else f"A person said that the report {path} was written; whether it is there was not looked up."
+        )
+        return TeamResult(text=said + "\n", data={"path": path, "declared_done": True}, summary=said)
+    written = str(done["path"])
+    said = f"{written} 작성 ({done['bytes']:,}바이트)." if korean else f"Wrote {written} ({done['bytes']:,} bytes)."
+    if written != path:
+        said += f" {path} 파일이 이미 있어 번호를 붙였습니다." if korean else f" {path} existed, so a number was added."
+    return TeamResult(
+        text=said + "\n",
+        # The report isn't the answer: what it puts together is, and its path stands under the files written.
+        data={**{key: done[key] for key in ("path", "bytes", "sha256")}, BRIEF: Brief().to_dict()},
+        citations=citations,
+        files=(written,),
+        summary=said,
+    )
+
+
+def checked_folder(folder: str) -> str:
+    """Return a folder within the workspace in its shortest form.
+
+    Raises:
+        BadInput: it is absolute, begins with `~`, leaves the workspace, or has characters no name should have.
+    """
+    plain = posixpath.normpath(folder.strip() or ".")
+    if plain == ".." or plain.startswith(("/", "~", "../")) or not _writable(plain):
+        raise BadInput(f'The folder for reports has to be in the workspace, unlike "{one(folder)}".')
+    return plain
+
+
+def slug(title: str) -> str:
+    """Return a file name's stem: letters of any script and digits kept, everything else one `-`.
+
+    At most 60 characters and 150 bytes of UTF-8; `report` when nothing is left.
+    """
+    kept = "".join(_slug_characters(unicodedata.normalize("NFC", title).casefold()))
+    stem = "-".join(part for part in kept.split("-") if part)[:60]
+    while len(stem.encode("utf-8")) > _NAME_BYTES:
+        stem = stem[:-1]
+    return stem.strip("-") or "report"
+
+
+def _slug_characters(text: str) -> Iterator[str]:
+    letter = False
+    for character in text:
+        kind = unicodedata.category(character)[0]
+        if character not in _FILLERS and (kind in "LN" or (kind == "M" and letter)):
+            letter = True
+            yield character
+        else:
+            letter = False
+            yield "-"
+
+
+def _writable(name: str) -> bool:
+    """Whether a name has no control or invisible characters, no lone surrogates and a length file systems take."""
+    if any(unicodedata.category(character) in ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp") for character in name):
+        return False
+    return not _FILLERS & set(name) and "\\" not in name and len(name.encode("utf-8")) <= 200
+
+
+def write_report(workspace: Path, path: str, content: bytes) -> str:
+    """Write a new file, whole or not at all, and return its path relative to the workspace.
+
+    Where `path` exists, `-2`, `-3`… is put before its ending. Folders are made. No link is followed out of the
+    workspace, not even one that appears meanwhile.
+
+    Args:
+        workspace: absolute path of the folder the session works in.
+        path: relative to it, with forward slashes.
+        content: the bytes.
+
+    Raises:
+        BadInput: the folder leads out of the workspace.
+        TeamFailure: the file system refused; there is no report then, and no part of one.
+    """
+    folder, name = posixpath.split(path)
+    try:
+        descriptor = _open_folder(workspace, folder)
+        try:
+            written = _write_new(descriptor, name, content)
+            with contextlib.suppress(OSError):  # some file systems can't, and the report is there already
+                os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+    except OSError as error:
+        reason = error.strerror or type(error).__name__
+        raise TeamFailure(f"The report {path} can't be written: {reason}.") from error
+    return posixpath.join(folder, written)
+
+
+def _open_folder(workspace: Path, folder: str) -> int:
+    """Return a descriptor of the folder, made if need be, each step of the way a real folder."""
+    root = Path(os.path.realpath(workspace))
+    real = Path(os.path.realpath(root / folder))
+    if not real.is_relative_to(root):
+        raise BadInput(f'The folder "{folder}" leads out of the workspace, so no report was written.')
+    descriptor = os.open(root, os.O_RDONLY | os.O_DIRECTORY)
+    for part in real.relative_to(root).parts:
+        try:
+            with contextlib.suppress(FileExistsError):
+                os.mkdir(part, dir_fd=descriptor)
+            inner = os.open(part, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=descriptor)
+        finally:
+            os.close(descriptor)
+        descriptor = inner
+    return descriptor
+
+
+def _write_new(folder: int, name: str, content: bytes) -> str:
+    temporary = f".{secrets.token_hex(8)}.tmp"
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
+    try:
+        with os.fdopen(os.open(temporary, flags, 0o666, dir_fd=folder), "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        for candidate in _candidates(name):
+            if _publish(folder, temporary, candidate):
+                return candidate
+    finally:
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(temporary, dir_fd=folder)
+    raise TeamFailure(f"There are {MOST_NUMBERS} reports named like {name} already; give this one another title.")
+
+
+def _candidates(name: str) -> Iterator[str]:
+    yield name
+    stem, ending = posixpath.splitext(name)
+    for number in range(2, MOST_NUMBERS + 1):
+        yield f"{stem}-{number}{ending}"
+
+
+def _publish(folder: int, temporary: str, name: str) -> bool:
+    """Give the finished file its name; False when the name is taken."""
+    try:
+        os.link(temporary, name, src_dir_fd=folder, dst_dir_fd=folder)
+    except FileExistsError:
+        return False
+    except OSError as error:
+        if error.errno not in _NO_LINKS:
+            raise
+        return _publish_by_renaming(folder, temporary, name)
+    return True
+
+
+def _publish_by_renaming(folder: int, temporary: str, name: str) -> bool:
+    """As `_publish`, where there are no hard links: the name is taken by an empty file first, then replaced."""
+    try:
+        os.close(os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o666, dir_fd=folder))
+    except FileExistsError:
+        return False
+    try:
+        os.rename(temporary, name, src_dir_fd=folder, dst_dir_fd=folder)
+    except OSError:
+        os.unlink(name, dir_fd=folder)
+        raise
+    return True

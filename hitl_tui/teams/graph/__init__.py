@@ -1,1 +1,0 @@
-"""Teams that are LangGraph graphs of the user's own, unchanged (I1)."""

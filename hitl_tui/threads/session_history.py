@@ -1,0 +1,247 @@
+"""A session's checkpoints, listed by SQL: a page costs the same however long the history is (D11, C5)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+from hitl_tui.core.errors import StorageError, UnknownName
+from hitl_tui.core.names import clip
+from hitl_tui.threads import value_decoder
+from hitl_tui.threads.row_checksums import CHECKPOINT_COLUMNS
+from hitl_tui.threads.thread_model import CheckpointInfo as CheckpointInfo
+
+LAST_NODE = "generate_response"
+"""The node that a session ends with."""
+
+_TRIGGER = "branch:to:"
+_START = "__start__"
+_PLACE = "(SELECT rowid FROM checkpoints WHERE thread_id = ? AND checkpoint_ns = '' AND checkpoint_id = ?)"
+"""Where a checkpoint stands in the order in which all were written."""
+_BEFORE = f"AND rowid < {_PLACE} ORDER BY rowid DESC LIMIT ?"
+_AFTER = f"AND rowid > {_PLACE} ORDER BY rowid LIMIT ?"
+
+
+class Deserializer(Protocol):
+    def loads_typed(self, data: tuple[str, bytes], /) -> Any:
+        """Return a value from its format and bytes."""
+        ...
+
+
+class CheckpointRows(Protocol):
+    """A checkpoint file of ours, open for reading."""
+
+    @property
+    def serde(self) -> Deserializer: ...
+
+    @property
+    def column(self) -> str:
+        """What to select as a row's checksum."""
+        ...
+
+    async def rows(self, sql: str, values: Sequence[Any] = (), /) -> list[Any]: ...
+
+    async def newest(self, thread: str, /) -> str:
+        """Return the id of a thread's newest checkpoint, empty when there is none."""
+        ...
+
+    def check(self, row: Sequence[Any], kept: Any, /) -> None:
+        """Refuse a row that isn't as it was written.
+
+        Raises:
+            StorageError: it isn't.
+        """
+        ...
+
+
+def thread_of(session_id: str) -> str:
+    """Return the LangGraph thread of a session (D2)."""
+    return f"session_{session_id}"
+
+
+class History:
+    """Reads the checkpoints of one session.
+
+    Args:
+        saver: the session's saver, or one that is open for reading.
+        session_id: the session.
+        thread: a run's thread instead of the session's own.
+    """
+
+    def __init__(self, saver: CheckpointRows, session_id: str, thread: str = "") -> None:
+        self._saver = saver
+        self._session = session_id
+        self._thread = thread or thread_of(session_id)
+
+    def of_thread(self, thread: str) -> History:
+        """Return the history of a run's thread in the same place (D13)."""
+        return History(self._saver, self._session, thread)
+
+    async def values(self, checkpoint_id: str) -> dict[str, Any]:
+        """Return a checkpoint's state as plain JSON: nothing that it names is imported or built.
+
+        Raises:
+            UnknownName: there is no such checkpoint; StorageError: it can't be read.
+        """
+        rows = await self._checked("AND checkpoint_id = ?", [checkpoint_id])
+        if not rows:
+            raise UnknownName(f'There is no checkpoint "{clip(checkpoint_id)}"; /checkpoint list shows them.')
+        try:
+            stored = value_decoder.load(str(rows[0][2]), rows[0][3])
+        except value_decoder.Unreadable as error:
+            raise StorageError(f"Checkpoint {clip(checkpoint_id)} can't be read: {error}.") from error
+        channels = stored.get("channel_values", {}) if isinstance(stored, dict) else {}
+        values = {k: v.value if isinstance(v, value_decoder.Snapshot) else v for k, v in channels.items()}
+        return {k: v for k, v in values.items() if not k.startswith((_TRIGGER, "__"))}
+
+    async def page(self, limit: int = 20, before: str = "") -> list[CheckpointInfo]:
+        """Return checkpoints, newest first.
+
+        Args:
+            limit: at most so many.
+            before: only ones written before this one; empty for the newest.
+
+        Raises:
+            StorageError: one of them can't be read.
+        """
+        values = [self._thread, before] if before else []
+        return self._infos(await self._checked(_BEFORE if before else "ORDER BY rowid DESC LIMIT ?", [*values, limit]))
+
+    async def page_after(self, limit: int = 20, after: str = "") -> list[CheckpointInfo]:
+        """Return the checkpoints that follow one, newest first like `page`.
+
+        Args:
+            limit: at most so many, those nearest to `after`.
+            after: only ones written after this one; empty for the very first.
+
+        Raises:
+            StorageError: one of them can't be read.
+        """
+        values = [self._thread, after] if after else []
+        rows = await self._checked(_AFTER if after else "ORDER BY rowid LIMIT ?", [*values, limit])
+        return self._infos(rows[::-1])
+
+    async def place(self, checkpoint_id: str) -> int:
+        """Return which one a checkpoint is, counted from the first as 1."""
+        rows = await self._rows(
+            f"SELECT count(*) FROM checkpoints WHERE thread_id = ? AND checkpoint_ns = '' AND rowid <= {_PLACE}",  # noqa: S608 - constants
+            [self._thread, self._thread, checkpoint_id],
+        )
+        return int(rows[0][0])
+
+    async def turns(self) -> list[tuple[str, str]]:
+        """Return id and parent of each checkpoint that doesn't come from the one before it, oldest first.
+
+        They are where restores went back: with the head they tell what is on the current line, and what was left.
+        """
+        rows = await self._rows(
+            "SELECT checkpoint_id, parent FROM (SELECT rowid AS place, checkpoint_id, parent_checkpoint_id AS parent, "
+            "lag(checkpoint_id) OVER (ORDER BY rowid) AS previous FROM checkpoints "
+            "WHERE thread_id = ? AND checkpoint_ns = '') WHERE parent IS NOT previous ORDER BY place",
+            [self._thread],
+        )
+        return [(str(row[0]), str(row[1] or "")) for row in rows]
+
+    def _infos(self, rows: Sequence[Sequence[Any]]) -> list[CheckpointInfo]:
+        try:
+            return [self._info(row) for row in rows]
+        except (ValueError, TypeError, AttributeError) as error:
+            raise StorageError(f"The checkpoints of session {self._session} can't be read: {error}.") from error
+
+    async def head(self) -> str:
+        """Return the id of the newest checkpoint, empty when there is none."""
+        return await self._saver.newest(self._thread)
+
+    async def find(self, text: str) -> str:
+        """Return the id that a text names: the id, a unique prefix or a unique ending of it.
+
+        Raises:
+            UnknownName: none or several match.
+        """
+        rows = await self._rows(
+            "SELECT checkpoint_id FROM checkpoints WHERE thread_id = ? AND checkpoint_ns = '' "
+            "AND (substr(checkpoint_id, 1, ?) = ? OR substr(checkpoint_id, -?) = ?) "
+            "ORDER BY rowid DESC LIMIT 5",
+            [self._thread, len(text), text, len(text), text],
+        )
+        found = [str(row[0]) for row in rows]
+        if text in found:
+            return text
+        if len(found) == 1 and text:
+            return found[0]
+        if found and text:
+            raise UnknownName(f'"{clip(text)}" could be {", ".join(found[:4])}; write more of the id.')
+        raise UnknownName(f'There is no checkpoint "{clip(text)}"; /checkpoint list shows them.')
+
+    async def find_step(self, text: str) -> tuple[str, str]:
+        """Return thread and checkpoint id of a team's own step (D13); empty texts when none or several match."""
+        prefix = f"{self._session}/"
+        rows = await self._rows(
+            "SELECT thread_id, checkpoint_id FROM checkpoints WHERE checkpoint_ns = '' "
+            "AND substr(thread_id, 1, ?) = ? AND (substr(checkpoint_id, 1, ?) = ? OR substr(checkpoint_id, -?) = ?) "
+            "LIMIT 2",
+            [len(prefix), prefix, len(text), text, len(text), text],
+        )
+        return (str(rows[0][0]), str(rows[0][1])) if len(rows) == 1 and text else ("", "")
+
+    async def count(self) -> int:
+        """Return how many checkpoints there are."""
+        rows = await self._rows(
+            "SELECT count(*) FROM checkpoints WHERE thread_id = ? AND checkpoint_ns = ''", [self._thread]
+        )
+        return int(rows[0][0])
+
+    async def _rows(self, sql: str, values: Sequence[Any]) -> list[Any]:
+        return await self._saver.rows(sql, values)
+
+    async def _checked(self, where: str, values: Sequence[Any]) -> list[tuple[Any, ...]]:
+        """Return id, parent, format, checkpoint and metadata of the thread's checkpoints, each as it was written."""
+        sql = (
+            f"SELECT {CHECKPOINT_COLUMNS}, {self._saver.column} FROM checkpoints "  # noqa: S608 - constants
+            f"WHERE thread_id = ? AND checkpoint_ns = '' {where}"
+        )
+        found = []
+        for *row, kept in await self._saver.rows(sql, [self._thread, *values]):
+            self._saver.check(row, kept)
+            found.append(tuple(row[2:]))
+        return found
+
+    def _info(self, row: Sequence[Any]) -> CheckpointInfo:
+        checkpoint_id, parent, kind, blob, metadata = row
+        checkpoint = self._saver.serde.loads_typed((kind, blob))
+        details = _metadata(metadata)
+        values = checkpoint.get("channel_values", {})
+        control = values.get("control") or {}
+        node = next((k.removeprefix(_TRIGGER) for k in values if k.startswith(_TRIGGER)), "")
+        if not node:
+            own = self._thread == thread_of(self._session)
+            ended = str(values.get("current_phase", LAST_NODE)) if own else "ended"
+            node = ("coordinator" if own else "start") if _START in values else ended
+        return CheckpointInfo(
+            checkpoint_id=str(checkpoint_id),
+            parent_id=str(parent or ""),
+            timestamp=str(checkpoint.get("ts", "")),
+            node=node,
+            todos_completed=int(control.get("completed", 0)),
+            step=int(details.get("step", 0)),
+            branch=int(control.get("branch", 0)),
+            source=str(details.get("source", "")),
+            waiting=node in ("approval", "plan_review") and values.get("approval_status") == "waiting",
+            message=str(values.get("approval_message", "")),
+            outcome=_outcome(values, control),
+            cursor=int(control.get("cursor", 0)),
+        )
+
+
+def _outcome(values: dict[str, Any], control: dict[str, Any]) -> str:
+    if not control.get("concluded"):
+        return ""
+    return "failed" if (values.get("response") or {}).get("outcome") == "failed" else "finished"
+
+
+def _metadata(raw: Any) -> dict[str, Any]:
+    try:
+        return dict(json.loads(raw or b"{}"))
+    except (ValueError, TypeError):
+        return {}

@@ -1,0 +1,224 @@
+"""A SQLite checkpoint store, opened so that it can't be changed, also while others write it (I9).
+
+It is opened by `mode=ro`, never `immutable`, and no other file API touches it: closing such a descriptor would drop the
+locks of whoever has it open in this process. SQLite itself may leave an empty `-wal` and a `-shm` beside a file in WAL
+mode; the file is never written.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sqlite3
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from string import Template
+from typing import Any
+from urllib.parse import quote
+
+from hitl_tui.core.errors import BadInput, HitlError, StorageError
+from hitl_tui.core.safe_text import safe_text
+from hitl_tui.threads.store_tables import Dialect, Row, Stored, Values
+from hitl_tui.threads.thread_model import StoreInfo
+
+_BUSY = 10.0
+_WHOLE = "SELECT type, checkpoint FROM $c WHERE thread_id = :thread AND checkpoint_ns = :ns AND checkpoint_id = :id"
+_COLUMNS = {"thread_id", "checkpoint_ns", "checkpoint_id", "parent_checkpoint_id", "type", "checkpoint", "metadata"}
+_WRITES = {"thread_id", "checkpoint_ns", "checkpoint_id", "task_id", "idx", "channel", "type", "value"}
+_OLD = {"thread_id", "thread_ts", "parent_ts", "checkpoint"}
+"""Columns of LangGraph before 0.2."""
+_OURS = (1, 2)
+"""Formats of our own files: in them the newest checkpoint is the one written last, whatever its id."""
+_DEFAULTS = {"checkpoint_ns": "''", "type": "NULL", "metadata": "NULL", "task_path": "''", "idx": "0"}
+
+
+class SqliteDatabase:
+    """An open SQLite store; `open` makes one."""
+
+    def __init__(self, connection: sqlite3.Connection, path: Path, info: StoreInfo, dialect: Dialect) -> None:
+        self._connection = connection
+        self._path = path
+        self._info = info
+        self._dialect = dialect
+        self._lock = asyncio.Lock()
+        self._closed = False
+
+    @property
+    def info(self) -> StoreInfo:
+        return self._info
+
+    @property
+    def dialect(self) -> Dialect:
+        return self._dialect
+
+    @classmethod
+    async def open(cls, path: Path) -> SqliteDatabase:
+        """Open a file.
+
+        Raises:
+            BadInput: it isn't there, or is no checkpoint store of LangGraph that can be read; it is not touched.
+        """
+        connection, info, dialect = await asyncio.to_thread(_open, path)
+        return cls(connection, path, info, dialect)
+
+    def ids(self, texts: Sequence[str]) -> Any:
+        return json.dumps(list(texts))
+
+    async def rows(self, sql: str, values: Values) -> list[Row]:
+        async with self._lock:
+            if self._closed:
+                raise StorageError(f"{_shown(self._path)} was closed.")
+            working = asyncio.ensure_future(asyncio.to_thread(self._fetch, sql, dict(values)))
+            try:
+                return await asyncio.shield(working)
+            except asyncio.CancelledError:
+                # Nobody waits for it any more, and the connection takes one statement at a time.
+                self._connection.interrupt()
+                await asyncio.wait({working})
+                working.exception()
+                raise
+
+    def _fetch(self, sql: str, values: dict[str, Any]) -> list[Row]:
+        try:
+            return self._connection.execute(sql, values).fetchall()
+        except sqlite3.Error as error:
+            raise _explained(self._path, error) from error
+
+    async def whole(self, thread: str, ns: str, checkpoint_id: str) -> tuple[Stored | None, Mapping[str, Stored]]:
+        found = await self.rows(
+            Template(_WHOLE).substitute(c=self._dialect.checkpoints),
+            {"thread": thread, "ns": ns, "id": checkpoint_id},
+        )
+        return (Stored(found[0][0], found[0][1]) if found else None), {}
+
+    async def channels(
+        self, thread: str, ns: str, checkpoint_ids: Sequence[str], like: Sequence[str]
+    ) -> Mapping[str, Mapping[str, Stored]]:
+        return {}
+
+    async def inputs(self, places: Sequence[tuple[str, str]]) -> Mapping[str, Stored]:
+        return {}
+
+    async def close(self) -> None:
+        async with self._lock:
+            if not self._closed:
+                self._closed = True
+                await asyncio.to_thread(self._connection.close)
+
+
+def _open(path: Path) -> tuple[sqlite3.Connection, StoreInfo, Dialect]:
+    shown = _shown(path)
+    try:
+        if not path.exists():
+            raise BadInput(f"{shown} does not exist.")
+        if path.is_dir():
+            inside = path / "checkpoints.db"
+            near = f"Did you mean {_shown(inside)}?" if inside.is_file() else ""
+            raise BadInput(f"{shown} is a folder; a checkpoint database is a file in one.", help=near)
+        if not path.is_file():
+            raise BadInput(f"{shown} is no ordinary file.")
+        if path.stat().st_size == 0 and not Path(f"{path}-wal").exists():
+            raise BadInput(f"{shown} is empty.")
+        target = path.resolve()
+    except (OSError, ValueError) as error:
+        raise BadInput(f"{shown} can't be read: {getattr(error, 'strerror', None) or error}.") from error
+    connection: sqlite3.Connection | None = None
+    try:
+        connection = sqlite3.connect(
+            f"file:{quote(str(target))}?mode=ro", uri=True, timeout=_BUSY, isolation_level=None, check_same_thread=False
+        )
+        # Texts that are no UTF-8 are shown with what stands for them, not an error.
+        connection.text_factory = lambda raw: raw.decode("utf-8", "replace")
+        connection.execute("PRAGMA query_only = ON")
+        connection.execute("PRAGMA trusted_schema = OFF")
+        notes, dialect = _read_schema(connection, path)
+    except sqlite3.Error as error:
+        _close(connection)
+        raise BadInput(_explained(path, error).message) from error
+    except HitlError:
+        _close(connection)
+        raise
+    return connection, StoreInfo("SQLite", shown, notes), dialect
+
+
+def _close(connection: sqlite3.Connection | None) -> None:
+    if connection is not None:
+        with suppress(sqlite3.Error):
+            connection.close()
+
+
+def _read_schema(connection: sqlite3.Connection, path: Path) -> tuple[tuple[str, ...], Dialect]:
+    shown = _shown(path)
+    tables = {
+        str(name): str(sql or "")
+        for name, sql in connection.execute("SELECT name, sql FROM sqlite_master WHERE type = 'table' LIMIT 10000")
+    }
+    if "checkpoints" not in tables:
+        raise BadInput(f"{shown} is a SQLite database without LangGraph's table of checkpoints.")
+    for name in ("checkpoints", "writes"):
+        if tables.get(name, "").lower().split()[1:2] == ["virtual"]:
+            raise BadInput(f"{shown} has no table {name} of LangGraph's but a virtual one, which could run code.")
+    columns, writes = (_columns(connection, name) for name in ("checkpoints", "writes"))
+    notes: list[str] = []
+    if columns >= _OLD and "checkpoint_id" not in columns:
+        notes.append("It was written by LangGraph before 0.2.")
+        other = {"checkpoint_id": "thread_ts", "parent_checkpoint_id": "parent_ts", **_DEFAULTS}
+        kept = _relation("checkpoints", columns, _COLUMNS, other)
+    elif missing := _COLUMNS - {"type", "metadata", "checkpoint_ns"} - columns:
+        raise BadInput(
+            f"{shown} has a table of checkpoints in a form that isn't known here: without {', '.join(sorted(missing))}."
+        )
+    else:
+        kept = _relation("checkpoints", columns, _COLUMNS, _DEFAULTS)
+    if not writes:
+        notes.append("It has no table of writes: questions and results of single tasks can't be shown.")
+    return tuple(notes), Dialect(
+        checkpoints=kept,
+        writes=_writes(writes),
+        head="c.type, CASE WHEN length(c.checkpoint) <= :most THEN c.checkpoint END, length(c.checkpoint)",
+        ids="(SELECT value AS id FROM json_each(:ids))",
+        ordered=kept == "checkpoints" and connection.execute("PRAGMA user_version").fetchone()[0] in _OURS,
+    )
+
+
+def _columns(connection: sqlite3.Connection, table: str) -> set[str]:
+    return {str(row[1]) for row in connection.execute(f"PRAGMA table_info({table})")}
+
+
+def _relation(table: str, there: set[str], wanted: set[str], otherwise: Mapping[str, str]) -> str:
+    """Return a table, or a selection that has the columns it lacks."""
+    if wanted <= there:
+        return table
+    parts = [name if name in there else f"{otherwise.get(name, 'NULL')} AS {name}" for name in sorted(wanted)]
+    return " ".join(("(SELECT", ", ".join(parts), "FROM", f"{table})"))
+
+
+def _writes(there: set[str]) -> str:
+    wanted = {*_WRITES, "task_path"}
+    if not there & {"checkpoint_id", "thread_ts"} or not {"thread_id", "channel", "value"} <= there:
+        return f"(SELECT {', '.join(f'NULL AS {name}' for name in sorted(wanted))} WHERE 0)"
+    return _relation("writes", there, wanted, {"checkpoint_id": "thread_ts", **_DEFAULTS})
+
+
+def _explained(path: Path, error: sqlite3.Error) -> StorageError:
+    """Return one sentence for what SQLite says."""
+    shown, name = _shown(path), getattr(error, "sqlite_errorname", "") or ""
+    if name.startswith("SQLITE_NOTADB"):
+        return StorageError(f"{shown} is no SQLite database, or it is encrypted.")
+    if name.startswith("SQLITE_CORRUPT"):
+        return StorageError(f"{shown} is damaged or cut off: SQLite can't follow its pages.")
+    if name.startswith(("SQLITE_CANTOPEN", "SQLITE_READONLY")):
+        return StorageError(
+            f"{shown} can't be opened for reading: if it is in WAL mode, its folder must be writable or its -shm file"
+            " there; copy it with its -wal file to a folder of yours and open that."
+        )
+    if name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
+        return StorageError(f"{shown} is locked by another program; try again in a moment.")
+    if name.startswith("SQLITE_IOERR"):
+        return StorageError(f"{shown} can't be read from the disk ({name}).")
+    return StorageError(f"{shown} can't be read: {safe_text(str(error), multiline=False, limit=200)}.")
+
+
+def _shown(path: Path) -> str:
+    return safe_text(str(path), multiline=False, limit=300)

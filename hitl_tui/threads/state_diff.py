@@ -1,0 +1,81 @@
+"""What differs between two states of any graph: keys by key, lists element by element (I9). Pure."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from difflib import SequenceMatcher
+from typing import Any
+
+from hitl_tui.threads.session_diff import ABSENT, ValueChange
+
+LONGEST = 2_000
+"""Elements of a list that are compared one by one; of a longer one only its beginning and its end are."""
+
+
+def differences(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[ValueChange]:
+    """Return what differs between two states, in the order of the first and then of the second."""
+    return list(_differing(before, after, ()))
+
+
+def change_words(change: ValueChange) -> str:
+    """Return `added`, `removed` or `changed`."""
+    return "added" if change.before is ABSENT else "removed" if change.after is ABSENT else "changed"
+
+
+def change_document(change: ValueChange) -> dict[str, Any]:
+    """Return a change as JSON."""
+    found: dict[str, Any] = {"path": list(change.path), "change": change_words(change)}
+    return {
+        **found,
+        **({} if change.before is ABSENT else {"before": change.before}),
+        **({} if change.after is ABSENT else {"after": change.after}),
+    }
+
+
+def _differing(old: Any, new: Any, path: tuple[str, ...]) -> Iterator[ValueChange]:
+    if isinstance(old, Mapping) and isinstance(new, Mapping):
+        for key in (*old, *(k for k in new if k not in old)):
+            yield from _differing(old.get(key, ABSENT), new.get(key, ABSENT), (*path, str(key)))
+    elif isinstance(old, list) and isinstance(new, list):
+        yield from _listed(old, new, path)
+    elif not same(old, new):
+        yield ValueChange(path, old, new)
+
+
+def _listed(old: Sequence[Any], new: Sequence[Any], path: tuple[str, ...]) -> Iterator[ValueChange]:
+    for tag, a, b, c, d in _blocks(old, new):
+        if tag == "equal":
+            continue
+        shared = min(b - a, d - c)
+        for n in range(shared):
+            yield from _differing(old[a + n], new[c + n], (*path, str(c + n)))
+        for n in range(a + shared, b):
+            yield ValueChange((*path, str(n)), old[n], ABSENT)
+        for n in range(c + shared, d):
+            yield ValueChange((*path, str(n)), ABSENT, new[n])
+
+
+def _blocks(old: Sequence[Any], new: Sequence[Any]) -> list[tuple[str, int, int, int, int]]:
+    """Return how one list becomes the other, as `SequenceMatcher.get_opcodes` does."""
+    first = 0
+    while first < min(len(old), len(new)) and same(old[first], new[first]):
+        first += 1
+    a, c = old[first:], new[first:]
+    if not a or not c or max(len(a), len(c)) > LONGEST:
+        return [("replace", first, len(old), first, len(new))]
+    matcher = SequenceMatcher(None, [_text(v) for v in a], [_text(v) for v in c], autojunk=False)
+    return [(tag, i + first, j + first, k + first, m + first) for tag, i, j, k, m in matcher.get_opcodes()]
+
+
+def same(old: Any, new: Any) -> bool:
+    """Return whether two JSON values are the same; true is not 1, as Python has it."""
+    if type(old) is not type(new):
+        return False
+    if isinstance(old, (Mapping, list)):
+        return bool(old == new) and _text(old) == _text(new)
+    return bool(old == new)
+
+
+def _text(value: Any) -> str:
+    return json.dumps(value, sort_keys=True, ensure_ascii=False)
