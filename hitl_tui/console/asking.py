@@ -4,14 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import datetime
 from typing import TYPE_CHECKING
-
-from textual.content import Content
 
 from hitl_tui.console.evidence import evidence_rows
 from hitl_tui.console.inner import answer_rows, inner_rows
-from hitl_tui.console.rows import Row, in_line, labelled, quoted_row, text_row
 from hitl_tui.console.subject import (
     change_rows,
     effect_marks,
@@ -22,15 +18,15 @@ from hitl_tui.console.subject import (
     step_rows,
     value_text,
 )
-from hitl_tui.console.terms import clock_words, day_words, left_words, moment
+from hitl_tui.console.terms import clock_words, day_words, moment
 from hitl_tui.console.words import command_words, number_of, risk_words
 from hitl_tui.core.names import plain_name
 from hitl_tui.core.requests import Kind, expiry_verdict
 from hitl_tui.core.safe_text import safe_text
 from hitl_tui.language import _, mark, render
+from hitl_tui.wording.rows import Row, in_line, labelled, quoted_row, styled, text_row
 
 if TYPE_CHECKING:
-    from hitl_tui.console.keymap import Keymap
     from hitl_tui.supervisor.snapshot import Question
 
 _PREVIEW_LINES = 12
@@ -60,61 +56,6 @@ def what(question: Question) -> str:
         Kind.PROPOSAL: _("may the plan change?"),
         Kind.EXTERNAL: _("may it go on?"),
     }[question.kind]
-
-
-def headline(question: Question, index: int, total: int, now: datetime, width: int = 0, marks: int = 0) -> Content:
-    """Return the title of the panel: what must not be cut off first: place, step, mark, risk, deadline, who said so.
-
-    Args:
-        question: the one that is shown.
-        index: its place, from 1.
-        total: how many are open.
-        now: for the time that is left.
-        width: cells there are; 0 for as many as it takes.
-        marks: 0 when this one isn't marked, else how many are.
-    """
-    risk = risk_of(question)
-    place = _("QUESTION {index} of {total}").format(index=index, total=total) if total > 1 else _("QUESTION")
-    name = number_of(question.name) if question.todo_id else render(question.kind.value)
-    parts: list[tuple[str, str]] = [(f"{place} · {name}", "")]
-    if marks:
-        parts.append((_(" · ◆ marked ({marks})").format(marks=marks), "bold $text-primary"))
-    style = "bold $text-error" if risk == "high" else ""
-    left = left_words(question.view.request.expires_at, now)
-    tail: list[tuple[str, str]] = [(f" · {left}", "bold $text-warning")] if left else []
-    if question.view.request.terms.quorum > 1:
-        tail.append((f" · {quorum_words(question)}", "bold $text-warning"))
-    asked = (f" · {what(question)}", "")
-    short = risk_words(risk).partition(":")[0]
-    # That a step may run is what is asked as a rule; why it is risky says more.
-    whole: list[tuple[str, list[tuple[str, str]]]] = [(risk_words(risk), [])] if question.kind is Kind.TODO else []
-    for said, last in ((risk_words(risk), [asked]), *whole, (short, [asked]), (short, [])):
-        found = Content.assemble(*parts, *([(f" · {said}", style)] if said else []), *tail, *last)
-        if not width or found.cell_length <= width:
-            break
-    return found
-
-
-def state_words(
-    question: Question, keymap: Keymap, marks: int, *, read: bool, complete: bool, quiet: float | None
-) -> Content:
-    """Return what stands in the lower edge of the panel: what is marked, what is asked exactly, and what it waits for.
-
-    Args:
-        question: the one that is shown.
-        keymap: names the keys.
-        marks: how many questions are marked.
-        read: it was read to its end.
-        complete: all that there is to be read is there.
-        quiet: seconds without a key that it takes before a key decides; None when keys go elsewhere.
-    """
-    shown = keymap.named(_("{question.review} reviews {n} marked · ")).format(n=marks) if marks else ""
-    shown += _("digest {digest} · ").format(digest=question.digest[:8])
-    if not read:
-        waits = _("more below: {question.page_down}") if complete else _("waits for its preview")
-        return Content.assemble((shown, "$text-muted"), (keymap.named(waits), "bold $text-warning"))
-    said = keymap.named(_("{session.question} to answer")) if quiet is None else "…" if quiet > 0 else _("ready")
-    return Content.styled(shown + said, "$text-muted")
 
 
 def quorum_words(question: Question) -> str:
@@ -171,7 +112,7 @@ def details(question: Question, workspace: str, draft: Sequence[Row] = ()) -> li
     rows.append(text_row(""))
     rows.append(text_row(_("The subject, exactly as it is approved:"), "$text-muted"))
     subject = json.dumps(request.subject, ensure_ascii=False, indent=2, sort_keys=True)
-    rows.append(Row("", Content(safe_text(subject)), exact=True))
+    rows.append(Row("", styled(safe_text(subject)), exact=True))
     return rows
 
 

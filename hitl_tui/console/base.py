@@ -46,8 +46,8 @@ from hitl_tui.language import _
 if TYPE_CHECKING:
     from textual.app import App
 
-    from hitl_tui.console.rows import Row
     from hitl_tui.supervisor.snapshot import Snapshot
+    from hitl_tui.wording.rows import Row
 
 log = logging.getLogger(__name__)
 

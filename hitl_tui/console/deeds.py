@@ -8,19 +8,19 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hitl_tui.console.past import deed, expired_words
-from hitl_tui.console.reel import is_decision
-from hitl_tui.console.rows import in_line
 from hitl_tui.console.words import asked_about, number_of
 from hitl_tui.core.interrupts.shape import json_line
 from hitl_tui.core.requests import Kind, Outcome, Verdict, said_of
 from hitl_tui.core.safe_text import one_line
 from hitl_tui.language import _, mark, render
+from hitl_tui.threads.thread_reader import is_decision
+from hitl_tui.wording.rows import in_line
 
 if TYPE_CHECKING:
-    from hitl_tui.console.reel import Past
     from hitl_tui.core.requests import Request
     from hitl_tui.ledger.records import Posted
     from hitl_tui.threads.session_history import CheckpointInfo
+    from hitl_tui.threads.thread_reader import Past
 
 _ORDERED: Mapping[str, str] = MappingProxyType(
     {

@@ -6,14 +6,12 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from textual.content import Content
-
-from hitl_tui.console.rows import Row, in_line, labelled, text_row
 from hitl_tui.console.terms import clock_words
 from hitl_tui.console.words import number_of, status_words
 from hitl_tui.core.safe_text import one_line
 from hitl_tui.language import _, mark
 from hitl_tui.threads.session_diff import ABSENT, Difference, ResultChange, TodoChange, ValueChange
+from hitl_tui.wording.rows import Row, in_line, labelled, styled, text_row
 
 MOST_ROWS = 200
 """TODOs, values or results listed of one difference; the rest is counted."""
@@ -125,7 +123,7 @@ def _result_rows(change: ResultChange, lines: Sequence[str]) -> Iterator[Row]:
         )
     colours = {"+": "$text-success", "-": "$text-error"}
     for line in lines[:MOST_ROWS]:
-        yield Row("", Content.styled(f"    {in_line(line)}", colours.get(line[:1], "$text-muted")), exact=True)
+        yield Row("", styled(f"    {in_line(line)}", colours.get(line[:1], "$text-muted")), exact=True)
     yield from more_rows(len(lines))
 
 

@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hitl_tui.console.evidence import evidence_rows, preview_rows
-from hitl_tui.console.rows import Row, in_line, labelled, text_row
 from hitl_tui.core.errors import BadInput
 from hitl_tui.core.safe_text import mask_json
 from hitl_tui.language import _
+from hitl_tui.wording.rows import Row, in_line, labelled, text_row
 
 if TYPE_CHECKING:
     from hitl_tui.console.engine import Link

@@ -9,10 +9,11 @@ import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from hitl_tui.core.errors import HitlError
 from hitl_tui.language import _
+from hitl_tui.threads.thread_reader import HistoryForm
 
 if TYPE_CHECKING:
     from hitl_tui.commands.handler import CommandHandler
@@ -50,20 +51,6 @@ class Watcher(Protocol):
 
     def stopped(self, session: str, message: str) -> None:
         """The session can't go on."""
-
-
-class Shape(NamedTuple):
-    """The form of a history, whatever its length.
-
-    Args:
-        head: id of the newest checkpoint.
-        total: how many there are.
-        turns: id and parent of each that doesn't come from the one before it, oldest first: where restores went back.
-    """
-
-    head: str
-    total: int
-    turns: tuple[tuple[str, str], ...] = ()
 
 
 class Link:
@@ -124,10 +111,10 @@ class Link:
         async with self.face.reading() as history:
             return await history.of_thread(thread).values(checkpoint_id)
 
-    async def shape(self) -> Shape:
+    async def shape(self) -> HistoryForm:
         """Return the history's shape as it is now."""
         async with self.face.reading() as history:
-            return Shape(await history.head(), await history.count(), tuple(await history.turns()))
+            return HistoryForm(await history.head(), await history.count(), tuple(await history.turns()))
 
     async def place(self, checkpoint_id: str) -> int:
         """Return which one of the history's checkpoints this is, counted from 1."""

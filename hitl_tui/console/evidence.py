@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from hitl_tui.console.rows import Row, in_line, labelled, text_row
 from hitl_tui.console.terms import clock_words, day_words
 from hitl_tui.core.safe_text import text_lines
 from hitl_tui.language import _, ngettext, render
 from hitl_tui.supervisor.snapshot import has_preview
+from hitl_tui.wording.rows import Row, in_line, labelled, text_row
 
 if TYPE_CHECKING:
     from hitl_tui.supervisor.snapshot import Question

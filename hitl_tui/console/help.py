@@ -9,13 +9,11 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from textual.app import SystemCommand
-from textual.content import Content
 
 from hitl_tui.commands.spec import SPECS, help_table
 from hitl_tui.console import keys
 from hitl_tui.console.keymap import FILE, Keymap
 from hitl_tui.console.keyparts import TITLES
-from hitl_tui.console.rows import Row, text_row
 from hitl_tui.console.screens.lines import OWN
 from hitl_tui.console.terms import padded
 from hitl_tui.console.widgets.dragging import MARKED
@@ -23,6 +21,7 @@ from hitl_tui.console.widgets.finding import Seeking, lowered
 from hitl_tui.console.words import PRIORITIES, SIGNS
 from hitl_tui.core.safe_text import cell_width, safe_text
 from hitl_tui.language import _, mark, render
+from hitl_tui.wording.rows import Row, assembled, styled, text_row
 
 if TYPE_CHECKING:
     from textual.screen import Screen
@@ -92,7 +91,7 @@ def help_rows(keymap: Keymap | None = None, problems: Iterable[str] = (), first:
         ]
     )
     usages = [
-        Row("", Content.assemble((f"  {usage}", "bold"), (f"\n      {_(summary)}", "$text-muted")))
+        Row("", assembled((f"  {usage}", "bold"), (f"\n      {_(summary)}", "$text-muted")))
         for usage, summary in help_table()
     ]
     sections.append([text_row(_("Commands"), "bold $text-primary"), *usages])
@@ -109,7 +108,7 @@ def key_rows(keymap: Keymap, specs: Iterable[keys.KeySpec]) -> list[Row]:
             between = " … " if len(alike) > 2 else " "
             shown = f"{shown}{between}{alike[-1].shown}"
             binding = f"{binding}{between}{alike[-1].id.rpartition('.')[2]}"
-        rows.append(KeyRow(padded(f"  {shown}", _COLUMN), Content(keymap.named(_(what))), binding=binding))
+        rows.append(KeyRow(padded(f"  {shown}", _COLUMN), styled(keymap.named(_(what))), binding=binding))
     return rows
 
 
@@ -123,7 +122,7 @@ def _sign_rows() -> list[Row]:
     signs += [(sign, _("{level} priority").format(level=render(p.value))) for p, sign in PRIORITIES.items()]
     signs += [(MARKED, _("marked, in the plan or as a question"))]
     signs += [("←", _("waits for the TODOs of these numbers")), ("×2", _("so many attempts"))]
-    rows = [Row(padded(f"  {sign}", _COLUMN), Content(said)) for sign, said in signs]
+    rows = [Row(padded(f"  {sign}", _COLUMN), styled(said)) for sign, said in signs]
     return [text_row(_("Signs in the plan"), "bold $text-primary"), *rows]
 
 
@@ -167,7 +166,7 @@ def _placed(row: KeyRow, width: int) -> Row:
     begins = max(_COLUMN, cell_width(row.label)) + 1
     gap = min(width, _LINE) - begins - row.text.cell_length - cell_width(row.binding)
     name = (" " * max(2, gap) + row.binding, "$text-muted")
-    return Row(row.label, Content.assemble(row.text, name))
+    return Row(row.label, assembled(row.text, name))
 
 
 def palette(app: HitlApp) -> Iterable[SystemCommand]:

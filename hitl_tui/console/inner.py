@@ -6,11 +6,11 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from hitl_tui.console.rows import Row, labelled, quoted_row, text_row
 from hitl_tui.console.subject import value_text
 from hitl_tui.core.interrupts.shape import Action, Shape, ShapeKind, json_line, label_line, same
 from hitl_tui.core.safe_text import safe_text
 from hitl_tui.language import _, mark, render
+from hitl_tui.wording.rows import Row, labelled, quoted_row, text_row
 
 if TYPE_CHECKING:
     from hitl_tui.supervisor.snapshot import Question

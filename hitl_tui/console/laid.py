@@ -11,7 +11,8 @@ from typing import NamedTuple, overload
 from rich.cells import get_character_cell_size
 from textual.content import Content
 
-from hitl_tui.console.rows import LONGEST_LINE, MARKS, NEAR, Row, column_of, lines_of, room_beside
+from hitl_tui.console.row_layout import LONGEST_LINE, MARKS, NEAR, column_of, lines_of, room_beside
+from hitl_tui.wording.rows import Row
 
 NARROWEST = 24
 """Cells from which on every line of a row fits the width."""

@@ -7,8 +7,6 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from hitl_tui.console.differences import MOST_ROWS, approval_words, change_words, glyph_of, more_rows, short
-from hitl_tui.console.reel import Place, is_decision
-from hitl_tui.console.rows import Row, in_line, labelled, markdown_row, text_row
 from hitl_tui.console.subject import input_rows
 from hitl_tui.console.terms import clock_words, day_words, duration_words, local_times, moment
 from hitl_tui.console.words import PlanLines, PlanRow, asked_about, history_said, number_of, status_words
@@ -23,6 +21,8 @@ from hitl_tui.threads.session_diff import (
     Given,
     decided_in,
 )
+from hitl_tui.threads.thread_reader import HistoryPlace, is_decision
+from hitl_tui.wording.rows import Row, in_line, labelled, markdown_row, text_row
 
 if TYPE_CHECKING:
     from hitl_tui.core.requests import Request
@@ -195,7 +195,7 @@ def _verdict(verdict: str, what: str) -> str:
     return _(_DECIDED[verdict]).format(todo=what) if verdict in _DECIDED else f"{verdict} {what}"
 
 
-def given_words(place: Place, here: Difference) -> list[str]:
+def given_words(place: HistoryPlace, here: Difference) -> list[str]:
     """Return the decisions that no event of a place carries: by a rule or the mode, or recorded elsewhere."""
     told = {str(e.event.get("todo_id") or (e.event.get("data") or {}).get("todo_id", "")) for e in place.events}
     return [_given(g) for g in decided_in(here) if g.todo_id not in told and place.info.source != "fork"]
@@ -210,7 +210,7 @@ def _given(decision: Given) -> str:
     return in_line(" · ".join(p for p in parts if p))
 
 
-def decision_words(place: Place, here: Difference) -> str:
+def decision_words(place: HistoryPlace, here: Difference) -> str:
     """Return what was decided at a place in one line, with how many more there were; else what happened there."""
     decided = [*_decided(place, _NAME), *given_words(place, here)]
     happened = [event_words(e) for e in place.events if not is_decision(e)]
@@ -223,19 +223,19 @@ def decision_words(place: Place, here: Difference) -> str:
     return _("nothing was decided here")
 
 
-def _decided(place: Place, cells: int = 0) -> list[str]:
+def _decided(place: HistoryPlace, cells: int = 0) -> list[str]:
     """Return what was decided at a place by events, with what it was about; see `event_words`."""
     decided = [(e, place.answered.get(str(e.event.get("request_id", "")))) for e in place.events if is_decision(e)]
     return [event_words(event, request, cells) for event, request in decided]
 
 
-def event_rows(place: Place) -> list[Row]:
+def event_rows(place: HistoryPlace) -> list[Row]:
     """Return what was decided at a place, whole, and what runs reported."""
     rows = [labelled(_("decided"), words, "bold") for words in _decided(place)]
     return rows + [labelled(_("happened"), event_words(e)) for e in place.events if not is_decision(e)]
 
 
-def place_words(place: Place, *, ours: bool) -> str:
+def place_words(place: HistoryPlace, *, ours: bool) -> str:
     """Return where a place is in one line."""
     info = place.info
     said = in_line(" ".join(history_said(info).split()))
@@ -249,7 +249,7 @@ def place_words(place: Place, *, ours: bool) -> str:
     return " · ".join(p for p in parts if p)
 
 
-def moment_rows(place: Place, state: Mapping[str, Any], here: Difference, *, ours: bool) -> list[Row]:
+def moment_rows(place: HistoryPlace, state: Mapping[str, Any], here: Difference, *, ours: bool) -> list[Row]:
     """Return what is known of a moment: decisions first, then what happened, then where it is.
 
     Args:
@@ -357,7 +357,7 @@ def _effect_words(status: str) -> str:
     return _(_EFFECTS[status]) if status in _EFFECTS else in_line(status)
 
 
-def fork_words(place: Place, session: str) -> str:
+def fork_words(place: HistoryPlace, session: str) -> str:
     """Return what forking at a place means, for the dialog that asks."""
     return "\n".join(
         [

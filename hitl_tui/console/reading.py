@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from hitl_tui.console.evidence import awaits_preview
 from hitl_tui.console.keyguard.guard import ARM_AFTER, KeyGuard
-from hitl_tui.console.rows import Row
+from hitl_tui.wording.rows import Row
 
 if TYPE_CHECKING:
     from hitl_tui.supervisor.snapshot import Question

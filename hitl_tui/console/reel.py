@@ -3,65 +3,19 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from hitl_tui.threads.session_diff import compare, decided_in
+from hitl_tui.threads.thread_reader import HistoryForm, HistoryPlace, Past, is_decision
 
 if TYPE_CHECKING:
-    from hitl_tui.console.engine import Shape
     from hitl_tui.core.requests import Request
     from hitl_tui.ledger.records import Posted
     from hitl_tui.threads.session_history import CheckpointInfo
 
 PAGE = 50
 _PAGES_KEPT = 4
-_REPORTS = frozenset({"finished", "failed", "interrupted", "doubt", "configured", "proposed", "unreadable"})
-
-
-class Past(Protocol):
-    """Where a history is read, a page at a time; `engine.Link` is one."""
-
-    async def older(self, limit: int, before: str = "") -> list[CheckpointInfo]: ...
-
-    async def newer(self, limit: int, after: str = "") -> list[CheckpointInfo]: ...
-
-    async def shape(self) -> Shape: ...
-
-    async def place(self, checkpoint_id: str) -> int: ...
-
-    async def events(self, branch: int, after: int = 0) -> list[Posted]: ...
-
-    async def request(self, request_id: str) -> Request | None: ...
-
-    async def state_at(self, checkpoint_id: str) -> dict[str, Any]: ...
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """One place in a history.
-
-    Args:
-        info: its checkpoint.
-        before: the checkpoint that it came from; None for the first.
-        number: which one it is, from 1.
-        total: how many there are.
-        events: what the inbox brought between the two, in order.
-        answered: the questions that these decided, by id, as far as they are on record.
-    """
-
-    info: CheckpointInfo
-    before: CheckpointInfo | None
-    number: int
-    total: int
-    events: tuple[Posted, ...] = ()
-    answered: Mapping[str, Request] = field(default_factory=dict)
-
-
-def is_decision(posted: Posted) -> bool:
-    """Return whether somebody decided or ordered something; what runs report by themselves is none."""
-    return str(posted.event.get("kind", "")) not in _REPORTS
 
 
 class Reel:
@@ -79,7 +33,7 @@ class Reel:
         self._index = 0
         self._bottom = self._top = True
         self._events: dict[int, list[Posted]] = {}
-        self.shape: Shape | None = None
+        self.shape: HistoryForm | None = None
 
     @property
     def infos(self) -> Sequence[CheckpointInfo]:
@@ -165,7 +119,7 @@ class Reel:
         await self._fill()
         return True
 
-    async def look(self) -> Place | None:
+    async def look(self) -> HistoryPlace | None:
         """Return this place; None when there is no checkpoint at all."""
         info = self.current
         if info is None or self.shape is None:
@@ -178,7 +132,7 @@ class Reel:
             found = await self._past.older(1, after[0].checkpoint_id) if after else []
             before = found[0] if found and found[0].checkpoint_id == info.parent_id else before
         events = await self._events_here()
-        return Place(info, before, number, max(self.shape.total, number), events, await self._answered(events))
+        return HistoryPlace(info, before, number, max(self.shape.total, number), events, await self._answered(events))
 
     async def _answered(self, events: Sequence[Posted]) -> dict[str, Request]:
         ids = dict.fromkeys(str(e.event.get("request_id", "")) for e in events if e.event.get("kind") == "decided")

@@ -8,11 +8,11 @@ import shlex
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from hitl_tui.console.rows import Row, in_line, labelled
 from hitl_tui.console.words import number_of, risk_words
 from hitl_tui.core.interrupts.shape import label_line
 from hitl_tui.core.safe_text import safe_text
 from hitl_tui.language import _
+from hitl_tui.wording.rows import Row, in_line, labelled
 
 _DERIVED = ("argv", "preview", "exit_codes", "timeout", "command", "parameters", "programs")
 _SHOWN_HASH = 12

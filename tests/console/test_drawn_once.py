@@ -8,15 +8,14 @@ from typing import Any
 
 from textual.app import App, ComposeResult
 from textual.containers import VerticalScroll
-from textual.content import Content
 
 from hitl_tui.console.past import plan_at
-from hitl_tui.console.rows import Row
 from hitl_tui.console.widgets.plan import PlanTable
 from hitl_tui.console.widgets.rows import Rows
 from hitl_tui.console.words import PlanLines, PlanRow, plan_rows, running_rows
 from hitl_tui.core.todos import Status, SupervisorTodo
 from hitl_tui.supervisor.snapshot import Snapshot
+from hitl_tui.wording.rows import Row, styled
 
 NOW = datetime(2026, 3, 2, 12, 0, 9, tzinfo=UTC)
 
@@ -206,7 +205,7 @@ class Text(App[None]):
 
 
 async def test_of_many_rows_only_those_that_are_seen_are_drawn() -> None:
-    app = Text([Row(f"{n}", Content(f"row {n}, 가나다")) for n in range(5_000)])
+    app = Text([Row(f"{n}", styled(f"row {n}, 가나다")) for n in range(5_000)])
     async with app.run_test(size=(60, 10)) as pilot:
         rows = app.query_one(Rows)
         drawn: set[int] = set()
@@ -226,7 +225,7 @@ async def test_of_many_rows_only_those_that_are_seen_are_drawn() -> None:
 
 
 async def test_rows_that_find_no_room_beside_their_label_are_drawn_whole() -> None:
-    app = Text([Row("a label that is long", Content("words"))])
+    app = Text([Row("a label that is long", styled("words"))])
     async with app.run_test(size=(14, 12)) as pilot:
         await pilot.pause()
         rows = app.query_one(Rows)
@@ -235,7 +234,7 @@ async def test_rows_that_find_no_room_beside_their_label_are_drawn_whole() -> No
 
 
 async def test_text_that_is_selected_in_rows_can_be_copied() -> None:
-    app = Text([Row("", Content("first")), Row("", Content("second"))])
+    app = Text([Row("", styled("first")), Row("", styled("second"))])
     async with app.run_test(size=(40, 6)) as pilot:
         await pilot.pause()
         app.screen.text_select_all()

@@ -15,7 +15,7 @@ from hitl_tui.console.deeds import Deeds
 from hitl_tui.console.engine import Link
 from hitl_tui.console.past import event_rows
 from hitl_tui.console.reel import Reel
-from hitl_tui.console.rows import layout
+from hitl_tui.console.row_layout import layout
 from hitl_tui.console.widgets.history import GraphRow, said_of
 from hitl_tui.core.policy import Mode
 from hitl_tui.core.safe_text import cell_width

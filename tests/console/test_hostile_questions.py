@@ -12,7 +12,7 @@ from console_support import Clock, Console
 from hitl_tui.config.declared_graphs import Attachment, GraphDeclaration
 from hitl_tui.console.app import HitlApp
 from hitl_tui.console.options import ConsoleOptions
-from hitl_tui.console.rows import layout_lines
+from hitl_tui.console.row_layout import layout_lines
 from hitl_tui.console.widgets.rows import Rows
 
 GRAPHS = Path(__file__).parents[1] / "terminal" / "hostile_graph.py"

@@ -13,9 +13,9 @@ from textual.events import Key
 
 from hitl_tui.console.drafts import Foresight
 from hitl_tui.console.palette import Palette
-from hitl_tui.console.rows import Row
 from hitl_tui.console.screens.edit import Edit
 from hitl_tui.console.screens.home import HomeScreen
+from hitl_tui.wording.rows import Row
 
 
 def burst(c: Console, *names: str) -> None:

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 from textual.content import Content
 
 from hitl_tui.console.laid import NARROWEST, Laid
-from hitl_tui.console.rows import Row, labelled, layout_lines, quoted_row, text_row
+from hitl_tui.console.row_layout import layout_lines
+from hitl_tui.wording.rows import Row, labelled, quoted_row, styled, text_row
 
 LETTERS = st.sampled_from("aab, 가나한 \N{COMBINING ACUTE ACCENT}\N{IDEOGRAPHIC SPACE}│── \n") | st.sampled_from("ab  ")
 TEXTS = st.text(LETTERS, max_size=160) | st.lists(st.text("abc가나", max_size=12), max_size=30).map(" ".join)
 LABELS = st.sampled_from(["", "001", "  with", "  보증금", "a label that is longer than others", "l" * 60])
 ROWS = st.lists(
-    st.builds(lambda label, text, exact: Row(label, Content(text), exact), LABELS, TEXTS, st.booleans())
+    st.builds(lambda label, text, exact: Row(label, styled(text), exact), LABELS, TEXTS, st.booleans())
     | TEXTS.map(quoted_row)
     | TEXTS.map(lambda text: text_row("── " + text)),
     max_size=6,
@@ -31,17 +35,18 @@ def test_lines_made_one_by_one_are_those_made_at_once(rows: list[Row], width: in
     assert laid[::-2] == whole[::-2] and (not whole or laid[-1] == whole[-1])
 
 
-def test_only_lines_that_are_asked_for_are_made() -> None:
-    class Counted(Content):
-        """A text that knows how often it was broken."""
+def test_only_lines_that_are_asked_for_are_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    broken: list[str] = []
+    wrap = Content.wrap
 
-        times = 0
+    def counted(content: Content, *args: Any, **options: Any) -> list[Content]:
+        broken.append(content.plain)
+        return wrap(content, *args, **options)
 
-        def wrap(self, *args: object, **options: object) -> list[Content]:
-            Counted.times += 1
-            return super().wrap(*args, **options)  # type: ignore[arg-type]
-
-    laid = Laid([Row(f"{n}", Counted("한 step with some words " * 9)) for n in range(500)], 80)
-    assert len(laid) == len(layout_lines([Row("1", Content("한 step with some words " * 9))], 80)) * 500
-    assert Counted.times == 0
-    assert "한 step" in laid[0].plain and Counted.times == 1
+    text = styled("한 step with some words " * 9)
+    whole = len(layout_lines([Row("1", text)], 80))
+    monkeypatch.setattr(Content, "wrap", counted)
+    laid = Laid([Row(f"{n}", text) for n in range(500)], 80)
+    assert len(laid) == whole * 500
+    assert broken == []
+    assert "한 step" in laid[0].plain and broken == [text.plain]

@@ -8,7 +8,7 @@ import pytest
 from console_support import RISE, Console, command_workspace, console
 from textual.widgets import DataTable
 
-from hitl_tui.console.rows import layout
+from hitl_tui.console.row_layout import layout
 from hitl_tui.console.screens.dialogs import Confirm
 from hitl_tui.console.screens.replay import ReplayScreen
 from hitl_tui.console.screens.review import Review

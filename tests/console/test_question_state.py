@@ -19,12 +19,12 @@ from hitl_tui.console.keymap import Keymap
 from hitl_tui.console.places import Answer, answers
 from hitl_tui.console.questions import Questions
 from hitl_tui.console.reading import Reading
-from hitl_tui.console.rows import text_row
 from hitl_tui.console.taking import Hold, Press, held
 from hitl_tui.core.json_text import digest
 from hitl_tui.core.requests import OPTIONS, Kind, Outcome, Request, Resolution
 from hitl_tui.ledger.records import RequestView
 from hitl_tui.supervisor.snapshot import Question
+from hitl_tui.wording.rows import text_row
 
 LETTING = {"Approve", "Accept", "Retry", "Use as done", "Do again", "Respond"}
 """Labels of the places that let something happen."""

@@ -12,9 +12,8 @@ import pytest
 from console_support import EXAMPLE, RISE, Console, command_workspace, console
 from textual.widgets import Markdown, Static
 
-from hitl_tui.console.engine import Shape
 from hitl_tui.console.past import event_words
-from hitl_tui.console.reel import Reel, current_line, is_decision, on_line
+from hitl_tui.console.reel import Reel, current_line, on_line
 from hitl_tui.console.screens.dialogs import Confirm
 from hitl_tui.console.screens.replay import ReplayScreen
 from hitl_tui.console.screens.viewer import Viewer
@@ -26,6 +25,7 @@ from hitl_tui.core.todos import Status
 from hitl_tui.ledger.records import Posted
 from hitl_tui.supervisor.session_registry import Workbench
 from hitl_tui.threads.session_history import CheckpointInfo
+from hitl_tui.threads.thread_reader import HistoryForm, is_decision
 
 
 class Replay:
@@ -463,7 +463,7 @@ def test_the_current_line_leaves_out_what_was_left() -> None:
     assert line == [("", "002"), ("011", "012")]
     assert [n for n in range(1, 13) if on_line(f"{n:03d}", line)] == [1, 2, 11, 12]
     assert current_line("", []) == []
-    assert Shape("012", 12).turns == ()
+    assert HistoryForm("012", 12).turns == ()
 
 
 def test_events_are_told_in_safe_words() -> None:

@@ -10,7 +10,7 @@ from people import write_approvers
 from textual import events
 
 from hitl_tui.console.asking import body
-from hitl_tui.console.rows import layout
+from hitl_tui.console.row_layout import layout
 from hitl_tui.console.screens.dialogs import Words
 from hitl_tui.console.screens.edit import Edit
 from hitl_tui.console.screens.form import FieldInput

@@ -13,7 +13,7 @@ from textual.widgets import DataTable
 
 from hitl_tui.config.declared_commands import Parameter
 from hitl_tui.console.fields import Field, declared_fields, schema_fields
-from hitl_tui.console.rows import layout
+from hitl_tui.console.row_layout import layout
 from hitl_tui.console.screens.always import Always, Changing
 from hitl_tui.console.screens.edit import Edit
 from hitl_tui.console.screens.form import FieldInput, text_from_editor

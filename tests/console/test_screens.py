@@ -19,7 +19,7 @@ from hitl_tui.console.keymap import Keymap
 from hitl_tui.console.keys import KEYS, with_jamo
 from hitl_tui.console.memory import Remembered, recall, recall_lines, remember, remember_lines
 from hitl_tui.console.options import ConsoleOptions
-from hitl_tui.console.rows import layout, text_row
+from hitl_tui.console.row_layout import layout
 from hitl_tui.console.screens.home import HomeScreen
 from hitl_tui.console.screens.session import SessionScreen
 from hitl_tui.console.screens.trusting import TrustScreen
@@ -34,6 +34,7 @@ from hitl_tui.console.widgets.rows import Rows
 from hitl_tui.console.widgets.stream import Line, Stream, wrapped
 from hitl_tui.core.safe_text import cell_width
 from hitl_tui.policy.operator_identity import Operator
+from hitl_tui.wording.rows import text_row
 
 ROOT = Path(__file__).resolve().parents[2]
 

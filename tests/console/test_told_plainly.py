@@ -13,7 +13,7 @@ from textual.widgets import Input
 
 from hitl_tui.config.declared_graphs import Attachment, GraphDeclaration
 from hitl_tui.console.app import HitlApp
-from hitl_tui.console.asking import body, details, headline
+from hitl_tui.console.asking import body, details
 from hitl_tui.console.help import KeyRow, help_rows, placed
 from hitl_tui.console.options import ConsoleOptions
 from hitl_tui.console.screens.choosing import Choosing
@@ -21,6 +21,7 @@ from hitl_tui.console.screens.naming import Line
 from hitl_tui.console.screens.saying import Saying
 from hitl_tui.console.widgets.answer import AnswerPane
 from hitl_tui.console.widgets.history import HistoryTable
+from hitl_tui.console.widgets.question import headline
 
 
 @pytest.mark.long

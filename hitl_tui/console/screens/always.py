@@ -6,14 +6,12 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual.binding import BindingType
-from textual.content import Content
 
 from hitl_tui.console import keys
 from hitl_tui.console.asking import body
 from hitl_tui.console.drafts import draft_of
 from hitl_tui.console.keyguard.guard import KeyGuard
 from hitl_tui.console.keymap import keymap_of
-from hitl_tui.console.rows import Row, text_row
 from hitl_tui.console.screens.dialogs import Reading
 from hitl_tui.console.screens.filling import Filling
 from hitl_tui.console.screens.form import NOTHING_SAID
@@ -24,6 +22,7 @@ from hitl_tui.core.policy import Mode, Risk
 from hitl_tui.core.safe_text import safe_text
 from hitl_tui.language import _, mark
 from hitl_tui.policy.standing_rules import ANY, EXACT, NEVER, StandingRule, changed
+from hitl_tui.wording.rows import Row, styled, text_row
 
 if TYPE_CHECKING:
     from hitl_tui.commands.results import CommandResult
@@ -61,7 +60,7 @@ class Always(Reading[bool]):
 
 def toml_row(rule: StandingRule) -> Row:
     """Return a rule as it stands in the file."""
-    return Row("", Content(safe_text(rule.to_toml().rstrip())), exact=True)
+    return Row("", styled(safe_text(rule.to_toml().rstrip())), exact=True)
 
 
 class Changing(Filling):
@@ -126,7 +125,7 @@ async def change_rule(
         return None
     kept = set(fresh.to_toml().splitlines())
     gone = "\n".join(line for line in rule.to_toml().splitlines() if line not in kept)
-    rows = [text_row(_("It was:"), "$text-muted"), Row("", Content(safe_text(gone)), exact=True), text_row("")]
+    rows = [text_row(_("It was:"), "$text-muted"), Row("", styled(safe_text(gone)), exact=True), text_row("")]
     if not await app.push_screen_wait(Always(_("Change a rule"), fresh, rows, guard)):
         app.say(_("Nothing was written."))
         return None

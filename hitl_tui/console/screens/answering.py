@@ -13,7 +13,6 @@ from textual.content import Content
 from hitl_tui.console import keys
 from hitl_tui.console.inner import asked, detail_rows, label_of, payload_rows
 from hitl_tui.console.keyguard.guard import KeyGuard
-from hitl_tui.console.rows import Row, text_row
 from hitl_tui.console.screens.choosing import Choosing
 from hitl_tui.console.screens.dialogs import Reading
 from hitl_tui.console.screens.filling import Filling
@@ -24,6 +23,7 @@ from hitl_tui.core.interrupts.shape import IGNORE, REJECT, Action, Form, Shape
 from hitl_tui.core.interrupts.tool_shapes import BatchShape
 from hitl_tui.core.safe_text import safe_text
 from hitl_tui.language import _, render
+from hitl_tui.wording.rows import Row, text_row
 
 if TYPE_CHECKING:
     from hitl_tui.supervisor.snapshot import Question

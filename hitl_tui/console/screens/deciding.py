@@ -14,7 +14,6 @@ from hitl_tui.console.drafts import Foresight, document_path, draft_of, graph_ro
 from hitl_tui.console.engine import Link
 from hitl_tui.console.evidence import awaits_preview
 from hitl_tui.console.places import Answer
-from hitl_tui.console.rows import text_row
 from hitl_tui.console.screens.always import allow_always
 from hitl_tui.console.screens.dialogs import Words, confirm
 from hitl_tui.console.screens.edit import Edit, Edited
@@ -29,6 +28,7 @@ from hitl_tui.core.requests import Kind, Verdict
 from hitl_tui.core.safe_text import one_line, safe_text
 from hitl_tui.language import _, render
 from hitl_tui.supervisor.snapshot import RESCUE
+from hitl_tui.wording.rows import text_row
 
 if TYPE_CHECKING:
     from hitl_tui.commands.results import CommandResult

@@ -17,13 +17,13 @@ from textual.widgets import Button, Input, Static
 from hitl_tui.console import keys
 from hitl_tui.console.keyguard.guard import KeyGuard, guard_of
 from hitl_tui.console.keymap import Keymap, keymap_of
-from hitl_tui.console.rows import Row
 from hitl_tui.console.screens.once import Answered, Modal
 from hitl_tui.console.widgets.frame import Dialog, Flow
 from hitl_tui.console.widgets.prompt import typed_line
 from hitl_tui.console.widgets.readable import Readable
 from hitl_tui.console.widgets.rows import Rows
 from hitl_tui.language import _
+from hitl_tui.wording.rows import Row
 
 if TYPE_CHECKING:
     from hitl_tui.console.base import ConsoleApp

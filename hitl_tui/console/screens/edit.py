@@ -20,7 +20,6 @@ from hitl_tui.console.drafts import Foresight
 from hitl_tui.console.fields import declared_fields, editable, field_text, schema_fields
 from hitl_tui.console.keyguard.guard import guard_of
 from hitl_tui.console.keymap import keymap_of, shown_keys
-from hitl_tui.console.rows import Row, labelled, text_row
 from hitl_tui.console.screens.form import PAGES, EditArea, FieldInput, Form, problem
 from hitl_tui.console.subject import limits, runs
 from hitl_tui.console.widgets.frame import Dialog, Flow
@@ -30,6 +29,7 @@ from hitl_tui.core.errors import BadInput, HitlError
 from hitl_tui.core.json_text import strict_json
 from hitl_tui.core.safe_text import one_line, safe_text, unsafe_text
 from hitl_tui.language import _, mark, render
+from hitl_tui.wording.rows import Row, labelled, text_row
 
 if TYPE_CHECKING:
     from hitl_tui.config.declared_commands import Parameter

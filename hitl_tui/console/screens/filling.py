@@ -15,7 +15,6 @@ from textual.widgets import Static
 from hitl_tui.console.fields import Field, field_text, schema_fields
 from hitl_tui.console.inner import payload_rows
 from hitl_tui.console.keymap import keymap_of
-from hitl_tui.console.rows import Row, text_row
 from hitl_tui.console.screens.form import FieldArea, FieldInput, Form, problem, written
 from hitl_tui.console.widgets.frame import Dialog, Flow
 from hitl_tui.console.widgets.rows import Rows
@@ -25,6 +24,7 @@ from hitl_tui.core.interrupts.shape import Wants
 from hitl_tui.core.json_text import strict_json
 from hitl_tui.core.safe_text import cell_width, one_line, safe_text
 from hitl_tui.language import _, mark, render
+from hitl_tui.wording.rows import Row, text_row
 
 _LONG = 60
 _INDENT = 2

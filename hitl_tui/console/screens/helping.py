@@ -13,12 +13,13 @@ from textual.events import Key
 from hitl_tui.console import keys
 from hitl_tui.console.help import having, placed
 from hitl_tui.console.keymap import keymap_of
-from hitl_tui.console.rows import Row, layout_lines
+from hitl_tui.console.row_layout import layout_lines
 from hitl_tui.console.screens.viewer import Viewer as Viewer
 from hitl_tui.console.screens.viewer import ViewerText
 from hitl_tui.console.widgets.finding import Finding, Seeking
 from hitl_tui.console.widgets.rows import Rows
 from hitl_tui.language import _
+from hitl_tui.wording.rows import Row
 
 
 class HelpLines(Rows):

@@ -23,8 +23,7 @@ from hitl_tui.console.past import (
     plan_at,
     todos_at,
 )
-from hitl_tui.console.reel import Place, Reel, current_line, on_line
-from hitl_tui.console.rows import Row, text_row
+from hitl_tui.console.reel import Reel, current_line, on_line
 from hitl_tui.console.screens.returning import difference_between, fork, restore, show_steps, show_todo
 from hitl_tui.console.screens.stepping import SteppingScreen
 from hitl_tui.console.terms import clock_words
@@ -40,6 +39,8 @@ from hitl_tui.console.words import PlanLines, status_of_session
 from hitl_tui.core.safe_text import safe_text
 from hitl_tui.language import _, mark
 from hitl_tui.threads.session_diff import compare
+from hitl_tui.threads.thread_reader import HistoryPlace
+from hitl_tui.wording.rows import Row, text_row
 
 if TYPE_CHECKING:
     from hitl_tui.console.app import HitlApp
@@ -81,7 +82,7 @@ class ReplayScreen(SteppingScreen):
         self._session = session
         self._link = link
         self._at = at
-        self._place: Place | None = None
+        self._place: HistoryPlace | None = None
         self._state: dict[str, Any] = {}
         self._states: dict[str, dict[str, Any]] = {}
         self._marks = Marks()
@@ -94,7 +95,7 @@ class ReplayScreen(SteppingScreen):
         return cast("HitlApp", self.app)
 
     @property
-    def place(self) -> Place | None:
+    def place(self) -> HistoryPlace | None:
         """What is shown; None before anything is."""
         return self._place
 
@@ -182,7 +183,7 @@ class ReplayScreen(SteppingScreen):
         self._draw_graph(place)
         self._draw_actions()
 
-    def _draw_graph(self, place: Place) -> None:
+    def _draw_graph(self, place: HistoryPlace) -> None:
         shape = self._reel.shape
         assert shape is not None
         marks = self._marks.glyphs(place.info.checkpoint_id)
@@ -214,14 +215,14 @@ class ReplayScreen(SteppingScreen):
 
     # Differences -------------------------------------------------------------------------------------------------
 
-    def _pair(self, place: Place) -> tuple[CheckpointInfo | None, CheckpointInfo]:
+    def _pair(self, place: HistoryPlace) -> tuple[CheckpointInfo | None, CheckpointInfo]:
         """Return what is compared, the older one first: two marks, mark and this one, or this one and the one before.
 
         The older one is None when there is none: then everything is new.
         """
         return self._marks.pair(place.info) or (place.before, place.info)
 
-    async def _diff_title(self, place: Place) -> str:
+    async def _diff_title(self, place: HistoryPlace) -> str:
         older, newer = self._pair(place)
         return _("Diff · {which} → {newer}").format(
             which=_short_name(older, await self._number(older)) if older else _("nothing"),
@@ -235,7 +236,7 @@ class ReplayScreen(SteppingScreen):
             self._numbers[key] = await self._link.place(key)
         return self._numbers[key]
 
-    async def _diff_rows(self, place: Place) -> list[Row]:
+    async def _diff_rows(self, place: HistoryPlace) -> list[Row]:
         older, newer = self._pair(place)
         before = await self._state_of(older) if older is not None else {}
         rows = await difference_between(self._link, before, await self._state_of(newer))

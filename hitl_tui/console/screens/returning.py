@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 from hitl_tui.console.differences import difference_rows
 from hitl_tui.console.engine import Link
 from hitl_tui.console.past import event_rows, fork_words, restore_words, todo_rows, todos_at
-from hitl_tui.console.reel import Place, Reel
-from hitl_tui.console.rows import Row, in_line, labelled, text_row
+from hitl_tui.console.reel import Reel
 from hitl_tui.console.screens.dialogs import confirm
 from hitl_tui.console.screens.viewer import Viewer
 from hitl_tui.console.terms import clock_words, day_words
@@ -19,6 +18,8 @@ from hitl_tui.core.safe_text import safe_text
 from hitl_tui.core.todos import SupervisorTodo
 from hitl_tui.language import _, render
 from hitl_tui.threads.session_diff import changed_lines, compare, consequences
+from hitl_tui.threads.thread_reader import HistoryPlace
+from hitl_tui.wording.rows import Row, in_line, labelled, text_row
 
 if TYPE_CHECKING:
     from hitl_tui.commands.results import CommandResult
@@ -55,7 +56,9 @@ def _text(result: Mapping[str, Any]) -> str:
     return str(result.get("text") or result.get("summary") or "")
 
 
-async def show_todo(screen: ReplayScreen, link: Link, place: Place, state: Mapping[str, Any], todo_id: str) -> None:
+async def show_todo(
+    screen: ReplayScreen, link: Link, place: HistoryPlace, state: Mapping[str, Any], todo_id: str
+) -> None:
     """Show a TODO whole, with the result that it had then."""
     todo = todos_at(state).get(todo_id)
     if todo is None:
@@ -131,7 +134,7 @@ async def go_back(app: HitlApp, link: Link, info: CheckpointInfo) -> CommandResu
     return replace(result, message=told.format(number=number, total=shape.total, time=when, node=node))
 
 
-async def restore(screen: ReplayScreen, session: SessionScreen, link: Link, place: Place) -> None:
+async def restore(screen: ReplayScreen, session: SessionScreen, link: Link, place: HistoryPlace) -> None:
     """Go back to a moment of replay, once that is confirmed; then to the session."""
     result = await go_back(screen.hitl, link, place.info)
     if result is None:
@@ -146,7 +149,7 @@ async def restore(screen: ReplayScreen, session: SessionScreen, link: Link, plac
     screen.dismiss(None)
 
 
-async def fork(screen: ReplayScreen, link: Link, place: Place) -> None:
+async def fork(screen: ReplayScreen, link: Link, place: HistoryPlace) -> None:
     """Begin another session at a moment when that is confirmed; then offer to open it (C8)."""
     engine, name = screen.hitl.engine, safe_text(link.face.id, multiline=False)
     when = clock_words(place.info.timestamp)

@@ -12,11 +12,11 @@ from textual.content import Content
 from hitl_tui.console import keys
 from hitl_tui.console.keyguard.guard import KeyGuard
 from hitl_tui.console.keymap import keymap_of
-from hitl_tui.console.rows import Row, labelled, text_row
 from hitl_tui.console.screens.dialogs import Reading
 from hitl_tui.console.widgets.frame import Dialog
 from hitl_tui.console.words import number_of, risk_words
 from hitl_tui.language import _, ngettext
+from hitl_tui.wording.rows import Row, labelled, styled, text_row
 
 if TYPE_CHECKING:
     from hitl_tui.console.base import ConsoleApp
@@ -112,7 +112,7 @@ class Review(Reading[None]):
         style = "bold $text-error" if risk == "high" else "bold"
         yield Row(
             "",
-            Content.styled(
+            styled(
                 _("◆ {name} · {risk}").format(name=name, risk=risk_words(risk)),
                 style,
             ),
@@ -120,7 +120,7 @@ class Review(Reading[None]):
         outcome = self._outcomes.get(question.id)
         if outcome is not None:
             glyph, colour = ("✓", "$text-success") if outcome.approved else ("✗", "$text-error")
-            yield Row("", Content.styled(f"{glyph} {outcome.words}", f"bold {colour}"))
+            yield Row("", styled(f"{glyph} {outcome.words}", f"bold {colour}"))
         elif not self._begun:
             yield from self._bodies[question.id]
             yield labelled(_("digest"), request.digest[:12], "$text-muted")

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 from textual.content import Content
 
 from hitl_tui.console.engine import Link
-from hitl_tui.console.rows import text_row
 from hitl_tui.console.screens.choosing import Picking
 from hitl_tui.console.screens.dialogs import confirm
 from hitl_tui.console.screens.viewer import Viewer
@@ -19,6 +18,7 @@ from hitl_tui.core.requests import Verdict
 from hitl_tui.core.safe_text import one_line, safe_text
 from hitl_tui.core.todos import Priority, Status, SupervisorTodo
 from hitl_tui.language import _, mark, render
+from hitl_tui.wording.rows import text_row
 
 if TYPE_CHECKING:
     from hitl_tui.commands.results import CommandResult

@@ -17,7 +17,6 @@ from textual.widgets import DataTable, Static
 from hitl_tui.console import keys
 from hitl_tui.console.differences import value_rows
 from hitl_tui.console.engine import Link
-from hitl_tui.console.rows import Row, text_row
 from hitl_tui.console.screens.dialogs import confirm
 from hitl_tui.console.screens.once import Once
 from hitl_tui.console.terms import clock_words
@@ -30,6 +29,7 @@ from hitl_tui.core.safe_text import cell_width, one_line, safe_text
 from hitl_tui.core.todos import SupervisorTodo
 from hitl_tui.language import _, mark, render
 from hitl_tui.threads.session_diff import values_that_differ
+from hitl_tui.wording.rows import Row, text_row
 
 if TYPE_CHECKING:
     from hitl_tui.console.app import HitlApp

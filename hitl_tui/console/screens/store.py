@@ -23,7 +23,6 @@ from hitl_tui.console.base import ConsoleApp
 from hitl_tui.console.engine import sentence
 from hitl_tui.console.keymap import Keymap, keymap_of
 from hitl_tui.console.keyparts import TITLES
-from hitl_tui.console.rows import Row, text_row
 from hitl_tui.console.screens.storelist import ThreadTable
 from hitl_tui.console.terms import error_words, padded
 from hitl_tui.console.widgets.bars import HeaderBar, KeyLine, MessageLine
@@ -31,6 +30,7 @@ from hitl_tui.core.errors import HitlError
 from hitl_tui.core.safe_text import one_line, safe_text
 from hitl_tui.language import _, mark, ngettext, render
 from hitl_tui.supervisor.termination import Termination
+from hitl_tui.wording.rows import Row, styled, text_row
 
 if TYPE_CHECKING:
     from hitl_tui.console.options import ConsoleOptions
@@ -220,10 +220,10 @@ class StoreApp(ConsoleApp):
             title = _("In a thread") if where == keys.REPLAY else _(TITLES[where])
             rows.append(text_row(self.keymap.named(title), "bold $text-primary"))
             specs = [s for s in self.keymap.of(where) if s.id != "replay.4"]
-            rows += [Row(padded(f"  {s.shown}", 14), Content(self.keymap.named(_in_store(s)))) for s in specs]
+            rows += [Row(padded(f"  {s.shown}", 14), styled(self.keymap.named(_in_store(s)))) for s in specs]
             rows.append(text_row(""))
         rows.append(text_row(_(TITLES[keys.ANYWHERE]), "bold $text-primary"))
-        rows += [Row(padded(f"  {s.shown}", 14), Content(_(s.help))) for s in _anywhere(self.keymap)]
+        rows += [Row(padded(f"  {s.shown}", 14), styled(_(s.help))) for s in _anywhere(self.keymap)]
         return rows
 
     def get_system_commands(self, screen: Screen[Any]) -> Iterable[SystemCommand]:

@@ -6,11 +6,11 @@ import asyncio
 from typing import TYPE_CHECKING
 
 from hitl_tui.console.marks import Marks
-from hitl_tui.console.rows import Row, text_row
 from hitl_tui.console.screens import storewords
 from hitl_tui.console.screens.storepast import StoredPast
 from hitl_tui.language import _
 from hitl_tui.threads.state_diff import differences
+from hitl_tui.wording.rows import Row, text_row
 
 if TYPE_CHECKING:
     from hitl_tui.console.keymap import Keymap

@@ -6,8 +6,8 @@ from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from hitl_tui.console.engine import Shape
 from hitl_tui.language import _
+from hitl_tui.threads.thread_reader import HistoryForm
 
 if TYPE_CHECKING:
     from hitl_tui.core.requests import Request
@@ -50,10 +50,10 @@ class StoredPast:
     async def newer(self, limit: int, after: str = "") -> list[CheckpointInfo]:
         return [worded(c) for c in await self._store.newer(self.thread, self.ns, limit, after)]
 
-    async def shape(self) -> Shape:
+    async def shape(self) -> HistoryForm:
         head = await self._store.head(self.thread, self.ns)
         total = await self._store.count(self.thread, self.ns)
-        return Shape(head, total, tuple(await self._store.turns(self.thread, self.ns)))
+        return HistoryForm(head, total, tuple(await self._store.turns(self.thread, self.ns)))
 
     async def newest(self) -> tuple[str, int]:
         """Return the id of the newest checkpoint, and how much its tasks have written: either changes as it goes on."""

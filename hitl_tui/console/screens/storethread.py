@@ -19,7 +19,6 @@ from hitl_tui.console import keys
 from hitl_tui.console.keymap import keymap_of
 from hitl_tui.console.marks import Marks
 from hitl_tui.console.reel import PAGE, Reel, current_line, on_line
-from hitl_tui.console.rows import Row
 from hitl_tui.console.screens import storediff, storewords
 from hitl_tui.console.screens.dialogs import confirm
 from hitl_tui.console.screens.stepping import SteppingScreen
@@ -38,6 +37,7 @@ from hitl_tui.core.safe_text import one_line, safe_text
 from hitl_tui.language import _, mark
 from hitl_tui.threads.session_diff import ABSENT
 from hitl_tui.threads.thread_model import Moment
+from hitl_tui.wording.rows import Row
 
 if TYPE_CHECKING:
     from hitl_tui.console.base import ConsoleApp

@@ -6,14 +6,12 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from textual.content import Content
-
-from hitl_tui.console.rows import Row, labelled, text_row
 from hitl_tui.console.terms import clock_words, day_words
 from hitl_tui.core.safe_text import SafeText, one_line, safe_text
 from hitl_tui.language import _, ngettext, render
 from hitl_tui.threads.channel_values import asked_words
 from hitl_tui.threads.session_diff import ABSENT
+from hitl_tui.wording.rows import Row, labelled, styled, text_row
 
 if TYPE_CHECKING:
     from hitl_tui.threads.session_diff import ValueChange
@@ -119,7 +117,7 @@ def _question_rows(question: Question) -> Iterator[Row]:
     yield labelled(asks, f"{who}: {what}" if who else what, "bold $text-warning")
     if isinstance(question.value, (Mapping, list)):
         text = json.dumps(question.value, ensure_ascii=False, indent=2)
-        yield Row("", Content(safe_text(text, limit=_TREE_TEXT)), exact=True)
+        yield Row("", styled(safe_text(text, limit=_TREE_TEXT)), exact=True)
     own = () if question.pending else question.answers[-1:]
     for answer in question.answers[: len(question.answers) - len(own)]:
         yield labelled(_("before"), _("it was answered {answer}").format(answer=short(answer)), "$text-muted")
@@ -221,4 +219,4 @@ def value_at(moment: Moment, path: Sequence[str]) -> Any:
 def value_rows(value: Any) -> list[Row]:
     """Return a value whole, as it is read on a screen of its own."""
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, indent=2)
-    return [Row("", Content(safe_text(text, limit=_WHOLE_TEXT)), exact=True)]
+    return [Row("", styled(safe_text(text, limit=_WHOLE_TEXT)), exact=True)]

@@ -8,10 +8,10 @@ from textual.binding import BindingType
 
 from hitl_tui.console import keys
 from hitl_tui.console.keyguard.guard import KeyGuard
-from hitl_tui.console.rows import Row, labelled, text_row
 from hitl_tui.console.screens.dialogs import Reading
 from hitl_tui.core.safe_text import safe_text
 from hitl_tui.language import _
+from hitl_tui.wording.rows import Row, labelled, text_row
 from hitl_tui.wording.trust import want_rows
 
 if TYPE_CHECKING:

@@ -14,11 +14,11 @@ from textual.widget import Widget
 
 from hitl_tui.console import keys
 from hitl_tui.console.keymap import keymap_of
-from hitl_tui.console.rows import Row
 from hitl_tui.console.screens.once import Modal
 from hitl_tui.console.widgets.readable import Readable
 from hitl_tui.console.widgets.rows import Rows
 from hitl_tui.language import _
+from hitl_tui.wording.rows import Row
 
 
 class ViewerText(Readable):

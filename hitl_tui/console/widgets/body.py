@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from textual.app import ComposeResult
 from textual.message import Message
 
-from hitl_tui.console.rows import Row
 from hitl_tui.console.widgets.readable import Readable
 from hitl_tui.console.widgets.rows import Rows
+from hitl_tui.wording.rows import Row
 
 
 class Body(Readable, can_focus=False):

@@ -13,20 +13,22 @@ from textual.events import Key, Paste, Resize
 from textual.message import Message
 
 from hitl_tui.console import keys
-from hitl_tui.console.asking import body, headline, risk_of, state_words
+from hitl_tui.console.asking import body, quorum_words, risk_of, what
 from hitl_tui.console.keyguard.dialog_keys import DialogKeys, opens
 from hitl_tui.console.keyguard.guard import KeyGuard
-from hitl_tui.console.keymap import keymap_of
+from hitl_tui.console.keymap import Keymap, keymap_of
 from hitl_tui.console.places import Answer, answers
 from hitl_tui.console.questions import Questions
 from hitl_tui.console.reading import Picture, Reading
-from hitl_tui.console.rows import Row, text_row
 from hitl_tui.console.taking import Hold, Press, held
+from hitl_tui.console.terms import left_words
 from hitl_tui.console.widgets.body import Body
 from hitl_tui.console.widgets.choices import MOST_ROWS, Actions
 from hitl_tui.console.widgets.titled import Titled
-from hitl_tui.core.requests import Verdict
-from hitl_tui.language import _, mark
+from hitl_tui.console.words import number_of, risk_words
+from hitl_tui.core.requests import Kind, Verdict
+from hitl_tui.language import _, mark, render
+from hitl_tui.wording.rows import Row, text_row
 
 if TYPE_CHECKING:
     from hitl_tui.console.base import ConsoleApp
@@ -415,3 +417,58 @@ class QuestionPanel(Titled, can_focus=True):
 
     def action_leave(self) -> None:
         self.post_message(self.Left())
+
+
+def headline(question: Question, index: int, total: int, now: datetime, width: int = 0, marks: int = 0) -> Content:
+    """Return the title of the panel: what must not be cut off first: place, step, mark, risk, deadline, who said so.
+
+    Args:
+        question: the one that is shown.
+        index: its place, from 1.
+        total: how many are open.
+        now: for the time that is left.
+        width: cells there are; 0 for as many as it takes.
+        marks: 0 when this one isn't marked, else how many are.
+    """
+    risk = risk_of(question)
+    place = _("QUESTION {index} of {total}").format(index=index, total=total) if total > 1 else _("QUESTION")
+    name = number_of(question.name) if question.todo_id else render(question.kind.value)
+    parts: list[tuple[str, str]] = [(f"{place} · {name}", "")]
+    if marks:
+        parts.append((_(" · ◆ marked ({marks})").format(marks=marks), "bold $text-primary"))
+    style = "bold $text-error" if risk == "high" else ""
+    left = left_words(question.view.request.expires_at, now)
+    tail: list[tuple[str, str]] = [(f" · {left}", "bold $text-warning")] if left else []
+    if question.view.request.terms.quorum > 1:
+        tail.append((f" · {quorum_words(question)}", "bold $text-warning"))
+    asked = (f" · {what(question)}", "")
+    short = risk_words(risk).partition(":")[0]
+    # That a step may run is what is asked as a rule; why it is risky says more.
+    whole: list[tuple[str, list[tuple[str, str]]]] = [(risk_words(risk), [])] if question.kind is Kind.TODO else []
+    for said, last in ((risk_words(risk), [asked]), *whole, (short, [asked]), (short, [])):
+        found = Content.assemble(*parts, *([(f" · {said}", style)] if said else []), *tail, *last)
+        if not width or found.cell_length <= width:
+            break
+    return found
+
+
+def state_words(
+    question: Question, keymap: Keymap, marks: int, *, read: bool, complete: bool, quiet: float | None
+) -> Content:
+    """Return what stands in the lower edge of the panel: what is marked, what is asked exactly, and what it waits for.
+
+    Args:
+        question: the one that is shown.
+        keymap: names the keys.
+        marks: how many questions are marked.
+        read: it was read to its end.
+        complete: all that there is to be read is there.
+        quiet: seconds without a key that it takes before a key decides; None when keys go elsewhere.
+    """
+    shown = keymap.named(_("{question.review} reviews {n} marked · ")).format(n=marks) if marks else ""
+    shown += _("digest {digest} · ").format(digest=question.digest[:8])
+    if not read:
+        waits = _("more below: {question.page_down}") if complete else _("waits for its preview")
+        return Content.assemble((shown, "$text-muted"), (keymap.named(waits), "bold $text-warning"))
+    said = keymap.named(_("{session.question} to answer")) if quiet is None else "…" if quiet > 0 else _("ready")
+    return Content.styled(shown + said, "$text-muted")

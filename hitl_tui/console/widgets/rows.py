@@ -13,7 +13,8 @@ from textual.visual import Visual
 from textual.widget import Widget
 
 from hitl_tui.console.laid import NARROWEST, Laid
-from hitl_tui.console.rows import Row, layout_lines
+from hitl_tui.console.row_layout import layout_lines
+from hitl_tui.wording.rows import Row
 
 _WIDTHS_KEPT = 2
 """With and without a scrollbar: while a screen is laid out both are asked for."""

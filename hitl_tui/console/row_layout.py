@@ -1,25 +1,22 @@
-"""Rows of a label and safe text, and how they fill a width. Pure."""
+"""How rows of a label and text fill a width. Pure."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from textual.content import Content
+from textual.content import Span as ContentSpan
 
-from hitl_tui.core.safe_text import cell_width, safe_text
+from hitl_tui.core.safe_text import cell_width
+from hitl_tui.wording.rows import BAR, HEADING, Row, StyledText
 
 _LABEL = 9
 _WIDEST_LABEL = 14
 _ROOMY = 60
-_BAR = "  │ "
-"""What text that is quoted begins with, in each line that it takes."""
-_HEADING = "── "
-"""What a heading begins with; it goes on behind that."""
 _LONGEST_LABEL = 40
 """Cells of a label up to which its text stands beside it; under a longer one, which is shown whole."""
-MARKS = re.compile(f"^(?:{_BAR}|{_HEADING})", re.MULTILINE)
+MARKS = re.compile(f"^(?:{BAR}|{HEADING})", re.MULTILINE)
 """Finds lines that begin with one of these."""
 NEAR = 0.7
 """Share of a line that is filled at least before a space breaks it."""
@@ -27,48 +24,9 @@ LONGEST_LINE = 10_000
 """Characters of a line up to which it is broken behind spaces; looking for them takes a while."""
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
-    """One line of what is shown: a label (empty for text that stands alone) and safe text.
-
-    `exact` text keeps every space where it is broken; other text loses those at the end of a line. A viewer renders
-    what is `markdown`.
-    """
-
-    label: str
-    text: Content
-    exact: bool = False
-    markdown: bool = False
-
-
-def text_row(text: str, style: str = "") -> Row:
-    """Return a line without a label; `text` has to be safe."""
-    return Row("", Content.styled(text, style))
-
-
-def quoted_row(text: str, style: str = "") -> Row:
-    """Return what somebody says, with a bar before each line: no line of it can pass for a row of ours.
-
-    Args:
-        text: safe, of any number of lines.
-        style: of it.
-    """
-    return Row("", Content.assemble((_BAR, "$text-muted"), (text, style)), exact=True)
-
-
-def markdown_row(text: str) -> Row:
-    """Return a text that is rendered where there is room for that; it has to be safe."""
-    return Row("", Content(text), markdown=True)
-
-
-def labelled(label: str, text: str, style: str = "", *, exact: bool = False) -> Row:
-    """Return a line with a label; both have to be safe."""
-    return Row(label, Content.styled(text, style), exact)
-
-
-def in_line(text: str) -> str:
-    """Return somebody's text as one safe line of whatever length."""
-    return safe_text(text, multiline=False)
+def content_of(text: StyledText) -> Content:
+    """Return text as Textual draws it."""
+    return Content(text.plain, [ContentSpan(span.start, span.end, span.style) for span in text.spans])
 
 
 def layout(rows: Iterable[Row], width: int) -> Content:
@@ -113,7 +71,7 @@ def room_beside(row: Row, column: int, width: int) -> int:
     """Return the cells for a row's text where it stands beside its label or alone, each line of it; else 0."""
     size = cell_width(row.label)
     if not size:
-        return 0 if row.text.plain.startswith((_BAR, _HEADING)) else max(8, width)
+        return 0 if row.text.plain.startswith((BAR, HEADING)) else max(8, width)
     indent = max(column, size) + 1
     return max(8, width - indent) if indent <= _longest_beside(column, width) + 1 else 0
 
@@ -124,16 +82,17 @@ def _longest_beside(column: int, width: int) -> int:
 
 def _begun(row: Row, column: int) -> tuple[Content, Content, Content]:
     """Return what a row's first line begins with, what its others begin with, and its text without that."""
+    text = content_of(row.text)
     if row.label:
         size = cell_width(row.label)
         indent = max(column, size) + 1
-        return Content.styled(row.label + " " * (indent - size), "$text-muted"), Content(" " * indent), row.text
-    if row.text.plain.startswith(_BAR):
-        bar = row.text[: len(_BAR)]
-        return bar, bar, row.text[len(_BAR) :]
-    if row.text.plain.startswith(_HEADING):
-        return row.text[: len(_HEADING)], Content(" " * len(_HEADING)), row.text[len(_HEADING) :]
-    return Content(""), Content(""), row.text
+        return Content.styled(row.label + " " * (indent - size), "$text-muted"), Content(" " * indent), text
+    if text.plain.startswith(BAR):
+        bar = text[: len(BAR)]
+        return bar, bar, text[len(BAR) :]
+    if text.plain.startswith(HEADING):
+        return text[: len(HEADING)], Content(" " * len(HEADING)), text[len(HEADING) :]
+    return Content(""), Content(""), text
 
 
 def _named(label: str, width: int) -> list[Content]:
