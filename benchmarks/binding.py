@@ -16,7 +16,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from hitl_tui.commands.handler import CommandHandler
-from hitl_tui.console.leisure import put_off
+from hitl_tui.console.idle_collector import put_off
 from hitl_tui.core.errors import Refused
 from hitl_tui.core.requests import Verdict
 from hitl_tui.policy.executable_files import Bindings, Surroundings

@@ -26,7 +26,7 @@ from benchmarks.races_typed import (
     file_name,
 )
 from benchmarks.races_world import Taken, World
-from hitl_tui.console.widgets.prompt import Prompt
+from hitl_tui.console.widgets.prompt_line import Prompt
 
 FRAMES = 0.1
 """Seconds by which what is on the screen may be ahead of what the console knows of it, or behind."""

@@ -21,16 +21,16 @@ from benchmarks.races_seen import Emulator, Ends, Text, squeezed
 from hitl_tui.commands.handler import CommandHandler
 from hitl_tui.console import app as console_app
 from hitl_tui.console.app import HitlApp
-from hitl_tui.console.options import ConsoleOptions
-from hitl_tui.console.reports import TolerantParser
-from hitl_tui.console.screens.session import SessionScreen
-from hitl_tui.console.screens.viewer import Viewer
-from hitl_tui.console.widgets.prompt import Prompt
-from hitl_tui.console.widgets.question import QuestionPanel
-from hitl_tui.console.widgets.rows import Rows
+from hitl_tui.console.console_options import ConsoleOptions
+from hitl_tui.console.dialogs.text_viewer import Viewer
+from hitl_tui.console.screens.session_screen import SessionScreen
+from hitl_tui.console.widgets.prompt_line import Prompt
+from hitl_tui.console.widgets.question_panel import QuestionPanel
+from hitl_tui.console.widgets.virtual_rows import Rows
 from hitl_tui.core.events import utc_now
 from hitl_tui.ledger.sqlite_ledger import SqliteLedger
 from hitl_tui.supervisor.session_registry import Workbench
+from hitl_tui.terminal.textual_driver import TolerantParser
 
 PERSON, OTHER = "ops", "ann"
 PATIENCE = 30.0

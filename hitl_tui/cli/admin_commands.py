@@ -16,11 +16,11 @@ from hitl_tui.commands.session_commands import what_goes
 from hitl_tui.config.paths import given_path
 from hitl_tui.core.errors import BadInput
 from hitl_tui.language import render
-from hitl_tui.repl.plain import shown
 from hitl_tui.supervisor.session_document import export_for_reading, is_for_reading
 from hitl_tui.supervisor.session_follower import Follower
 from hitl_tui.supervisor.session_registry import Workbench
 from hitl_tui.supervisor.session_summary import SessionSummary
+from hitl_tui.wording.text_lines import shown
 
 _LONGEST_ANSWER = 100
 

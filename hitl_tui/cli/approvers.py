@@ -16,7 +16,7 @@ from hitl_tui.core.names import clip, person
 from hitl_tui.language import _, render
 from hitl_tui.policy.approver_names import checked_name
 from hitl_tui.policy.approvers import Approver, ApproverFile, Approvers, checked_approver, new_token, token_hash
-from hitl_tui.repl.plain import shown, table
+from hitl_tui.wording.text_lines import shown, table
 
 DONE = 0
 

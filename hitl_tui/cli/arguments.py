@@ -114,7 +114,7 @@ def parse(argv: Sequence[str]) -> Arguments:
     except HelpAskedError:
         if command == CONSOLE and len(words := _words(argv)) == 1:
             _check_typing_mistake(words, argv)
-        from hitl_tui.repl.signs import signs
+        from hitl_tui.terminal.ascii_signs import signs
 
         return Arguments(command, help=signs(parser.format_help()))
     words = known.pop("words", [])

@@ -118,9 +118,9 @@ async def attach(job: Job, found: Attachment) -> int:
     """
     from hitl_tui.cli.json_documents import run_document
     from hitl_tui.commands.handler import approve_given
-    from hitl_tui.repl.plain import findings_lines, plan_lines
     from hitl_tui.supervisor.open_questions import findings_in
     from hitl_tui.supervisor.session_registry import Workbench
+    from hitl_tui.wording.text_lines import findings_lines, plan_lines
 
     given = job.arguments
     if not found.query:

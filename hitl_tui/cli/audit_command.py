@@ -19,8 +19,8 @@ from hitl_tui.ledger.records import Problem
 from hitl_tui.ledger.signatures import Signer
 from hitl_tui.ledger.sqlite_ledger import SqliteLedger
 from hitl_tui.ledger.sqlite_signatures import SignedStream
-from hitl_tui.repl.plain import shown
 from hitl_tui.supervisor.storage import DataFolder
+from hitl_tui.wording.text_lines import shown
 
 INTACT, CHANGED = 0, 1
 _BATCH = 500

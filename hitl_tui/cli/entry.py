@@ -191,7 +191,7 @@ def _one_shot(
         from hitl_tui.cli.audit_command import audit
 
         return asyncio.run(audit(arguments, data, out, err))
-    from hitl_tui.cli.importing import importing
+    from hitl_tui.console.idle_collector import importing
 
     with importing():
         from hitl_tui.cli import admin_commands, session_jobs
@@ -222,7 +222,7 @@ def _console(arguments: Arguments, data: Path, journal: LogFile, out: Output) ->
 def _attach(
     arguments: Arguments, data: Path, journal: LogFile, out: Output, err: Output, begun: Callable[[Job], None]
 ) -> int:
-    from hitl_tui.cli.importing import importing
+    from hitl_tui.console.idle_collector import importing
 
     with importing():
         from hitl_tui.cli import session_jobs
@@ -251,9 +251,9 @@ def _faced(arguments: Arguments, data: Path, journal: LogFile, out: Output, atta
     once = (arguments.trust.strip().lower(),) if arguments.trust else ()
     session, mode, query = arguments.session, arguments.mode, attached.query if attached else arguments.text
     if arguments.line or not _has_screen():
-        from hitl_tui.console.apart import Apart
         from hitl_tui.repl.app import run_line_mode
         from hitl_tui.repl.options import LineOptions
+        from hitl_tui.terminal.stdio_redirect import Apart
 
         line = LineOptions(data, workspace, by, session, mode, query, attached, operator, once)
         return run_line_mode(line, out.lines, journal.hide, lambda name: _again(arguments, name), Apart)
@@ -262,7 +262,7 @@ def _faced(arguments: Arguments, data: Path, journal: LogFile, out: Output, atta
     # Textual reads it when it is imported: at its own 60 a key waits for the next frame longer than for all else.
     os.environ.setdefault("TEXTUAL_FPS", "120")
     from hitl_tui.console.app import run_console
-    from hitl_tui.console.options import ConsoleOptions
+    from hitl_tui.console.console_options import ConsoleOptions
 
     with out.alone(journal.path):
         named = workspace if arguments.workspace is not None else None

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from hitl_tui.commands.results import CommandResult
 from hitl_tui.core.errors import HitlError
-from hitl_tui.repl.plain import standing
 from hitl_tui.supervisor.snapshot import Snapshot
+from hitl_tui.wording.text_lines import standing
 
 if TYPE_CHECKING:
     from hitl_tui.supervisor.session_summary import SessionSummary

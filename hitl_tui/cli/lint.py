@@ -5,10 +5,10 @@ from __future__ import annotations
 import sys
 
 from hitl_tui.cli.fast_args import Arguments
-from hitl_tui.cli.linttext import report_lines, summary
 from hitl_tui.cli.output import Output
 from hitl_tui.cli.settings import workspace_folder
 from hitl_tui.lint.check import lint as check
+from hitl_tui.wording.lint_report import report_lines, summary
 
 CLEAN, FOUND = 0, 1
 

@@ -243,11 +243,11 @@ def open_store(arguments: Arguments, data: Path, out: Output, *, screen: bool) -
             return asyncio.run(_forked(arguments, data, arguments.thread, arguments.checkpoint))
     if not shown:
         return asyncio.run(print_store(arguments, out))
-    from hitl_tui.cli.importing import importing
+    from hitl_tui.console.idle_collector import importing
 
     with importing():
-        from hitl_tui.console.options import ConsoleOptions
-        from hitl_tui.console.screens.store import run_store
+        from hitl_tui.console.console_options import ConsoleOptions
+        from hitl_tui.console.screens.store_screen import run_store
 
     left = run_store(ConsoleOptions(data), arguments.file, arguments.thread, arguments.graph)
     return left if isinstance(left, int) else asyncio.run(_forked(arguments, data, *left))

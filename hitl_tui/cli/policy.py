@@ -12,7 +12,7 @@ from hitl_tui.core.errors import BadInput
 from hitl_tui.language import _, render
 from hitl_tui.policy.approvers import ApproverFile
 from hitl_tui.policy.rule_check import unsatisfiable
-from hitl_tui.repl.plain import shown
+from hitl_tui.wording.text_lines import shown
 
 NOTHING, FOUND = 0, 1
 

@@ -29,9 +29,6 @@ from hitl_tui.policy.approver_names import checked_name
 from hitl_tui.policy.operator_identity import Acting
 from hitl_tui.policy.rule_check import folder_problems
 from hitl_tui.policy.token_prompt import ask_token
-from hitl_tui.repl import plain
-from hitl_tui.repl.plain import answer_lines, plan_lines, questions_lines, result_lines, shown, standing
-from hitl_tui.repl.wrapping import is_terminal
 from hitl_tui.supervisor.activity import Activity
 from hitl_tui.supervisor.session import Session
 from hitl_tui.supervisor.session_follower import Follower
@@ -40,6 +37,16 @@ from hitl_tui.supervisor.session_registry import Workbench
 from hitl_tui.supervisor.session_setup import SessionSetup
 from hitl_tui.supervisor.session_summary import SessionSummary
 from hitl_tui.supervisor.snapshot import FAILED, FINISHED, Snapshot
+from hitl_tui.wording import text_lines
+from hitl_tui.wording.text_lines import (
+    answer_lines,
+    is_terminal,
+    plan_lines,
+    questions_lines,
+    result_lines,
+    shown,
+    standing,
+)
 
 DONE, FAILURE, WAITS = 0, 1, 3
 
@@ -269,7 +276,7 @@ async def sessions(job: Job) -> int:
 
 def session_rows(found: Iterable[SessionSummary]) -> list[str]:
     """Return sessions as aligned lines."""
-    return plain.session_rows([item.to_dict() for item in found])
+    return text_lines.session_rows([item.to_dict() for item in found])
 
 
 def counted(found: Sequence[SessionSummary]) -> str:

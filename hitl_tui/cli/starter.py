@@ -10,7 +10,7 @@ from hitl_tui.config.starters import Starter, materialise, starters
 from hitl_tui.core.errors import UnknownName
 from hitl_tui.core.safe_text import one_line
 from hitl_tui.language import language
-from hitl_tui.repl.plain import shown, table
+from hitl_tui.wording.text_lines import shown, table
 
 DONE = 0
 

@@ -14,10 +14,10 @@ from hitl_tui.core.errors import BadInput
 from hitl_tui.language import _, render
 from hitl_tui.policy.trust_book import trust_in
 from hitl_tui.policy.workspace_trust import WorkspaceTrust
-from hitl_tui.repl.plain import shown, table
 from hitl_tui.repl.trust_prompt import trust_lines
 from hitl_tui.supervisor.session_registry import Workbench
 from hitl_tui.supervisor.storage import DataFolder
+from hitl_tui.wording.text_lines import shown, table
 
 DONE = 0
 

@@ -15,22 +15,22 @@ from textual.app import SystemCommand
 from textual.screen import Screen
 
 from hitl_tui.config.starters import Starter, starters
-from hitl_tui.console.base import ConsoleApp
+from hitl_tui.console.console_app import ConsoleApp
+from hitl_tui.console.console_options import ConsoleOptions
 from hitl_tui.console.engine import Engine
+from hitl_tui.console.idle_collector import put_off
 from hitl_tui.console.keyguard.guard import Kind, Typed, Why
-from hitl_tui.console.leisure import put_off
-from hitl_tui.console.options import ConsoleOptions
-from hitl_tui.console.screens.home import HomeScreen
-from hitl_tui.console.screens.lasting import LastingScreen
-from hitl_tui.console.sessions import Sessions
-from hitl_tui.console.terms import MODES, next_mode
-from hitl_tui.console.widgets.prompt import Prompt
+from hitl_tui.console.screens.home_screen import HomeScreen
+from hitl_tui.console.screens.prompt_screen import LastingScreen
+from hitl_tui.console.session_switcher import Sessions
+from hitl_tui.console.widgets.prompt_line import Prompt
 from hitl_tui.core.errors import BadInput, HitlError, StorageError
 from hitl_tui.language import language
 from hitl_tui.supervisor.termination import Termination
+from hitl_tui.wording.times import MODES, next_mode
 
 if TYPE_CHECKING:
-    from hitl_tui.console.screens.session import SessionScreen
+    from hitl_tui.console.screens.session_screen import SessionScreen
     from hitl_tui.supervisor.snapshot import Snapshot
 
 log = logging.getLogger(__name__)
@@ -64,7 +64,7 @@ class HitlApp(ConsoleApp):
     @cached_property
     def session(self) -> SessionScreen:
         """The session screen, imported when it is first shown: the home screen is there sooner without it."""
-        from hitl_tui.console.screens.session import SessionScreen
+        from hitl_tui.console.screens.session_screen import SessionScreen
 
         screen = SessionScreen()
         self.install_screen(screen, "session")
@@ -165,7 +165,7 @@ class HitlApp(ConsoleApp):
     @property
     def prompt_below(self) -> Prompt | None:
         """The prompt below a dialog without a text field; None where the screen takes text itself, or none is below."""
-        from hitl_tui.console.screens.once import Once
+        from hitl_tui.console.modal_screen import Once
 
         if not isinstance(self.screen, Once) or not self.screen.is_mounted or self.screen.query("Input, TextArea"):
             return None
@@ -231,7 +231,7 @@ class HitlApp(ConsoleApp):
         self.sessions.keep(what)
 
     def get_system_commands(self, screen: Screen[Any]) -> Iterable[SystemCommand]:
-        from hitl_tui.console.help import palette
+        from hitl_tui.console.help_rows import palette
 
         return palette(self)
 

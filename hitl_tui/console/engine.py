@@ -18,7 +18,7 @@ from hitl_tui.threads.thread_reader import HistoryForm
 if TYPE_CHECKING:
     from hitl_tui.commands.handler import CommandHandler
     from hitl_tui.config.declared_graphs import Attachment
-    from hitl_tui.console.served import Served
+    from hitl_tui.console.open_sessions import Served
     from hitl_tui.core.policy import Mode
     from hitl_tui.core.requests import Request
     from hitl_tui.ledger.records import Effect, Posted, RequestView
@@ -351,7 +351,7 @@ class Engine:
 
     async def _open(self, bench: Workbench, setup: SessionSetup, query: str, watcher: Watcher) -> Link:
         from hitl_tui.commands.handler import CommandHandler
-        from hitl_tui.console.served import Served
+        from hitl_tui.console.open_sessions import Served
 
         def link(face: Session | Follower) -> Link:
             acting = self._operator

@@ -14,10 +14,92 @@ from typing import Any, NamedTuple
 
 from textual.keys import Keys, _character_to_key
 
-from hitl_tui.console.keyparts import TYPED, WITHIN
-from hitl_tui.console.keys import ANYWHERE, JAMO, KEYS, PROMPT, SESSION, KeySpec, with_jamo
+from hitl_tui.console.keys import (
+    ALWAYS,
+    ANSWER,
+    ANYWHERE,
+    CHOOSING,
+    CONFIRM,
+    FINDING,
+    FORM,
+    HELP,
+    HISTORY,
+    HOME,
+    INBOX,
+    JAMO,
+    KEYS,
+    LIST,
+    MOVE,
+    PART,
+    PLAN,
+    PROMPT,
+    QUESTION,
+    READING,
+    REPLAY,
+    REVIEW,
+    RULES,
+    SAY,
+    SESSION,
+    SESSIONS,
+    STEPS,
+    STORE,
+    STREAM,
+    TREE,
+    VIEWER,
+    WORDS,
+    KeySpec,
+    with_jamo,
+)
 from hitl_tui.core.names import clip
-from hitl_tui.language import _
+from hitl_tui.language import _, mark
+
+TITLES = {
+    ANYWHERE: mark("Anywhere"),
+    SESSION: mark("In a session"),
+    QUESTION: mark("Question ({session.question})"),
+    PLAN: mark("Plan pane"),
+    HISTORY: mark("History pane"),
+    STREAM: mark("Stream pane"),
+    ANSWER: mark("Answer pane"),
+    REPLAY: mark("Replay ({session.replay})"),
+    STEPS: mark("A team's own steps ({plan.steps} in a plan)"),
+    STORE: mark("A store's threads (hitl-tui open)"),
+    PROMPT: mark("Prompt"),
+    HOME: mark("First screen"),
+    SESSIONS: mark("Sessions on the first screen"),
+    INBOX: mark("Inbox ({console.inbox})"),
+    VIEWER: mark("Text on the whole screen"),
+    HELP: mark("This help"),
+    CONFIRM: mark("A question to confirm"),
+    WORDS: mark("Text to enter"),
+    FORM: mark("Fields to fill in, texts to edit"),
+    SAY: mark("An answer in words"),
+    READING: mark("What is read to its end before it counts"),
+    REVIEW: mark("Review of the marked"),
+    ALWAYS: mark("Always allow"),
+    PART: mark("Calls one by one"),
+    CHOOSING: mark("Options to choose from"),
+    RULES: mark("Rules"),
+    MOVE: mark("Panes and lists"),
+    LIST: mark("Lists"),
+    TREE: mark("A state, part by part"),
+    FINDING: mark("Search words"),
+}
+
+# Where a text field may have the focus: there no key may be a character that is typed.
+TYPED = frozenset({PROMPT, WORDS, FORM, SAY, FINDING})
+# What a dialog has besides, and what it is one of: both apply at the same time.
+WITHIN = {
+    REVIEW: {READING},
+    ALWAYS: {READING},
+    PART: {READING},
+    HELP: {VIEWER},
+    SAY: {FORM},
+    LIST: {HOME, INBOX, REPLAY, STEPS, RULES, CHOOSING},
+    MOVE: {PLAN, HISTORY, STREAM, ANSWER, SESSIONS, STORE, LIST, TREE, HOME, INBOX, REPLAY, STEPS, RULES, CHOOSING},
+    TREE: {REPLAY, STEPS},
+}
+
 
 FILE = "keys.toml"
 _NEAR = 0.7
@@ -166,7 +248,7 @@ def load_keymap(path: Path, specs: Sequence[KeySpec] = KEYS) -> Keymap:
     """
     if not os.path.lexists(path):
         return Keymap(tuple(specs), {})
-    from hitl_tui.console.tables import read_table
+    from hitl_tui.console.user_files import read_table
 
     try:
         table = read_table(path)

@@ -14,7 +14,7 @@ from textual.system_commands import SystemCommandsProvider
 from textual.widgets import Button, Input, OptionList
 from textual.widgets.option_list import Option
 
-from hitl_tui.console.screens.once import on_top
+from hitl_tui.console.modal_screen import on_top
 from hitl_tui.language import _
 
 

@@ -53,7 +53,7 @@ def load_themes(folders: Iterable[Path], only: Collection[str] = ()) -> Themes:
         folders: a later one's themes win.
         only: names of the themes to read; empty for all.
     """
-    from hitl_tui.console.tables import read_table
+    from hitl_tui.console.user_files import read_table
 
     found: dict[str, Theme] = {}
     problems = []

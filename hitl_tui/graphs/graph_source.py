@@ -31,7 +31,7 @@ MOST_FILES = 1_000
 MOST_NAMED = 12
 """Files that are named in a question one by one; the others are one entry."""
 
-_OURS = Path(__file__).resolve().parents[2]
+_OURS = Path(__file__).resolve().parents[1]
 _INSTALLED = frozenset({"site-packages", "dist-packages"})
 _LOADERS: tuple[tuple[Any, list[str]], ...] = (
     (ExtensionFileLoader, EXTENSION_SUFFIXES),

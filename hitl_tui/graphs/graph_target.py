@@ -306,7 +306,7 @@ def where(error: BaseException) -> tuple[str, int]:
 
 
 def _is_theirs(file: str) -> bool:
-    ours = str(Path(__file__).parents[2]) + os.sep
+    ours = str(Path(__file__).parents[1]) + os.sep
     return not file.startswith(("<", ours, str(Path(os.__file__).parent))) and "site-packages" not in file
 
 

@@ -7,10 +7,10 @@ from typing import Any
 
 from hitl_tui.core.todos import Status, SupervisorTodo
 from hitl_tui.language import render
-from hitl_tui.repl.plain import answer_lines, inline, question_lines, standing
-from hitl_tui.repl.signs import _, stepped
 from hitl_tui.supervisor.activity import Activity
 from hitl_tui.supervisor.snapshot import Question, Snapshot
+from hitl_tui.terminal.ascii_signs import _, stepped
+from hitl_tui.wording.text_lines import answer_lines, inline, question_lines, standing
 
 _ENDED = frozenset({Status.COMPLETED, Status.FAILED, Status.SKIPPED})
 

@@ -15,10 +15,10 @@ from hitl_tui.repl.announcer import Say
 from hitl_tui.repl.line_session import Talk
 from hitl_tui.repl.line_source import PlainLines, Source
 from hitl_tui.repl.options import LineOptions
-from hitl_tui.repl.signs import _, writable
-from hitl_tui.repl.wrapping import Whole, is_terminal, terminal_width, wrapped
 from hitl_tui.supervisor.session_registry import Workbench
 from hitl_tui.supervisor.termination import run_until_terminated
+from hitl_tui.terminal.ascii_signs import _, writable
+from hitl_tui.wording.text_lines import Whole, is_terminal, terminal_width, wrapped
 
 Hide = Callable[[Mapping[str, str]], None]
 Again = Callable[[str], str]

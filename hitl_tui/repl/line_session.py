@@ -28,16 +28,15 @@ from hitl_tui.policy.workspace_trust import untrusted_message
 from hitl_tui.repl.announcer import Announcer, Say
 from hitl_tui.repl.line_source import Source
 from hitl_tui.repl.options import LineOptions
-from hitl_tui.repl.plain import mode_words, plan_lines, result_lines, shown, standing
-from hitl_tui.repl.signs import _, clipped, ngettext, signs
 from hitl_tui.repl.trust_prompt import trust_lines
-from hitl_tui.repl.wrapping import Whole
 from hitl_tui.supervisor.session import Session
 from hitl_tui.supervisor.session_follower import Follower
 from hitl_tui.supervisor.session_registry import Workbench
 from hitl_tui.supervisor.session_setup import SessionSetup
 from hitl_tui.supervisor.session_summary import SessionSummary
 from hitl_tui.supervisor.snapshot import FAILED, FINISHED, Snapshot
+from hitl_tui.terminal.ascii_signs import _, clipped, ngettext, signs
+from hitl_tui.wording.text_lines import Whole, mode_words, plan_lines, result_lines, shown, standing
 
 DONE, FAILURE, REFUSED, WAITS = 0, 1, 2, 3
 _CHECKPOINTS = 30

@@ -22,7 +22,7 @@ from prompt_toolkit.key_binding.key_processor import KeyPressEvent
 from hitl_tui.commands.completion import Completion
 from hitl_tui.core.bursts import BURST, Bursts
 from hitl_tui.language import mark, render
-from hitl_tui.repl.signs import _, signs, writable
+from hitl_tui.terminal.ascii_signs import _, signs, writable
 
 HISTORY = "line-history"
 _LONGEST_KEPT = 10_000

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from hitl_tui.policy.workspace_trust import WorkspaceTrust
-from hitl_tui.repl.plain import wanted_lines
+from hitl_tui.wording.text_lines import wanted_lines
 
 
 def trust_lines(found: WorkspaceTrust) -> list[str]:

@@ -19,7 +19,7 @@ from hitl_tui.core.safe_text import safe_text
 
 GRACE = 5.0
 """Seconds that a console has to put its session away before it is killed; nothing is lost by either."""
-DRIVER = "hitl_tui.web.driver:ServedDriver"
+DRIVER = "hitl_tui.terminal.web_driver:ServedDriver"
 
 _LARGEST = 16 * 1024 * 1024
 _COMPLAINT = 8_192

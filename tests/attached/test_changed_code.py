@@ -13,7 +13,6 @@ import pytest
 from trusting import trust_workspace
 
 from hitl_tui.commands.handler import CommandHandler
-from hitl_tui.console.subject import input_rows
 from hitl_tui.core.errors import Refused
 from hitl_tui.core.events import EventKind
 from hitl_tui.core.policy import Mode
@@ -22,6 +21,7 @@ from hitl_tui.policy.standing_rules import load_rules
 from hitl_tui.supervisor.session import Session
 from hitl_tui.supervisor.session_registry import Workbench
 from hitl_tui.supervisor.snapshot import Question
+from hitl_tui.wording.subject_rows import input_rows
 
 TOML = '[teams.mailer]\nkind = "graph"\ngraph = "mail_agent.py:graph"\n'
 AGENT = """

@@ -17,9 +17,9 @@ from hypothesis import strategies as st
 
 from hitl_tui.cli.arguments import COMMANDS, parse
 from hitl_tui.cli.fast_args import CONSOLE, plain
-from hitl_tui.cli.importing import importing
 from hitl_tui.cli.output import escaped, json_text
 from hitl_tui.cli.settings import data_folder, operator_name, workspace_folder
+from hitl_tui.console.idle_collector import importing
 from hitl_tui.core.errors import BadInput
 
 OPTIONS = ["--data", "--workspace", "--session", "--as", "--mode", "--lang"]

@@ -14,12 +14,12 @@ from textual.timer import Timer
 from trusting import trust_workspace
 
 from hitl_tui.console.app import HitlApp
+from hitl_tui.console.console_options import ConsoleOptions
 from hitl_tui.console.keyguard.guard import ALONE_FOR, Kind, Typed, Why
-from hitl_tui.console.options import ConsoleOptions
-from hitl_tui.console.screens.session import SessionScreen
+from hitl_tui.console.screens.session_screen import SessionScreen
 from hitl_tui.console.widgets.bars import MessageLine
-from hitl_tui.console.widgets.prompt import Prompt
-from hitl_tui.console.widgets.question import QuestionPanel
+from hitl_tui.console.widgets.prompt_line import Prompt
+from hitl_tui.console.widgets.question_panel import QuestionPanel
 from hitl_tui.policy.operator_identity import Operator
 from hitl_tui.supervisor.snapshot import Snapshot
 

@@ -7,7 +7,7 @@ import sys
 
 SCRIPT = """
 import os, subprocess, sys, threading
-from hitl_tui.console.apart import Apart
+from hitl_tui.terminal.stdio_redirect import Apart
 
 def what():
     return [(os.fstat(n).st_dev, os.fstat(n).st_ino) for n in (1, 2)]

@@ -10,7 +10,7 @@ import pytest
 from console_support import command_workspace, console
 from test_known_failures import burst
 
-from hitl_tui.console.screens.viewer import Viewer
+from hitl_tui.console.dialogs.text_viewer import Viewer
 from hitl_tui.core.requests import Verdict
 from hitl_tui.supervisor.snapshot import Snapshot
 

@@ -10,8 +10,8 @@ from test_known_failures import burst, undecided
 from test_shapes_console import asking
 from textual.widgets import TextArea
 
-from hitl_tui.console.screens.dialogs import Words, WordsInput
-from hitl_tui.console.screens.saying import Saying
+from hitl_tui.console.dialogs.prompt_dialogs import Words, WordsInput
+from hitl_tui.console.dialogs.text_answer_dialog import Saying
 from hitl_tui.core.todos import Status
 
 pytestmark = pytest.mark.long

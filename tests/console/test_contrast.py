@@ -15,7 +15,7 @@ from textual.command import CommandList
 from textual.geometry import Region
 
 from hitl_tui.config.starters import themes_folder
-from hitl_tui.console.screens.session import SessionScreen
+from hitl_tui.console.screens.session_screen import SessionScreen
 from hitl_tui.console.themes import offer
 
 SCREENS = (

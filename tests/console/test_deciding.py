@@ -9,16 +9,16 @@ import pytest
 from console_support import EXAMPLE, RISE, Console, command_workspace, console
 from textual.widgets import Static
 
-from hitl_tui.console.screens.choosing import Choosing
-from hitl_tui.console.screens.dialogs import Confirm
-from hitl_tui.console.screens.edit import Edit
-from hitl_tui.console.screens.form import FieldInput
-from hitl_tui.console.screens.inbox import Inbox
-from hitl_tui.console.widgets.answer import AnswerPane
+from hitl_tui.console.dialogs.edit_dialog import Edit
+from hitl_tui.console.dialogs.form_dialog import FieldInput
+from hitl_tui.console.dialogs.inbox_dialog import Inbox
+from hitl_tui.console.dialogs.option_dialog import Choosing
+from hitl_tui.console.dialogs.prompt_dialogs import Confirm
+from hitl_tui.console.widgets.answer_pane import AnswerPane
 from hitl_tui.console.widgets.bars import HeaderBar
-from hitl_tui.console.widgets.history import HistoryTable
-from hitl_tui.console.widgets.plan import PlanTable
-from hitl_tui.console.widgets.rows import Rows
+from hitl_tui.console.widgets.history_table import HistoryTable
+from hitl_tui.console.widgets.plan_table import PlanTable
+from hitl_tui.console.widgets.virtual_rows import Rows
 from hitl_tui.core.requests import Kind
 from hitl_tui.core.todos import Status
 

@@ -11,12 +11,12 @@ from textual.content import Content
 from textual.widgets import Button, Static
 from textual.widgets._tooltip import Tooltip
 
+from hitl_tui.console.dialogs.form_dialog import EditArea
+from hitl_tui.console.dialogs.prompt_dialogs import Confirm
 from hitl_tui.console.keyguard.guard import KeyGuard
-from hitl_tui.console.screens.dialogs import Confirm
-from hitl_tui.console.screens.form import EditArea
-from hitl_tui.console.widgets.actions import ReplayAction
+from hitl_tui.console.widgets.action_bar import ReplayAction
 from hitl_tui.console.widgets.bars import HeaderBar
-from hitl_tui.console.widgets.frame import shared
+from hitl_tui.console.widgets.dialog_frame import shared
 
 pytestmark = pytest.mark.long
 

@@ -9,10 +9,10 @@ from console_support import STROKE, Console, console
 from textual.content import Content
 from textual.events import Paste
 
+from hitl_tui.console.dialogs.inbox_dialog import Inbox
+from hitl_tui.console.dialogs.prompt_dialogs import Confirm
+from hitl_tui.console.dialogs.text_viewer import HelpScreen, Viewer
 from hitl_tui.console.keyguard.guard import ALONE_FOR
-from hitl_tui.console.screens.dialogs import Confirm
-from hitl_tui.console.screens.helping import HelpScreen, Viewer
-from hitl_tui.console.screens.inbox import Inbox
 
 QUESTION = "What is the hotel limit per night?"
 TYPED = {" ": "space", ",": "comma"}

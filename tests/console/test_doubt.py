@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from console_support import command_workspace, console
 
-from hitl_tui.console.widgets.choices import Place
-from hitl_tui.console.widgets.rows import Rows
+from hitl_tui.console.widgets.action_bar import Place
+from hitl_tui.console.widgets.virtual_rows import Rows
 from hitl_tui.core.requests import Kind
 from hitl_tui.core.todos import Status
 

@@ -9,13 +9,13 @@ from typing import Any
 from textual.app import App, ComposeResult
 from textual.containers import VerticalScroll
 
-from hitl_tui.console.past import plan_at
-from hitl_tui.console.widgets.plan import PlanTable
-from hitl_tui.console.widgets.rows import Rows
-from hitl_tui.console.words import PlanLines, PlanRow, plan_rows, running_rows
+from hitl_tui.console.widgets.plan_table import PlanTable
+from hitl_tui.console.widgets.virtual_rows import Rows
 from hitl_tui.core.todos import Status, SupervisorTodo
 from hitl_tui.supervisor.snapshot import Snapshot
+from hitl_tui.wording.history_rows import plan_at
 from hitl_tui.wording.rows import Row, styled
+from hitl_tui.wording.status_words import PlanLines, PlanRow, plan_rows, running_rows
 
 NOW = datetime(2026, 3, 2, 12, 0, 9, tzinfo=UTC)
 

@@ -9,7 +9,7 @@ from console_support import command_workspace, console
 from textual.app import App, ComposeResult
 from textual.widgets._markdown import MarkdownBlockQuote
 
-from hitl_tui.console.widgets.answer import AnswerPane, parser
+from hitl_tui.console.widgets.answer_pane import AnswerPane, parser
 from hitl_tui.console.widgets.panes import Panes
 
 

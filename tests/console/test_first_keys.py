@@ -9,16 +9,16 @@ from console_support import RISE, console
 from rich.text import Text
 from textual.widgets import DataTable, Static
 
-from hitl_tui.console import differences
-from hitl_tui.console.screens.home import HomeScreen
-from hitl_tui.console.screens.inbox import Inbox
-from hitl_tui.console.screens.viewer import Viewer
+from hitl_tui.console.dialogs.inbox_dialog import Inbox
+from hitl_tui.console.dialogs.text_viewer import Viewer
+from hitl_tui.console.screens.home_screen import HomeScreen
 from hitl_tui.console.widgets.bars import HeaderBar, KeyLine
-from hitl_tui.console.widgets.history import HistoryTable
+from hitl_tui.console.widgets.history_table import HistoryTable
 from hitl_tui.console.widgets.panes import Panes
-from hitl_tui.console.widgets.stream import Stream
+from hitl_tui.console.widgets.stream_pane import Stream
 from hitl_tui.core.todos import SupervisorTodo
 from hitl_tui.threads.session_diff import TodoChange, ValueChange
+from hitl_tui.wording import difference_rows
 
 
 async def test_the_first_screen_names_the_keys_of_where_the_focus_is(tmp_path: Path) -> None:
@@ -97,9 +97,9 @@ async def test_an_answer_of_several_lines_is_brought_to_the_front(tmp_path: Path
 def test_what_changed_in_a_todo_is_said_in_words(
     monkeypatch: pytest.MonkeyPatch, path: tuple[str, ...], said: str
 ) -> None:
-    monkeypatch.setattr(differences, "_", lambda text: f"<{text}>")
+    monkeypatch.setattr(difference_rows, "_", lambda text: f"<{text}>")
     todo = SupervisorTodo(id="todo_001", name="find it")
-    assert differences.change_words(TodoChange(todo, todo, (ValueChange(path, 0, 1),))) == said
+    assert difference_rows.change_words(TodoChange(todo, todo, (ValueChange(path, 0, 1),))) == said
 
 
 async def test_header_and_inbox_say_of_what_a_session_is_a_fork(tmp_path: Path) -> None:

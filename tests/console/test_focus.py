@@ -8,10 +8,10 @@ import pytest
 from console_support import RISE, command_workspace, console
 from textual import events
 
-from hitl_tui.console.screens.dialogs import Words
+from hitl_tui.console.dialogs.prompt_dialogs import Words
+from hitl_tui.console.widgets.action_bar import Actions
 from hitl_tui.console.widgets.bars import HeaderBar
-from hitl_tui.console.widgets.choices import Actions
-from hitl_tui.console.widgets.prompt import Prompt
+from hitl_tui.console.widgets.prompt_line import Prompt
 from hitl_tui.core.todos import Status
 
 

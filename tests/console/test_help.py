@@ -10,17 +10,16 @@ from console_support import EXAMPLE, RISE, Console, command_workspace, console
 from textual.content import Content
 from textual.widgets import Static
 
-from hitl_tui.console.help import KeyRow, having, help_rows, parts_here, sections_of
+from hitl_tui.console.dialogs.text_viewer import HelpScreen, HelpText, Viewer
+from hitl_tui.console.help_rows import KeyRow, having, help_rows, parts_here, sections_of
 from hitl_tui.console.keys import ANYWHERE, FINDING, HISTORY, PLAN, QUESTION, SESSION
-from hitl_tui.console.screens.helping import HelpScreen, HelpText
-from hitl_tui.console.screens.home import declared_mode
-from hitl_tui.console.screens.session import SessionScreen
-from hitl_tui.console.screens.viewer import Viewer
+from hitl_tui.console.screens.home_screen import declared_mode
+from hitl_tui.console.screens.session_screen import SessionScreen
 from hitl_tui.console.widgets.bars import KeyLine
-from hitl_tui.console.widgets.history import HistoryTable
-from hitl_tui.console.widgets.plan import PlanTable
-from hitl_tui.console.widgets.rows import Rows
-from hitl_tui.console.widgets.stream import Line, Stream
+from hitl_tui.console.widgets.history_table import HistoryTable
+from hitl_tui.console.widgets.plan_table import PlanTable
+from hitl_tui.console.widgets.stream_pane import Line, Stream
+from hitl_tui.console.widgets.virtual_rows import Rows
 
 
 def titles(c: Console) -> list[str]:

@@ -7,7 +7,7 @@ from pathlib import Path
 from console_support import RISE, console
 from textual import events
 
-from hitl_tui.console.widgets.choices import Actions
+from hitl_tui.console.widgets.action_bar import Actions
 
 
 async def test_a_click_on_a_question_that_goes_away_meanwhile_loses_no_character(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from console_support import RISE, console
 
-from hitl_tui.console.widgets.history import HistoryTable
+from hitl_tui.console.widgets.history_table import HistoryTable
 
 pytestmark = pytest.mark.long
 

@@ -11,15 +11,14 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "supervisor"))
 
 from session_support import Driver, Place, step
 
-from hitl_tui.console.deeds import Deeds
 from hitl_tui.console.engine import Link
-from hitl_tui.console.past import event_rows
-from hitl_tui.console.reel import Reel
+from hitl_tui.console.history_cursor import Reel
 from hitl_tui.console.row_layout import layout
-from hitl_tui.console.widgets.history import GraphRow, said_of
+from hitl_tui.console.widgets.history_table import GraphRow, said_of
 from hitl_tui.core.policy import Mode
 from hitl_tui.core.safe_text import cell_width
 from hitl_tui.language import using
+from hitl_tui.wording.history_rows import Deeds, event_rows
 
 LONG = "compare what the landlord asks for with the legal cap"
 

@@ -11,9 +11,9 @@ from console_support import Clock, Console
 
 from hitl_tui.config.declared_graphs import Attachment, GraphDeclaration
 from hitl_tui.console.app import HitlApp
-from hitl_tui.console.options import ConsoleOptions
+from hitl_tui.console.console_options import ConsoleOptions
 from hitl_tui.console.row_layout import layout_lines
-from hitl_tui.console.widgets.rows import Rows
+from hitl_tui.console.widgets.virtual_rows import Rows
 
 GRAPHS = Path(__file__).parents[1] / "terminal" / "hostile_graph.py"
 LAST = "AND DELETE THE BACKUPS"

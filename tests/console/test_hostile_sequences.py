@@ -10,7 +10,7 @@ from test_review import begun, place, review
 from test_side_by_side import choose, two_sessions
 
 from hitl_tui.commands.handler import CommandHandler
-from hitl_tui.console.widgets.stream import Stream
+from hitl_tui.console.widgets.stream_pane import Stream
 from hitl_tui.supervisor.session import Session
 
 pytestmark = pytest.mark.long

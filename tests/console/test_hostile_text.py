@@ -11,10 +11,10 @@ from rich.segment import Segment
 from textual.events import Paste
 from textual.widgets import Markdown
 
-from hitl_tui.console.screens.dialogs import Words
-from hitl_tui.console.widgets.answer import AnswerPane, parser
-from hitl_tui.console.widgets.finding import Finding, lowered
-from hitl_tui.console.widgets.stream import Line, Stream, wrapped
+from hitl_tui.console.dialogs.prompt_dialogs import Words
+from hitl_tui.console.widgets.answer_pane import AnswerPane, parser
+from hitl_tui.console.widgets.stream_pane import Line, Stream, wrapped
+from hitl_tui.console.widgets.text_search import Finding, lowered
 from hitl_tui.core.safe_text import cell_width, safe_text
 from hitl_tui.supervisor.activity import Activity
 
@@ -142,7 +142,7 @@ def test_comparing_keeps_places() -> None:
 
 
 def test_an_activity_is_clean_before_it_is_a_line() -> None:
-    from hitl_tui.console.widgets.stream import stream_line
+    from hitl_tui.console.widgets.stream_pane import stream_line
 
     line = stream_line(Activity(1, "2026-01-01T00:00:00+00:00", "todo_\x1b[2J", "line", "clean"))
     assert line is not None and not MOVING.search(line.head)

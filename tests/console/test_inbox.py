@@ -9,8 +9,8 @@ from console_support import Console, command_workspace, console
 from textual.widgets import DataTable
 
 from hitl_tui.commands.handler import CommandHandler
-from hitl_tui.console.screens.inbox import Inbox
-from hitl_tui.console.widgets.frame import Dialog
+from hitl_tui.console.dialogs.inbox_dialog import Inbox
+from hitl_tui.console.widgets.dialog_frame import Dialog
 from hitl_tui.core.policy import Mode
 from hitl_tui.core.requests import Verdict
 from hitl_tui.core.todos import Status
@@ -46,7 +46,7 @@ async def test_each_line_has_session_question_risk_and_age(tmp_path: Path) -> No
 async def test_it_goes_on_while_it_is_open_and_the_cursor_stays_on_its_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("hitl_tui.console.sessions._LOOK", 0.05)
+    monkeypatch.setattr("hitl_tui.console.session_switcher._LOOK", 0.05)
     workspace, data = command_workspace(tmp_path / "w"), tmp_path / "d"
     async with console(data, workspace, query="The cap", mode="risk", size=(100, 30)) as c:
         await c.until(lambda: c.shown() and c.status("todo_001") == Status.COMPLETED, "the search")

@@ -9,10 +9,10 @@ from console_support import EXAMPLE, RISE, Console, console
 from textual.events import Paste
 from textual.widgets import Input
 
-from hitl_tui.console.screens.home import HomeScreen
-from hitl_tui.console.screens.naming import said_is
-from hitl_tui.console.screens.session import SessionScreen
-from hitl_tui.console.widgets.sessions import SessionTable
+from hitl_tui.console.dialogs.prompt_dialogs import said_is
+from hitl_tui.console.screens.home_screen import HomeScreen
+from hitl_tui.console.screens.session_screen import SessionScreen
+from hitl_tui.console.widgets.session_table import SessionTable
 from hitl_tui.supervisor.session import Session
 from hitl_tui.supervisor.session_registry import Workbench
 from hitl_tui.supervisor.storage import DataFolder

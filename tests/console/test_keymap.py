@@ -12,17 +12,16 @@ from textual.binding import BindingsMap
 from textual.events import Key
 from textual.screen import Screen
 
-from hitl_tui.console.help import KeyRow, help_rows, palette
-from hitl_tui.console.keymap import Keymap, load_keymap, normal_keys, shown_keys
-from hitl_tui.console.keyparts import TITLES
+from hitl_tui.console.dialogs.inbox_dialog import Inbox
+from hitl_tui.console.dialogs.prompt_dialogs import Confirm, Words
+from hitl_tui.console.dialogs.text_viewer import Viewer
+from hitl_tui.console.help_rows import KeyRow, help_rows, palette
+from hitl_tui.console.keymap import TITLES, Keymap, load_keymap, normal_keys, shown_keys
 from hitl_tui.console.keys import CONFIRM, HOME, INBOX, KEYS, PROMPT, QUESTION, VIEWER, WORDS, with_jamo
-from hitl_tui.console.screens.dialogs import Confirm, Words
-from hitl_tui.console.screens.home import HomeScreen
-from hitl_tui.console.screens.inbox import Inbox
-from hitl_tui.console.screens.viewer import Viewer
+from hitl_tui.console.screens.home_screen import HomeScreen
 from hitl_tui.console.widgets.bars import KeyLine
-from hitl_tui.console.widgets.plan import PlanTable
-from hitl_tui.console.widgets.stream import Line, Stream
+from hitl_tui.console.widgets.plan_table import PlanTable
+from hitl_tui.console.widgets.stream_pane import Line, Stream
 
 
 def keymap(tmp_path: Path, text: str) -> Keymap:

@@ -20,14 +20,14 @@ from textual.widgets import Button, Input, TextArea
 
 import hitl_tui.console
 from hitl_tui.console.app import HitlApp
-from hitl_tui.console.help import help_rows
+from hitl_tui.console.dialogs.edit_dialog import Edit
+from hitl_tui.console.dialogs.inbox_dialog import Inbox
+from hitl_tui.console.dialogs.prompt_dialogs import Words
+from hitl_tui.console.help_rows import help_rows
 from hitl_tui.console.keymap import load_keymap
 from hitl_tui.console.keys import FINDING, KEYS, PROMPT, SAY
-from hitl_tui.console.screens.dialogs import Words
-from hitl_tui.console.screens.edit import Edit
-from hitl_tui.console.screens.inbox import Inbox
-from hitl_tui.console.widgets.plan import PlanTable
-from hitl_tui.console.widgets.question import QuestionPanel
+from hitl_tui.console.widgets.plan_table import PlanTable
+from hitl_tui.console.widgets.question_panel import QuestionPanel
 from hitl_tui.core.todos import Status
 from hitl_tui.language.catalogue import catalogue_path
 

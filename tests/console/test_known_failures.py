@@ -7,8 +7,8 @@ from pathlib import Path
 from console_support import RISE, Console, command_workspace, console, late_by
 from textual import events
 
-from hitl_tui.console.screens.dialogs import Confirm, Words, WordsInput
-from hitl_tui.console.screens.viewer import Viewer
+from hitl_tui.console.dialogs.prompt_dialogs import Confirm, Words, WordsInput
+from hitl_tui.console.dialogs.text_viewer import Viewer
 from hitl_tui.console.widgets.bars import HeaderBar
 from hitl_tui.core.todos import Status
 
@@ -116,7 +116,7 @@ async def test_a_stale_question_cant_be_accepted(tmp_path: Path) -> None:
 
 
 def _approve(question: object) -> object:
-    from hitl_tui.console.places import answers
+    from hitl_tui.console.answer_actions import answers
 
     return answers(question)[0]  # type: ignore[arg-type]
 

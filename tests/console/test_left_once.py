@@ -11,10 +11,10 @@ import pytest
 from console_support import RISE, Console, command_workspace, console
 from textual.events import Key
 
-from hitl_tui.console.drafts import Foresight
+from hitl_tui.console.dialogs.edit_dialog import Edit
 from hitl_tui.console.palette import Palette
-from hitl_tui.console.screens.edit import Edit
-from hitl_tui.console.screens.home import HomeScreen
+from hitl_tui.console.question_preview import Foresight
+from hitl_tui.console.screens.home_screen import HomeScreen
 from hitl_tui.wording.rows import Row
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from hitl_tui.console.leisure import QUIET, Leisure, put_off
+from hitl_tui.console.idle_collector import QUIET, Leisure, put_off
 
 
 class Ring:

@@ -9,8 +9,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from textual.content import Content
 
-from hitl_tui.console.laid import NARROWEST, Laid
 from hitl_tui.console.row_layout import layout_lines
+from hitl_tui.console.widgets.virtual_rows import NARROWEST, Laid
 from hitl_tui.wording.rows import Row, labelled, quoted_row, styled, text_row
 
 LETTERS = st.sampled_from("aab, 가나한 \N{COMBINING ACUTE ACCENT}\N{IDEOGRAPHIC SPACE}│── \n") | st.sampled_from("ab  ")

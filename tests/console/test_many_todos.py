@@ -7,8 +7,8 @@ from typing import Any
 from test_drawn_once import NOW, Plan, pictures, raw, snapshot
 from textual.coordinate import Coordinate
 
-from hitl_tui.console.widgets.plan import PlanTable
-from hitl_tui.console.words import plan_rows
+from hitl_tui.console.widgets.plan_table import PlanTable
+from hitl_tui.wording.status_words import plan_rows
 
 MANY = 40
 

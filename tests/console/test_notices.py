@@ -13,8 +13,7 @@ from console_support import EXAMPLE, RISE, Clock, console
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hitl_tui.console.memory import recall
-from hitl_tui.console.notices import (
+from hitl_tui.console.notifications import (
     EVERY,
     QUIET,
     How,
@@ -27,6 +26,7 @@ from hitl_tui.console.notices import (
     through,
     title,
 )
+from hitl_tui.console.user_files import recall
 
 BELL = "\x07"
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from console_support import command_workspace, console
 
-from hitl_tui.console.screens.edit import Edit
+from hitl_tui.console.dialogs.edit_dialog import Edit
 from hitl_tui.core.todos import Status
 
 pytestmark = pytest.mark.long

@@ -8,14 +8,14 @@ import pytest
 from console_support import Console, command_workspace, console
 from textual.widgets import Input, Static
 
-from hitl_tui.console.screens.dialogs import Reading, Words
-from hitl_tui.console.screens.edit import Edit
-from hitl_tui.console.screens.form import FieldInput
-from hitl_tui.console.screens.once import Modal
-from hitl_tui.console.screens.overtaken import gone_words
-from hitl_tui.console.screens.review import Review
-from hitl_tui.console.screens.viewer import Viewer, ViewerText
-from hitl_tui.console.widgets.frame import Dialog
+from hitl_tui.console.dialogs.decided_elsewhere import gone_words
+from hitl_tui.console.dialogs.edit_dialog import Edit
+from hitl_tui.console.dialogs.form_dialog import FieldInput
+from hitl_tui.console.dialogs.prompt_dialogs import Reading, Words
+from hitl_tui.console.dialogs.review_dialog import Review
+from hitl_tui.console.dialogs.text_viewer import Viewer, ViewerText
+from hitl_tui.console.modal_screen import Modal
+from hitl_tui.console.widgets.dialog_frame import Dialog
 from hitl_tui.core.requests import Decision, Verdict
 from hitl_tui.supervisor.snapshot import Question
 

@@ -13,7 +13,7 @@ from textual._compositor import ChopsUpdate, InlineUpdate, LayoutUpdate
 from textual.geometry import Region
 from textual.strip import Strip
 
-from hitl_tui.console.painting import Changes, Painting
+from hitl_tui.terminal.compositor import Changes, Painting
 
 WIDTH, HEIGHT = 12, 3
 CONSOLE = Console(force_terminal=True, color_system="truecolor", width=WIDTH, height=HEIGHT)

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 from console_support import RISE, console
 
-from hitl_tui.console.screens.typed import digit_meant
+from hitl_tui.console.prompt_hints import digit_meant
 from hitl_tui.console.widgets.bars import KeyLine
-from hitl_tui.console.widgets.history import HistoryTable
-from hitl_tui.console.widgets.plan import PlanTable
-from hitl_tui.console.widgets.stream import Stream
+from hitl_tui.console.widgets.history_table import HistoryTable
+from hitl_tui.console.widgets.plan_table import PlanTable
+from hitl_tui.console.widgets.stream_pane import Stream
 
 
 @pytest.mark.long

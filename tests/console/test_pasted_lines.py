@@ -8,8 +8,8 @@ import pytest
 from console_support import RISE, command_workspace, console
 from textual import events
 
-from hitl_tui.console.screens.dialogs import Words, WordsInput
-from hitl_tui.console.screens.form import FieldInput
+from hitl_tui.console.dialogs.form_dialog import FieldInput
+from hitl_tui.console.dialogs.prompt_dialogs import Words, WordsInput
 from hitl_tui.core.todos import Status
 
 pytestmark = pytest.mark.long

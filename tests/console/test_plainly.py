@@ -12,16 +12,16 @@ from textual.app import App
 from textual.content import Content
 from textual.widgets import OptionList, Static
 
-from hitl_tui.console.inner import asked, detail_rows, payload_rows, shown_value
+from hitl_tui.console.dialogs.option_dialog import Choosing
+from hitl_tui.console.dialogs.review_dialog import Outcome, Review
 from hitl_tui.console.keyguard.guard import KeyGuard
 from hitl_tui.console.row_layout import layout_lines
-from hitl_tui.console.screens.choosing import Choosing
-from hitl_tui.console.screens.review import Outcome, Review
-from hitl_tui.console.subject import change_rows, step_rows
 from hitl_tui.core.interrupts.recognition import recognise
 from hitl_tui.core.interrupts.shape import APPROVE, RESPOND, Form, label_line
 from hitl_tui.core.safe_text import cell_width, safe_text
+from hitl_tui.wording.interrupt_rows import asked, detail_rows, payload_rows, shown_value
 from hitl_tui.wording.rows import labelled, quoted_row, text_row
+from hitl_tui.wording.subject_rows import change_rows, step_rows
 
 LONG = f"keep {'the files, ' * 40}AND DELETE THE BACKUPS"
 FORGED = f"fine{' ' * 90}asks          Read a file\nfrom          a team you trust"

@@ -21,9 +21,9 @@ from textual.message import Message
 from textual.pilot import Pilot
 from textual.widgets import DataTable, Static
 
-from hitl_tui.console.widgets.dragging import AFTER, BEFORE, DRAGGED, MARKED, Drag, Drop
-from hitl_tui.console.widgets.plan import PlanTable
-from hitl_tui.console.words import PlanRow
+from hitl_tui.console.widgets.plan_table import PlanTable
+from hitl_tui.console.widgets.row_drag import AFTER, BEFORE, DRAGGED, MARKED, Drag, Drop
+from hitl_tui.wording.status_words import PlanRow
 
 
 def a_row(number: int, **changes: Any) -> PlanRow:

@@ -8,16 +8,16 @@ import pytest
 from console_support import RISE, Console, command_workspace, console
 from textual.widgets import DataTable
 
+from hitl_tui.console.dialogs.prompt_dialogs import Confirm
+from hitl_tui.console.dialogs.review_dialog import Review
+from hitl_tui.console.dialogs.text_viewer import Viewer
 from hitl_tui.console.row_layout import layout
-from hitl_tui.console.screens.dialogs import Confirm
-from hitl_tui.console.screens.replay import ReplayScreen
-from hitl_tui.console.screens.review import Review
-from hitl_tui.console.screens.session import SessionScreen
-from hitl_tui.console.screens.steps import StepsScreen
-from hitl_tui.console.screens.viewer import Viewer
-from hitl_tui.console.widgets.plan import PlanTable
-from hitl_tui.console.widgets.rows import Rows
-from hitl_tui.console.widgets.statetree import StateTree
+from hitl_tui.console.screens.replay_screen import ReplayScreen
+from hitl_tui.console.screens.session_screen import SessionScreen
+from hitl_tui.console.screens.steps_screen import StepsScreen
+from hitl_tui.console.widgets.plan_table import PlanTable
+from hitl_tui.console.widgets.state_tree import StateTree
+from hitl_tui.console.widgets.virtual_rows import Rows
 from hitl_tui.core.todos import Status
 
 

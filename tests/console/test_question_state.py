@@ -13,13 +13,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from textual.events import Key, Paste
 
+from hitl_tui.console.answer_actions import Answer, answers
 from hitl_tui.console.keyguard.dialog_keys import DialogKeys, opens
 from hitl_tui.console.keyguard.guard import KeyGuard
+from hitl_tui.console.keyguard.question_guard import Hold, Press, Reading, held
 from hitl_tui.console.keymap import Keymap
-from hitl_tui.console.places import Answer, answers
-from hitl_tui.console.questions import Questions
-from hitl_tui.console.reading import Reading
-from hitl_tui.console.taking import Hold, Press, held
+from hitl_tui.console.question_queue import Questions
 from hitl_tui.core.json_text import digest
 from hitl_tui.core.requests import OPTIONS, Kind, Outcome, Request, Resolution
 from hitl_tui.ledger.records import RequestView

@@ -12,8 +12,8 @@ from console_support import Console, console
 from textual.containers import Vertical
 from textual.geometry import Region
 
-from hitl_tui.console.screens.session import SessionScreen
-from hitl_tui.console.widgets.stream import Stream
+from hitl_tui.console.screens.session_screen import SessionScreen
+from hitl_tui.console.widgets.stream_pane import Stream
 
 DEADLINE = """
 [[policy]]
@@ -51,7 +51,7 @@ async def test_a_countdown_draws_only_its_line(tmp_path: Path, monkeypatch: pyte
             return draw(widget, *regions, **more)
 
         monkeypatch.setattr(Vertical, "refresh", noted)
-        monkeypatch.setattr("hitl_tui.console.widgets.question.datetime", Later)
+        monkeypatch.setattr("hitl_tui.console.widgets.question_panel.datetime", Later)
         c.panel._tick()
         assert c.panel.border_title != before
         c.panel._tick()

@@ -12,20 +12,20 @@ import pytest
 from console_support import EXAMPLE, RISE, Console, command_workspace, console
 from textual.widgets import Markdown, Static
 
-from hitl_tui.console.past import event_words
-from hitl_tui.console.reel import Reel, current_line, on_line
-from hitl_tui.console.screens.dialogs import Confirm
-from hitl_tui.console.screens.replay import ReplayScreen
-from hitl_tui.console.screens.viewer import Viewer
-from hitl_tui.console.widgets.history import GraphTable, HistoryTable, branch_graph
-from hitl_tui.console.widgets.plan import PlanTable
-from hitl_tui.console.widgets.rows import Rows
-from hitl_tui.console.widgets.statetree import StateTree
+from hitl_tui.console.dialogs.prompt_dialogs import Confirm
+from hitl_tui.console.dialogs.text_viewer import Viewer
+from hitl_tui.console.history_cursor import Reel, current_line, on_line
+from hitl_tui.console.screens.replay_screen import ReplayScreen
+from hitl_tui.console.widgets.history_table import GraphTable, HistoryTable, branch_graph
+from hitl_tui.console.widgets.plan_table import PlanTable
+from hitl_tui.console.widgets.state_tree import StateTree
+from hitl_tui.console.widgets.virtual_rows import Rows
 from hitl_tui.core.todos import Status
 from hitl_tui.ledger.records import Posted
 from hitl_tui.supervisor.session_registry import Workbench
 from hitl_tui.threads.session_history import CheckpointInfo
 from hitl_tui.threads.thread_reader import HistoryForm, is_decision
+from hitl_tui.wording.history_rows import event_words
 
 
 class Replay:

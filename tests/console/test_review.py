@@ -9,17 +9,17 @@ from console_support import RISE, Console, console
 from people import write_approvers
 from textual import events
 
-from hitl_tui.console.asking import body
+from hitl_tui.console.dialogs.edit_dialog import Edit
+from hitl_tui.console.dialogs.form_dialog import FieldInput
+from hitl_tui.console.dialogs.prompt_dialogs import Words
+from hitl_tui.console.dialogs.review_dialog import Review
 from hitl_tui.console.row_layout import layout
-from hitl_tui.console.screens.dialogs import Words
-from hitl_tui.console.screens.edit import Edit
-from hitl_tui.console.screens.form import FieldInput
-from hitl_tui.console.screens.review import Review
-from hitl_tui.console.widgets.rows import Rows
+from hitl_tui.console.widgets.virtual_rows import Rows
 from hitl_tui.core.errors import Refused
 from hitl_tui.core.requests import Verdict
 from hitl_tui.core.todos import Status
 from hitl_tui.policy.operator_identity import Operator
+from hitl_tui.wording.question_rows import body
 
 TOML = """
 [teams.command_team.commands.keep]

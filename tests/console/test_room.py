@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from textual.geometry import Size
 
-from hitl_tui.console.screens.room import question_room
+from hitl_tui.console.widgets.layout import question_room
 
 USUAL = 9
 

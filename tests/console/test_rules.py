@@ -12,13 +12,12 @@ from test_review import begun, burst, place
 from textual.widgets import DataTable
 
 from hitl_tui.config.declared_commands import Parameter
-from hitl_tui.console.fields import Field, declared_fields, schema_fields
+from hitl_tui.console.dialogs.edit_dialog import Edit
+from hitl_tui.console.dialogs.form_dialog import FieldInput, text_from_editor
+from hitl_tui.console.dialogs.form_model import Field, declared_fields, schema_fields
+from hitl_tui.console.dialogs.rule_dialogs import Always, Changing, Rules
 from hitl_tui.console.row_layout import layout
-from hitl_tui.console.screens.always import Always, Changing
-from hitl_tui.console.screens.edit import Edit
-from hitl_tui.console.screens.form import FieldInput, text_from_editor
-from hitl_tui.console.screens.rules import Rules
-from hitl_tui.console.widgets.rows import Rows
+from hitl_tui.console.widgets.virtual_rows import Rows
 from hitl_tui.core.errors import BadInput
 from hitl_tui.core.todos import Status
 from hitl_tui.policy.standing_rules import load_rules

@@ -12,18 +12,18 @@ import pytest
 from console_support import COMMANDS, command_workspace, console
 from people import write_approvers
 
-from hitl_tui.console.evidence import preview_rows
-from hitl_tui.console.help import palette
-from hitl_tui.console.past import deed
-from hitl_tui.console.places import Answer, spots
-from hitl_tui.console.screens.form import text_from_editor
-from hitl_tui.console.subject import input_rows, value_text
-from hitl_tui.console.terms import day_words, local_times
+from hitl_tui.console.answer_actions import Answer, spots
+from hitl_tui.console.dialogs.form_dialog import text_from_editor
+from hitl_tui.console.help_rows import palette
 from hitl_tui.console.widgets.bars import HeaderBar, MessageLine
-from hitl_tui.console.widgets.columns import HEADS, needs_words, title_words
-from hitl_tui.console.words import PlanRow, fork_first, status_words
+from hitl_tui.console.widgets.plan_list import HEADS, needs_words, title_words
 from hitl_tui.core.todos import Status, SupervisorTodo
 from hitl_tui.policy.operator_identity import Operator
+from hitl_tui.wording.evidence_rows import preview_rows
+from hitl_tui.wording.history_rows import deed
+from hitl_tui.wording.status_words import PlanRow, fork_first, status_words
+from hitl_tui.wording.subject_rows import input_rows, value_text
+from hitl_tui.wording.times import day_words, local_times
 
 AT = "2026-11-22T00:59:23.444043+00:00"
 TWO = '[[policy]]\nteam = "command_team"\ndecision = "ask"\nquorum = 2\n'

@@ -14,27 +14,27 @@ from textual.events import Key
 from textual.widgets import DataTable, OptionList
 
 from hitl_tui.console.app import HitlApp
-from hitl_tui.console.help import help_rows
+from hitl_tui.console.console_options import ConsoleOptions
+from hitl_tui.console.dialogs.text_viewer import Viewer
+from hitl_tui.console.dialogs.trust_dialog import TrustScreen
+from hitl_tui.console.help_rows import help_rows
 from hitl_tui.console.keymap import Keymap
 from hitl_tui.console.keys import KEYS, with_jamo
-from hitl_tui.console.memory import Remembered, recall, recall_lines, remember, remember_lines
-from hitl_tui.console.options import ConsoleOptions
 from hitl_tui.console.row_layout import layout
-from hitl_tui.console.screens.home import HomeScreen
-from hitl_tui.console.screens.session import SessionScreen
-from hitl_tui.console.screens.trusting import TrustScreen
-from hitl_tui.console.screens.viewer import Viewer
-from hitl_tui.console.subject import command_line
+from hitl_tui.console.screens.home_screen import HomeScreen
+from hitl_tui.console.screens.session_screen import SessionScreen
 from hitl_tui.console.themes import load_themes
-from hitl_tui.console.widgets.answer import AnswerPane
-from hitl_tui.console.widgets.history import HistoryTable
-from hitl_tui.console.widgets.plan import PlanTable
-from hitl_tui.console.widgets.prompt import Prompt
-from hitl_tui.console.widgets.rows import Rows
-from hitl_tui.console.widgets.stream import Line, Stream, wrapped
+from hitl_tui.console.user_files import Remembered, recall, recall_lines, remember, remember_lines
+from hitl_tui.console.widgets.answer_pane import AnswerPane
+from hitl_tui.console.widgets.history_table import HistoryTable
+from hitl_tui.console.widgets.plan_table import PlanTable
+from hitl_tui.console.widgets.prompt_line import Prompt
+from hitl_tui.console.widgets.stream_pane import Line, Stream, wrapped
+from hitl_tui.console.widgets.virtual_rows import Rows
 from hitl_tui.core.safe_text import cell_width
 from hitl_tui.policy.operator_identity import Operator
 from hitl_tui.wording.rows import text_row
+from hitl_tui.wording.subject_rows import command_line
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -47,7 +47,7 @@ def test_importing_the_console_leaves_the_engine_alone() -> None:
 
 def test_the_first_frame_waits_for_nothing_it_can_do_without() -> None:
     spared = ["argparse", "gettext", "importlib.resources", "logging.handlers", "hitl_tui.config.sandbox"]
-    spared += ["hitl_tui.console.screens.session", "hitl_tui.console.widgets.tabs", "hitl_tui.cli.arguments"]
+    spared += ["hitl_tui.console.screens.session_screen", "hitl_tui.console.widgets.panes", "hitl_tui.cli.arguments"]
     code = "import sys, hitl_tui.cli.entry as e, hitl_tui.cli.log_file, hitl_tui.cli.settings, hitl_tui.console.app\n"
     code += f"assert e.plain(['--workspace', '.']) is not None\nprint([m for m in {spared} if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, check=True)

@@ -14,17 +14,17 @@ from textual.events import Paste
 from textual.widgets import OptionList, Static, TextArea
 
 from hitl_tui.config.declared_graphs import Attachment, GraphDeclaration
+from hitl_tui.console.answer_actions import Answer, spots
 from hitl_tui.console.app import HitlApp
-from hitl_tui.console.options import ConsoleOptions
-from hitl_tui.console.places import Answer, spots
-from hitl_tui.console.screens.answering import Gathered, Part
-from hitl_tui.console.screens.choosing import Choosing
-from hitl_tui.console.screens.dialogs import Words
-from hitl_tui.console.screens.filling import Filling
-from hitl_tui.console.screens.form import FieldArea, FieldInput
-from hitl_tui.console.screens.saying import Saying
-from hitl_tui.console.widgets.choices import Place
-from hitl_tui.console.widgets.rows import Rows
+from hitl_tui.console.console_options import ConsoleOptions
+from hitl_tui.console.dialogs.fields_dialog import Filling
+from hitl_tui.console.dialogs.form_dialog import FieldArea, FieldInput
+from hitl_tui.console.dialogs.interrupt_answer import Gathered, Part
+from hitl_tui.console.dialogs.option_dialog import Choosing
+from hitl_tui.console.dialogs.prompt_dialogs import Words
+from hitl_tui.console.dialogs.text_answer_dialog import Saying
+from hitl_tui.console.widgets.action_bar import Place
+from hitl_tui.console.widgets.virtual_rows import Rows
 from hitl_tui.core.safe_text import cell_width
 from hitl_tui.core.todos import Status
 

@@ -8,8 +8,8 @@ import pytest
 from console_support import EXAMPLE, RISE, Console, console
 from textual.widgets import DataTable
 
-from hitl_tui.console.screens.home import HomeScreen
-from hitl_tui.console.sessions import Sessions
+from hitl_tui.console.screens.home_screen import HomeScreen
+from hitl_tui.console.session_switcher import Sessions
 from hitl_tui.console.widgets.bars import HeaderBar
 from hitl_tui.supervisor.session_registry import Workbench
 

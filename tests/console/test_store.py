@@ -23,17 +23,17 @@ from foreign_support import QUESTION, at, digests, pay, payment, payments, sqlit
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from langgraph.types import Command
 
+from hitl_tui.console.console_options import ConsoleOptions
+from hitl_tui.console.dialogs.prompt_dialogs import Confirm
+from hitl_tui.console.dialogs.text_viewer import Viewer
 from hitl_tui.console.keyguard.guard import KeyGuard
-from hitl_tui.console.options import ConsoleOptions
-from hitl_tui.console.screens.dialogs import Confirm
-from hitl_tui.console.screens.store import StoreApp, StoreScreen
-from hitl_tui.console.screens.storelist import ThreadTable
-from hitl_tui.console.screens.storethread import ThreadScreen
-from hitl_tui.console.screens.viewer import Viewer
+from hitl_tui.console.screens.store_screen import StoreApp, StoreScreen
+from hitl_tui.console.screens.thread_screen import ThreadScreen
 from hitl_tui.console.widgets.bars import HeaderBar, KeyLine, MessageLine
-from hitl_tui.console.widgets.history import GraphTable
-from hitl_tui.console.widgets.rows import Rows
-from hitl_tui.console.widgets.statetree import StateTree
+from hitl_tui.console.widgets.history_table import GraphTable
+from hitl_tui.console.widgets.state_tree import StateTree
+from hitl_tui.console.widgets.thread_table import ThreadTable
+from hitl_tui.console.widgets.virtual_rows import Rows
 from hitl_tui.threads.thread_store import open_store
 
 PATIENCE = 30.0

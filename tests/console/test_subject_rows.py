@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from hitl_tui.console.subject import input_rows, step_rows
 from hitl_tui.core.plan import AgentFacts
 from hitl_tui.planning.agent import PlanningAgent
 from hitl_tui.teams.search.team import SearchTeam
+from hitl_tui.wording.subject_rows import input_rows, step_rows
 
 QUERY = {
     "en": "The landlord wants to raise my deposit from 300 million won to 1 billion won. Is that legal?",

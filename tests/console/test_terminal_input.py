@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from textual import _parser, events
 
-from hitl_tui.console.reports import TolerantParser, plain_report
+from hitl_tui.terminal.textual_driver import TolerantParser, plain_report
 
 
 def keys_of(data: str) -> list[str]:

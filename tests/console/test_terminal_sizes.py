@@ -16,7 +16,7 @@ PROGRAM = """
 import fcntl, os, signal, struct, sys, termios
 from textual.app import App
 from textual.drivers.linux_driver import LinuxDriver
-from hitl_tui.console.terminal import tolerant
+from hitl_tui.terminal.textual_driver import tolerant
 
 terminal = os.dup(0)  # the console keeps what is 0 now to itself
 coming = [(90, 20), (70, 15), (10, 3), (60, 9), (100, 30)]

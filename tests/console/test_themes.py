@@ -13,10 +13,10 @@ from textual.theme import Theme
 
 from hitl_tui.config.starters import themes_folder
 from hitl_tui.console.app import HitlApp
-from hitl_tui.console.options import ConsoleOptions
-from hitl_tui.console.terminal import Drawn, ascii_wanted
+from hitl_tui.console.console_options import ConsoleOptions
 from hitl_tui.console.themes import load_themes, rich_colour
 from hitl_tui.core.safe_text import cell_width
+from hitl_tui.terminal.textual_driver import Drawn, ascii_wanted
 
 LEAST, MUCH, MARK = 4.5, 7.0, 3.0
 """What WCAG 2 wants of text, of text for eyes that need more, and of marks that aren't text."""

@@ -13,15 +13,15 @@ from textual.widgets import Input
 
 from hitl_tui.config.declared_graphs import Attachment, GraphDeclaration
 from hitl_tui.console.app import HitlApp
-from hitl_tui.console.asking import body, details
-from hitl_tui.console.help import KeyRow, help_rows, placed
-from hitl_tui.console.options import ConsoleOptions
-from hitl_tui.console.screens.choosing import Choosing
-from hitl_tui.console.screens.naming import Line
-from hitl_tui.console.screens.saying import Saying
-from hitl_tui.console.widgets.answer import AnswerPane
-from hitl_tui.console.widgets.history import HistoryTable
-from hitl_tui.console.widgets.question import headline
+from hitl_tui.console.console_options import ConsoleOptions
+from hitl_tui.console.dialogs.option_dialog import Choosing
+from hitl_tui.console.dialogs.prompt_dialogs import Line
+from hitl_tui.console.dialogs.text_answer_dialog import Saying
+from hitl_tui.console.help_rows import KeyRow, help_rows, placed
+from hitl_tui.console.widgets.answer_pane import AnswerPane
+from hitl_tui.console.widgets.history_table import HistoryTable
+from hitl_tui.console.widgets.question_panel import headline
+from hitl_tui.wording.question_rows import body, details
 
 
 @pytest.mark.long

@@ -12,10 +12,10 @@ from textual.events import Key, Paste
 from textual.keys import _character_to_key
 from textual.widgets import TextArea
 
-from hitl_tui.console.screens.dialogs import Words, WordsInput
-from hitl_tui.console.screens.edit import Edit
-from hitl_tui.console.screens.form import FieldInput
-from hitl_tui.console.screens.saying import Saying
+from hitl_tui.console.dialogs.edit_dialog import Edit
+from hitl_tui.console.dialogs.form_dialog import FieldInput
+from hitl_tui.console.dialogs.prompt_dialogs import Words, WordsInput
+from hitl_tui.console.dialogs.text_answer_dialog import Saying
 from hitl_tui.core.todos import Status
 
 REASON = "1 bad idea: 6 of 9 jokes, 7 well-known; u do x"  # most of these do something in the panel

@@ -11,11 +11,11 @@ from textual.events import Key, Paste
 
 from hitl_tui.commands.parser import LONGEST_LINE
 from hitl_tui.commands.plan_commands import LONGEST_TEXT as LONGEST_PLAIN
-from hitl_tui.console.memory import recall_lines, remember_lines
-from hitl_tui.console.screens.home import HomeScreen
-from hitl_tui.console.screens.viewer import Viewer
+from hitl_tui.console.dialogs.text_viewer import Viewer
+from hitl_tui.console.screens.home_screen import HomeScreen
+from hitl_tui.console.user_files import recall_lines, remember_lines
 from hitl_tui.console.widgets.bars import MessageLine
-from hitl_tui.console.widgets.prompt import LONGEST_COMMAND, LONGEST_TEXT, MOST_LINES
+from hitl_tui.console.widgets.prompt_line import LONGEST_COMMAND, LONGEST_TEXT, MOST_LINES
 from hitl_tui.core.todos import Status
 from hitl_tui.language import using
 from hitl_tui.supervisor.session_input import LONGEST_QUERY

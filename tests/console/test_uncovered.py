@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from console_support import RISE, console
 
-from hitl_tui.console.screens.dialogs import Words
-from hitl_tui.console.screens.session import SessionScreen
+from hitl_tui.console.dialogs.prompt_dialogs import Words
+from hitl_tui.console.screens.session_screen import SessionScreen
 from hitl_tui.core.todos import Status
 
 

@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 from test_plain import question
 
-from hitl_tui.console.asking import body, details
-from hitl_tui.console.words import command_words
 from hitl_tui.core.requests import Kind
 from hitl_tui.language import render, using
-from hitl_tui.repl.plain import filled, question_lines
+from hitl_tui.wording.question_rows import body, details
+from hitl_tui.wording.status_words import command_words
+from hitl_tui.wording.text_lines import filled, question_lines
 
 OURS = ("Nothing was written.", "superseded", "The mode is step.", "There is nothing to prune.", "in_progress")
 """Sentences and words of ours, which an agent could put into its arguments."""

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 from lint_support import HERE, checked
 
-from hitl_tui.cli.linttext import WIDTH, report_lines, summary
 from hitl_tui.core.safe_text import cell_width
 from hitl_tui.language import _, render, using
 from hitl_tui.lint.check import lint
 from hitl_tui.lint.rules import RULES, readme_table
+from hitl_tui.wording.lint_report import WIDTH, report_lines, summary
 
 README = HERE.parent.parent / "README.md"
 FAULTY = sorted([*(HERE / "seeds").glob("*.py"), *(HERE / "held_out").glob("*.py")])

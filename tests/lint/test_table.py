@@ -6,8 +6,8 @@ from pathlib import Path
 
 from lint_support import checked
 
-from hitl_tui.cli.linttext import WIDTH, report_lines
 from hitl_tui.core.safe_text import cell_width
+from hitl_tui.wording.lint_report import WIDTH, report_lines
 
 SOURCE = """
     import os

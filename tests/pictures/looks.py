@@ -12,12 +12,11 @@ from textual.geometry import Region
 from textual.widget import Widget
 from textual.widgets import Button, OptionList, Static
 
-from hitl_tui.console.places import answers
-from hitl_tui.console.widgets.actions import ReplayAction
+from hitl_tui.console.answer_actions import answers
+from hitl_tui.console.widgets.action_bar import Place, ReplayAction
 from hitl_tui.console.widgets.bars import HeaderBar, KeyLine, MessageLine
-from hitl_tui.console.widgets.choices import Place
-from hitl_tui.console.widgets.question import QuestionPanel
-from hitl_tui.console.widgets.tabs import Tab
+from hitl_tui.console.widgets.panes import Tab
+from hitl_tui.console.widgets.question_panel import QuestionPanel
 
 _BORDERS = frozenset("│┃")
 _CORNERS = frozenset("╭╮╰╯┏┓┗┛")

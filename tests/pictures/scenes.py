@@ -21,16 +21,16 @@ from trusting import trust_workspace
 from hitl_tui.config.declared_graphs import Attachment, GraphDeclaration
 from hitl_tui.config.sandbox import make_sandbox
 from hitl_tui.console.app import HitlApp
-from hitl_tui.console.evidence import awaits_preview
-from hitl_tui.console.options import ConsoleOptions
-from hitl_tui.console.screens.dialogs import ReadingText
-from hitl_tui.console.screens.home import HomeScreen
-from hitl_tui.console.screens.replay import ReplayScreen
-from hitl_tui.console.screens.store import StoreApp, StoreScreen
-from hitl_tui.console.screens.storethread import ThreadScreen
-from hitl_tui.console.subject import command_line
+from hitl_tui.console.console_options import ConsoleOptions
+from hitl_tui.console.dialogs.prompt_dialogs import ReadingText
+from hitl_tui.console.screens.home_screen import HomeScreen
+from hitl_tui.console.screens.replay_screen import ReplayScreen
+from hitl_tui.console.screens.store_screen import StoreApp, StoreScreen
+from hitl_tui.console.screens.thread_screen import ThreadScreen
 from hitl_tui.core.todos import Status
 from hitl_tui.threads.thread_store import open_store
+from hitl_tui.wording.evidence_rows import awaits_preview
+from hitl_tui.wording.subject_rows import command_line
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 Screens = AsyncGenerator[Shown, None]

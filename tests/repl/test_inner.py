@@ -7,8 +7,8 @@ from typing import Any
 from hitl_tui.core.json_text import digest
 from hitl_tui.core.requests import OPTIONS, Kind, Outcome, Request, Resolution
 from hitl_tui.ledger.records import RequestView
-from hitl_tui.repl.plain import question_lines
 from hitl_tui.supervisor.snapshot import Question, named
+from hitl_tui.wording.text_lines import question_lines
 
 MAIL = "Dear Kim,\n\x1b[2Jthe offer.\n"
 

@@ -46,7 +46,7 @@ KEPT_APART = """
 import sys
 
 from hitl_tui.cli import main
-from hitl_tui.console.apart import Apart
+from hitl_tui.terminal.stdio_redirect import Apart
 from hitl_tui.repl import app
 
 run = app.run_line_mode

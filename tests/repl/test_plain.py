@@ -17,8 +17,8 @@ from hitl_tui.core.requests import OPTIONS, Decision, Kind, Request, Resolution,
 from hitl_tui.core.todos import Status, SupervisorTodo
 from hitl_tui.ledger.records import RequestView
 from hitl_tui.repl.announcer import Announcer
-from hitl_tui.repl.plain import STATUS_WORDS, plan_lines, question_lines, result_lines, standing, table
 from hitl_tui.supervisor.snapshot import Question, Snapshot
+from hitl_tui.wording.text_lines import STATUS_WORDS, plan_lines, question_lines, result_lines, standing, table
 
 NOW = "2026-01-01T00:00:00.000000+00:00"
 

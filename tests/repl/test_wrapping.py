@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hitl_tui.core.safe_text import cell_width, safe_text
-from hitl_tui.repl.wrapping import Whole, terminal_width, wrapped
+from hitl_tui.wording.text_lines import Whole, terminal_width, wrapped
 
 
 def test_words_are_kept_together_and_the_rest_is_indented_deeper() -> None:

@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-MODULE = ROOT / "hitl_tui" / "policy" / "shipped.py"
+MODULE = ROOT / "hitl_tui" / "policy" / "shipped_files.py"
 
 
 def digests() -> dict[str, dict[str, str]]:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from terminal_support import CTRL_G, EXAMPLE, Terminal, shown
 
-from hitl_tui.console.terminal import HUNG_UP
+from hitl_tui.terminal.textual_driver import HUNG_UP
 
 pytestmark = pytest.mark.long
 

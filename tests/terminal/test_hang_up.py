@@ -8,7 +8,7 @@ import pytest
 from terminal_support import CTRL_G, EXAMPLE, F6, Terminal, shown
 from trusting import trust_workspace
 
-from hitl_tui.console.terminal import HUNG_UP
+from hitl_tui.terminal.textual_driver import HUNG_UP
 
 pytestmark = pytest.mark.long
 

@@ -8,13 +8,18 @@ from dataclasses import dataclass
 from textual.events import Key, Paste
 
 from hitl_tui.console import keys
+from hitl_tui.console.answer_actions import Answer
 from hitl_tui.console.keyguard.guard import KeyGuard
 from hitl_tui.console.keymap import Keymap
-from hitl_tui.console.places import Answer
 from hitl_tui.core.interrupts.shape import Form
 from hitl_tui.supervisor.snapshot import Question
 
-_SENDS = ((keys.WORDS, "words.send"), (keys.SAY, "say.send"), (keys.FORM, "form.send"), (keys.FORM, "form.approve"))
+_SENDS = (
+    (keys.WORDS, "words.send"),
+    (keys.SAY, "say.send"),
+    (keys.FORM, "form.send"),
+    (keys.FORM, "form.approve"),
+)
 
 Typed = Key | Paste
 

@@ -6,21 +6,55 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from textual.app import ComposeResult
-from textual.containers import Container
+from textual.containers import Container, Horizontal
 from textual.content import Content
+from textual.events import Click
+from textual.message import Message
 from textual.widget import Widget
+from textual.widgets import Static
 
-from hitl_tui.console.widgets.answer import AnswerPane
-from hitl_tui.console.widgets.history import HistoryTable
-from hitl_tui.console.widgets.plan import PlanTable
-from hitl_tui.console.widgets.stream import Line, Stream, stream_line
-from hitl_tui.console.widgets.tabs import TabStrip
-from hitl_tui.console.words import number_of
+from hitl_tui.console.widgets.answer_pane import AnswerPane
+from hitl_tui.console.widgets.history_table import HistoryTable
+from hitl_tui.console.widgets.plan_table import PlanTable
+from hitl_tui.console.widgets.stream_pane import Line, Stream, stream_line
 from hitl_tui.core.safe_text import safe_text
 from hitl_tui.language import _, mark
+from hitl_tui.wording.status_words import number_of
 
 if TYPE_CHECKING:
     from hitl_tui.supervisor.activity import Activity
+
+
+class Tab(Static):
+    """One tab; a click shows its pane."""
+
+    class Chosen(Message):
+        """A tab was clicked."""
+
+        def __init__(self, pane: str) -> None:
+            super().__init__()
+            self.pane = pane
+
+    def __init__(self, pane: str, label: str) -> None:
+        super().__init__(Content(f" {label} "), id=f"tab-{pane}")
+        self.pane = pane
+
+    def on_click(self, event: Click) -> None:
+        event.stop()
+        self.post_message(self.Chosen(self.pane))
+
+
+class TabStrip(Horizontal):
+    """The tabs of the panes."""
+
+    def __init__(self, panes: Sequence[tuple[str, str]], id: str | None = None) -> None:
+        super().__init__(*(Tab(pane, _(label)) for pane, label in panes), id=id)
+
+    def mark(self, pane: str) -> None:
+        """Show which pane is seen."""
+        for tab in self.query(Tab):
+            tab.set_class(tab.pane == pane, "-seen")
+
 
 _TITLES = {"plan": mark("Plan"), "history": mark("History"), "stream": mark("Stream"), "answer": mark("Answer")}
 _UPPER, _LOWER = ("plan", "history"), ("stream", "answer")

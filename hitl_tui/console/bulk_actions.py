@@ -1,0 +1,211 @@
+"""The order of the plan, changed one command after the other (D15)."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Collection, Coroutine, Mapping, Sequence
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+from textual.content import Content
+
+from hitl_tui.console.dialogs.option_dialog import Picking
+from hitl_tui.console.dialogs.prompt_dialogs import confirm
+from hitl_tui.console.dialogs.text_viewer import Viewer
+from hitl_tui.console.engine import Link
+from hitl_tui.core.interrupts.shape import Option
+from hitl_tui.core.requests import Verdict
+from hitl_tui.core.safe_text import one_line, safe_text
+from hitl_tui.core.todos import Priority, Status, SupervisorTodo
+from hitl_tui.language import _, mark, render
+from hitl_tui.wording.rows import text_row
+from hitl_tui.wording.status_words import number_of, status_words, why_fixed
+
+if TYPE_CHECKING:
+    from hitl_tui.commands.results import CommandResult
+    from hitl_tui.console.screens.session_screen import SessionScreen
+    from hitl_tui.supervisor.snapshot import Question
+
+
+class Ordering:
+    """Moves TODOs in the session that a screen shows; what is wanted meanwhile waits until that has taken effect.
+
+    Args:
+        screen: the screen.
+        report: shows what a command answered.
+        begin: runs work of the screen.
+    """
+
+    def __init__(
+        self,
+        screen: SessionScreen,
+        report: Callable[[CommandResult], None],
+        begin: Callable[[Coroutine[Any, Any, None]], None],
+    ) -> None:
+        self._screen = screen
+        self._report = report
+        self._begin = begin
+        self._one = asyncio.Lock()
+
+    def move(self, ids: Sequence[str], where: str, anchor: str) -> None:
+        """Give TODOs another place: `before` or `after` another one (D15)."""
+        if self._screen.link is not None:
+            self._begin(self._move(self._screen.link, ids, where, anchor))
+
+    async def _move(self, link: Link, ids: Sequence[str], where: str, anchor: str) -> None:
+        async with self._one:
+            await self._put(link, ids, where, anchor)
+
+    async def _put(self, link: Link, ids: Sequence[str], where: str, anchor: str) -> None:
+        for todo_id in ids if where == "before" else reversed(ids):
+            result = await link.handler.handle(f"/todo move {todo_id} {where} {anchor}")
+            if len(ids) == 1 or result.failed:
+                self._report(result)
+            if result.failed:
+                return
+        if len(ids) > 1:
+            said = (
+                _("{n} TODOs are before {anchor} now.") if where == "before" else _("{n} TODOs are after {anchor} now.")
+            )
+            self._screen.say(said.format(n=len(ids), anchor=number_of(anchor)))
+
+    def step(self, ids: Collection[str], by: int, shown: Collection[str]) -> None:
+        """Move TODOs up (-1) or down (1) among those that are shown (all with none given)."""
+        if self._screen.link is not None:
+            self._begin(self._step(self._screen.link, ids, by, shown))
+
+    async def _step(self, link: Link, ids: Collection[str], by: int, shown: Collection[str]) -> None:
+        async with self._one:  # where they stand is known once the step before has taken effect
+            todos = [t for t in link.face.snapshot.todos if not shown or t.id in shown]
+            places = [i for i, t in enumerate(todos) if t.id in ids]
+            why = next(filter(None, (why_fixed(todos[i]) for i in places)), "")
+            beside = (places[0] - 1 if by < 0 else places[-1] + 1) if places else -1
+            if why:
+                self._screen.say(why)
+            elif 0 <= beside < len(todos):
+                moving = [todos[i].id for i in places]
+                await self._put(link, moving, "before" if by < 0 else "after", todos[beside].id)
+
+
+_LISTED = 200
+_COMMANDS: Mapping[str, str] = MappingProxyType(
+    {"skip": "/todo skip {id}", "cancel": "/todo cancel {id}", "remove": "/todo remove {id}"}
+)
+_TITLES = MappingProxyType(
+    {"skip": mark("Skip"), "cancel": mark("Cancel"), "remove": mark("Remove"), "priority": mark("Priority")}
+)
+_SAID = MappingProxyType(
+    {
+        "skip": mark("Go on without these? What depends on them asks again, marked as missing its input."),
+        "cancel": mark("Stop these? What they have done to the world stays done; you are asked what next."),
+        "remove": mark("Remove these from the plan? Only what never started can go, and what nothing depends on."),
+    }
+)
+_DONE = MappingProxyType(
+    {
+        "skip": mark("{n} TODOs are skipped now."),
+        "cancel": mark("{n} TODOs are being stopped."),
+        "remove": mark("{n} TODOs are removed."),
+        "priority": mark("{n} TODOs are {level} now."),
+    }
+)
+"""What is said when each of several was done; what failed is listed instead."""
+
+
+class Several:
+    """Acts on TODOs of the session that a screen shows.
+
+    Args:
+        screen: the screen.
+        report: shows what one command answered.
+        begin: runs work of the screen.
+        review: shows questions to be approved together.
+    """
+
+    def __init__(
+        self,
+        screen: SessionScreen,
+        report: Callable[[CommandResult], None],
+        begin: Callable[[Coroutine[Any, Any, None]], None],
+        review: Callable[[Sequence[Question]], None],
+    ) -> None:
+        self._screen = screen
+        self._report = report
+        self._begin = begin
+        self._review = review
+
+    def act(self, what: str, ids: Sequence[str]) -> None:
+        """Do something to TODOs: `approve`, `skip`, `cancel`, `remove` or `priority`."""
+        link = self._screen.link
+        if link is None or not ids:
+            return
+        todos = [todo for i in ids if (todo := link.face.snapshot.todo(i)) is not None]
+        if what == "approve":
+            self._approve(link, ids)
+        elif what == "cancel" and not any(todo.status is Status.IN_PROGRESS for todo in todos):
+            self._screen.say(_("Only a running TODO can be cancelled."))
+        else:
+            self._begin(self._act(link, what, todos))
+
+    def _approve(self, link: Link, ids: Sequence[str]) -> None:
+        """Show what these ask on the screen of review, which approves exactly that and never across risk classes."""
+        asked = [link.face.snapshot.question_of(i) for i in ids]
+        ready = [q for q in asked if q is not None and Verdict.APPROVE in q.view.request.options]
+        left = [i for i in ids if i not in {q.todo_id for q in ready}]
+        if left:
+            names = ", ".join(number_of(i) for i in left)
+            said = _("{names}: not asked yet. What is of low risk can be approved before its turn with /todo approve.")
+            self._screen.say(said.format(names=one_line(names, 200)))
+        if ready:
+            self._review(ready)
+
+    async def _act(self, link: Link, what: str, todos: Sequence[SupervisorTodo]) -> None:
+        app = self._screen.hitl
+        shown: list[str] = [one_line(_line(todo), max(20, app.size.width - 14)) for todo in todos[:_LISTED]]
+        if len(todos) > _LISTED:
+            shown.append(_("… and {n:,} more").format(n=len(todos) - _LISTED))
+        title = _("{what} · {n}").format(what=_(_TITLES[what]), n=len(todos))
+        said = _(_DONE[what])
+        if what == "priority":
+            level = await self._level(title, shown)
+            if level is None:
+                return
+            command = f"/todo priority {{id}} {level}"
+            said = said.format(n=len(todos), level=render(level.value))
+        else:
+            if not await confirm(app, title, "\n".join([_(_SAID[what]), *shown]), _(_TITLES[what])):
+                return
+            command, said = _COMMANDS[what], said.format(n=len(todos))
+        await self._each(link, title, command, [todo.id for todo in todos], said)
+
+    async def _level(self, title: str, shown: Sequence[str]) -> Priority | None:
+        app, levels = self._screen.hitl, list(Priority)
+        options = tuple(Option(render(level.value), level.value) for level in levels)
+        content = Content("\n".join(shown))
+        chosen = await app.push_screen_wait(Picking(title, content, options, lambda n: levels[int(n) - 1], app.guard))
+        return chosen if isinstance(chosen, Priority) else None
+
+    async def _each(self, link: Link, title: str, command: str, ids: Sequence[str], said: str) -> None:
+        """Carry a command out for each; `said` is what is said when all went well, else each has a line."""
+        results = [(i, await link.handler.handle(command.format(id=i))) for i in ids]
+        if len(results) == 1:
+            self._report(results[0][1])
+            return
+        rows = []
+        for todo_id, result in results:
+            answer = safe_text(render(result.message), multiline=False)
+            colour, glyph = ("$text-error", "✗") if result.failed else ("$text-success", "✓")
+            rows.append(text_row(f"{glyph} {number_of(todo_id)}  {answer}", colour))
+            self._screen.note(render(result.message))
+        done = sum(not result.failed for __, result in results)
+        if done == len(results):
+            self._screen.say(said)
+            return
+        self._screen.say(_("{title}: {done} of {n} done.").format(title=title, done=done, n=len(results)))
+        await self._screen.app.push_screen_wait(Viewer(title, rows))
+
+
+def _line(todo: SupervisorTodo) -> str:
+    glyph, word, __ = status_words(todo)
+    name = safe_text(todo.name, multiline=False)
+    return f"{number_of(todo.id)}  {glyph} {word}  {safe_text(todo.agent_name, multiline=False)}  {name}"

@@ -1,0 +1,434 @@
+"""What every console does, whatever it shows: keys, colours, the terminal, help, the palette, the last word."""
+
+from __future__ import annotations
+
+import logging
+import os
+import signal
+import sys
+import time
+from collections.abc import Callable, Coroutine, Sequence
+from functools import partial
+from pathlib import Path, PurePath
+from typing import TYPE_CHECKING, Any, ClassVar, cast
+from weakref import WeakKeyDictionary
+
+from textual import events
+from textual.binding import BindingType
+from textual.command import CommandPalette
+from textual.driver import Driver
+from textual.filter import LineFilter
+from textual.theme import ThemeProvider
+from textual.widget import Widget
+from textual.widgets import DataTable, Input, OptionList, TextArea
+
+from hitl_tui.config.starters import themes_folder
+from hitl_tui.console import keys
+from hitl_tui.console.console_options import ConsoleOptions
+from hitl_tui.console.engine import sentence
+from hitl_tui.console.idle_collector import Leisure
+from hitl_tui.console.keyguard.early_keys import EarlyKeys
+from hitl_tui.console.keyguard.guard import KeyGuard, Kind, Typed, Why
+from hitl_tui.console.keyguard.key_kinds import kind_bound, told
+from hitl_tui.console.keymap import FILE, load_keymap
+from hitl_tui.console.notifications import Notices, clipboard, hand_to_tmux, how_chosen, through
+from hitl_tui.console.themes import DEFAULT, colourless, offer, wear
+from hitl_tui.console.user_files import Memory
+from hitl_tui.console.widgets.bars import MessageLine
+from hitl_tui.console.widgets.prompt_line import Prompt
+from hitl_tui.console.widgets.text_search import Seeking
+from hitl_tui.core.errors import HitlError, StorageError
+from hitl_tui.core.safe_text import one_line, safe_text
+from hitl_tui.language import _
+from hitl_tui.terminal.compositor import PaintedApp
+from hitl_tui.terminal.textual_driver import Drawn, ascii_wanted, tolerant
+from hitl_tui.wording.status_words import status_of_session
+from hitl_tui.wording.times import error_words, mode_words
+
+if TYPE_CHECKING:
+    from textual.app import App
+
+    from hitl_tui.supervisor.snapshot import Snapshot
+    from hitl_tui.wording.rows import Row
+
+log = logging.getLogger(__name__)
+
+THEME_VARIABLE = "HITL_THEME"
+LOG_FILE = "hitl-tui.log"
+
+
+class ConsoleApp(PaintedApp):
+    """A console, without anything to show yet.
+
+    Args:
+        options: how it begins; the data folder has keys and themes.
+        clock: monotonic seconds, for the keys that must not decide.
+    """
+
+    TITLE = "hitl-tui"
+    CSS_PATH: ClassVar[list[str | PurePath]] = ["app.tcss", "widgets/bars.tcss"]
+    BINDINGS: ClassVar[list[BindingType]] = [*keys.bindings(keys.ANYWHERE)]
+    ENABLE_COMMAND_PALETTE = True
+    COMMAND_PALETTE_BINDING = "ctrl+p"
+    _themed = False
+
+    def __init__(self, options: ConsoleOptions, clock: Callable[[], float] = time.monotonic) -> None:
+        super().__init__()
+        self.options = options
+        self.VERTICAL_BREAKPOINTS = [(0, "-tiny"), (8, "-usual")]
+        self.guard = KeyGuard(self, clock)
+        self.leisure = Leisure(clock)
+        self.memory = Memory(options.data)
+        self.early = EarlyKeys(self._see)
+        self._meant: WeakKeyDictionary[events.Key, object] = WeakKeyDictionary()
+        """The screen that a key was typed at, while it is on its way."""
+        self.keymap = load_keymap(options.data / FILE)
+        self.set_keymap(self.keymap.changed)
+        self.problems: tuple[str, ...] = self.keymap.problems
+        """What was left out at the start, one sentence each."""
+        how = how_chosen(os.environ, self.memory.known.notices)
+        self.notices = Notices(self._to_terminal, clock, os.environ, how)
+        encoding = getattr(sys.__stderr__, "encoding", None) or "utf-8"
+        self._drawn = Drawn(plain=ascii_wanted(os.environ, encoding), encoding=encoding)
+        self.failure = ""
+        """What ended the console unexpectedly, in one sentence."""
+        # Before the stylesheets are read for the first time, for another theme means reading them again.
+        self._choose_theme()
+
+    def on_mount(self) -> None:
+        self.theme_changed_signal.subscribe(
+            self, lambda theme: self.memory.keep(self.memory.known._replace(theme=theme.name))
+        )
+        self.notices.begin()
+        self.set_interval(1.0, self._each_second)
+        self.call_after_refresh(self.seen_first)
+
+    def _each_second(self) -> None:
+        self.notices.look(focused=self.app_focus)
+        self.leisure.look()
+
+    def seen_first(self) -> None:
+        """There is something to see: do what that hasn't waited for."""
+        self.problems += offer(self, self._theme_folders())
+        for problem in self.problems:
+            log.warning("%s", problem)
+        self.say_problems()
+
+    def say_problems(self) -> None:
+        """Say what was left out at the start."""
+        if self.problems:
+            more, key = len(self.problems) - 1, self.keymap.shown("console.help")
+            rest = _(" ({n} more: {key})").format(n=more, key=key) if more else ""
+            self.say(safe_text(self.problems[0], multiline=False) + rest, error=True)
+
+    # Themes ----------------------------------------------------------------------------------------------------
+
+    def get_css_variables(self) -> dict[str, str]:
+        """Return the theme's colours; none before there is a theme: working them out takes a while."""
+        return super().get_css_variables() if self._themed else {}
+
+    def refresh_css(self, animate: bool = True) -> None:
+        """Read the stylesheets again; before anything is shown they haven't been read at all."""
+        if self.screen_stack:
+            super().refresh_css(animate)
+        else:
+            self.stylesheet.set_variables(self.get_css_variables())
+
+    def _choose_theme(self) -> None:
+        """Take the theme that is wanted, or the usual one; the others are read once there is something to see."""
+        choices = (os.environ.get(THEME_VARIABLE, ""), self.memory.known.theme, DEFAULT)
+        folders = self._theme_folders()
+        self._themed = True
+        if not wear(self, folders, [choice for choice in choices if choice]):
+            self.call_next(self.refresh_css)
+
+    def _theme_folders(self) -> list[Path]:
+        own = self.options.data / "themes"
+        try:
+            return [themes_folder(), own]
+        except StorageError as error:
+            if error.message not in self.problems:
+                self.problems += (error.message,)
+            return [own]
+
+    # The terminal ----------------------------------------------------------------------------------------------
+
+    def get_driver_class(self) -> type[Driver]:
+        return tolerant(super().get_driver_class())
+
+    def get_line_filters(self) -> Sequence[LineFilter]:
+        """See `Drawn`: the last look at each line that is drawn."""
+        return [*colourless(super().get_line_filters(), ansi=self.native_ansi_color), self._drawn]
+
+    def copy_to_clipboard(self, text: str) -> None:
+        """Copy; within a multiplexer also past it, to the terminal around it."""
+        super().copy_to_clipboard(text)
+        if passed := through(clipboard(text), os.environ):
+            self._to_terminal(passed)
+        if os.environ.get("TMUX") and not self.is_web:
+            self.run_worker(partial(hand_to_tmux, text), thread=True)
+
+    def _to_terminal(self, sequence: str) -> None:
+        if self._driver is not None and not self.is_web:
+            self._driver.write(sequence)
+
+    def action_notices(self) -> None:
+        self.notices.how = self.notices.how.following
+        self.memory.keep(self.memory.known._replace(notices=self.notices.how.value))
+        self.say(_("Notices: {words}.").format(words=self.notices.how.words))
+
+    # Keys ------------------------------------------------------------------------------------------------------
+
+    async def on_event(self, event: events.Event) -> None:
+        if isinstance(event, (events.Key, events.Paste)) and not event.is_forwarded:
+            self.notices.typed()
+            self.leisure.typed()
+            if not self.app_focus:  # Textual does so for keys; text may be dropped into a window without the focus, too
+                self.app_focus = True
+            if not self._kept(event):
+                await self.guard.see(event)
+            return
+        if isinstance(event, events.Key) and not self.screen.is_mounted:  # what had the focus had no use for it
+            again = events.Key(event.key, event.character)
+            again.time = event.time
+            self._kept(again)
+            return
+        if self._left_behind(event):
+            return
+        if isinstance(event, events.MouseDown):
+            self.guard.click(time.monotonic() - event.time)
+        await super().on_event(event)
+
+    async def _see(self, event: events.Event) -> None:
+        """Take what was typed before anything could take it."""
+        if isinstance(event, (events.Key, events.Paste)) and not self._kept(event):
+            await self.guard.see(event)
+
+    def kind_of(self, event: Typed) -> Kind:
+        """See `Keyboard`, as for the next four."""
+        if isinstance(event, events.Paste):
+            return Kind.TEXT
+        self._find_focus()
+        field = isinstance(self.screen.focused, (Input, TextArea))
+        if field and event.key == "enter":
+            return Kind.SENDS
+        seeks = isinstance(self.screen.focused, Seeking) and self.screen.focused.takes_text
+        if (field or seeks) and event.is_printable:
+            return Kind.TEXT
+        active = self.screen.active_bindings.get(event.key)
+        name = (active.binding.id or "") if active is not None else ""
+        if isinstance(self.screen.focused, Prompt) and self.keymap.at(keys.PROMPT, event.key) == "prompt.complete":
+            return Kind.COMPLETES
+        if name.endswith(".find") and isinstance(self.screen.focused, Seeking):
+            return Kind.TEXT  # what comes after it is text, too
+        return kind_bound(event, name)
+
+    def place(self) -> object:
+        return self.screen, self.screen.focused
+
+    async def as_text(self, key: events.Key) -> bool:
+        return False
+
+    def tell(self, why: Why) -> None:
+        from hitl_tui.console.dialogs.text_viewer import Viewer
+        from hitl_tui.console.modal_screen import Modal
+        from hitl_tui.console.widgets.dialog_frame import Dialog
+
+        words = told(why, self.keymap, field=self.has_field)
+        if isinstance(self.screen, Modal) and (self.screen.query(Dialog) or isinstance(self.screen, Viewer)):
+            self.screen.below(words)
+        else:
+            self.say(words)
+
+    @property
+    def has_field(self) -> bool:
+        """What is typed as text goes into a field."""
+        return isinstance(self.screen.focused, (Input, TextArea))
+
+    async def hand_on(self, event: Typed) -> None:
+        """Hand what was typed to what has the focus, or keep it until something can take it."""
+        if self._kept(event):
+            return
+        self._find_focus()
+        self.typed()
+        if isinstance(event, events.Key):
+            self._meant[event] = self.screen
+        await super().on_event(event)
+
+    def _find_focus(self) -> None:
+        focused = self.screen.focused
+        if focused is None or not focused.display:  # a click may give it to what is gone by then
+            self._focus_field()
+
+    def _left_behind(self, event: events.Event) -> bool:
+        """Return whether a character meant nothing where it was typed, and that is left: here it may mean something."""
+        if not isinstance(event, events.Key) or not event.is_printable:
+            return False
+        typed_at = self._meant.get(event)
+        return typed_at is not None and typed_at is not self.screen
+
+    def typed(self) -> None:
+        """Something was typed that the screen takes now."""
+
+    def _kept(self, event: events.Event) -> bool:
+        """Keep what is typed while nothing can take it: at the start, and while a dialog is being built."""
+        if not self.screen.is_mounted and self.early.begin() and not self.screen.call_later(self.take_keys):
+            self.take_keys()
+        return self.early.keep(event)
+
+    def take_keys(self) -> None:
+        """Hand on what was typed before a screen could take it; called by the first one, once it has a prompt."""
+        self.call_later(self.early.hand_on)  # there what arrives until then is already among it, in its order
+
+    def watch_app_focus(self, focus: bool) -> None:
+        """Give what is typed a place when the window has the focus again, and what had it before is gone."""
+        if focus and self.screen_stack and self.screen.focused not in self.screen.focus_chain:
+            self._focus_field()
+
+    def _focus_field(self) -> None:
+        """Give the focus to the screen's first text field, if it has one."""
+        found = self.screen.query("Prompt, Input, TextArea")
+        if (field := next((w for w in self.screen.focus_chain if w in found), None)) is not None:
+            self.screen.set_focus(field, scroll_visible=False)
+
+    # Words -----------------------------------------------------------------------------------------------------
+
+    def say(self, text: str, *, error: bool = False) -> None:
+        """Show one safe line on the screen that is seen, or lies under a dialog."""
+        for screen in reversed(self.screen_stack):
+            if screen.is_mounted and (found := screen.query(MessageLine)):
+                found.first().say(text, error=error)
+                return
+
+    async def guarded(self, work: Coroutine[Any, Any, None]) -> None:
+        """Run something; an error becomes a sentence."""
+        try:
+            await work
+        except HitlError as error:
+            self.say(safe_text(error_words(error.message, error.help), multiline=False), error=True)
+        except Exception as error:
+            log.exception("a command failed")
+            self.say(sentence(error), error=True)
+
+    def start(self, work: Coroutine[Any, Any, None], group: str) -> None:
+        """Begin something, as `guarded`; it ends with the app.
+
+        Args:
+            work: what is done.
+            group: what kind of work it is, in a word.
+        """
+        self.run_worker(self.guarded(work), group=group)
+
+    def help(self) -> list[Row]:
+        """Return what the help shows."""
+        from hitl_tui.console.help_rows import help_rows, parts_here
+
+        return help_rows(self.keymap, self.problems, parts_here(self.screen))
+
+    def strayed(self, lines: Sequence[str]) -> None:
+        """Take what was written past the screen, by a process that something started, for one; it isn't safe."""
+        for line in lines:
+            log.warning("written past the screen: %s", safe_text(line, multiline=False, limit=1_000))
+
+    def action_help(self) -> None:
+        """Show the help, beginning where the person is; the key that opened it closes it, as any text."""
+        from hitl_tui.console.dialogs.text_viewer import HelpScreen, Viewer
+
+        if isinstance(self.screen, Viewer):
+            self.screen.action_close()
+        else:
+            self.push_screen(HelpScreen(self.help()))
+
+    @property
+    def snapshot(self) -> Snapshot | None:
+        """The session on the screen; None while there is none."""
+        return None
+
+    def action_where(self) -> None:
+        """Say in one line where the person is."""
+        from hitl_tui.console.console_app import where_words
+
+        self.say(where_words(self.screen.focused, self.snapshot))
+
+    # The palette -----------------------------------------------------------------------------------------------
+
+    def action_command_palette(self) -> None:
+        from hitl_tui.console.palette import Palette
+
+        if not CommandPalette.is_open(cast("App[object]", self)):
+            self.push_screen(Palette(placeholder=_("Search for commands…"), id="--command-palette"))
+
+    def search_themes(self) -> None:
+        from hitl_tui.console.palette import Palette
+
+        self.push_screen(Palette(providers=[ThemeProvider], placeholder=_("Search for themes…")))
+
+    async def call(self, action: str) -> None:
+        """Run one of the app's actions by name."""
+        await self.run_action(action)
+
+    def action_help_quit(self) -> None:
+        self.say(self.keymap.named(_("{console.quit} leaves; what is in progress continues when it is opened again.")))
+
+    def action_suspend_process(self) -> None:
+        """Stop like any program of the terminal's, with whatever started this one; `fg` comes back."""
+        if self._driver is not None and self._driver.can_suspend:
+            os.kill(os.getpid(), signal.SIGTSTP)
+        else:
+            self.say(_("The console can't be suspended here."))
+
+    # The end ---------------------------------------------------------------------------------------------------
+
+    async def action_quit(self) -> None:
+        self.notices.end()
+        self.exit(0)
+
+    def fatal_error(self) -> None:
+        """An error nobody expected: one sentence, and the traceback into the log file."""
+        log.critical("the console stopped", exc_info=True)
+        self.notices.end()
+        path = self.options.data / LOG_FILE
+        said = _("The console stopped because of something unexpected; {path} has the details.")
+        self.failure = said.format(path=path)
+        self.exit(1, return_code=1)
+
+
+_LONGEST = 400
+
+
+def where_words(focused: Widget | None, snapshot: Snapshot | None) -> str:
+    """Return session, mode, what waits and what has the focus, as one safe line.
+
+    Args:
+        focused: what has the focus.
+        snapshot: the session on the screen; None on the first screen.
+    """
+    parts = [_("First screen")]
+    if snapshot is not None:
+        name = _("Session {id}").format(id=snapshot.session_id)
+        parts = [name, mode_words(snapshot.mode), status_of_session(snapshot)]
+    return one_line(" · ".join([*parts, focus_words(focused)]), _LONGEST)
+
+
+def focus_words(focused: Widget | None) -> str:
+    """Return what has the focus, and what stands there."""
+    if focused is None:
+        return _("nothing has the focus")
+    name = " ".join(str(focused.border_title or "").partition(" · ")[0].split())
+    if isinstance(focused, DataTable):
+        name = name or _("list")
+        if not focused.row_count:
+            return _("{name}: empty").format(name=name)
+        cells = [str(cell).strip() for cell in focused.get_row_at(focused.cursor_row)]
+        row = _("{name}, row {n} of {total}: {text}")
+        return row.format(
+            name=name, n=focused.cursor_row + 1, total=focused.row_count, text=" ".join(c for c in cells if c)
+        )
+    if isinstance(focused, OptionList):
+        place = focused.highlighted
+        text = str(focused.get_option_at_index(place).prompt) if place is not None else ""
+        return _("choice: {text}").format(text=" ".join(text.split()))
+    if isinstance(focused, (TextArea, Input)):
+        text = focused.text if isinstance(focused, TextArea) else focused.value
+        return _("prompt: {text}").format(text=text) if text.strip() else _("prompt: empty")
+    return name or focused.id or ""

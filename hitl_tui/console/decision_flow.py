@@ -1,0 +1,292 @@
+"""The decisions on a session's questions, singly and together, with the dialogs that they need."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Coroutine, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from textual.content import Content
+
+from hitl_tui.console.answer_actions import Answer
+from hitl_tui.console.dialogs.decided_elsewhere import told_when_gone, told_when_some_gone
+from hitl_tui.console.dialogs.edit_dialog import Edit, Edited
+from hitl_tui.console.dialogs.prompt_dialogs import Words, confirm
+from hitl_tui.console.dialogs.review_dialog import Outcome, Review
+from hitl_tui.console.dialogs.rule_dialogs import allow_always
+from hitl_tui.console.dialogs.text_viewer import Viewer
+from hitl_tui.console.engine import Link
+from hitl_tui.console.question_preview import Foresight, document_path, draft_of, graph_rows, seen_of
+from hitl_tui.core.errors import HitlError
+from hitl_tui.core.json_text import digest
+from hitl_tui.core.requests import Kind, Verdict
+from hitl_tui.core.safe_text import one_line, safe_text
+from hitl_tui.language import _, render
+from hitl_tui.supervisor.snapshot import RESCUE
+from hitl_tui.wording.evidence_rows import awaits_preview
+from hitl_tui.wording.question_rows import body, details, title_of
+from hitl_tui.wording.rows import text_row
+from hitl_tui.wording.status_words import number_of
+from hitl_tui.wording.times import error_words
+
+if TYPE_CHECKING:
+    from hitl_tui.commands.results import CommandResult
+    from hitl_tui.console.screens.session_screen import SessionScreen
+    from hitl_tui.console.widgets.question_panel import QuestionPanel
+    from hitl_tui.core.todos import SupervisorTodo
+    from hitl_tui.supervisor.snapshot import Question, Snapshot
+
+_DRAFT_LINES = 8
+
+
+class Deciding:
+    """Answers questions of the session that a screen shows.
+
+    Args:
+        screen: the screen.
+        report: shows what one command answered.
+        begin: runs work of the screen.
+    """
+
+    def __init__(
+        self,
+        screen: SessionScreen,
+        report: Callable[[CommandResult], None],
+        begin: Callable[[Coroutine[Any, Any, None]], None],
+    ) -> None:
+        self._screen = screen
+        self._report = report
+        self._begin = begin
+        self.decided: defaultdict[str, list[str]] = defaultdict(list)
+        """The TODOs that were decided about here, by session, the last one last; empty text for a plan."""
+
+    def answer(self, question: Question, answer: Answer) -> None:
+        """Give the chosen answer to a question, as it was shown."""
+        link = self._screen.link
+        if link is not None and link.face.id == question.view.request.session:
+            self._begin(self._answered(link, question, answer))
+
+    async def _answered(self, link: Link, question: Question, answer: Answer) -> None:
+        from hitl_tui.console.widgets.question_panel import QuestionPanel
+
+        try:
+            await self._answer(link, question, answer)
+        finally:
+            for panel in self._screen.query(QuestionPanel):
+                panel.answered()
+
+    async def _answer(self, link: Link, question: Question, answer: Answer) -> None:
+        if answer.ask == "details":
+            await self._details(link, question)
+        elif answer.ask == "always":
+            await self._always(link, question)
+        elif answer.ask == "edit":
+            await self._edit(link, question)
+        elif answer.ask == "rescue":
+            self._report(await link.handler.handle(question.commands[RESCUE]))
+        elif answer.ask == "inner":
+            await self._inner(link, question, answer)
+        elif answer.verdict is not None:
+            asks = answer.ask if answer.ask != "reason" else ""
+            app = self._screen.hitl
+            async with told_when_gone(app, link, question):
+                words = await self._words(question, answer.label) if answer.ask == "reason" else ""
+                if words is None or (asks and not await confirm(app, answer.label, _(asks), answer.label)):
+                    return
+            await self._decide(link, question, answer.verdict, words)
+
+    async def _inner(self, link: Link, question: Question, answer: Answer) -> None:
+        """Answer what a team asks from inside, in the dialog that the answer needs (I2)."""
+        from hitl_tui.console.dialogs.form_dialog import NOTHING_SAID
+        from hitl_tui.console.dialogs.interrupt_answer import answer_of
+
+        app = self._screen.hitl
+        async with told_when_gone(app, link, question):
+            value = await answer_of(app, app.guard, question, answer.action)
+        if value is NOTHING_SAID:
+            return
+        self._taken(link, question, await link.handler.answer(question, value, answer.action))
+
+    async def _decide(self, link: Link, question: Question, verdict: Verdict, words: str) -> None:
+        self._taken(link, question, await link.handler.decide(question, verdict, reason=words))
+
+    def _taken(self, link: Link, question: Question, result: CommandResult) -> None:
+        """Say what came of a decision; one that counts can be taken back."""
+        self.remember(link, result)
+        self._report(result)
+
+    def remember(self, link: Link, result: CommandResult) -> None:
+        """Keep what was decided about, by a key or a typed command: it can be taken back."""
+        data = result.data
+        if not result.failed and ("verdict" in data or "todo_ids" in data or result.status == "skipped"):
+            ids = data.get("todo_ids") or [data.get("todo_id", "")]
+            self.decided[link.face.id].extend(map(str, ids))
+
+    async def _words(self, question: Question, label: str) -> str | None:
+        name = number_of(question.todo_id) if question.todo_id else render(question.kind.value)
+        title = one_line(title_of(question), 300)
+        if question.kind is Kind.PLAN:
+            said = Content(_("With feedback the planner makes another plan; with none the plan is dropped."))
+            return await self._screen.app.push_screen_wait(
+                Words(_("Reject · plan"), said, _("reject it"), required=False)
+            )
+        said = Content(_("{title}\nWhy? The reason goes into the record; it may stay empty.").format(title=title))
+        stops = question.kind is Kind.INTERRUPT
+        heading = f"{label} · {name}" if stops else _("Reject · {name}").format(name=name)
+        send = _("stop the step") if stops else _("reject it")
+        return await self._screen.app.push_screen_wait(Words(heading, said, send, required=False))
+
+    async def _details(self, link: Link, question: Question) -> None:
+        draft = [*graph_rows(link, question), *await draft_of(link, question, None)]
+        rows = details(question, link.face.snapshot.workspace, draft)
+        name = number_of(question.todo_id) if question.todo_id else render(question.kind.value)
+        async with told_when_gone(self._screen.app, link, question):
+            read = await self._screen.app.push_screen_wait(Viewer(_("Question · {name}").format(name=name), rows))
+        if not read:
+            return
+        now = _open(link, question.id)
+        if now is not None and now.view.evidence == question.view.evidence:  # else there is more than was read
+            self._screen.operator_read(question.id)
+
+    # Several at once, once and for all --------------------------------------------------------------------------
+
+    def review(self, marked: Sequence[Question]) -> None:
+        """Show the marked questions; there, one key approves exactly those."""
+        if not marked:
+            self._screen.say(
+                self._screen.hitl.keymap.named(
+                    _("Nothing is marked: {question.mark} marks the question on the screen.")
+                )
+            )
+            return
+        if self._screen.link is not None:
+            self._begin(self._review(self._screen.link, marked))
+
+    async def _review(self, link: Link, marked: Sequence[Question]) -> None:
+        app, workspace = self._screen.hitl, link.face.snapshot.workspace
+        key = app.keymap.shown("question.6")
+        items = [(q, body(q, workspace, key, [*graph_rows(link, q), *await draft_of(link, q, None)])) for q in marked]
+        dialog = Review(items, app.guard, partial(self._approve_marked, link))
+        async with told_when_some_gone(dialog, link, marked):
+            await app.push_screen_wait(dialog)
+
+    async def _approve_marked(self, link: Link, question: Question) -> Outcome:
+        """Approve one question as it was reviewed, unless it isn't the same any more."""
+        now = _open(link, question.id)
+        if now is None or now.digest != question.digest:
+            return Outcome(False, _("not approved: it was answered or changed since it was shown"))
+        if awaits_preview(now):
+            return Outcome(False, _("not approved: its preview is still being made"))
+        if now.view.evidence != question.view.evidence:
+            return Outcome(False, _("not approved: its preview changed since it was shown"))
+        try:
+            result = await link.handler.decide(question, Verdict.APPROVE)
+        except HitlError as error:
+            why = error_words(error.message)
+            return Outcome(False, safe_text(_("not approved: {message}").format(message=why), multiline=False))
+        self.remember(link, result)
+        if self._screen.link is link:
+            self._screen.note(render(result.message))
+        return Outcome(not result.failed, safe_text(render(result.message), multiline=False))
+
+    async def _always(self, link: Link, question: Question) -> None:
+        """Show the rule that would always allow exactly this; write it when that is confirmed."""
+        app = self._screen.hitl
+        result = await allow_always(app, link, question, app.guard)
+        if result is not None:
+            self._report(result)
+
+    # What a file would hold --------------------------------------------------------------------------------------
+
+    def prepare(self, panel: QuestionPanel) -> None:
+        """Work out, for questions about documents, what the file would hold."""
+        link = self._screen.link
+        for question in panel.questions:
+            if link is not None and question.kind is Kind.TODO and not panel.has_draft(question.id):
+                if document_path(question):
+                    wait = text_row(_("writes    … being worked out"), "$text-warning")
+                    panel.show_draft(question.id, [wait], awaited=True)
+                    self._begin(self._show_draft(link, panel, question))
+                else:
+                    panel.show_draft(question.id, graph_rows(link, question))
+
+    async def _show_draft(self, link: Link, panel: QuestionPanel, question: Question) -> None:
+        rows = [text_row(_("writes    what it would hold can't be worked out"), "bold $text-warning")]
+        try:
+            rows = await draft_of(link, question, _DRAFT_LINES, self._screen.hitl.keymap.shown("question.6"))
+        finally:
+            if _open(link, question.id) is not None:
+                panel.show_draft(question.id, rows)
+
+    # Editing ---------------------------------------------------------------------------------------------------
+
+    async def _edit(self, link: Link, question: Question) -> None:
+        todo = link.face.snapshot.todo(question.todo_id)
+        facts = link.setup.planner.agents.get(todo.agent_name) if todo is not None else None
+        if todo is None or facts is None:
+            self._screen.say(_("This can't be edited any more."), error=True)
+            return
+        team = link.setup.team(facts.team)
+        declared = getattr(team, "commands", {}).get(todo.command)
+        dialog = Edit(
+            _("Edit · {id}").format(id=number_of(todo.id)),
+            todo.description,
+            todo.arguments,
+            team.input_schema,
+            facts.bind,
+            link.setup.info.workspace,
+            Foresight(link, question),
+            declared.parameters if declared is not None else None,
+        )
+        async with told_when_gone(self._screen.app, link, question):
+            edited = await self._screen.app.push_screen_wait(dialog)
+        if edited is not None:
+            await self._edited(link, question, todo, edited)
+
+    async def _edited(self, link: Link, question: Question, todo: SupervisorTodo, edited: Edited) -> None:
+        result = await link.handler.edit(todo, edited.task, edited.given)
+        self._report(result)
+        if result.failed or not link.face.owned or not edited.approve:
+            return
+        expected = _expected(question, edited)
+        fresh = await _asked_anew(link, todo.id, question.id)
+        known = await _previewed(link, fresh) if fresh is not None else None
+        if known is None:
+            return
+        if known.digest == expected and await seen_of(link, known) == list(edited.seen):
+            await self._decide(link, known, Verdict.APPROVE, "")
+        else:
+            self._screen.say(_("What is asked now isn't exactly what the dialog showed; look at it and decide."))
+
+
+async def _asked_anew(link: Link, todo_id: str, old: str) -> Question | None:
+    """Wait until a TODO is asked again; None when it isn't, because it waits for another one first."""
+    seen: Snapshot = link.face.snapshot
+    while True:
+        fresh = seen.question_of(todo_id)
+        if fresh is not None and fresh.id != old:
+            return fresh
+        if fresh is None and not seen.busy:
+            return None
+        seen = await link.face.changed(seen)
+
+
+async def _previewed(link: Link, question: Question) -> Question | None:
+    """Wait until a question has its preview; None when it isn't asked any more."""
+    seen: Snapshot = link.face.snapshot
+    while (now := _open(link, question.id)) is not None and awaits_preview(now):
+        seen = await link.face.changed(seen)
+    return now
+
+
+def _open(link: Link, question_id: str) -> Question | None:
+    """Return a question as it is now, None when it isn't open any more."""
+    return next((q for q in link.face.snapshot.questions if q.id == question_id), None)
+
+
+def _expected(question: Question, edited: Edited) -> str:
+    """Return the digest of the question that an edit has to lead to: the same one with the input that was shown."""
+    subject = dict(question.view.request.subject)
+    subject.update(task=edited.task, arguments=dict(edited.bound), asked=int(subject.get("asked", 0)) + 1)
+    return digest(subject)

@@ -1,0 +1,116 @@
+"""Dialogs learn at once that somebody else decided what they are about; what was typed into them stays (C3)."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager, suppress
+from typing import TYPE_CHECKING, Any
+
+from hitl_tui.console.modal_screen import Modal
+from hitl_tui.core.errors import HitlError
+from hitl_tui.core.names import plain_name
+from hitl_tui.core.requests import Outcome
+from hitl_tui.core.safe_text import safe_text
+from hitl_tui.language import _, render
+
+if TYPE_CHECKING:
+    from textual.app import App
+
+    from hitl_tui.console.dialogs.review_dialog import Review
+    from hitl_tui.console.engine import Link
+    from hitl_tui.supervisor.snapshot import Question
+
+_AGAIN = 0.2
+"""Seconds after which a dialog that opened since is told, too."""
+
+
+@asynccontextmanager
+async def told_when_gone(app: App[Any], link: Link, question: Question) -> AsyncIterator[None]:
+    """While dialogs about a question are open, tell them when it is decided or replaced elsewhere.
+
+    Args:
+        app: shows the dialogs.
+        link: the session.
+        question: what they are about.
+    """
+
+    async def tell() -> None:
+        await _gone(link, [question])
+        words = await gone_words(link, question)
+        while True:
+            for screen in app.screen_stack:
+                if isinstance(screen, Modal):
+                    screen.overtaken(words)
+            await asyncio.sleep(_AGAIN)
+
+    async with _beside(tell()):
+        yield
+
+
+@asynccontextmanager
+async def told_when_some_gone(review: Review, link: Link, questions: Sequence[Question]) -> AsyncIterator[None]:
+    """While a review is open, tell it which of its questions are decided or replaced elsewhere.
+
+    Args:
+        review: the dialog.
+        link: the session.
+        questions: what it lists.
+    """
+
+    async def tell() -> None:
+        waiting = list(questions)
+        while waiting:
+            for question in await _gone(link, waiting):
+                waiting.remove(question)
+                review.gone(question, await gone_words(link, question))
+
+    async with _beside(tell()):
+        yield
+
+
+@asynccontextmanager
+async def _beside(work: Any) -> AsyncIterator[None]:
+    async def quietly() -> None:
+        with suppress(HitlError):  # the session itself can't go on, and says so
+            await work
+
+    task = asyncio.create_task(quietly())
+    try:
+        yield
+    finally:
+        task.cancel()
+        await asyncio.wait({task})
+        work.close()
+
+
+async def _gone(link: Link, questions: Sequence[Question]) -> list[Question]:
+    """Wait until some of these aren't asked any more; return them."""
+    seen = link.face.snapshot
+    while True:
+        asked = {q.id for q in seen.questions}
+        if found := [q for q in questions if q.id not in asked]:
+            return found
+        seen = await link.face.changed(seen)
+
+
+async def gone_words(link: Link, question: Question) -> str:
+    """Return who decided a question and what, or why it isn't asked any more; one safe line."""
+    from hitl_tui.core.events import utc_now
+
+    view = await link.setup.ledger.request(question.id, utc_now())
+    if view is None:
+        said = _("This isn't asked any more.")
+    elif view.resolution.outcome is Outcome.EXPIRED:
+        said = _("This expired meanwhile.")
+    elif (gone := view.request.superseded) is not None:
+        ended = _("{what} by {who}").format(what=render(gone.word), who=gone.who)
+        said = _("This isn't asked any more: {why}.").format(why=ended if gone.ended_at else render(gone.word))
+    elif not view.decisions:
+        said = _("This isn't asked any more.")
+    else:
+        last = view.decisions[-1]
+        said = _("Decided meanwhile: {verdict} by {by}.").format(verdict=render(last.said), by=plain_name(last.by))
+        if last.reason:
+            said += " " + _("Reason: {reason}").format(reason=last.reason)
+    return safe_text(said, multiline=False, limit=400)

@@ -1,0 +1,218 @@
+"""The inbox: everything that waits for a person, of every session, what expires first on top."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import PurePath
+from typing import TYPE_CHECKING, ClassVar
+
+from rich.text import Text
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.content import Content
+from textual.events import Resize
+from textual.widgets import DataTable, Static
+
+from hitl_tui.console import keys
+from hitl_tui.console.dialogs.prompt_dialogs import named_keys
+from hitl_tui.console.keymap import keymap_of
+from hitl_tui.console.modal_screen import Modal
+from hitl_tui.console.widgets.dialog_frame import Dialog
+from hitl_tui.console.widgets.lists import Listing
+from hitl_tui.core.requests import Kind
+from hitl_tui.core.safe_text import cell_width, one_line, safe_text
+from hitl_tui.language import _, mark, render
+from hitl_tui.wording.status_words import fork_first, number_of
+from hitl_tui.wording.times import duration_words, left_words, moment
+
+if TYPE_CHECKING:
+    from hitl_tui.console.app import HitlApp
+    from hitl_tui.ledger.records import RequestView
+
+_RISKS = {"high": mark("RISKY"), "medium": mark("medium"), "low": mark("low")}
+_RISK, _WHEN = 6, 18
+_WIDEST = 120
+"""Cells of the dialog at most, as its stylesheet says."""
+_TAKEN = _RISK + 4 * 2 + 5
+"""Cells of the risk, of the padding of all columns, and of the dialog's edges with its scroll bar."""
+_SESSIONS = 0.35
+"""Share of the room that is left that the sessions' titles take."""
+_NAMED = 36
+"""Cells of that room from which on the sessions' titles are shown beside their ids."""
+_ID = 12
+_LONGEST = 300
+"""Characters of a session's title below the list."""
+_HEADS = {"session": mark("session"), "asks": mark("what it asks"), "risk": mark("risk"), "when": mark("waits")}
+
+
+class Inbox(Modal[tuple[str, str] | None]):
+    """Lists open questions; its result is session and request id of the chosen one.
+
+    While it is open it goes on: what is asked comes, what was decided goes, times tick, the cursor stays on its line.
+
+    Args:
+        views: the open requests, in the order they are shown.
+        here: the session that is open.
+    """
+
+    CSS_PATH: ClassVar[list[str | PurePath]] = ["dialogs.tcss", "../widgets/rows.tcss"]
+    BINDINGS: ClassVar[list[BindingType]] = [*keys.bindings(keys.INBOX)]
+
+    def __init__(self, views: Sequence[RequestView], here: str) -> None:
+        super().__init__()
+        self._views = views
+        self._here = here
+        self._titles: dict[str, str] = {}
+
+    def compose(self) -> ComposeResult:
+        with Dialog(classes="dialog -large"):
+            yield Listing(id="inbox-table")
+            yield Static("", id="inbox-one", markup=False)
+            yield Static("", classes="dialog-keys", id="inbox-keys")
+
+    def on_mount(self) -> None:
+        table = self.query_one("#inbox-table", DataTable)
+        table.show_header = True
+        for column, size in zip(_HEADS, (10, 10, _RISK, _WHEN), strict=True):
+            table.add_column(Text(_(_HEADS[column])), key=column, width=size)
+        self._fill()
+        table.focus()
+        self.run_worker(self._name_sessions(), group="names", exclusive=True)
+        self.set_interval(1.0, self._tick)
+
+    def take(self, views: Sequence[RequestView]) -> None:
+        """Show what is open now.
+
+        Args:
+            views: the open requests, in the order they are shown.
+        """
+        if self.left or not self.query(Listing):
+            return
+        strange = {v.request.session for v in views} - self._titles.keys()
+        changed = [v.request.id for v in views] != [v.request.id for v in self._views]
+        self._views = views
+        if changed:
+            self._fill()
+        if strange:
+            self.run_worker(self._name_sessions(), group="names", exclusive=True)
+
+    def _tick(self) -> None:
+        """How long each waits, or has still, goes on."""
+        now = datetime.now(UTC)
+        table = self.query_one("#inbox-table", DataTable)
+        waits = [_waits(view, now) for view in self._views]
+        if waits and max(map(cell_width, (_(_HEADS["when"]), *waits))) != table.columns["when"].width:  # type: ignore[index]
+            self._fill()
+            return
+        for view, waiting in zip(self._views, waits, strict=True):
+            if str(table.get_cell(view.request.id, "when")) != waiting:
+                table.update_cell(view.request.id, "when", Text(waiting))
+
+    def _say_state(self) -> None:
+        """Say how many there are, and which keys apply."""
+        self.query_one(Dialog).border_title = Content(_("Inbox · {n} open").format(n=len(self._views)))
+        said = _("{list.choose} goes to the question · {inbox.close} closes; nothing is decided here")
+        if not self._views:
+            said = _("{inbox.close} closes")
+            self.query_one("#inbox-one", Static).update(Content(_("Nothing waits for you.")))
+        table = self.query_one(Listing)
+        table.display = bool(self._views)
+        if self._views and self.focused is not table:
+            table.focus()
+        self.query_one("#inbox-keys", Static).update(named_keys(keymap_of(self.app), said))
+
+    async def _name_sessions(self) -> None:
+        """Show the sessions' titles once they are read."""
+        app: HitlApp = self.app  # type: ignore[assignment]
+        self._titles = {summary.id: fork_first(summary.title) for summary in await app.engine.sessions()}
+        self._fill()
+
+    def on_resize(self, event: Resize) -> None:
+        if self.query_one(DataTable).columns:
+            self._fill()
+
+    def _room(self, when: int) -> int:
+        """Return how many cells are left for what is asked, and where."""
+        return max(20, min(self.app.size.width * 9 // 10, _WIDEST) - _TAKEN - when)
+
+    def _fill(self) -> None:
+        table, now = self.query_one("#inbox-table", DataTable), datetime.now(UTC)
+        waits = [_waits(view, now) for view in self._views]
+        when = max(map(cell_width, (_(_HEADS["when"]), *waits)))
+        room = self._room(when)
+        named = room >= _NAMED
+        ids = max((cell_width(one_line(v.request.session, _ID)) for v in self._views), default=0)
+        sessions = int(room * _SESSIONS) if named else max(ids + 2, cell_width(_(_HEADS["session"])))
+        asks = room - sessions
+        place = table.cursor_row
+        at = str(table.ordered_rows[place].key.value) if place < table.row_count else ""
+        table.clear()
+        for column, size in zip(_HEADS, (sessions, asks, _RISK, when), strict=True):
+            table.columns[column].width = size  # type: ignore[index]
+        for view, waiting in zip(self._views, waits, strict=True):
+            request = view.request
+            arrow = "→ " if request.session == self._here else "  "
+            title = f" {self._titles.get(request.session, '')}" if named else ""
+            table.add_row(
+                Text(one_line(safe_text(f"{arrow}{request.session}{title}", multiline=False), sessions)),
+                Text(one_line(asked_words(view), asks)),
+                Text(_(_RISKS.get(str(request.about.get("risk", "")), ""))),
+                Text(waiting),
+                key=request.id,
+            )
+        row = next((n for n, view in enumerate(self._views) if view.request.id == at), place)
+        table.move_cursor(row=row, animate=False)
+        self._say_state()
+        self._say_whole(table.cursor_row)
+
+    def on_data_table_row_highlighted(self, event: DataTable.RowHighlighted) -> None:
+        """Say whole what the list has no room for."""
+        event.stop()
+        self._say_whole(event.cursor_row)
+
+    def _say_whole(self, row: int) -> None:
+        if 0 <= row < len(self._views):
+            view = self._views[row]
+            where = f"{view.request.session} {self._titles.get(view.request.session, '')}"
+            rows = (asked_words(view), safe_text(where, multiline=False, limit=_LONGEST))
+            self.query_one("#inbox-one", Static).update(Content("\n".join(rows)))
+
+    def on_data_table_row_selected(self, event: DataTable.RowSelected) -> None:
+        event.stop()
+        request = next((v.request for v in self._views if v.request.id == event.row_key.value), None)
+        if request is not None:
+            self.dismiss((request.session, request.id))
+
+    def action_close(self) -> None:
+        self.dismiss(None)
+
+
+def asked_words(view: RequestView) -> str:
+    """Return what a request asks in one safe line: of which step, what, and about what."""
+    from hitl_tui.core.interrupts.recognition import title_of
+    from hitl_tui.supervisor.snapshot import Question
+    from hitl_tui.wording.question_rows import what
+
+    request = view.request
+    about = title_of(request)
+    if request.kind is Kind.PLAN:
+        about = str(request.subject.get("query", ""))
+    elif request.kind is Kind.PROPOSAL:
+        about = str(request.about.get("text") or render(str(request.about.get("reason", ""))))
+    number = f"{number_of(request.todo_id)} " if request.todo_id else ""
+    return safe_text(f"{number}{what(Question(view))} {about}", multiline=False)
+
+
+def _waits(view: RequestView, now: datetime) -> str:
+    """Return how much time is left, or for how long it waits already."""
+    return one_line(left_words(view.request.expires_at, now) or _age(view.request.opened_at, now), _WHEN)
+
+
+def _age(opened: str, now: datetime) -> str:
+    """Return how long something waits already."""
+    begun = moment(opened)
+    if begun is None:
+        return ""
+    seconds = max(0, int((now - begun).total_seconds()))
+    return _("for {time}").format(time=duration_words(seconds) if seconds >= 60 else f"0:{seconds:02d}")

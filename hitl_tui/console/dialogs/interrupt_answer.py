@@ -1,0 +1,198 @@
+"""Answers what a team asks from inside a step: each action's own dialog, and calls one by one with a review (I2)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from textual.app import App
+from textual.binding import BindingType
+from textual.content import Content
+
+from hitl_tui.console import keys
+from hitl_tui.console.dialogs.fields_dialog import Filling
+from hitl_tui.console.dialogs.form_dialog import NOTHING_SAID
+from hitl_tui.console.dialogs.option_dialog import Choosing
+from hitl_tui.console.dialogs.prompt_dialogs import Reading
+from hitl_tui.console.dialogs.text_answer_dialog import Saying, says
+from hitl_tui.console.keyguard.guard import KeyGuard
+from hitl_tui.core.interrupts.shape import IGNORE, REJECT, Action, Form, Shape
+from hitl_tui.core.interrupts.tool_shapes import BatchShape
+from hitl_tui.core.safe_text import safe_text
+from hitl_tui.language import _, render
+from hitl_tui.wording.interrupt_rows import asked, detail_rows, label_of, payload_rows
+from hitl_tui.wording.rows import Row, text_row
+from hitl_tui.wording.status_words import number_of
+
+if TYPE_CHECKING:
+    from hitl_tui.supervisor.snapshot import Question
+
+
+async def answer_of(app: App[Any], guard: KeyGuard, question: Question, name: str) -> Any:
+    """Return the answer that an action gives once its dialog was filled in, `NOTHING_SAID` when it was left.
+
+    Args:
+        app: the app.
+        guard: when keys decide.
+        question: the question as it was shown.
+        name: the action.
+
+    Raises:
+        BadInput: the action isn't possible.
+    """
+    shape = question.shape
+    if shape is None:
+        return NOTHING_SAID
+    if isinstance(shape, BatchShape) and shape.possible(name).wants.form is Form.PARTS:
+        return await _one_by_one(app, guard, shape, number_of(question.name))
+    return await _asked_for(app, guard, shape, shape.possible(name), number_of(question.name))
+
+
+async def _asked_for(app: App[Any], guard: KeyGuard, shape: Shape, action: Action, name: str) -> Any:
+    wants, title = action.wants, f"{label_of(action)} · {name}"
+    if wants.form is Form.NONE:
+        return shape.answer(action.name)
+    if wants.form is Form.FIELDS:
+        return await app.push_screen_wait(Filling(title, wants, lambda fields: shape.answer(action.name, fields)))
+    content = Content(_explained(shape, action))
+    if wants.form is Form.OPTIONS:
+        options = wants.options
+
+        def chosen(number: str) -> Any:
+            return shape.answer(action.name, options[int(number) - 1].value)
+
+        return await app.push_screen_wait(Choosing(title, content, options, chosen, guard))
+    if wants.form is Form.VALUE and isinstance(wants.present, str):
+        made = _as_written(shape, action)
+        return await app.push_screen_wait(Saying(title, content, made, text=wants.present, lines=True))
+    if wants.form is Form.VALUE and wants.present is not None:
+        text = _pretty(wants.present)
+        return await app.push_screen_wait(Saying(title, content, says(shape, action.name), text=text, lines=True))
+    return await app.push_screen_wait(Saying(title, content, says(shape, action.name)))
+
+
+def _as_written(shape: Shape, action: Action) -> Any:
+    """A text that is edited stays a text, whatever it looks like."""
+    return lambda text: shape.answer(action.name, text)
+
+
+def _pretty(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, indent=2)
+
+
+def _explained(shape: Shape, action: Action) -> str:
+    """Return what stands above the words: the question, and what they are for; safe."""
+    hint, meaning = render(action.wants.hint), render(action.meaning)
+    lines = [asked(shape), *(safe_text(line, multiline=False) for line in (meaning, hint) if line)]
+    return "\n".join(dict.fromkeys(lines))
+
+
+# One by one --------------------------------------------------------------------------------------------------------
+
+
+class Part(Reading[str | None]):
+    """Shows one call whole, with its own actions; dismissed with an action's name, `<` to go back, None to leave.
+
+    Args:
+        title: one line, safe.
+        shape: the call.
+        guard: when keys decide.
+        before: there is one to go back to.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [*keys.bindings(keys.PART)]
+
+    def __init__(self, title: str, shape: Shape, guard: KeyGuard, *, before: bool) -> None:
+        self._shape = shape
+        self._before = before
+        rows = [text_row(asked(shape), "bold"), text_row(""), *detail_rows(shape)]
+        super().__init__(title, rows, self._key_words(), guard)
+
+    def _key_words(self) -> str:
+        named = {1: "{reading.yes}", **{n: f"{{part.{n}}}" for n in range(2, 6)}}
+        offered = [f"{named.get(a.place, a.place)} {label_of(a)}" for a in self._shape.actions if not a.why_not]
+        back = [_("{part.back} back")] if self._before else []
+        return "  ".join([*offered, *back, _("{reading.close} leaves, sends nothing")])
+
+    def confirmed(self) -> None:
+        self._take(1)
+
+    def action_choose(self, number: int) -> None:
+        action = next((a for a in self._shape.actions if a.place == number), None)
+        if action is None or action.why_not:
+            self._take(number)
+            return
+        why = self.holds()
+        if why and not (action.name in (REJECT, IGNORE) and not self.read and self._guard.decides):
+            self.say(why)
+            return
+        self._take(number)
+
+    def _take(self, number: int) -> None:
+        action = next((a for a in self._shape.actions if a.place == number), None)
+        if action is None or action.why_not:
+            self.say(safe_text(render(action.why_not), multiline=False) if action else _("not possible here"))
+            return
+        self.dismiss(action.name)
+
+    def action_back(self) -> None:
+        if self._before:
+            self.dismiss("<")
+
+
+class Gathered(Reading[str | None]):
+    """Shows all decisions before they are sent together; dismissed with `send`, `<`, or None to leave."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [b for b in keys.bindings(keys.PART) if b.id == "part.back"]
+
+    def confirmed(self) -> None:
+        self.dismiss("send")
+
+    def action_back(self) -> None:
+        self.dismiss("<")
+
+
+async def _one_by_one(app: App[Any], guard: KeyGuard, shape: BatchShape, name: str) -> Any:
+    parts, made = shape.parts, list[Any]()
+    while True:
+        if len(made) == len(parts):
+            title = _("Review · {name}").format(name=name)
+            words = _("{reading.yes} Send exactly these {n} · {part.back} back · {reading.close} leaves, sends nothing")
+            said = await app.push_screen_wait(
+                Gathered(title, _reviewed(parts, made), words.replace("{n}", str(len(made))), guard)
+            )
+        else:
+            part = parts[len(made)]
+            title = _("Call {n} of {total} · {name}").format(n=len(made) + 1, total=len(parts), name=name)
+            said = await app.push_screen_wait(Part(title, part, guard, before=bool(made)))
+        if said is None:
+            return NOTHING_SAID
+        if said == "<":
+            made.pop()
+        elif len(made) == len(parts):
+            return shape.gathered(made)
+        else:
+            value = await _asked_for(app, guard, part, part.possible(said), f"{name} · {len(made) + 1}")
+            if value is not NOTHING_SAID:
+                made.append(value)
+
+
+def _reviewed(parts: Sequence[Shape], made: Sequence[Any]) -> list[Row]:
+    rows: list[Row] = []
+    for number, (part, decision) in enumerate(zip(parts, made, strict=True), start=1):
+        kind = str(decision.get("type", "")) if isinstance(decision, dict) else ""
+        rows.append(text_row(f"{number}  {safe_text(kind, multiline=False)}  {asked(part)}", "bold"))
+        rest = {k: v for k, v in decision.items() if k != "type"} if isinstance(decision, dict) else {}
+        rows += detail_rows(part) if not any(rest.values()) else decision_rows(rest)
+        rows.append(text_row(""))
+    return rows
+
+
+def decision_rows(rest: dict[str, Any]) -> list[Row]:
+    """Return what a decision sends besides its type."""
+    found: dict[str, Any] = {}
+    for key, value in rest.items():
+        nested = value.get("args") if isinstance(value, dict) else None
+        found.update(nested if isinstance(nested, dict) else {key: value})
+    return payload_rows(found)

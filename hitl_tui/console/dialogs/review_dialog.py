@@ -1,0 +1,203 @@
+"""Review of the marked questions: the whole list, and one key that approves exactly those (C3)."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar, cast
+
+from textual.binding import BindingType
+from textual.content import Content
+
+from hitl_tui.console import keys
+from hitl_tui.console.dialogs.prompt_dialogs import Reading
+from hitl_tui.console.keyguard.guard import KeyGuard
+from hitl_tui.console.keymap import keymap_of
+from hitl_tui.console.widgets.dialog_frame import Dialog
+from hitl_tui.language import _, ngettext
+from hitl_tui.wording.rows import Row, labelled, styled, text_row
+from hitl_tui.wording.status_words import number_of, risk_words
+
+if TYPE_CHECKING:
+    from hitl_tui.console.console_app import ConsoleApp
+    from hitl_tui.supervisor.snapshot import Question
+
+_ORDER = ("low", "medium", "high")
+"""Risk classes in the order they are to be taken."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What became of one approval.
+
+    Args:
+        approved: it took effect.
+        words: why, safe text.
+    """
+
+    approved: bool
+    words: str
+
+
+Approve = Callable[["Question"], Awaitable[Outcome]]
+"""Approves one question exactly as it was shown."""
+
+
+def risk_class(question: Question) -> str:
+    """Return the class that a question may be approved together with: its risk, or its kind where it has none."""
+    return str(question.view.request.about.get("risk") or question.kind.value)
+
+
+def classes(questions: Iterable[Question]) -> list[str]:
+    """Return the classes of questions, the one to take first at the front."""
+    found = dict.fromkeys(risk_class(q) for q in questions)
+    return sorted(found, key=lambda name: _ORDER.index(name) if name in _ORDER else -1)
+
+
+def class_words(name: str) -> str:
+    """Return what a class is called: `low risk`, `RISKY`, `plan`."""
+    return risk_words(name).partition(":")[0]
+
+
+class Review(Reading[None]):
+    """Lists marked questions whole, with risk and exact input. `1` approves those that are listed, and no others.
+
+    Args:
+        items: the marked questions, as they are now, each with what is to be read of it.
+        guard: when keys decide.
+        approve: approves one.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [*keys.bindings(keys.REVIEW)]
+
+    def __init__(self, items: Sequence[tuple[Question, Sequence[Row]]], guard: KeyGuard, approve: Approve) -> None:
+        self._questions = tuple(question for question, __ in items)
+        self._bodies = {question.id: tuple(rows) for question, rows in items}
+        self._approve = approve
+        self._outcomes: dict[str, Outcome] = {}
+        self._begun = False
+        super().__init__(self._title_words(), self._rows(), self._key_words(), guard)
+
+    def _title_words(self) -> str:
+        return _("Marked · {n}").format(n=len(self._questions))
+
+    def _key_words(self) -> str:
+        if self._begun and len(self._outcomes) < len(self._questions):
+            return _("{reading.close} closes; the rest is approved all the same")
+        if self._begun:
+            return _("{reading.close} closes")
+        found = classes(self._asked)
+        if len(found) > 1:
+            said = _("{review.first} keeps only what is {risk} · {reading.page_down} reads on · {reading.close} back")
+            return said.replace("{risk}", class_words(found[0]))
+        count = len(self._asked)
+        return ngettext(
+            "{reading.yes} Approve exactly this one · {reading.page_down} reads on · {reading.close} back",
+            "{reading.yes} Approve exactly these {count} · {reading.page_down} reads on · {reading.close} back",
+            count,
+        ).replace("{count}", str(count))
+
+    def _rows(self) -> list[Row]:
+        rows = []
+        if len(classes(self._asked)) > 1 and not self._begun:
+            rows += [text_row(mixed_words(self._asked), "bold $text-warning"), text_row("")]
+        for question in self._questions:
+            rows += self._item(question)
+        return rows
+
+    def _item(self, question: Question) -> Iterable[Row]:
+        request = question.view.request
+        name = _name(question)
+        risk = risk_class(question)
+        style = "bold $text-error" if risk == "high" else "bold"
+        yield Row(
+            "",
+            styled(
+                _("◆ {name} · {risk}").format(name=name, risk=risk_words(risk)),
+                style,
+            ),
+        )
+        outcome = self._outcomes.get(question.id)
+        if outcome is not None:
+            glyph, colour = ("✓", "$text-success") if outcome.approved else ("✗", "$text-error")
+            yield Row("", styled(f"{glyph} {outcome.words}", f"bold {colour}"))
+        elif not self._begun:
+            yield from self._bodies[question.id]
+            yield labelled(_("digest"), request.digest[:12], "$text-muted")
+            yield text_row("")
+
+    def confirmed(self) -> None:
+        found = classes(self._asked)
+        if self._begun:
+            return
+        if len(found) > 1:
+            said = keymap_of(self.app).named(_("never across risk classes: {review.first} takes {risk} first"))
+            self.say(said.format(risk=class_words(found[0])))
+            return
+        self._begun = True
+        self.redraw(self._rows(), self._key_words())
+        app = cast("ConsoleApp", self.app)
+        app.run_worker(self._approve_all(app), group="review")  # one of the dialog's own would end with it
+
+    def gone(self, question: Question, words: str) -> None:
+        """Say that one of them isn't asked any more; the others have to be read anew. What was confirmed goes on.
+
+        Args:
+            question: which.
+            words: who decided what, safe.
+        """
+        if self._begun or question not in self._questions:
+            return
+        self._outcomes[question.id] = Outcome(False, _("not approved: {message}").format(message=words))
+        if not self.query(Dialog):  # it isn't drawn yet, or left
+            return
+        if self._asked:
+            self.redraw(self._rows(), self._key_words())
+        else:
+            self.redraw(self._rows(), _("{reading.close} closes"))
+            self.overtaken(words)
+
+    @property
+    def _asked(self) -> tuple[Question, ...]:
+        """Those that nothing is known to have become of."""
+        return tuple(q for q in self._questions if q.id not in self._outcomes)
+
+    async def _approve_all(self, app: ConsoleApp) -> None:
+        for question in self._asked:
+            self._outcomes[question.id] = await self._approve(question)
+            if self in app.screen_stack:
+                self.redraw(self._rows(), self._key_words())
+        if self not in app.screen_stack:
+            outcomes = [(question, self._outcomes[question.id]) for question in self._questions]
+            app.say(outcome_words(outcomes), error=not all(outcome.approved for __, outcome in outcomes))
+
+    def action_first(self) -> None:
+        """Leave only the class that is to be taken first; the others stay marked."""
+        found = classes(self._asked)
+        if self._begun or len(found) < 2:
+            return
+        self._questions = tuple(q for q in self._asked if risk_class(q) == found[0])
+        self.query_one("#reading").border_title = Content(self._title_words())
+        self.redraw(self._rows(), self._key_words())
+
+
+def outcome_words(outcomes: Sequence[tuple[Question, Outcome]]) -> str:
+    """Return what became of approvals whose dialog was closed meanwhile: how many took effect, and why one didn't."""
+    done = sum(outcome.approved for __, outcome in outcomes)
+    said = _("{done} of {n} approved.").format(done=done, n=len(outcomes))
+    failed = [f"{_name(question)}: {outcome.words}" for question, outcome in outcomes if not outcome.approved]
+    return " ".join([said, *failed])
+
+
+def _name(question: Question) -> str:
+    return number_of(question.todo_id) if question.todo_id else question.kind.value
+
+
+def mixed_words(questions: Sequence[Question]) -> str:
+    """Return why questions of several classes aren't approved at once, and which class to take first."""
+    counts = {name: sum(risk_class(q) == name for q in questions) for name in classes(questions)}
+    listed = ", ".join(f"{count} {class_words(name)}" for name, count in counts.items())
+    first = class_words(next(iter(counts)))
+    return _("These are of different risk ({listed}) and never approved at once: take {first} first.").format(
+        listed=listed, first=first
+    )

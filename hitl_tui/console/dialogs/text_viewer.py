@@ -1,0 +1,168 @@
+"""Full-screen text: details of a question, a TODO, a checkpoint, the help."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import groupby
+from pathlib import PurePath
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.content import Content
+from textual.events import Key
+from textual.widget import Widget
+
+from hitl_tui.console import keys
+from hitl_tui.console.help_rows import having, placed
+from hitl_tui.console.keymap import keymap_of
+from hitl_tui.console.modal_screen import Modal
+from hitl_tui.console.row_layout import layout_lines
+from hitl_tui.console.widgets.text_search import Finding, Seeking
+from hitl_tui.console.widgets.virtual_rows import Readable, Rows
+from hitl_tui.language import _
+from hitl_tui.wording.rows import Row
+
+
+class ViewerText(Readable):
+    """The text; reports when its end was on the screen."""
+
+    def watch_scroll_y(self, old_value: float, new_value: float) -> None:
+        super().watch_scroll_y(old_value, new_value)
+        viewer = self.parent  # none any more when it was closed while it scrolled
+        if isinstance(viewer, Viewer):
+            viewer.look()
+
+
+class Viewer(Modal[bool]):
+    """Shows one text whole. Its result says whether the end was read.
+
+    Args:
+        title: one line, safe.
+        rows: what is shown.
+    """
+
+    CSS_PATH: ClassVar[list[str | PurePath]] = ["dialogs.tcss", "../widgets/rows.tcss"]
+    BINDINGS: ClassVar[list[BindingType]] = [*keys.bindings(keys.VIEWER)]
+
+    def __init__(self, title: str, rows: Sequence[Row]) -> None:
+        super().__init__()
+        self._heading = title
+        self._shown = tuple(rows)
+        self._end = False
+
+    def compose(self) -> ComposeResult:
+        with ViewerText(id="viewer-text") as region:
+            region.border_title = Content(self._heading)
+            region.border_subtitle = Content(
+                keymap_of(self.app).named(_("{viewer.close} closes · {viewer.page_down} reads on"))
+            )
+            yield from self._parts()
+
+    def _parts(self) -> Iterable[Widget]:
+        """Yield the text: what is Markdown rendered, as the answer is."""
+        for markdown, rows in groupby(self._shown, key=lambda row: row.markdown):
+            if not markdown:
+                yield Rows(tuple(rows))
+                continue
+            from hitl_tui.console.widgets.answer_pane import rendered  # the help needs none of it
+
+            yield from (rendered(row.text.plain) for row in rows)
+
+    def on_mount(self) -> None:
+        self.query_one(ViewerText).focus()
+        self.call_after_refresh(self.look)
+
+    def look(self) -> None:
+        """See whether the end is on the screen."""
+        if not self.query(ViewerText):  # it was left meanwhile
+            return
+        region = self.query_one(ViewerText)
+        if region.laid_out and region.at_end:
+            self._end = True
+
+    def below(self, words: str) -> None:
+        if self.query(ViewerText):
+            self.query_one(ViewerText).border_subtitle = Content(words)
+
+    def overtaken(self, words: str) -> None:
+        """Say that what is read was decided elsewhere."""
+        if not self.left:
+            self.query_one(ViewerText).border_title = Content(f"{self._heading} · {words}")
+
+    def action_move(self, by: int) -> None:
+        self.query_one(ViewerText).line(by)
+
+    def action_page(self, by: int) -> None:
+        self.query_one(ViewerText).page(by)
+
+    def action_end(self, last: bool) -> None:
+        region = self.query_one(ViewerText)
+        region.scroll_to(y=region.max_scroll_y if last else 0, animate=False)
+
+    def action_close(self) -> None:
+        self.dismiss(self._end)
+
+
+class HelpLines(Rows):
+    """Rows with the names of bindings on the right."""
+
+    def lay(self, width: int) -> list[Content]:
+        return layout_lines(placed(self.rows, width), width)
+
+
+class HelpText(ViewerText, Seeking):
+    """The lines of the help, or those that have certain words.
+
+    Args:
+        rows: all lines.
+    """
+
+    PART = keys.HELP
+    BINDINGS: ClassVar[list[BindingType]] = [*keys.bindings(keys.HELP)]
+
+    def __init__(self, rows: Sequence[Row]) -> None:
+        super().__init__(id="viewer-text")
+        self._all = tuple(rows)
+        self.finding = Finding()
+
+    def compose(self) -> ComposeResult:
+        yield HelpLines(self._all)
+
+    def on_mount(self) -> None:
+        self._entitle(found=True)
+
+    def seek(self) -> None:
+        rows = having(self._all, self.finding.needle)
+        self.query_one(HelpLines).show(rows)
+        self._entitle(found=bool(rows))
+        self.scroll_to(y=0, animate=False)
+
+    def on_key(self, event: Key) -> None:
+        """Forget the words that were kept; only then does the same key close."""
+        forgets = keymap_of(self.app).at(keys.FINDING, event.key) == "finding.forget"
+        if forgets and not self.finding.typing and self.stop_finding():
+            event.stop()
+            event.prevent_default()
+
+    def _entitle(self, *, found: bool) -> None:
+        self.border_title = Content(_("Help"))
+        said = _("{viewer.close} closes · {help.find} looks for words · {viewer.page_down} reads on")
+        if self.finding.active:
+            self.border_subtitle = self.finding.shown("" if found else _("not found"))
+        else:
+            self.border_subtitle = Content(keymap_of(self.app).named(said))
+
+
+class HelpScreen(Viewer):
+    """Shows all keys, signs and commands.
+
+    Args:
+        rows: as `help_rows` gives them.
+    """
+
+    def __init__(self, rows: Sequence[Row]) -> None:
+        super().__init__("", rows)
+
+    def compose(self) -> ComposeResult:
+        yield HelpText(self._shown)

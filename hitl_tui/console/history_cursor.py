@@ -1,0 +1,271 @@
+"""A window on a session's history that follows one place in it: pages come and go, nothing is loaded whole (C5)."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from hitl_tui.language import _
+from hitl_tui.threads.session_diff import compare, decided_in, last_two
+from hitl_tui.threads.thread_reader import HistoryForm, HistoryPlace, Past, is_decision
+
+if TYPE_CHECKING:
+    from hitl_tui.core.requests import Request
+    from hitl_tui.ledger.records import Posted
+    from hitl_tui.threads.thread_model import CheckpointInfo
+
+PAGE = 50
+_PAGES_KEPT = 4
+
+
+class Reel:
+    """Steps through a history.
+
+    Args:
+        past: where it is read.
+        page: checkpoints that are read at once, at least 2.
+    """
+
+    def __init__(self, past: Past, page: int = PAGE) -> None:
+        self._past = past
+        self._page = page
+        self._infos: list[CheckpointInfo] = []
+        self._index = 0
+        self._bottom = self._top = True
+        self._events: dict[int, list[Posted]] = {}
+        self.shape: HistoryForm | None = None
+
+    @property
+    def infos(self) -> Sequence[CheckpointInfo]:
+        """The checkpoints in the window, newest first."""
+        return tuple(self._infos)
+
+    @property
+    def index(self) -> int:
+        """Where in the window this place is."""
+        return self._index
+
+    @property
+    def current(self) -> CheckpointInfo | None:
+        """The checkpoint here; None before `open` and when there is none at all."""
+        return self._infos[self._index] if self._infos else None
+
+    @property
+    def at_head(self) -> bool:
+        """This is where the session stands."""
+        return self.shape is not None and self.current is not None and self.current.checkpoint_id == self.shape.head
+
+    async def open(self, at: str = "") -> None:
+        """Go to a checkpoint, the newest when none is named."""
+        self.shape = await self._past.shape()
+        if not at or at == self.shape.head:
+            await self.last()
+            return
+        newer = await self._past.newer(self._page, at)
+        older = await self._past.older(self._page + 1, newer[-1].checkpoint_id if newer else "")
+        self._infos = [*newer, *older]
+        self._bottom, self._top = len(older) <= self._page, len(newer) < self._page
+        self._index = next((i for i, c in enumerate(self._infos) if c.checkpoint_id == at), 0)
+        await self._fill()
+
+    async def last(self) -> None:
+        """Go to the newest checkpoint."""
+        self.shape = await self._past.shape()
+        self._infos = await self._past.older(self._page)
+        self._bottom, self._top = len(self._infos) < self._page, True
+        self._index = 0
+        await self._fill()
+
+    async def first(self) -> None:
+        """Go to the first checkpoint."""
+        self._infos = await self._past.newer(self._page)
+        self._bottom, self._top = True, len(self._infos) < self._page
+        self._index = max(0, len(self._infos) - 1)
+        await self._fill()
+
+    async def step(self, by: int) -> bool:
+        """Go so many checkpoints forward, or back when negative; return whether there was one to go to."""
+        here = self._index
+        await self.go(min(max(0, here - by), len(self._infos) - 1))
+        return by == 0 or self._index != here or self.current is None
+
+    async def go(self, index: int) -> None:
+        """Go to a checkpoint in the window."""
+        self._index = index
+        await self._fill()
+
+    async def decision(self, by: int) -> bool:
+        """Go to the next place (1) or the one before (-1) where something was decided; return whether there is one."""
+        back = (self._infos[self._index].checkpoint_id) if self._infos else ""
+        while await self._stepped(by):
+            if await self._decided_here():
+                return True
+        if back:
+            await self.open(back)
+        return False
+
+    async def _stepped(self, by: int) -> bool:
+        before = self.current
+        await self.step(by)
+        now = self.current
+        return before is not None and now is not None and before.checkpoint_id != now.checkpoint_id
+
+    async def refresh(self) -> bool:
+        """Take note of what was added since; return whether anything was."""
+        shape = await self._past.shape()
+        if shape == self.shape:
+            return False
+        self.shape, self._top = shape, not self._infos or self._infos[0].checkpoint_id == shape.head
+        await self._fill()
+        return True
+
+    async def look(self) -> HistoryPlace | None:
+        """Return this place; None when there is no checkpoint at all."""
+        info = self.current
+        if info is None or self.shape is None:
+            return None
+        number = await self._past.place(info.checkpoint_id)
+        before = self._infos[self._index + 1] if self._index + 1 < len(self._infos) else None
+        if before is not None and info.source == "fork":
+            # A copy is made by the restore itself: what it stands for is its parent, not the one before it in time.
+            after = await self._past.newer(1, info.parent_id)
+            found = await self._past.older(1, after[0].checkpoint_id) if after else []
+            before = found[0] if found and found[0].checkpoint_id == info.parent_id else before
+        events = await self._events_here()
+        return HistoryPlace(info, before, number, max(self.shape.total, number), events, await self._answered(events))
+
+    async def _answered(self, events: Sequence[Posted]) -> dict[str, Request]:
+        ids = dict.fromkeys(str(e.event.get("request_id", "")) for e in events if e.event.get("kind") == "decided")
+        found = {name: await self._past.request(name) for name in ids if name}
+        return {name: request for name, request in found.items() if request is not None}
+
+    async def _events_here(self) -> tuple[Posted, ...]:
+        info = self.current
+        after = self._infos[self._index + 1].cursor if self._index + 1 < len(self._infos) else 0
+        if info is None or info.source == "fork" or info.cursor <= after:
+            return ()
+        return await self._between(info.branch, after, info.cursor)
+
+    async def _decided_here(self) -> bool:
+        events = await self._events_here()
+        info = self.current
+        before = self._infos[self._index + 1] if self._index + 1 < len(self._infos) else None
+        if events or info is None or before is None or info.source == "fork" or info.cursor <= before.cursor:
+            return any(is_decision(e) for e in events)
+        # What came in isn't in this session's record (a fork begins with another's history): the state tells.
+        old, new = await self._past.state_at(before.checkpoint_id), await self._past.state_at(info.checkpoint_id)
+        return any(g.channel != "policy" for g in decided_in(compare(old, new)))
+
+    async def _between(self, branch: int, after: int, upto: int) -> tuple[Posted, ...]:
+        known = self._events.setdefault(branch, [])
+        if not known or known[-1].seq < upto:
+            known += await self._past.events(branch, known[-1].seq if known else 0)
+        seqs = [p.seq for p in known]
+        return tuple(known[bisect_right(seqs, after) : bisect_right(seqs, upto)])
+
+    async def _fill(self) -> None:
+        """See that what stands beside this place is in the window, and that the window stays small."""
+        if not self._infos:
+            return
+        if self._index >= len(self._infos) - 2 and not self._bottom:
+            page = await self._past.older(self._page, self._infos[-1].checkpoint_id)
+            self._bottom = len(page) < self._page
+            self._infos += page
+        if self._index <= 1 and not self._top:
+            page = await self._past.newer(self._page, self._infos[0].checkpoint_id)
+            self._top = len(page) < self._page
+            self._infos[:0] = page
+            self._index += len(page)
+        self._trim()
+
+    def _trim(self) -> None:
+        most = self._page * _PAGES_KEPT
+        if len(self._infos) <= most:
+            return
+        if self._index >= len(self._infos) // 2:
+            cut = len(self._infos) - most
+            self._infos, self._index, self._top = self._infos[cut:], self._index - cut, False
+        else:
+            self._infos, self._bottom = self._infos[:most], False
+
+
+def current_line(head: str, turns: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
+    """Return the stretches of a history that its head came from, oldest first: id of the first and last of each.
+
+    What lies outside of them was left behind. The first stretch begins with an empty text: the very beginning.
+
+    Args:
+        head: id of the newest checkpoint.
+        turns: id and parent of each checkpoint that doesn't come from the one before it, oldest first.
+    """
+    ids = [turn for turn, _ in turns]
+    found: list[tuple[str, str]] = []
+    last = head
+    while last:
+        place = bisect_right(ids, last) - 1
+        begins, parent = turns[place] if place >= 0 else ("", "")
+        found.append((begins, last))
+        last = parent if parent < begins else ""
+    return found[::-1]
+
+
+def on_line(checkpoint_id: str, line: Sequence[tuple[str, str]]) -> bool:
+    """Return whether a checkpoint lies within one of these stretches."""
+    place = bisect_left([last for _, last in line], checkpoint_id)
+    return place < len(line) and line[place][0] <= checkpoint_id
+
+
+_LETTERS = "AB"
+
+
+@dataclass(frozen=True, slots=True)
+class Marks:
+    """The marked checkpoints, at most two, in the order they were marked."""
+
+    infos: tuple[CheckpointInfo, ...] = ()
+
+    def toggled(self, info: CheckpointInfo) -> Marks:
+        """Return the marks after one was set, or taken away if it was there."""
+        known = {c.checkpoint_id: c for c in (*self.infos, info)}
+        kept = last_two(self.ids, info.checkpoint_id)
+        return Marks(tuple(known[ident] for ident in kept))
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        """Ids of the checkpoints."""
+        return tuple(c.checkpoint_id for c in self.infos)
+
+    def glyphs(self, here: str) -> dict[str, str]:
+        """Return what stands before checkpoints in the graph, by id: `A` and `B`, and a pointer at the one shown.
+
+        Args:
+            here: id of the checkpoint that is shown.
+        """
+        letters = dict(zip(self.ids, _LETTERS, strict=False))
+        return {**{i: f" {letter}" for i, letter in letters.items()}, here: "▸" + letters.get(here, "")}
+
+    def words(self, name: Callable[[CheckpointInfo], str]) -> str:
+        """Return which ones are marked, in a line; empty when none is.
+
+        Args:
+            name: tells what a checkpoint is called, safe.
+        """
+        named = [f"{letter} {name(c)}" for c, letter in zip(self.infos, _LETTERS, strict=False)]
+        return _("marks: ") + ", ".join(named) if named else ""
+
+    def pair(self, here: CheckpointInfo) -> tuple[CheckpointInfo, CheckpointInfo] | None:
+        """Return what is compared, the older one first: two marks, or mark and the checkpoint that is shown.
+
+        Args:
+            here: the checkpoint that is shown.
+
+        Returns:
+            None when no other one is marked: then it is compared with the one before it.
+        """
+        compared = {c.checkpoint_id: c for c in (self.infos if len(self.infos) == 2 else (*self.infos, here))}
+        if len(compared) < 2:
+            return None
+        older, newer = sorted(compared.values(), key=lambda c: c.checkpoint_id)
+        return older, newer

@@ -1,0 +1,63 @@
+"""Garbage is looked for while nobody types: going through a long session takes a tenth of a second (C6)."""
+
+from __future__ import annotations
+
+import gc
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from hitl_tui.supervisor.termination import Termination
+
+QUIET = 2.0
+"""Seconds without a key before a person is thought not to type."""
+_ENOUGH = 10
+"""Collections of the middle generation before the oldest is looked through; Python's own default."""
+_AT_LAST = 200
+"""The same for one who never stops typing."""
+
+
+def put_off() -> None:
+    """Let Python look through what has long been there much later by itself than it would; for a whole process."""
+    young, middle, __ = gc.get_threshold()
+    gc.set_threshold(young, middle, _AT_LAST)
+
+
+class Leisure:
+    """Knows when somebody typed, and looks for garbage at other times.
+
+    Args:
+        clock: monotonic seconds.
+    """
+
+    def __init__(self, clock: Callable[[], float]) -> None:
+        self._clock = clock
+        self._typed = float("-inf")
+
+    def typed(self) -> None:
+        """A key was pressed."""
+        self._typed = self._clock()
+
+    def look(self) -> bool:
+        """Look for garbage if it is time; return whether that was done. The console calls it every second."""
+        if gc.get_count()[2] < _ENOUGH or self._clock() - self._typed < QUIET:
+            return False
+        gc.collect()
+        return True
+
+
+@contextmanager
+def importing() -> Iterator[None]:
+    """Load modules within a block without a search for garbage: they make hundreds of thousands of objects and none.
+
+    What they made is left out of every later search, too. A signal waits until they are loaded.
+    """
+    before = len(sys.modules)
+    gc.disable()
+    try:
+        with Termination.current().noting():
+            yield
+    finally:
+        if len(sys.modules) > before:
+            gc.freeze()
+        gc.enable()

@@ -1,0 +1,171 @@
+"""Whether an answer counts that a key or a click chose, as it came and as much as was read (C3). Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from typing import TYPE_CHECKING
+
+from hitl_tui.console.answer_actions import Answer
+from hitl_tui.console.keyguard.dialog_keys import opens
+from hitl_tui.console.keyguard.guard import ARM_AFTER, KeyGuard
+from hitl_tui.wording.evidence_rows import awaits_preview
+from hitl_tui.wording.rows import Row
+
+if TYPE_CHECKING:
+    from hitl_tui.supervisor.snapshot import Question
+
+
+class Hold(Enum):
+    """Why an answer doesn't count."""
+
+    IMPOSSIBLE = "this question can't be answered so"
+    TOO_SOON = "it came too soon after what was typed or drawn last"
+    INCOMPLETE = "what the step would touch is still being found out"
+    UNREAD = "the end of the question wasn't on the screen yet"
+
+
+@dataclass(frozen=True, slots=True)
+class Press:
+    """How a key or a click came.
+
+    Args:
+        ready: after the pause, to a question that stood on the screen meanwhile: it may decide.
+        may_look: it may show something; it isn't one of several in a row that seem to be words.
+        rested: it came after the pause, but others came since: it may open a dialog, which they are kept for.
+    """
+
+    ready: bool
+    may_look: bool
+    rested: bool
+
+
+def held(question: Question, answer: Answer, press: Press, *, read: bool, complete: bool) -> Hold | None:
+    """Return why an answer doesn't count; None when it does.
+
+    Args:
+        question: what is on the screen.
+        answer: the one that was chosen.
+        press: how it was.
+        read: the question was read to its end.
+        complete: all that there is to be read is there.
+    """
+    if answer.why_not:
+        return Hold.IMPOSSIBLE
+    looks = answer.looks and press.may_look  # to look decides nothing
+    if not (press.ready or looks or (press.rested and opens(question, answer))):
+        return Hold.TOO_SOON
+    if answer.binds and not read:
+        return Hold.UNREAD if complete else Hold.INCOMPLETE
+    return None
+
+
+Picture = tuple[str, tuple[Row, ...]]
+"""The id of a question, and the rows that it was drawn with."""
+
+
+class Reading:
+    """Keeps which questions were read to their end, and what stands with them besides.
+
+    Args:
+        guard: when keys decide; a question that was drawn, or read to its end, just now disarms them.
+    """
+
+    def __init__(self, guard: KeyGuard) -> None:
+        self._guard = guard
+        self._read: set[str] = set()
+        self._read_at = float("-inf")
+        self._drafts: dict[str, tuple[Row, ...]] = {}
+        self._awaited: set[str] = set()
+        self.picture: Picture | None = None
+        """What was drawn last."""
+        self.unseen = False
+        """It isn't on the screen yet."""
+
+    # What stands with a question -------------------------------------------------------------------------------
+
+    def keep(self, ids: Collection[str]) -> None:
+        """Forget the drafts of all other questions."""
+        self._drafts = {i: rows for i, rows in self._drafts.items() if i in ids}
+        self._awaited.intersection_update(ids)
+
+    def has_draft(self, question_id: str) -> bool:
+        """Return whether what a file would hold is known, or being found out."""
+        return question_id in self._drafts
+
+    def draft(self, question_id: str) -> Sequence[Row]:
+        """Return the rows that stand with a question."""
+        return self._drafts.get(question_id, ())
+
+    def show_draft(self, question_id: str, rows: Sequence[Row], *, awaited: bool) -> None:
+        """Let rows stand with a question.
+
+        Args:
+            question_id: the question.
+            rows: what a file would hold, or a word that it is being found out.
+            awaited: it is: until that is over the question can't be read to its end.
+        """
+        (self._awaited.add if awaited else self._awaited.discard)(question_id)
+        self._drafts[question_id] = tuple(rows)
+
+    def complete(self, question: Question) -> bool:
+        """Return whether what the step would touch or write has been found out."""
+        return question.id not in self._awaited and not awaits_preview(question)
+
+    # What was drawn --------------------------------------------------------------------------------------------
+
+    def draws(self, picture: Picture) -> bool:
+        """Return whether a picture is another one than the last; that has to be read, and stand, before keys decide."""
+        if picture == self.picture:
+            return False
+        self.picture, self.unseen = picture, True
+        self._read.discard(picture[0])
+        self._guard.drawn()
+        return True
+
+    def put_away(self) -> bool:
+        """Draw nothing; return whether something was drawn."""
+        was, self.picture = self.picture, None
+        return was is not None
+
+    def on_screen(self, picture: Picture | None) -> bool:
+        """The screen was drawn with a picture on it: a busy console may have taken a while for it.
+
+        Returns:
+            False when another picture was drawn since.
+        """
+        if picture is not self.picture:
+            return False
+        self.unseen = False
+        self._guard.drawn()
+        return True
+
+    # Read to the end -------------------------------------------------------------------------------------------
+
+    def read(self, question_id: str) -> bool:
+        """Return whether the end of a question was on the screen."""
+        return question_id in self._read
+
+    def look(self, question: Question, *, end: bool) -> None:
+        """Take over how much of a question is on the screen now; what waits to be drawn isn't on it.
+
+        Args:
+            question: what is shown.
+            end: its last row is to be seen.
+        """
+        if self.unseen:
+            return
+        if not end:
+            if self._guard.now - self._read_at < ARM_AFTER:
+                self._read.discard(question.id)  # it was there for a moment only, as when a frame shrinks
+        elif self.complete(question) and not self.read(question.id):
+            self._read.add(question.id)
+            self._read_at = self._guard.now
+            self._guard.drawn()  # a key that was pressed before the end could be seen decides nothing
+
+    def read_elsewhere(self, question: Question) -> None:
+        """The end of a question was read on a screen of its own."""
+        if self.complete(question):
+            self._read.add(question.id)
+            self._read_at = float("-inf")

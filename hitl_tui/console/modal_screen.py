@@ -1,0 +1,88 @@
+"""Screens that are left once: a key that is pressed twice quickly reaches what it closed already."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
+
+from textual.await_complete import AwaitComplete
+from textual.content import Content
+from textual.screen import ModalScreen, Screen
+from textual.widgets import Static
+
+from hitl_tui.console.widgets.dialog_frame import Dialog
+from hitl_tui.language import _
+
+if TYPE_CHECKING:
+    from textual.message_pump import Callback
+    from textual.timer import Timer, TimerCallback
+
+Answered = TypeVar("Answered")
+
+
+def on_top(screen: Screen[Any]) -> bool:
+    """Return whether a screen is the one that is seen: it wasn't left, and nothing lies over it."""
+    stack = screen.app.screen_stack
+    return bool(stack) and stack[-1] is screen
+
+
+class Once(Screen[Answered], Generic[Answered]):
+    """A screen that gives one answer. Textual would give each, and take the screen below away for the second.
+
+    What it meant to do later isn't done once it was left: its widgets go before its work is stopped.
+    """
+
+    @property
+    def left(self) -> bool:
+        """It gave its answer; its widgets may be gone."""
+        return self not in self.app.screen_stack
+
+    def dismiss(self, result: Answered | None = None) -> AwaitComplete:
+        if not on_top(self):
+            return AwaitComplete()
+        return super().dismiss(result)
+
+    def call_after_refresh(self, callback: Callback, *args: Any, **kwargs: Any) -> bool:
+        return super().call_after_refresh(self._unless_left, partial(callback, *args, **kwargs))
+
+    def set_timer(
+        self, delay: float, callback: TimerCallback | None = None, *, name: str | None = None, pause: bool = False
+    ) -> Timer:
+        later = partial(self._unless_left, callback) if callback is not None else None
+        return super().set_timer(delay, later, name=name, pause=pause)
+
+    def _unless_left(self, callback: Callable[[], Any]) -> Any:
+        return None if self.left else callback()
+
+
+class Modal(Once[Answered], ModalScreen[Answered], Generic[Answered]):
+    """A dialog that gives one answer."""
+
+    LEFT: ClassVar[Any] = None
+    """Its answer when it is left without one."""
+    over = ""
+    """Why nothing can be sent any more, safe: somebody else decided. It stays, as does what was typed."""
+
+    def overtaken(self, words: str) -> None:
+        """Say at once that what it is about was decided elsewhere; from now on it can only be left.
+
+        Args:
+            words: who decided what, safe.
+        """
+        if self.over or self.left or not self.query(Dialog):
+            return
+        self.over = words
+        box = self.query(Dialog).first()
+        box.mount(Static(Content(words), classes="dialog-over"), before=0)
+        self.below("")
+
+    def below(self, words: str) -> None:
+        """Say a few safe words at the lower edge; nothing is ready there any more once it was overtaken."""
+        said = _("nothing can be sent any more") if self.over else words
+        self.query(Dialog).first().border_subtitle = Content(said)
+
+    def dismiss(self, result: Answered | None = None) -> AwaitComplete:
+        if self.over and result is not self.LEFT:
+            return AwaitComplete()
+        return super().dismiss(result)

@@ -1,0 +1,93 @@
+"""What the two screens that last have in common: at their foot a line for messages, the prompt and the keys."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, cast
+
+from textual.app import ComposeResult
+from textual.containers import Horizontal
+from textual.content import Content
+from textual.screen import Screen
+from textual.widgets import Static
+
+from hitl_tui.console.widgets.bars import KeyLine, MessageLine
+from hitl_tui.console.widgets.prompt_line import Prompt, longest_of
+from hitl_tui.core.safe_text import safe_text
+from hitl_tui.language import _, render
+
+if TYPE_CHECKING:
+    from hitl_tui.commands.completion import Completion
+    from hitl_tui.console.app import HitlApp
+
+
+class LastingScreen(Screen[None]):
+    """A screen that is not built anew each time: the first one, or that of a session."""
+
+    AUTO_FOCUS = "#prompt"
+
+    @property
+    def hitl(self) -> HitlApp:
+        """The app."""
+        return cast("HitlApp", self.app)
+
+    def foot(self, invitation: str) -> ComposeResult:
+        """Yield the rows at the foot.
+
+        Args:
+            invitation: what stands in the prompt while nothing is typed.
+        """
+        yield MessageLine(id="message")
+        with Horizontal(id="prompt-row"):
+            yield Static(Content(" › "), id="prompt-mark")
+            yield Prompt(invitation, id="prompt")
+        yield KeyLine(id="keys")
+
+    def on_mount(self) -> None:
+        prompt = self.query_one(Prompt)
+        prompt.past = self.hitl.memory.lines
+        prompt.completer = self.completions
+        self.hitl.say_now(self)
+        self.set_focus(prompt)
+        self.hitl.take_keys()
+
+    def completions(self, line: str, cursor: int) -> Sequence[Completion]:
+        """Return how a line can go on at a place; nothing where a screen knows nothing."""
+        return ()
+
+    def usage(self, text: str) -> str:
+        """Return what is said about a line while it is typed; nothing where a screen knows nothing."""
+        return ""
+
+    def say(self, text: str, *, error: bool = False, passing: bool = False) -> None:
+        """Show one safe line above the prompt; one that is `passing` goes with the next thing that happens."""
+        for line in self.query(MessageLine):  # none at the very end
+            line.say(text, error=error, passing=passing)
+
+    def draft(self, text: str) -> None:
+        """Put a text into the prompt, unless something is typed there, or it is longer than it takes; go there."""
+        prompt = self.query_one(Prompt)
+        if not prompt.text and len(text) <= longest_of(text):
+            prompt.text = text
+            prompt.move_cursor(prompt.document.end)
+        self.set_focus(prompt)
+
+    def to_prompt(self) -> None:
+        """Go to the prompt."""
+        self.set_focus(self.query_one(Prompt))
+
+    def on_prompt_too_long(self, event: Prompt.TooLong) -> None:
+        said = _("That is {length:,} characters; at most {most:,} can be used.")
+        if event.lines:
+            said = _("That is {length:,} lines; at most {most:,} can be used.")
+        if event.pasted:
+            said = f"{said} {_('Nothing was pasted.')}"
+        self.say(said.format(length=event.length, most=event.most), error=True)
+
+    def on_prompt_choices(self, event: Prompt.Choices) -> None:
+        from hitl_tui.console.local_commands import choices_shown
+
+        self.query_one(MessageLine).hint(choices_shown(event.found))
+
+    def on_text_area_changed(self, event: Prompt.Changed) -> None:
+        self.query_one(MessageLine).hint(safe_text(render(self.usage(event.text_area.text)), multiline=False))

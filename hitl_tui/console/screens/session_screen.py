@@ -1,0 +1,592 @@
+"""What the widgets on a session's screen want, handed to the operator who carries it out."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import PurePath
+from typing import TYPE_CHECKING, ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.events import DescendantFocus, Resize
+from textual.message import Message
+from textual.widget import Widget
+from textual.widgets import DataTable
+
+from hitl_tui.console import keys
+from hitl_tui.console.engine import Link
+from hitl_tui.console.pending_session import Opening
+from hitl_tui.console.screens.prompt_screen import LastingScreen
+from hitl_tui.console.session_actions import Operator
+from hitl_tui.console.widgets.answer_pane import AnswerPane
+from hitl_tui.console.widgets.bars import HeaderBar, KeyLine, MessageLine
+from hitl_tui.console.widgets.history_table import HistoryTable
+from hitl_tui.console.widgets.layout import fold, question_room
+from hitl_tui.console.widgets.panes import Panes, Tab
+from hitl_tui.console.widgets.plan_table import PlanTable
+from hitl_tui.console.widgets.prompt_line import Prompt
+from hitl_tui.console.widgets.question_panel import QuestionPanel
+from hitl_tui.console.widgets.stream_pane import Stream
+from hitl_tui.core.safe_text import safe_text, unsafe_text
+from hitl_tui.language import _, render
+from hitl_tui.supervisor.snapshot import PLANNING, RUNNING
+from hitl_tui.wording.history_rows import Deeds
+from hitl_tui.wording.status_words import PlanLines, ending_words, fork_first, running_rows, status_of_session
+from hitl_tui.wording.times import mode_words
+
+if TYPE_CHECKING:
+    from textual.events import Key
+
+    from hitl_tui.commands.completion import Completion
+    from hitl_tui.console.session_actions import Operator
+    from hitl_tui.supervisor.activity import Activity
+    from hitl_tui.supervisor.snapshot import Snapshot
+
+_STALE = 5.0
+"""Seconds after which what a command came to gives way to a new question."""
+
+
+class OperatedScreen(LastingScreen):
+    """A screen with a question and panes, and an operator."""
+
+    operator: Operator
+    _asked: frozenset[str] = frozenset()
+    _said_at = float("-inf")
+    _problem = ""
+    decided_here = False
+    """The question has the focus since something was decided there: it keeps it while the plan goes on."""
+
+    # Messages --------------------------------------------------------------------------------------------------
+
+    def say(self, text: str, *, error: bool = False, passing: bool = False) -> None:
+        self._said_at = self.hitl.guard.now
+        super().say(text, error=error, passing=passing)
+
+    def pass_by(self, snapshot: Snapshot) -> None:
+        """Take away what was said of the moment before, and what was said long before what is asked now."""
+        before, self._asked = self._asked, frozenset(q.id for q in snapshot.questions)
+        line = self.query_one(MessageLine)
+        if snapshot.problem != self._problem and (snapshot.problem or line.error):
+            self.say(safe_text(render(snapshot.problem), multiline=False), error=bool(snapshot.problem))
+        self._problem = snapshot.problem
+        if before != self._asked:
+            line.pass_by()
+        if self._asked - before and not line.error and self.hitl.guard.now - self._said_at > _STALE:
+            line.say("")
+
+    # Keys ------------------------------------------------------------------------------------------------------
+
+    @property
+    def question_focused(self) -> bool:
+        """What is typed goes to the question."""
+        return isinstance(self.focused, QuestionPanel)
+
+    @property
+    def takes_for_dialog(self) -> bool:
+        """The question has the focus, and keeps what is typed for a dialog that is on its way."""
+        return self.question_focused and self.query_one(QuestionPanel).takes_for_dialog
+
+    def begins_words(self, key: Key) -> bool:
+        """Return whether a key begins a command, at a question also words: it means nothing else where the focus is."""
+        if self.question_focused:
+            return self.query_one(QuestionPanel).begins_words(key)
+        pane = self.query_one(Panes).pane(self.focused)
+        return key.character == "/" and bool(pane) and not self.hitl.keymap.at(pane, key.key)
+
+    def typed(self) -> None:
+        """A key was pressed: the question shows whether the next one decides."""
+        self.query_one(MessageLine).pass_by()
+        self.query_one(QuestionPanel).typed()
+
+    # The question ----------------------------------------------------------------------------------------------
+
+    def action_undo(self) -> None:
+        """Take back the last decision, wherever the focus is."""
+        if self.hitl.guard.decides:
+            self.operator.undo("")
+        else:
+            self.say(_("Too soon after the last key; nothing was taken back."), passing=True)
+
+    def on_question_panel_chosen(self, event: QuestionPanel.Chosen) -> None:
+        event.stop()
+        self.decided_here = self.decided_here or not event.answer.looks
+        self.operator.deciding.answer(event.question, event.answer)
+
+    def on_question_panel_held(self, event: QuestionPanel.Held) -> None:
+        event.stop()
+        self.say(event.why, passing=True)
+
+    def on_question_panel_marked(self, event: QuestionPanel.Marked) -> None:
+        event.stop()
+        self.show_marks()
+
+    def show_marks(self) -> None:
+        """Show in the plan which questions are marked."""
+        marked = self.query_one(QuestionPanel).marked
+        self.query_one(PlanTable).show_marks([q.todo_id for q in marked if q.todo_id])
+
+    def on_question_panel_wanted(self, event: QuestionPanel.Wanted) -> None:
+        event.stop()
+        if event.what == "review":
+            self.operator.deciding.review(self.query_one(QuestionPanel).marked)
+        else:
+            self.operator.undo("")
+
+    def on_question_panel_left(self, event: QuestionPanel.Left) -> None:
+        event.stop()
+        self.to_prompt()
+
+    # The plan --------------------------------------------------------------------------------------------------
+
+    def on_plan_table_moved(self, event: PlanTable.Moved) -> None:
+        event.stop()
+        self.operator.order.move(event.drop.ids, event.drop.where, event.drop.anchor)
+
+    def on_plan_table_stepped(self, event: PlanTable.Stepped) -> None:
+        event.stop()
+        self.operator.order.step(event.ids, event.by, event.shown)
+
+    def on_plan_table_held(self, event: PlanTable.Held) -> None:
+        event.stop()
+        self.say(event.why, passing=True)
+
+    def on_plan_table_wanted(self, event: PlanTable.Wanted) -> None:
+        event.stop()
+        if event.what == "leave":
+            self.to_prompt()
+        elif event.what == "filter":
+            self.query_one(Panes).filter(event.todo_id)
+        elif event.what == "undo":
+            self.operator.undo(event.todo_id)
+        elif event.what == "unmark":
+            self.query_one(QuestionPanel).unmark(event.todo_id)
+        elif event.what == "steps" and event.todo_id:
+            self.operator.show_steps(event.todo_id)
+
+    def on_plan_table_acted(self, event: PlanTable.Acted) -> None:
+        event.stop()
+        self.operator.several.act(event.what, event.ids)
+
+    def on_data_table_row_selected(self, event: DataTable.RowSelected) -> None:
+        event.stop()
+        plan, history = self.query_one(PlanTable), self.query_one(HistoryTable)
+        if event.data_table is plan and plan.selected:
+            self.operator.show_todo(plan.selected)
+        elif event.data_table is history and history.selected is not None:
+            self.operator.show_checkpoint(history.selected)
+
+    # The other panes -------------------------------------------------------------------------------------------
+
+    def on_history_table_restore(self, event: HistoryTable.Restore) -> None:
+        event.stop()
+        self.operator.restore(event.info)
+
+    def on_history_table_left(self, event: HistoryTable.Left) -> None:
+        event.stop()
+        self.to_prompt()
+
+    def on_answer_pane_wanted(self, event: AnswerPane.Wanted) -> None:
+        event.stop()
+        if event.what == "leave":
+            self.to_prompt()
+        elif event.what == "export":
+            self.hitl.sessions.keep("export")
+        elif text := self.query_one(AnswerPane).text:
+            self.app.copy_to_clipboard(safe_text(text))
+            self.say(_("The answer was copied."))
+
+
+_PAGE = 50
+_LARGE = 1_000
+"""TODOs from which a plan is worth a look for garbage of its own."""
+
+
+class SessionScreen(OperatedScreen):
+    """Shows one session and gives commands on it; also its `Watcher`."""
+
+    CSS_PATH: ClassVar[list[str | PurePath]] = [
+        "../widgets/tabs.tcss",
+        "../widgets/panes.tcss",
+        "../widgets/question.tcss",
+        "../widgets/rows.tcss",
+    ]
+    BINDINGS: ClassVar[list[BindingType]] = [*keys.bindings(keys.SESSION)]
+
+    class Seen(Message):
+        """The session looks otherwise."""
+
+        def __init__(self, snapshot: Snapshot) -> None:
+            super().__init__()
+            self.snapshot = snapshot
+
+    class Said(Message):
+        """A session's stream has new lines."""
+
+        def __init__(self, session: str, lines: Sequence[Activity]) -> None:
+            super().__init__()
+            self.session = session
+            self.lines = lines
+
+    class Stopped(Message):
+        """A session can't go on."""
+
+        def __init__(self, session: str, why: str) -> None:
+            super().__init__()
+            self.session = session
+            self.why = why
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.link: Link | None = None
+        self.linked = Opening()
+        self.snapshot: Snapshot | None = None
+        self.operator = Operator(self)
+        self._text = ""
+        """What was typed for the session that opens, before there was a prompt of its own."""
+        self._back: Widget | None = None
+        self._places: dict[str, tuple[str, str]] = {}
+        self._called: dict[str, str] = {}
+        self._inbox = 0
+        self._head = ""
+        self._deeds = Deeds()
+        self._lines = PlanLines()
+
+    def compose(self) -> ComposeResult:
+        yield HeaderBar(id="header")
+        yield Panes(id="panes")
+        yield QuestionPanel(self.hitl.guard, id="question")
+        yield from self.foot(_("a command (/help), or words that change the plan"))
+
+    def on_mount(self) -> None:
+        self._arrange()
+        prompt = self.query_one(Prompt)
+        prompt.shown = lambda: self.query_one(QuestionPanel).noticed
+        if self._text:
+            prompt.insert(self._text)
+            self._text = ""
+        self.set_interval(1.0, self._tick)
+
+    def on_screen_resume(self) -> None:
+        """What lay over the question is gone: it is seen anew."""
+        self.query_one(QuestionPanel).uncovered()
+
+    # Sessions --------------------------------------------------------------------------------------------------
+
+    def opening(self, what: str, text: str = "", *, typed: bool = False) -> Opening:
+        """Show that a session is on its way; what was typed for another one comes back with that one.
+
+        Args:
+            what: its name, safe.
+            text: what was typed for it already, on another screen.
+            typed: a line at this prompt asked for it, so that what stands there now was typed for it.
+        """
+        self.linked = self.linked.begin()
+        if not self.is_mounted:
+            self._text = text
+            return self.linked
+        prompt = self.query_one(Prompt)
+        if self.link is not None:
+            draft, typed = ("", True) if typed and self.is_current else (prompt.text, False)
+            self._places[self.link.face.id] = (draft, self.query_one(Panes).chosen)
+            if not typed:
+                prompt.text = ""
+        prompt.insert(text, prompt.document.end)
+        self.link, self.snapshot = None, None
+        self.workers.cancel_group(self, "history")  # that session may be closed now
+        header = self.query_one(HeaderBar)
+        header.session, header.title_text, header.mode, header.status = what, "", "", _("opening…")
+        header.followed = False
+        self.query_one(Panes).reset()
+        self.query_one(QuestionPanel).update_questions((), "")
+        self._head, self._deeds = "", Deeds()
+        self.say("")
+        self.show_pane("plan")
+        return self.linked
+
+    def gone(self) -> None:
+        """The session that was open is deleted: nothing of it stays."""
+        self.link, self.snapshot = None, None
+        self.linked = Opening()
+
+    def renamed(self, title: str) -> None:
+        """Show the session under another title."""
+        if self.snapshot is not None:
+            self._called[self.snapshot.session_id] = title
+            self._render_snapshot(self.snapshot)
+
+    async def foresee(self, link: Link) -> None:
+        """Make the lines of a large plan beforehand, in a thread: meanwhile keys are answered."""
+        if len(link.face.snapshot.raw) >= _LARGE:
+            await asyncio.to_thread(self._lines.rows, link.face.snapshot, datetime.now(UTC))
+
+    def attach(self, link: Link, linked: Opening) -> None:
+        """Show a session that is open.
+
+        Args:
+            link: the session.
+            linked: what opened it.
+        """
+        self.link, self.linked = link, linked
+        self.query_one(Panes).recall(link.lines())
+        draft, pane = self._places.pop(link.face.id, ("", ""))
+        prompt = self.query_one(Prompt)
+        if draft:
+            prompt.text = f"{draft}\n{prompt.text}" if prompt.text else draft
+            prompt.move_cursor(prompt.document.end)
+        if pane:
+            self.show_pane(pane)
+        self.snapshot = link.face.snapshot
+        self._render_snapshot(self.snapshot)
+        if link.stopped:
+            self.stopped(link.face.id, link.stopped)
+        if len(self.snapshot.raw) >= _LARGE:
+            self.call_after_refresh(self.hitl.engine.settle)
+
+    def inbox(self, waiting: int) -> None:
+        """Show how many questions wait in all sessions."""
+        self._inbox = waiting
+        if self.snapshot is not None:
+            self._show_status(self.snapshot)
+
+    def _show_status(self, snapshot: Snapshot) -> None:
+        elsewhere = self._inbox > len(snapshot.questions)
+        status = status_of_session(snapshot, self.hitl.options.by)
+        self.query_one(HeaderBar).status = (
+            _("{status} · inbox {inbox}").format(status=status, inbox=self._inbox) if elsewhere else status
+        )
+
+    def seen(self, snapshot: Snapshot) -> None:
+        """See `Watcher`; while another session is on its way, what this one says is for nobody."""
+        if self._shows(snapshot.session_id):
+            self.snapshot = snapshot
+            self.post_message(self.Seen(snapshot))
+
+    def said(self, session: str, lines: Sequence[Activity]) -> None:
+        """See `Watcher`."""
+        if self._shows(session):
+            self.post_message(self.Said(session, lines))
+
+    def stopped(self, session: str, message: str) -> None:
+        """See `Watcher`."""
+        if self._shows(session):
+            self.post_message(self.Stopped(session, message))
+
+    def _shows(self, session: str) -> bool:
+        return self.link is not None and self.link.face.id == session
+
+    async def on_session_screen_seen(self, event: Seen) -> None:
+        if event.snapshot is self.snapshot and self._shows(event.snapshot.session_id):
+            self._render_snapshot(event.snapshot)
+            await self._show_answer(event.snapshot)
+
+    def on_session_screen_stopped(self, event: Stopped) -> None:
+        if self._shows(event.session):
+            self.query_one(HeaderBar).status = _("✗ stopped")
+            self.say(safe_text(render(event.why), multiline=False), error=True)
+
+    def on_session_screen_said(self, event: Said) -> None:
+        if self._shows(event.session):
+            self.query_one(Panes).said(event.lines)
+
+    def _render_snapshot(self, snapshot: Snapshot) -> None:
+        link = self.link
+        assert link is not None
+        header = self.query_one(HeaderBar)
+        header.session = safe_text(snapshot.session_id, multiline=False)
+        title = self._called.get(snapshot.session_id) or link.setup.info.title
+        # A title is kept as it is shown; once more is for one that somebody wrote into the file.
+        header.title_text = safe_text(fork_first(unsafe_text(title)), multiline=False, limit=400)
+        header.mode = mode_words(snapshot.mode)
+        self._show_status(snapshot)
+        header.followed = not link.face.owned
+        header.read_only = link.setup.read_only
+        self.query_one(PlanTable).update_rows(self._lines.rows(snapshot, datetime.now(UTC)))
+        self._ask(snapshot)
+        self.query_one(Panes).entitle()
+        self.hitl.sessions.seen(snapshot)
+        if snapshot.checkpoint_id != self._head:
+            self._head = snapshot.checkpoint_id
+            self.run_worker(self.hitl.guarded(self._load_history(link)), group="history", exclusive=True)
+
+    def _ask(self, snapshot: Snapshot) -> None:
+        panel = self.query_one(QuestionPanel)
+        had = self.focused is panel
+        self.pass_by(snapshot)
+        goes_on = snapshot.busy or bool(snapshot.running) or snapshot.status in (PLANNING, RUNNING)
+        waits = had and self.decided_here and goes_on and not self.query_one(Prompt).text
+        panel.update_questions(snapshot.questions, snapshot.workspace, waits=waits)
+        self.operator.deciding.prepare(panel)
+        self.show_marks()
+        if had and not panel.display:
+            self.to_prompt()
+        self._show_keys()
+        self._make_room()
+
+    async def _show_answer(self, snapshot: Snapshot) -> None:
+        pane, here = self.query_one(AnswerPane), self.query_one(Panes).chosen
+        before, outdated = pane.outdated, bool(snapshot.response) and not snapshot.concluded
+        if await pane.show(snapshot.response, outdated=outdated) and snapshot.concluded:
+            if self.focused is not self.query_one(Stream):
+                self.show_pane("answer")
+            self.say(self.hitl.keymap.named(ending_words(snapshot)))
+        elif here == "answer" and not snapshot.concluded and (not outdated or not before):
+            self.show_pane("stream" if self.has_class("-wide") else "plan")
+
+    async def _load_history(self, link: Link) -> None:
+        page = await link.face.checkpoints(_PAGE)
+        count = await link.place(page[0].checkpoint_id) if page else 0
+        led = await self._deeds.of(link, page)
+        if link is self.link:
+            self.query_one(HistoryTable).newest(page, count, led)
+
+    async def on_history_table_older(self, event: HistoryTable.Older) -> None:
+        table = self.query_one(HistoryTable)
+        if self.link is not None and table.checkpoints:
+            last = table.checkpoints[-1]
+            page = await self.link.face.checkpoints(_PAGE, last.checkpoint_id)
+            if page:
+                table.older(page, await self._deeds.of(self.link, [last, *page]))
+
+    async def _tick(self) -> None:
+        """Running times go on, and what another process wrote into its stream arrives."""
+        link, snapshot = self.link, self.snapshot
+        if link is None or snapshot is None:
+            return
+        if snapshot.running:
+            self.query_one(PlanTable).update_some(running_rows(snapshot, datetime.now(UTC)))
+        if not link.face.owned and (fresh := await asyncio.to_thread(link.fresh)) and link is self.link:
+            self.said(link.face.id, fresh)
+
+    # Panes -----------------------------------------------------------------------------------------------------
+
+    def on_resize(self, event: Resize) -> None:
+        self._arrange()
+
+    def _arrange(self) -> None:
+        fold(self)
+        self.query_one(Panes).stand(beside=self.has_class("-vast"))
+        self.show_pane(self.query_one(Panes).chosen)
+        self._make_room()
+
+    def _make_room(self) -> None:
+        """Give the question what the plan leaves, unless somebody looks at a pane."""
+        steps = len(self.snapshot.raw) if self.snapshot is not None else 0
+        looking = bool(self.query_one(Panes).pane(self.focused))
+        self.query_one(QuestionPanel).give_room(0 if looking else question_room(self.app.size, steps))
+
+    def show_pane(self, pane: str, *, focus: bool = False) -> None:
+        """Bring a pane to the front."""
+        panes = self.query_one(Panes)
+        panes.show(pane)
+        if focus:
+            self.set_focus(panes.query_one(f"#{pane}"))
+        elif (here := panes.pane(self.focused)) and not panes.seen(here):
+            self.to_prompt()  # what is typed mustn't get lost with the pane
+
+    def on_tab_chosen(self, event: Tab.Chosen) -> None:
+        event.stop()
+        self.show_pane(event.pane)
+
+    def action_next_pane(self) -> None:
+        panes = self.query_one(Panes)
+        self.show_pane(panes.following(panes.pane(self.focused)), focus=True)
+
+    def action_replay(self) -> None:
+        """Step through the past (C5), from the checkpoint at the cursor when the history has the focus."""
+        from hitl_tui.console.screens.replay_screen import ReplayScreen
+
+        if self.link is None:
+            self.say(_("The session is still opening."), passing=True)
+            return
+        history = self.query_one(HistoryTable)
+        chosen = history.selected if self.focused is history else None
+        self.app.push_screen(ReplayScreen(self, self.link, chosen.checkpoint_id if chosen is not None else ""))
+
+    def action_question(self) -> None:
+        panel = self.query_one(QuestionPanel)
+        if self.focused is panel:
+            self.set_focus(self._back if self._back is not None and self._back.display else self.query_one(Prompt))
+        elif panel.display:
+            self._back = self.focused
+            self.set_focus(panel)
+        else:
+            opening = self.link is None
+            said = _("The session is still opening.") if opening else _("Nothing waits for you now.")
+            if self.link is not None and self.operator.deciding.decided[self.link.face.id]:
+                said += " " + self.hitl.keymap.named(_("{session.undo} takes back your last decision."))
+            self.say(said, passing=True)
+
+    def on_question_panel_drawn(self, event: QuestionPanel.Drawn) -> None:
+        event.stop()
+        if self.link is not None:
+            self.link.face.desk.showing.note([event.question_id], self.hitl.options.by, "console")
+
+    # Messages --------------------------------------------------------------------------------------------------
+
+    def note(self, text: str) -> None:
+        """Add a command, or what it answered, to the stream."""
+        self.query_one(Panes).note(f"{datetime.now().astimezone():%H:%M:%S}", text)
+
+    def on_descendant_focus(self, event: DescendantFocus) -> None:
+        if event.widget is not self.focused:  # the focus went on before this came here
+            return
+        panel = self.query_one(QuestionPanel)
+        if event.widget is not panel:
+            self.decided_here = False
+            if not panel.questions:
+                panel.display = False
+        if pane := self.query_one(Panes).pane(event.widget):
+            self.show_pane(pane)
+        self._show_keys()
+        self._make_room()
+
+    def _show_keys(self) -> None:
+        panel = self.query_one(QuestionPanel)
+        panes = (
+            keys.QUESTION,
+            keys.PLAN,
+            keys.HISTORY,
+            keys.STREAM,
+            keys.ANSWER,
+        )  # parts of the map and widget ids
+        focus = (self.focused.id if self.focused else "") or ""
+        where = focus if focus in panes else keys.PROMPT
+        own = [k for k in keys.of(where, line=True) if where != keys.QUESTION or not k.id[-1].isdigit()]
+        session = [k for k in keys.of(keys.SESSION, line=True) if panel.display or k.id != "session.question"]
+        self.query_one(KeyLine).show([*own, *session, *keys.of(keys.ANYWHERE, line=True)])
+
+    # Prompt ----------------------------------------------------------------------------------------------------
+
+    def completions(self, line: str, cursor: int) -> Sequence[Completion]:
+        from hitl_tui.commands.completion import complete
+
+        agents = self.link.setup.planner.agents if self.link else {}
+        checkpoints = self.query_one(HistoryTable).checkpoints
+        return complete(line, cursor, self.snapshot, agents, checkpoints, sessions=self.hitl.sessions.known)
+
+    def usage(self, text: str) -> str:
+        from hitl_tui.commands.completion import usage_hint
+
+        return usage_hint(text, self.snapshot)
+
+    def on_prompt_sent(self, event: Prompt.Sent) -> None:
+        event.stop()
+        self.query_one(Prompt).sent(event.text)
+        self.hitl.memory.keep_lines()
+        self.operator.send(event.text, event.known)
+
+    def go_to_question(self, request_id: str) -> None:
+        """Show a question and give it the focus: it was chosen in the inbox."""
+        if self.snapshot is not None and self.link is not None:
+            self._ask(self.link.face.snapshot)  # it may have come this moment
+        panel = self.query_one(QuestionPanel)
+        panel.select(request_id)
+        if panel.question is not None and panel.question.id == request_id:
+            self._back = self.focused
+            self.set_focus(panel)
+
+    def operator_read(self, question_id: str) -> None:
+        """The end of a question was read on the screen of details."""
+        self.query_one(QuestionPanel).seen_whole(question_id)

@@ -1,0 +1,333 @@
+"""What an operator does on a session: commands, undo, cancel, restore, looking. Dialogs and their consequences."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Collection, Coroutine, Mapping
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from textual.content import Content
+
+from hitl_tui.commands.on_behalf import on_behalf
+from hitl_tui.commands.spec import SPECS
+from hitl_tui.console.bulk_actions import Ordering, Several
+from hitl_tui.console.decision_flow import Deciding
+from hitl_tui.console.dialogs.option_dialog import Picking
+from hitl_tui.console.dialogs.prompt_dialogs import Token, confirm
+from hitl_tui.console.dialogs.rule_dialogs import list_rules
+from hitl_tui.console.dialogs.text_viewer import Viewer
+from hitl_tui.console.engine import Link
+from hitl_tui.console.history_actions import go_back, show_checkpoint, show_steps
+from hitl_tui.console.local_commands import carry_out, own_command
+from hitl_tui.console.prompt_hints import digit_meant, noted, way
+from hitl_tui.console.widgets.prompt_line import Prompt
+from hitl_tui.core.errors import BadInput
+from hitl_tui.core.interrupts.shape import Option
+from hitl_tui.core.policy import Mode
+from hitl_tui.core.safe_text import one_line, safe_text
+from hitl_tui.core.todos import Status, SupervisorTodo
+from hitl_tui.language import _, ngettext, render
+from hitl_tui.wording.history_rows import todo_rows
+from hitl_tui.wording.status_words import number_of, status_words
+from hitl_tui.wording.times import MODES, mode_words, next_mode
+
+if TYPE_CHECKING:
+    from hitl_tui.commands.handler import CommandHandler
+    from hitl_tui.commands.results import CommandResult
+    from hitl_tui.console.screens.session_screen import SessionScreen
+    from hitl_tui.core.identity import Identity
+    from hitl_tui.threads.session_history import CheckpointInfo
+
+_LISTED = 30
+_FREED = 8
+
+
+class Operator:
+    """Carries out what is wanted on the session that a screen shows.
+
+    Args:
+        screen: the screen.
+    """
+
+    def __init__(self, screen: SessionScreen) -> None:
+        self._screen = screen
+        self.deciding = Deciding(screen, self._report, self._start)
+        self.order = Ordering(screen, self._report, self._start)
+        self.several = Several(screen, self._report, self._start, self.deciding.review)
+
+    def _start(self, work: Coroutine[Any, Any, None]) -> None:
+        self._screen.run_worker(self._screen.hitl.guarded(work), group="operator")
+
+    def _on(self, work: Callable[[Link], Coroutine[Any, Any, None]]) -> None:
+        """Begin something on the session that is on the screen now, or on its way there, whatever is there later."""
+        linked = self._screen.linked
+
+        async def begin() -> None:
+            await work(await linked.link())
+
+        self._start(begin())
+
+    # Commands --------------------------------------------------------------------------------------------------
+
+    def send(self, line: str, known: Collection[str]) -> None:
+        """Carry a line out: a command, or words that change the plan. While the session opens it waits for it.
+
+        Args:
+            line: what was typed.
+            known: ids of the questions that were shown when it was begun; it answers no other one (C3).
+        """
+        own = own_command(line)
+        if own is not None:
+            carry_out(self._screen.hitl, own)
+            return
+        if not self._screen.linked.is_set():
+            said = _("The session is still opening; what you sent is carried out as soon as it is open.")
+            self._screen.say(said, passing=True)
+        elif meant := self._digit_meant(line):
+            self._screen.say(meant, passing=True)
+            return
+        self._on(partial(self._send, line, known))
+
+    def _digit_meant(self, line: str) -> str:
+        """Return what a key of the question that was sent as a line means; empty for any other line."""
+        from hitl_tui.console.widgets.question_panel import QuestionPanel
+
+        return digit_meant(line, self._screen.hitl.keymap, self._screen.query_one(QuestionPanel).question)
+
+    async def _send(self, line: str, known: Collection[str], link: Link) -> None:
+        screen = self._screen
+        screen.note(noted(line))
+        handler, other = link.handler, on_behalf(line)
+        if other is not None:
+            identity = await self._approver(other[0])
+            if identity is None:
+                return
+            handler, line = handler.acting_as(identity), other[1]
+        result = await handler.handle(line, known)
+        self.deciding.remember(link, result)
+        if len(result.data.get("commands", ())) == len(SPECS):
+            screen.hitl.action_help()
+            return
+        self._report(result)
+        if result.data.get("trusted") is False:
+            await self._trust(link, handler, result)
+            return
+        await self._show_result(link, result)
+
+    async def _trust(self, link: Link, handler: CommandHandler, result: CommandResult) -> None:
+        """Show what the folder wants to run, and trust it when that is said (T4)."""
+        from hitl_tui.console.dialogs.trust_dialog import TrustScreen
+
+        app = self._screen.hitl
+        trust = await app.engine.trust(Path(str(result.data["workspace"])))
+        if trust.asks and await app.push_screen_wait(TrustScreen(trust, app.guard)):
+            self._report(await handler.handle(f"/trust --digest {trust.digest}"))
+
+    async def _approver(self, name: str) -> Identity | None:
+        """Return the approver whose token is typed now (T8); None when nobody types one.
+
+        Raises:
+            Refused: it isn't theirs.
+            BadInput: this isn't a terminal.
+        """
+        operator = self._screen.hitl.options.operator
+        if operator is None or os.environ.get("TEXTUAL_DRIVER"):
+            raise BadInput("A token is only taken at a terminal; open the session there, or give it with hitl-tui do.")
+        said = Content(_("Their token isn't shown. It counts for this one command."))
+        title = _("Token of {name}").format(name=safe_text(name, multiline=False))
+        token = await self._screen.hitl.push_screen_wait(Token(title, said, _("decides")))
+        return operator.by_token(name, token) if token else None
+
+    def _report(self, result: CommandResult) -> None:
+        from hitl_tui.console.widgets.question_panel import QuestionPanel
+
+        screen = self._screen
+        asked = screen.query_one(QuestionPanel).question
+        message = way(str(result.data.get("reason", "")), screen.hitl.keymap, asked) or render(result.message)
+        first, __, rest = message.partition("\n")
+        help_text = render(str(result.data.get("help", ""))) if result.failed else ""
+        text = f"{message}  {help_text}".strip() if help_text else (f"{first} …" if rest else first)
+        if result.status == "proposed":
+            where = _("{session.question} goes to the questions, {question.next} there to the next one.")
+            text += "  " + screen.hitl.keymap.named(where)
+        screen.say(safe_text(text, multiline=False), error=result.failed)
+        screen.note(_("error: {text}").format(text=text) if result.failed else message)
+
+    async def _show_result(self, link: Link, result: CommandResult) -> None:
+        screen, data = self._screen, result.data
+        if result.failed:
+            return
+        if "checkpoints" in data:
+            for row in data["checkpoints"][:_LISTED]:
+                waits = f" {render(str(row['message']))}" if row["waiting"] else ""
+                screen.note(
+                    _("{number}  {checkpoint_id}  {node}, {todos_completed} completed{waits}").format(
+                        number=row.get("number", row["step"]),
+                        checkpoint_id=row["checkpoint_id"],
+                        node=row["node"],
+                        todos_completed=row["todos_completed"],
+                        waits=waits,
+                    )
+                )
+            screen.show_pane("history")
+        elif "todos" in data and "summary" in data:
+            screen.show_pane("plan")
+        elif "rules" in data:
+            app = screen.hitl
+            await list_rules(app, link, self._report, app.guard, app.options.by)
+        elif result.status == "renamed":
+            screen.renamed(str(data["title"]))
+        elif "todo" in data and result.status == "ok":
+            await self._view_todo(link, str(data["todo_id"]), data.get("result"))
+        elif "\n" in result.message and screen.query_one(Prompt).has_focus:
+            screen.show_pane("stream")  # all of it is only there
+
+    def cycle_mode(self) -> None:
+        """Go on to the next mode (C4)."""
+        snapshot = self._screen.snapshot
+        if snapshot is None:
+            self._screen.say(_("The session is still opening."), passing=True)
+            return
+        self._on(self._next_mode)
+
+    async def _next_mode(self, link: Link) -> None:
+        now = link.face.snapshot.mode
+        freed = {mode: len(await link.handler.freed(Mode(mode))) for mode in MODES}
+        mode: str | None = next_mode(now)
+        if freed[next_mode(now)]:
+            mode = await self._mode_chosen(link, freed)
+        if mode is not None and mode != now:
+            await self._set_mode(link, mode)
+
+    async def _mode_chosen(self, link: Link, freed: Mapping[str, int]) -> str | None:
+        """Ask before a key makes steps run that nobody has said yes to; None for no other mode (C4)."""
+        app, modes = self._screen.hitl, list(MODES)
+        going = await link.handler.freed(Mode(max(freed, key=lambda mode: freed[mode])))
+        todos = [todo for i in going if (todo := link.face.snapshot.todo(i)) is not None]
+        shown = [f"{number_of(todo.id)}  {one_line(todo.name, 60)}" for todo in todos[:_FREED]]
+        if len(todos) > _FREED:
+            shown.append(_("… and {n:,} more").format(n=len(todos) - _FREED))
+        said = "\n".join([_("Another mode lets these run without a question, from now on:"), *shown])
+        options = tuple(
+            Option(
+                mode_words(mode) + (" · " + _running(freed[mode]) if freed[mode] else ""),
+                mode_words(mode),
+            )
+            for mode in modes
+        )
+        title = _("Mode · now {mode}").format(mode=mode_words(link.face.snapshot.mode))
+        chosen = await app.push_screen_wait(
+            Picking(title, Content(said), options, lambda number: modes[int(number) - 1], app.guard)
+        )
+        return chosen if isinstance(chosen, str) else None
+
+    async def _set_mode(self, link: Link, mode: str) -> None:
+        result = await link.handler.handle(f"/mode {mode}")
+        said = render(result.message) if result.failed else mode_words(mode).capitalize() + "."
+        self._screen.say(said, error=result.failed)
+
+    # Undo, cancel, restore -------------------------------------------------------------------------------------
+
+    def undo(self, todo_id: str) -> None:
+        """Take back what was decided about a TODO, the last decision with no id."""
+        self._on(partial(self._take_back, todo_id))
+
+    async def _take_back(self, todo_id: str, link: Link) -> None:
+        decided = self.deciding.decided[link.face.id]
+        if todo_id:
+            await self._undo(link, todo_id)
+        elif not decided:
+            self._screen.say(_("There is no decision of yours to take back."), passing=True)
+        elif not decided[-1]:
+            decided.pop()
+            self._screen.say(_("What was decided about the plan can't be taken back by a key; restore a checkpoint."))
+        elif await self._undo(link, decided[-1]):
+            decided.pop()
+
+    async def _undo(self, link: Link, todo_id: str) -> bool:
+        """Take a decision back; return whether there is nothing left to take back about this TODO."""
+        todo = link.face.snapshot.todo(todo_id)
+        if todo is None:
+            self._screen.say(_("There is no decision of yours to take back."))
+        elif todo.status is Status.PENDING and todo.approval is not None:
+            result = await link.handler.edit(todo, todo.description, todo.arguments)
+            if result.failed:
+                self._report(result)
+                return False
+            said = _("{id} isn't approved any more; it asks again.").format(id=todo.id)
+            self._screen.say(said)
+            self._screen.note(said)
+        elif todo.status is Status.IN_PROGRESS:
+            return await self._cancel(link, todo)
+        elif todo.status is Status.SKIPPED or (todo.status is Status.FAILED and todo.metadata.get("rejected")):
+            result = await link.handler.handle(f"/todo update {todo.id} pending")
+            self._report(result)
+            return not result.failed
+        elif todo.status is Status.COMPLETED:
+            self._screen.say(
+                _("{id} has run; restore a checkpoint to go back before it (its effects stay).").format(id=todo.id)
+            )
+        else:
+            self._screen.say(
+                _("There is nothing to take back about {id} ({status}).").format(
+                    id=todo.id, status=status_words(todo)[1]
+                )
+            )
+        return True
+
+    async def _cancel(self, link: Link, todo: SupervisorTodo) -> bool:
+        said = _("{id} runs. Stop it? What it has done to the world stays done; you are asked what next.")
+        title = _("Cancel {id}").format(id=number_of(todo.id))
+        if not await confirm(self._screen.hitl, title, said.format(id=todo.id), _("Stop it")):
+            return False
+        self._report(await link.handler.handle(f"/todo cancel {todo.id}"))
+        return True
+
+    def restore(self, info: CheckpointInfo) -> None:
+        """Offer to go back to a checkpoint (D11)."""
+        self._on(partial(self._restore, info))
+
+    async def _restore(self, info: CheckpointInfo, link: Link) -> None:
+        result = await go_back(self._screen.hitl, link, info)
+        if result is not None:
+            self._report(result)
+
+    # Looking ---------------------------------------------------------------------------------------------------
+
+    def show_todo(self, todo_id: str) -> None:
+        """Show a TODO whole, with its result."""
+        self._on(partial(self._show_todo, todo_id))
+
+    async def _show_todo(self, todo_id: str, link: Link) -> None:
+        todo = link.face.snapshot.todo(todo_id)
+        result = None
+        if todo is not None and todo.result and todo.result.get("digest"):
+            result = await link.face.artifact(str(todo.result["digest"]))
+        await self._view_todo(link, todo_id, result)
+
+    async def _view_todo(self, link: Link, todo_id: str, result: Any) -> None:
+        todo = link.face.snapshot.todo(todo_id)
+        if todo is None:
+            return
+        rows = todo_rows(todo, link.face.snapshot.workspace, result if isinstance(result, dict) else None)
+        await self._screen.app.push_screen_wait(Viewer(_("TODO · {id}").format(id=number_of(todo.id)), rows))
+
+    def show_steps(self, todo_id: str) -> None:
+        """Show the steps of a TODO's team (D13)."""
+        self._on(partial(self._show_steps, todo_id))
+
+    async def _show_steps(self, todo_id: str, link: Link) -> None:
+        await show_steps(self._screen.hitl, link, link.face.snapshot.todo(todo_id), self._screen.say)
+
+    def show_checkpoint(self, info: CheckpointInfo) -> None:
+        """Show what is known of a checkpoint."""
+        self._on(partial(self._show_checkpoint, info))
+
+    async def _show_checkpoint(self, info: CheckpointInfo, link: Link) -> None:
+        await show_checkpoint(self._screen.hitl, link, info)
+
+
+def _running(count: int) -> str:
+    return ngettext("{n} runs without a question", "{n} run without a question", count).format(n=count)

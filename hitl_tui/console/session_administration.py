@@ -1,0 +1,167 @@
+"""Sessions kept in order from inside the console: another title, a fork, a file, an end (C8)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from textual.content import Content
+
+from hitl_tui.config.paths import given_path
+from hitl_tui.console.dialogs.prompt_dialogs import Line, Typed
+from hitl_tui.console.widgets.answer_pane import AnswerPane
+from hitl_tui.core.errors import BadInput
+from hitl_tui.core.safe_text import one_line, safe_text
+from hitl_tui.language import _, render
+
+if TYPE_CHECKING:
+    from hitl_tui.console.app import HitlApp
+
+SUFFIX = ".hitl"
+_TO_READ = ".md"
+_MOST_NAMES = 1000
+_LONGEST = 2_000
+
+
+async def keep(app: HitlApp, what: str, session_id: str, given: str = "") -> None:
+    """Do one of the things that keep sessions in order; what is missing is asked for.
+
+    Args:
+        app: the console.
+        what: `rename`, `fork`, `export`, `import` or `delete`.
+        session_id: the session; not needed to import.
+        given: title, file or, to delete, the id once more, when it was written with the command.
+
+    Raises:
+        HitlError: it can't be done; nothing changed.
+    """
+    if what == "import":
+        await _import(app, given)
+    elif not session_id:
+        raise BadInput("There is no session at the cursor.")
+    elif what == "rename":
+        await _rename(app, session_id, given)
+    elif what == "fork":
+        await _fork(app, session_id)
+    elif what == "export":
+        await _export(app, session_id, given)
+    elif what == "delete":
+        await _delete(app, session_id, given)
+
+
+async def _rename(app: HitlApp, session_id: str, given: str) -> None:
+    name = safe_text(session_id, multiline=False)
+    before = await _title(app, session_id)
+    title = given or await _asked(
+        app, Line(_("Rename {name}").format(name=name), Content(_("Its new title:")), _("renames it"), before)
+    )
+    if title is None or title == before:
+        return
+    info = await app.engine.rename(session_id, title)
+    app.sessions.renamed(session_id, info.title)
+    await _tell(app, f'{info.id} is called "{info.title}" now.', info.id)
+
+
+async def _fork(app: HitlApp, session_id: str) -> None:
+    name = safe_text(session_id, multiline=False)
+    said = "\n".join(
+        [
+            _("Another session starts from where {session} is now; it asks the same questions.").format(session=name),
+            _("What was done to the world is known there, and asked about before it is done again."),
+            _("Nothing is executed by forking.") + " " + _("Its title:"),
+        ]
+    )
+    before = await _title(app, session_id)
+    title = await _asked(app, Line(_("Fork {name}").format(name=name), Content(said), _("makes it"), before))
+    if title is not None:
+        info = await app.engine.fork(session_id, "", title if title != before else "")
+        await _tell(app, f"{info.id} is a fork of {session_id}; nothing was executed.", info.id)
+
+
+async def _export(app: HitlApp, session_id: str, given: str) -> None:
+    name = safe_text(session_id, multiline=False)
+    suffix = _TO_READ if isinstance(app.screen.focused, AnswerPane) else SUFFIX
+    whole = [
+        _("One file with checkpoints, results and decisions, that opens on another machine."),
+        _("A name that ends with .md or .json takes the answer and the plan, to read."),
+    ]
+    to_read = [
+        _("The answer and the plan, to read; .json has them for a program."),
+        _("A name that ends with .hitl takes the whole session, which opens on another machine."),
+    ]
+    said = "\n".join([*(to_read if suffix == _TO_READ else whole), _("No file is written over.")])
+    free = str(_free_name(session_id, suffix))
+    text = given or await _asked(app, Line(_("Export {name}").format(name=name), Content(said), _("writes it"), free))
+    if text is None:
+        return
+    path = path_of(text)
+    if not given and not path.suffix:  # the dialog said what is written
+        path = path.with_name(path.name + suffix)
+    written = await app.engine.export(session_id, path)
+    size = written.stat().st_size
+    await _tell(app, f"{session_id} was written to {written} ({size:,} bytes).", session_id)
+
+
+async def _import(app: HitlApp, given: str) -> None:
+    said = _(
+        "A file that an export wrote, here or on another machine. All of it is checked first; nothing is executed."
+    )
+    text = given or await _asked(app, Line(_("Import a session"), Content(said), _("imports it"), f"{Path.cwd()}/"))
+    if text is None:
+        return
+    path = path_of(text)
+    info = await app.engine.import_(path)
+    await _tell(
+        app, f"{info.id} was created from {path.name} and works in {info.workspace}; nothing was executed.", info.id
+    )
+
+
+async def _delete(app: HitlApp, session_id: str, again: str) -> None:
+    from hitl_tui.commands.session_commands import what_goes
+
+    name = safe_text(session_id, multiline=False)
+    summary, copies = await app.engine.going(session_id)
+    if summary.owned and not app.engine.holds(session_id):
+        raise BadInput(f"Another process has session {session_id} open, so it can't be deleted now.")
+    lines: list[str] = [one_line(render(what_goes(summary, copies)), _LONGEST)]
+    if app.engine.holds(session_id):
+        lines.append(_("It is open here: what runs in it is stopped first."))
+    lines.append(_("Type {name} to delete it:").format(name=name))
+    said = Content("\n".join(lines))
+    dialog = Typed(_("Delete {name}").format(name=name), said, _("deletes it"), session_id)
+    if (again or await _asked(app, dialog)) != session_id:
+        app.say(_("Nothing was deleted."))
+        return
+    await app.engine.delete(session_id, app.sessions.forget)
+    await _tell(app, f"{session_id} was deleted; the record of its decisions stays.", "")
+
+
+async def _asked(app: HitlApp, dialog: Line | Typed) -> str | None:
+    return await app.push_screen_wait(dialog)
+
+
+async def _title(app: HitlApp, session_id: str) -> str:
+    """Return a session's title as it is shown; it is kept so, but somebody may have written another into the file."""
+    summary, __ = await app.engine.going(session_id)
+    return one_line(summary.title, _LONGEST)
+
+
+async def _tell(app: HitlApp, message: str, at: str) -> None:
+    app.say(one_line(render(message), _LONGEST))
+    app.sessions.list_all(at)
+
+
+def path_of(text: str) -> Path:
+    """Return the path that was typed: `~` is the home folder, quotes around it don't count.
+
+    Raises:
+        BadInput: no file can be called that.
+    """
+    return given_path(text.strip().strip("\"'"))
+
+
+def _free_name(session_id: str, suffix: str) -> Path:
+    """Return the name of a file that isn't there, in the folder the console was started in."""
+    folder = Path.cwd()
+    names = [f"{session_id}{suffix}", *(f"{session_id}-{n}{suffix}" for n in range(2, _MOST_NAMES))]
+    return next((folder / name for name in names if not (folder / name).exists()), folder / names[0])

@@ -1,0 +1,359 @@
+"""Which session is on the screen, and how another one gets there (C8)."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Coroutine, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from textual.screen import ModalScreen, Screen
+
+from hitl_tui.config.starters import Starter, materialise
+from hitl_tui.console.engine import Link
+from hitl_tui.console.pending_session import Opening
+from hitl_tui.console.screens.prompt_screen import LastingScreen
+from hitl_tui.console.widgets.prompt_line import Prompt, typed_text
+from hitl_tui.core.errors import HitlError
+from hitl_tui.core.safe_text import safe_text
+from hitl_tui.language import _, render
+
+if TYPE_CHECKING:
+    from hitl_tui.config.declared_graphs import Attachment
+    from hitl_tui.console.app import HitlApp
+    from hitl_tui.console.dialogs.inbox_dialog import Inbox
+    from hitl_tui.supervisor.session_summary import SessionSummary
+    from hitl_tui.supervisor.snapshot import Snapshot
+
+
+_LOOK = 2.0
+"""Seconds between two looks at what other processes do."""
+
+
+class Sessions:
+    """Begins, opens, lists and leaves sessions.
+
+    Args:
+        app: has the two screens that last, the first one and that of a session.
+    """
+
+    def __init__(self, app: HitlApp) -> None:
+        self._app = app
+        self._counting = False
+        self._listing = False
+        self._stamp: tuple[int, ...] = ()
+        self._shown = False
+        self._listed: Inbox | None = None
+        self._seen: set[str] = set()
+        self._untrusted: set[str] = set()
+        """Digests of folders that somebody went on in without trusting them."""
+        self.opened = ""
+        """Id of the session that is open on its screen; empty for none."""
+
+    # Another one -----------------------------------------------------------------------------------------------
+
+    def begin(self, query: str, *, typed: bool = False) -> None:
+        """Begin a session in the workspace; `typed` when a line at a session's prompt said so."""
+        self._app.start(self._begin(query, self._app.workspace, self._app.options.attached, typed=typed), "open")
+
+    def begin_starter(self, starter: Starter) -> None:
+        """Begin a starter's session in its own copy."""
+        self._app.start(self._begin_starter(starter), "open")
+
+    async def _begin_starter(self, starter: Starter) -> None:
+        folder = await asyncio.to_thread(materialise, starter, self._app.options.data)
+        await self._begin(starter.question, folder, _attached_in(starter, folder))
+
+    async def _asked_first(self, where: Path | str, opening: Coroutine[Any, Any, Link]) -> Link:
+        """Open a session once its folder was asked about; its screen is there by then, so that keys are its own.
+
+        Args:
+            where: the folder, or the id of a session that works in one.
+            opening: opens it.
+        """
+        try:
+            if isinstance(where, Path):
+                await self._ask_trust(where)
+            elif where not in self._seen:
+                await self._ask_trust(await self._app.engine.workspace(where))
+                self._seen.add(where)
+        except BaseException:
+            opening.close()
+            raise
+        return await opening
+
+    async def _ask_trust(self, folder: Path) -> None:
+        """Show once what a folder wants beyond what it may, and trust it when that is said (T4).
+
+        Raises:
+            BadInput: it changed while it was shown; nobody trusts it then.
+        """
+        app = self._app
+        trust = await app.engine.trust(folder)
+        if not trust.asks or trust.digest in self._untrusted:
+            return
+        from hitl_tui.console.dialogs.trust_dialog import TrustScreen
+
+        if await app.push_screen_wait(TrustScreen(trust, app.guard)):
+            await app.engine.grant(folder, trust.digest)
+        else:
+            self._untrusted.add(trust.digest)
+
+    async def _begin(
+        self, query: str, workspace: Path, attached: Attachment | None = None, *, typed: bool = False
+    ) -> None:
+        from hitl_tui.core.policy import Mode
+
+        app = self._app
+        app.say(_("Beginning…"))
+        try:
+            mode = Mode(app.mode) if app.mode else None
+            wanted = app.options.session if attached is not None and attached is app.options.attached else ""
+            begun = app.engine.begin(query, workspace, mode, app.session, attached, wanted)
+            await self._show(self._asked_first(workspace, begun), _("new session"), typed=typed)
+            if attached is not None and attached.given(query):
+                app.session.note(_("It runs: its input was given on the command line."))
+            if app.home.is_mounted:
+                app.home.say("")
+        except Exception:
+            if app.screen is app.home:
+                app.home.draft(typed_text(query))
+            raise
+
+    def open(self, session_id: str, *, typed: bool = False) -> None:
+        """Open a session; the one that is open is only shown. `typed` when a line at a session's prompt said so."""
+        if session_id == self.opened:
+            self.back()
+        else:
+            self._app.start(self._open(session_id, typed=typed), "open")
+
+    async def _open(self, session_id: str, *, typed: bool = False) -> None:
+        opening = self._asked_first(session_id, self._app.engine.open(session_id, self._app.session))
+        await self._show(opening, session_id, typed=typed)
+
+    async def _show(self, opening: Coroutine[Any, Any, Link], what: str, *, typed: bool) -> None:
+        screen, seen = self._app.session, self._app.screen
+        before, link = self.opened, screen.link
+        text = await self._taken_from(self._app.home)
+        linked = screen.opening(safe_text(what, multiline=False), text, typed=typed)
+        self.opened = ""
+        await self._bring(screen)  # first: what is typed from now on is for the session that comes
+        self._app.take_keys()
+        try:
+            fresh = await opening
+        except Exception:
+            linked.failed()
+            await self._stay(before, link, home=seen is self._app.home)
+            raise
+        self.opened = fresh.face.id
+        await self._bring(screen)
+        await screen.foresee(fresh)
+        screen.attach(fresh, linked.came(fresh))
+        if fresh.setup.read_only:
+            screen.note(render(fresh.setup.broken or (await self._app.engine.bench()).data.note))
+        if not self._shown:  # it took the place of what was said at the start
+            self._shown = True
+            self._app.say_problems()
+
+    async def _taken_from(self, screen: LastingScreen) -> str:
+        """Take what stands in the prompt of a screen that is left; keys that come from now on are kept for the next.
+
+        A line that was sent there left it empty, so that all of it was typed since, while a session opens.
+        """
+        app = self._app
+        if app.screen is not screen or not screen.is_mounted:
+            return ""
+        prompt = screen.query_one(Prompt)
+        if screen.focused is not prompt:
+            return ""
+        app.early.begin()
+        for node in (app, prompt):  # what is on its way there arrives
+            arrived = asyncio.Event()
+            if node.call_later(arrived.set):
+                await arrived.wait()
+        text, prompt.text = prompt.text, ""
+        return text
+
+    async def _stay(self, before: str, link: Link | None, *, home: bool) -> None:
+        """After a failure to open: what was open is open still, and the screen that was seen is shown."""
+        screen = self._app.session
+        still = link is not None and self._app.engine.session_open
+        if home or not still:
+            text = await self._taken_from(screen)
+            await self._bring(self._app.home)
+            if text:
+                self._app.home.draft(text)
+            self._app.take_keys()
+        if link is not None and still:
+            self.opened = before
+            screen.attach(link, Opening().came(link))
+        else:
+            self._remember("")
+
+    async def _bring(self, screen: Screen[Any]) -> None:
+        """Make one of the two lasting screens the one that is seen; dialogs over it end without an answer."""
+        app = self._app
+        bottom = screen if screen in app.screen_stack else app.home
+        while app.screen is not bottom:
+            if isinstance(app.screen, ModalScreen):
+                await app.screen.dismiss(getattr(app.screen, "LEFT", None))
+            else:
+                await app.pop_screen()
+        if screen is not bottom:
+            await app.push_screen(screen)
+
+    def back(self) -> None:
+        """Show the session that is open."""
+        if self.opened and self._app.screen is self._app.home:
+            self._app.push_screen(self._app.session)
+
+    def inbox(self) -> None:
+        """Show the questions of all sessions, and go to the one that is chosen; close the list where it is shown."""
+        if self._listed is not None and self._app.screen is self._listed:
+            self._listed.action_close()
+        elif isinstance(self._app.screen, LastingScreen):
+            self._app.start(self._inbox(), "inbox")
+
+    async def _inbox(self) -> None:
+        from hitl_tui.console.dialogs.inbox_dialog import Inbox
+
+        app = self._app
+        views = await app.engine.requests()
+        if not isinstance(app.screen, LastingScreen):
+            return
+        self._listed = Inbox(views, self.opened)
+        try:
+            chosen = await app.push_screen_wait(self._listed)
+        finally:
+            self._listed = None
+        if chosen is None:
+            return
+        session, request = chosen
+        if session != self.opened:
+            await self._open(session)
+        else:
+            await self._bring(app.session)
+        app.session.go_to_question(request)
+
+    # What goes on ----------------------------------------------------------------------------------------------
+
+    def seen(self, snapshot: Snapshot) -> None:
+        """The session on the screen looks like this: it is remembered, and what it asks calls for somebody."""
+        self._remember(snapshot.session_id, snapshot.workspace, finished=snapshot.status in ("finished", "failed"))
+        self._app.notices.asked(snapshot.session_id, [q.id for q in snapshot.questions])
+        self._app.notices.entitle(snapshot.session_id, len(snapshot.questions))
+        self.count_inbox()
+
+    def elsewhere(self, session: str, snapshot: Snapshot) -> None:
+        """A session that is open and not on the screen looks like this: it may call for somebody."""
+        self._app.notices.asked(session, [q.id for q in snapshot.questions])
+        self.count_inbox()
+        if self._app.screen_stack and self._app.screen is self._app.home:
+            self.list_all()
+
+    def count_inbox(self) -> None:
+        """Count what waits for a person in all sessions, for the header."""
+        if not self._counting:
+            self._counting = True
+            self._app.set_timer(0.2, lambda: self._app.start(self._count_inbox(), "count"))
+
+    async def _count_inbox(self) -> None:
+        self._counting = False
+        waiting = await self._app.engine.requests()
+        if self._listed is not None:
+            self._listed.take(waiting)
+        if self._app.session_mounted:
+            self._app.session.inbox(len(waiting))
+
+    def _remember(self, session_id: str, workspace: str = "", *, finished: bool = False) -> None:
+        memory = self._app.memory
+        memory.keep(memory.known._replace(session=session_id, finished=finished, workspace=workspace))
+
+    # All of them -----------------------------------------------------------------------------------------------
+
+    def begin_listing(self) -> None:
+        """From now on they can be listed: the engine that knows them is imported once there is something to see."""
+        self._listing = True
+        self._app.set_interval(_LOOK, self._look)
+
+    def _look(self) -> None:
+        """What other processes did shows here, too: sessions they began, and what those ask."""
+        before, self._stamp = self._stamp, self._app.engine.stamp()
+        if before != self._stamp:
+            self.count_inbox()
+            if self._app.screen_stack and self._app.screen is self._app.home:
+                self.list_all()
+
+    def list_all(self, at: str = "") -> None:
+        """Load the list of sessions for the first screen.
+
+        Args:
+            at: the session to put the cursor on; empty to leave it.
+        """
+        if self._listing:
+            self._app.start(self._list(at), "list")
+
+    async def _list(self, at: str) -> None:
+        found: list[SessionSummary] = await self._app.engine.sessions()
+        if self._app.home.is_mounted:
+            await self._app.home.show_sessions(found, at)
+            await self._show_trust()
+        await self._app.engine.prepare()
+
+    async def _show_trust(self) -> None:
+        try:
+            trust = await self._app.engine.trust(self._app.workspace)
+        except HitlError:  # a session that begins there says why it can't
+            return
+        self._app.home.show_trust(trust)
+
+    def seek(self, words: str) -> None:
+        """Show the first screen with the sessions that have these words."""
+        self._app.start(self._seek(words), "list")
+
+    async def _seek(self, words: str) -> None:
+        await self._bring(self._app.home)
+        await self._list("")
+        self._app.home.seek(words)
+
+    @property
+    def known(self) -> Sequence[SessionSummary]:
+        """The sessions there are, newest last, as they were listed last."""
+        return self._app.home.known[::-1]
+
+    @property
+    def chosen(self) -> str:
+        """Id of the session that is on the screen, or at the cursor of the first screen; empty for none."""
+        return self.opened if self._app.session_shown else self._app.home.chosen
+
+    # In order --------------------------------------------------------------------------------------------------
+
+    def keep(self, what: str, session_id: str = "", given: str = "") -> None:
+        """Rename, fork, export, import or delete a session: see `screens.keeping.keep`; the chosen one with no id."""
+        from hitl_tui.console.session_administration import keep
+
+        self._app.start(keep(self._app, what, session_id or self.chosen, given), "keep")
+
+    def renamed(self, session_id: str, title: str) -> None:
+        """Show a session under its new title, where it is on the screen."""
+        if session_id == self.opened and self._app.session_mounted:
+            self._app.session.renamed(title)
+
+    async def forget(self, session_id: str) -> None:
+        """Leave a session for good: it is about to be deleted."""
+        self._app.notices.asked(session_id, ())
+        if session_id == self._app.memory.known.session:
+            self._remember("")
+        if session_id == self.opened:
+            self.opened = ""
+            await self._bring(self._app.home)
+            self._app.session.gone()
+
+
+def _attached_in(starter: Starter, folder: Path) -> Attachment | None:
+    """Return the graph that a starter attaches; None for one with the built-in teams."""
+    if not starter.graph:
+        return None
+    from hitl_tui.config.declared_graphs import Attachment, graph_in
+
+    return Attachment(graph_in(folder, starter.graph), starter.question)

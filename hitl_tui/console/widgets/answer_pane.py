@@ -1,0 +1,101 @@
+"""The finished answer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+from markdown_it import MarkdownIt
+from markdown_it.rules_core import StateCore
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.containers import VerticalScroll
+from textual.content import Content
+from textual.message import Message
+from textual.widgets import Markdown
+
+from hitl_tui.console import keys
+from hitl_tui.core.safe_text import safe_text
+from hitl_tui.language import _, mark
+from hitl_tui.wording.times import local_times
+
+# Everything that would hide, decode or lead away: it is shown as it was written.
+_AS_WRITTEN = ("link", "autolink", "image", "reference", "html_inline", "html_block", "entity")
+_NOT_YET = mark("*The answer appears here once nothing is left to do.*")
+
+
+def parser() -> MarkdownIt:
+    """Return a Markdown parser without links, images, HTML and entities: such text stays text.
+
+    An entity would bring back what `safe_text` had made visible (`&#x202e;`), HTML would vanish, and a link would
+    show other words than where it leads. A line stays a line: rows of a table or of a log don't run together.
+    """
+    made = MarkdownIt("commonmark").enable(["table", "strikethrough"]).disable(list(_AS_WRITTEN))
+    made.core.ruler.push("lines", _keep_lines)
+    return made
+
+
+def _keep_lines(state: StateCore) -> None:
+    """Let every line break be one."""
+    for child in (child for token in state.tokens for child in token.children or ()):
+        if child.type == "softbreak":
+            child.type = "hardbreak"
+
+
+def rendered(text: str, id: str | None = None) -> Markdown:
+    """Return safe Markdown as it is shown; its links are text."""
+    return Markdown(text, id=id, open_links=False, parser_factory=parser)
+
+
+class AnswerPane(VerticalScroll):
+    """The answer as rendered Markdown; its links are text."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [*keys.bindings(keys.MOVE, keys.ANSWER)]
+
+    class Wanted(Message):
+        """Something shall be done with the answer: `copy`, `export` or `leave`."""
+
+        def __init__(self, what: str) -> None:
+            super().__init__()
+            self.what = what
+
+    def __init__(self, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self._text = ""
+        self.outdated = False
+        """The work went on after what is shown."""
+
+    def compose(self) -> ComposeResult:
+        yield rendered(_(_NOT_YET), id="answer-text")
+
+    @property
+    def text(self) -> str:
+        """The answer that is shown; empty before there is one."""
+        return self._text
+
+    def action_cursor_down(self) -> None:
+        self.action_scroll_down()
+
+    def action_cursor_up(self) -> None:
+        self.action_scroll_up()
+
+    def action_want(self, what: str) -> None:
+        self.post_message(self.Wanted(what))
+
+    async def show(self, response: Mapping[str, Any] | None, *, outdated: bool = False) -> bool:
+        """Show a response (`Response.to_dict()`); return whether it is another one than before, or holds again.
+
+        Args:
+            response: None for none.
+            outdated: the work went on after it; that is said above it.
+        """
+        again, self.outdated = self.outdated and not outdated, outdated
+        self.border_title = Content(_("Answer · OUTDATED, the work goes on") if outdated else _("Answer"))
+        self.set_class(outdated, "-outdated")
+        text = str((response or {}).get("text", ""))
+        if text == self._text:
+            return again and bool(text)
+        self._text = text
+        await self.query_one(Markdown).update(safe_text(local_times(text)) if text else _(_NOT_YET))
+        self.scroll_home(animate=False)
+        return bool(text)

@@ -1,0 +1,520 @@
+"""The question panel: shows one question whole, and takes an answer only when it was there to be read (C3)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, ClassVar, Self, cast
+
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.containers import Vertical
+from textual.content import Content
+from textual.events import Key, Paste, Resize
+from textual.geometry import Region
+from textual.message import Message
+
+from hitl_tui.console import keys
+from hitl_tui.console.answer_actions import Answer, answers
+from hitl_tui.console.keyguard.dialog_keys import DialogKeys, opens
+from hitl_tui.console.keyguard.guard import KeyGuard
+from hitl_tui.console.keyguard.question_guard import Hold, Picture, Press, Reading, held
+from hitl_tui.console.keymap import Keymap, keymap_of
+from hitl_tui.console.question_queue import Questions
+from hitl_tui.console.widgets.action_bar import MOST_ROWS, Actions
+from hitl_tui.console.widgets.virtual_rows import Readable, Rows
+from hitl_tui.core.requests import Kind, Verdict
+from hitl_tui.language import _, mark, render
+from hitl_tui.wording.question_rows import body, quorum_words, risk_of, what
+from hitl_tui.wording.rows import Row, text_row
+from hitl_tui.wording.status_words import number_of, risk_words
+from hitl_tui.wording.times import left_words
+
+if TYPE_CHECKING:
+    from hitl_tui.console.console_app import ConsoleApp
+    from hitl_tui.supervisor.snapshot import Question
+
+
+class Body(Readable, can_focus=False):
+    """What has to be read."""
+
+    class Moved(Message):
+        """Other rows of it may be on the screen now: it was scrolled, or has another size."""
+
+    def compose(self) -> ComposeResult:
+        yield Rows(id="question-text")
+
+    def on_resize(self) -> None:
+        self.post_message(self.Moved())
+
+    def watch_scroll_y(self, old_value: float, new_value: float) -> None:
+        super().watch_scroll_y(old_value, new_value)
+        self.post_message(self.Moved())
+
+    def show(self, rows: Sequence[Row]) -> None:
+        """Show other rows, from their beginning."""
+        self.query_one(Rows).show(rows)
+        self.restart()
+
+
+class Titled(Vertical):
+    """Draws another title without drawing its content: a countdown would send all of that every second."""
+
+    _titling = False
+    _title = Content("")
+
+    def entitle(self, title: Content) -> None:
+        """Show a title in the frame; only another one is drawn."""
+        if title == self._title:
+            return
+        self._title, self._titling = title, True
+        try:
+            self.border_title = title
+        finally:
+            self._titling = False
+
+    def refresh(self, *regions: Region, repaint: bool = True, layout: bool = False, recompose: bool = False) -> Self:
+        if self._titling and not regions and not layout:
+            corner = self.content_offset
+            regions = (Region(-corner.x, -corner.y, self.outer_size.width, 1),)
+        return super().refresh(*regions, repaint=repaint, layout=layout, recompose=recompose)
+
+
+_TITLE_EDGE = 4
+"""Cells of the frame's upper edge that no title stands in."""
+_FRAME = 2
+"""Rows of the frame."""
+_TURNS = ("question.next", "question.previous")
+_UNMARKABLE = mark("This question can't be approved, so it can't be marked.")
+_NO_TEXT = mark("A question takes no text, so nothing was pasted: {question.leave} goes to the prompt.")
+_NEXT = mark("The plan goes on, and its next question comes here. {question.leave} goes to the prompt.")
+_WHY = {
+    Hold.TOO_SOON: mark("Too soon after the last key: wait half a second, then press it again; nothing was decided."),
+    Hold.INCOMPLETE: mark("Its preview is still being made; nothing was decided."),
+    Hold.UNREAD: mark("Read to the end first ({question.page_down}); nothing was decided."),
+}
+
+
+class QuestionPanel(Titled, can_focus=True):
+    """All open questions, one on the screen.
+
+    A new one is appended and counted; it never takes the focus nor the place of the one that is shown.
+
+    Args:
+        guard: when keys decide.
+        id: of the widget.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [*keys.bindings(keys.QUESTION)]
+
+    class Chosen(Message):
+        """An answer was chosen for a question, as it was shown."""
+
+        def __init__(self, question: Question, answer: Answer) -> None:
+            super().__init__()
+            self.question = question
+            self.answer = answer
+
+    class Held(Message):
+        """A key decided nothing; why."""
+
+        def __init__(self, why: str) -> None:
+            super().__init__()
+            self.why = why
+
+    class Wanted(Message):
+        """Something shall happen that isn't an answer: `undo`, or `review` what is marked."""
+
+        def __init__(self, what: str) -> None:
+            super().__init__()
+            self.what = what
+
+    class Marked(Message):
+        """What is marked is another than before."""
+
+    class Drawn(Message):
+        """A question is on the screen now; `question_id` is its id."""
+
+        def __init__(self, question_id: str) -> None:
+            super().__init__()
+            self.question_id = question_id
+
+    class Left(Message):
+        """Back to the prompt."""
+
+    def __init__(self, guard: KeyGuard, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self.guard = guard
+        self._ahead = DialogKeys(guard)
+        self._reading = Reading(guard)
+        self._all = Questions()
+        self._workspace = ""
+        self.noticed: frozenset[str] = frozenset()
+        """Ids of the open questions that the screen showed or counted when it was drawn."""
+        self._swallow_click = False
+        self._room = 0
+        self._waits = False
+
+    def compose(self) -> ComposeResult:
+        yield Body(id="question-body")
+        yield Actions(id="question-actions")
+
+    def on_mount(self) -> None:
+        self.set_interval(1.0, self._tick)
+        self.watch(self.screen, "stack_updates", self._hand_on, init=False)
+        self.display = False
+
+    # What is asked ---------------------------------------------------------------------------------------------
+
+    def give_room(self, rows: int) -> None:
+        """Let the panel be so many rows high at most; 0 for what the stylesheet says."""
+        if rows != self._room:
+            self._room = rows
+            self._places()
+
+    @property
+    def question(self) -> Question | None:
+        """The one on the screen."""
+        return self._all.question
+
+    @property
+    def questions(self) -> Sequence[Question]:
+        """All open ones, in the order they came."""
+        return self._all.listed
+
+    def update_questions(self, asked: Sequence[Question], workspace: str, *, waits: bool = False) -> None:
+        """Take over what is open now: what stays keeps its place, what is new comes last.
+
+        Args:
+            asked: what is open.
+            workspace: where it would run.
+            waits: with nothing open, stay on the screen for what the plan asks next.
+        """
+        self._waits = waits
+        ids = frozenset(q.id for q in asked)
+        self._all = self._all.updated(asked)
+        self._workspace = workspace
+        self._reading.keep(ids)
+        self._draw()
+        self.noticed &= ids
+        if ids - self.noticed:
+            self.call_after_refresh(self._notice, ids)
+
+    def select(self, name: str) -> bool:
+        """Show the question with this id or about this TODO; return whether there is one."""
+        if (found := self._all.selected(name)) is None:
+            return False
+        self._all = found
+        self._draw()
+        return True
+
+    def _draw(self) -> None:
+        question = self.question
+        self.display = question is not None or self._waits
+        self.query_one(Actions).display = question is not None
+        if question is None:
+            if self._reading.put_away():  # a long plan doesn't stay in memory behind what is shown
+                self.query_one(Body).show([text_row(keymap_of(self.app).named(_(_NEXT)), "$text-muted")])
+                self.entitle(Content(_("QUESTION · none now")))
+                self.border_subtitle = ""
+            return
+        key = keymap_of(self.app).shown("question.6")
+        picture = question.id, tuple(body(question, self._workspace, key, self._reading.draft(question.id)))
+        self._titles()
+        if not self._reading.draws(picture):
+            return
+        self.query_one(Body).show(picture[1])
+        self.set_class(risk_of(question) == "high", "-risky")
+        self._places()
+        self.call_after_refresh(self._on_screen, picture)
+
+    def uncovered(self) -> None:
+        """What lay over it is gone; it is seen once the screen was drawn."""
+        self.guard.drawn()
+        self._places()
+        self.call_after_refresh(self._on_screen, self._reading.picture)
+
+    def _notice(self, ids: frozenset[str]) -> None:
+        self.noticed |= ids
+
+    def _on_screen(self, picture: Picture | None) -> None:
+        if self._reading.on_screen(picture):
+            if picture is not None and self.display and self.screen is self.app.screen:
+                self.post_message(self.Drawn(picture[0]))
+            self._look()
+
+    def _titles(self) -> None:
+        question = self.question
+        if question is not None:
+            index, room = self._all.place + 1, max(0, self.size.width - _TITLE_EDGE)
+            marks = len(self._all.marks) if question.id in self._all.marks else 0
+            self.entitle(headline(question, index, len(self.questions), datetime.now(UTC), room, marks))
+
+    def _tick(self) -> None:
+        question = self.question
+        if question is not None and question.view.request.expires_at:
+            self._titles()
+
+    # Read to the end -------------------------------------------------------------------------------------------
+
+    @property
+    def read(self) -> bool:
+        """The end of what is shown was on the screen."""
+        return self._reading.read(self._all.shown)
+
+    @property
+    def complete(self) -> bool:
+        """What the step would touch or write has been found out."""
+        return self.question is None or self._reading.complete(self.question)
+
+    def on_resize(self, event: Resize) -> None:
+        self._titles()
+        self.call_after_refresh(self._look)
+
+    def on_body_moved(self, event: Body.Moved) -> None:
+        event.stop()
+        self.call_after_refresh(self._look)
+
+    def _look(self) -> None:
+        region, question = self.query_one(Body), self.question
+        if question is not None and self.display and not self._reading.unseen and region.laid_out:
+            self._reading.look(question, end=region.at_end)
+        self._places()
+
+    # Keys and clicks -------------------------------------------------------------------------------------------
+
+    def watch_has_focus(self, focus: bool) -> None:
+        super().watch_has_focus(focus)
+        if focus:
+            self._swallow_click = self.guard.pointer
+            self.guard.turned()
+        self._places()
+
+    def _places(self) -> None:
+        """Draw the row of actions: dim what isn't possible, and all of it while no key decides."""
+        if (question := self.question) is None:
+            return
+        rows = self.query_one(Actions).show(answers(question), read=self.read)
+        for count in range(2, MOST_ROWS + 1):
+            self.set_class(rows == count, f"-rows-{count}")
+        self.styles.max_height = self._room or None
+        self.query_one(Body).styles.max_height = max(1, self._room - _FRAME - rows) if self._room else None
+        quiet = self.guard.remaining if self.has_focus else None
+        self.set_class(bool(quiet), "-unarmed")
+        keymap, marks = keymap_of(self.app), len(self._all.marks)
+        self.border_subtitle = state_words(question, keymap, marks, read=self.read, complete=self.complete, quiet=quiet)
+        if quiet:
+            self.set_timer(quiet + 0.02, self._places)
+
+    def typed(self) -> None:
+        """A key was pressed somewhere: the row shows whether the next one decides."""
+        if self.has_focus:
+            self._places()
+
+    def on_actions_clicked(self, event: Actions.Clicked) -> None:
+        """A place was clicked: the click that brings the focus here decides nothing."""
+        event.stop()
+        if self._swallow_click or not self.has_focus:
+            self._swallow_click = False
+            self.focus()
+            return
+        self._ahead.rested = False  # that was said of a key
+        ready = self.guard.click_decides and not self._reading.unseen
+        self._choose(event.number, Press(ready, may_look=True, rested=False))
+
+    def post_message(self, message: Message) -> bool:
+        if isinstance(message, Key):
+            name = keymap_of(self.app).at(keys.QUESTION, message.key)
+            self._ahead.arrived(message, answers=name[-1:].isdigit())
+        return super().post_message(message)
+
+    async def on_key(self, event: Key) -> None:
+        """Let keys act when they arrive, in the order in which they were pressed: bindings are looked up later."""
+        keymap = keymap_of(self.app)
+        wanted = keymap.at(keys.QUESTION, event.key)
+        late = self.screen is not self.app.screen and not self._ahead.keeping  # a dialog came while this was on its way
+        if late:
+            self._ahead.begin()
+        kept = self._ahead.came(event, means=bool(wanted), unseen=self._reading.unseen)
+        if kept or wanted:
+            event.stop()
+            event.prevent_default()
+        spelled = wanted in _TURNS and event.is_printable and self._ahead.flowing  # words turn no question, either
+        if wanted and not kept and not spelled:
+            await self.run_action(next(s.action for s in keymap.of(keys.QUESTION) if s.id == wanted))
+        if late:
+            await self._hand_on()
+
+    def on_paste(self, event: Paste) -> None:
+        event.stop()
+        if not self._ahead.keep(event):
+            self.post_message(self.Held(keymap_of(self.app).named(_(_NO_TEXT))))
+
+    async def _hand_on(self) -> None:
+        """Hand what was typed meanwhile to the dialog, now that it is on its way to the screen."""
+        if self.screen is not self.app.screen:
+            for event in self._ahead.take(keymap_of(self.app)):
+                await cast("ConsoleApp", self.app).hand_on(event)
+
+    def answered(self) -> None:
+        """An answer was given, or not: no dialog is on its way any more; what was typed for it goes with it."""
+        self._ahead.take(keymap_of(self.app))
+
+    def begins_words(self, key: Key) -> bool:
+        """Return whether a key begins what is typed into the prompt: it means nothing here, and no dialog takes it."""
+        means = keymap_of(self.app).at(keys.QUESTION, key.key)
+        return key.is_printable and not means and not self._ahead.pending
+
+    @property
+    def takes_for_dialog(self) -> bool:
+        """A dialog is on its way: what is typed is kept for it."""
+        return self._ahead.pending
+
+    def action_act(self, number: int) -> None:
+        self._swallow_click = False
+        ready = self.guard.decides and not self._reading.unseen
+        self._choose(number, Press(ready, may_look=ready or not self._ahead.flowing, rested=self._ahead.rested))
+
+    def _choose(self, number: int, press: Press) -> None:
+        if (question := self.question) is None:
+            self.post_message(self.Held(_("Nothing is asked now; nothing was decided.")))
+            return
+        answer = answers(question)[number - 1]
+        why = held(question, answer, press, read=self.read, complete=self.complete)
+        if why is not None:
+            self._hold(why, answer.why_not)
+        else:
+            if opens(question, answer):
+                self._ahead.flowing = True
+                self._ahead.begin()
+            self.post_message(self.Chosen(question, answer))
+
+    def _hold(self, why: Hold, impossible: str = "") -> None:
+        """Say why a key decided nothing; after one that came too soon, the rest of the same words opens nothing."""
+        if why is Hold.TOO_SOON:
+            self._ahead.flowing = True
+        self.post_message(self.Held(impossible or keymap_of(self.app).named(_(_WHY[why]))))
+
+    # Marks and drafts ------------------------------------------------------------------------------------------
+
+    @property
+    def marked(self) -> tuple[Question, ...]:
+        """The marked questions, in the order they came."""
+        return self._all.marked
+
+    def unmark(self, todo_id: str) -> None:
+        """Take away the marks of a TODO's questions."""
+        self._remark(self._all.unmarking({q.id for q in self.marked if q.todo_id == todo_id}))
+
+    def _remark(self, marked: Questions) -> None:
+        self._all = marked
+        self.post_message(self.Marked())
+        self._titles()
+        self._places()
+
+    def action_mark(self) -> None:
+        """Mark the question on the screen, or take its mark away; that decides nothing."""
+        if (question := self.question) is None:
+            return
+        if question.id in self._all.marks:
+            self._remark(self._all.unmarking({question.id}))
+        elif Verdict.APPROVE in question.view.request.options:
+            self._remark(self._all.marking(question))
+        else:
+            self.post_message(self.Held(_(_UNMARKABLE)))
+
+    def action_review(self) -> None:
+        if self._ahead.flowing and not self.guard.decides:
+            self._hold(Hold.TOO_SOON)
+        else:
+            self._ahead.flowing = self._ahead.flowing or bool(self._all.marks)
+            self.post_message(self.Wanted("review"))
+
+    def has_draft(self, question_id: str) -> bool:
+        """What a file would hold is known, or being found out."""
+        return self._reading.has_draft(question_id)
+
+    def show_draft(self, question_id: str, rows: Sequence[Row], *, awaited: bool = False) -> None:
+        """Show rows with a question; on the screen that is a change like any other. See `Reading.show_draft`."""
+        self._reading.show_draft(question_id, rows, awaited=awaited)
+        if question_id == self._all.shown:
+            self._draw()
+            self.call_after_refresh(self._look)
+
+    def seen_whole(self, question_id: str) -> None:
+        """Its end was read elsewhere, on the screen of details."""
+        if self.question is not None and question_id == self.question.id:
+            self._reading.read_elsewhere(self.question)
+            self._places()
+
+    def action_step(self, by: int) -> None:
+        if len(self.questions) > 1:
+            self._all = self._all.turned(by)
+            self._draw()
+
+    def action_scroll(self, by: int) -> None:
+        self.query_one(Body).page(by)
+
+    def action_undo(self) -> None:
+        if self.guard.decides:
+            self.post_message(self.Wanted("undo"))
+        else:
+            self._hold(Hold.TOO_SOON)
+
+    def action_leave(self) -> None:
+        self.post_message(self.Left())
+
+
+def headline(question: Question, index: int, total: int, now: datetime, width: int = 0, marks: int = 0) -> Content:
+    """Return the title of the panel: what must not be cut off first: place, step, mark, risk, deadline, who said so.
+
+    Args:
+        question: the one that is shown.
+        index: its place, from 1.
+        total: how many are open.
+        now: for the time that is left.
+        width: cells there are; 0 for as many as it takes.
+        marks: 0 when this one isn't marked, else how many are.
+    """
+    risk = risk_of(question)
+    place = _("QUESTION {index} of {total}").format(index=index, total=total) if total > 1 else _("QUESTION")
+    name = number_of(question.name) if question.todo_id else render(question.kind.value)
+    parts: list[tuple[str, str]] = [(f"{place} · {name}", "")]
+    if marks:
+        parts.append((_(" · ◆ marked ({marks})").format(marks=marks), "bold $text-primary"))
+    style = "bold $text-error" if risk == "high" else ""
+    left = left_words(question.view.request.expires_at, now)
+    tail: list[tuple[str, str]] = [(f" · {left}", "bold $text-warning")] if left else []
+    if question.view.request.terms.quorum > 1:
+        tail.append((f" · {quorum_words(question)}", "bold $text-warning"))
+    asked = (f" · {what(question)}", "")
+    short = risk_words(risk).partition(":")[0]
+    # That a step may run is what is asked as a rule; why it is risky says more.
+    whole: list[tuple[str, list[tuple[str, str]]]] = [(risk_words(risk), [])] if question.kind is Kind.TODO else []
+    for said, last in ((risk_words(risk), [asked]), *whole, (short, [asked]), (short, [])):
+        found = Content.assemble(*parts, *([(f" · {said}", style)] if said else []), *tail, *last)
+        if not width or found.cell_length <= width:
+            break
+    return found
+
+
+def state_words(
+    question: Question, keymap: Keymap, marks: int, *, read: bool, complete: bool, quiet: float | None
+) -> Content:
+    """Return what stands in the lower edge of the panel: what is marked, what is asked exactly, and what it waits for.
+
+    Args:
+        question: the one that is shown.
+        keymap: names the keys.
+        marks: how many questions are marked.
+        read: it was read to its end.
+        complete: all that there is to be read is there.
+        quiet: seconds without a key that it takes before a key decides; None when keys go elsewhere.
+    """
+    shown = keymap.named(_("{question.review} reviews {n} marked · ")).format(n=marks) if marks else ""
+    shown += _("digest {digest} · ").format(digest=question.digest[:8])
+    if not read:
+        waits = _("more below: {question.page_down}") if complete else _("waits for its preview")
+        return Content.assemble((shown, "$text-muted"), (keymap.named(waits), "bold $text-warning"))
+    said = keymap.named(_("{session.question} to answer")) if quiet is None else "…" if quiet > 0 else _("ready")
+    return Content.styled(shown + said, "$text-muted")

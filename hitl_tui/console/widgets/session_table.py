@@ -1,0 +1,161 @@
+"""The sessions of the first screen as a table: those with certain words, and what is to be done with one (C8)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, ClassVar
+
+from rich.text import Text
+from textual.binding import BindingType
+from textual.content import Content
+from textual.message import Message
+from textual.widgets import DataTable
+
+from hitl_tui.console import keys
+from hitl_tui.console.widgets.layout import page
+from hitl_tui.console.widgets.text_search import Finding, Seeking
+from hitl_tui.core.safe_text import one_line, safe_text
+from hitl_tui.language import _, mark, render
+from hitl_tui.supervisor.session_summary import has_words
+from hitl_tui.wording.status_words import fork_first
+from hitl_tui.wording.times import day_words
+
+if TYPE_CHECKING:
+    from hitl_tui.supervisor.session_summary import SessionSummary
+
+_FIXED = (10, 14, 16)
+"""Cells of id, status and time; an id takes less where all are shorter."""
+_DAY = 10
+_NARROW = 80
+"""Below so many cells the day of the last change stands there alone."""
+_STATUS = {
+    "waiting": mark("? waiting"),
+    "running": mark("▸ running"),
+    "finished": mark("✓ finished"),
+    "failed": mark("✗ failed"),
+    "interrupted": mark("○ interrupted"),
+    "unreadable": mark("✗ unreadable"),
+}
+
+
+def status_shown(summary: SessionSummary) -> str:
+    """Return a session's status with its glyph."""
+    return _(_STATUS[summary.status]) if summary.status in _STATUS else safe_text(summary.status, multiline=False)
+
+
+class SessionTable(DataTable[Text], Seeking):
+    """Sessions, newest first; the cursor stays on its session.
+
+    Args:
+        id: widget id.
+    """
+
+    PART = keys.SESSIONS
+    BINDINGS: ClassVar[list[BindingType]] = [*keys.bindings(keys.MOVE, keys.SESSIONS)]
+
+    class Wanted(Message):
+        """Something shall be done: `rename`, `fork`, `export`, `import`, `delete` or `leave`."""
+
+        def __init__(self, what: str, session_id: str) -> None:
+            super().__init__()
+            self.what = what
+            self.session_id = session_id
+
+    class Sought(Message):
+        """Other words are looked for."""
+
+    def __init__(self, id: str | None = None) -> None:
+        super().__init__(id=id, cursor_type="row", show_header=False)
+        self._all: list[SessionSummary] = []
+        self._rows: list[SessionSummary] = []
+        self._room = 20
+        self._time = _FIXED[-1]
+        self._last = ""
+        self.finding = Finding()
+
+    def on_mount(self) -> None:
+        self.border_title = Content(_("Sessions"))  # said, not drawn: the title is above
+        for key, width in zip(("id", "status", "updated"), _FIXED, strict=True):
+            self.add_column(Text(), key=key, width=width)  # a string would be read as markup
+        self.add_column(Text(), key="title", width=self._room)
+        self.show(self._all)
+
+    @property
+    def known(self) -> Sequence[SessionSummary]:
+        """All sessions, newest first."""
+        return tuple(self._all)
+
+    @property
+    def selected(self) -> str:
+        """Id of the session at the cursor; empty when there is none."""
+        return self._rows[self.cursor_row].id if 0 <= self.cursor_row < len(self._rows) else ""
+
+    def show(self, sessions: Sequence[SessionSummary], at: str = "") -> None:
+        """List these, newest first.
+
+        Args:
+            sessions: all there are.
+            at: the one to put the cursor on; empty to leave it.
+        """
+        here = at or self.selected
+        self._all = list(sessions)
+        if "title" not in self.columns:
+            return
+        identity, status, time = _FIXED
+        identity = min(identity, max((len(s.id) for s in self._all), default=identity))
+        self.columns["id"].width = identity  # type: ignore[index]
+        time = time if self.app.size.width >= _NARROW else _DAY
+        self._room = max(10, page(self.app.size) - identity - status - time - 4 * 2 - 1)
+        self.columns["updated"].width = self._time = time  # type: ignore[index]
+        self.columns["title"].width = self._room  # type: ignore[index]
+        self._fill(here)
+
+    def look_for(self, words: str) -> None:
+        """Show those with these words; all with none."""
+        self.finding.forget()
+        self.finding.paste(words)
+        self.seek()
+
+    def seek(self) -> None:
+        self._fill(self.selected)
+        self.post_message(self.Sought())
+
+    def _fill(self, here: str) -> None:
+        row = self.cursor_row
+        here = self._last = here or self._last  # where nothing is found the place isn't forgotten
+        words = self.finding.text
+        self._rows = [s for s in self._all if has_words(s, words, status_shown(s))]
+        self.clear()
+        for summary in self._rows:
+            self.add_row(*self._cells(summary))
+        if self._rows:
+            ids = [s.id for s in self._rows]
+            self.move_cursor(row=ids.index(here) if here in ids else min(row, len(ids) - 1), animate=False)
+
+    def _cells(self, summary: SessionSummary) -> tuple[Text, ...]:
+        asks = f" ●{summary.questions}" if summary.questions else ""
+        # A title is kept as it is shown; what says why one can't be read isn't.
+        said = summary.title or safe_text(render(summary.message), multiline=False)
+        return (
+            Text(one_line(safe_text(summary.id, multiline=False), _FIXED[0])),
+            Text(status_shown(summary) + asks),
+            Text(day_words(summary.updated)[: self._time], style="dim"),
+            Text(one_line(fork_first(said), self._room)),
+        )
+
+    @property
+    def found(self) -> Content:
+        """What is looked for and how much was found; empty when nothing is."""
+        if not self.finding.active:
+            return Content("")
+        count = _("{n:,} of {total:,}").format(n=len(self._rows), total=len(self._all))
+        return self.finding.shown(count if self.finding.text else "")
+
+    # Keys --------------------------------------------------------------------------------------------------------
+
+    def action_want(self, what: str) -> None:
+        self.post_message(self.Wanted(what, self.selected))
+
+    def action_leave(self) -> None:
+        if not self.stop_finding():
+            self.post_message(self.Wanted("leave", ""))

@@ -1,0 +1,146 @@
+"""What differs between two moments of a session, as rows (C5). Pure."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from hitl_tui.core.safe_text import one_line
+from hitl_tui.language import _, mark
+from hitl_tui.threads.session_diff import ABSENT, Difference, ResultChange, TodoChange, ValueChange
+from hitl_tui.wording.rows import Row, in_line, labelled, styled, text_row
+from hitl_tui.wording.status_words import number_of, status_words
+from hitl_tui.wording.times import clock_words
+
+MOST_ROWS = 200
+"""TODOs, values or results listed of one difference; the rest is counted."""
+_LONGEST = 300
+_PARTS: Mapping[str, str] = {
+    "asked": mark("asked anew"),
+    "error": mark("another error"),
+    "name": mark("another name"),
+    "question": mark("another question"),
+    "ran_before": mark("ran before"),
+    "risk": mark("another risk"),
+}
+"""What changed in a TODO, in words, where nothing else tells it."""
+
+
+def difference_rows(found: Difference, texts: Mapping[str, Sequence[str]]) -> list[Row]:
+    """Return a difference: TODOs, results, then the rest of the state, each with a glyph and a word.
+
+    Args:
+        found: the difference.
+        texts: how results changed line by line, by TODO id (empty for the final answer), where that is known.
+    """
+    if not found:
+        return [text_row(_("Nothing differs: not the plan, no result, nothing else in the state."))]
+    added, removed = (sum(1 for c in found.todos if getattr(c, side) is None) for side in ("before", "after"))
+    counts = _("{added} added, {removed} removed, {n} changed").format(
+        added=added, removed=removed, n=len(found.todos) - added - removed
+    )
+    rows = [text_row(_("TODOs · {counts}").format(counts=counts) if found.todos else _("TODOs · the same"), "bold")]
+    for change in found.todos[:MOST_ROWS]:
+        rows += _todo_rows(change)
+    rows += [*more_rows(len(found.todos)), text_row("")]
+    rows.append(text_row(_("Results") if found.results else _("Results · the same"), "bold"))
+    for result in found.results[:MOST_ROWS]:
+        rows += _result_rows(result, texts.get(result.todo_id, ()))
+    rows += [*more_rows(len(found.results)), text_row("")]
+    rows.append(text_row(_("State") if found.state else _("State · the same"), "bold"))
+    return rows + value_rows(found.state)
+
+
+def more_rows(count: int) -> list[Row]:
+    """Return the row that says how many of so many are left out; none where all are shown."""
+    return [text_row(_("… and {n:,} more").format(n=count - MOST_ROWS), "$text-muted")] if count > MOST_ROWS else []
+
+
+def glyph_of(change: TodoChange) -> str:
+    """Return `+` for a TODO that is new, `-` for one that is gone, else `~`."""
+    return "+" if change.before is None else "-" if change.after is None else "~"
+
+
+def change_words(change: TodoChange) -> str:
+    """Return how a TODO changed, in words."""
+    glyph, word, __ = status_words(change.todo)
+    if change.before is None or change.after is None:
+        how = _("added") if change.before is None else _("removed")
+        return f"{how}: {in_line(change.todo.agent_name)} · {in_line(change.todo.name)} · {glyph} {word}"
+    old, new = status_words(change.before), status_words(change.after)
+    parts = [f"{old[0]} {old[1]} → {new[0]} {new[1]}"] if old != new else []
+    parts += [_("input edited")] if change.edited else []
+    parts += [_("moved in the order") if any(v.path == ("rank",) for v in change.moved) else ""]
+    if change.approved is not None:
+        approval = change.after.approval
+        how = "" if new[1] == _("approved") else _("approved") + " "
+        parts.append(_("no longer approved") if approval is None else how + approval_words(approval))
+    if not any(parts):
+        parts = [", ".join(dict.fromkeys(_part_words(v) for v in change.values))]
+    return " · ".join(p for p in parts if p)
+
+
+def _part_words(value: ValueChange) -> str:
+    path = value.path[1:] if value.path[0] == "metadata" and len(value.path) > 1 else value.path
+    return _(_PARTS[path[0]]) if path[0] in _PARTS else in_line(value.path[-1]).replace("_", " ")
+
+
+def _todo_rows(change: TodoChange) -> Iterator[Row]:
+    mark, colour = glyph_of(change), {"+": "$text-success", "-": "$text-error", "~": ""}[glyph_of(change)]
+    yield labelled(f"{mark} {number_of(change.todo.id)}", change_words(change), colour)
+    shown = [*change.edited, *(v for v in change.moved if v.path != ("rank",))]
+    shown += [v for v in change.values if v.path[0] in ("error", "name")]
+    for value in shown:
+        yield _value_row(value, "  ")
+
+
+def value_rows(values: Sequence[ValueChange]) -> list[Row]:
+    """Return changed values, a row each; beyond `MOST_ROWS` they are counted."""
+    return [_value_row(value, "") for value in values[:MOST_ROWS]] + more_rows(len(values))
+
+
+def _value_row(value: ValueChange, indent: str) -> Row:
+    name = in_line(value.name)
+    if value.before is ABSENT:
+        return text_row(f"{indent}+ {name}: {short(value.after)}", "$text-success")
+    if value.after is ABSENT:
+        return text_row(f"{indent}- {name}: {short(value.before)}", "$text-error")
+    return text_row(f"{indent}~ {name}: {short(value.before)} → {short(value.after)}")
+
+
+def _result_rows(change: ResultChange, lines: Sequence[str]) -> Iterator[Row]:
+    name = number_of(change.todo_id) if change.todo_id else _("answer")
+    old, new = ((str(r.get("summary", "")) or _("a result")) if r else "" for r in (change.before, change.after))
+    if change.before is None:
+        yield labelled(f"+ {name}", _clip(new), "$text-success")
+    elif change.after is None:
+        yield labelled(f"- {name}", _("none now; it was: {old}").format(old=_clip(old)), "$text-error")
+    else:
+        yield labelled(
+            f"~ {name}",
+            f"{_clip(old)} → {_clip(new)}" if old != new else _("another text: {new}").format(new=_clip(new)),
+        )
+    colours = {"+": "$text-success", "-": "$text-error"}
+    for line in lines[:MOST_ROWS]:
+        yield Row("", styled(f"    {in_line(line)}", colours.get(line[:1], "$text-muted")), exact=True)
+    yield from more_rows(len(lines))
+
+
+def approval_words(approval: Mapping[str, Any]) -> str:
+    """Return who approved, where and when."""
+    who, channel = str(approval.get("by", "")), str(approval.get("channel", ""))
+    said = _("by {who}").format(who=who) + (f" ({channel})" if channel and channel != who else "")
+    at = clock_words(str(approval.get("at", "")))
+    return in_line(f"{said} · {at}" if at else said)
+
+
+def _clip(text: str) -> str:
+    return one_line(in_line(text), _LONGEST)
+
+
+def short(value: Any) -> str:
+    """Return a value in one line."""
+    if isinstance(value, str):
+        return _clip(value) if value.strip() else '""'
+    return _clip(json.dumps(value, ensure_ascii=False))

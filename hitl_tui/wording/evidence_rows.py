@@ -1,0 +1,108 @@
+"""What was found out before a decision, as rows: a command's preview, or what is unsafe in a graph (I6). Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from hitl_tui.core.safe_text import text_lines
+from hitl_tui.language import _, ngettext, render
+from hitl_tui.supervisor.snapshot import has_preview
+from hitl_tui.wording.rows import Row, in_line, labelled, text_row
+from hitl_tui.wording.times import clock_words, day_words
+
+if TYPE_CHECKING:
+    from hitl_tui.supervisor.snapshot import Question
+
+
+_FEW = 3
+
+
+def awaits_preview(question: Question) -> bool:
+    """Return whether a question's preview is still being made."""
+    return not question.view.evidence and has_preview(question.view.request)
+
+
+def evidence_rows(question: Question, most: int | None, key: str) -> Iterable[Row]:
+    """Return what was found out about a question; nothing when nothing was looked for.
+
+    Args:
+        question: the question.
+        most: lines of a preview, or findings; None for all.
+        key: how the key for the details reads.
+    """
+    evidence = question.view.evidence
+    if not evidence:
+        if awaits_preview(question):
+            yield labelled(_("preview"), _("not there yet"), "$text-warning")
+        return
+    if evidence.get("findings"):
+        yield from _findings(evidence, most, key)
+        return
+    if evidence.get("before"):
+        yield from _before(evidence["before"], most, key)
+        return
+    yield from preview_rows(evidence, most, key)
+
+
+def _before(run: Mapping[str, Any], most: int | None, key: str) -> Iterable[Row]:
+    """The run of which nobody knows how it ended: when it began, what it had put out, how it ended if that is known."""
+    yield labelled(_("began"), f"{day_words(str(run['began']))}:{clock_words(str(run['began']))[-2:]}")
+    if run.get("ended"):
+        yield labelled(_("ended"), in_line(render(str(run["ended"]))), "bold")
+    lines, count = list(run["lines"]), int(run["count"])
+    if not lines:
+        yield labelled(_("put out"), _("nothing until then"), "$text-muted")
+        return
+    shown = lines if most is None else lines[-most:]
+    said = ngettext("{n:,} line until then", "{n:,} lines until then", count).format(n=count)
+    yield labelled(_("put out"), said + (_(", the last of them:") if len(shown) < count else ":"))
+    for line in shown:
+        yield text_row(f"  │ {in_line(str(line))}", "$text-muted")
+    if len(shown) < len(lines):
+        yield text_row(
+            _("  │ … {n:,} more lines: {key} Details").format(n=len(lines) - len(shown), key=key), "$text-muted"
+        )
+
+
+def preview_rows(evidence: Mapping[str, Any], most: int | None, key: str) -> Iterable[Row]:
+    """Return what a command's preview showed, or why it couldn't; see `evidence_rows`."""
+    if evidence.get("error"):
+        yield labelled(
+            _("preview"), _("failed: {error}").format(error=in_line(render(str(evidence["error"])))), "$text-warning"
+        )
+        return
+    text = str(evidence.get("text", ""))
+    lines = text_lines(text) if text else []
+    code = evidence.get("exit_code")
+    counted = int(evidence.get("lines", len(lines)) or 0)
+    state = _("timed out") if evidence.get("timed_out") else _("exit code {code}").format(code=code)
+    yield labelled(
+        _("preview"),
+        ngettext("{n:,} line, {state}", "{n:,} lines, {state}", counted).format(n=counted, state=state),
+        "bold",
+    )
+    if most is not None and len(lines) <= most + _FEW:
+        most = None  # a few lines more are as soon read as where they stand
+    for line in lines[:most]:
+        yield text_row(f"  │ {in_line(line)}", "$text-muted")
+    if most is not None and len(lines) > most:
+        yield text_row(_("  │ … {n:,} more lines: {key} Details").format(n=len(lines) - most, key=key), "$text-muted")
+    elif evidence.get("truncated"):
+        yield text_row(_("  │ … the rest was not kept"), "$text-muted")
+
+
+def _findings(found: Mapping[str, Any], most: int | None, key: str) -> Iterable[Row]:
+    """What the rules of safe interrupts found in a graph that is to run (I6)."""
+    findings = found["findings"]
+    head = ngettext("{n} finding: {command}", "{n} findings: {command}", len(findings))
+    yield labelled(
+        _("check"), head.format(n=len(findings), command=in_line(str(found["command"]))), "bold $text-warning"
+    )
+    for one in findings[:most]:
+        place = f"{in_line(str(one['file']))}:{one['line']} {one['rule']}"
+        yield text_row(f"  │ {place} {in_line(render(str(one['message'])))}", "$text-muted")
+    if most is not None and len(findings) > most:
+        yield text_row(
+            _("  │ … {n:,} more lines: {key} Details").format(n=len(findings) - most, key=key), "$text-muted"
+        )

@@ -1,0 +1,178 @@
+"""What a team asks from inside a step, as it is shown: who asks, what, and everything it is about. Pure."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from hitl_tui.core.interrupts.shape import Action, Shape, ShapeKind, json_line, label_line, same
+from hitl_tui.core.safe_text import safe_text
+from hitl_tui.language import _, mark, render
+from hitl_tui.wording.rows import Row, labelled, quoted_row, text_row
+from hitl_tui.wording.subject_rows import value_text
+
+if TYPE_CHECKING:
+    from hitl_tui.supervisor.snapshot import Question
+
+_OURS = (
+    ShapeKind.TOOL_APPROVAL,
+    ShapeKind.TOOL_BATCH,
+    ShapeKind.AGENT_INBOX,
+    ShapeKind.BREAKPOINT,
+    ShapeKind.OTHER,
+)
+"""Forms whose question isn't the graph's own sentence."""
+_LABELS = frozenset(
+    {
+        mark("Approve"),
+        mark("Edit"),
+        mark("Reject"),
+        mark("Ignore"),
+        mark("Respond"),
+        mark("One by one"),
+        mark("Choose"),
+        mark("Other action"),
+        mark("Keep it"),
+        mark("Yes"),
+        mark("No"),
+        mark("Other"),
+        mark("Answer"),
+        mark("Fill in"),
+        mark("Decline"),
+        mark("Cancel"),
+        mark("Continue"),
+        mark("Step"),
+    }
+)
+_ALL: Mapping[str, str] = {
+    "Approve all ": mark("Approve all {n}"),
+    "Reject all ": mark("Reject all {n}"),
+    "Ignore all ": mark("Ignore all {n}"),
+    "Take ": mark("Take {n}"),
+}
+"""Labels with something of the question in them, by how they begin."""
+_OWN = (mark("asks"), mark("from"), mark("note"), mark("again"), mark("option"))
+"""What our own rows of a question are called: a name in it that reads the same stands in quotation marks."""
+_MOST = 200_000
+"""Characters of one value on the screen; the rest is in the details and in the record."""
+
+
+def label_of(action: Action) -> str:
+    """Return an action's label; a graph's own words stay as they are."""
+    if action.label in _LABELS:
+        return _(action.label)
+    for begin, text in _ALL.items():
+        if action.label.startswith(begin):
+            return _(text).format(n=action.label.removeprefix(begin))
+    return action.label
+
+
+def asked(shape: Shape) -> str:
+    """Return the question in one safe line."""
+    return render(shape.question) if shape.kind in _OURS else shape.question
+
+
+def who_asks(question: Question) -> str:
+    """Return who asks: the team, and the nodes on the way to where it stopped; one safe line."""
+    subject = question.view.request.subject
+    path = [str(node) for node in subject.get("path", ()) if node]
+    return safe_text(" › ".join([question.view.request.source.removesuffix("_team"), *path]), multiline=False)
+
+
+def inner_rows(question: Question, shape: Shape) -> Iterable[Row]:
+    """Return what has to be read before it is answered."""
+    yield labelled(_("asks"), asked(shape), "bold")
+    yield from detail_rows(shape)
+    yield labelled(_("from"), who_asks(question), "$text-primary")
+    for note in shape.notes:
+        yield labelled(_("note"), render(note), "bold $text-warning")
+    again = [render(safe_text(line, multiline=False)) for line in question.again]
+    if again:
+        yield labelled(_("again"), "\n".join(again), "$text-muted")
+
+
+def detail_rows(shape: Shape) -> list[Row]:
+    """Return everything that a question is about, whole; what an agent says of it stands apart."""
+    rows = []
+    for detail in shape.details:
+        if detail.claim:
+            rows.append(text_row(_("── the agent says; nobody has checked it ──"), "$text-muted"))
+            rows.append(quoted_row(shown_value(detail.value), "italic $text-muted"))
+        else:
+            rows.append(labelled(_label(shape, detail.label), shown_value(detail.value), exact=True))
+    return rows
+
+
+def _label(shape: Shape, label: str) -> str:
+    """Return what a detail is called: a field's own name, or what we call the tool and the options."""
+    number, __, name = label.rpartition(" ")
+    if name == "tool" and shape.kind in _OURS:
+        return _("{number} tool").format(number=number) if number.isdigit() else _("tool") if not number else label
+    if number == "option" and name.isdigit():
+        return _("option")  # without its number: the digits are keys, which do something else here
+    return f'"{label}"' if label in {_(own) for own in _OWN} else label
+
+
+def answer_rows(shape: Shape) -> list[Row]:
+    """Return what each answer means, and why one isn't possible."""
+    rows = []
+    for action in shape.actions:
+        said = action.why_not or action.meaning or action.wants.hint
+        if said:
+            shown = safe_text(render(said), multiline=False)
+            rows.append(labelled(label_of(action), shown, "$text-muted" if action.why_not else ""))
+    return rows
+
+
+def shown_value(value: Any) -> str:
+    """Return a JSON value whole, as `value_text` does; beyond 200,000 characters it says how much more there is."""
+    try:
+        return _cut(value_text(value))
+    except (ValueError, TypeError, RecursionError):
+        return _("(a value that can't be shown)")
+
+
+def said_words(value: Any) -> str:
+    """Return what is sent and as what type: `the number 30`, `the text "30"`; one safe line."""
+    return _typed(value, json_line(value))
+
+
+def said_whole(value: Any) -> str:
+    """Return what is sent and as what type, whole: as `said_words` does, of whatever length."""
+    try:
+        return _typed(value, _cut(safe_text(json.dumps(value, ensure_ascii=False), multiline=False)))
+    except (ValueError, TypeError, RecursionError):
+        return said_words(value)
+
+
+def _typed(value: Any, shown: str) -> str:
+    if isinstance(value, str):
+        return _("the text {value}").format(value=shown)
+    if isinstance(value, bool) or value is None:
+        return shown
+    if isinstance(value, int | float):
+        return _("the number {value}").format(value=shown)
+    if isinstance(value, list | tuple):
+        return _("the list {value}").format(value=shown)
+    return _("the object {value}").format(value=shown)
+
+
+def _cut(text: str) -> str:
+    if len(text) <= _MOST:
+        return text
+    return text[:_MOST] + "\n" + _("… {n:,} more characters").format(n=len(text) - _MOST)
+
+
+def payload_rows(values: Mapping[str, Any], before: Mapping[str, Any] | None = None) -> list[Row]:
+    """Return fields that would be sent; what differs from before is marked and comes first."""
+    known = before or {}
+    changed = [n for n in values if before is not None and not (n in known and same(known[n], values[n]))]
+    rows = []
+    for name in sorted(values, key=lambda n: n not in changed):
+        label = label_line(name)
+        style, shown = ("bold", f"* {label}") if name in changed else ("", label)
+        rows.append(labelled(shown, shown_value(values[name]), style, exact=True))
+    gone = [name for name in before or {} if name not in values]
+    rows += [labelled(label_line(name), _("left out"), "$text-warning") for name in gone]
+    return rows or [text_row(_("nothing"), "$text-muted")]

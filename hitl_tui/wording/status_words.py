@@ -1,0 +1,270 @@
+"""States in words and glyphs: nothing is told by colour alone (C7). Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+from hitl_tui.core.names import person
+from hitl_tui.core.safe_text import safe_text
+from hitl_tui.core.todos import Priority, Status, SupervisorTodo
+from hitl_tui.language import _, mark, ngettext, render
+from hitl_tui.wording.times import duration_words, moment
+
+if TYPE_CHECKING:
+    from hitl_tui.core.requests import Request
+    from hitl_tui.supervisor.snapshot import Snapshot
+    from hitl_tui.threads.session_history import CheckpointInfo
+
+_STATUS: Mapping[Status, tuple[str, str, str]] = {
+    Status.PENDING: ("·", mark("waits"), "$text-muted"),
+    Status.IN_PROGRESS: ("▸", mark("runs"), "$text-primary"),
+    Status.COMPLETED: ("✓", mark("done"), "$text-success"),
+    Status.FAILED: ("✗", mark("failed"), "$text-error"),
+    Status.SKIPPED: ("−", mark("skipped"), "$text-muted"),
+    Status.BLOCKED: ("■", mark("blocked"), "$text-warning"),
+    Status.WAITING_APPROVAL: ("?", mark("asks"), "$text-warning"),
+}
+
+SIGNS: tuple[tuple[str, str], ...] = tuple(
+    dict.fromkeys(
+        (glyph, word)
+        for glyph, word, __ in (
+            *_STATUS.values(),
+            ("○", mark("approved"), ""),
+            ("✗", mark("rejected"), ""),
+            ("✗", mark("expired"), ""),
+        )
+    )
+)
+"""Glyph and word of each status, for who wants to know what they mean."""
+
+PRIORITIES: Mapping[Priority, str] = {Priority.CRITICAL: "!!", Priority.HIGH: "!", Priority.LOW: "↓"}
+"""The sign of each priority; what is as usual, medium, has none."""
+
+_RISK: Mapping[str, str] = {
+    "high": mark("RISKY: changes things outside this session"),
+    "medium": mark("MEDIUM RISK"),
+    "low": mark("low risk"),
+}
+
+
+def risk_words(risk: str) -> str:
+    """Return a class of risk in words; what comes before a colon is enough where room is scarce."""
+    return _(_RISK[risk]) if risk in _RISK else risk
+
+
+def status_words(todo: SupervisorTodo) -> tuple[str, str, str]:
+    """Return glyph, word and colour variable of a TODO's status."""
+    if todo.status is Status.PENDING and todo.approval is not None:
+        return "○", _("approved"), "$text-primary"
+    if todo.status is Status.FAILED and todo.metadata.get("rejected"):
+        if todo.error.partition(":")[0] == "expired":
+            return "✗", _("expired"), "$text-error"
+        return "✗", _("rejected"), "$text-error"
+    if todo.status is Status.FAILED and todo.question:
+        return "?", _("failed"), "$text-error"
+    glyph, word, colour = _STATUS[todo.status]
+    return glyph, _(word), colour
+
+
+_PLACES = (
+    *(mark("REASON"), mark("FEEDBACK"), mark("TEXT"), mark("NAME")),
+    *(mark("VALUE"), mark("OPTION"), mark("DECISION")),
+)
+_OWN_WORDS = re.compile(rf"\b(?:{'|'.join(_PLACES)})\b")
+_FORK = re.compile(r"(?P<title>.*) \(fork of (?P<of>[A-Za-z0-9._-]+)\)", re.DOTALL)
+_OURS = re.compile(r"\d+ waiting: (?P<names>.+)", re.DOTALL)
+"""What a session's checkpoint says that waits; those of other stores say it in words of their graph."""
+
+
+@lru_cache(1 << 14)
+def number_of(todo_id: str) -> str:
+    """Return `003` for `todo_003`, and any other id as it is. A long plan names each many times."""
+    return safe_text(todo_id.removeprefix("todo_"), multiline=False, limit=24)
+
+
+def progress_bar(share: float, width: int = 10) -> str:
+    """Return a bar for a share from 0 to 1: `████░░░░░░`."""
+    full = round(max(0.0, min(1.0, share)) * width)
+    return "█" * full + "░" * (width - full)
+
+
+@dataclass(frozen=True, slots=True)
+class PlanRow:
+    """One line of the plan, safe to show."""
+
+    todo_id: str
+    glyph: str
+    word: str
+    colour: str
+    number: str
+    team: str
+    title: str
+    time: str
+    needs: str
+    attempts: str = ""
+    fixed: str = ""
+    """Why it can't have another place in the order; empty where it can."""
+    priority: str = ""
+    """Sign of its priority; empty for medium."""
+    level: str = ""
+    """Its priority in a word; empty for medium."""
+
+
+def plan_rows(snapshot: Snapshot, now: datetime) -> list[PlanRow]:
+    """Return the plan as lines, in order."""
+    return [_plan_row(todo, now) for todo in snapshot.todos]
+
+
+def running_rows(snapshot: Snapshot, now: datetime) -> list[PlanRow]:
+    """Return the lines of what runs: the only ones that change while nothing happens."""
+    return [_plan_row(SupervisorTodo.from_state(snapshot.raw[i]), now) for i in snapshot.running]
+
+
+class PlanLines:
+    """The plan as lines, like `plan_rows`, over and over: the line of a TODO that is as it was isn't made again.
+
+    A plan of ten thousand would otherwise hold keys up for a tenth of a second whenever anything happens.
+    """
+
+    def __init__(self) -> None:
+        self._made: dict[str, tuple[Mapping[str, Any], float, PlanRow]] = {}
+
+    def rows(self, snapshot: Snapshot, now: datetime) -> list[PlanRow]:
+        """Return the plan as lines, in order."""
+        running = frozenset(snapshot.running)
+        before, self._made = self._made, {}
+        for todo_id, raw in snapshot.raw.items():
+            made = before.get(todo_id)
+            if made is None or todo_id in running or made[0] != raw:
+                todo = SupervisorTodo.from_state(raw)
+                made = raw, todo.rank, _plan_row(todo, now)
+            self._made[todo_id] = made
+        in_order = sorted(self._made.values(), key=lambda made: made[1])
+        return [made[2] for made in in_order]
+
+
+def _plan_row(todo: SupervisorTodo, now: datetime) -> PlanRow:
+    glyph, word, colour = status_words(todo)
+    started = moment(todo.started_at) if todo.status is Status.IN_PROGRESS else None
+    seconds = max(0.0, (now - started).total_seconds() - todo.waited) if started else todo.duration
+    needs = " ".join(number_of(d) for d in todo.dependencies)
+    return PlanRow(
+        todo_id=todo.id,
+        glyph=glyph,
+        word=word,
+        colour=colour,
+        number=number_of(todo.id),
+        team=safe_text(todo.agent_name.removesuffix("_team"), multiline=False, limit=24),
+        title=safe_text(todo.name, multiline=False, limit=400),
+        time=duration_words(seconds),
+        needs=f"← {needs}" if needs else "",
+        attempts=f"×{todo.attempt}" if todo.attempt > 1 else "",
+        fixed=why_fixed(todo),
+        priority=PRIORITIES.get(todo.priority, ""),
+        level=render(todo.priority.value) if todo.priority in PRIORITIES else "",
+    )
+
+
+def command_words(command: str) -> str:
+    """Return a command with what a person puts into it, such as REASON, named in their language."""
+    return _OWN_WORDS.sub(lambda found: _(found[0]), command)
+
+
+def why_fixed(todo: SupervisorTodo) -> str:
+    """Return why a TODO can't have another place in the order, as the command says it; empty where it can."""
+    return safe_text(render(todo.why_fixed), multiline=False)
+
+
+def history_said(info: CheckpointInfo) -> str:
+    """Return what happened at a checkpoint, in words: who asked by number, the plan and proposals by what they are."""
+    if info.outcome:
+        return render(info.outcome)
+    if info.waiting:
+        ours = _OURS.fullmatch(info.message)
+        asked = _who_asked(ours["names"].split(", ")) if ours else info.message.partition("waiting: ")[2]
+        if asked:
+            return _("asked {asked}").format(asked=asked).strip()
+        return _("plan made") if info.node == "plan_review" else _("waited")
+    if info.source == "fork":
+        return _("restored")
+    return ""
+
+
+def _who_asked(names: Sequence[str]) -> str:
+    """Return who asks at a checkpoint of a session: ids of TODOs, `plan`, else ids of proposals, which say nothing."""
+    todos = " ".join(number_of(name) for name in names if name.startswith("todo_"))
+    plan = _("about the plan") if "plan" in names else ""
+    proposed = any(name != "plan" and not name.startswith("todo_") for name in names)
+    return ", ".join(filter(None, (todos, plan, _("about a proposal") if proposed else "")))
+
+
+def asked_about(request: Request) -> str:
+    """Return what a request is about in one line that isn't safe yet; empty for the plan.
+
+    That is a declared command's name, a step's title, the question that a team asks from inside, or what a proposal
+    would change.
+    """
+    from hitl_tui.core.interrupts.recognition import title_of
+    from hitl_tui.core.requests import Kind
+
+    if request.kind is Kind.PLAN:
+        return ""
+    if request.kind is Kind.PROPOSAL:
+        return render(str(request.about.get("reason") or request.about.get("text") or ""))
+    arguments = request.subject.get("arguments")
+    command = arguments.get("command") if isinstance(arguments, Mapping) and request.kind is Kind.TODO else None
+    title = str(command) if command else title_of(request)
+    return "" if title == "{}" else title
+
+
+def fork_first(title: str) -> str:
+    """Return a title with what it is a fork of before the rest, which is the same: `fork of s1 · A question`."""
+    found = _FORK.fullmatch(title)
+    return _("fork of {of} · {title}").format(**found.groupdict()) if found else title
+
+
+def ending_words(snapshot: Snapshot) -> str:
+    """Return what is said once a session has ended; the keys in it have to be named."""
+    if not any(todo["status"] == Status.COMPLETED for todo in snapshot.raw.values()):
+        return _("It ended and nothing was carried out; {session.pane} goes to what was not done.")
+    return _("The answer is there. {session.pane} goes to it: {answer.export} exports, {answer.copy} copies.")
+
+
+def status_of_session(snapshot: Snapshot, by: str = "") -> str:
+    """Return where a session stands, in words with a glyph.
+
+    Args:
+        snapshot: the session.
+        by: who looks: what they have answered and others have to answer, too (M9), doesn't need them; empty for all.
+    """
+    if snapshot.questions:
+        own = [q for q in snapshot.questions if by and any(person(d.by) == person(by) for d in q.view.decisions)]
+        n = len(snapshot.questions) - len(own)
+        if n:
+            return ngettext("● {n} needs you", "● {n} need you", n).format(n=n)
+        needed = max(q.view.resolution.needed for q in own)
+        said = ngettext("○ you answered; {n} more is needed", "○ you answered; {n} more are needed", needed)
+        return said.format(n=needed)
+    done, total = sum(t["status"] == Status.COMPLETED for t in snapshot.raw.values()), len(snapshot.raw)
+    parts = "" if done == total else " · " + _("{done} of {total} done").format(done=done, total=total)
+    words = {
+        "finished": _("✓ finished") + parts,
+        "failed": _("✗ failed"),
+        "running": _("▸ running"),
+        "planning": _("▸ planning"),
+    }
+    return words.get(snapshot.status) or render(snapshot.status)
+
+
+RISK_WORDS: Mapping[str, str] = {
+    "high": mark("high risk"),
+    "medium": mark("medium risk"),
+    "low": mark("low risk"),
+}
+"""The riskiest first."""

@@ -1,0 +1,222 @@
+"""A foreign checkpoint store in words: what a moment was, who asked, what differs (I9). Pure."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from hitl_tui.core.safe_text import SafeText, one_line, safe_text
+from hitl_tui.language import _, ngettext, render
+from hitl_tui.threads.channel_values import asked_words
+from hitl_tui.threads.session_diff import ABSENT
+from hitl_tui.wording.rows import Row, labelled, styled, text_row
+from hitl_tui.wording.times import clock_words, day_words
+
+if TYPE_CHECKING:
+    from hitl_tui.threads.session_diff import ValueChange
+    from hitl_tui.threads.thread_model import CheckpointInfo, Moment, Namespace, Question, TaskInfo
+
+MOST_ROWS = 300
+"""Differences, tasks or writes that are listed; the rest is counted."""
+_LONGEST = 300
+_TREE_TEXT = 4_000
+_WHOLE_TEXT = 200_000
+_KNOWN = frozenset({"source", "step", "parents", "counters_since_delta_snapshot"})
+
+
+def line(text: str) -> SafeText:
+    """Return text of anybody's in one harmless line."""
+    return safe_text(text, multiline=False)
+
+
+def short(value: Any) -> str:
+    """Return a value in one short, harmless line."""
+    text = value if isinstance(value, str) and value.strip() else json.dumps(value, ensure_ascii=False)
+    return one_line(safe_text(text[: 4 * _LONGEST], multiline=False), _LONGEST)
+
+
+def name_of(info: CheckpointInfo) -> str:
+    """Return a checkpoint's name among others: superstep, node, time."""
+    return f"{info.step} {line(info.node)} {clock_words(info.timestamp)}"
+
+
+def where_words(info: CheckpointInfo, number: int, total: int, *, ours: bool) -> str:
+    """Return where a checkpoint is in one line."""
+    parts = [
+        _("{number} of {total}").format(number=number, total=total),
+        _("next: {node}").format(node=line(info.node)) if info.node != "end" else _("end"),
+        day_words(info.timestamp),
+        _("on the current line") if ours else _("ON A BRANCH THAT WAS LEFT"),
+    ]
+    return " · ".join(p for p in parts if p)
+
+
+def asked_line(moment: Moment) -> str:
+    """Return what a moment asks, in one line; what led to its end when it asks nothing."""
+    broken = {t.node for t in moment.tasks if t.error}
+    waiting = [q for q in moment.questions if q.pending and q.node not in broken]
+    if waiting:
+        more = _("  (and {n} more)").format(n=len(waiting) - 1) if len(waiting) > 1 else ""
+        what = short(asked_words(waiting[0].value))
+        return _("? {node} asks: {what}").format(node=line(waiting[0].node), what=what) + more
+    if failed := [t for t in moment.tasks if t.error]:
+        return _("✗ {node} failed: {why}").format(node=line(failed[0].node), why=short(failed[0].error))
+    if moment.questions:
+        return _("it asked here, and was answered")
+    return _("nothing was asked here")
+
+
+def moment_rows(
+    info: CheckpointInfo, moment: Moment, led: Sequence[TaskInfo], spaces: Sequence[Namespace], *, ours: bool
+) -> list[Row]:
+    """Return what is known of a moment: questions first, then what ran to it and from it, then where it is.
+
+    Args:
+        info: the checkpoint.
+        moment: all of it.
+        led: what ran from the checkpoint before, and so led here.
+        spaces: subgraphs that ran from here.
+        ours: the thread's head came from it.
+    """
+    rows = [row for question in moment.questions for row in _question_rows(question)]
+    rows += [note_row(note) for note in moment.notes]
+    rows += list(_task_rows(_("led here"), led))
+    rows += list(_task_rows(_("then ran"), moment.tasks))
+    rows += [labelled(_("subgraph"), " › ".join(map(line, n.nodes)) + _steps(n)) for n in spaces[:MOST_ROWS]]
+    rows.append(text_row(""))
+    following = ", ".join(line(n) for n in moment.next) or _("nothing: the graph had ended")
+    rows.append(labelled(_("next"), following))
+    how = {"input": _("input came in"), "loop": _("a step of the graph"), "update": _("the state was edited")}
+    how["fork"] = _("a copy of an earlier checkpoint")
+    rows.append(labelled(_("origin"), how.get(info.source, line(info.source))))
+    line_words = _("on the current line") if ours else _("on a branch that was left")
+    superstep = _("superstep {step}").format(step=info.step)
+    rows.append(labelled(_("where"), f"{day_words(moment.at)} · {superstep} · {line_words}"))
+    rows.append(labelled(_("id"), line(info.checkpoint_id)))
+    if info.parent_id:
+        rows.append(labelled(_("from"), line(info.parent_id)))
+    rows += [labelled(line(str(k)), short(v)) for k, v in moment.metadata.items() if k not in _KNOWN]
+    return rows
+
+
+def _steps(space: Namespace) -> str:
+    count = space.checkpoints
+    return " · " + ngettext("{n:,} checkpoint", "{n:,} checkpoints", count).format(n=count)
+
+
+def note_row(note: str) -> Row:
+    """Return what is to be known of a state or a store, one sentence of ours."""
+    return text_row(line(render(note)), "$text-warning")
+
+
+def _question_rows(question: Question) -> Iterator[Row]:
+    asks = _("? asks") if question.pending else _("asked")
+    who = line(question.node)
+    what = short(asked_words(question.value))
+    yield labelled(asks, f"{who}: {what}" if who else what, "bold $text-warning")
+    if isinstance(question.value, (Mapping, list)):
+        text = json.dumps(question.value, ensure_ascii=False, indent=2)
+        yield Row("", styled(safe_text(text, limit=_TREE_TEXT)), exact=True)
+    own = () if question.pending else question.answers[-1:]
+    for answer in question.answers[: len(question.answers) - len(own)]:
+        yield labelled(_("before"), _("it was answered {answer}").format(answer=short(answer)), "$text-muted")
+    for answer in own:
+        yield labelled(_("answer"), short(answer))
+    if question.id:
+        yield labelled(_("interrupt"), line(question.id), "$text-muted")
+
+
+def _task_rows(label: str, tasks: Sequence[TaskInfo]) -> Iterator[Row]:
+    count = 0
+    for task in tasks:
+        shown = [(c, v) for c, v in task.writes if not c.startswith(("branch:", "__", "join:"))]
+        if not (shown or task.error or task.node):
+            continue
+        count += 1
+        if count > MOST_ROWS:
+            yield text_row(_("… and {n:,} more").format(n=len(tasks) - MOST_ROWS), "$text-muted")
+            return
+        yield labelled(label, line(task.node) or _("from outside"), "bold")
+        if task.error:
+            yield text_row("  " + _("✗ failed: {why}").format(why=short(task.error)), "$text-error")
+        for channel, value in shown[:MOST_ROWS]:
+            yield text_row(f"  {line(channel)} ← {short(value)}")
+
+
+def difference_rows(found: Sequence[ValueChange]) -> list[Row]:
+    """Return what differs, each with a glyph: put in, taken away, another one."""
+    if not found:
+        return [text_row(_("Nothing differs in the state."))]
+    rows = [
+        text_row(ngettext("{n:,} difference", "{n:,} differences", len(found)).format(n=len(found)), "bold"),
+        *(_change_row(change) for change in found[:MOST_ROWS]),
+    ]
+    if len(found) > MOST_ROWS:
+        rows.append(text_row(_("… and {n:,} more").format(n=len(found) - MOST_ROWS), "$text-muted"))
+    return rows
+
+
+def _change_row(change: ValueChange) -> Row:
+    name = one_line(line(change.name), 120)
+    if change.before is ABSENT:
+        return text_row(f"+ {name}: {short(change.after)}", "$text-success")
+    if change.after is ABSENT:
+        return text_row(f"- {name}: {short(change.before)}", "$text-error")
+    return text_row(f"~ {name}: {short(change.before)} → {short(change.after)}")
+
+
+def tree_of(moment: Moment) -> dict[str, Any]:
+    """Return a moment's state for the tree: long texts cut, control channels last under a name of their own."""
+    found = {str(k): trimmed(v) for k, v in moment.values.items()}
+    if moment.internal:
+        found[_("(control)")] = trimmed(dict(moment.internal))
+    return found
+
+
+def trimmed(value: Any) -> Any:
+    """Return a value with long texts cut and what was left out counted."""
+    if isinstance(value, str):
+        return value if len(value) <= _TREE_TEXT else f"{value[:_TREE_TEXT]}… (+{len(value) - _TREE_TEXT:,})"
+    if isinstance(value, Mapping):
+        return {str(k): trimmed(v) for k, v in value.items()}
+    return [trimmed(v) for v in value] if isinstance(value, list) else value
+
+
+def fork_words(info: CheckpointInfo, graph: str, *, at_end: bool) -> str:
+    """Return what going on in a copy means, for the dialog that asks.
+
+    Args:
+        info: where the copy ends.
+        graph: the graph that goes on, safe.
+        at_end: nothing came after it.
+    """
+    lines = [
+        _("{graph} goes on from {name} in a session of its own.").format(graph=graph, name=name_of(info)),
+        _("+ The thread is copied up to here, and nothing else of the store."),
+    ]
+    if at_end:
+        lines.append(_("? What it asks here is asked there."))
+    else:
+        lines.append(_("? What ran from here is not copied: it runs, and asks, again."))
+        lines.append(_("! What it did to the world since is NOT undone: the graph may do it again."))
+    return "\n".join([*lines, _("The store itself is not written. Nothing runs before you say so there.")])
+
+
+def value_at(moment: Moment, path: Sequence[str]) -> Any:
+    """Return the value that a path of the tree leads to, whole; `ABSENT` when there is none."""
+    value: Any = {**moment.values, _("(control)"): moment.internal}
+    for name in path:
+        if isinstance(value, Mapping):
+            value = next((v for k, v in value.items() if str(k) == name), ABSENT)
+        elif isinstance(value, list) and name.isdigit() and int(name) < len(value):
+            value = value[int(name)]
+        else:
+            return ABSENT
+    return value
+
+
+def value_rows(value: Any) -> list[Row]:
+    """Return a value whole, as it is read on a screen of its own."""
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, indent=2)
+    return [Row("", styled(safe_text(text, limit=_WHOLE_TEXT)), exact=True)]
