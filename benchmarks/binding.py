@@ -21,7 +21,7 @@ from hitl_tui.core.errors import Refused
 from hitl_tui.core.requests import Verdict
 from hitl_tui.policy.executable_files import Bindings, Surroundings
 from hitl_tui.supervisor.session import Session
-from hitl_tui.supervisor.session_registry import Workbench
+from hitl_tui.supervisor.session_registry import SessionRegistry
 
 FOLDERS = 200
 SETTLED = 2.5
@@ -72,7 +72,7 @@ async def longest_stall(root: Path, data: Path) -> dict[str, float]:
             await asyncio.sleep(0.002)
             found[doing] = max(found.get(doing, 0.0), loop.time() - began - 0.002)
 
-    async with Workbench.open(data, {}) as bench:
+    async with SessionRegistry.open(data, {}) as bench:
         beating = asyncio.create_task(beat())
         shown = await bench.trust.of(root)
         await bench.trust.grant(root, shown.digest, by="benchmark", how="digest")

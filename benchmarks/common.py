@@ -24,10 +24,10 @@ from hitl_tui.ledger.records import RequestView
 from hitl_tui.ledger.sqlite_ledger import SqliteLedger
 from hitl_tui.planning.agent import PlanningAgent
 from hitl_tui.planning.proposals import Planned, Proposed
-from hitl_tui.policy.policy_source import FixedLaw
+from hitl_tui.policy.policy_source import FixedPolicy
 from hitl_tui.supervisor.session import Session
 from hitl_tui.supervisor.session_setup import SessionSetup
-from hitl_tui.supervisor.session_staging import Staging
+from hitl_tui.supervisor.session_staging import SessionStaging
 from hitl_tui.supervisor.snapshot import Question
 from hitl_tui.supervisor.storage import DataFolder, SessionInfo
 from hitl_tui.teams.function_team import Function, FunctionTeam
@@ -116,11 +116,11 @@ async def open_session(
     workspace.mkdir()
     agent, registry = planning_agent(steps, function)
     info = SessionInfo(SESSION, str(workspace), "benchmark", utc_now(), lineage=SESSION)
-    Staging(data.sessions).begin(info)
+    SessionStaging(data.sessions).begin(info)
     async with ledger_type.open(data.ledger) as ledger:
         rules = Rules(Policy(), concurrency)
         setup = SessionSetup(
-            info, data.session(SESSION), ledger, agent, registry.get, FixedLaw(rules), mode, secrets={}
+            info, data.session(SESSION), ledger, agent, registry.get, FixedPolicy(rules), mode, secrets={}
         )
         async with Session.open(setup, "Which clauses deal with the deposit?") as session:
             yield session

@@ -36,10 +36,10 @@ from hitl_tui.core.plan import ExecutionStep
 from hitl_tui.core.policy import Mode
 from hitl_tui.ledger.sqlite_ledger import SqliteLedger
 from hitl_tui.planning.agent import PlanningAgent
-from hitl_tui.policy.policy_source import FixedLaw
+from hitl_tui.policy.policy_source import FixedPolicy
 from hitl_tui.supervisor.session import Session
 from hitl_tui.supervisor.session_setup import SessionSetup
-from hitl_tui.supervisor.session_staging import Staging
+from hitl_tui.supervisor.session_staging import SessionStaging
 from hitl_tui.supervisor.storage import DataFolder, SessionInfo
 from hitl_tui.teams.registry import TeamRegistry
 
@@ -185,12 +185,12 @@ async def prepare(root: Path, todos: int, checkpoints: int) -> tuple[Path, Path]
     ]
     agent = PlanningAgent(registry.agents(), GivenPlan([*streams, *rest]))
     info = SessionInfo("bench", str(workspace), "benchmark", utc_now(), "bench", "benchmark", Mode.PLAN.value)
-    Staging(data.sessions).begin(info)
+    SessionStaging(data.sessions).begin(info)
     async with SqliteLedger.open(data.ledger) as ledger:
         await ledger.record("bench", "session_created", {"workspace": str(workspace), "title": "benchmark"}, utc_now())
         rules = Rules(config.policy, STREAMS)
         setup = SessionSetup(
-            info, data.session("bench"), ledger, agent, registry.get, FixedLaw(rules), Mode.PLAN, secrets={}
+            info, data.session("bench"), ledger, agent, registry.get, FixedPolicy(rules), Mode.PLAN, secrets={}
         )
         async with Session.open(setup, "benchmark") as session:
             await session.settled()

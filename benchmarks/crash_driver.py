@@ -26,7 +26,7 @@ from hitl_tui.core.errors import Refused
 from hitl_tui.core.requests import Kind, Verdict
 from hitl_tui.core.todos import Status
 from hitl_tui.supervisor.session import Session
-from hitl_tui.supervisor.session_registry import Workbench
+from hitl_tui.supervisor.session_registry import SessionRegistry
 from hitl_tui.supervisor.session_setup import SessionSetup
 from hitl_tui.supervisor.snapshot import Question, Snapshot
 
@@ -82,7 +82,7 @@ async def _drive(job: Job) -> int:
     code = STUCK
     operator: Operator | None = None
     try:
-        async with asyncio.timeout(job.limit), Workbench.open(job.root / "data", {}) as bench:
+        async with asyncio.timeout(job.limit), SessionRegistry.open(job.root / "data", {}) as bench:
             setup = planned(await _setup(bench, workspace), teams.all())
             async with Session.open(setup) as session:
                 faults.point("driver.opened")
@@ -96,7 +96,7 @@ async def _drive(job: Job) -> int:
     return code
 
 
-async def _setup(bench: Workbench, workspace: Path) -> SessionSetup:
+async def _setup(bench: SessionRegistry, workspace: Path) -> SessionSetup:
     if SESSION in bench.data.ids():
         return await bench.setup(SESSION)
     return await bench.create(QUERY, workspace, session_id=SESSION)

@@ -16,8 +16,8 @@ from crash_world import World
 
 from hitl_tui.ledger.audit import verify
 from hitl_tui.ledger.records import Entry
-from hitl_tui.supervisor.session_follower import Follower
-from hitl_tui.supervisor.session_registry import Workbench
+from hitl_tui.supervisor.session_follower import SessionFollower
+from hitl_tui.supervisor.session_registry import SessionRegistry
 from hitl_tui.supervisor.snapshot import Snapshot
 
 
@@ -51,10 +51,10 @@ def judge(root: Path) -> Verdicts:
 
 
 async def _judge(root: Path) -> Verdicts:
-    async with Workbench.open(root / "data", {}) as bench:
+    async with SessionRegistry.open(root / "data", {}) as bench:
         entries = await bench.ledger.entries(SESSION, limit=100_000)
         verification = await verify(bench.ledger)
-        async with Follower.open(await bench.setup(SESSION)) as follower:
+        async with SessionFollower.open(await bench.setup(SESSION)) as follower:
             end = follower.snapshot
     damaged = [str(problem) for problem in verification.problems]
     damaged += [f"{todo} went on while an earlier process of it was alive" for todo in World(root).overlaps()]

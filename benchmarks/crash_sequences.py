@@ -36,8 +36,8 @@ from hitl_tui.core.todos import Status
 from hitl_tui.ledger.audit import verify
 from hitl_tui.planning.proposals import Planned
 from hitl_tui.supervisor.session import Session
-from hitl_tui.supervisor.session_follower import Follower
-from hitl_tui.supervisor.session_registry import Workbench
+from hitl_tui.supervisor.session_follower import SessionFollower
+from hitl_tui.supervisor.session_registry import SessionRegistry
 from hitl_tui.supervisor.session_setup import SessionSetup
 from hitl_tui.supervisor.snapshot import Question, Snapshot
 from hitl_tui.teams.command.team import CommandTeam
@@ -134,10 +134,10 @@ def run_script(script: Script, root: Path, limit: int) -> Became:
 
 
 async def _judged(root: Path, killed: tuple[str, ...], cut: int) -> Became:
-    async with Workbench.open(root / "data", {}) as bench:
+    async with SessionRegistry.open(root / "data", {}) as bench:
         entries = await bench.ledger.entries(SESSION, limit=100_000)
         damaged = [str(problem) for problem in (await verify(bench.ledger)).problems]
-        async with Follower.open(await bench.setup(SESSION)) as follower:
+        async with SessionFollower.open(await bench.setup(SESSION)) as follower:
             end = follower.snapshot
     world = World(root)
     damaged += [f"{todo} went on while an earlier process of it was alive" for todo in world.overlaps()]
@@ -183,7 +183,7 @@ class TwoSteps(FixedPlanner):
         return Planned(Intent("crash", 1.0), ExecutionPlan((first, then), Strategy.PIPELINE))
 
 
-async def _setup(bench: Workbench, script: Script, root: Path) -> SessionSetup:
+async def _setup(bench: SessionRegistry, script: Script, root: Path) -> SessionSetup:
     workspace = root / "workspace"
     workspace.mkdir(exist_ok=True)
     graph = GraphDeclaration("graph", f"{_HERE / 'crash_sequence_graph.py'}:graph", str(_HERE))
@@ -213,7 +213,7 @@ async def _drive(script: Script, root: Path, kill_at: str, limit: int) -> int:
     try:
         async with (
             asyncio.timeout(limit),
-            Workbench.open(root / "data", {}) as bench,
+            SessionRegistry.open(root / "data", {}) as bench,
             Session.open(await _setup(bench, script, root)) as session,
         ):
             operator = Operator(script, root, session, faults, hanging, last=not kill_at)

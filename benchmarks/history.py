@@ -1,7 +1,7 @@
 """How long the first page of a long history takes, beside LangGraph's own listing.
 
 A session of 10,000 checkpoints is made by the real supervising graph: events that change a TODO's priority, one
-checkpoint each. Then `History.page(20)` and `aget_state_history(limit=20)` take turns.
+checkpoint each. Then `SessionHistory.page(20)` and `aget_state_history(limit=20)` take turns.
 
     python benchmarks/history.py [--checkpoints 10000] [--todos 30] [--rounds 15] [--data DIR]
 """
@@ -24,7 +24,7 @@ from hitl_tui.supervisor.checkpoint_saver import create_checkpointer
 from hitl_tui.supervisor.graph import TeamSupervisor, config_of
 from hitl_tui.supervisor.storage import ArtifactStore
 from hitl_tui.teams.contract import TeamContext, TeamResult
-from hitl_tui.threads.session_history import History
+from hitl_tui.threads.session_history import SessionHistory
 
 PAGE = 20
 TARGET_RATIO = 20.0
@@ -35,7 +35,7 @@ async def nothing(context: TeamContext) -> TeamResult:
     return TeamResult("done")
 
 
-async def build(supervisor: TeamSupervisor, history: History, checkpoints: int, todos: int) -> None:
+async def build(supervisor: TeamSupervisor, history: SessionHistory, checkpoints: int, todos: int) -> None:
     """Let the graph take events until it has so many checkpoints."""
     state = await supervisor.execute("Which clauses deal with the deposit?", common.SESSION)
     seq = 0
@@ -58,7 +58,7 @@ async def measure(
     theirs: list[float] = []
     deep: list[float] = []
     async with create_checkpointer(root / "checkpoints.db") as saver:
-        history = History(saver, common.SESSION)  # type: ignore[arg-type]
+        history = SessionHistory(saver, common.SESSION)  # type: ignore[arg-type]
         supervisor = TeamSupervisor(agent, Rules, ArtifactStore(root / "artifacts"), saver, utc_now)
         began = time.perf_counter()
         await build(supervisor, history, checkpoints, todos)

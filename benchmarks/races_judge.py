@@ -29,8 +29,8 @@ PLACES = {
     4: ("4sㄴ", {"skip"}),
     5: ("5wㅈ", {"do_again", "respond"}),
 }
-CONFIRMS = {"Confirm": "1yㅛ", "Review": "1", "Always": "1"}
-_SENT_FROM = {(3, "reject"): "Words", (2, "approve"): "Edit"}
+CONFIRMS = {"ConfirmDialog": "1yㅛ", "ReviewDialog": "1", "RuleDialog": "1"}
+_SENT_FROM = {(3, "reject"): "WordsDialog", (2, "approve"): "EditDialog"}
 """Dialogs whose own keys send what a key of the question began."""
 _REFUSES = {"reject", "stop", "skip"}
 

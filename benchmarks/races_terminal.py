@@ -17,7 +17,7 @@ from benchmarks.races_typed import BURSTS, FILES, NOTICES, PASTES, WORDS, Outcom
 from benchmarks.races_world import OTHER, trusted, workspace
 from hitl_tui.commands.handler import CommandHandler
 from hitl_tui.core.events import utc_now
-from hitl_tui.supervisor.session_registry import Workbench
+from hitl_tui.supervisor.session_registry import SessionRegistry
 
 SIZES = ((80, 24), (100, 30), (120, 40), (90, 20))
 # Clearly too soon, and clearly late enough: what lies between depends on how long a byte takes.
@@ -34,7 +34,7 @@ class Terminal:
         bench: whose ledger has the record.
     """
 
-    def __init__(self, program: Program, other: CommandHandler, bench: Workbench) -> None:
+    def __init__(self, program: Program, other: CommandHandler, bench: SessionRegistry) -> None:
         self.program = program
         self.other = other
         self.bench = bench
@@ -294,7 +294,7 @@ async def terminal(folder: Path) -> AsyncIterator[Terminal]:
     program = Program(folder / "data", await trusted(folder / "data", workspace(folder / "work")))
     try:
         await program.until(lambda: "✓ finished" in program.screen, "the first step")
-        async with Workbench.open(folder / "data") as bench, bench.session(await bench.setup("s1"), "") as face:
+        async with SessionRegistry.open(folder / "data") as bench, bench.session(await bench.setup("s1"), "") as face:
             planner = (await bench.setup("s1")).planner
             yield Terminal(program, CommandHandler(face, planner, by=OTHER, channel="cli", terminal=True), bench)
     finally:

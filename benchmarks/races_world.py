@@ -22,14 +22,14 @@ from hitl_tui.commands.handler import CommandHandler
 from hitl_tui.console import app as console_app
 from hitl_tui.console.app import HitlApp
 from hitl_tui.console.console_options import ConsoleOptions
-from hitl_tui.console.dialogs.text_viewer import Viewer
+from hitl_tui.console.dialogs.text_viewer import TextViewer
 from hitl_tui.console.screens.session_screen import SessionScreen
 from hitl_tui.console.widgets.prompt_line import Prompt
 from hitl_tui.console.widgets.question_panel import QuestionPanel
 from hitl_tui.console.widgets.virtual_rows import Rows
 from hitl_tui.core.events import utc_now
 from hitl_tui.ledger.sqlite_ledger import SqliteLedger
-from hitl_tui.supervisor.session_registry import Workbench
+from hitl_tui.supervisor.session_registry import SessionRegistry
 from hitl_tui.terminal.textual_driver import TolerantParser
 
 PERSON, OTHER = "ops", "ann"
@@ -77,7 +77,7 @@ def workspace(folder: Path) -> Path:
 
 async def trusted(data: Path, work: Path) -> Path:
     """Trust a workspace as it is now, and return it: a dialog about that isn't what races are about."""
-    async with Workbench.open(data, {}) as bench:
+    async with SessionRegistry.open(data, {}) as bench:
         await bench.trust.grant(work, (await bench.trust.of(work)).digest, by=PERSON, how="digest")
     return work
 
@@ -195,7 +195,7 @@ class RaceApp(HitlApp):
             return Text()
         rows = panel.query_one(Rows)
         lines = [line.plain for line in rows._lines(max(1, rows.size.width))]
-        whole = any(isinstance(screen, Viewer) for screen in self.screen_stack)
+        whole = any(isinstance(screen, TextViewer) for screen in self.screen_stack)
         return Text(panel.question.digest[:8], squeezed(lines), squeezed([x for x in lines if x.strip()][-1:]), whole)
 
     @property

@@ -17,8 +17,8 @@ from hitl_tui.config.paths import given_path
 from hitl_tui.core.errors import BadInput
 from hitl_tui.language import render
 from hitl_tui.supervisor.session_document import export_for_reading, is_for_reading
-from hitl_tui.supervisor.session_follower import Follower
-from hitl_tui.supervisor.session_registry import Workbench
+from hitl_tui.supervisor.session_follower import SessionFollower
+from hitl_tui.supervisor.session_registry import SessionRegistry
 from hitl_tui.supervisor.session_summary import SessionSummary
 from hitl_tui.wording.text_lines import shown
 
@@ -29,7 +29,7 @@ async def rename(job: Job) -> int:
     """Give a session another title."""
     given = job.arguments
     by = operator_name(given.by, job.environ, job.data)
-    async with Workbench.open(job.data, job.environ) as bench:
+    async with SessionRegistry.open(job.data, job.environ) as bench:
         info = await bench.rename(given.session, _text(given.text), by=by)
     message = f'{info.id} is called "{info.title}" now.'
     if given.json:
@@ -43,7 +43,7 @@ async def fork(job: Job) -> int:
     """Begin another session where one stands or stood."""
     given = job.arguments
     by = operator_name(given.by, job.environ, job.data)
-    async with Workbench.open(job.data, job.environ) as bench:
+    async with SessionRegistry.open(job.data, job.environ) as bench:
         info = await bench.fork(given.session, given.at, title=_text(given.title), by=by)
         made = await bench.summary(info.id)
     message = f"{info.id} is a fork of {given.session}; nothing was executed."
@@ -67,10 +67,10 @@ async def export(job: Job) -> int:
     return DONE
 
 
-async def _exported(bench: Workbench, session_id: str, target: Path) -> Path:
+async def _exported(bench: SessionRegistry, session_id: str, target: Path) -> Path:
     if not is_for_reading(target):
         return await bench.export(session_id, target)
-    async with Follower.open(await bench.setup(session_id)) as follower:
+    async with SessionFollower.open(await bench.setup(session_id)) as follower:
         return await export_for_reading(follower, target)
 
 
@@ -80,7 +80,7 @@ async def import_(job: Job) -> int:
     by = operator_name(given.by, job.environ, job.data)
     source = _file(given.file)
     workspace = workspace_folder(given.workspace) if given.workspace is not None else None
-    async with Workbench.open(job.data, job.environ) as bench:
+    async with SessionRegistry.open(job.data, job.environ) as bench:
         info = await bench.import_(source, workspace=workspace, by=by)
         made = await bench.summary(info.id)
     message = f"{info.id} was created from {source.name} and works in {info.workspace}; nothing was executed."
@@ -92,7 +92,7 @@ async def delete(job: Job) -> int:
     """Remove a session; what it wrote to the record stays."""
     given = job.arguments
     by = operator_name(given.by, job.environ, job.data)
-    async with Workbench.open(job.data, job.environ) as bench:
+    async with SessionRegistry.open(job.data, job.environ) as bench:
         bench.data.check_writable()  # what can't be done, or doesn't exist, isn't asked about
         bench.data.session(given.session)
         summary = await bench.summary(given.session)
@@ -117,7 +117,7 @@ async def prune(job: Job) -> int:
     by = operator_name(given.by, job.environ, job.data)
     bounded = given.older_than is not None or given.keep is None
     older_than = admin.age(DEFAULT_AGE if given.older_than is None else given.older_than) if bounded else None
-    async with Workbench.open(job.data, job.environ) as bench:
+    async with SessionRegistry.open(job.data, job.environ) as bench:
         chosen = admin.choose(await bench.sessions(), bench.now(), older_than=older_than, keep=given.keep or 0)
         if given.dry_run or not chosen:
             return _told_prune(job, chosen)

@@ -119,7 +119,7 @@ async def attach(job: Job, found: Attachment) -> int:
     from hitl_tui.cli.json_documents import run_document
     from hitl_tui.commands.handler import approve_given
     from hitl_tui.supervisor.open_questions import findings_in
-    from hitl_tui.supervisor.session_registry import Workbench
+    from hitl_tui.supervisor.session_registry import SessionRegistry
     from hitl_tui.wording.text_lines import findings_lines, plan_lines
 
     given = job.arguments
@@ -130,7 +130,7 @@ async def attach(job: Job, found: Attachment) -> int:
         )
     operator = operator_of(given.by, job.environ, job.data)
     checking = asyncio.create_task(findings_in(found.graph))  # its source is read while it runs
-    async with Workbench.open(job.data, job.environ, once=job.once) as bench:
+    async with SessionRegistry.open(job.data, job.environ, once=job.once) as bench:
         mode = Mode(given.mode) if given.mode else None
         workspace = workspace_folder(given.workspace)
         if job.once:

@@ -253,10 +253,10 @@ def _faced(arguments: Arguments, data: Path, journal: LogFile, out: Output, atta
     if arguments.line or not _has_screen():
         from hitl_tui.repl.app import run_line_mode
         from hitl_tui.repl.options import LineOptions
-        from hitl_tui.terminal.stdio_redirect import Apart
+        from hitl_tui.terminal.stdio_redirect import StdioRedirect
 
         line = LineOptions(data, workspace, by, session, mode, query, attached, operator, once)
-        return run_line_mode(line, out.lines, journal.hide, lambda name: _again(arguments, name), Apart)
+        return run_line_mode(line, out.lines, journal.hide, lambda name: _again(arguments, name), StdioRedirect)
     # Imports make hundreds of thousands of objects and no garbage; the console collects again once they are done.
     gc.disable()
     # Textual reads it when it is imported: at its own 60 a key waits for the next frame longer than for all else.

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from hitl_tui.cli.fast_args import Arguments
     from hitl_tui.cli.output import Output
     from hitl_tui.threads.thread_model import CheckpointInfo, ThreadInfo
-    from hitl_tui.threads.thread_store import Store
+    from hitl_tui.threads.thread_store import ThreadStore
 
 Printed = dict[str, Any] | list[str]
 """A JSON document, or lines for people."""
@@ -81,7 +81,7 @@ async def _found(arguments: Arguments) -> Printed:
         return await _checkpoints(arguments, store, thread, ns)
 
 
-async def _namespace(store: Store, thread: str, given: str) -> str:
+async def _namespace(store: ThreadStore, thread: str, given: str) -> str:
     if not given:
         return ""
     found = [n.ns for n in await store.namespaces(thread) if n.ns == given or (n.ns and n.ns.startswith(given))]
@@ -93,7 +93,7 @@ async def _namespace(store: Store, thread: str, given: str) -> str:
     return found[0]
 
 
-async def _threads(arguments: Arguments, store: Store) -> Printed:
+async def _threads(arguments: Arguments, store: ThreadStore) -> Printed:
     limit, skip = arguments.limit or LISTED, arguments.skip or 0
     search = await store.search(arguments.search, limit, skip) if arguments.search.split() else None
     threads = search.threads if search else await store.threads(limit, skip)
@@ -118,7 +118,7 @@ def _thread_row(thread: ThreadInfo) -> tuple[str, ...]:
     return _line(thread.thread_id, 60), asks, f"{thread.checkpoints:,}", _moment(thread.at), _line(thread.title, 80)
 
 
-async def _checkpoints(arguments: Arguments, store: Store, thread: str, ns: str) -> Printed:
+async def _checkpoints(arguments: Arguments, store: ThreadStore, thread: str, ns: str) -> Printed:
     limit = arguments.limit or LISTED
     before = await store.find(thread, ns, arguments.before) if arguments.before else ""
     found = await store.older(thread, ns, limit, before)
@@ -163,7 +163,7 @@ def _said(info: CheckpointInfo) -> str:
     return render(info.outcome)
 
 
-async def _state(arguments: Arguments, store: Store, thread: str, ns: str) -> Printed:
+async def _state(arguments: Arguments, store: ThreadStore, thread: str, ns: str) -> Printed:
     from hitl_tui.threads.state_diff import change_document, differences
 
     moment = await store.moment(thread, ns, await store.find(thread, ns, arguments.checkpoint))
@@ -189,7 +189,7 @@ def _change(change: Mapping[str, Any]) -> str:
     return f"{sign} {_line('.'.join(change['path']), 200)}: {' → '.join(sides)}"
 
 
-def _store(store: Store) -> dict[str, Any]:
+def _store(store: ThreadStore) -> dict[str, Any]:
     return {"kind": store.info.kind, "name": store.info.name, "notes": list(store.info.notes)}
 
 
@@ -264,13 +264,13 @@ async def _forked(arguments: Arguments, data: Path, thread: str, checkpoint: str
     """Copy a thread up to a checkpoint, the newest when none is named; return what attaches the graph to the copy."""
     from hitl_tui.supervisor.session_removal import FOLDER
     from hitl_tui.threads.thread_copy import copy_thread
-    from hitl_tui.threads.thread_store import Store, open_database
+    from hitl_tui.threads.thread_store import ThreadStore, open_database
 
     if not thread:
         raise BadInput("--graph needs --thread where there is no terminal to choose one on.")
     database = await open_database(arguments.file)
     try:
-        store = Store(database)
+        store = ThreadStore(database)
         named = await store.find_thread(thread)
         last = await store.find(named, "", checkpoint) if checkpoint else await store.head(named, "")
         target = data / FOLDER / f"{token_hex(8)}.db"

@@ -31,9 +31,9 @@ from hitl_tui.policy.rule_check import folder_problems
 from hitl_tui.policy.token_prompt import ask_token
 from hitl_tui.supervisor.activity import Activity
 from hitl_tui.supervisor.session import Session
-from hitl_tui.supervisor.session_follower import Follower
+from hitl_tui.supervisor.session_follower import SessionFollower
 from hitl_tui.supervisor.session_input import LONGEST_QUERY
-from hitl_tui.supervisor.session_registry import Workbench
+from hitl_tui.supervisor.session_registry import SessionRegistry
 from hitl_tui.supervisor.session_setup import SessionSetup
 from hitl_tui.supervisor.session_summary import SessionSummary
 from hitl_tui.supervisor.snapshot import FAILED, FINISHED, Snapshot
@@ -107,9 +107,9 @@ _EXPANDED = frozenset('"$`\\!')
 
 
 @asynccontextmanager
-async def looking(job: Job) -> AsyncIterator[Workbench]:
+async def looking(job: Job) -> AsyncIterator[SessionRegistry]:
     """Open the data folder for what also works where this account can't write, and say so there."""
-    async with Workbench.open(job.data, job.environ, once=job.once) as bench:
+    async with SessionRegistry.open(job.data, job.environ, once=job.once) as bench:
         if bench.data.note and not job.arguments.json:
             job.err.lines([shown(render(bench.data.note))])
         yield bench
@@ -123,7 +123,7 @@ async def run(job: Job) -> int:
     query = given_text(given.text, job.stdin)
     by = operator_of(given.by, job.environ, job.data).name
     workspace = workspace_folder(given.workspace)
-    async with Workbench.open(job.data, job.environ, once=job.once) as bench:
+    async with SessionRegistry.open(job.data, job.environ, once=job.once) as bench:
         await bench.trust.use_once(workspace, by=by)
         mode = Mode(given.mode) if given.mode else None
         setup = await bench.create(query, workspace, session_id=given.session, mode=mode)
@@ -239,7 +239,7 @@ async def show(job: Job) -> int:
         setup = await bench.setup(job.arguments.session)
         job.session_id = setup.info.id
         owned = setup.folder.is_owned()
-        async with Follower.open(setup) as follower:
+        async with SessionFollower.open(setup) as follower:
             snapshot = follower.snapshot
         _print_session(job, snapshot, owned=owned)
         await printed(job, setup, snapshot)
@@ -322,7 +322,7 @@ def _changes(line: str) -> bool:
         return True
 
 
-async def settled(session: Session | Follower) -> Snapshot:
+async def settled(session: Session | SessionFollower) -> Snapshot:
     """Return the session once nothing goes on by itself; of one that another process owns, how it stands."""
     if isinstance(session, Session):
         return await session.settled()
@@ -335,7 +335,7 @@ def outcome(job: Job, snapshot: Snapshot) -> list[str]:
     return [*asked, *answer_lines(snapshot), "", render(standing(snapshot))]
 
 
-def told(job: Job, session: Session | Follower) -> ExitStack:
+def told(job: Job, session: Session | SessionFollower) -> ExitStack:
     """Tell a person who watches what begins and ends meanwhile."""
     stack = ExitStack()
     watched = sys.stderr is not None and sys.stderr.isatty()

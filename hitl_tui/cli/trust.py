@@ -15,7 +15,7 @@ from hitl_tui.language import _, render
 from hitl_tui.policy.trust_book import trust_in
 from hitl_tui.policy.workspace_trust import WorkspaceTrust
 from hitl_tui.repl.trust_prompt import trust_lines
-from hitl_tui.supervisor.session_registry import Workbench
+from hitl_tui.supervisor.session_registry import SessionRegistry
 from hitl_tui.supervisor.storage import DataFolder
 from hitl_tui.wording.text_lines import shown, table
 
@@ -54,7 +54,7 @@ async def trust(arguments: Arguments, data: Path, out: Output) -> int:
             out.lines([_("Not trusted; nothing was changed.")])
             return DONE
         digest, how = found.digest, "terminal"
-    async with Workbench.open(data) as bench:
+    async with SessionRegistry.open(data) as bench:
         bench.data.check_writable()
         granted = await bench.trust.grant(folder, digest, by=by, how=how)
     message = f"Trusted {granted.folder} as it is now."
@@ -79,7 +79,7 @@ async def _revoke(folder: Path, by: str, arguments: Arguments, data: Path, out: 
     path = str(real_path(folder))
     if not DataFolder(data).ledger.exists():
         raise BadInput(f"{path} is not trusted, so nothing was changed.")
-    async with Workbench.open(data) as bench:
+    async with SessionRegistry.open(data) as bench:
         bench.data.check_writable()
         record = await bench.trust.revoke(folder, by=by)
     if record is None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from hitl_tui.commands.command_context import Hand, names_digest
+from hitl_tui.commands.command_context import CommandContext, names_digest
 from hitl_tui.commands.lookup import aim, check_digest, refuse_answered, request_named
 from hitl_tui.commands.question_lookup import REQUEST, open_question
 from hitl_tui.commands.results import CommandResult
@@ -20,7 +20,7 @@ from hitl_tui.supervisor.snapshot import Question
 _SENT_CELLS = 4_000
 
 
-async def answer(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
+async def answer(hand: CommandContext, values: Mapping[str, Any]) -> CommandResult:
     """Answer the question that an id names with what was written.
 
     Raises:
@@ -33,7 +33,7 @@ async def answer(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
     return await send(hand, question, found.value, found.action)
 
 
-async def send(hand: Hand, question: Question, value: Any, action: str = "") -> CommandResult:
+async def send(hand: CommandContext, question: Question, value: Any, action: str = "") -> CommandResult:
     """Check an answer and send it; the result says exactly what was sent.
 
     Args:
@@ -64,7 +64,7 @@ async def send(hand: Hand, question: Question, value: Any, action: str = "") -> 
     return CommandResult(result.status, f"{result.message} {words}: {said(sent, _SENT_CELLS)}.", data)
 
 
-async def _recorded(hand: Hand, question: Question, value: Any) -> Any:
+async def _recorded(hand: CommandContext, question: Question, value: Any) -> Any:
     """Return the answer as it was recorded: secrets in it were masked."""
     view = await hand.face.desk.ledger.request(question.id, hand.face.desk.now())
     decisions = view.decisions if view is not None else ()
@@ -83,7 +83,7 @@ def form_of(question: Question) -> Shape:
     return question.shape
 
 
-async def find(hand: Hand, name: str, digest: str | None = None) -> Question:
+async def find(hand: CommandContext, name: str, digest: str | None = None) -> Question:
     """Return the open question that a name stands for; of several that it could be, the one with this digest.
 
     Raises:
@@ -100,7 +100,7 @@ async def find(hand: Hand, name: str, digest: str | None = None) -> Question:
     return found
 
 
-async def _inside(hand: Hand, todo_id: str, digest: str | None) -> Question:
+async def _inside(hand: CommandContext, todo_id: str, digest: str | None) -> Question:
     """Return what a TODO asks from inside; its id alone was the name of the first such question and stays that.
 
     Raises:

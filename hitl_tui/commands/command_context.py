@@ -38,7 +38,7 @@ from hitl_tui.core.todos import MAY_BEGIN, Status, SupervisorTodo
 from hitl_tui.ledger.records import Closing
 from hitl_tui.planning.agent import PlanningAgent
 from hitl_tui.supervisor.bound_files import GIVEN
-from hitl_tui.supervisor.session_view import SessionFace
+from hitl_tui.supervisor.session_view import SessionView
 from hitl_tui.supervisor.snapshot import Question, Snapshot, named
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ def _bound_now(facts: AgentFacts, todo: SupervisorTodo, asked: Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Hand:
+class CommandContext:
     """Who acts on which session, and how an action is carried through.
 
     Args:
@@ -109,7 +109,7 @@ class Hand:
             was first shown later, since it may come from elsewhere (T2). Empty for a command alone.
     """
 
-    face: SessionFace
+    face: SessionView
     planner: PlanningAgent
     by: str
     channel: str

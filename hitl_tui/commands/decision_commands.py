@@ -6,8 +6,8 @@ from collections.abc import Collection, Mapping
 from dataclasses import replace
 from typing import Any
 
-from hitl_tui.commands.command_context import Hand, names_digest
-from hitl_tui.commands.lookup import Aim, aim, check_digest, refuse_answered, request_named
+from hitl_tui.commands.command_context import CommandContext, names_digest
+from hitl_tui.commands.lookup import QuestionTarget, aim, check_digest, refuse_answered, request_named
 from hitl_tui.commands.plan_commands import set_status
 from hitl_tui.commands.question_lookup import REQUEST, is_request_id
 from hitl_tui.commands.results import CommandResult, failure
@@ -24,7 +24,7 @@ from hitl_tui.core.todos import OPERATOR, Status, check_transition
 from hitl_tui.supervisor.snapshot import Question
 
 
-async def approve(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
+async def approve(hand: CommandContext, values: Mapping[str, Any]) -> CommandResult:
     """Approve the TODOs that are named; with none, the current one alone (D10).
 
     Raises:
@@ -39,7 +39,7 @@ async def approve(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
     return await _approve_all(hand, questions, values.get("digest"))
 
 
-async def _approve_all(hand: Hand, questions: list[Question], digest: str | None) -> CommandResult:
+async def _approve_all(hand: CommandContext, questions: list[Question], digest: str | None) -> CommandResult:
     await check_digest(hand, questions, digest)
     hand.check(questions, Verdict.APPROVE)
     if len(questions) == 1:
@@ -58,7 +58,7 @@ async def _approve_all(hand: Hand, questions: list[Question], digest: str | None
     return CommandResult(failed.status, failed.message + told, {**failed.data, **data}, failed.exit_code)
 
 
-async def _approve_one(hand: Hand, question: Question) -> CommandResult:
+async def _approve_one(hand: CommandContext, question: Question) -> CommandResult:
     """Approve one of several: a refusal of one doesn't hide what became of the others."""
     try:
         return await hand.decide(question, Verdict.APPROVE)
@@ -66,7 +66,7 @@ async def _approve_one(hand: Hand, question: Question) -> CommandResult:
         return failure(error.message, error.help, reason=error.reason)
 
 
-def _current_question(hand: Hand) -> Question:
+def _current_question(hand: CommandContext) -> Question:
     asked = hand.snapshot.questions
     for question in asked:
         if question.kind is Kind.TODO:
@@ -80,7 +80,7 @@ def _current_question(hand: Hand) -> Question:
     raise BadInput("Nothing waits for an approval now.", help="/todos shows where everything stands.")
 
 
-async def _question(hand: Hand, found: Aim, kind: Kind, what: str) -> Question:
+async def _question(hand: CommandContext, found: QuestionTarget, kind: Kind, what: str) -> Question:
     """Return the open question of this kind about a TODO; an approval may be given before it is asked."""
     todo = found.todo
     if found.question is not None:
@@ -121,7 +121,7 @@ def _of_kind(question: Question, kinds: Collection[Kind]) -> Question:
     raise BadInput(f"{question.name} can't take this decision now; use one of {ways}.")
 
 
-async def reject(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
+async def reject(hand: CommandContext, values: Mapping[str, Any]) -> CommandResult:
     """Reject a TODO: what depends on it is blocked.
 
     Raises:
@@ -152,7 +152,7 @@ def _refusal(question: Question) -> Verdict | None:
     return verdict if verdict in question.view.request.options else None
 
 
-async def skip(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
+async def skip(hand: CommandContext, values: Mapping[str, Any]) -> CommandResult:
     """Skip a TODO and go on without it (D8); also one that asks nothing.
 
     Raises:
@@ -178,7 +178,7 @@ async def skip(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
     return await hand.change(EventKind.SKIP, data, "skipped", f"{todo.id} is skipped.", data, closing=closing)
 
 
-async def retry(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
+async def retry(hand: CommandContext, values: Mapping[str, Any]) -> CommandResult:
     """Try a failed TODO again, also one that doesn't ask about it.
 
     Raises:
@@ -202,17 +202,17 @@ async def retry(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
     return await set_status(hand, todo, Status.PENDING)
 
 
-async def done(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
+async def done(hand: CommandContext, values: Mapping[str, Any]) -> CommandResult:
     """Say that an effect in doubt happened: what it was meant to bring counts as done (D12)."""
     return await _settle_doubt(hand, values, Verdict.USE_AS_DONE, "use an effect as done")
 
 
-async def again(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
+async def again(hand: CommandContext, values: Mapping[str, Any]) -> CommandResult:
     """Say that an effect in doubt shall be done again (D12)."""
     return await _settle_doubt(hand, values, Verdict.DO_AGAIN, "do an effect again")
 
 
-async def _settle_doubt(hand: Hand, values: Mapping[str, Any], verdict: Verdict, what: str) -> CommandResult:
+async def _settle_doubt(hand: CommandContext, values: Mapping[str, Any], verdict: Verdict, what: str) -> CommandResult:
     question = await _question(hand, await aim(hand, values["id"]), Kind.EFFECT, what)
     await check_digest(hand, [question], values.get("digest"))
     if verdict not in question.view.request.options:
@@ -221,7 +221,7 @@ async def _settle_doubt(hand: Hand, values: Mapping[str, Any], verdict: Verdict,
     return await hand.decide(question, verdict)
 
 
-async def stop(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
+async def stop(hand: CommandContext, values: Mapping[str, Any]) -> CommandResult:
     """Stop everything that has not ended, and ask nothing more; named a failure's request, as the answer to that.
 
     Raises:
@@ -238,7 +238,7 @@ async def stop(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
     return await hand.decide(question, Verdict.STOP)
 
 
-async def plan_approve(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
+async def plan_approve(hand: CommandContext, values: Mapping[str, Any]) -> CommandResult:
     """Let the plan begin.
 
     Raises:
@@ -247,7 +247,7 @@ async def plan_approve(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
     return await _approve_all(hand, [await _only(hand, Kind.PLAN, values.get("id"))], values.get("digest"))
 
 
-async def plan_reject(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
+async def plan_reject(hand: CommandContext, values: Mapping[str, Any]) -> CommandResult:
     """Refuse the plan; with feedback it is planned anew (P1).
 
     Raises:
@@ -276,7 +276,7 @@ def _at_limit(result: CommandResult, revision: int) -> CommandResult:
     return replace(result, status=status, message=f"Your feedback is worked in once more. {LIMIT_REACHED}", data=data)
 
 
-async def proposal_accept(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
+async def proposal_accept(hand: CommandContext, values: Mapping[str, Any]) -> CommandResult:
     """Let the plan change as proposed; with one proposal open its id may be left out.
 
     Raises:
@@ -285,7 +285,7 @@ async def proposal_accept(hand: Hand, values: Mapping[str, Any]) -> CommandResul
     return await _approve_all(hand, [await _only(hand, Kind.PROPOSAL, values.get("id"))], values.get("digest"))
 
 
-async def proposal_reject(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
+async def proposal_reject(hand: CommandContext, values: Mapping[str, Any]) -> CommandResult:
     """Leave the plan as it is; with one proposal open its id may be left out.
 
     Raises:
@@ -296,7 +296,7 @@ async def proposal_reject(hand: Hand, values: Mapping[str, Any]) -> CommandResul
     return await hand.decide(question, Verdict.REJECT, reason=values.get("reason", ""))
 
 
-async def _only(hand: Hand, kind: Kind, name: str | None = None) -> Question:
+async def _only(hand: CommandContext, kind: Kind, name: str | None = None) -> Question:
     if name is not None and name.startswith(REQUEST):
         return _of_kind(await request_named(hand, name), (kind,))
     found = {q.name: q for q in hand.snapshot.questions if q.kind is kind}

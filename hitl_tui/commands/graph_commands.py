@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from hitl_tui.commands import answer_commands
-from hitl_tui.commands.command_context import Hand
-from hitl_tui.commands.lookup import Aim, aim, check_digest
+from hitl_tui.commands.command_context import CommandContext
+from hitl_tui.commands.lookup import QuestionTarget, aim, check_digest
 from hitl_tui.commands.results import CommandResult
 from hitl_tui.core.errors import BadInput, HitlError
 from hitl_tui.core.events import EventKind
@@ -27,7 +27,7 @@ _END = "__end__"
 _LONGEST_STATE = 20_000
 
 
-def _todo(hand: Hand, values: Mapping[str, Any]) -> SupervisorTodo:
+def _todo(hand: CommandContext, values: Mapping[str, Any]) -> SupervisorTodo:
     """Return the TODO that was named, or the one that is at it: what asks, runs, or ran last."""
     if values.get("id") or values.get("todo"):
         return hand.todo(str(values.get("id") or values["todo"]))
@@ -41,7 +41,7 @@ def _todo(hand: Hand, values: Mapping[str, Any]) -> SupervisorTodo:
     raise BadInput("There is no TODO that runs or asks; name one.")
 
 
-async def stop_at(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
+async def stop_at(hand: CommandContext, values: Mapping[str, Any]) -> CommandResult:
     """Let an attached graph stop before or after nodes from now on (I4).
 
     Raises:
@@ -68,14 +68,14 @@ def _own(todo: SupervisorTodo, where: str) -> tuple[str, ...]:
     return tuple(todo.metadata.get("breaks", {}).get(where, ()))
 
 
-async def stop_nowhere(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
+async def stop_nowhere(hand: CommandContext, values: Mapping[str, Any]) -> CommandResult:
     """Take all breakpoints of an attached graph away (I4)."""
     todo = _todo(hand, values)
     data: dict[str, Any] = {"todo_id": todo.id, "before": [], "after": []}
     return await hand.change(EventKind.BREAK, data, "updated", f"{todo.id} has no more breakpoints.", data)
 
 
-async def step(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
+async def step(hand: CommandContext, values: Mapping[str, Any]) -> CommandResult:
     """Go on from a breakpoint to the next node (I4).
 
     Raises:
@@ -84,7 +84,7 @@ async def step(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
     return await _pass(hand, values, "step")
 
 
-async def go_on(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
+async def go_on(hand: CommandContext, values: Mapping[str, Any]) -> CommandResult:
     """Go on from a breakpoint to the next one (I4).
 
     Raises:
@@ -93,8 +93,8 @@ async def go_on(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
     return await _pass(hand, values, "continue")
 
 
-async def _pass(hand: Hand, values: Mapping[str, Any], action: str) -> CommandResult:
-    aimed = await aim(hand, str(values["id"])) if values.get("id") else Aim(_todo(hand, values))
+async def _pass(hand: CommandContext, values: Mapping[str, Any], action: str) -> CommandResult:
+    aimed = await aim(hand, str(values["id"])) if values.get("id") else QuestionTarget(_todo(hand, values))
     todo = aimed.todo
     question = _at_breakpoint(hand, todo, aimed.question)
     await check_digest(hand, [question] if question else [], values.get("digest"))
@@ -106,7 +106,7 @@ async def _pass(hand: Hand, values: Mapping[str, Any], action: str) -> CommandRe
     return await answer_commands.send(hand, question, {"action": action})
 
 
-def _at_breakpoint(hand: Hand, todo: SupervisorTodo, named: Question | None) -> Question | None:
+def _at_breakpoint(hand: CommandContext, todo: SupervisorTodo, named: Question | None) -> Question | None:
     for question in hand.snapshot.questions if named is None else (named,):
         value = question.view.request.subject.get("value")
         mine = question.todo_id == todo.id and question.kind is Kind.INTERRUPT
@@ -115,7 +115,7 @@ def _at_breakpoint(hand: Hand, todo: SupervisorTodo, named: Question | None) -> 
     return None
 
 
-async def state_show(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
+async def state_show(hand: CommandContext, values: Mapping[str, Any]) -> CommandResult:
     """Show the state of an attached graph (I5); of a long one the beginning."""
     view = await hand.face.graph(_todo(hand, values).id)
     shown = json.dumps(view.values, ensure_ascii=False, indent=2)
@@ -125,7 +125,7 @@ async def state_show(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
     return CommandResult("ok", message, view.to_dict())
 
 
-async def state_edit(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
+async def state_edit(hand: CommandContext, values: Mapping[str, Any]) -> CommandResult:
     """Change the state of a paused graph; it goes on with that once it is approved (I5).
 
     Raises:
@@ -151,7 +151,7 @@ async def state_edit(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
     return await hand.change(EventKind.REWIND, data, "updated", message, data, closing=closing)
 
 
-async def state_diff(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
+async def state_diff(hand: CommandContext, values: Mapping[str, Any]) -> CommandResult:
     """Show what differs between an earlier step of a graph, the one before by default, and now (C5).
 
     Raises:
@@ -190,7 +190,7 @@ def _short(value: Any) -> str:
     return "nothing" if value is ABSENT else one_line(json.dumps(value, ensure_ascii=False), 120)
 
 
-async def draw(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
+async def draw(hand: CommandContext, values: Mapping[str, Any]) -> CommandResult:
     """Show an attached graph as lines: its nodes, where they go and how they stand."""
     view = await hand.face.graph(_todo(hand, values).id)
     return CommandResult("ok", "\n".join([f"{view.agent} of {view.todo_id}", *_lines(view)]), view.to_dict())
@@ -230,7 +230,7 @@ def _goes(view: GraphView, node: str) -> Iterator[str]:
             yield f"{_name(edge.target)}{label or ('?' if edge.conditional else '')}"
 
 
-async def rescue(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
+async def rescue(hand: CommandContext, values: Mapping[str, Any]) -> CommandResult:
     """Go back to before the last answer, for a graph that fails because of it, once that is approved.
 
     Raises:
@@ -257,7 +257,7 @@ def _place(todo: SupervisorTodo, view: GraphView) -> dict[str, Any]:
     return {**place, "next": list(view.next)} if view.next else place
 
 
-async def step_back(hand: Hand, todo: SupervisorTodo, step: str) -> dict[str, Any]:
+async def step_back(hand: CommandContext, todo: SupervisorTodo, step: str) -> dict[str, Any]:
     """Return one of a team's own steps as an event says it; of an attached graph, with what runs then (I7)."""
     place = {"todo_id": todo.id, "thread": run_thread(hand.snapshot, todo.id), "checkpoint_id": step}
     try:

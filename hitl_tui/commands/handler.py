@@ -17,7 +17,7 @@ from hitl_tui.commands import (
     session_commands,
     trust_commands,
 )
-from hitl_tui.commands.command_context import Hand
+from hitl_tui.commands.command_context import CommandContext
 from hitl_tui.commands.parser import Parsed, is_command, parse
 from hitl_tui.commands.question_lookup import Unbound, Unshown
 from hitl_tui.commands.results import CommandResult, failure
@@ -30,10 +30,10 @@ from hitl_tui.core.safe_text import mask, mask_json
 from hitl_tui.core.todos import SupervisorTodo
 from hitl_tui.planning.agent import PlanningAgent
 from hitl_tui.policy.operator_identity import Acting
-from hitl_tui.supervisor.session_view import SessionFace
+from hitl_tui.supervisor.session_view import SessionView
 from hitl_tui.supervisor.snapshot import Question, Snapshot
 
-COMMANDS: Mapping[str, Callable[[Hand, Mapping[str, Any]], Awaitable[CommandResult]]] = MappingProxyType(
+COMMANDS: Mapping[str, Callable[[CommandContext, Mapping[str, Any]], Awaitable[CommandResult]]] = MappingProxyType(
     {
         "todos": plan_commands.todos,
         "todo show": plan_commands.show,
@@ -96,12 +96,12 @@ class CommandHandler:
         acting: says how they are identified, asked at each decision; None for a name that nothing proves.
         terminal: they have the questions before them, so that names are enough; elsewhere what is of high risk takes
             its digest (T2).
-        since: when the chain of commands began that it carries out; see `Hand`.
+        since: when the chain of commands began that it carries out; see `CommandContext`.
     """
 
     def __init__(
         self,
-        face: SessionFace,
+        face: SessionView,
         planner: PlanningAgent,
         *,
         by: str,
@@ -111,7 +111,7 @@ class CommandHandler:
         terminal: bool = False,
         since: str = "",
     ) -> None:
-        self._hand = Hand(face, planner, by, channel, keeper, acting, terminal, since=since)
+        self._hand = CommandContext(face, planner, by, channel, keeper, acting, terminal, since=since)
 
     def acting_as(self, identity: Identity) -> CommandHandler:
         """Return what carries commands out for somebody else: an approver who gave their token."""
@@ -163,10 +163,12 @@ class CommandHandler:
         """
         return await self._carry_out(self._beginning(), parsed, known, line)
 
-    def _beginning(self, began: str = "") -> Hand:
+    def _beginning(self, began: str = "") -> CommandContext:
         return replace(self._hand, began=began or self._hand.face.desk.now())
 
-    async def _carry_out(self, hand: Hand, parsed: Parsed, known: Collection[str] | None, line: str) -> CommandResult:
+    async def _carry_out(
+        self, hand: CommandContext, parsed: Parsed, known: Collection[str] | None, line: str
+    ) -> CommandResult:
         if parsed.spec.local:
             raise BadInput(f"/{parsed.spec.name} works in the console and the line mode only.")
         given = parsed.values.get("id")
@@ -182,7 +184,7 @@ class CommandHandler:
                 await self._refuse_overtaken(hand, before)
             raise
 
-    async def _refuse_overtaken(self, hand: Hand, before: Snapshot) -> None:
+    async def _refuse_overtaken(self, hand: CommandContext, before: Snapshot) -> None:
         """Say who decided, where a command can't be carried out because somebody was faster.
 
         Raises:
@@ -237,7 +239,7 @@ class CommandHandler:
         return await self._beginning().edit(todo, mask(text, secrets), mask_json(dict(arguments), secrets))
 
 
-async def approve_given(face: SessionFace, planner: PlanningAgent, by: str, acting: Acting | None) -> CommandResult:
+async def approve_given(face: SessionView, planner: PlanningAgent, by: str, acting: Acting | None) -> CommandResult:
     """Approve the run of an attached graph whose exact input its person wrote on the command line.
 
     On record it is what it was: a decision on the command line, whatever face the session is opened in.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from hitl_tui.commands.command_context import Hand, names_digest
+from hitl_tui.commands.command_context import CommandContext, names_digest
 from hitl_tui.commands.question_lookup import NUMBERED, REQUEST, by_request, open_question
 from hitl_tui.core.errors import Refused
 from hitl_tui.core.names import clip, person
@@ -18,7 +18,7 @@ _MOST = 10_000
 
 
 @dataclass(frozen=True, slots=True)
-class Aim:
+class QuestionTarget:
     """What a command names.
 
     Args:
@@ -30,7 +30,7 @@ class Aim:
     question: Question | None = None
 
 
-async def aim(hand: Hand, name: str) -> Aim:
+async def aim(hand: CommandContext, name: str) -> QuestionTarget:
     """Return the TODO that a name stands for, and the question where it names one.
 
     Raises:
@@ -41,18 +41,18 @@ async def aim(hand: Hand, name: str) -> Aim:
         question = await request_named(hand, name)
         if not question.todo_id:
             raise Refused(f"{question.id} is about no TODO; it asks about the {question.kind}.", reason="not_allowed")
-        return Aim(hand.todo(question.todo_id), question)
+        return QuestionTarget(hand.todo(question.todo_id), question)
     match = NUMBERED.fullmatch(name)
     if match is None or name in hand.snapshot.raw:
-        return Aim(hand.todo(name))
+        return QuestionTarget(hand.todo(name))
     todo = hand.todo(match.group(1))
     number = int(match.group(2))
     if not any(q.todo_id == todo.id and q.number == number for q in hand.snapshot.questions):
         await refuse_answered(hand, todo.id, kinds=(Kind.INTERRUPT,), number=number)
-    return Aim(todo, open_question(hand.snapshot, name))
+    return QuestionTarget(todo, open_question(hand.snapshot, name))
 
 
-async def request_named(hand: Hand, name: str) -> Question:
+async def request_named(hand: CommandContext, name: str) -> Question:
     """Return the open question whose request has this id.
 
     Raises:
@@ -70,7 +70,7 @@ async def request_named(hand: Hand, name: str) -> Question:
     raise closed(hand, view)
 
 
-def closed(hand: Hand, view: RequestView) -> Refused:
+def closed(hand: CommandContext, view: RequestView) -> Refused:
     """Return what is said to who comes too late."""
     resolution = view.resolution
     reason = "superseded" if resolution.outcome is Outcome.SUPERSEDED else "late"
@@ -80,7 +80,7 @@ def closed(hand: Hand, view: RequestView) -> Refused:
 
 
 async def refuse_answered(
-    hand: Hand,
+    hand: CommandContext,
     todo_id: str,
     *,
     kinds: Collection[Kind],
@@ -116,7 +116,7 @@ async def refuse_answered(
             raise refused
 
 
-async def check_digest(hand: Hand, questions: Collection[Question], digest: str | None) -> None:
+async def check_digest(hand: CommandContext, questions: Collection[Question], digest: str | None) -> None:
     """See that the one question a command decides is the one with this digest, and that this says which one.
 
     Raises:

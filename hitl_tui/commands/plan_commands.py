@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from hitl_tui.commands.command_context import Hand
+from hitl_tui.commands.command_context import CommandContext
 from hitl_tui.commands.graph_commands import step_back
 from hitl_tui.commands.lookup import aim
 from hitl_tui.commands.results import CommandResult, failure
@@ -27,7 +27,7 @@ from hitl_tui.planning.rule_planner.plan_edit import NoChange
 _PAGE = 20
 
 
-async def todos(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
+async def todos(hand: CommandContext, values: Mapping[str, Any]) -> CommandResult:
     """Show the plan: every TODO, counts per status, the current one (D10)."""
     seen = hand.snapshot
     summary = seen.summary
@@ -44,7 +44,7 @@ async def todos(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
     return CommandResult("ok", message, data)
 
 
-async def show(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
+async def show(hand: CommandContext, values: Mapping[str, Any]) -> CommandResult:
     """Show all there is to a TODO: its question and its result, too."""
     todo = hand.todo(values["id"])
     question = hand.snapshot.question_of(todo.id)
@@ -56,7 +56,7 @@ async def show(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
     return CommandResult("ok", f"{todo.id} is {todo.status}: {todo.name}", data)
 
 
-async def checkpoint_list(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
+async def checkpoint_list(hand: CommandContext, values: Mapping[str, Any]) -> CommandResult:
     """List the session's checkpoints, newest first; with a TODO, its team's own steps (D13)."""
     limit = number(values.get("limit", str(_PAGE)))
     if "todo" in values:
@@ -72,7 +72,7 @@ async def checkpoint_list(hand: Hand, values: Mapping[str, Any]) -> CommandResul
     return CommandResult("ok", message, {"checkpoints": listed})
 
 
-async def help_(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
+async def help_(hand: CommandContext, values: Mapping[str, Any]) -> CommandResult:
     """List all commands, or those whose names begin with some words.
 
     Raises:
@@ -107,7 +107,7 @@ NO_CHANGE, NO_DECISION = "no_change", "no_decision"
 _SAID = 40
 
 
-async def add(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
+async def add(hand: CommandContext, values: Mapping[str, Any]) -> CommandResult:
     """Add a TODO that a person writes, for an agent (D10).
 
     Raises:
@@ -152,7 +152,7 @@ def _untold(facts: AgentFacts, error: BadInput) -> BadInput:
     return error
 
 
-def _agent(hand: Hand, name: str) -> AgentFacts:
+def _agent(hand: CommandContext, name: str) -> AgentFacts:
     agents = {n: a for n, a in hand.planner.agents.items() if a.enabled}
     facts = hand.planner.agents.get(name)
     if facts is not None and not facts.enabled:
@@ -160,7 +160,7 @@ def _agent(hand: Hand, name: str) -> AgentFacts:
     return agents[resolve_id(name, agents, "agent")]
 
 
-async def edit(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
+async def edit(hand: CommandContext, values: Mapping[str, Any]) -> CommandResult:
     """Give a TODO another exact input; it is asked anew.
 
     Raises:
@@ -170,7 +170,7 @@ async def edit(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
     return await hand.edit(todo, *edited_input(todo, values["input"]))
 
 
-async def update(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
+async def update(hand: CommandContext, values: Mapping[str, Any]) -> CommandResult:
     """Give a TODO another status, by the operator's part of the transition table (D4).
 
     Raises:
@@ -188,7 +188,9 @@ async def update(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
     return await set_status(hand, todo, status, fitting)
 
 
-async def set_status(hand: Hand, todo: SupervisorTodo, status: Status, fitting: Verdict | None = None) -> CommandResult:
+async def set_status(
+    hand: CommandContext, todo: SupervisorTodo, status: Status, fitting: Verdict | None = None
+) -> CommandResult:
     """Post the change of a status that was checked; `fitting` is what says the same of an open question."""
     data = {"todo_id": todo.id, "status": status.value}
     shown = {"todo_id": todo.id, "new_status": status.value}
@@ -197,14 +199,14 @@ async def set_status(hand: Hand, todo: SupervisorTodo, status: Status, fitting: 
     return await hand.change(EventKind.UPDATE, data, "updated", f"{todo.id} is {status} now.", shown, closing=closing)
 
 
-async def remove(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
+async def remove(hand: CommandContext, values: Mapping[str, Any]) -> CommandResult:
     """Take a TODO that never started out of the plan."""
     data = {"todo_id": hand.todo(values["id"]).id}
     closing = hand.ends(Cause.REMOVED, data["todo_id"])
     return await hand.change(EventKind.REMOVE, data, "removed", f"{data['todo_id']} is removed.", data, closing=closing)
 
 
-async def priority(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
+async def priority(hand: CommandContext, values: Mapping[str, Any]) -> CommandResult:
     """Give a TODO another priority; the scheduler goes by it at once (D15).
 
     Raises:
@@ -215,7 +217,7 @@ async def priority(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
     return await hand.change(EventKind.PRIORITY, data, "updated", f"{data['todo_id']} is {level} now.", data)
 
 
-async def move(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
+async def move(hand: CommandContext, values: Mapping[str, Any]) -> CommandResult:
     """Give a TODO another place in the order (D15).
 
     Raises:
@@ -231,7 +233,7 @@ async def move(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
     return await hand.change(EventKind.MOVE, data, "moved", f"{todo.id} is {where} {anchor.id} now.", data)
 
 
-async def cancel(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
+async def cancel(hand: CommandContext, values: Mapping[str, Any]) -> CommandResult:
     """Stop a TODO that runs (C6).
 
     Raises:
@@ -245,7 +247,7 @@ async def cancel(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
     return await hand.change(EventKind.CANCEL, data, "cancelled", f"{todo.id} is stopped.", data, closing=closing)
 
 
-async def checkpoint_restore(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
+async def checkpoint_restore(hand: CommandContext, values: Mapping[str, Any]) -> CommandResult:
     """Go back to a checkpoint of the session (D11), or to a step of a TODO's team (D13).
 
     Raises:
@@ -264,7 +266,7 @@ async def checkpoint_restore(hand: Hand, values: Mapping[str, Any]) -> CommandRe
     return hand.done_with("restored", message, data)
 
 
-async def _rewind(hand: Hand, thread: str, step: str) -> CommandResult:
+async def _rewind(hand: CommandContext, thread: str, step: str) -> CommandResult:
     """Let a TODO's team go on from one of its own steps, once it is approved anew (D13)."""
     todo = hand.todo(thread.split("/")[1])
     data = {**await step_back(hand, todo, step), "thread": thread}
@@ -273,7 +275,7 @@ async def _rewind(hand: Hand, thread: str, step: str) -> CommandResult:
     return await hand.change(EventKind.REWIND, data, "restored", message, data, closing=closing)
 
 
-async def propose(hand: Hand, text: str) -> CommandResult:
+async def propose(hand: CommandContext, text: str) -> CommandResult:
     """Propose the change of the plan that plain text asks for (D10).
 
     What answers a question elsewhere (`1`, `yes`, `승인`) decides nothing here: the answer says where it would. A
@@ -307,7 +309,7 @@ async def propose(hand: Hand, text: str) -> CommandResult:
     return await hand.change(EventKind.PROPOSED, event, "proposed", message, data)
 
 
-async def _replied(reply: Reply, hand: Hand, words: str) -> CommandResult:
+async def _replied(reply: Reply, hand: CommandContext, words: str) -> CommandResult:
     """Answer words that are no change of the plan: with the help, or with where a decision is given."""
     if reply is Reply.HELP:
         return await help_(hand, {})

@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
-from hitl_tui.commands.command_context import Hand, names_digest
+from hitl_tui.commands.command_context import CommandContext, names_digest
 from hitl_tui.commands.results import CommandResult
 from hitl_tui.core.errors import BadInput, HitlError, Refused, UnknownName
 from hitl_tui.core.events import EventKind
@@ -35,7 +35,7 @@ class _Opened(Protocol):
     setup: SessionSetup
 
 
-def rules_file(hand: Hand) -> Path:
+def rules_file(hand: CommandContext) -> Path:
     """Return where standing rules lie (C3).
 
     Raises:
@@ -46,7 +46,7 @@ def rules_file(hand: Hand) -> Path:
     return hand.face.setup.folder.path.parent.parent / standing_rules.FILE_NAME
 
 
-async def listed(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
+async def listed(hand: CommandContext, values: Mapping[str, Any]) -> CommandResult:
     """List what is always allowed, and hitl.toml's own rules beside it."""
     found = await asyncio.to_thread(standing_rules.load_rules, rules_file(hand))
     policy, here, now = hand.face.rules.policy.rules, hand.snapshot.workspace, hand.face.desk.now()
@@ -76,7 +76,7 @@ def _said(rule: Rule) -> str:
     return "  ".join(f"{key} = {json.dumps(value, ensure_ascii=False)}" for key, value in found.items())
 
 
-def _proposed(hand: Hand, question: Question) -> StandingRule:
+def _proposed(hand: CommandContext, question: Question) -> StandingRule:
     """Return the rule that would always allow exactly what a question asks.
 
     Raises:
@@ -91,7 +91,7 @@ def _proposed(hand: Hand, question: Question) -> StandingRule:
     return standing_rules.rule_for(request, hand.snapshot.workspace, by=hand.by, at=hand.face.desk.now(), shown=shown)
 
 
-async def allow(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
+async def allow(hand: CommandContext, values: Mapping[str, Any]) -> CommandResult:
     """Show the rule that would always allow what a TODO asks; with its digest, save it (C3).
 
     Raises:
@@ -113,7 +113,7 @@ async def allow(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
     return await _allow_always(hand, question, rule)
 
 
-async def _allow_always(hand: Hand, question: Question, rule: StandingRule) -> CommandResult:
+async def _allow_always(hand: CommandContext, question: Question, rule: StandingRule) -> CommandResult:
     """Write a rule that was confirmed, and let it answer the question it was made from.
 
     Raises:
@@ -144,7 +144,7 @@ async def _allow_always(hand: Hand, question: Question, rule: StandingRule) -> C
     return refused or hand.done_with("allowed", f"{said}.", data)
 
 
-async def edit(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
+async def edit(hand: CommandContext, values: Mapping[str, Any]) -> CommandResult:
     """Change until when a rule holds, or for which input.
 
     Raises:
@@ -175,7 +175,7 @@ async def edit(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
     return CommandResult("changed", f"Rule {number} allows this now: {fresh.shown}{until}.", data)
 
 
-async def revoke(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
+async def revoke(hand: CommandContext, values: Mapping[str, Any]) -> CommandResult:
     """Take a rule back: what it allowed asks again.
 
     Raises:
@@ -213,7 +213,7 @@ def _named(name: str, rules: Sequence[StandingRule]) -> StandingRule:
 _NAMED = 8
 
 
-async def mode(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
+async def mode(hand: CommandContext, values: Mapping[str, Any]) -> CommandResult:
     """Say which mode it is, or change it: the answer names what goes on without a question from now on (C4).
 
     Raises:
@@ -237,7 +237,7 @@ async def mode(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
     return await hand.change(EventKind.MODE, data, "updated", message, shown, closing=closing)
 
 
-async def freed(hand: Hand, mode: Mode) -> tuple[str, ...]:
+async def freed(hand: CommandContext, mode: Mode) -> tuple[str, ...]:
     """Return the ids of the TODOs that ask or would ask now, and would run without a question in another mode.
 
     Args:
@@ -264,7 +264,7 @@ async def freed(hand: Hand, mode: Mode) -> tuple[str, ...]:
     return tuple(todo.id for todo in waiting if todo.id in found)
 
 
-async def _ruled(hand: Hand, mode: Mode) -> list[str]:
+async def _ruled(hand: CommandContext, mode: Mode) -> list[str]:
     """Return the TODOs whose questions standing rules answer in a mode."""
     seen = hand.snapshot
     requests = [q.view.request for q in seen.questions if q.kind is Kind.TODO]

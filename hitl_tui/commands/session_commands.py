@@ -8,7 +8,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Protocol
 
-from hitl_tui.commands.command_context import Hand
+from hitl_tui.commands.command_context import CommandContext
 from hitl_tui.commands.results import CommandResult
 from hitl_tui.config.paths import given_path
 from hitl_tui.core.errors import BadInput
@@ -64,21 +64,21 @@ class Keeper(Protocol):
         ...
 
 
-def keeper_of(hand: Hand) -> Keeper:
+def keeper_of(hand: CommandContext) -> Keeper:
     """Return what keeps all sessions. Raises BadInput: there is only this one."""
     if hand.keeper is None:
         raise BadInput("Sessions can't be kept in order from here.")
     return hand.keeper
 
 
-async def rename(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
+async def rename(hand: CommandContext, values: Mapping[str, Any]) -> CommandResult:
     """Give the session another title."""
     info = await keeper_of(hand).rename(hand.face.id, str(values["title"]), by=hand.by)
     message = f'{info.id} is called "{info.title}" now.'
     return CommandResult("renamed", message, {"session_id": info.id, "title": info.title})
 
 
-async def export(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
+async def export(hand: CommandContext, values: Mapping[str, Any]) -> CommandResult:
     """Write the session into one file, or what is to be read of it; the name's ending says which.
 
     Raises:
@@ -94,24 +94,24 @@ async def export(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
     return CommandResult("exported", message, {"session_id": hand.face.id, "file": str(written), "size": size})
 
 
-async def fork(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
+async def fork(hand: CommandContext, values: Mapping[str, Any]) -> CommandResult:
     """Make a session that begins at a checkpoint of this one, the newest by default."""
     info = await keeper_of(hand).fork(hand.face.id, str(values.get("checkpoint", "")), by=hand.by)
     message = f"{info.id} is a fork of {hand.face.id}; nothing was executed."
     return CommandResult("forked", message, {"session_id": info.id, "source": hand.face.id, "title": info.title})
 
 
-async def sessions(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
+async def sessions(hand: CommandContext, values: Mapping[str, Any]) -> CommandResult:
     """List all sessions, or those that have some words."""
     return await _listed(keeper_of(hand), values, hand.by)
 
 
-async def import_(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
+async def import_(hand: CommandContext, values: Mapping[str, Any]) -> CommandResult:
     """Make a session of an exported file."""
     return await _imported(keeper_of(hand), values, hand.by)
 
 
-async def delete(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
+async def delete(hand: CommandContext, values: Mapping[str, Any]) -> CommandResult:
     """Show what would go with a session; with its id given again, delete it.
 
     Raises:

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from hitl_tui.commands.command_context import Hand
+from hitl_tui.commands.command_context import CommandContext
 from hitl_tui.commands.results import CommandResult
 from hitl_tui.commands.session_commands import keeper_of
 from hitl_tui.core.errors import Refused
 from hitl_tui.core.identity import Identity
 
 
-async def trust(hand: Hand, values: Mapping[str, Any]) -> CommandResult:
+async def trust(hand: CommandContext, values: Mapping[str, Any]) -> CommandResult:
     """Trust the workspace as it was shown, by its digest; without one show what it wants.
 
     Raises:

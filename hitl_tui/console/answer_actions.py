@@ -120,7 +120,7 @@ def answers(question: Question) -> tuple[Answer, ...]:
 
 
 @dataclass(frozen=True, slots=True)
-class Spot:
+class ActionSlot:
     """Where a place stands under a question.
 
     Args:
@@ -134,7 +134,7 @@ class Spot:
     y: int
 
 
-def spots(found: Sequence[Answer], room: int, most: int = 1) -> list[Spot]:
+def spots(found: Sequence[Answer], room: int, most: int = 1) -> list[ActionSlot]:
     """Return where the places stand: what is possible with its whole label, in as many rows as that takes.
 
     What isn't possible stands in parentheses. Where there is little room, it shrinks to its number as far as it has
@@ -158,10 +158,10 @@ def spots(found: Sequence[Answer], room: int, most: int = 1) -> list[Spot]:
             laid = _laid(labels, room, gap)
             if laid[-1].y < most and (gap == 1 or laid[-1].y == _laid(labels, room, 1)[-1].y):
                 return _named(labels, whole, room, gap) if kept == len(short) else laid
-    return [s if s.y < most else Spot("", 0, 0) for s in laid]
+    return [s if s.y < most else ActionSlot("", 0, 0) for s in laid]
 
 
-def _named(labels: Sequence[str], whole: Sequence[str], room: int, gap: int) -> list[Spot]:
+def _named(labels: Sequence[str], whole: Sequence[str], room: int, gap: int) -> list[ActionSlot]:
     """Return labels with as many whole ones, from the first on, as find room without another row."""
     laid = _laid(labels, room, gap)
     for place, label in enumerate(whole):
@@ -173,14 +173,14 @@ def _named(labels: Sequence[str], whole: Sequence[str], room: int, gap: int) -> 
     return laid
 
 
-def _laid(labels: Sequence[str], room: int, gap: int) -> list[Spot]:
+def _laid(labels: Sequence[str], room: int, gap: int) -> list[ActionSlot]:
     """Return labels one after the other, in another row where one has no room in this."""
     placed, x, y = [], 0, 0
     for label in labels:
         width = cell_width(label)
         if room and x and x + width > room:
             x, y = 0, y + 1
-        placed.append(Spot(label, x, y))
+        placed.append(ActionSlot(label, x, y))
         x += width + gap
     return placed
 

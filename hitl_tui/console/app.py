@@ -19,10 +19,10 @@ from hitl_tui.console.console_app import ConsoleApp
 from hitl_tui.console.console_options import ConsoleOptions
 from hitl_tui.console.engine import Engine
 from hitl_tui.console.idle_collector import put_off
-from hitl_tui.console.keyguard.guard import Kind, Typed, Why
+from hitl_tui.console.keyguard.guard import BlockReason, KeyKind, Typed
 from hitl_tui.console.screens.home_screen import HomeScreen
-from hitl_tui.console.screens.prompt_screen import LastingScreen
-from hitl_tui.console.session_switcher import Sessions
+from hitl_tui.console.screens.prompt_screen import PromptScreen
+from hitl_tui.console.session_switcher import SessionSwitcher
 from hitl_tui.console.widgets.prompt_line import Prompt
 from hitl_tui.core.errors import BadInput, HitlError, StorageError
 from hitl_tui.language import language
@@ -48,7 +48,7 @@ class HitlApp(ConsoleApp):
 
     def __init__(self, options: ConsoleOptions, clock: Callable[[], float] = time.monotonic) -> None:
         super().__init__(options, clock)
-        self.sessions = Sessions(self)
+        self.sessions = SessionSwitcher(self)
         self.engine = Engine(
             options.data, options.by, options.hide, self.sessions.elsewhere, options.operator, options.once
         )
@@ -122,7 +122,7 @@ class HitlApp(ConsoleApp):
 
     def say(self, text: str, *, error: bool = False) -> None:
         """Show one safe line on the screen that is seen, or lies under a dialog."""
-        screen = next((s for s in reversed(self.screen_stack) if isinstance(s, LastingScreen)), None)
+        screen = next((s for s in reversed(self.screen_stack) if isinstance(s, PromptScreen)), None)
         if screen is None:
             return
         if screen.is_mounted:
@@ -130,7 +130,7 @@ class HitlApp(ConsoleApp):
         else:
             self._unsaid = (text, error)
 
-    def say_now(self, screen: LastingScreen) -> None:
+    def say_now(self, screen: PromptScreen) -> None:
         """Show what was to be said before the screen was there."""
         if self._unsaid is not None:
             (text, error), self._unsaid = self._unsaid, None
@@ -151,23 +151,27 @@ class HitlApp(ConsoleApp):
 
     # Keys ------------------------------------------------------------------------------------------------------
 
-    def kind_of(self, event: Typed) -> Kind:
+    def kind_of(self, event: Typed) -> KeyKind:
         """See `Keyboard`."""
         if isinstance(event, events.Key) and self._session_on_top:
             if self.session.takes_for_dialog:
-                return Kind.OTHER
+                return KeyKind.OTHER
             if self.session.begins_words(event):
-                return Kind.WORD
+                return KeyKind.WORD
         kind = super().kind_of(event)
-        stray = kind is Kind.OTHER and isinstance(event, events.Key) and event.is_printable
-        return Kind.STRAY if stray and self.prompt_below is not None else kind
+        stray = kind is KeyKind.OTHER and isinstance(event, events.Key) and event.is_printable
+        return KeyKind.STRAY if stray and self.prompt_below is not None else kind
 
     @property
     def prompt_below(self) -> Prompt | None:
         """The prompt below a dialog without a text field; None where the screen takes text itself, or none is below."""
-        from hitl_tui.console.modal_screen import Once
+        from hitl_tui.console.modal_screen import SingleResultScreen
 
-        if not isinstance(self.screen, Once) or not self.screen.is_mounted or self.screen.query("Input, TextArea"):
+        if (
+            not isinstance(self.screen, SingleResultScreen)
+            or not self.screen.is_mounted
+            or self.screen.query("Input, TextArea")
+        ):
             return None
         below = (screen for screen in reversed(self.screen_stack[:-1]) if screen.is_mounted)
         return next((prompt for screen in below for prompt in screen.query(Prompt)), None)
@@ -180,7 +184,7 @@ class HitlApp(ConsoleApp):
         """See `Keyboard`: what is pasted into a dialog without a field goes to the prompt below it."""
         if isinstance(event, events.Paste) and self.prompt_below is not None:
             await self.type_below(event)
-            self.tell(Why.WORDS)
+            self.tell(BlockReason.WORDS)
             return
         await super().hand_on(event)
 

@@ -11,8 +11,8 @@ from textual.content import Content
 
 from hitl_tui.console.dialogs.option_dialog import Picking
 from hitl_tui.console.dialogs.prompt_dialogs import confirm
-from hitl_tui.console.dialogs.text_viewer import Viewer
-from hitl_tui.console.engine import Link
+from hitl_tui.console.dialogs.text_viewer import TextViewer
+from hitl_tui.console.engine import SessionHandle
 from hitl_tui.core.interrupts.shape import Option
 from hitl_tui.core.requests import Verdict
 from hitl_tui.core.safe_text import one_line, safe_text
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from hitl_tui.supervisor.snapshot import Question
 
 
-class Ordering:
+class PlanOrdering:
     """Moves TODOs in the session that a screen shows; what is wanted meanwhile waits until that has taken effect.
 
     Args:
@@ -52,11 +52,11 @@ class Ordering:
         if self._screen.link is not None:
             self._begin(self._move(self._screen.link, ids, where, anchor))
 
-    async def _move(self, link: Link, ids: Sequence[str], where: str, anchor: str) -> None:
+    async def _move(self, link: SessionHandle, ids: Sequence[str], where: str, anchor: str) -> None:
         async with self._one:
             await self._put(link, ids, where, anchor)
 
-    async def _put(self, link: Link, ids: Sequence[str], where: str, anchor: str) -> None:
+    async def _put(self, link: SessionHandle, ids: Sequence[str], where: str, anchor: str) -> None:
         for todo_id in ids if where == "before" else reversed(ids):
             result = await link.handler.handle(f"/todo move {todo_id} {where} {anchor}")
             if len(ids) == 1 or result.failed:
@@ -74,7 +74,7 @@ class Ordering:
         if self._screen.link is not None:
             self._begin(self._step(self._screen.link, ids, by, shown))
 
-    async def _step(self, link: Link, ids: Collection[str], by: int, shown: Collection[str]) -> None:
+    async def _step(self, link: SessionHandle, ids: Collection[str], by: int, shown: Collection[str]) -> None:
         async with self._one:  # where they stand is known once the step before has taken effect
             todos = [t for t in link.face.snapshot.todos if not shown or t.id in shown]
             places = [i for i, t in enumerate(todos) if t.id in ids]
@@ -112,7 +112,7 @@ _DONE = MappingProxyType(
 """What is said when each of several was done; what failed is listed instead."""
 
 
-class Several:
+class BulkActions:
     """Acts on TODOs of the session that a screen shows.
 
     Args:
@@ -147,7 +147,7 @@ class Several:
         else:
             self._begin(self._act(link, what, todos))
 
-    def _approve(self, link: Link, ids: Sequence[str]) -> None:
+    def _approve(self, link: SessionHandle, ids: Sequence[str]) -> None:
         """Show what these ask on the screen of review, which approves exactly that and never across risk classes."""
         asked = [link.face.snapshot.question_of(i) for i in ids]
         ready = [q for q in asked if q is not None and Verdict.APPROVE in q.view.request.options]
@@ -159,7 +159,7 @@ class Several:
         if ready:
             self._review(ready)
 
-    async def _act(self, link: Link, what: str, todos: Sequence[SupervisorTodo]) -> None:
+    async def _act(self, link: SessionHandle, what: str, todos: Sequence[SupervisorTodo]) -> None:
         app = self._screen.hitl
         shown: list[str] = [one_line(_line(todo), max(20, app.size.width - 14)) for todo in todos[:_LISTED]]
         if len(todos) > _LISTED:
@@ -185,7 +185,7 @@ class Several:
         chosen = await app.push_screen_wait(Picking(title, content, options, lambda n: levels[int(n) - 1], app.guard))
         return chosen if isinstance(chosen, Priority) else None
 
-    async def _each(self, link: Link, title: str, command: str, ids: Sequence[str], said: str) -> None:
+    async def _each(self, link: SessionHandle, title: str, command: str, ids: Sequence[str], said: str) -> None:
         """Carry a command out for each; `said` is what is said when all went well, else each has a line."""
         results = [(i, await link.handler.handle(command.format(id=i))) for i in ids]
         if len(results) == 1:
@@ -202,7 +202,7 @@ class Several:
             self._screen.say(said)
             return
         self._screen.say(_("{title}: {done} of {n} done.").format(title=title, done=done, n=len(results)))
-        await self._screen.app.push_screen_wait(Viewer(title, rows))
+        await self._screen.app.push_screen_wait(TextViewer(title, rows))
 
 
 def _line(todo: SupervisorTodo) -> str:

@@ -26,17 +26,17 @@ from hitl_tui.config.starters import themes_folder
 from hitl_tui.console import keys
 from hitl_tui.console.console_options import ConsoleOptions
 from hitl_tui.console.engine import sentence
-from hitl_tui.console.idle_collector import Leisure
+from hitl_tui.console.idle_collector import IdleCollector
 from hitl_tui.console.keyguard.early_keys import EarlyKeys
-from hitl_tui.console.keyguard.guard import KeyGuard, Kind, Typed, Why
+from hitl_tui.console.keyguard.guard import BlockReason, KeyGuard, KeyKind, Typed
 from hitl_tui.console.keyguard.key_kinds import kind_bound, told
 from hitl_tui.console.keymap import FILE, load_keymap
-from hitl_tui.console.notifications import Notices, clipboard, hand_to_tmux, how_chosen, through
+from hitl_tui.console.notifications import Notifications, clipboard, hand_to_tmux, how_chosen, through
 from hitl_tui.console.themes import DEFAULT, colourless, offer, wear
-from hitl_tui.console.user_files import Memory
+from hitl_tui.console.user_files import UserMemory
 from hitl_tui.console.widgets.bars import MessageLine
 from hitl_tui.console.widgets.prompt_line import Prompt
-from hitl_tui.console.widgets.text_search import Seeking
+from hitl_tui.console.widgets.text_search import SearchInput
 from hitl_tui.core.errors import HitlError, StorageError
 from hitl_tui.core.safe_text import one_line, safe_text
 from hitl_tui.language import _
@@ -77,8 +77,8 @@ class ConsoleApp(PaintedApp):
         self.options = options
         self.VERTICAL_BREAKPOINTS = [(0, "-tiny"), (8, "-usual")]
         self.guard = KeyGuard(self, clock)
-        self.leisure = Leisure(clock)
-        self.memory = Memory(options.data)
+        self.leisure = IdleCollector(clock)
+        self.memory = UserMemory(options.data)
         self.early = EarlyKeys(self._see)
         self._meant: WeakKeyDictionary[events.Key, object] = WeakKeyDictionary()
         """The screen that a key was typed at, while it is on its way."""
@@ -87,7 +87,7 @@ class ConsoleApp(PaintedApp):
         self.problems: tuple[str, ...] = self.keymap.problems
         """What was left out at the start, one sentence each."""
         how = how_chosen(os.environ, self.memory.known.notices)
-        self.notices = Notices(self._to_terminal, clock, os.environ, how)
+        self.notices = Notifications(self._to_terminal, clock, os.environ, how)
         encoding = getattr(sys.__stderr__, "encoding", None) or "utf-8"
         self._drawn = Drawn(plain=ascii_wanted(os.environ, encoding), encoding=encoding)
         self.failure = ""
@@ -204,23 +204,23 @@ class ConsoleApp(PaintedApp):
         if isinstance(event, (events.Key, events.Paste)) and not self._kept(event):
             await self.guard.see(event)
 
-    def kind_of(self, event: Typed) -> Kind:
+    def kind_of(self, event: Typed) -> KeyKind:
         """See `Keyboard`, as for the next four."""
         if isinstance(event, events.Paste):
-            return Kind.TEXT
+            return KeyKind.TEXT
         self._find_focus()
         field = isinstance(self.screen.focused, (Input, TextArea))
         if field and event.key == "enter":
-            return Kind.SENDS
-        seeks = isinstance(self.screen.focused, Seeking) and self.screen.focused.takes_text
+            return KeyKind.SENDS
+        seeks = isinstance(self.screen.focused, SearchInput) and self.screen.focused.takes_text
         if (field or seeks) and event.is_printable:
-            return Kind.TEXT
+            return KeyKind.TEXT
         active = self.screen.active_bindings.get(event.key)
         name = (active.binding.id or "") if active is not None else ""
         if isinstance(self.screen.focused, Prompt) and self.keymap.at(keys.PROMPT, event.key) == "prompt.complete":
-            return Kind.COMPLETES
-        if name.endswith(".find") and isinstance(self.screen.focused, Seeking):
-            return Kind.TEXT  # what comes after it is text, too
+            return KeyKind.COMPLETES
+        if name.endswith(".find") and isinstance(self.screen.focused, SearchInput):
+            return KeyKind.TEXT  # what comes after it is text, too
         return kind_bound(event, name)
 
     def place(self) -> object:
@@ -229,13 +229,13 @@ class ConsoleApp(PaintedApp):
     async def as_text(self, key: events.Key) -> bool:
         return False
 
-    def tell(self, why: Why) -> None:
-        from hitl_tui.console.dialogs.text_viewer import Viewer
+    def tell(self, why: BlockReason) -> None:
+        from hitl_tui.console.dialogs.text_viewer import TextViewer
         from hitl_tui.console.modal_screen import Modal
         from hitl_tui.console.widgets.dialog_frame import Dialog
 
         words = told(why, self.keymap, field=self.has_field)
-        if isinstance(self.screen, Modal) and (self.screen.query(Dialog) or isinstance(self.screen, Viewer)):
+        if isinstance(self.screen, Modal) and (self.screen.query(Dialog) or isinstance(self.screen, TextViewer)):
             self.screen.below(words)
         else:
             self.say(words)
@@ -332,9 +332,9 @@ class ConsoleApp(PaintedApp):
 
     def action_help(self) -> None:
         """Show the help, beginning where the person is; the key that opened it closes it, as any text."""
-        from hitl_tui.console.dialogs.text_viewer import HelpScreen, Viewer
+        from hitl_tui.console.dialogs.text_viewer import HelpScreen, TextViewer
 
-        if isinstance(self.screen, Viewer):
+        if isinstance(self.screen, TextViewer):
             self.screen.action_close()
         else:
             self.push_screen(HelpScreen(self.help()))

@@ -11,13 +11,13 @@ from textual.content import Content
 
 from hitl_tui.console.answer_actions import Answer
 from hitl_tui.console.dialogs.decided_elsewhere import told_when_gone, told_when_some_gone
-from hitl_tui.console.dialogs.edit_dialog import Edit, Edited
-from hitl_tui.console.dialogs.prompt_dialogs import Words, confirm
-from hitl_tui.console.dialogs.review_dialog import Outcome, Review
+from hitl_tui.console.dialogs.edit_dialog import EditDialog, Edited
+from hitl_tui.console.dialogs.prompt_dialogs import WordsDialog, confirm
+from hitl_tui.console.dialogs.review_dialog import Outcome, ReviewDialog
 from hitl_tui.console.dialogs.rule_dialogs import allow_always
-from hitl_tui.console.dialogs.text_viewer import Viewer
-from hitl_tui.console.engine import Link
-from hitl_tui.console.question_preview import Foresight, document_path, draft_of, graph_rows, seen_of
+from hitl_tui.console.dialogs.text_viewer import TextViewer
+from hitl_tui.console.engine import SessionHandle
+from hitl_tui.console.question_preview import QuestionPreviews, document_path, draft_of, graph_rows, seen_of
 from hitl_tui.core.errors import HitlError
 from hitl_tui.core.json_text import digest
 from hitl_tui.core.requests import Kind, Verdict
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 _DRAFT_LINES = 8
 
 
-class Deciding:
+class DecisionFlow:
     """Answers questions of the session that a screen shows.
 
     Args:
@@ -67,7 +67,7 @@ class Deciding:
         if link is not None and link.face.id == question.view.request.session:
             self._begin(self._answered(link, question, answer))
 
-    async def _answered(self, link: Link, question: Question, answer: Answer) -> None:
+    async def _answered(self, link: SessionHandle, question: Question, answer: Answer) -> None:
         from hitl_tui.console.widgets.question_panel import QuestionPanel
 
         try:
@@ -76,7 +76,7 @@ class Deciding:
             for panel in self._screen.query(QuestionPanel):
                 panel.answered()
 
-    async def _answer(self, link: Link, question: Question, answer: Answer) -> None:
+    async def _answer(self, link: SessionHandle, question: Question, answer: Answer) -> None:
         if answer.ask == "details":
             await self._details(link, question)
         elif answer.ask == "always":
@@ -96,7 +96,7 @@ class Deciding:
                     return
             await self._decide(link, question, answer.verdict, words)
 
-    async def _inner(self, link: Link, question: Question, answer: Answer) -> None:
+    async def _inner(self, link: SessionHandle, question: Question, answer: Answer) -> None:
         """Answer what a team asks from inside, in the dialog that the answer needs (I2)."""
         from hitl_tui.console.dialogs.form_dialog import NOTHING_SAID
         from hitl_tui.console.dialogs.interrupt_answer import answer_of
@@ -108,15 +108,15 @@ class Deciding:
             return
         self._taken(link, question, await link.handler.answer(question, value, answer.action))
 
-    async def _decide(self, link: Link, question: Question, verdict: Verdict, words: str) -> None:
+    async def _decide(self, link: SessionHandle, question: Question, verdict: Verdict, words: str) -> None:
         self._taken(link, question, await link.handler.decide(question, verdict, reason=words))
 
-    def _taken(self, link: Link, question: Question, result: CommandResult) -> None:
+    def _taken(self, link: SessionHandle, question: Question, result: CommandResult) -> None:
         """Say what came of a decision; one that counts can be taken back."""
         self.remember(link, result)
         self._report(result)
 
-    def remember(self, link: Link, result: CommandResult) -> None:
+    def remember(self, link: SessionHandle, result: CommandResult) -> None:
         """Keep what was decided about, by a key or a typed command: it can be taken back."""
         data = result.data
         if not result.failed and ("verdict" in data or "todo_ids" in data or result.status == "skipped"):
@@ -129,20 +129,20 @@ class Deciding:
         if question.kind is Kind.PLAN:
             said = Content(_("With feedback the planner makes another plan; with none the plan is dropped."))
             return await self._screen.app.push_screen_wait(
-                Words(_("Reject · plan"), said, _("reject it"), required=False)
+                WordsDialog(_("Reject · plan"), said, _("reject it"), required=False)
             )
         said = Content(_("{title}\nWhy? The reason goes into the record; it may stay empty.").format(title=title))
         stops = question.kind is Kind.INTERRUPT
         heading = f"{label} · {name}" if stops else _("Reject · {name}").format(name=name)
         send = _("stop the step") if stops else _("reject it")
-        return await self._screen.app.push_screen_wait(Words(heading, said, send, required=False))
+        return await self._screen.app.push_screen_wait(WordsDialog(heading, said, send, required=False))
 
-    async def _details(self, link: Link, question: Question) -> None:
+    async def _details(self, link: SessionHandle, question: Question) -> None:
         draft = [*graph_rows(link, question), *await draft_of(link, question, None)]
         rows = details(question, link.face.snapshot.workspace, draft)
         name = number_of(question.todo_id) if question.todo_id else render(question.kind.value)
         async with told_when_gone(self._screen.app, link, question):
-            read = await self._screen.app.push_screen_wait(Viewer(_("Question · {name}").format(name=name), rows))
+            read = await self._screen.app.push_screen_wait(TextViewer(_("Question · {name}").format(name=name), rows))
         if not read:
             return
         now = _open(link, question.id)
@@ -163,15 +163,15 @@ class Deciding:
         if self._screen.link is not None:
             self._begin(self._review(self._screen.link, marked))
 
-    async def _review(self, link: Link, marked: Sequence[Question]) -> None:
+    async def _review(self, link: SessionHandle, marked: Sequence[Question]) -> None:
         app, workspace = self._screen.hitl, link.face.snapshot.workspace
         key = app.keymap.shown("question.6")
         items = [(q, body(q, workspace, key, [*graph_rows(link, q), *await draft_of(link, q, None)])) for q in marked]
-        dialog = Review(items, app.guard, partial(self._approve_marked, link))
+        dialog = ReviewDialog(items, app.guard, partial(self._approve_marked, link))
         async with told_when_some_gone(dialog, link, marked):
             await app.push_screen_wait(dialog)
 
-    async def _approve_marked(self, link: Link, question: Question) -> Outcome:
+    async def _approve_marked(self, link: SessionHandle, question: Question) -> Outcome:
         """Approve one question as it was reviewed, unless it isn't the same any more."""
         now = _open(link, question.id)
         if now is None or now.digest != question.digest:
@@ -190,7 +190,7 @@ class Deciding:
             self._screen.note(render(result.message))
         return Outcome(not result.failed, safe_text(render(result.message), multiline=False))
 
-    async def _always(self, link: Link, question: Question) -> None:
+    async def _always(self, link: SessionHandle, question: Question) -> None:
         """Show the rule that would always allow exactly this; write it when that is confirmed."""
         app = self._screen.hitl
         result = await allow_always(app, link, question, app.guard)
@@ -211,7 +211,7 @@ class Deciding:
                 else:
                     panel.show_draft(question.id, graph_rows(link, question))
 
-    async def _show_draft(self, link: Link, panel: QuestionPanel, question: Question) -> None:
+    async def _show_draft(self, link: SessionHandle, panel: QuestionPanel, question: Question) -> None:
         rows = [text_row(_("writes    what it would hold can't be worked out"), "bold $text-warning")]
         try:
             rows = await draft_of(link, question, _DRAFT_LINES, self._screen.hitl.keymap.shown("question.6"))
@@ -221,7 +221,7 @@ class Deciding:
 
     # Editing ---------------------------------------------------------------------------------------------------
 
-    async def _edit(self, link: Link, question: Question) -> None:
+    async def _edit(self, link: SessionHandle, question: Question) -> None:
         todo = link.face.snapshot.todo(question.todo_id)
         facts = link.setup.planner.agents.get(todo.agent_name) if todo is not None else None
         if todo is None or facts is None:
@@ -229,14 +229,14 @@ class Deciding:
             return
         team = link.setup.team(facts.team)
         declared = getattr(team, "commands", {}).get(todo.command)
-        dialog = Edit(
+        dialog = EditDialog(
             _("Edit · {id}").format(id=number_of(todo.id)),
             todo.description,
             todo.arguments,
             team.input_schema,
             facts.bind,
             link.setup.info.workspace,
-            Foresight(link, question),
+            QuestionPreviews(link, question),
             declared.parameters if declared is not None else None,
         )
         async with told_when_gone(self._screen.app, link, question):
@@ -244,7 +244,7 @@ class Deciding:
         if edited is not None:
             await self._edited(link, question, todo, edited)
 
-    async def _edited(self, link: Link, question: Question, todo: SupervisorTodo, edited: Edited) -> None:
+    async def _edited(self, link: SessionHandle, question: Question, todo: SupervisorTodo, edited: Edited) -> None:
         result = await link.handler.edit(todo, edited.task, edited.given)
         self._report(result)
         if result.failed or not link.face.owned or not edited.approve:
@@ -260,7 +260,7 @@ class Deciding:
             self._screen.say(_("What is asked now isn't exactly what the dialog showed; look at it and decide."))
 
 
-async def _asked_anew(link: Link, todo_id: str, old: str) -> Question | None:
+async def _asked_anew(link: SessionHandle, todo_id: str, old: str) -> Question | None:
     """Wait until a TODO is asked again; None when it isn't, because it waits for another one first."""
     seen: Snapshot = link.face.snapshot
     while True:
@@ -272,7 +272,7 @@ async def _asked_anew(link: Link, todo_id: str, old: str) -> Question | None:
         seen = await link.face.changed(seen)
 
 
-async def _previewed(link: Link, question: Question) -> Question | None:
+async def _previewed(link: SessionHandle, question: Question) -> Question | None:
     """Wait until a question has its preview; None when it isn't asked any more."""
     seen: Snapshot = link.face.snapshot
     while (now := _open(link, question.id)) is not None and awaits_preview(now):
@@ -280,7 +280,7 @@ async def _previewed(link: Link, question: Question) -> Question | None:
     return now
 
 
-def _open(link: Link, question_id: str) -> Question | None:
+def _open(link: SessionHandle, question_id: str) -> Question | None:
     """Return a question as it is now, None when it isn't open any more."""
     return next((q for q in link.face.snapshot.questions if q.id == question_id), None)
 

@@ -18,7 +18,7 @@ from hitl_tui.threads.thread_reader import HistoryForm
 if TYPE_CHECKING:
     from hitl_tui.commands.handler import CommandHandler
     from hitl_tui.config.declared_graphs import Attachment
-    from hitl_tui.console.open_sessions import Served
+    from hitl_tui.console.open_sessions import OpenSession
     from hitl_tui.core.policy import Mode
     from hitl_tui.core.requests import Request
     from hitl_tui.ledger.records import Effect, Posted, RequestView
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from hitl_tui.policy.workspace_trust import WorkspaceTrust
     from hitl_tui.supervisor.activity import Activity
     from hitl_tui.supervisor.session import Session
-    from hitl_tui.supervisor.session_follower import Follower
-    from hitl_tui.supervisor.session_registry import Workbench
+    from hitl_tui.supervisor.session_follower import SessionFollower
+    from hitl_tui.supervisor.session_registry import SessionRegistry
     from hitl_tui.supervisor.session_setup import SessionSetup
     from hitl_tui.supervisor.session_summary import SessionSummary
     from hitl_tui.supervisor.snapshot import Snapshot
@@ -53,7 +53,7 @@ class Watcher(Protocol):
         """The session can't go on."""
 
 
-class Link:
+class SessionHandle:
     """One open session.
 
     Args:
@@ -61,7 +61,7 @@ class Link:
         handler: carries commands out on it.
     """
 
-    def __init__(self, face: Session | Follower, handler: CommandHandler) -> None:
+    def __init__(self, face: Session | SessionFollower, handler: CommandHandler) -> None:
         self.face = face
         self.handler = handler
         self.stopped = ""
@@ -72,7 +72,7 @@ class Link:
         """What it was opened with."""
         return self.face.setup
 
-    def become(self, other: Link) -> None:
+    def become(self, other: SessionHandle) -> None:
         """Stand for another link of the same session from now on: it was followed, and is owned now."""
         self.face, self.handler = other.face, other.handler
 
@@ -161,15 +161,15 @@ class Engine:
         self._hide = hide
         self._by = by
         self._operator = operator
-        self._bench: asyncio.Future[Workbench] | None = None
+        self._bench: asyncio.Future[SessionRegistry] | None = None
         self._leave = asyncio.Event()
         self._bench_task: asyncio.Task[None] | None = None
-        self._served: dict[str, Served] = {}
+        self._served: dict[str, OpenSession] = {}
         self._elsewhere = elsewhere
         self._opening = asyncio.Lock()
         self._settled = False
 
-    async def bench(self) -> Workbench:
+    async def bench(self) -> SessionRegistry:
         """Return the workbench; the first call imports the engine, in a thread, and opens it.
 
         Raises:
@@ -180,7 +180,7 @@ class Engine:
             self._bench_task = asyncio.create_task(self._serve_bench(self._bench), name="workbench")
         return await asyncio.shield(self._bench)
 
-    async def _serve_bench(self, ready: asyncio.Future[Workbench]) -> None:
+    async def _serve_bench(self, ready: asyncio.Future[SessionRegistry]) -> None:
         try:
             try:
                 module = await asyncio.to_thread(importlib.import_module, "hitl_tui.supervisor.session_registry")
@@ -188,7 +188,7 @@ class Engine:
                 # What was imported stays for good; looking through it again and again would only make keys wait.
                 gc.freeze()
                 gc.enable()
-            async with module.Workbench.open(self.data, once=self._once) as bench:
+            async with module.SessionRegistry.open(self.data, once=self._once) as bench:
                 ready.set_result(bench)
                 await self._leave.wait()
         except Exception as error:
@@ -257,7 +257,7 @@ class Engine:
         watcher: Watcher,
         attached: Attachment | None = None,
         session_id: str = "",
-    ) -> Link:
+    ) -> SessionHandle:
         """Begin a session, with this id if one is given, and open it; with an attached graph, one for that.
 
         Raises:
@@ -273,7 +273,7 @@ class Engine:
             await approve_given(link.face, setup.planner, self._by, self._operator)
         return link
 
-    async def open(self, session_id: str, watcher: Watcher) -> Link:
+    async def open(self, session_id: str, watcher: Watcher) -> SessionHandle:
         """Open a session there is, or show it again; another one that was shown goes on unseen.
 
         Raises:
@@ -309,12 +309,12 @@ class Engine:
     async def export(self, session_id: str, path: Path) -> Path:
         """Write a session into one new file, as its name says: whole, or to read. Raises HitlError: it can't be."""
         from hitl_tui.supervisor.session_document import export_for_reading, is_for_reading
-        from hitl_tui.supervisor.session_follower import Follower
+        from hitl_tui.supervisor.session_follower import SessionFollower
 
         bench = await self.bench()
         if not is_for_reading(path):
             return await bench.export(session_id, path)
-        async with Follower.open(await bench.setup(session_id)) as follower:
+        async with SessionFollower.open(await bench.setup(session_id)) as follower:
             return await export_for_reading(follower, path)
 
     async def import_(self, path: Path) -> SessionInfo:
@@ -349,16 +349,16 @@ class Engine:
                 await self._let_go(session_id)
             await bench.delete(session_id, by=self._by)
 
-    async def _open(self, bench: Workbench, setup: SessionSetup, query: str, watcher: Watcher) -> Link:
+    async def _open(self, bench: SessionRegistry, setup: SessionSetup, query: str, watcher: Watcher) -> SessionHandle:
         from hitl_tui.commands.handler import CommandHandler
-        from hitl_tui.console.open_sessions import Served
+        from hitl_tui.console.open_sessions import OpenSession
 
-        def link(face: Session | Follower) -> Link:
+        def link(face: Session | SessionFollower) -> SessionHandle:
             acting = self._operator
             handler = CommandHandler(
                 face, setup.planner, by=self._by, channel="console", keeper=bench, acting=acting, terminal=True
             )
-            return Link(face, handler)
+            return SessionHandle(face, handler)
 
         self._hide(setup.secrets)
         async with self._opening:
@@ -367,7 +367,7 @@ class Engine:
                 await self._let_go(name)
             served = self._served.get(name)
             if served is None:
-                served = Served(bench, setup, query, watcher, self._elsewhere, link)
+                served = OpenSession(bench, setup, query, watcher, self._elsewhere, link)
             found = await served.link()
             self._served.pop(name, None)
             for other in self._served.values():

@@ -15,7 +15,7 @@ from hitl_tui.console import keys
 from hitl_tui.console.keymap import FILE, TITLES, Keymap
 from hitl_tui.console.local_commands import OWN
 from hitl_tui.console.widgets.row_drag import MARKED
-from hitl_tui.console.widgets.text_search import Seeking, lowered
+from hitl_tui.console.widgets.text_search import SearchInput, lowered
 from hitl_tui.core.safe_text import cell_width, safe_text
 from hitl_tui.language import _, mark, render
 from hitl_tui.wording.rows import Row, assembled, styled, text_row
@@ -54,7 +54,7 @@ def parts_here(screen: Screen[Any]) -> list[str]:
     parts = [part for part in dict.fromkeys(found) if part]
     general = [part for part in parts if part in _GENERAL]
     near = [part for part in parts if part not in (*_GENERAL, keys.ANYWHERE)]
-    if isinstance(screen.focused, Seeking):
+    if isinstance(screen.focused, SearchInput):
         near.insert(1, keys.FINDING)
     return [*near, *general]
 

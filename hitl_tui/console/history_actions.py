@@ -7,9 +7,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from hitl_tui.console.dialogs.prompt_dialogs import confirm
-from hitl_tui.console.dialogs.text_viewer import Viewer
-from hitl_tui.console.engine import Link
-from hitl_tui.console.history_cursor import Reel
+from hitl_tui.console.dialogs.text_viewer import TextViewer
+from hitl_tui.console.engine import SessionHandle
+from hitl_tui.console.history_cursor import HistoryCursor
 from hitl_tui.core.safe_text import safe_text
 from hitl_tui.core.todos import SupervisorTodo
 from hitl_tui.language import _, render
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 _TEXTS_COMPARED = 5
 
 
-async def result_of(link: Link, reference: Mapping[str, Any] | None) -> dict[str, Any] | None:
+async def result_of(link: SessionHandle, reference: Mapping[str, Any] | None) -> dict[str, Any] | None:
     """Return what a state's reference to a result stands for, None when it stands for nothing.
 
     Raises:
@@ -42,7 +42,7 @@ async def result_of(link: Link, reference: Mapping[str, Any] | None) -> dict[str
     return await link.face.artifact(digest) if digest else None
 
 
-async def difference_between(link: Link, before: Mapping[str, Any], after: Mapping[str, Any]) -> list[Row]:
+async def difference_between(link: SessionHandle, before: Mapping[str, Any], after: Mapping[str, Any]) -> list[Row]:
     """Return how two states differ; of results that changed, the first few line by line."""
     found = compare(before, after)
     texts: dict[str, Sequence[str]] = {}
@@ -57,7 +57,7 @@ def _text(result: Mapping[str, Any]) -> str:
 
 
 async def show_todo(
-    screen: ReplayScreen, link: Link, place: HistoryPlace, state: Mapping[str, Any], todo_id: str
+    screen: ReplayScreen, link: SessionHandle, place: HistoryPlace, state: Mapping[str, Any], todo_id: str
 ) -> None:
     """Show a TODO whole, with the result that it had then."""
     todo = todos_at(state).get(todo_id)
@@ -67,10 +67,10 @@ async def show_todo(
     if todo.result is None:
         rows += [text_row(""), text_row(_("It had no result at that moment."), "$text-muted")]
     title = _("TODO · {id} · as it was at {time}").format(id=number_of(todo.id), time=clock_words(place.info.timestamp))
-    await screen.app.push_screen_wait(Viewer(title, rows))
+    await screen.app.push_screen_wait(TextViewer(title, rows))
 
 
-async def show_checkpoint(app: HitlApp, link: Link, info: CheckpointInfo) -> None:
+async def show_checkpoint(app: HitlApp, link: SessionHandle, info: CheckpointInfo) -> None:
     """Show what is known of a checkpoint, and how each TODO stood at it."""
     state = await link.state_at(info.checkpoint_id)
     number, shape = await link.place(info.checkpoint_id), await link.shape()
@@ -87,15 +87,17 @@ async def show_checkpoint(app: HitlApp, link: Link, info: CheckpointInfo) -> Non
     then = todos_at(state).values()
     todos = [labelled(number_of(t.id), f"{' '.join(status_words(t)[:2])}  {in_line(t.name)}") for t in then]
     said = app.keymap.named(_("\n{viewer.close} closes; {history.restore} in the history restores it."))
-    reel = Reel(link, 2)
+    reel = HistoryCursor(link, 2)
     await reel.open(info.checkpoint_id)
     place = await reel.look()
     led = event_rows(place) if place is not None and place.info.checkpoint_id == info.checkpoint_id else []
     shown = [*map(text_row, rows), *led, text_row(""), *todos, text_row(said)]
-    await app.push_screen_wait(Viewer(_("Checkpoint"), shown))
+    await app.push_screen_wait(TextViewer(_("Checkpoint"), shown))
 
 
-async def show_steps(app: HitlApp, link: Link, todo: SupervisorTodo | None, say: Callable[[str], None]) -> bool:
+async def show_steps(
+    app: HitlApp, link: SessionHandle, todo: SupervisorTodo | None, say: Callable[[str], None]
+) -> bool:
     """Show the steps of a TODO's team; return whether the team is to go on from one of them (D13).
 
     Args:
@@ -114,7 +116,7 @@ async def show_steps(app: HitlApp, link: Link, todo: SupervisorTodo | None, say:
     return chosen
 
 
-async def go_back(app: HitlApp, link: Link, info: CheckpointInfo) -> CommandResult | None:
+async def go_back(app: HitlApp, link: SessionHandle, info: CheckpointInfo) -> CommandResult | None:
     """Say what going back to a checkpoint would change and what it wouldn't undo; go when that is confirmed (D11).
 
     Returns:
@@ -134,7 +136,7 @@ async def go_back(app: HitlApp, link: Link, info: CheckpointInfo) -> CommandResu
     return replace(result, message=told.format(number=number, total=shape.total, time=when, node=node))
 
 
-async def restore(screen: ReplayScreen, session: SessionScreen, link: Link, place: HistoryPlace) -> None:
+async def restore(screen: ReplayScreen, session: SessionScreen, link: SessionHandle, place: HistoryPlace) -> None:
     """Go back to a moment of replay, once that is confirmed; then to the session."""
     result = await go_back(screen.hitl, link, place.info)
     if result is None:
@@ -149,7 +151,7 @@ async def restore(screen: ReplayScreen, session: SessionScreen, link: Link, plac
     screen.dismiss(None)
 
 
-async def fork(screen: ReplayScreen, link: Link, place: HistoryPlace) -> None:
+async def fork(screen: ReplayScreen, link: SessionHandle, place: HistoryPlace) -> None:
     """Begin another session at a moment when that is confirmed; then offer to open it (C8)."""
     engine, name = screen.hitl.engine, safe_text(link.face.id, multiline=False)
     when = clock_words(place.info.timestamp)

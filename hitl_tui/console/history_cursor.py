@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from hitl_tui.language import _
 from hitl_tui.threads.session_diff import compare, decided_in, last_two
-from hitl_tui.threads.thread_reader import HistoryForm, HistoryPlace, Past, is_decision
+from hitl_tui.threads.thread_reader import HistoryForm, HistoryPlace, ThreadReader, is_decision
 
 if TYPE_CHECKING:
     from hitl_tui.core.requests import Request
@@ -20,7 +20,7 @@ PAGE = 50
 _PAGES_KEPT = 4
 
 
-class Reel:
+class HistoryCursor:
     """Steps through a history.
 
     Args:
@@ -28,7 +28,7 @@ class Reel:
         page: checkpoints that are read at once, at least 2.
     """
 
-    def __init__(self, past: Past, page: int = PAGE) -> None:
+    def __init__(self, past: ThreadReader, page: int = PAGE) -> None:
         self._past = past
         self._page = page
         self._infos: list[CheckpointInfo] = []
@@ -221,16 +221,16 @@ _LETTERS = "AB"
 
 
 @dataclass(frozen=True, slots=True)
-class Marks:
+class CheckpointMarks:
     """The marked checkpoints, at most two, in the order they were marked."""
 
     infos: tuple[CheckpointInfo, ...] = ()
 
-    def toggled(self, info: CheckpointInfo) -> Marks:
+    def toggled(self, info: CheckpointInfo) -> CheckpointMarks:
         """Return the marks after one was set, or taken away if it was there."""
         known = {c.checkpoint_id: c for c in (*self.infos, info)}
         kept = last_two(self.ids, info.checkpoint_id)
-        return Marks(tuple(known[ident] for ident in kept))
+        return CheckpointMarks(tuple(known[ident] for ident in kept))
 
     @property
     def ids(self) -> tuple[str, ...]:

@@ -23,7 +23,7 @@ def put_off() -> None:
     gc.set_threshold(young, middle, _AT_LAST)
 
 
-class Leisure:
+class IdleCollector:
     """Knows when somebody typed, and looks for garbage at other times.
 
     Args:

@@ -27,7 +27,7 @@ def on_top(screen: Screen[Any]) -> bool:
     return bool(stack) and stack[-1] is screen
 
 
-class Once(Screen[Answered], Generic[Answered]):
+class SingleResultScreen(Screen[Answered], Generic[Answered]):
     """A screen that gives one answer. Textual would give each, and take the screen below away for the second.
 
     What it meant to do later isn't done once it was left: its widgets go before its work is stopped.
@@ -56,7 +56,7 @@ class Once(Screen[Answered], Generic[Answered]):
         return None if self.left else callback()
 
 
-class Modal(Once[Answered], ModalScreen[Answered], Generic[Answered]):
+class Modal(SingleResultScreen[Answered], ModalScreen[Answered], Generic[Answered]):
     """A dialog that gives one answer."""
 
     LEFT: ClassVar[Any] = None

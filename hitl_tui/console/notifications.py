@@ -28,7 +28,7 @@ _KEEP_TITLE, _GIVE_TITLE_BACK = f"{_ESC}[22;2t", f"{_ESC}[23;2t"
 _OSC_777 = ("rxvt", "foot")
 
 
-class How(StrEnum):
+class NotificationMeans(StrEnum):
     """How a person is called."""
 
     ALL = "all"
@@ -36,9 +36,9 @@ class How(StrEnum):
     OFF = "off"
 
     @property
-    def following(self) -> How:
+    def following(self) -> NotificationMeans:
         """The next one, in a circle."""
-        found = list(How)
+        found = list(NotificationMeans)
         return found[(found.index(self) + 1) % len(found)]
 
     @property
@@ -47,12 +47,12 @@ class How(StrEnum):
         return {"all": _("bell and desktop notification"), "bell": _("bell only"), "off": _("off")}[self.value]
 
 
-def how_chosen(environ: Mapping[str, str], remembered: str) -> How:
+def how_chosen(environ: Mapping[str, str], remembered: str) -> NotificationMeans:
     """Return how a person wants to be called: `HITL_NOTICES`, what was chosen last, or everything."""
     for choice in (environ.get(VARIABLE, "").strip().lower(), remembered):
-        if choice in set(How):
-            return How(choice)
-    return How.ALL
+        if choice in set(NotificationMeans):
+            return NotificationMeans(choice)
+    return NotificationMeans.ALL
 
 
 def osc_text(text: str) -> str:
@@ -117,7 +117,7 @@ class _Asked:
     called: float = field(default=float("-inf"))
 
 
-class Notices:
+class Notifications:
     """Calls a person, sparingly: once a minute for a session, and never while they type or look.
 
     Args:
@@ -128,7 +128,11 @@ class Notices:
     """
 
     def __init__(
-        self, write: Callable[[str], None], clock: Callable[[], float], environ: Mapping[str, str], how: How = How.ALL
+        self,
+        write: Callable[[str], None],
+        clock: Callable[[], float],
+        environ: Mapping[str, str],
+        how: NotificationMeans = NotificationMeans.ALL,
     ) -> None:
         self._write = write
         self._clock = clock
@@ -183,9 +187,9 @@ class Notices:
                 self._call(session, len(known.open))
 
     def _call(self, session: str, count: int) -> None:
-        if self.how is How.OFF:
+        if self.how is NotificationMeans.OFF:
             return
         self._write(_BEL)
-        if self.how is How.ALL:
+        if self.how is NotificationMeans.ALL:
             need = ngettext("{n} question waits for you in {session}", "{n} questions wait for you in {session}", count)
             self._write(notification(need.format(n=count, session=session), self._environ))

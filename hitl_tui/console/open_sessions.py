@@ -7,14 +7,14 @@ import logging
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from hitl_tui.console.engine import Link, Watcher, sentence
+from hitl_tui.console.engine import SessionHandle, Watcher, sentence
 from hitl_tui.core.errors import HitlError, OwnerGone
 
 if TYPE_CHECKING:
     from hitl_tui.supervisor.activity import Activity
     from hitl_tui.supervisor.session import Session
-    from hitl_tui.supervisor.session_follower import Follower
-    from hitl_tui.supervisor.session_registry import Workbench
+    from hitl_tui.supervisor.session_follower import SessionFollower
+    from hitl_tui.supervisor.session_registry import SessionRegistry
     from hitl_tui.supervisor.session_setup import SessionSetup
     from hitl_tui.supervisor.snapshot import Snapshot
 
@@ -29,7 +29,7 @@ Elsewhere = Callable[[str, "Snapshot"], None]
 """Is told how a session looks that isn't on the screen."""
 
 
-class Served:
+class OpenSession:
     """One session that is held open until `leave`.
 
     Args:
@@ -43,12 +43,12 @@ class Served:
 
     def __init__(
         self,
-        bench: Workbench,
+        bench: SessionRegistry,
         setup: SessionSetup,
         query: str,
         watcher: Watcher,
         elsewhere: Elsewhere,
-        link: Callable[[Session | Follower], Link],
+        link: Callable[[Session | SessionFollower], SessionHandle],
     ) -> None:
         self.id = setup.info.id
         self.shown = False
@@ -56,7 +56,7 @@ class Served:
         self._watcher = watcher
         self._elsewhere = elsewhere
         self._leave = asyncio.Event()
-        self._ready: asyncio.Future[Link] = asyncio.get_running_loop().create_future()
+        self._ready: asyncio.Future[SessionHandle] = asyncio.get_running_loop().create_future()
         self._stopped = ""
         self._heard: list[Activity] = []
         self._told = float("-inf")
@@ -107,11 +107,11 @@ class Served:
         return self._open_link is not None and self._open_link.face.owned
 
     @property
-    def _open_link(self) -> Link | None:
+    def _open_link(self) -> SessionHandle | None:
         opened = self._ready.done() and not self._ready.cancelled() and self._ready.exception() is None
         return self._ready.result() if opened else None
 
-    async def link(self) -> Link:
+    async def link(self) -> SessionHandle:
         """Return the link once the session is open.
 
         Raises:
@@ -131,7 +131,9 @@ class Served:
         self._leave.set()
         await asyncio.wait({self._task})
 
-    async def _serve(self, bench: Workbench, query: str, link: Callable[[Session | Follower], Link]) -> None:
+    async def _serve(
+        self, bench: SessionRegistry, query: str, link: Callable[[Session | SessionFollower], SessionHandle]
+    ) -> None:
         try:
             while await self._open(bench, query, link):
                 query = ""
@@ -142,7 +144,9 @@ class Served:
             else:
                 self._ready.set_exception(error)
 
-    async def _open(self, bench: Workbench, query: str, link: Callable[[Session | Follower], Link]) -> bool:
+    async def _open(
+        self, bench: SessionRegistry, query: str, link: Callable[[Session | SessionFollower], SessionHandle]
+    ) -> bool:
         """Hold it open until it is left, or until its owner is gone; return whether to open it again."""
         async with bench.session(self._setup, query) as face:
             unsubscribe = self._listen(face)
@@ -165,7 +169,7 @@ class Served:
                 leaving.cancel()
                 await asyncio.wait({watching, leaving})
 
-    def _listen(self, face: Session | Follower) -> Callable[[], None]:
+    def _listen(self, face: Session | SessionFollower) -> Callable[[], None]:
         from hitl_tui.supervisor.activity import ActivityStream
 
         activity = face.activity
@@ -184,7 +188,7 @@ class Served:
         heard, self._heard = self._heard, []
         self._said(heard)
 
-    async def _watch(self, face: Session | Follower) -> bool:
+    async def _watch(self, face: Session | SessionFollower) -> bool:
         """Tell how it stands; return True once its owner is gone, False when it can't be watched any more."""
         seen = face.snapshot
         self._seen(seen)

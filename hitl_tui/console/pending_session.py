@@ -9,23 +9,23 @@ from hitl_tui.core.errors import Refused
 from hitl_tui.language import _
 
 if TYPE_CHECKING:
-    from hitl_tui.console.engine import Link
+    from hitl_tui.console.engine import SessionHandle
 
 
-class Opening:
+class PendingSession:
     """One opening; what was sent meanwhile is for its session and for no other (C8)."""
 
     def __init__(self) -> None:
         self._begun = False
         self._over = asyncio.Event()
-        self._link: Link | None = None
+        self._link: SessionHandle | None = None
 
-    def begin(self) -> Opening:
+    def begin(self) -> PendingSession:
         """Return what stands for the session that is opened now: this one, unless it stands for another one already.
 
         Before the first session is opened somebody may have sent something; it is for that session.
         """
-        found = Opening() if self._begun or self.is_set() else self
+        found = PendingSession() if self._begun or self.is_set() else self
         found._begun = True
         return found
 
@@ -33,7 +33,7 @@ class Opening:
         """Return whether it is over."""
         return self._over.is_set()
 
-    def came(self, link: Link) -> Opening:
+    def came(self, link: SessionHandle) -> PendingSession:
         """The session is open."""
         self._link = link
         self._over.set()
@@ -43,7 +43,7 @@ class Opening:
         """It can't be opened."""
         self._over.set()
 
-    async def link(self) -> Link:
+    async def link(self) -> SessionHandle:
         """Return the session, once it is open.
 
         Raises:

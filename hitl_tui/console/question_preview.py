@@ -17,7 +17,7 @@ from hitl_tui.wording.evidence_rows import evidence_rows, preview_rows
 from hitl_tui.wording.rows import Row, in_line, labelled, text_row
 
 if TYPE_CHECKING:
-    from hitl_tui.console.engine import Link
+    from hitl_tui.console.engine import SessionHandle
     from hitl_tui.supervisor.snapshot import Question
 
 _DOCUMENTS = "document_team"
@@ -32,7 +32,7 @@ def _path(arguments: Mapping[str, Any]) -> str:
     return str(arguments["path"]) if "if_exists" in arguments and arguments.get("path") else ""
 
 
-def graph_rows(link: Link, question: Question) -> list[Row]:
+def graph_rows(link: SessionHandle, question: Question) -> list[Row]:
     """Return which attached graph a question's step would run, and from where; no rows for any other step."""
     from hitl_tui.config.declared_graphs import GraphDeclaration
 
@@ -44,7 +44,7 @@ def graph_rows(link: Link, question: Question) -> list[Row]:
     return [labelled(_("graph"), said, "bold", exact=True)]
 
 
-async def draft_of(link: Link, question: Question, most: int | None, key: str = "") -> list[Row]:
+async def draft_of(link: SessionHandle, question: Question, most: int | None, key: str = "") -> list[Row]:
     """Return the document that a question is about as a diff against nothing; no rows for any other question.
 
     Args:
@@ -60,7 +60,7 @@ async def draft_of(link: Link, question: Question, most: int | None, key: str = 
     return await _draft(link, request.source, request.subject, most, key)
 
 
-async def _draft(link: Link, source: str, subject: Mapping[str, Any], most: int | None, key: str) -> list[Row]:
+async def _draft(link: SessionHandle, source: str, subject: Mapping[str, Any], most: int | None, key: str) -> list[Row]:
     path = _path(subject.get("arguments") or {})
     facts = link.setup.planner.agents.get(source)
     if not path or facts is None or facts.team != _DOCUMENTS:
@@ -79,7 +79,7 @@ async def _draft(link: Link, source: str, subject: Mapping[str, Any], most: int 
     return _draft_rows(path, content, exists=exists, most=most, key=key)
 
 
-class Foresight:
+class QuestionPreviews:
     """Finds out what a step would do with another input, in the way in which its question does.
 
     Args:
@@ -87,7 +87,7 @@ class Foresight:
         question: the question about the step.
     """
 
-    def __init__(self, link: Link, question: Question) -> None:
+    def __init__(self, link: SessionHandle, question: Question) -> None:
         self._link = link
         self._question = question
 
@@ -118,8 +118,8 @@ class Foresight:
         return await _draft(link, request.source, {**request.subject, "arguments": arguments}, None, "")
 
 
-async def seen_of(link: Link, question: Question) -> list[Row]:
-    """Return what is known of what a question's step would touch or write, as `Foresight.rows` tells it of its input.
+async def seen_of(link: SessionHandle, question: Question) -> list[Row]:
+    """Return what is known of what a question's step would touch or write, as `QuestionPreviews.rows` does.
 
     Raises:
         HitlError: a result that the document is made of can't be read.

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Questions:
+class QuestionQueue:
     """All open questions, one of them shown.
 
     Args:
@@ -39,7 +39,7 @@ class Questions:
         """The marked ones, in the order they came."""
         return tuple(q for q in self.listed if q.id in self.marks)
 
-    def updated(self, asked: Sequence[Question]) -> Questions:
+    def updated(self, asked: Sequence[Question]) -> QuestionQueue:
         """Return what there is now that these are open: what stays keeps its place, what is new comes last.
 
         When the one that was shown is gone, the next about its TODO is shown, else the one that followed it. A mark
@@ -54,7 +54,7 @@ class Questions:
         listed = (*kept, *(q for q in asked if q.id not in known))
         marks = {i: seen for i, seen in self.marks.items() if i in fresh and fresh[i].digest == seen}
         shown = self.shown if self.shown in fresh else self._successor(listed, known)
-        return Questions(listed, shown, marks)
+        return QuestionQueue(listed, shown, marks)
 
     def _successor(self, listed: Sequence[Question], kept: Collection[str]) -> str:
         """Return the id of what takes the place of the one that was shown; empty when nothing is open."""
@@ -64,21 +64,21 @@ class Questions:
         following = listed[before:] or listed[-1:]
         return anew or (following[0].id if following else "")
 
-    def selected(self, name: str) -> Questions | None:
+    def selected(self, name: str) -> QuestionQueue | None:
         """Return them with the question of this id, or about this TODO, shown; None when there is none."""
         found = next((q for q in self.listed if name and name in (q.id, q.todo_id)), None)
         return replace(self, shown=found.id) if found is not None else None
 
-    def turned(self, by: int) -> Questions:
+    def turned(self, by: int) -> QuestionQueue:
         """Return them with another one shown, so many places further; after the last comes the first."""
         if self.question is None:
             return self
         return replace(self, shown=self.listed[(self.place + by) % len(self.listed)].id)
 
-    def marking(self, question: Question) -> Questions:
+    def marking(self, question: Question) -> QuestionQueue:
         """Return them with a question marked as it is asked now."""
         return replace(self, marks={**self.marks, question.id: question.digest})
 
-    def unmarking(self, ids: Collection[str]) -> Questions:
+    def unmarking(self, ids: Collection[str]) -> QuestionQueue:
         """Return them without the marks of these questions."""
         return replace(self, marks={i: seen for i, seen in self.marks.items() if i not in ids})

@@ -12,13 +12,13 @@ from textual.content import Content
 
 from hitl_tui.commands.on_behalf import on_behalf
 from hitl_tui.commands.spec import SPECS
-from hitl_tui.console.bulk_actions import Ordering, Several
-from hitl_tui.console.decision_flow import Deciding
+from hitl_tui.console.bulk_actions import BulkActions, PlanOrdering
+from hitl_tui.console.decision_flow import DecisionFlow
 from hitl_tui.console.dialogs.option_dialog import Picking
-from hitl_tui.console.dialogs.prompt_dialogs import Token, confirm
+from hitl_tui.console.dialogs.prompt_dialogs import TokenDialog, confirm
 from hitl_tui.console.dialogs.rule_dialogs import list_rules
-from hitl_tui.console.dialogs.text_viewer import Viewer
-from hitl_tui.console.engine import Link
+from hitl_tui.console.dialogs.text_viewer import TextViewer
+from hitl_tui.console.engine import SessionHandle
 from hitl_tui.console.history_actions import go_back, show_checkpoint, show_steps
 from hitl_tui.console.local_commands import carry_out, own_command
 from hitl_tui.console.prompt_hints import digit_meant, noted, way
@@ -44,7 +44,7 @@ _LISTED = 30
 _FREED = 8
 
 
-class Operator:
+class SessionActions:
     """Carries out what is wanted on the session that a screen shows.
 
     Args:
@@ -53,14 +53,14 @@ class Operator:
 
     def __init__(self, screen: SessionScreen) -> None:
         self._screen = screen
-        self.deciding = Deciding(screen, self._report, self._start)
-        self.order = Ordering(screen, self._report, self._start)
-        self.several = Several(screen, self._report, self._start, self.deciding.review)
+        self.deciding = DecisionFlow(screen, self._report, self._start)
+        self.order = PlanOrdering(screen, self._report, self._start)
+        self.several = BulkActions(screen, self._report, self._start, self.deciding.review)
 
     def _start(self, work: Coroutine[Any, Any, None]) -> None:
         self._screen.run_worker(self._screen.hitl.guarded(work), group="operator")
 
-    def _on(self, work: Callable[[Link], Coroutine[Any, Any, None]]) -> None:
+    def _on(self, work: Callable[[SessionHandle], Coroutine[Any, Any, None]]) -> None:
         """Begin something on the session that is on the screen now, or on its way there, whatever is there later."""
         linked = self._screen.linked
 
@@ -96,7 +96,7 @@ class Operator:
 
         return digit_meant(line, self._screen.hitl.keymap, self._screen.query_one(QuestionPanel).question)
 
-    async def _send(self, line: str, known: Collection[str], link: Link) -> None:
+    async def _send(self, line: str, known: Collection[str], link: SessionHandle) -> None:
         screen = self._screen
         screen.note(noted(line))
         handler, other = link.handler, on_behalf(line)
@@ -116,7 +116,7 @@ class Operator:
             return
         await self._show_result(link, result)
 
-    async def _trust(self, link: Link, handler: CommandHandler, result: CommandResult) -> None:
+    async def _trust(self, link: SessionHandle, handler: CommandHandler, result: CommandResult) -> None:
         """Show what the folder wants to run, and trust it when that is said (T4)."""
         from hitl_tui.console.dialogs.trust_dialog import TrustScreen
 
@@ -137,7 +137,7 @@ class Operator:
             raise BadInput("A token is only taken at a terminal; open the session there, or give it with hitl-tui do.")
         said = Content(_("Their token isn't shown. It counts for this one command."))
         title = _("Token of {name}").format(name=safe_text(name, multiline=False))
-        token = await self._screen.hitl.push_screen_wait(Token(title, said, _("decides")))
+        token = await self._screen.hitl.push_screen_wait(TokenDialog(title, said, _("decides")))
         return operator.by_token(name, token) if token else None
 
     def _report(self, result: CommandResult) -> None:
@@ -155,7 +155,7 @@ class Operator:
         screen.say(safe_text(text, multiline=False), error=result.failed)
         screen.note(_("error: {text}").format(text=text) if result.failed else message)
 
-    async def _show_result(self, link: Link, result: CommandResult) -> None:
+    async def _show_result(self, link: SessionHandle, result: CommandResult) -> None:
         screen, data = self._screen, result.data
         if result.failed:
             return
@@ -192,7 +192,7 @@ class Operator:
             return
         self._on(self._next_mode)
 
-    async def _next_mode(self, link: Link) -> None:
+    async def _next_mode(self, link: SessionHandle) -> None:
         now = link.face.snapshot.mode
         freed = {mode: len(await link.handler.freed(Mode(mode))) for mode in MODES}
         mode: str | None = next_mode(now)
@@ -201,7 +201,7 @@ class Operator:
         if mode is not None and mode != now:
             await self._set_mode(link, mode)
 
-    async def _mode_chosen(self, link: Link, freed: Mapping[str, int]) -> str | None:
+    async def _mode_chosen(self, link: SessionHandle, freed: Mapping[str, int]) -> str | None:
         """Ask before a key makes steps run that nobody has said yes to; None for no other mode (C4)."""
         app, modes = self._screen.hitl, list(MODES)
         going = await link.handler.freed(Mode(max(freed, key=lambda mode: freed[mode])))
@@ -223,7 +223,7 @@ class Operator:
         )
         return chosen if isinstance(chosen, str) else None
 
-    async def _set_mode(self, link: Link, mode: str) -> None:
+    async def _set_mode(self, link: SessionHandle, mode: str) -> None:
         result = await link.handler.handle(f"/mode {mode}")
         said = render(result.message) if result.failed else mode_words(mode).capitalize() + "."
         self._screen.say(said, error=result.failed)
@@ -234,7 +234,7 @@ class Operator:
         """Take back what was decided about a TODO, the last decision with no id."""
         self._on(partial(self._take_back, todo_id))
 
-    async def _take_back(self, todo_id: str, link: Link) -> None:
+    async def _take_back(self, todo_id: str, link: SessionHandle) -> None:
         decided = self.deciding.decided[link.face.id]
         if todo_id:
             await self._undo(link, todo_id)
@@ -246,7 +246,7 @@ class Operator:
         elif await self._undo(link, decided[-1]):
             decided.pop()
 
-    async def _undo(self, link: Link, todo_id: str) -> bool:
+    async def _undo(self, link: SessionHandle, todo_id: str) -> bool:
         """Take a decision back; return whether there is nothing left to take back about this TODO."""
         todo = link.face.snapshot.todo(todo_id)
         if todo is None:
@@ -277,7 +277,7 @@ class Operator:
             )
         return True
 
-    async def _cancel(self, link: Link, todo: SupervisorTodo) -> bool:
+    async def _cancel(self, link: SessionHandle, todo: SupervisorTodo) -> bool:
         said = _("{id} runs. Stop it? What it has done to the world stays done; you are asked what next.")
         title = _("Cancel {id}").format(id=number_of(todo.id))
         if not await confirm(self._screen.hitl, title, said.format(id=todo.id), _("Stop it")):
@@ -289,7 +289,7 @@ class Operator:
         """Offer to go back to a checkpoint (D11)."""
         self._on(partial(self._restore, info))
 
-    async def _restore(self, info: CheckpointInfo, link: Link) -> None:
+    async def _restore(self, info: CheckpointInfo, link: SessionHandle) -> None:
         result = await go_back(self._screen.hitl, link, info)
         if result is not None:
             self._report(result)
@@ -300,32 +300,32 @@ class Operator:
         """Show a TODO whole, with its result."""
         self._on(partial(self._show_todo, todo_id))
 
-    async def _show_todo(self, todo_id: str, link: Link) -> None:
+    async def _show_todo(self, todo_id: str, link: SessionHandle) -> None:
         todo = link.face.snapshot.todo(todo_id)
         result = None
         if todo is not None and todo.result and todo.result.get("digest"):
             result = await link.face.artifact(str(todo.result["digest"]))
         await self._view_todo(link, todo_id, result)
 
-    async def _view_todo(self, link: Link, todo_id: str, result: Any) -> None:
+    async def _view_todo(self, link: SessionHandle, todo_id: str, result: Any) -> None:
         todo = link.face.snapshot.todo(todo_id)
         if todo is None:
             return
         rows = todo_rows(todo, link.face.snapshot.workspace, result if isinstance(result, dict) else None)
-        await self._screen.app.push_screen_wait(Viewer(_("TODO · {id}").format(id=number_of(todo.id)), rows))
+        await self._screen.app.push_screen_wait(TextViewer(_("TODO · {id}").format(id=number_of(todo.id)), rows))
 
     def show_steps(self, todo_id: str) -> None:
         """Show the steps of a TODO's team (D13)."""
         self._on(partial(self._show_steps, todo_id))
 
-    async def _show_steps(self, todo_id: str, link: Link) -> None:
+    async def _show_steps(self, todo_id: str, link: SessionHandle) -> None:
         await show_steps(self._screen.hitl, link, link.face.snapshot.todo(todo_id), self._screen.say)
 
     def show_checkpoint(self, info: CheckpointInfo) -> None:
         """Show what is known of a checkpoint."""
         self._on(partial(self._show_checkpoint, info))
 
-    async def _show_checkpoint(self, info: CheckpointInfo, link: Link) -> None:
+    async def _show_checkpoint(self, info: CheckpointInfo, link: SessionHandle) -> None:
         await show_checkpoint(self._screen.hitl, link, info)
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from textual.content import Content
 
 from hitl_tui.config.paths import given_path
-from hitl_tui.console.dialogs.prompt_dialogs import Line, Typed
+from hitl_tui.console.dialogs.prompt_dialogs import LineDialog, TypedConfirmation
 from hitl_tui.console.widgets.answer_pane import AnswerPane
 from hitl_tui.core.errors import BadInput
 from hitl_tui.core.safe_text import one_line, safe_text
@@ -53,7 +53,7 @@ async def _rename(app: HitlApp, session_id: str, given: str) -> None:
     name = safe_text(session_id, multiline=False)
     before = await _title(app, session_id)
     title = given or await _asked(
-        app, Line(_("Rename {name}").format(name=name), Content(_("Its new title:")), _("renames it"), before)
+        app, LineDialog(_("Rename {name}").format(name=name), Content(_("Its new title:")), _("renames it"), before)
     )
     if title is None or title == before:
         return
@@ -72,7 +72,7 @@ async def _fork(app: HitlApp, session_id: str) -> None:
         ]
     )
     before = await _title(app, session_id)
-    title = await _asked(app, Line(_("Fork {name}").format(name=name), Content(said), _("makes it"), before))
+    title = await _asked(app, LineDialog(_("Fork {name}").format(name=name), Content(said), _("makes it"), before))
     if title is not None:
         info = await app.engine.fork(session_id, "", title if title != before else "")
         await _tell(app, f"{info.id} is a fork of {session_id}; nothing was executed.", info.id)
@@ -91,7 +91,9 @@ async def _export(app: HitlApp, session_id: str, given: str) -> None:
     ]
     said = "\n".join([*(to_read if suffix == _TO_READ else whole), _("No file is written over.")])
     free = str(_free_name(session_id, suffix))
-    text = given or await _asked(app, Line(_("Export {name}").format(name=name), Content(said), _("writes it"), free))
+    text = given or await _asked(
+        app, LineDialog(_("Export {name}").format(name=name), Content(said), _("writes it"), free)
+    )
     if text is None:
         return
     path = path_of(text)
@@ -106,7 +108,9 @@ async def _import(app: HitlApp, given: str) -> None:
     said = _(
         "A file that an export wrote, here or on another machine. All of it is checked first; nothing is executed."
     )
-    text = given or await _asked(app, Line(_("Import a session"), Content(said), _("imports it"), f"{Path.cwd()}/"))
+    text = given or await _asked(
+        app, LineDialog(_("Import a session"), Content(said), _("imports it"), f"{Path.cwd()}/")
+    )
     if text is None:
         return
     path = path_of(text)
@@ -128,7 +132,7 @@ async def _delete(app: HitlApp, session_id: str, again: str) -> None:
         lines.append(_("It is open here: what runs in it is stopped first."))
     lines.append(_("Type {name} to delete it:").format(name=name))
     said = Content("\n".join(lines))
-    dialog = Typed(_("Delete {name}").format(name=name), said, _("deletes it"), session_id)
+    dialog = TypedConfirmation(_("Delete {name}").format(name=name), said, _("deletes it"), session_id)
     if (again or await _asked(app, dialog)) != session_id:
         app.say(_("Nothing was deleted."))
         return
@@ -136,7 +140,7 @@ async def _delete(app: HitlApp, session_id: str, again: str) -> None:
     await _tell(app, f"{session_id} was deleted; the record of its decisions stays.", "")
 
 
-async def _asked(app: HitlApp, dialog: Line | Typed) -> str | None:
+async def _asked(app: HitlApp, dialog: LineDialog | TypedConfirmation) -> str | None:
     return await app.push_screen_wait(dialog)
 
 

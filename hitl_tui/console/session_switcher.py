@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 from textual.screen import ModalScreen, Screen
 
 from hitl_tui.config.starters import Starter, materialise
-from hitl_tui.console.engine import Link
-from hitl_tui.console.pending_session import Opening
-from hitl_tui.console.screens.prompt_screen import LastingScreen
+from hitl_tui.console.engine import SessionHandle
+from hitl_tui.console.pending_session import PendingSession
+from hitl_tui.console.screens.prompt_screen import PromptScreen
 from hitl_tui.console.widgets.prompt_line import Prompt, typed_text
 from hitl_tui.core.errors import HitlError
 from hitl_tui.core.safe_text import safe_text
@@ -21,7 +21,7 @@ from hitl_tui.language import _, render
 if TYPE_CHECKING:
     from hitl_tui.config.declared_graphs import Attachment
     from hitl_tui.console.app import HitlApp
-    from hitl_tui.console.dialogs.inbox_dialog import Inbox
+    from hitl_tui.console.dialogs.inbox_dialog import InboxDialog
     from hitl_tui.supervisor.session_summary import SessionSummary
     from hitl_tui.supervisor.snapshot import Snapshot
 
@@ -30,7 +30,7 @@ _LOOK = 2.0
 """Seconds between two looks at what other processes do."""
 
 
-class Sessions:
+class SessionSwitcher:
     """Begins, opens, lists and leaves sessions.
 
     Args:
@@ -43,7 +43,7 @@ class Sessions:
         self._listing = False
         self._stamp: tuple[int, ...] = ()
         self._shown = False
-        self._listed: Inbox | None = None
+        self._listed: InboxDialog | None = None
         self._seen: set[str] = set()
         self._untrusted: set[str] = set()
         """Digests of folders that somebody went on in without trusting them."""
@@ -64,7 +64,7 @@ class Sessions:
         folder = await asyncio.to_thread(materialise, starter, self._app.options.data)
         await self._begin(starter.question, folder, _attached_in(starter, folder))
 
-    async def _asked_first(self, where: Path | str, opening: Coroutine[Any, Any, Link]) -> Link:
+    async def _asked_first(self, where: Path | str, opening: Coroutine[Any, Any, SessionHandle]) -> SessionHandle:
         """Open a session once its folder was asked about; its screen is there by then, so that keys are its own.
 
         Args:
@@ -131,7 +131,7 @@ class Sessions:
         opening = self._asked_first(session_id, self._app.engine.open(session_id, self._app.session))
         await self._show(opening, session_id, typed=typed)
 
-    async def _show(self, opening: Coroutine[Any, Any, Link], what: str, *, typed: bool) -> None:
+    async def _show(self, opening: Coroutine[Any, Any, SessionHandle], what: str, *, typed: bool) -> None:
         screen, seen = self._app.session, self._app.screen
         before, link = self.opened, screen.link
         text = await self._taken_from(self._app.home)
@@ -155,7 +155,7 @@ class Sessions:
             self._shown = True
             self._app.say_problems()
 
-    async def _taken_from(self, screen: LastingScreen) -> str:
+    async def _taken_from(self, screen: PromptScreen) -> str:
         """Take what stands in the prompt of a screen that is left; keys that come from now on are kept for the next.
 
         A line that was sent there left it empty, so that all of it was typed since, while a session opens.
@@ -174,7 +174,7 @@ class Sessions:
         text, prompt.text = prompt.text, ""
         return text
 
-    async def _stay(self, before: str, link: Link | None, *, home: bool) -> None:
+    async def _stay(self, before: str, link: SessionHandle | None, *, home: bool) -> None:
         """After a failure to open: what was open is open still, and the screen that was seen is shown."""
         screen = self._app.session
         still = link is not None and self._app.engine.session_open
@@ -186,7 +186,7 @@ class Sessions:
             self._app.take_keys()
         if link is not None and still:
             self.opened = before
-            screen.attach(link, Opening().came(link))
+            screen.attach(link, PendingSession().came(link))
         else:
             self._remember("")
 
@@ -211,17 +211,17 @@ class Sessions:
         """Show the questions of all sessions, and go to the one that is chosen; close the list where it is shown."""
         if self._listed is not None and self._app.screen is self._listed:
             self._listed.action_close()
-        elif isinstance(self._app.screen, LastingScreen):
+        elif isinstance(self._app.screen, PromptScreen):
             self._app.start(self._inbox(), "inbox")
 
     async def _inbox(self) -> None:
-        from hitl_tui.console.dialogs.inbox_dialog import Inbox
+        from hitl_tui.console.dialogs.inbox_dialog import InboxDialog
 
         app = self._app
         views = await app.engine.requests()
-        if not isinstance(app.screen, LastingScreen):
+        if not isinstance(app.screen, PromptScreen):
             return
-        self._listed = Inbox(views, self.opened)
+        self._listed = InboxDialog(views, self.opened)
         try:
             chosen = await app.push_screen_wait(self._listed)
         finally:

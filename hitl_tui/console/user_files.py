@@ -95,7 +95,7 @@ def remember_lines(data: Path, lines: list[str]) -> None:
     _write(data / "prompt-history.jsonl", "".join(reversed(kept)))
 
 
-class Memory:
+class UserMemory:
     """What is remembered, while the console goes on.
 
     Args:

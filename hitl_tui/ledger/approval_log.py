@@ -20,7 +20,7 @@ LIMITED = "plan_accepted"
 _PAGE = 1_000
 
 
-class Allowances:
+class AllowedRuns:
     """Writes an entry for each run that nobody was asked about, once, also when a process died in between.
 
     Args:
@@ -91,12 +91,12 @@ class Allowances:
 
 
 RESTORED = "restored"
-"""What a `Said` about going back to an earlier checkpoint says."""
+"""What a `LoggedDecision` about going back to an earlier checkpoint says."""
 _ENTRIES_A_PAGE = 1_000
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class LoggedDecision:
     """One decision, as the record has it.
 
     Args:
@@ -121,7 +121,7 @@ class Said:
         return asdict(self)
 
 
-async def verdicts_of(ledger: Ledger, session: str) -> list[Said]:
+async def verdicts_of(ledger: Ledger, session: str) -> list[LoggedDecision]:
     """Return everything that was decided in a session, in the order of its record.
 
     Each person of a quorum has a line of their own. A session that was imported or forked begins with its own record:
@@ -131,7 +131,7 @@ async def verdicts_of(ledger: Ledger, session: str) -> list[Said]:
         StorageError: the record can't be read.
     """
     asked: dict[str, tuple[str, str]] = {}
-    found: list[Said] = []
+    found: list[LoggedDecision] = []
     async for entry in _entries(ledger, session):
         if entry.kind == "request_opened":
             request = entry.data["request"]
@@ -149,19 +149,19 @@ async def _entries(ledger: Ledger, session: str) -> AsyncIterator[Entry]:
         after = page[-1].n
 
 
-def _said(entry: Entry, asked: Mapping[str, tuple[str, str]]) -> Said | None:
+def _said(entry: Entry, asked: Mapping[str, tuple[str, str]]) -> LoggedDecision | None:
     data = entry.data
     if entry.kind == "decision":
         decision = Decision.from_dict(data["decision"])
         kind, todo_id = asked.get(decision.request_id, ("", ""))
-        return Said(kind, todo_id, decision.said, decision.by, decision.channel, decision.at, decision.reason)
+        return LoggedDecision(kind, todo_id, decision.said, decision.by, decision.channel, decision.at, decision.reason)
     if entry.kind == ALLOWED:
         by, channel = str(data["by"]), str(data["channel"])
-        return Said(ALLOWED, str(data["todo_id"]), str(data["verdict"]), by, channel, entry.at)
+        return LoggedDecision(ALLOWED, str(data["todo_id"]), str(data["verdict"]), by, channel, entry.at)
     if entry.kind == "restore_intended":
-        return Said(RESTORED, "", RESTORED, str(data.get("by", "")), "", entry.at)
+        return LoggedDecision(RESTORED, "", RESTORED, str(data.get("by", "")), "", entry.at)
     event = data.get("event") if entry.kind == "event" else None
     if isinstance(event, Mapping) and event.get("kind") == "decided" and event.get("channel") == "deadline":
         kind, todo_id = str(event["asked"]), str(event["todo_id"])
-        return Said(kind, todo_id, str(event["verdict"]), "deadline", "deadline", str(event["at"]))
+        return LoggedDecision(kind, todo_id, str(event["verdict"]), "deadline", "deadline", str(event["at"]))
     return None

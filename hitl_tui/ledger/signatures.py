@@ -26,7 +26,7 @@ _BYTES = 32
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class KnownSignatures:
     """What this account knows of signatures, outside the data folder.
 
     Args:
@@ -119,13 +119,13 @@ class Signer:
         """Return the signature of a head. Raises StorageError as `public` does."""
         return self._load().sign(payload(stream, n, hashed))
 
-    def known(self) -> Known:
+    def known(self) -> KnownSignatures:
         """Return what is known here; also the key there is now, without making one."""
         state = _state(self.folder)
         keys = set(state.keys)
         if self._seed is not None or (self.folder / KEY_FILE).exists():
             keys.add(self.public)
-        return Known(frozenset(keys), state.ledgers, state.heads)
+        return KnownSignatures(frozenset(keys), state.ledgers, state.heads)
 
     def remember(self, ledger: Path, now: str, heads: Iterable[Head] = ()) -> None:
         """Keep in mind, outside the data folder, that a ledger is signed with this key from now on, and some heads.
@@ -191,16 +191,18 @@ def _decoded(text: str, where: str) -> bytes:
     return seed
 
 
-def _state(folder: Path) -> Known:
+def _state(folder: Path) -> KnownSignatures:
     try:
         data: Any = json.loads((folder / STATE_FILE).read_text(encoding="utf-8"))
         heads = {
             str(name): {str(s): Head(str(s), int(n), str(h)) for s, (n, h) in of.items()}
             for name, of in data.get("heads", {}).items()
         }
-        return Known(frozenset(map(str, data["keys"])), {str(k): str(v) for k, v in data["ledgers"].items()}, heads)
+        return KnownSignatures(
+            frozenset(map(str, data["keys"])), {str(k): str(v) for k, v in data["ledgers"].items()}, heads
+        )
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
-        return Known()
+        return KnownSignatures()
 
 
 def _make_private(folder: Path) -> None:

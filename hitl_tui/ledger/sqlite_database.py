@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TypeVar, cast
 
 from hitl_tui.core.errors import BadInput, HitlError, StorageError
-from hitl_tui.ledger.sqlite_readonly import Copy, in_memory, read_connection
+from hitl_tui.ledger.sqlite_readonly import ReadOnlyCopy, in_memory, read_connection
 from hitl_tui.ledger.sqlite_schema import APPLICATION_ID, OLDEST, VERSION, create_all
 from hitl_tui.ledger.sqlite_sealing import Sealing
 from hitl_tui.ledger.sqlite_views import rebuild
@@ -119,7 +119,7 @@ class Database:
 
     def _current(self, db: sqlite3.Connection) -> sqlite3.Connection:
         """Return the connection, or a new one in the place of a copy that others have written past."""
-        if not isinstance(db, Copy) or not db.outdated:
+        if not isinstance(db, ReadOnlyCopy) or not db.outdated:
             return db
         self._db = connect(self.path, self.read_only)
         db.close()
@@ -234,7 +234,7 @@ def _upgraded_copy(db: sqlite3.Connection, path: Path) -> sqlite3.Connection:
     try:
         copy = in_memory(db, path)
     finally:
-        if not isinstance(db, Copy):
+        if not isinstance(db, ReadOnlyCopy):
             db.close()
     return _upgraded(copy)
 

@@ -34,7 +34,7 @@ from hitl_tui.ledger.records import (
     RequestView,
     SessionCopy,
 )
-from hitl_tui.ledger.signatures import Known
+from hitl_tui.ledger.signatures import KnownSignatures
 from hitl_tui.ledger.sqlite_database import Database
 from hitl_tui.ledger.sqlite_sealing import Sealing
 from hitl_tui.ledger.sqlite_signatures import SignedStream, signed_streams
@@ -343,7 +343,9 @@ class SqliteLedger:
         """
         return await self._database.read(lambda db: sqlite_streams.chain_problem(db, stream))
 
-    async def signed(self, known: Known, stream: str | None = None) -> tuple[list[SignedStream], list[Problem]]:
+    async def signed(
+        self, known: KnownSignatures, stream: str | None = None
+    ) -> tuple[list[SignedStream], list[Problem]]:
         """Return how far streams are signed, and what of that isn't as it should be (T9).
 
         Args:

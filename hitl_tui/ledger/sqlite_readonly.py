@@ -29,7 +29,7 @@ Written = tuple[tuple[int, int], ...]
 """When each part of a database was written last (nanoseconds), and its bytes; zeros for one that isn't there."""
 
 
-class Copy(sqlite3.Connection):
+class ReadOnlyCopy(sqlite3.Connection):
     """A connection to a copy in memory."""
 
     source: Path
@@ -48,7 +48,7 @@ def read_connection(path: Path) -> sqlite3.Connection:
         path: a file that isn't open through any other API in this process: closing that drops SQLite's locks.
 
     Returns:
-        A connection that follows what others write; a `Copy` where SQLite can't do that.
+        A connection that follows what others write; a `ReadOnlyCopy` where SQLite can't do that.
 
     Raises:
         sqlite3.Error, OSError: it can't be read.
@@ -82,14 +82,14 @@ def _live(path: Path) -> sqlite3.Connection:
     return db
 
 
-def in_memory(db: sqlite3.Connection, path: Path) -> Copy:
+def in_memory(db: sqlite3.Connection, path: Path) -> ReadOnlyCopy:
     """Return a copy of a database in memory, which may be changed.
 
     Args:
         db: a connection to it; a copy is returned as it is.
         path: its file.
     """
-    if isinstance(db, Copy):
+    if isinstance(db, ReadOnlyCopy):
         return db
     before, now = _written(path), time.time_ns()
     copy = _empty(path)
@@ -103,13 +103,13 @@ def in_memory(db: sqlite3.Connection, path: Path) -> Copy:
     return copy
 
 
-def _empty(path: Path) -> Copy:
-    copy = sqlite3.connect(":memory:", isolation_level=None, cached_statements=256, factory=Copy)
+def _empty(path: Path) -> ReadOnlyCopy:
+    copy = sqlite3.connect(":memory:", isolation_level=None, cached_statements=256, factory=ReadOnlyCopy)
     copy.source = path
     return copy
 
 
-def _copied(path: Path) -> Copy:
+def _copied(path: Path) -> ReadOnlyCopy:
     with tempfile.TemporaryDirectory(prefix="hitl-tui-") as folder:
         copy = Path(folder, "copy.db")
         taken = _copy_at_rest(path, copy)

@@ -45,7 +45,7 @@ _SELECT = """SELECT r.id, r.session, r.deadline, r.first_shown, r.settled_at, r.
 
 
 @dataclass(frozen=True, slots=True)
-class Stored:
+class StoredRequest:
     """A request as it is kept.
 
     Args:
@@ -108,7 +108,7 @@ def show(db: sqlite3.Connection, request_ids: Sequence[str], by: str, channel: s
     return fresh
 
 
-def find(db: sqlite3.Connection, request_id: str) -> Stored | None:
+def find(db: sqlite3.Connection, request_id: str) -> StoredRequest | None:
     """Return one request."""
     row = db.execute(f"{_SELECT} WHERE r.id = ?", (request_id,)).fetchone()
     return _stored(db, row) if row else None
@@ -287,7 +287,7 @@ def _post_decided(db: sqlite3.Connection, view: RequestView, now: str) -> None:
     put(db, request.session, request.branch, f"decided:{request.id}", event, now, settles=request.id)
 
 
-def _stored(db: sqlite3.Connection, row: tuple[Any, ...]) -> Stored:
+def _stored(db: sqlite3.Connection, row: tuple[Any, ...]) -> StoredRequest:
     request_id, session, deadline, first_shown, settled_at, verdict, outcome, superseded = row[:8]
     n, raw, evidence_n, evidence = row[8:]
     try:
@@ -300,7 +300,7 @@ def _stored(db: sqlite3.Connection, row: tuple[Any, ...]) -> Stored:
         )
         settled = (Outcome(outcome), Verdict(verdict)) if verdict and outcome else None
         shown = data_of(evidence, session, evidence_n)["evidence"] if evidence is not None else {}
-        return Stored(request, settled_at, settled, shown, _decisions(db, session, request_id))
+        return StoredRequest(request, settled_at, settled, shown, _decisions(db, session, request_id))
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise StorageError(f'Request {request_id} can\'t be read; look at the ledger with "audit verify".') from error
 

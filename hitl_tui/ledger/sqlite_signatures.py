@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from hitl_tui.ledger.records import Head, Problem
-from hitl_tui.ledger.signatures import Known, Signer, verifies
+from hitl_tui.ledger.signatures import KnownSignatures, Signer, verifies
 from hitl_tui.ledger.sqlite_streams import entries, head, write
 
 KEYS = "audit/keys"
@@ -84,7 +84,7 @@ def sign(db: sqlite3.Connection, signer: Signer, heads: Iterable[tuple[Head, int
 
 
 def signed_streams(
-    db: sqlite3.Connection, known: Known, ledger: Path, only: str | None = None
+    db: sqlite3.Connection, known: KnownSignatures, ledger: Path, only: str | None = None
 ) -> tuple[list[SignedStream], list[Problem]]:
     """Compare signatures with the entries.
 

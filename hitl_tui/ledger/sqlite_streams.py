@@ -14,7 +14,7 @@ from hitl_tui.ledger.sqlite_views import COLUMNS, data_of, entry_of, project
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class WrittenEntries:
     """An entry and its row, `entries.id`."""
 
     entry: Entry
@@ -56,7 +56,7 @@ def chain_problem(db: sqlite3.Connection, stream: str) -> str:
     return "" if (end.n, end.hash) == (expected, prev) else f"Entry {end.n} is missing."
 
 
-def write(db: sqlite3.Connection, stream: str, kind: str, data: Mapping[str, Any], at: str) -> Written:
+def write(db: sqlite3.Connection, stream: str, kind: str, data: Mapping[str, Any], at: str) -> WrittenEntries:
     """Append an entry of any kind and bring the views up to it."""
     if not stream:
         raise BadInput("A stream needs a name.")
@@ -67,7 +67,7 @@ def write(db: sqlite3.Connection, stream: str, kind: str, data: Mapping[str, Any
     ).lastrowid
     assert row is not None
     project(db, row, entry)
-    return Written(entry, row)
+    return WrittenEntries(entry, row)
 
 
 def write_free(

@@ -1,4 +1,4 @@
-"""`Law`: what holds for a session from outside its state, as hitl.toml says it now.
+"""`PolicySource`: what holds for a session from outside its state, as hitl.toml says it now.
 
 Its policy and bound on what runs at once hold from the moment that the file is saved: for what isn't approved, and for
 what is and hasn't begun. What it says of teams holds when the session is opened again; until then nothing begins that
@@ -118,7 +118,7 @@ class WatchedConfig:
         return (self.config, self.files, self.problem) != before
 
 
-class Law(Protocol):
+class PolicySource(Protocol):
     """The rules that hold now."""
 
     @property
@@ -173,7 +173,7 @@ class Law(Protocol):
         ...
 
 
-class FixedLaw:
+class FixedPolicy:
     """Rules that no file changes.
 
     Args:
@@ -203,7 +203,7 @@ class FixedLaw:
         return ""
 
 
-class FileLaw:
+class FilePolicy:
     """Rules that a workspace's files say, as far as they are trusted.
 
     Of an untrusted folder only what restricts is obeyed. While the files are others than when the session was opened,
@@ -338,7 +338,7 @@ def _beyond(trust: WorkspaceTrust) -> frozenset[str]:
     return frozenset((*commands, *trust.declared.graphs))
 
 
-def on_record(law: Law, before: str) -> dict[str, Any]:
+def on_record(law: PolicySource, before: str) -> dict[str, Any]:
     """Return what the ledger keeps of the rules that hold from now on; what was allowed under them names `policy`.
 
     Args:

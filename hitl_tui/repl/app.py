@@ -12,10 +12,10 @@ from typing import Protocol, TextIO, cast
 from hitl_tui.core.errors import StorageError
 from hitl_tui.policy.token_prompt import ask_token
 from hitl_tui.repl.announcer import Say
-from hitl_tui.repl.line_session import Talk
-from hitl_tui.repl.line_source import PlainLines, Source
+from hitl_tui.repl.line_session import LineSession
+from hitl_tui.repl.line_source import LineSource, PlainLines
 from hitl_tui.repl.options import LineOptions
-from hitl_tui.supervisor.session_registry import Workbench
+from hitl_tui.supervisor.session_registry import SessionRegistry
 from hitl_tui.supervisor.termination import run_until_terminated
 from hitl_tui.terminal.ascii_signs import _, writable
 from hitl_tui.wording.text_lines import Whole, is_terminal, terminal_width, wrapped
@@ -61,14 +61,14 @@ async def _talk(
     options: LineOptions, say: Say, hide: Hide, again: Again, apart: Callable[[Heard], Apart] | None
 ) -> int:
     async with AsyncExitStack() as stack:
-        bench = await stack.enter_async_context(Workbench.open(options.data, once=options.once))
+        bench = await stack.enter_async_context(SessionRegistry.open(options.data, once=options.once))
         at_terminal = is_terminal(sys.stdin, sys.stdout)  # later, `sys.stdout` may be what keeps the prompt below
         if not at_terminal or os.environ.get("TERM", "dumb") == "dumb":
 
             def say_fitted(lines: Sequence[str]) -> None:
                 say(_fitted(lines, sys.stdout))
 
-            talk = Talk(options, bench, say_fitted, hide, again, _nothing, _ask_token, bound=not at_terminal)
+            talk = LineSession(options, bench, say_fitted, hide, again, _nothing, _ask_token, bound=not at_terminal)
             return await talk.converse(_Ending(_lines(), say_fitted))
         from prompt_toolkit.patch_stdout import patch_stdout
 
@@ -91,7 +91,7 @@ async def _talk(
             terminal.write("".join(f"{line}\n" for line in _fitted(lines, terminal)))
             terminal.flush()
 
-        talk = Talk(options, bench, show, hide, again, changed, _ask_token)
+        talk = LineSession(options, bench, show, hide, again, changed, _ask_token)
         history = stack.enter_context(open_history(options.data / HISTORY, talk.masked))
         lines = PromptLines(history, talk.completions, talk.prompt, talk.toolbar, talk.typing_began, show, talk.hint)
         shown.append(lines)
@@ -142,7 +142,7 @@ def _lines() -> PlainLines:
 class _Ending:
     """Lets Ctrl-D at a terminal count only when it is pressed twice; the end of a pipe is the end."""
 
-    def __init__(self, source: Source, say: Say) -> None:
+    def __init__(self, source: LineSource, say: Say) -> None:
         self._source = source
         self._say = say
 

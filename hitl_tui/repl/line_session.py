@@ -26,12 +26,12 @@ from hitl_tui.planning.replies import calls_for_help
 from hitl_tui.policy.rule_check import folder_problems
 from hitl_tui.policy.workspace_trust import untrusted_message
 from hitl_tui.repl.announcer import Announcer, Say
-from hitl_tui.repl.line_source import Source
+from hitl_tui.repl.line_source import LineSource
 from hitl_tui.repl.options import LineOptions
 from hitl_tui.repl.trust_prompt import trust_lines
 from hitl_tui.supervisor.session import Session
-from hitl_tui.supervisor.session_follower import Follower
-from hitl_tui.supervisor.session_registry import Workbench
+from hitl_tui.supervisor.session_follower import SessionFollower
+from hitl_tui.supervisor.session_registry import SessionRegistry
 from hitl_tui.supervisor.session_setup import SessionSetup
 from hitl_tui.supervisor.session_summary import SessionSummary
 from hitl_tui.supervisor.snapshot import FAILED, FINISHED, Snapshot
@@ -47,7 +47,7 @@ _NAMES_SESSIONS = ("/open", "/delete")
 log = logging.getLogger(__name__)
 
 
-class Talk:
+class LineSession:
     """One run of line mode.
 
     Args:
@@ -64,7 +64,7 @@ class Talk:
     def __init__(
         self,
         options: LineOptions,
-        bench: Workbench,
+        bench: SessionRegistry,
         say: Say,
         hide: Callable[[Mapping[str, str]], None],
         again: Callable[[str], str],
@@ -82,7 +82,7 @@ class Talk:
         self._again = again
         self._changed = changed
         self._workspace = options.workspace
-        self._session: Session | Follower | None = None
+        self._session: Session | SessionFollower | None = None
         self._handler: CommandHandler | None = None
         self._setup: SessionSetup | None = None
         self._announcer = Announcer(say)
@@ -90,7 +90,7 @@ class Talk:
         self._watching: asyncio.Task[None] | None = None
         self._refused = False
         self._secrets: dict[str, str] = {}
-        self._source: Source | None = None
+        self._source: LineSource | None = None
         self._kept: list[str] = []
         self._asked: set[str] = set()
         """Digests of folders that were asked about already."""
@@ -153,7 +153,7 @@ class Talk:
 
     # The conversation ------------------------------------------------------------------------------------------
 
-    async def converse(self, source: Source) -> int:
+    async def converse(self, source: LineSource) -> int:
         """Begin as the options say; carry lines out until they end. Return the exit code.
 
         Raises:
@@ -171,7 +171,7 @@ class Talk:
         finally:
             await self._close()
 
-    async def _turn(self, source: Source) -> bool:
+    async def _turn(self, source: LineSource) -> bool:
         """Take one line and carry it out; return whether to go on. What is wrong with a line is said, no more."""
         try:
             line = await self._next(source)
@@ -184,7 +184,7 @@ class Talk:
             self._complain(error)
             return True
 
-    async def _next(self, source: Source) -> str | None:
+    async def _next(self, source: LineSource) -> str | None:
         if self._kept:
             return self._kept.pop(0)
         asking = asyncio.create_task(source.next(), name="next line")
@@ -211,7 +211,7 @@ class Talk:
         finally:
             settling.cancel()
 
-    async def _line(self, line: str, source: Source) -> bool:
+    async def _line(self, line: str, source: LineSource) -> bool:
         """Carry one line out; return whether to go on."""
         if not line.strip():
             return True
@@ -278,7 +278,7 @@ class Talk:
 
     # Beginning -------------------------------------------------------------------------------------------------
 
-    async def _begin(self, source: Source) -> None:
+    async def _begin(self, source: LineSource) -> None:
         given = self._options
         if given.query:
             await self._new(given.query, given.session)
@@ -287,7 +287,7 @@ class Talk:
         else:
             await self._home(source)
 
-    async def _home(self, source: Source) -> None:
+    async def _home(self, source: LineSource) -> None:
         if source.waits:  # a script knows what it wants to say
             return
         lines = [
@@ -412,7 +412,7 @@ class Talk:
 
     # Watching --------------------------------------------------------------------------------------------------
 
-    async def _catch_up(self, source: Source) -> None:
+    async def _catch_up(self, source: LineSource) -> None:
         """Watch the session beside the prompt, unless lines wait until it has settled."""
         if not source.waits and self._session is not None and self._watching is None:
             self._watching = asyncio.create_task(self._watch(self._session), name="watch")
@@ -435,21 +435,21 @@ class Talk:
         await self._enter(setup, "")
 
     async def _settle(self) -> None:
-        if isinstance(self._session, Follower) and self._session.alone:
+        if isinstance(self._session, SessionFollower) and self._session.alone:
             await self._take_over()
         if isinstance(self._session, Session):
             self._look(await self._session.settled())
         elif self._session is not None:
             self._look(await self._session.refresh())
 
-    async def _watch(self, session: Session | Follower) -> None:
+    async def _watch(self, session: Session | SessionFollower) -> None:
         seen: Snapshot = session.snapshot
         while True:
             self._look(seen)
             seen = await session.changed(seen)
 
     def _look(self, snapshot: Snapshot) -> None:
-        if isinstance(self._session, Follower):
+        if isinstance(self._session, SessionFollower):
             for entry in self._session.activity.take():
                 self._announcer.hear(entry)
         self._announcer.look(snapshot)
@@ -457,7 +457,7 @@ class Talk:
 
     # Leaving ---------------------------------------------------------------------------------------------------
 
-    def _leave(self, source: Source) -> int:
+    def _leave(self, source: LineSource) -> int:
         if self._session is None:
             return REFUSED if self._refused and source.waits else DONE
         seen = self._session.snapshot

@@ -17,7 +17,7 @@ LONGEST = 1_000_000
 _CHUNK = 65_536
 
 
-class Source(Protocol):
+class LineSource(Protocol):
     """Gives lines, one at a time."""
 
     @property
@@ -42,7 +42,7 @@ class PlainLines:
 
     Args:
         fd: what to read; None has no lines.
-        waits: see `Source`. Where lines don't wait somebody types them, and those that come together are refused.
+        waits: see `LineSource`. Where lines don't wait somebody types them, and those that come together are refused.
     """
 
     def __init__(self, fd: int | None, *, waits: bool) -> None:
@@ -56,7 +56,7 @@ class PlainLines:
             threading.Thread(target=self._pump, name="lines", daemon=True).start()
 
     async def next(self) -> str | None:
-        """See `Source`."""
+        """See `LineSource`."""
         if self._fd is None:
             return None
         self._wanted.release()

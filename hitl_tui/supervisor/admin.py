@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 
 from hitl_tui.core.errors import BadInput, HitlError
 from hitl_tui.supervisor.checkpoint_copy import cursor_of
-from hitl_tui.supervisor.session_registry import Workbench
+from hitl_tui.supervisor.session_registry import SessionRegistry
 from hitl_tui.supervisor.session_summary import SessionSummary
 
 ENDED = frozenset({"finished", "failed"})
@@ -48,7 +48,7 @@ def choose(
     return left[::-1]
 
 
-async def prune(bench: Workbench, chosen: Sequence[SessionSummary], by: str) -> tuple[list[str], dict[str, str]]:
+async def prune(bench: SessionRegistry, chosen: Sequence[SessionSummary], by: str) -> tuple[list[str], dict[str, str]]:
     """Delete what was chosen; one that is no longer what it was when it was chosen stays.
 
     Returns:
@@ -69,7 +69,7 @@ async def prune(bench: Workbench, chosen: Sequence[SessionSummary], by: str) -> 
     return gone, stayed
 
 
-async def _changed(bench: Workbench, chosen: SessionSummary) -> str:
+async def _changed(bench: SessionRegistry, chosen: SessionSummary) -> str:
     now = await bench.summary(chosen.id)
     if now.status not in ENDED or now.owned or now.updated != chosen.updated:
         return f"Session {chosen.id} has continued in the meantime."

@@ -16,7 +16,7 @@ GIVEN = ("command", "parameters", "input", "thread")
 
 
 @dataclass(frozen=True, slots=True)
-class Rebound:
+class BoundFiles:
     """A step's arguments with what it may execute now.
 
     Args:
@@ -28,7 +28,7 @@ class Rebound:
     changed: tuple[str, ...]
 
 
-async def rebound(agents: Mapping[str, AgentFacts], todo: SupervisorTodo) -> Rebound | None:
+async def rebound(agents: Mapping[str, AgentFacts], todo: SupervisorTodo) -> BoundFiles | None:
     """Return what a step's arguments would be now; None where they are as they were, or can't be found.
 
     What can't be found is said by its run, which looks at it once more.
@@ -37,7 +37,7 @@ async def rebound(agents: Mapping[str, AgentFacts], todo: SupervisorTodo) -> Reb
     return None if facts is None else await found_again(facts, todo)
 
 
-async def found_again(team: object, todo: SupervisorTodo) -> Rebound | None:
+async def found_again(team: object, todo: SupervisorTodo) -> BoundFiles | None:
     """As `rebound`.
 
     Args:
@@ -55,4 +55,4 @@ async def found_again(team: object, todo: SupervisorTodo) -> Rebound | None:
     if before == now:
         return None
     names = await asyncio.to_thread(changed, before, now)
-    return Rebound({**todo.arguments, "programs": now}, tuple(names))
+    return BoundFiles({**todo.arguments, "programs": now}, tuple(names))

@@ -27,7 +27,7 @@ from hitl_tui.supervisor.graph import TeamSupervisor, config_of
 from hitl_tui.supervisor.session_setup import SessionSetup
 from hitl_tui.threads import row_checksums
 from hitl_tui.threads.row_checksums import CHECKPOINT_COLUMNS, COLUMN, WRITE_COLUMNS, check_of, checksum
-from hitl_tui.threads.session_history import History, thread_of
+from hitl_tui.threads.session_history import SessionHistory, thread_of
 
 _UNREADABLE = (ValueError, TypeError, LookupError, AttributeError, RuntimeError)
 """What a checkpoint that isn't one of ours makes of its reader."""
@@ -42,7 +42,7 @@ _OF_SESSION = ("session_id", "todos", "response", "results", "planning")
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class CheckpointPlace:
     """How far the checkpoints of a session got.
 
     Args:
@@ -93,7 +93,7 @@ def check_rows(source: Path) -> None:
         raise BadInput("The checkpoints in it are damaged.") from error
 
 
-async def rebind(source: Path, target: Path, old: str, new: str, *, mode: Mode | None = None) -> Place:
+async def rebind(source: Path, target: Path, old: str, new: str, *, mode: Mode | None = None) -> CheckpointPlace:
     """Write a session's checkpoints into a new file, under another session id.
 
     Args:
@@ -142,7 +142,7 @@ def _rows(
         yield row
 
 
-def _copy_rows(source: Path, target: Path, renaming: _Renaming) -> Place:
+def _copy_rows(source: Path, target: Path, renaming: _Renaming) -> CheckpointPlace:
     try:
         with closing(read_connection(source)) as read, closing(sqlite3.connect(target, isolation_level=None)) as write:
             write.execute("PRAGMA synchronous=FULL")
@@ -165,11 +165,11 @@ class _Renaming:
         self.old = old
         self._new, self._mode = new, mode
         self._serde = serializer()
-        self._place = Place()
+        self._place = CheckpointPlace()
         self._results: set[str] = set()
 
     @property
-    def place(self) -> Place:
+    def place(self) -> CheckpointPlace:
         return replace(self._place, results=frozenset(self._results))
 
     def checkpoints(self, db: sqlite3.Connection) -> Iterator[tuple[Any, ...]]:
@@ -191,7 +191,7 @@ class _Renaming:
             yield *row, checksum(row)
 
     def _learn(self, checkpoint_id: str, control: Mapping[str, Any]) -> None:
-        self._place = Place(
+        self._place = CheckpointPlace(
             checkpoint_id,
             max(self._place.branch, int(control.get("branch", 0))),
             max(self._place.cursor, int(control.get("cursor", 0))),
@@ -271,7 +271,7 @@ async def go_back(setup: SessionSetup, supervisor: TeamSupervisor, branch: Branc
     return there
 
 
-async def left_head(history: History, session: str) -> str:
+async def left_head(history: SessionHistory, session: str) -> str:
     """Return the newest checkpoint that isn't a copy: where the branch that is left stood.
 
     Raises:

@@ -33,9 +33,9 @@ from hitl_tui.core.plan import AgentFacts, ExecutionPlan, Intent
 from hitl_tui.core.policy import Mode
 from hitl_tui.core.questions import MOST_CHANGED, asking, plan_question
 from hitl_tui.core.todos import Status, SupervisorTodo, check_known
-from hitl_tui.policy.policy_source import Law
+from hitl_tui.policy.policy_source import PolicySource
 from hitl_tui.supervisor import state as s
-from hitl_tui.supervisor.bound_files import Rebound, rebound
+from hitl_tui.supervisor.bound_files import BoundFiles, rebound
 from hitl_tui.supervisor.final_answer import compose
 from hitl_tui.supervisor.state import MainSupervisorState
 from hitl_tui.threads.session_history import thread_of
@@ -97,7 +97,7 @@ class TeamSupervisor:
         artifacts: Artifacts,
         checkpointer: BaseCheckpointSaver[str],
         now: Callable[[], str],
-        law: Law | None = None,
+        law: PolicySource | None = None,
     ) -> None:
         self._planner = planner
         self._rules = rules
@@ -349,7 +349,7 @@ class TeamSupervisor:
         return update
 
 
-def _with_programs(draft: Draft, todo: SupervisorTodo, fresh: Rebound) -> SupervisorTodo:
+def _with_programs(draft: Draft, todo: SupervisorTodo, fresh: BoundFiles) -> SupervisorTodo:
     """Return a step that is about to start with what it may execute now.
 
     What a person approved, themselves or by a standing rule, is asked anew; what the policy lets pass whatever it

@@ -16,7 +16,7 @@ from hitl_tui.ledger.records import Posted
 log = logging.getLogger(__name__)
 
 
-class Showing:
+class ShownQuestions:
     """Records each question once, when it was first shown.
 
     Args:

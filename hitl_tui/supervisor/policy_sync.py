@@ -1,4 +1,4 @@
-"""`Obedience`: what hitl.toml says now takes effect on an open session, and stands in its record."""
+"""`PolicySync`: what hitl.toml says now takes effect on an open session, and stands in its record."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from hitl_tui.core.requests import REFUSING, Kind, Request, Verdict
 from hitl_tui.core.safe_text import mask_json, one_line
 from hitl_tui.core.todos import MAY_BEGIN, SupervisorTodo
 from hitl_tui.policy import standing_rules
-from hitl_tui.policy.policy_source import Law, on_record
+from hitl_tui.policy.policy_source import PolicySource, on_record
 from hitl_tui.supervisor.activity import ActivityStream
 from hitl_tui.supervisor.session_setup import SessionSetup
-from hitl_tui.supervisor.session_view import Desk, SessionFace
+from hitl_tui.supervisor.session_view import LedgerWriter, SessionView
 
 POLICY = "policy"
 """Kind of the entry that says which rules hold from there on."""
@@ -36,7 +36,7 @@ _HARMLESS = REFUSING | {Verdict.USE_AS_DONE}
 _OF_A_TEAM = frozenset({Kind.TODO, Kind.FAILURE, Kind.EFFECT, Kind.INTERRUPT})
 
 
-class Obedience:
+class PolicySync:
     """Keeps one session's state in step with its law, for the process that owns it.
 
     Args:
@@ -45,7 +45,7 @@ class Obedience:
         desk: where it posts that.
     """
 
-    def __init__(self, setup: SessionSetup, activity: ActivityStream, desk: Desk) -> None:
+    def __init__(self, setup: SessionSetup, activity: ActivityStream, desk: LedgerWriter) -> None:
         self._setup = setup
         self._activity = activity
         self._desk = desk
@@ -107,7 +107,7 @@ class Obedience:
 
 
 async def renewed(setup: SessionSetup) -> str:
-    """See `SessionFace.renew`; a file that was written a moment ago is waited for."""
+    """See `SessionView.renew`; a file that was written a moment ago is waited for."""
     law = setup.law
     for _ in range(_LOOKS):
         await law.look()
@@ -117,7 +117,9 @@ async def renewed(setup: SessionSetup) -> str:
     return await setup.renew()
 
 
-async def refuse_unlawful(law: Law, version: Callable[[], str], verdict: Verdict, request: Request | None) -> None:
+async def refuse_unlawful(
+    law: PolicySource, version: Callable[[], str], verdict: Verdict, request: Request | None
+) -> None:
     """Refuse what would let something go on while the rules aren't known, or aren't those that it was asked under.
 
     Args:
@@ -143,7 +145,7 @@ async def refuse_unlawful(law: Law, version: Callable[[], str], verdict: Verdict
 log = logging.getLogger(__name__)
 
 
-async def keep_rules(session: SessionFace, path: Path, now: Callable[[], str]) -> None:
+async def keep_rules(session: SessionView, path: Path, now: Callable[[], str]) -> None:
     """Answer what the rules allow, as decisions on record, until the session can't go on.
 
     Args:

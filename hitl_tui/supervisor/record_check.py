@@ -14,12 +14,12 @@ from hitl_tui.core.requests import Kind, Verdict
 from hitl_tui.ledger.audit import verify
 from hitl_tui.ledger.protocols import Ledger
 from hitl_tui.ledger.records import Posted, Problem, RequestView
-from hitl_tui.ledger.signatures import Known
+from hitl_tui.ledger.signatures import KnownSignatures
 from hitl_tui.ledger.sqlite_ledger import SqliteLedger
 from hitl_tui.supervisor.checkpoint_saver import open_read_only
 from hitl_tui.supervisor.graph import TeamSupervisor, config_of
 from hitl_tui.supervisor.storage import DataFolder, SessionFolder, SessionInfo
-from hitl_tui.threads.session_history import History
+from hitl_tui.threads.session_history import SessionHistory
 
 if TYPE_CHECKING:
     from hitl_tui.core.plan import AgentFacts, ExecutionPlan
@@ -145,7 +145,7 @@ def created(info: SessionInfo) -> tuple[str, dict[str, str]]:
     return "session_created", {"workspace": info.workspace, "title": info.title, "lineage": info.lineage}
 
 
-async def missing(ledger: Ledger, session_id: str, history: History) -> str:
+async def missing(ledger: Ledger, session_id: str, history: SessionHistory) -> str:
     """Return what the ledger should know of a session by its checkpoints and doesn't, one sentence; empty when all.
 
     The checkpoints never run ahead of the ledger, also after a power cut: an event is durable there before it is
@@ -167,7 +167,7 @@ async def missing(ledger: Ledger, session_id: str, history: History) -> str:
     return ""
 
 
-async def check_record(ledger: Ledger, session_id: str, history: History, folder: SessionFolder) -> None:
+async def check_record(ledger: Ledger, session_id: str, history: SessionHistory, folder: SessionFolder) -> None:
     """Refuse a session whose record is lost: what is said to it would be numbered anew and never be heard.
 
     Raises:
@@ -188,7 +188,7 @@ async def check_record(ledger: Ledger, session_id: str, history: History, folder
         )
 
 
-async def broken_record(ledger: Ledger, known: Known, session_id: str, folder: SessionFolder) -> str:
+async def broken_record(ledger: Ledger, known: KnownSignatures, session_id: str, folder: SessionFolder) -> str:
     """Return why a session is only looked at: its record isn't as it was written; empty where it is.
 
     What is looked at is quick: the session's chain of hashes, its last signature, its decisions beside the checkpoints.
@@ -236,7 +236,7 @@ async def lost_records(data: DataFolder, ledger: Ledger, session_id: str = "") -
             if not folder.checkpoints.exists():
                 continue
             async with open_read_only(folder.checkpoints) as saver:
-                what = await missing(ledger, name, History(saver, name))
+                what = await missing(ledger, name, SessionHistory(saver, name))
                 board = await board_of(saver, name, folder)
             contrary = [] if what else await disagreements(ledger, name, board)
         except HitlError as error:

@@ -23,7 +23,7 @@ from hitl_tui.core.json_text import storable
 from hitl_tui.core.requests import Verdict
 from hitl_tui.core.safe_text import mask_json
 from hitl_tui.core.todos import Status, SupervisorTodo
-from hitl_tui.ledger.approval_log import Allowances
+from hitl_tui.ledger.approval_log import AllowedRuns
 from hitl_tui.ledger.records import Branch
 from hitl_tui.supervisor.activity import ActivityStream
 from hitl_tui.supervisor.attached_graphs.graph_view import GraphView
@@ -34,15 +34,15 @@ from hitl_tui.supervisor.graph import TeamSupervisor, config_of
 from hitl_tui.supervisor.ledger_writer import event_of
 from hitl_tui.supervisor.open_questions import OpenQuestions
 from hitl_tui.supervisor.orphan_processes import command_of, end_orphans
-from hitl_tui.supervisor.policy_sync import Obedience, refuse_unlawful, renewed
+from hitl_tui.supervisor.policy_sync import PolicySync, refuse_unlawful, renewed
 from hitl_tui.supervisor.record_check import check_record, created
 from hitl_tui.supervisor.run_spec import RunServices, RunSpec
 from hitl_tui.supervisor.session_setup import SessionSetup
-from hitl_tui.supervisor.session_view import Desk, Watched, picture, run_thread
+from hitl_tui.supervisor.session_view import LedgerWriter, SnapshotBroadcast, picture, run_thread
 from hitl_tui.supervisor.snapshot import Snapshot
 from hitl_tui.supervisor.storage import ArtifactStore
 from hitl_tui.teams.contract import TeamResult
-from hitl_tui.threads.session_history import CheckpointInfo, History
+from hitl_tui.threads.session_history import CheckpointInfo, SessionHistory
 
 log = logging.getLogger(__name__)
 
@@ -62,7 +62,7 @@ class Session:
         self.activity = activity
         self.artifacts: ArtifactStore = setup.folder.artifacts(setup.secrets)
         self._saver = saver
-        self.history = History(saver, setup.info.id)
+        self.history = SessionHistory(saver, setup.info.id)
         self._supervisor = TeamSupervisor(
             setup.planner, lambda: setup.rules, self.artifacts, saver, setup.now, setup.law
         )
@@ -89,17 +89,17 @@ class Session:
         self._classed = -1
         """The branch whose TODOs are of the risk that they are declared to be of."""
         self._declared = setup.law.opened
-        self._allowances = Allowances(setup.ledger, setup.info.id, setup.now)
+        self._allowances = AllowedRuns(setup.ledger, setup.info.id, setup.now)
         self._questions = OpenQuestions(setup, activity, self._previewed, self._post_own)
         self._response: tuple[str, dict[str, Any]] | None = None
-        self._watched = Watched()
+        self._watched = SnapshotBroadcast()
         self._publishing = asyncio.Lock()
         self._begun_before: frozenset[str] = frozenset()
         self._ending: set[asyncio.Task[None]] = set()
         durable = partial(make_durable, setup.folder.checkpoints)
         lawful = partial(refuse_unlawful, setup.law, lambda: self._board().control.policy_version)
-        self.desk = Desk(setup.ledger, setup.info.id, setup.secrets, setup.now, durable, lawful)
-        self._obedience = Obedience(setup, activity, self.desk)
+        self.desk = LedgerWriter(setup.ledger, setup.info.id, setup.secrets, setup.now, durable, lawful)
+        self._obedience = PolicySync(setup, activity, self.desk)
 
     @classmethod
     @asynccontextmanager
@@ -186,7 +186,7 @@ class Session:
 
     async def steps(self, todo_id: str, limit: int) -> list[CheckpointInfo]:
         """See `SessionFace`."""
-        return await History(self._saver, self.id, run_thread(self.snapshot, todo_id)).page(limit)
+        return await SessionHistory(self._saver, self.id, run_thread(self.snapshot, todo_id)).page(limit)
 
     async def graph(self, todo_id: str, update: Mapping[str, Any] | None = None, at: str = "") -> GraphView:
         """See `SessionFace`."""
@@ -209,7 +209,7 @@ class Session:
         return dict(found.values)
 
     @asynccontextmanager
-    async def reading(self) -> AsyncIterator[History]:
+    async def reading(self) -> AsyncIterator[SessionHistory]:
         """Read the session's checkpoints while the context lasts."""
         yield self.history
 

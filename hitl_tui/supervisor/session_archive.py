@@ -160,7 +160,7 @@ def _entry(name: str) -> zipfile.ZipInfo:
     return entry
 
 
-class Archive:
+class SessionArchive:
     """An archive whose every member was checked. Use `open_archive`."""
 
     def __init__(self, path: Path, archive: zipfile.ZipFile, manifest: Manifest) -> None:
@@ -222,7 +222,7 @@ class Archive:
 
 
 @contextmanager
-def open_archive(path: Path) -> Iterator[Archive]:
+def open_archive(path: Path) -> Iterator[SessionArchive]:
     """Open an archive and check all of it: names, links, sizes, digests, version. Nothing is written.
 
     Raises:
@@ -238,7 +238,7 @@ def open_archive(path: Path) -> Iterator[Archive]:
         with closing(archive):
             manifest = _manifest(path, archive)
             _check_entries(path, archive, manifest, size)
-            found = Archive(path, archive, manifest)
+            found = SessionArchive(path, archive, manifest)
             found.check()
             yield found
 

@@ -26,18 +26,18 @@ from hitl_tui.ledger.audit import export as export_stream
 from hitl_tui.ledger.protocols import Conflict, Ledger
 from hitl_tui.ledger.records import GENESIS, Effect, Entry, SessionCopy, entry_hash
 from hitl_tui.supervisor import session_archive
-from hitl_tui.supervisor.checkpoint_copy import Place, check_rows, go_back, rebind, snapshot
+from hitl_tui.supervisor.checkpoint_copy import CheckpointPlace, check_rows, go_back, rebind, snapshot
 from hitl_tui.supervisor.checkpoint_saver import SessionSaver, create_checkpointer, open_read_only
 from hitl_tui.supervisor.graph import TeamSupervisor, config_of
 from hitl_tui.supervisor.record_check import line_of
 from hitl_tui.supervisor.session_archive import ANCESTORS, ARTIFACTS
 from hitl_tui.supervisor.session_input import LONGEST_TITLE, check_query, check_title, check_workspace, fork_title
 from hitl_tui.supervisor.session_setup import SessionSetup
-from hitl_tui.supervisor.session_staging import Staging, room_for
+from hitl_tui.supervisor.session_staging import SessionStaging, room_for
 from hitl_tui.supervisor.session_store import SessionStore
 from hitl_tui.supervisor.session_view import opened
 from hitl_tui.supervisor.storage import SessionFolder, SessionInfo, check_session_id, is_digest
-from hitl_tui.threads.session_history import History
+from hitl_tui.threads.session_history import SessionHistory
 
 log = logging.getLogger(__name__)
 
@@ -75,7 +75,7 @@ async def fork(store: SessionStore, session_id: str, checkpoint_id: str, title: 
     """See `Workbench.fork`."""
     setup = await store.setup(session_id)  # a workspace that can't be used is said before anything is made
     source, info = setup.folder, setup.info
-    staging = Staging(store.data.sessions)
+    staging = SessionStaging(store.data.sessions)
     with staging.stage() as stage:
         kept, chosen = await checkpoints_of(store.ledger, source, info.id, stage, checkpoint_id)
         branch = await store.ledger.branch(info.id)
@@ -103,7 +103,7 @@ async def checkpoints_of(
     with room_for("The copy"):
         await asyncio.to_thread(snapshot, source.checkpoints, kept)
     async with open_read_only(kept) as saver:
-        history = History(saver, session_id)
+        history = SessionHistory(saver, session_id)
         if wanted:
             return kept, await history.find(wanted)
         # A restore that was begun and not carried out yet is where the session is going to stand.
@@ -111,7 +111,7 @@ async def checkpoints_of(
         return kept, (intended if intended and await has_checkpoint(history, intended) else await history.head())
 
 
-async def has_checkpoint(history: History, checkpoint_id: str) -> bool:
+async def has_checkpoint(history: SessionHistory, checkpoint_id: str) -> bool:
     try:
         return await history.find(checkpoint_id) == checkpoint_id
     except HitlError:
@@ -141,7 +141,7 @@ def ancestors(folder: SessionFolder) -> list[Path]:
 
 
 async def settle(
-    store: SessionStore, staging: Staging, stage: Path, origin: Origin, by: str, wanted: str
+    store: SessionStore, staging: SessionStaging, stage: Path, origin: Origin, by: str, wanted: str
 ) -> SessionInfo:
     """Make the copy, begin its stream, give it its name, and bring it to rest at its question."""
     for _ in range(_TRIES):
@@ -179,7 +179,7 @@ async def settle(
     raise StorageError("No id is free for the new session; try again.")
 
 
-async def _make(folder: Path, origin: Origin, name: str) -> Place:
+async def _make(folder: Path, origin: Origin, name: str) -> CheckpointPlace:
     def fill() -> None:
         folder.mkdir(mode=0o700)
         origin.fill(folder)
@@ -187,7 +187,7 @@ async def _make(folder: Path, origin: Origin, name: str) -> Place:
     with room_for("The copy"):
         await asyncio.to_thread(fill)
         if origin.checkpoints is None:
-            return Place()
+            return CheckpointPlace()
         target = SessionFolder(folder).checkpoints
         place = await rebind(origin.checkpoints, target, origin.info.id, name, mode=origin.mode)
     gone = sorted(place.results - SessionFolder(folder).artifacts().files().keys())
@@ -232,7 +232,7 @@ async def export(store: SessionStore, session_id: str, path: Path) -> Path:
     info = source.info()
     target = await asyncio.to_thread(_absolute, path)
     session_archive.check_target(target)
-    with Staging(store.data.sessions).scratch() as stage:
+    with SessionStaging(store.data.sessions).scratch() as stage:
         # First the checkpoints: what they refer to is there by then, and stays.
         kept, head = await checkpoints_of(store.ledger, source, info.id, stage, "")
         members: dict[str, Path] = {} if kept is None else {session_archive.CHECKPOINTS: kept}
@@ -290,7 +290,7 @@ def _effect_dict(effect: Effect) -> dict[str, Any]:
 async def import_(store: SessionStore, path: Path, workspace: Path | None, by: str) -> SessionInfo:
     """See `Workbench.import_`."""
     source = await asyncio.to_thread(_absolute, path)
-    staging = Staging(store.data.sessions)
+    staging = SessionStaging(store.data.sessions)
     with ExitStack() as stack:
         packed = await asyncio.to_thread(stack.enter_context, session_archive.open_archive(source))
         stage = stack.enter_context(staging.stage())
@@ -310,7 +310,7 @@ async def import_(store: SessionStore, path: Path, workspace: Path | None, by: s
             await asyncio.to_thread(packed.extract, session_archive.CHECKPOINTS, kept)
             await asyncio.to_thread(check_rows, kept)
             async with open_read_only(kept) as saver:
-                if not await has_checkpoint(History(saver, info.id), packed.manifest.checkpoint_id):
+                if not await has_checkpoint(SessionHistory(saver, info.id), packed.manifest.checkpoint_id):
                     raise BadInput(f"{source} is damaged or was changed: its checkpoints aren't those of {info.id}.")
         elif packed.manifest.checkpoint_id:
             raise BadInput(f"{source} is damaged or was changed: its checkpoints are missing.")
@@ -334,7 +334,7 @@ async def import_(store: SessionStore, path: Path, workspace: Path | None, by: s
         return await settle(store, staging, stage, origin, by, wanted=info.id)
 
 
-def _info_of(packed: session_archive.Archive, workspace: Path | None) -> SessionInfo:
+def _info_of(packed: session_archive.SessionArchive, workspace: Path | None) -> SessionInfo:
     """Return the session with its workspace bound here."""
     given = packed.manifest.session
     try:
@@ -361,7 +361,7 @@ def _info_of(packed: session_archive.Archive, workspace: Path | None) -> Session
     return replace(info, workspace=str(real), title=title, query=query, created=created)
 
 
-def _effects_of(packed: session_archive.Archive) -> list[Effect]:
+def _effects_of(packed: session_archive.SessionArchive) -> list[Effect]:
     damaged = BadInput("This export can't be used: what it says of effects is damaged.")
     try:
         data = json.loads(packed.read(session_archive.EFFECTS, _LARGEST_JSON))
@@ -377,7 +377,7 @@ def _effects_of(packed: session_archive.Archive) -> list[Effect]:
     return found
 
 
-def _check_outcomes(packed: session_archive.Archive, effects: Sequence[Effect], session_id: str) -> None:
+def _check_outcomes(packed: session_archive.SessionArchive, effects: Sequence[Effect], session_id: str) -> None:
     """Refuse an export without what the session itself is known to have done."""
     for effect in effects:
         digest = str(effect.outcome.get("artifact", ""))
@@ -386,7 +386,7 @@ def _check_outcomes(packed: session_archive.Archive, effects: Sequence[Effect], 
             raise BadInput(f"This export was changed: the result {digest[:12]} is missing.")
 
 
-def _check_stream(packed: session_archive.Archive, member: str, session_id: str = "") -> dict[str, Any]:
+def _check_stream(packed: session_archive.SessionArchive, member: str, session_id: str = "") -> dict[str, Any]:
     """Return the end of a stream, having walked its chain of hashes.
 
     Args:
@@ -408,7 +408,7 @@ def _check_stream(packed: session_archive.Archive, member: str, session_id: str 
     return {"n": n, "hash": prev}
 
 
-def _unpack(packed: session_archive.Archive, folder: Path, session_id: str) -> None:
+def _unpack(packed: session_archive.SessionArchive, folder: Path, session_id: str) -> None:
     members = packed.manifest.members
     for name in members:
         if name.startswith((session_archive.ARTIFACTS, session_archive.ANCESTORS)):

@@ -19,10 +19,10 @@ from hitl_tui.core.requests import BY_RULE, Kind
 from hitl_tui.core.safe_markdown import fenced, literal, tamed
 from hitl_tui.core.safe_text import one_line, safe_text, unsafe_text
 from hitl_tui.core.todos import SYSTEM, Status, SupervisorTodo
-from hitl_tui.ledger.approval_log import ALLOWED, RESTORED, Said, verdicts_of
+from hitl_tui.ledger.approval_log import ALLOWED, RESTORED, LoggedDecision, verdicts_of
 from hitl_tui.planning.graph_input import in_words, is_structured
 from hitl_tui.supervisor.final_answer import reason
-from hitl_tui.supervisor.session_view import SessionFace
+from hitl_tui.supervisor.session_view import SessionView
 from hitl_tui.supervisor.snapshot import FINISHED, PLANNING, RUNNING, WAITING, Snapshot
 from hitl_tui.teams.contract import EXPORTED, language_of
 
@@ -86,7 +86,7 @@ _DECISION_WORDS: Mapping[str, Mapping[str, str]] = MappingProxyType(
 )
 
 
-def about_plan(decided: Sequence[Said], language: str) -> Iterator[str]:
+def about_plan(decided: Sequence[LoggedDecision], language: str) -> Iterator[str]:
     """Yield what was decided about the plan as a whole, a safe line each, in the order of the record.
 
     Args:
@@ -96,7 +96,7 @@ def about_plan(decided: Sequence[Said], language: str) -> Iterator[str]:
     yield from (_decision_line(said, language) for said in decided if not said.todo_id)
 
 
-def about_todo(todo: SupervisorTodo, decided: Sequence[Said], language: str) -> Iterator[str]:
+def about_todo(todo: SupervisorTodo, decided: Sequence[LoggedDecision], language: str) -> Iterator[str]:
     """Yield who let a TODO run or kept it from running, a safe line each; of a copy's past what its state tells.
 
     Args:
@@ -114,16 +114,16 @@ def about_todo(todo: SupervisorTodo, decided: Sequence[Said], language: str) -> 
         if by in ("", SYSTEM):
             yield safe_text(words["skipped"].format(why=reason(why, language)), multiline=False)
         else:
-            yield _decision_line(Said(Kind.TODO, todo.id, "skip", by, "", todo.completed_at, why), language)
+            yield _decision_line(LoggedDecision(Kind.TODO, todo.id, "skip", by, "", todo.completed_at, why), language)
     if todo.error and not (todo.metadata.get("rejected") and _refused(own)):
         yield safe_text(unsafe_text(reason(todo.error, language)), multiline=False)  # it is safe text already
 
 
-def _refused(own: Sequence[Said]) -> bool:
+def _refused(own: Sequence[LoggedDecision]) -> bool:
     return any(said.verdict in ("reject", "stop") for said in own)
 
 
-def _before(todo: SupervisorTodo, own: Sequence[Said]) -> Iterator[Said]:
+def _before(todo: SupervisorTodo, own: Sequence[LoggedDecision]) -> Iterator[LoggedDecision]:
     """Yield what let a TODO run where that was put on another record: this session is a copy, or it hasn't begun."""
     approval = todo.approval or {}
     by, channel = str(approval.get("by", "")), str(approval.get("channel", ""))
@@ -131,10 +131,10 @@ def _before(todo: SupervisorTodo, own: Sequence[Said]) -> Iterator[Said]:
     if not by or any(said.by in by for said in own):
         return
     kind = ALLOWED if channel == "policy" else Kind.TODO.value
-    yield Said(kind, todo.id, "approve", by, channel, str(approval.get("at", "")))
+    yield LoggedDecision(kind, todo.id, "approve", by, channel, str(approval.get("at", "")))
 
 
-def _decision_line(said: Said, language: str) -> str:
+def _decision_line(said: LoggedDecision, language: str) -> str:
     words = _DECISION_WORDS[language]
     text = _what(said, words)
     if said.at:
@@ -147,7 +147,7 @@ def _decision_line(said: Said, language: str) -> str:
     return safe_text(f"{about}: {text}" if about else text, multiline=False)
 
 
-def _what(said: Said, words: Mapping[str, str]) -> str:
+def _what(said: LoggedDecision, words: Mapping[str, str]) -> str:
     if said.asked == ALLOWED:
         mode = said.by.startswith("mode ")
         return words["mode" if mode else "policy"].format(name=said.by.rpartition(" ")[2])
@@ -217,7 +217,7 @@ def is_for_reading(path: Path) -> bool:
     return False
 
 
-async def export_for_reading(face: SessionFace, path: Path) -> Path:
+async def export_for_reading(face: SessionView, path: Path) -> Path:
     """Write a session's answer, its plan and who decided what; see `write_for_reading`.
 
     Raises:
@@ -229,7 +229,7 @@ async def export_for_reading(face: SessionFace, path: Path) -> Path:
     return await asyncio.to_thread(write_for_reading, snapshot, path, decided)
 
 
-def write_for_reading(snapshot: Snapshot, path: Path, decided: Sequence[Said] = ()) -> Path:
+def write_for_reading(snapshot: Snapshot, path: Path, decided: Sequence[LoggedDecision] = ()) -> Path:
     """Write the answer with its plan as Markdown or JSON, by the end of the file's name; return the absolute path.
 
     Args:
@@ -264,7 +264,7 @@ def _write_new(target: Path, text: str) -> None:
             raise
 
 
-def as_json(snapshot: Snapshot, decided: Sequence[Said] = ()) -> str:
+def as_json(snapshot: Snapshot, decided: Sequence[LoggedDecision] = ()) -> str:
     """Return a session as one JSON document, in ASCII."""
     document = {
         **snapshot.to_dict(),
@@ -274,7 +274,7 @@ def as_json(snapshot: Snapshot, decided: Sequence[Said] = ()) -> str:
     return json.dumps(document, ensure_ascii=True, indent=2) + "\n"
 
 
-def as_markdown(snapshot: Snapshot, decided: Sequence[Said] = ()) -> str:
+def as_markdown(snapshot: Snapshot, decided: Sequence[LoggedDecision] = ()) -> str:
     """Return question, answer and plan, with who or what let each step run, in the language of the question.
 
     Its last line, which a reader of rendered Markdown doesn't see, keeps it from being evidence for another answer.
@@ -300,7 +300,7 @@ def as_markdown(snapshot: Snapshot, decided: Sequence[Said] = ()) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _todo(todo: SupervisorTodo, decided: Sequence[Said], language: str) -> Iterator[str]:
+def _todo(todo: SupervisorTodo, decided: Sequence[LoggedDecision], language: str) -> Iterator[str]:
     words = _WORDS[language]
     refused = todo.status is Status.FAILED and todo.metadata.get("rejected")
     status = words[REJECTED] if refused else words.get(todo.status, str(todo.status))

@@ -20,9 +20,9 @@ from hitl_tui.supervisor.open_questions import ready_for
 from hitl_tui.supervisor.policy_sync import refuse_unlawful, renewed
 from hitl_tui.supervisor.record_check import check_record
 from hitl_tui.supervisor.session_setup import SessionSetup
-from hitl_tui.supervisor.session_view import Desk, picture, run_thread
+from hitl_tui.supervisor.session_view import LedgerWriter, picture, run_thread
 from hitl_tui.supervisor.snapshot import Snapshot, named, with_obstacles
-from hitl_tui.threads.session_history import CheckpointInfo, History
+from hitl_tui.threads.session_history import CheckpointInfo, SessionHistory
 
 _POLL = 0.3
 _EVERY = 10.0
@@ -31,8 +31,8 @@ _GRAIN = 0.05
 """Seconds; of what was written less than that before it was read, a part may have been written after."""
 
 
-class Follower:
-    """Follows one session; see `SessionFace`. Use `Follower.open`.
+class SessionFollower:
+    """Follows one session; see `SessionFace`. Use `SessionFollower.open`.
 
     Args:
         setup: what the session is opened with.
@@ -42,7 +42,7 @@ class Follower:
         self.setup = setup
         self._policy = ""
         lawful = partial(refuse_unlawful, setup.law, lambda: self._policy)
-        self.desk = Desk(
+        self.desk = LedgerWriter(
             setup.ledger,
             setup.info.id,
             setup.secrets,
@@ -59,7 +59,7 @@ class Follower:
 
     @classmethod
     @asynccontextmanager
-    async def open(cls, setup: SessionSetup) -> AsyncIterator[Follower]:
+    async def open(cls, setup: SessionSetup) -> AsyncIterator[SessionFollower]:
         """Follow a session.
 
         Raises:
@@ -123,9 +123,9 @@ class Follower:
     async def _read(self) -> Snapshot:
         async with self._saver() as saver:
             values = await self._values(saver, "")
-            head = await History(saver, self.id).head()
+            head = await SessionHistory(saver, self.id).head()
             if self._snapshot is None:
-                await check_record(self.setup.ledger, self.id, History(saver, self.id), self.setup.folder)
+                await check_record(self.setup.ledger, self.id, SessionHistory(saver, self.id), self.setup.folder)
         views = await self.setup.ledger.requests(self.setup.now(), session=self.id)
         await self.setup.law.look()
         await self.setup.renew()
@@ -165,10 +165,10 @@ class Follower:
             return await self._values(saver, checkpoint_id)
 
     @asynccontextmanager
-    async def reading(self) -> AsyncIterator[History]:
+    async def reading(self) -> AsyncIterator[SessionHistory]:
         """Read the session's checkpoints while the context lasts."""
         async with self._saver() as saver:
-            yield History(saver, self.id)
+            yield SessionHistory(saver, self.id)
 
     async def changed(self, since: Snapshot | None) -> Snapshot:
         """Wait until the session looks otherwise than in `since`.
@@ -202,17 +202,17 @@ class Follower:
     async def checkpoints(self, limit: int, before: str = "") -> list[CheckpointInfo]:
         """See `SessionFace`."""
         async with self._saver() as saver:
-            return await History(saver, self.id).page(limit, before)
+            return await SessionHistory(saver, self.id).page(limit, before)
 
     async def find_checkpoint(self, text: str) -> str:
         """See `SessionFace`."""
         async with self._saver() as saver:
-            return await History(saver, self.id).find(text)
+            return await SessionHistory(saver, self.id).find(text)
 
     async def steps(self, todo_id: str, limit: int) -> list[CheckpointInfo]:
         """See `SessionFace`."""
         async with self._saver() as saver:
-            return await History(saver, self.id, run_thread(self.snapshot, todo_id)).page(limit)
+            return await SessionHistory(saver, self.id, run_thread(self.snapshot, todo_id)).page(limit)
 
     async def graph(self, todo_id: str, update: Mapping[str, Any] | None = None, at: str = "") -> GraphView:
         """See `SessionFace`."""
@@ -223,7 +223,7 @@ class Follower:
     async def find_step(self, text: str) -> tuple[str, str]:
         """See `SessionFace`."""
         async with self._saver() as saver:
-            return await History(saver, self.id).find_step(text)
+            return await SessionHistory(saver, self.id).find_step(text)
 
     async def artifact(self, digest: str) -> dict[str, Any]:
         """See `SessionFace`."""

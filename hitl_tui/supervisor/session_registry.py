@@ -23,24 +23,24 @@ from hitl_tui.core.policy import Mode
 from hitl_tui.core.safe_text import mask, safe_text
 from hitl_tui.core.secret_names import named_in
 from hitl_tui.ledger.protocols import Ledger
-from hitl_tui.ledger.signatures import Known, Signer
+from hitl_tui.ledger.signatures import KnownSignatures, Signer
 from hitl_tui.ledger.sqlite_ledger import SqliteLedger
 from hitl_tui.policy import standing_rules
 from hitl_tui.policy.approver_record import note_edits
 from hitl_tui.policy.approvers import ApproverFile
 from hitl_tui.policy.executable_files import Bindings, check_pins
-from hitl_tui.policy.policy_source import FileLaw
+from hitl_tui.policy.policy_source import FilePolicy
 from hitl_tui.policy.trust_book import TrustBook
 from hitl_tui.policy.workspace_trust import WorkspaceTrust, needs_trust
 from hitl_tui.supervisor.ledger_sealing import sealing_of
 from hitl_tui.supervisor.policy_sync import keep_rules
 from hitl_tui.supervisor.record_check import broken_record, created
 from hitl_tui.supervisor.session import Session
-from hitl_tui.supervisor.session_follower import Follower
+from hitl_tui.supervisor.session_follower import SessionFollower
 from hitl_tui.supervisor.session_input import LONGEST_TITLE, check_query, check_title, check_workspace, graph_title
 from hitl_tui.supervisor.session_removal import copies_with, delete, tidy
 from hitl_tui.supervisor.session_setup import DeclaredTeams, SessionSetup, planner_of, registry_of, withheld_teams
-from hitl_tui.supervisor.session_staging import Staging, room_for
+from hitl_tui.supervisor.session_staging import SessionStaging, room_for
 from hitl_tui.supervisor.session_store import SessionStore
 from hitl_tui.supervisor.session_summary import SessionSummary, has_words, summarised
 from hitl_tui.supervisor.storage import DataFolder, SessionInfo, check_session_id
@@ -54,8 +54,8 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 
-class Workbench:
-    """Opens sessions. Use `Workbench.open`.
+class SessionRegistry:
+    """Opens sessions. Use `SessionRegistry.open`.
 
     Args:
         data: where sessions live.
@@ -87,7 +87,7 @@ class Workbench:
     @asynccontextmanager
     async def open(
         cls, root: Path, environ: Mapping[str, str] | None = None, *, once: Collection[str] = ()
-    ) -> AsyncIterator[Workbench]:
+    ) -> AsyncIterator[SessionRegistry]:
         """Open the data folder and its ledger.
 
         Args:
@@ -123,12 +123,12 @@ class Workbench:
         except ConfigError:  # it can't be read: whoever needs an approver is told so
             return
 
-    def _known(self) -> Known:
+    def _known(self) -> KnownSignatures:
         """Return what is known of signatures here; nothing where the key can't be read, of which there is a warning."""
         try:
             return Signer(self._environ).known()
         except StorageError:
-            return Known()
+            return KnownSignatures()
 
     def now(self) -> str:
         """Return the time, ISO 8601 in UTC."""
@@ -189,7 +189,7 @@ class Workbench:
         # What is done is remembered under the lineage, also where another session has the same id: elsewhere.
         lineage = f"{name}-{token_hex(8)}"
         info = SessionInfo(name, str(real), title, self._now(), lineage, text, chosen.value)
-        await asyncio.to_thread(Staging(self.data.sessions).begin, info, graphs)
+        await asyncio.to_thread(SessionStaging(self.data.sessions).begin, info, graphs)
         await self.ledger.record(name, *created(info), self._now())
         return await self._setup(info)
 
@@ -204,7 +204,7 @@ class Workbench:
         return await self._setup(info)
 
     @asynccontextmanager
-    async def session(self, setup: SessionSetup, query: str = "") -> AsyncIterator[Session | Follower]:
+    async def session(self, setup: SessionSetup, query: str = "") -> AsyncIterator[Session | SessionFollower]:
         """Open a session: own it, or follow it where another process does or this account can't write."""
         async with AsyncExitStack() as stack:
             broken = await broken_record(self.ledger, self._known(), setup.info.id, setup.folder)
@@ -212,7 +212,7 @@ class Workbench:
                 setup = replace(setup, read_only=True, broken=broken)
             session = await _owned(stack, setup, mask(query, setup.secrets))
             if session is None:
-                yield await stack.enter_async_context(Follower.open(setup))
+                yield await stack.enter_async_context(SessionFollower.open(setup))
                 return
             rules = keep_rules(session, self.data.root / standing_rules.FILE_NAME, self._now)
             keeping = asyncio.create_task(rules, name=f"rules {setup.info.id}")
@@ -370,7 +370,7 @@ class Workbench:
         folder = self.data.session(info.id)
         graphs, unnamed = self._attached(folder.graphs())
         named = {graph.name for graph in graphs} - {team.name for team in unnamed}
-        law = FileLaw(Path(info.workspace), self.trust, named)
+        law = FilePolicy(Path(info.workspace), self.trust, named)
         law.withheld |= {team.name for team in unnamed}
         declared = DeclaredTeams(self._registry(law.trust, graphs, unnamed))
         secrets = self._secrets(law.opened)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from hitl_tui.core.errors import HitlError, SessionBusy, StorageError
 from hitl_tui.core.supersession import Cause
-from hitl_tui.supervisor.session_staging import Staging
+from hitl_tui.supervisor.session_staging import SessionStaging
 from hitl_tui.supervisor.session_store import SessionStore
 from hitl_tui.supervisor.storage import DataFolder, SessionFolder
 
@@ -60,7 +60,7 @@ def _used(folder: SessionFolder, root: Path) -> set[Path]:
 async def delete(store: SessionStore, session_id: str, by: str) -> None:
     """See `Workstore.delete`."""
     folder = store.data.session(session_id)
-    staging = Staging(store.data.sessions)
+    staging = SessionStaging(store.data.sessions)
     try:
         with folder.own():
             await _leave_results(store, folder)
@@ -80,7 +80,7 @@ async def delete(store: SessionStore, session_id: str, by: str) -> None:
 
 async def tidy(store: SessionStore) -> None:
     """Finish deletions that a process died in, and remove what it left half made."""
-    staging = Staging(store.data.sessions)
+    staging = SessionStaging(store.data.sessions)
     for name in staging.deleted():
         try:
             with staging.deleted_folder(name).own():
@@ -120,4 +120,4 @@ async def _leave_results(store: SessionStore, folder: SessionFolder) -> None:
 async def _forget(store: SessionStore, session_id: str, by: str) -> None:
     await store.ledger.supersede(session_id, (), Cause.DELETED, store.now(), by)
     await store.ledger.record(session_id, "session_deleted", {"by": by}, store.now())
-    await asyncio.to_thread(Staging(store.data.sessions).clear_deleted, session_id)
+    await asyncio.to_thread(SessionStaging(store.data.sessions).clear_deleted, session_id)

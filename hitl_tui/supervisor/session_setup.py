@@ -18,7 +18,7 @@ from hitl_tui.ledger.protocols import Ledger
 from hitl_tui.policy.accounts import account_name
 from hitl_tui.policy.approvers import Approvers
 from hitl_tui.policy.executable_files import Bindings
-from hitl_tui.policy.policy_source import Law
+from hitl_tui.policy.policy_source import PolicySource
 from hitl_tui.policy.workspace_trust import WorkspaceTrust, needs_trust
 from hitl_tui.supervisor.storage import SessionFolder, SessionInfo
 from hitl_tui.teams.contract import Team
@@ -60,7 +60,7 @@ class SessionSetup:
     ledger: Ledger
     planner: PlanningAgent
     team: Callable[[str], Team]
-    law: Law
+    law: PolicySource
     mode: Mode
     secrets: Mapping[str, str]
     now: Callable[[], str] = utc_now

@@ -41,7 +41,7 @@ def room_for(what: str) -> Iterator[None]:
         raise StorageError(f"{what} can't be written: {error}; nothing was changed.") from error
 
 
-class Staging:
+class SessionStaging:
     """Makes and removes sessions' folders.
 
     Args:

@@ -9,7 +9,7 @@ from typing import Any
 from hitl_tui.core.errors import HitlError
 from hitl_tui.supervisor.checkpoint_saver import open_read_only
 from hitl_tui.supervisor.storage import DataFolder
-from hitl_tui.threads.session_history import History
+from hitl_tui.threads.session_history import SessionHistory
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +66,7 @@ async def summarised(data: DataFolder, session_id: str, questions: int) -> Sessi
         status, updated = "interrupted", info.created
         if folder.checkpoints.exists():
             async with open_read_only(folder.checkpoints) as saver:
-                page = await History(saver, session_id).page(1)
+                page = await SessionHistory(saver, session_id).page(1)
             if page:
                 status, updated = page[0].outcome or "interrupted", page[0].timestamp
         if questions:

@@ -20,13 +20,13 @@ from hitl_tui.core.secret_masks import check_masks
 from hitl_tui.ledger.protocols import Ledger
 from hitl_tui.ledger.records import Closing, RequestView
 from hitl_tui.supervisor.attached_graphs.graph_view import GraphView
-from hitl_tui.supervisor.ledger_writer import Showing
+from hitl_tui.supervisor.ledger_writer import ShownQuestions
 from hitl_tui.supervisor.session_setup import SessionSetup
 from hitl_tui.supervisor.snapshot import Question, Snapshot
-from hitl_tui.threads.session_history import CheckpointInfo, History
+from hitl_tui.threads.session_history import CheckpointInfo, SessionHistory
 
 
-class SessionFace(Protocol):
+class SessionView(Protocol):
     """A session as commands and faces use it: owned by this process, or followed."""
 
     @property
@@ -42,7 +42,7 @@ class SessionFace(Protocol):
     def snapshot(self) -> Snapshot: ...
 
     @property
-    def desk(self) -> Desk: ...
+    def desk(self) -> LedgerWriter: ...
 
     @property
     def setup(self) -> SessionSetup: ...
@@ -71,7 +71,7 @@ class SessionFace(Protocol):
         """
         ...
 
-    def reading(self) -> AbstractAsyncContextManager[History]:
+    def reading(self) -> AbstractAsyncContextManager[SessionHistory]:
         """Read the session's checkpoints while the context lasts."""
         ...
 
@@ -109,7 +109,7 @@ class SessionFace(Protocol):
         ...
 
 
-class Desk:
+class LedgerWriter:
     """Writes a session's events and decisions into the ledger.
 
     Args:
@@ -142,7 +142,7 @@ class Desk:
         self._before_deciding = before_deciding
         self._broken = broken
         self._numbers = count()
-        self.showing = Showing(ledger, now, read_only=read_only)
+        self.showing = ShownQuestions(ledger, now, read_only=read_only)
 
     async def post(
         self,
@@ -244,7 +244,7 @@ def opened(request: Request, now: str) -> Request:
     return replace(request, opened_at=now, deadline=deadline)
 
 
-class Watched:
+class SnapshotBroadcast:
     """Holds the newest snapshot and wakes whoever waits for another one."""
 
     def __init__(self) -> None:

@@ -21,7 +21,7 @@ _UNSURE = re.compile("[\u200b-\u200f\u20d0-\u20ff\u2600-\u27bf\ufe00-\ufe0f\U000
 """Terminals differ on how wide these are: where one stands, what comes after it is written anew, too."""
 
 
-class Painting:
+class TerminalPainter:
     """The rows of the terminal, as they were written last."""
 
     def __init__(self) -> None:
@@ -110,7 +110,7 @@ class Changes(CompositorUpdate):
         painting: what is there.
     """
 
-    def __init__(self, update: CompositorUpdate, painting: Painting) -> None:
+    def __init__(self, update: CompositorUpdate, painting: TerminalPainter) -> None:
         self._update = update
         self._painting = painting
 
@@ -127,7 +127,7 @@ class PaintedApp(App[int]):
 
     def __init__(self) -> None:
         super().__init__()
-        self._painting = Painting()
+        self._painting = TerminalPainter()
 
     def on_mount(self) -> None:
         self.app_resume_signal.subscribe(self, lambda __: self.action_redraw())

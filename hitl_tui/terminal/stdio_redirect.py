@@ -36,7 +36,7 @@ _MOST = 50
 """Characters of a line, and lines at a chunk's begin and end, that are handed on."""
 
 
-class Apart:
+class StdioRedirect:
     """Descriptors 0 to 2, pointed away from the terminal between `begin` and `end`; the main thread alone does that.
 
     What is written meanwhile is always read, also by whoever has inherited them before and writes after `end`.

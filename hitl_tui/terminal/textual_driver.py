@@ -29,7 +29,7 @@ from textual.message import Message
 from hitl_tui.core.safe_text import cell_width
 from hitl_tui.terminal.ascii_signs import SIGNS, is_utf8
 from hitl_tui.terminal.ascii_signs import ascii_wanted as ascii_wanted
-from hitl_tui.terminal.stdio_redirect import Apart
+from hitl_tui.terminal.stdio_redirect import StdioRedirect
 
 if TYPE_CHECKING:
     from textual.app import App
@@ -246,7 +246,7 @@ def tolerant(base: type[Driver]) -> type[Driver]:
     """Return a driver class for a terminal as it really is; others than Linux's and the browser's stay as they are.
 
     It reads its input through `TolerantParser`, the last size always wins, and the app ends when the terminal is gone.
-    While it draws, descriptors 0 to 2 are kept apart (`Apart`): what is written there goes to the app's `strayed`.
+    While it draws, descriptors 0 to 2 are redirected (`StdioRedirect`): what is written there goes to the app's `strayed`.
     """
     from textual.drivers.linux_driver import LinuxDriver
 
@@ -267,7 +267,7 @@ def tolerant(base: type[Driver]) -> type[Driver]:
 
         def __init__(self, app: App[Any], **options: Any) -> None:
             super().__init__(app, **options)
-            self._apart = Apart(self._strayed) if _is_terminal(self._file) else None
+            self._apart = StdioRedirect(self._strayed) if _is_terminal(self._file) else None
             self._file = _Outlet(_own(self._file) if self._apart else self._file)
             if self._apart:
                 self.fileno = os.dup(self.fileno)

@@ -22,7 +22,7 @@ _PULL, _PUSH = "~__pregel_pull, ", "~__pregel_push, "
 
 
 @dataclass(frozen=True, slots=True)
-class Write:
+class ChannelWrite:
     """One write of one task, as it was stored.
 
     Args:
@@ -103,7 +103,7 @@ def _is_list(value: Any) -> bool:
     return isinstance(value, list)
 
 
-def node_of(write: Write, sends: Sequence[str] = ()) -> str:
+def node_of(write: ChannelWrite, sends: Sequence[str] = ()) -> str:
     """Return the node of a task, as far as its path tells.
 
     Args:
@@ -120,9 +120,9 @@ def node_of(write: Write, sends: Sequence[str] = ()) -> str:
     return ""
 
 
-def tasks_of(writes: Iterable[Write], sends: Sequence[str] = ()) -> list[TaskInfo]:
+def tasks_of(writes: Iterable[ChannelWrite], sends: Sequence[str] = ()) -> list[TaskInfo]:
     """Return what the tasks of one checkpoint did, in the order LangGraph applies it."""
-    grouped: dict[str, list[Write]] = {}
+    grouped: dict[str, list[ChannelWrite]] = {}
     for write in sorted(writes, key=lambda w: (w.task_path, w.task_id, w.idx)):
         grouped.setdefault(write.task_id, []).append(write)
     found = []
@@ -139,7 +139,7 @@ def _error(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
-def questions_of(writes: Iterable[Write], sends: Sequence[str] = ()) -> list[Question]:
+def questions_of(writes: Iterable[ChannelWrite], sends: Sequence[str] = ()) -> list[Question]:
     """Return the interrupts that one checkpoint's tasks raised, with what was answered to them."""
     kept = sorted(writes, key=lambda w: (w.task_path, w.task_id, w.idx))
     finished = {w.task_id for w in kept if w.channel not in CONTROL}
@@ -159,7 +159,7 @@ def questions_of(writes: Iterable[Write], sends: Sequence[str] = ()) -> list[Que
     return found
 
 
-def _answers(given: Sequence[Write], task_id: str) -> list[Any]:
+def _answers(given: Sequence[ChannelWrite], task_id: str) -> list[Any]:
     own = [w.value for w in given if w.task_id == task_id]
     # A task keeps the list of its answers; what comes from outside is one.
     return [a for value in own for a in (value if task_id != NO_TASK and isinstance(value, list) else [value])]

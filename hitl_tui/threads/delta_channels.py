@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from hitl_tui.threads import value_decoder
-from hitl_tui.threads.store_tables import Database, Statements, Stored
+from hitl_tui.threads.store_tables import StoreDatabase, StoredCheckpoint, StoreStatements
 
 MOST_STEPS = 1_000
 """Checkpoints that are gone back at most to find a whole value."""
@@ -30,7 +30,7 @@ def delta_channels(values: Mapping[str, Any], metadata: Mapping[str, Any]) -> li
     return list(dict.fromkeys([*named, *whole]))
 
 
-class Rebuilder:
+class DeltaRebuilder:
     """Puts values of delta channels together, at a cost that is bounded.
 
     Args:
@@ -38,7 +38,7 @@ class Rebuilder:
         sql: its statements.
     """
 
-    def __init__(self, database: Database, sql: Statements) -> None:
+    def __init__(self, database: StoreDatabase, sql: StoreStatements) -> None:
         self._database = database
         self._sql = sql
 
@@ -83,7 +83,7 @@ class Rebuilder:
         kept = sorted(rows[:MOST_WRITES], key=lambda r: (order.get(str(r[0]), 0), str(r[2] or ""), str(r[1]), r[3]))
         changes: list[Any] = []
         for row in kept:
-            value = _value(Stored(row[5], row[6]))
+            value = _value(StoredCheckpoint(row[5], row[6]))
             if isinstance(value, Mapping) and value_decoder.object_name(value) == _OVERWRITE:
                 seed, changes = value.get("value"), []
             else:
@@ -103,7 +103,7 @@ class Rebuilder:
                     return chain, None, False
                 seen.add(at)
                 chain.append(at)
-                checkpoint = _value(Stored(row[2], row[3]))
+                checkpoint = _value(StoredCheckpoint(row[2], row[3]))
                 if row[3] is None or channel in _held(checkpoint):
                     found, value = await self._seed(thread, ns, at, channel)
                     if found:
@@ -130,7 +130,7 @@ def _held(checkpoint: Any) -> Mapping[str, Any]:
     return held if isinstance(held, Mapping) else {}
 
 
-def _value(stored: Stored) -> Any:
+def _value(stored: StoredCheckpoint) -> Any:
     try:
         value = value_decoder.load(stored.kind, stored.data)
     except value_decoder.Unreadable as error:

@@ -10,7 +10,7 @@ from urllib.parse import unquote, urlsplit
 
 from hitl_tui.core.errors import BadInput, StorageError
 from hitl_tui.core.safe_text import mask, safe_text
-from hitl_tui.threads.store_tables import Dialect, Row, Stored, Values
+from hitl_tui.threads.store_tables import Dialect, Row, StoredCheckpoint, Values
 from hitl_tui.threads.thread_model import StoreInfo
 
 if TYPE_CHECKING:
@@ -151,7 +151,9 @@ class PostgresDatabase:
         known = version <= _KNOWN
         return () if known else (f"Its tables are newer (version {version}) than what is known here ({_KNOWN}).",)
 
-    async def whole(self, thread: str, ns: str, checkpoint_id: str) -> tuple[Stored | None, Mapping[str, Stored]]:
+    async def whole(
+        self, thread: str, ns: str, checkpoint_id: str
+    ) -> tuple[StoredCheckpoint | None, Mapping[str, StoredCheckpoint]]:
         place = {"thread": thread, "ns": ns, "id": checkpoint_id}
         found = await self.rows(
             "SELECT CAST(checkpoint AS text) FROM checkpoints WHERE thread_id = :thread AND checkpoint_ns = :ns"
@@ -161,11 +163,11 @@ class PostgresDatabase:
         if not found:
             return None, {}
         beside = await self.channels(thread, ns, [checkpoint_id], [""])
-        return Stored("json", found[0][0]), beside.get(checkpoint_id, {})
+        return StoredCheckpoint("json", found[0][0]), beside.get(checkpoint_id, {})
 
     async def channels(
         self, thread: str, ns: str, checkpoint_ids: Sequence[str], like: Sequence[str]
-    ) -> Mapping[str, Mapping[str, Stored]]:
+    ) -> Mapping[str, Mapping[str, StoredCheckpoint]]:
         rows = await self.rows(
             f"SELECT c.checkpoint_id, b.channel, b.type, b.blob FROM checkpoints c, LATERAL (SELECT b.* {_BLOBS}) b"  # noqa: S608
             " WHERE c.thread_id = :thread AND c.checkpoint_ns = :ns AND c.checkpoint_id = ANY(CAST(:ids AS text[]))"
@@ -177,14 +179,14 @@ class PostgresDatabase:
                 "names": [name.replace("\\", "\\\\").replace("_", "\\_").replace("%", "\\%") + "%" for name in like],
             },
         )
-        found: dict[str, dict[str, Stored]] = {}
+        found: dict[str, dict[str, StoredCheckpoint]] = {}
         for checkpoint_id, channel, kind, blob in rows:
-            found.setdefault(str(checkpoint_id), {})[str(channel)] = Stored(str(kind), blob)
+            found.setdefault(str(checkpoint_id), {})[str(channel)] = StoredCheckpoint(str(kind), blob)
         return found
 
-    async def inputs(self, places: Sequence[tuple[str, str]]) -> Mapping[str, Stored]:
+    async def inputs(self, places: Sequence[tuple[str, str]]) -> Mapping[str, StoredCheckpoint]:
         rows = await self.rows(_INPUTS, {"threads": [t for t, _ in places], "ids": [i for _, i in places]})
-        return {str(thread): Stored(str(kind), blob) for thread, kind, blob in rows}
+        return {str(thread): StoredCheckpoint(str(kind), blob) for thread, kind, blob in rows}
 
     async def close(self) -> None:
         await self._connection.close()

@@ -60,7 +60,7 @@ def thread_of(session_id: str) -> str:
     return f"session_{session_id}"
 
 
-class History:
+class SessionHistory:
     """Reads the checkpoints of one session.
 
     Args:
@@ -74,9 +74,9 @@ class History:
         self._session = session_id
         self._thread = thread or thread_of(session_id)
 
-    def of_thread(self, thread: str) -> History:
+    def of_thread(self, thread: str) -> SessionHistory:
         """Return the history of a run's thread in the same place (D13)."""
-        return History(self._saver, self._session, thread)
+        return SessionHistory(self._saver, self._session, thread)
 
     async def values(self, checkpoint_id: str) -> dict[str, Any]:
         """Return a checkpoint's state as plain JSON: nothing that it names is imported or built.

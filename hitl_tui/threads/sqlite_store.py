@@ -19,7 +19,7 @@ from urllib.parse import quote
 
 from hitl_tui.core.errors import BadInput, HitlError, StorageError
 from hitl_tui.core.safe_text import safe_text
-from hitl_tui.threads.store_tables import Dialect, Row, Stored, Values
+from hitl_tui.threads.store_tables import Dialect, Row, StoredCheckpoint, Values
 from hitl_tui.threads.thread_model import StoreInfo
 
 _BUSY = 10.0
@@ -85,19 +85,21 @@ class SqliteDatabase:
         except sqlite3.Error as error:
             raise _explained(self._path, error) from error
 
-    async def whole(self, thread: str, ns: str, checkpoint_id: str) -> tuple[Stored | None, Mapping[str, Stored]]:
+    async def whole(
+        self, thread: str, ns: str, checkpoint_id: str
+    ) -> tuple[StoredCheckpoint | None, Mapping[str, StoredCheckpoint]]:
         found = await self.rows(
             Template(_WHOLE).substitute(c=self._dialect.checkpoints),
             {"thread": thread, "ns": ns, "id": checkpoint_id},
         )
-        return (Stored(found[0][0], found[0][1]) if found else None), {}
+        return (StoredCheckpoint(found[0][0], found[0][1]) if found else None), {}
 
     async def channels(
         self, thread: str, ns: str, checkpoint_ids: Sequence[str], like: Sequence[str]
-    ) -> Mapping[str, Mapping[str, Stored]]:
+    ) -> Mapping[str, Mapping[str, StoredCheckpoint]]:
         return {}
 
-    async def inputs(self, places: Sequence[tuple[str, str]]) -> Mapping[str, Stored]:
+    async def inputs(self, places: Sequence[tuple[str, str]]) -> Mapping[str, StoredCheckpoint]:
         return {}
 
     async def close(self) -> None:

@@ -37,7 +37,7 @@ class Dialect:
 
 
 @dataclass(frozen=True, slots=True)
-class Stored:
+class StoredCheckpoint:
     """One channel's value as it lies in the store.
 
     Args:
@@ -49,7 +49,7 @@ class Stored:
     data: Any
 
 
-class Database(Protocol):
+class StoreDatabase(Protocol):
     """An open store. Everything on it is read-only; each call is a transaction of its own."""
 
     @property
@@ -70,15 +70,17 @@ class Database(Protocol):
             StorageError: the store can't be read.
         """
 
-    async def whole(self, thread: str, ns: str, checkpoint_id: str) -> tuple[Stored | None, Mapping[str, Stored]]:
+    async def whole(
+        self, thread: str, ns: str, checkpoint_id: str
+    ) -> tuple[StoredCheckpoint | None, Mapping[str, StoredCheckpoint]]:
         """Return a checkpoint, None when it isn't there, and those of its channels' values that lie beside it."""
 
     async def channels(
         self, thread: str, ns: str, checkpoint_ids: Sequence[str], like: Sequence[str]
-    ) -> Mapping[str, Mapping[str, Stored]]:
+    ) -> Mapping[str, Mapping[str, StoredCheckpoint]]:
         """Return values that lie beside checkpoints, of channels whose names begin so: by checkpoint, by channel."""
 
-    async def inputs(self, places: Sequence[tuple[str, str]]) -> Mapping[str, Stored]:
+    async def inputs(self, places: Sequence[tuple[str, str]]) -> Mapping[str, StoredCheckpoint]:
         """Return inputs that lie beside the first checkpoints of threads, by thread.
 
         Args:
@@ -158,7 +160,7 @@ _WALK = (
 )
 
 
-class Statements:
+class StoreStatements:
     """All of them, for one dialect.
 
     Args:

@@ -13,13 +13,13 @@ from hitl_tui.threads.channel_values import (
     INTERRUPT,
     START,
     TASKS,
-    Write,
+    ChannelWrite,
     asked_words,
     next_nodes,
     old_edges,
     title_of,
 )
-from hitl_tui.threads.store_tables import Database, Row, Statements
+from hitl_tui.threads.store_tables import Row, StoreDatabase, StoreStatements
 from hitl_tui.threads.thread_model import CheckpointInfo, Namespace, time_of
 
 _MOST_STEPS = 10**9
@@ -58,7 +58,7 @@ def carrying(channels: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def info_of(
-    row: Row, checkpoint: Any, beside: Mapping[str, Any], routed: Sequence[str] | None, signal: Write | None
+    row: Row, checkpoint: Any, beside: Mapping[str, Any], routed: Sequence[str] | None, signal: ChannelWrite | None
 ) -> CheckpointInfo:
     """Return what is known of a checkpoint in a list.
 
@@ -100,7 +100,7 @@ def node_words(following: Sequence[str], *, known: bool = True) -> str:
     return names[0] if len(names) == 1 else f"{names[0]} +{len(names) - 1}"
 
 
-def _outcome(source: str, following: Sequence[str], signal: Write | None, *, known: bool) -> str:
+def _outcome(source: str, following: Sequence[str], signal: ChannelWrite | None, *, known: bool) -> str:
     if signal is not None and signal.channel == ERROR:
         return f"failed: {_brief(str(signal.value))}"
     if source == "update":
@@ -108,7 +108,7 @@ def _outcome(source: str, following: Sequence[str], signal: Write | None, *, kno
     return "" if following or source == "fork" or not known else "ended"
 
 
-def _value(signal: Write | None) -> Any:
+def _value(signal: ChannelWrite | None) -> Any:
     value = signal.value if signal is not None else None
     first = value[0] if isinstance(value, list) and value else value
     return first["value"] if isinstance(first, Mapping) and value_decoder.TYPE in first and "value" in first else first
@@ -135,7 +135,7 @@ def _number(value: Any) -> int:
     return value if isinstance(value, int) and abs(value) < _MOST_STEPS else 0
 
 
-def write_of(row: Row) -> Write:
+def write_of(row: Row) -> ChannelWrite:
     """Return a write of one task; what can't be read says why."""
     checkpoint_id, task_id, path, idx, channel, kind, data = row
     try:
@@ -144,7 +144,9 @@ def write_of(row: Row) -> Write:
         value = {value_decoder.TYPE: "unreadable", "why": str(error)}
     if isinstance(value, value_decoder.Snapshot):
         value = value.value
-    return Write(str(checkpoint_id), str(task_id or ""), str(path or ""), _number(idx), str(channel or ""), value)
+    return ChannelWrite(
+        str(checkpoint_id), str(task_id or ""), str(path or ""), _number(idx), str(channel or ""), value
+    )
 
 
 def namespace_of(row: Row) -> Namespace:
@@ -161,7 +163,7 @@ _FIRST = 1024 * 1024
 _LONGEST_TITLE = 400
 
 
-class Titles:
+class ThreadTitles:
     """Reads titles and keeps them: a thread's first checkpoint stays what it is.
 
     Args:
@@ -169,7 +171,7 @@ class Titles:
         sql: how it is read.
     """
 
-    def __init__(self, database: Database, sql: Statements) -> None:
+    def __init__(self, database: StoreDatabase, sql: StoreStatements) -> None:
         self._database = database
         self._sql = sql
         self._known: dict[str, str] = {}

@@ -19,7 +19,7 @@ from hitl_tui.config.atomic_files import make_private
 from hitl_tui.core.errors import StorageError, UnknownName
 from hitl_tui.core.safe_text import one_line, safe_text
 from hitl_tui.threads.row_checksums import CHECKPOINT_COLUMNS, COLUMN, WRITE_COLUMNS, checksum, prepare
-from hitl_tui.threads.store_tables import Database, Row, Statements, Stored
+from hitl_tui.threads.store_tables import Row, StoreDatabase, StoredCheckpoint, StoreStatements
 from hitl_tui.threads.stored_rows import metadata_of
 
 MOST = 100_000
@@ -27,7 +27,7 @@ MOST = 100_000
 _BATCH = 50
 
 
-async def copy_thread(database: Database, thread: str, checkpoint_id: str, target: Path) -> int:
+async def copy_thread(database: StoreDatabase, thread: str, checkpoint_id: str, target: Path) -> int:
     """Copy a thread up to a checkpoint into a new file; return how many checkpoints were copied.
 
     Where more had happened after the checkpoint, what ran from it is left out: the graph runs that, and asks, again.
@@ -62,9 +62,9 @@ async def copy_thread(database: Database, thread: str, checkpoint_id: str, targe
 
 
 class _Copier:
-    def __init__(self, database: Database, thread: str) -> None:
+    def __init__(self, database: StoreDatabase, thread: str) -> None:
         self._database = database
-        self._sql = Statements(database.dialect)
+        self._sql = StoreStatements(database.dialect)
         self._thread = thread
 
     async def chain(self, checkpoint_id: str) -> list[str]:
@@ -137,7 +137,9 @@ class _Copier:
         writes = [] if left else await self._database.rows(self._sql.writes, place)
         await asyncio.to_thread(self._put, connection, ns, row, whole_of(stored, beside), writes)
 
-    def _put(self, connection: sqlite3.Connection, ns: str, row: Row, stored: Stored, writes: Sequence[Row]) -> None:
+    def _put(
+        self, connection: sqlite3.Connection, ns: str, row: Row, stored: StoredCheckpoint, writes: Sequence[Row]
+    ) -> None:
         metadata = row[2] if isinstance(row[2], (bytes, str)) or row[2] is None else json.dumps(row[2])
         checkpoint = (self._thread, ns, str(row[0]), row[1], stored.kind, stored.data, _bytes(metadata))
         connection.execute(
@@ -151,7 +153,7 @@ class _Copier:
         )
 
 
-def whole_of(stored: Stored, beside: Mapping[str, Stored]) -> Stored:
+def whole_of(stored: StoredCheckpoint, beside: Mapping[str, StoredCheckpoint]) -> StoredCheckpoint:
     """Return a checkpoint with the values that lay beside it in it, each as it was written.
 
     Raises:
@@ -164,10 +166,10 @@ def whole_of(stored: Stored, beside: Mapping[str, Stored]) -> Stored:
     for channel, found in beside.items():
         values[channel] = _raw(channel, found)
     rest = {k: _packed(v) for k, v in checkpoint.items() if k != "channel_values"}
-    return Stored("msgpack", _map({**rest, "channel_values": _map(values)}))
+    return StoredCheckpoint("msgpack", _map({**rest, "channel_values": _map(values)}))
 
 
-def _raw(channel: str, stored: Stored) -> bytes:
+def _raw(channel: str, stored: StoredCheckpoint) -> bytes:
     data = _bytes(stored.data) or b""
     if stored.kind == "msgpack":
         return data

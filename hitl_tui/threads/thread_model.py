@@ -169,7 +169,7 @@ class TaskInfo:
 
 
 @dataclass(frozen=True, slots=True)
-class Moment:
+class FullCheckpoint:
     """A thread as it was at one checkpoint.
 
     Args:

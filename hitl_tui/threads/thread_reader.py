@@ -27,7 +27,7 @@ class HistoryForm(NamedTuple):
     turns: tuple[tuple[str, str], ...] = ()
 
 
-class Past(Protocol):
+class ThreadReader(Protocol):
     """Where a history is read, a page at a time; `engine.Link` is one."""
 
     async def older(self, limit: int, before: str = "") -> list[CheckpointInfo]: ...

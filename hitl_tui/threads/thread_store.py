@@ -15,7 +15,7 @@ from hitl_tui.threads import value_decoder
 from hitl_tui.threads.channel_values import (
     INTERRUPT,
     TASKS,
-    Write,
+    ChannelWrite,
     is_internal,
     next_nodes,
     old_edges,
@@ -24,10 +24,10 @@ from hitl_tui.threads.channel_values import (
     tasks_of,
     told_by,
 )
-from hitl_tui.threads.delta_channels import Rebuilder, delta_channels
-from hitl_tui.threads.store_tables import Database, Row, Statements
+from hitl_tui.threads.delta_channels import DeltaRebuilder, delta_channels
+from hitl_tui.threads.store_tables import Row, StoreDatabase, StoreStatements
 from hitl_tui.threads.stored_rows import (
-    Titles,
+    ThreadTitles,
     carrying,
     channels_of,
     info_of,
@@ -37,7 +37,15 @@ from hitl_tui.threads.stored_rows import (
     timestamp_of,
     write_of,
 )
-from hitl_tui.threads.thread_model import CheckpointInfo, Moment, Namespace, Search, StoreInfo, ThreadInfo, time_of
+from hitl_tui.threads.thread_model import (
+    CheckpointInfo,
+    FullCheckpoint,
+    Namespace,
+    Search,
+    StoreInfo,
+    ThreadInfo,
+    time_of,
+)
 
 PAGE = 50
 _SMALL = 64 * 1024
@@ -52,18 +60,18 @@ _MOST_THREADS = 10**9
 _BATCH = 500
 
 
-class Store:
+class ThreadStore:
     """Reads one store; get it from `open_store`.
 
     Args:
         database: where it lies.
     """
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: StoreDatabase) -> None:
         self._database = database
-        self._sql = Statements(database.dialect)
-        self._titles = Titles(database, self._sql)
-        self._rebuilder = Rebuilder(database, self._sql)
+        self._sql = StoreStatements(database.dialect)
+        self._titles = ThreadTitles(database, self._sql)
+        self._rebuilder = DeltaRebuilder(database, self._sql)
 
     @property
     def info(self) -> StoreInfo:
@@ -244,7 +252,7 @@ class Store:
             return []
         ids = self._database.ids([str(row[0]) for row in rows])
         place = {"thread": thread, "ns": ns, "most": _SMALL, "ids": ids}
-        signals: dict[str, Write] = {}
+        signals: dict[str, ChannelWrite] = {}
         for row in await self._database.rows(self._sql.signals, place):
             write = write_of(row)
             if write.channel == INTERRUPT or write.checkpoint_id not in signals:
@@ -276,7 +284,7 @@ class Store:
 
     # State -------------------------------------------------------------------------------------------------------
 
-    async def moment(self, thread: str, ns: str, checkpoint_id: str) -> Moment:
+    async def moment(self, thread: str, ns: str, checkpoint_id: str) -> FullCheckpoint:
         """Return a thread as it was at a checkpoint.
 
         Raises:
@@ -309,7 +317,7 @@ class Store:
         sends = sent_to(ordered.get(TASKS))
         edges = old_edges(checkpoint, ordered) if isinstance(checkpoint, Mapping) else ()
         control = {k for k in ordered if is_internal(k)} | set(edges)
-        return Moment(
+        return FullCheckpoint(
             checkpoint_id=checkpoint_id,
             values={k: v for k, v in ordered.items() if k not in control},
             internal={k: v for k, v in ordered.items() if k in control},
@@ -330,7 +338,7 @@ class Store:
         rows = await self._database.rows(self._sql.one, {**place, "id": str(following[0][0])}) if following else []
         return told_by(metadata_of(rows[0][2])) if rows else ()
 
-    async def _writes(self, thread: str, ns: str, checkpoint_id: str, notes: list[str]) -> list[Write]:
+    async def _writes(self, thread: str, ns: str, checkpoint_id: str, notes: list[str]) -> list[ChannelWrite]:
         values = {"thread": thread, "ns": ns, "id": checkpoint_id, "limit": _MOST_WRITES + 1}
         rows = await self._database.rows(self._sql.writes, values)
         if len(rows) > _MOST_WRITES:
@@ -343,7 +351,7 @@ class Store:
 
 
 @asynccontextmanager
-async def open_store(address: str) -> AsyncIterator[Store]:
+async def open_store(address: str) -> AsyncIterator[ThreadStore]:
     """Open a checkpoint store for reading.
 
     Args:
@@ -352,14 +360,14 @@ async def open_store(address: str) -> AsyncIterator[Store]:
     Raises:
         BadInput: there is none there, or it can't be read; nothing was changed.
     """
-    store = Store(await open_database(address))
+    store = ThreadStore(await open_database(address))
     try:
         yield store
     finally:
         await store.close()
 
 
-async def open_database(address: str) -> Database:
+async def open_database(address: str) -> StoreDatabase:
     """Open the store at an address. Raises as `open_store` does."""
     from hitl_tui.threads.postgres_store import SCHEMES, PostgresDatabase
 

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from hitl_tui.core.requests import Request
     from hitl_tui.ledger.records import Effect, Posted
     from hitl_tui.threads.session_history import CheckpointInfo
-    from hitl_tui.threads.thread_reader import Past
+    from hitl_tui.threads.thread_reader import ThreadReader
 
 _NAMED = 12
 _NAME = 28
@@ -413,7 +413,7 @@ _READ = 1_000
 """Events that are read at once at most: of checkpoints that are older nothing more is told than they say themselves."""
 
 
-class Deed(NamedTuple):
+class CheckpointCause(NamedTuple):
     """What led to a checkpoint.
 
     Args:
@@ -430,14 +430,14 @@ class Deed(NamedTuple):
     fuller: tuple[str, ...] = ()
 
 
-class Deeds:
+class CheckpointCauses:
     """What led to the checkpoints of one session, as far as it was asked for."""
 
     def __init__(self) -> None:
-        self._known: dict[str, Deed | None] = {}
+        self._known: dict[str, CheckpointCause | None] = {}
         self._newest = 0
 
-    async def of(self, past: Past, infos: Sequence[CheckpointInfo]) -> Mapping[str, Deed]:
+    async def of(self, past: ThreadReader, infos: Sequence[CheckpointInfo]) -> Mapping[str, CheckpointCause]:
         """Return what led to checkpoints, by id.
 
         Args:
@@ -457,7 +457,7 @@ class Deeds:
         return {name: told for name, told in found.items() if told is not None}
 
 
-async def _told(past: Past, events: Sequence[Posted]) -> Deed | None:
+async def _told(past: ThreadReader, events: Sequence[Posted]) -> CheckpointCause | None:
     """Return what some events were, with the question that the first of them answered."""
     if not events:
         return None
@@ -466,7 +466,7 @@ async def _told(past: Past, events: Sequence[Posted]) -> Deed | None:
     return _deed(events, await past.request(asked) if asked else None)
 
 
-def _deed(events: Sequence[Posted], request: Request | None) -> Deed:
+def _deed(events: Sequence[Posted], request: Request | None) -> CheckpointCause:
     """Return what some events were: what somebody wanted comes before what runs report."""
     by_hand = [e for e in events if is_decision(e)]
     first, *more = by_hand or events
@@ -478,7 +478,9 @@ def _deed(events: Sequence[Posted], request: Request | None) -> Deed:
     ending = f" +{len(more)}" if more else ""
     said = [f"{in_line(form)[:_LONGEST]}{ending}" for form in forms]
     said_first = inner or kind != "decided" or data.get("asked") == Kind.PROPOSAL
-    return Deed(said[-1], (bool(by_hand) and said_first) or kind == "proposed", bool(by_hand), tuple(said[:-1]))
+    return CheckpointCause(
+        said[-1], (bool(by_hand) and said_first) or kind == "proposed", bool(by_hand), tuple(said[:-1])
+    )
 
 
 def _answers(data: Mapping[str, Any], request: Request | None) -> list[str]:

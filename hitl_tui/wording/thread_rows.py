@@ -15,7 +15,7 @@ from hitl_tui.wording.times import clock_words, day_words
 
 if TYPE_CHECKING:
     from hitl_tui.threads.session_diff import ValueChange
-    from hitl_tui.threads.thread_model import CheckpointInfo, Moment, Namespace, Question, TaskInfo
+    from hitl_tui.threads.thread_model import CheckpointInfo, FullCheckpoint, Namespace, Question, TaskInfo
 
 MOST_ROWS = 300
 """Differences, tasks or writes that are listed; the rest is counted."""
@@ -52,7 +52,7 @@ def where_words(info: CheckpointInfo, number: int, total: int, *, ours: bool) ->
     return " · ".join(p for p in parts if p)
 
 
-def asked_line(moment: Moment) -> str:
+def asked_line(moment: FullCheckpoint) -> str:
     """Return what a moment asks, in one line; what led to its end when it asks nothing."""
     broken = {t.node for t in moment.tasks if t.error}
     waiting = [q for q in moment.questions if q.pending and q.node not in broken]
@@ -68,7 +68,7 @@ def asked_line(moment: Moment) -> str:
 
 
 def moment_rows(
-    info: CheckpointInfo, moment: Moment, led: Sequence[TaskInfo], spaces: Sequence[Namespace], *, ours: bool
+    info: CheckpointInfo, moment: FullCheckpoint, led: Sequence[TaskInfo], spaces: Sequence[Namespace], *, ours: bool
 ) -> list[Row]:
     """Return what is known of a moment: questions first, then what ran to it and from it, then where it is.
 
@@ -166,7 +166,7 @@ def _change_row(change: ValueChange) -> Row:
     return text_row(f"~ {name}: {short(change.before)} → {short(change.after)}")
 
 
-def tree_of(moment: Moment) -> dict[str, Any]:
+def tree_of(moment: FullCheckpoint) -> dict[str, Any]:
     """Return a moment's state for the tree: long texts cut, control channels last under a name of their own."""
     found = {str(k): trimmed(v) for k, v in moment.values.items()}
     if moment.internal:
@@ -203,7 +203,7 @@ def fork_words(info: CheckpointInfo, graph: str, *, at_end: bool) -> str:
     return "\n".join([*lines, _("The store itself is not written. Nothing runs before you say so there.")])
 
 
-def value_at(moment: Moment, path: Sequence[str]) -> Any:
+def value_at(moment: FullCheckpoint, path: Sequence[str]) -> Any:
     """Return the value that a path of the tree leads to, whole; `ABSENT` when there is none."""
     value: Any = {**moment.values, _("(control)"): moment.internal}
     for name in path:

@@ -19,7 +19,7 @@ from hitl_tui.core.policy import Mode
 from hitl_tui.core.requests import Kind, Verdict
 from hitl_tui.policy.standing_rules import load_rules
 from hitl_tui.supervisor.session import Session
-from hitl_tui.supervisor.session_registry import Workbench
+from hitl_tui.supervisor.session_registry import SessionRegistry
 from hitl_tui.supervisor.snapshot import Question
 from hitl_tui.wording.subject_rows import input_rows
 
@@ -126,7 +126,7 @@ async def desk(root: Path, mode: Mode = Mode.RISK) -> AsyncIterator[Desk]:
     for name, text in (("hitl.toml", TOML), ("mail_agent.py", AGENT), ("cap.md", "# Cap\n\nThe cap.\n")):
         (workspace / name).write_text(text, encoding="utf-8")
     trust_workspace(root / "d", workspace)
-    async with Workbench.open(root / "d") as bench:
+    async with SessionRegistry.open(root / "d") as bench:
         setup = await bench.create("The cap", workspace, mode=mode)
         async with bench.session(setup, "The cap") as session:
             assert isinstance(session, Session)

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from hitl_tui.supervisor.session import Session
-from hitl_tui.supervisor.session_registry import Workbench
+from hitl_tui.supervisor.session_registry import SessionRegistry
 
 HERE = Path(__file__).parent
 EXAMPLE = HERE.parent.parent / "examples" / "lease"
@@ -19,7 +19,7 @@ EXAMPLE = HERE.parent.parent / "examples" / "lease"
 
 async def made(data: Path) -> None:
     """Begin a session that waits for its first decision."""
-    async with Workbench.open(data, {}) as bench:
+    async with SessionRegistry.open(data, {}) as bench:
         setup = await bench.create("How high may the deposit rise be?", EXAMPLE)
         async with bench.session(setup, setup.info.query) as session:
             assert isinstance(session, Session)

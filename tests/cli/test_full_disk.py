@@ -15,7 +15,7 @@ from hitl_tui.commands.command_context import stopped
 from hitl_tui.commands.results import CommandResult
 from hitl_tui.core.errors import StorageError
 from hitl_tui.supervisor.session import Session
-from hitl_tui.supervisor.session_registry import Workbench
+from hitl_tui.supervisor.session_registry import SessionRegistry
 
 EXAMPLE = Path(__file__).parent.parent.parent / "examples" / "lease"
 
@@ -35,7 +35,7 @@ def small(tmp_path: Path) -> Iterator[Path]:
 
 
 async def made(data: Path) -> None:
-    async with Workbench.open(data, {}) as bench:
+    async with SessionRegistry.open(data, {}) as bench:
         setup = await bench.create("How high may the deposit rise be?", EXAMPLE)
         async with bench.session(setup, setup.info.query) as session:
             assert isinstance(session, Session)

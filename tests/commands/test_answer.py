@@ -16,7 +16,7 @@ from hitl_tui.commands.handler import CommandHandler
 from hitl_tui.config.declared_graphs import GraphDeclaration
 from hitl_tui.core.requests import Verdict
 from hitl_tui.supervisor.session import Session
-from hitl_tui.supervisor.session_registry import Workbench
+from hitl_tui.supervisor.session_registry import SessionRegistry
 from hitl_tui.supervisor.snapshot import Question
 
 GRAPHS = Path(__file__).with_name("shape_graphs.py")
@@ -57,7 +57,7 @@ async def desk(folder: Path, name: str) -> AsyncIterator[Desk]:
     work = folder / "w"
     work.mkdir()
     declaration = GraphDeclaration(name, f"{GRAPHS}:{name}", str(GRAPHS.parent))
-    async with Workbench.open(folder / "d") as bench:
+    async with SessionRegistry.open(folder / "d") as bench:
         setup = await bench.create("{}", work, graph=declaration)
         async with bench.session(setup, "{}") as session:
             assert isinstance(session, Session)

@@ -14,7 +14,7 @@ from hitl_tui.core.policy import Mode
 from hitl_tui.core.requests import Verdict
 from hitl_tui.policy.workspace_digest import FileHashes, Scope, Tree
 from hitl_tui.supervisor.session import Session
-from hitl_tui.supervisor.session_registry import Workbench
+from hitl_tui.supervisor.session_registry import SessionRegistry
 from hitl_tui.supervisor.snapshot import Question
 
 SETTINGS = """
@@ -65,7 +65,7 @@ async def test_nothing_is_bound_in_the_event_loop(tmp_path: Path, monkeypatch: p
         return tree(self, scope, named)
 
     monkeypatch.setattr(FileHashes, "tree", watched)
-    async with Workbench.open(tmp_path / "d") as bench:
+    async with SessionRegistry.open(tmp_path / "d") as bench:
         setup = await bench.create("mark", workspace, mode=Mode.PLAN)
         async with bench.session(setup) as session:
             assert isinstance(session, Session)

@@ -25,7 +25,7 @@ from hitl_tui.core.requests import resolve
 from hitl_tui.core.todos import Priority, Status, SupervisorTodo
 from hitl_tui.ledger.records import RequestView
 from hitl_tui.supervisor.session import Session
-from hitl_tui.supervisor.session_registry import Workbench
+from hitl_tui.supervisor.session_registry import SessionRegistry
 from hitl_tui.supervisor.snapshot import Snapshot, named
 
 LEASE = Path(__file__).resolve().parents[2] / "examples" / "lease"
@@ -59,7 +59,7 @@ async def scene(tmp_path: Path) -> AsyncIterator[Scene]:
     workspace = tmp_path / "lease"
     shutil.copytree(LEASE, workspace)
     trust_workspace(tmp_path / "data", workspace)
-    async with Workbench.open(tmp_path / "data") as bench:
+    async with SessionRegistry.open(tmp_path / "data") as bench:
         setup = await bench.create(QUESTION, workspace)
         async with bench.session(setup, QUESTION) as session:
             assert isinstance(session, Session)

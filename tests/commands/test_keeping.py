@@ -6,14 +6,14 @@ from pathlib import Path
 
 from hitl_tui.commands.handler import CommandHandler
 from hitl_tui.config.declared_graphs import GraphDeclaration
-from hitl_tui.supervisor.session_registry import Workbench
+from hitl_tui.supervisor.session_registry import SessionRegistry
 
 
 async def test_a_session_is_renamed_exported_and_forked_from_its_own_prompt(tmp_path: Path) -> None:
     workspace = tmp_path / "workspace"
     workspace.mkdir()
     (workspace / "notes.md").write_text("The cap is 5 percent a year.\n", encoding="utf-8")
-    async with Workbench.open(tmp_path / "data", {}) as bench:
+    async with SessionRegistry.open(tmp_path / "data", {}) as bench:
         setup = await bench.create("Find the cap.", workspace)
         async with bench.session(setup) as session:
             await session.settled()
@@ -40,7 +40,7 @@ async def test_sessions_are_listed_imported_and_deleted_by_command_and_never_the
     workspace.mkdir()
     (workspace / "notes.md").write_text("The cap is 5 percent a year.\n", encoding="utf-8")
     file = tmp_path / "cap.hitl"
-    async with Workbench.open(tmp_path / "data", {}) as bench:
+    async with SessionRegistry.open(tmp_path / "data", {}) as bench:
         setup = await bench.create("Find the cap.", workspace)
         async with bench.session(setup) as session:
             await session.settled()
@@ -66,7 +66,7 @@ async def test_the_copies_that_only_a_session_goes_on_in_go_with_it(tmp_path: Pa
     workspace.mkdir()
     (workspace / "notes.md").write_text("The cap is 5 percent a year.\n", encoding="utf-8")
     outside = tmp_path / "theirs.db"
-    async with Workbench.open(tmp_path / "data", {}) as bench:
+    async with SessionRegistry.open(tmp_path / "data", {}) as bench:
         copies.mkdir()
         kept = [copies / name for name in ("own.db", "own.db-wal", "shared.db", "other.db")]
         for path in (*kept, outside):

@@ -13,7 +13,7 @@ from hitl_tui.commands.plan_commands import LONGEST_TEXT
 from hitl_tui.config.declared_graphs import GraphDeclaration
 from hitl_tui.planning.replies import Reply, load_replies, reply_of
 from hitl_tui.supervisor.session import Session
-from hitl_tui.supervisor.session_registry import Workbench
+from hitl_tui.supervisor.session_registry import SessionRegistry
 
 Desk = tuple[CommandHandler, Session]
 GRAPHS = Path(__file__).with_name("shape_graphs.py")
@@ -25,7 +25,7 @@ async def at_work(folder: Path, query: str, graph: str = "", channel: str = "rep
     work.mkdir()
     (work / "notes.md").write_text("The cap is 5 percent a year.\n", encoding="utf-8")
     declared = GraphDeclaration(graph, f"{GRAPHS}:{graph}", str(GRAPHS.parent)) if graph else None
-    async with Workbench.open(folder / "data", {}) as bench:
+    async with SessionRegistry.open(folder / "data", {}) as bench:
         setup = await bench.create(query, work, graph=declared)
         async with bench.session(setup, query) as session:
             assert isinstance(session, Session)

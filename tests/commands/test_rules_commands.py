@@ -14,7 +14,7 @@ from hitl_tui.core.policy import Mode
 from hitl_tui.ledger.audit import verify
 from hitl_tui.policy.standing_rules import load_rules
 from hitl_tui.supervisor.session import Session
-from hitl_tui.supervisor.session_registry import Workbench
+from hitl_tui.supervisor.session_registry import SessionRegistry
 from hitl_tui.supervisor.snapshot import Question
 
 TOML = """
@@ -43,7 +43,7 @@ decision = "ask"
 class Desk:
     """A session on a workbench, and who acts on it."""
 
-    bench: Workbench
+    bench: SessionRegistry
     session: Session
     handler: CommandHandler
     rules: Path
@@ -75,7 +75,7 @@ async def desk(tmp_path: Path, mode: Mode) -> AsyncIterator[Desk]:
     for number in range(1, 7):
         (workspace / f"cap{number}.md").write_text(f"# Cap {number}\n\nThe cap {number}.\n", encoding="utf-8")
     trust_workspace(tmp_path / "d", workspace)
-    async with Workbench.open(tmp_path / "d") as bench:
+    async with SessionRegistry.open(tmp_path / "d") as bench:
         setup = await bench.create("The cap", workspace, mode=mode)
         async with bench.session(setup, "The cap") as session:
             assert isinstance(session, Session)

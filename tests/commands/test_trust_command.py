@@ -13,7 +13,7 @@ from hitl_tui.commands.handler import CommandHandler
 from hitl_tui.core.errors import Refused
 from hitl_tui.core.requests import Verdict
 from hitl_tui.supervisor.session import Session
-from hitl_tui.supervisor.session_registry import Workbench
+from hitl_tui.supervisor.session_registry import SessionRegistry
 
 SETTINGS = """
 [teams.command_team.commands.mark]
@@ -27,7 +27,7 @@ SECRET = '[secrets]\nnames = ["PASSWORD_OF_MARK"]\n'
 class Desk:
     """An open session of a workspace, and who acts on it."""
 
-    def __init__(self, bench: Workbench, session: Session, workspace: Path) -> None:
+    def __init__(self, bench: SessionRegistry, session: Session, workspace: Path) -> None:
         self.bench, self.session, self.workspace = bench, session, workspace
         self.handler = self.person()
 
@@ -61,7 +61,7 @@ async def desk(root: Path, settings: str = "") -> AsyncIterator[Desk]:
     workspace.mkdir()
     (workspace / "cap.md").write_text("# Cap\n\nThe cap.\n", encoding="utf-8")
     (workspace / "hitl.toml").write_text(settings or SETTINGS.format(risk="high"), encoding="utf-8")
-    async with Workbench.open(root / "d", {"PASSWORD_OF_MARK": "a long password"}) as bench:
+    async with SessionRegistry.open(root / "d", {"PASSWORD_OF_MARK": "a long password"}) as bench:
         setup = await bench.create("The cap", workspace, session_id="s1")
         async with bench.session(setup) as session:
             assert isinstance(session, Session)

@@ -15,7 +15,7 @@ from trusting import trust_workspace
 
 from hitl_tui.console.app import HitlApp
 from hitl_tui.console.console_options import ConsoleOptions
-from hitl_tui.console.keyguard.guard import ALONE_FOR, Kind, Typed, Why
+from hitl_tui.console.keyguard.guard import ALONE_FOR, BlockReason, KeyKind, Typed
 from hitl_tui.console.screens.session_screen import SessionScreen
 from hitl_tui.console.widgets.bars import MessageLine
 from hitl_tui.console.widgets.prompt_line import Prompt
@@ -44,8 +44,8 @@ class Clock:
 class Unheard:
     """The keyboard of a guard that only tells the time: see `Keyboard`."""
 
-    def kind_of(self, event: Typed) -> Kind:
-        return Kind.OTHER
+    def kind_of(self, event: Typed) -> KeyKind:
+        return KeyKind.OTHER
 
     def place(self) -> object:
         return None
@@ -56,7 +56,7 @@ class Unheard:
     async def hand_on(self, event: Typed) -> None:
         raise AssertionError("nothing is typed here")
 
-    def tell(self, why: Why) -> None:
+    def tell(self, why: BlockReason) -> None:
         raise AssertionError("nothing is typed here")
 
     def set_timer(self, delay: float, callback: Callable[[], Awaitable[None]]) -> Timer:

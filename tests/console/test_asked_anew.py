@@ -10,7 +10,7 @@ import pytest
 from console_support import command_workspace, console
 from test_known_failures import burst
 
-from hitl_tui.console.dialogs.text_viewer import Viewer
+from hitl_tui.console.dialogs.text_viewer import TextViewer
 from hitl_tui.core.requests import Verdict
 from hitl_tui.supervisor.snapshot import Snapshot
 
@@ -97,7 +97,7 @@ async def test_words_turn_no_question_and_nothing_unseen_is_decided(tmp_path: Pa
         await c.to_question()
         c.clock.rest()
         await c.press("6")
-        await c.until(lambda: isinstance(c.app.screen, Viewer), "the details")
+        await c.until(lambda: isinstance(c.app.screen, TextViewer), "the details")
         burst(c, "quick kick")
         await c.until(lambda: c.app.screen is c.session, "what the first letter closes")
         await c.pilot.pause(0.1)

@@ -10,8 +10,8 @@ from test_known_failures import burst, undecided
 from test_shapes_console import asking
 from textual.widgets import TextArea
 
-from hitl_tui.console.dialogs.prompt_dialogs import Words, WordsInput
-from hitl_tui.console.dialogs.text_answer_dialog import Saying
+from hitl_tui.console.dialogs.prompt_dialogs import WordsDialog, WordsInput
+from hitl_tui.console.dialogs.text_answer_dialog import TextAnswerDialog
 from hitl_tui.core.todos import Status
 
 pytestmark = pytest.mark.long
@@ -55,7 +55,7 @@ async def test_a_reason_that_was_typed_without_a_pause_waits_for_one(tmp_path: P
         await c.asked()
         await c.to_question()
         await c.press("r")
-        await c.until(lambda: isinstance(c.app.screen, Words), "the reason")
+        await c.until(lambda: isinstance(c.app.screen, WordsDialog), "the reason")
         await typed(c, *"eally", "enter")
         assert str(c.app.screen.query(".dialog").first().border_subtitle) == SOON
         assert c.app.screen.query_one(WordsInput).value == "eally" and undecided(c)
@@ -70,13 +70,13 @@ async def test_a_dialog_says_that_it_is_ready_only_once_it_sends(tmp_path: Path)
         await c.asked()
         await c.to_question()
         await c.press("r")
-        await c.until(lambda: isinstance(c.app.screen, Words), "the reason")
+        await c.until(lambda: isinstance(c.app.screen, WordsDialog), "the reason")
         await typed(c, *"eally")
         c.clock.rest(0.25)
         await typed(c, "left")
         c.clock.rest(0.25)
         words = c.app.screen
-        assert isinstance(words, Words) and words.remaining > 0  # the last text is longer ago than the last key
+        assert isinstance(words, WordsDialog) and words.remaining > 0  # the last text is longer ago than the last key
         await typed(c, "enter")
         assert str(words.query(".dialog").first().border_subtitle) == SOON and undecided(c)
         c.clock.rest(0.5)
@@ -90,7 +90,7 @@ async def test_a_pause_anywhere_since_the_dialog_opened_is_enough(tmp_path: Path
         await c.asked()
         await c.to_question()
         await c.press("3")
-        await c.until(lambda: isinstance(c.app.screen, Words), "the reason")
+        await c.until(lambda: isinstance(c.app.screen, WordsDialog), "the reason")
         c.clock.rest(0.5)
         await typed(c, *"no", "enter")
         await c.until(lambda: c.status("todo_001") == Status.FAILED, "rejected")
@@ -101,9 +101,9 @@ async def test_an_answer_in_words_waits_for_a_pause_too(tmp_path: Path) -> None:
         await c.to_question()
         await c.read_on()
         await c.press("w")
-        await c.until(lambda: isinstance(c.app.screen, Saying), "the answer")
+        await c.until(lambda: isinstance(c.app.screen, TextAnswerDialog), "the answer")
         await typed(c, *"ell", "enter")
-        assert isinstance(c.app.screen, Saying) and c.app.screen.query_one(TextArea).text == "ell"
+        assert isinstance(c.app.screen, TextAnswerDialog) and c.app.screen.query_one(TextArea).text == "ell"
         assert str(c.app.screen.query(".dialog").first().border_subtitle) == SOON
 
 
@@ -129,7 +129,7 @@ async def test_a_rule_that_isnt_confirmed_says_that_nothing_was_written(tmp_path
         for key in ("enter", "escape", "2"):
             await c.to_question()
             await c.press("7")
-            await c.until(lambda: dialogs(c) == ["Always"], "the rule")
+            await c.until(lambda: dialogs(c) == ["RuleDialog"], "the rule")
             await c.press(key)
             await c.until(lambda: c.message == "Nothing was written.", "what became of it")
             c.session.say("")

@@ -9,11 +9,11 @@ import pytest
 from console_support import EXAMPLE, RISE, Console, command_workspace, console
 from textual.widgets import Static
 
-from hitl_tui.console.dialogs.edit_dialog import Edit
+from hitl_tui.console.dialogs.edit_dialog import EditDialog
 from hitl_tui.console.dialogs.form_dialog import FieldInput
-from hitl_tui.console.dialogs.inbox_dialog import Inbox
-from hitl_tui.console.dialogs.option_dialog import Choosing
-from hitl_tui.console.dialogs.prompt_dialogs import Confirm
+from hitl_tui.console.dialogs.inbox_dialog import InboxDialog
+from hitl_tui.console.dialogs.option_dialog import OptionDialog
+from hitl_tui.console.dialogs.prompt_dialogs import ConfirmDialog
 from hitl_tui.console.widgets.answer_pane import AnswerPane
 from hitl_tui.console.widgets.bars import HeaderBar
 from hitl_tui.console.widgets.history_table import HistoryTable
@@ -31,8 +31,8 @@ async def test_edit_and_approve_runs_exactly_what_the_dialog_showed(tmp_path: Pa
         await c.asked()
         await c.to_question()
         await c.press("2")
-        await c.until(lambda: isinstance(c.app.screen, Edit), "the dialog")
-        assert isinstance(c.app.screen, Edit)
+        await c.until(lambda: isinstance(c.app.screen, EditDialog), "the dialog")
+        assert isinstance(c.app.screen, EditDialog)
         assert json.loads(c.app.screen.editor_text()) == {"file": "before"}
         assert c.app.screen.query_one(FieldInput).has_focus
         await c.press(*["backspace"] * 6, *"after", "space", *"words")
@@ -51,7 +51,7 @@ async def test_edit_and_approve_runs_exactly_what_the_dialog_showed(tmp_path: Pa
 async def previewed(c: Console) -> None:
     """Wait for the preview of what was typed, read it to its end and let the keyboard rest."""
     screen = c.app.screen
-    assert isinstance(screen, Edit)
+    assert isinstance(screen, EditDialog)
     result = screen.query_one("#edit-result", Rows)
     await c.until(lambda: [r for r in result.rows if r.label == "preview" and r.text.plain != "…"], "the preview")
     while not screen.read:
@@ -76,7 +76,7 @@ async def test_the_edited_input_is_approved_with_its_own_preview_only(tmp_path: 
         await c.asked()
         await c.to_question()
         await c.press("2")
-        await c.until(lambda: isinstance(c.app.screen, Edit), "the dialog")
+        await c.until(lambda: isinstance(c.app.screen, EditDialog), "the dialog")
         await previewed(c)
         result = c.app.screen.query_one("#edit-result", Rows)
         shown = lambda: "\n".join(r.text.plain for r in result.rows)  # noqa: E731
@@ -89,7 +89,7 @@ async def test_the_edited_input_is_approved_with_its_own_preview_only(tmp_path: 
         assert "Read to the end first (PgDn); nothing was decided" in str(dialog.border_subtitle)
         await previewed(c)
         await c.press("x", "backspace", "f9")
-        assert isinstance(c.app.screen, Edit) and not (workspace / "many").exists(), "nothing rested"
+        assert isinstance(c.app.screen, EditDialog) and not (workspace / "many").exists(), "nothing rested"
         await c.until(lambda: "./many59" in shown(), "its preview again")
         await previewed(c)
         assert not c.app.screen.query_one("#approve").can_focus, "no button approves on Enter"
@@ -109,7 +109,7 @@ async def test_what_cant_be_previewed_isnt_approved_in_the_dialog(tmp_path: Path
         await c.read_on()
         old = c.panel.question
         await c.press("2")
-        await c.until(lambda: isinstance(c.app.screen, Edit), "the dialog")
+        await c.until(lambda: isinstance(c.app.screen, EditDialog), "the dialog")
         await previewed(c)
         await c.press("f9")
         said = str(c.app.screen.query(".dialog").first().border_subtitle)
@@ -125,12 +125,12 @@ async def test_an_edit_alone_is_asked_anew(tmp_path: Path) -> None:
         old = c.panel.question
         await c.to_question()
         await c.press("2")
-        await c.until(lambda: isinstance(c.app.screen, Edit), "the dialog")
-        assert isinstance(c.app.screen, Edit)
+        await c.until(lambda: isinstance(c.app.screen, EditDialog), "the dialog")
+        assert isinstance(c.app.screen, EditDialog)
         fields = {box.field.name: box for box in c.app.screen.query(FieldInput)}
         fields["limit"].value = "many"
         await c.press("ctrl+s")
-        assert isinstance(c.app.screen, Edit), "what the team can't use doesn't leave the dialog"
+        assert isinstance(c.app.screen, EditDialog), "what the team can't use doesn't leave the dialog"
         assert fields["limit"].has_class("-wrong")
         fields["query"].value, fields["limit"].value = "증액 상한", "3"
         c.clock.rest()
@@ -188,12 +188,12 @@ async def test_restore_says_what_happens_and_asks_again(tmp_path: Path) -> None:
         target = next(n for n, i in enumerate(history.checkpoints) if i.waiting and i.todos_completed == 1)
         history.move_cursor(row=target)
         await c.press("r")
-        await c.until(lambda: isinstance(c.app.screen, Confirm), "the preview")
+        await c.until(lambda: isinstance(c.app.screen, ConfirmDialog), "the preview")
         await c.press("enter")
         await c.until(lambda: c.app.screen is c.session, "enter means no")
         assert c.snapshot.branch == 0
         await c.press("r")
-        await c.until(lambda: isinstance(c.app.screen, Confirm), "the preview")
+        await c.until(lambda: isinstance(c.app.screen, ConfirmDialog), "the preview")
         c.clock.rest()
         await c.press("1")
         await c.until(lambda: c.snapshot.branch == 1, "restored")
@@ -225,7 +225,7 @@ async def test_f4_asks_before_steps_run_that_nobody_said_yes_to(tmp_path: Path) 
         assert header.mode == "ASK EVERY STEP"
         for key in ("enter", "escape"):
             await c.press("f4")
-            await c.until(lambda: isinstance(c.app.screen, Choosing), "what would run")
+            await c.until(lambda: isinstance(c.app.screen, OptionDialog), "what would run")
             said = c.app.screen.query_one(".dialog-text", Static).content
             assert "001" in str(said) and "002" in str(said)
             c.clock.rest()
@@ -234,7 +234,7 @@ async def test_f4_asks_before_steps_run_that_nobody_said_yes_to(tmp_path: Path) 
             assert (header.mode, c.status("todo_001")) == ("ASK EVERY STEP", Status.WAITING_APPROVAL)
         await c.until(lambda: c.app.screen is c.session, "the session")
         await c.press("f4")
-        await c.until(lambda: isinstance(c.app.screen, Choosing), "what would run")
+        await c.until(lambda: isinstance(c.app.screen, OptionDialog), "what would run")
         c.clock.rest()
         await c.press("3")
         await c.until(lambda: header.mode == "ASK RISKY STEPS ONLY", "the mode")
@@ -255,7 +255,7 @@ async def test_the_inbox_leads_to_a_question_and_decides_nothing(tmp_path: Path)
     async with console(tmp_path, query=RISE) as c:
         await c.asked()
         await c.press("f3")
-        await c.until(lambda: isinstance(c.app.screen, Inbox), "the inbox")
+        await c.until(lambda: isinstance(c.app.screen, InboxDialog), "the inbox")
         await c.press("enter")
         await c.until(lambda: c.app.screen is c.session and c.panel.has_focus, "the question")
         assert c.status("todo_001") == Status.WAITING_APPROVAL

@@ -12,7 +12,7 @@ from textual.widgets import Button, Static
 from textual.widgets._tooltip import Tooltip
 
 from hitl_tui.console.dialogs.form_dialog import EditArea
-from hitl_tui.console.dialogs.prompt_dialogs import Confirm
+from hitl_tui.console.dialogs.prompt_dialogs import ConfirmDialog
 from hitl_tui.console.keyguard.guard import KeyGuard
 from hitl_tui.console.widgets.action_bar import ReplayAction
 from hitl_tui.console.widgets.bars import HeaderBar
@@ -43,7 +43,7 @@ def test_rows_are_shared_out(wanted: tuple[int, ...], room: int, found: list[int
 async def test_a_long_text_never_hides_the_buttons(size: tuple[int, int]) -> None:
     app: App[None] = App()
     async with app.run_test(size=size) as pilot:
-        app.push_screen(Confirm("Restore", Content(LONG), "Restore all", KeyGuard(Unheard(), time.monotonic)))
+        app.push_screen(ConfirmDialog("Restore", Content(LONG), "Restore all", KeyGuard(Unheard(), time.monotonic)))
         await pilot.pause()
         rows = drawn(app)
         dialog = app.screen.query_one("#confirm")
@@ -56,7 +56,7 @@ async def test_a_short_text_makes_a_low_dialog() -> None:
     app: App[None] = App()
     async with app.run_test(size=(80, 24)) as pilot:
         app.push_screen(
-            Confirm("Restore", Content("Nothing is executed."), "Restore", KeyGuard(Unheard(), time.monotonic))
+            ConfirmDialog("Restore", Content("Nothing is executed."), "Restore", KeyGuard(Unheard(), time.monotonic))
         )
         await pilot.pause()
         assert app.screen.query_one("#confirm").size.height == len(["the text", "", "the buttons"])

@@ -9,9 +9,9 @@ from console_support import STROKE, Console, console
 from textual.content import Content
 from textual.events import Paste
 
-from hitl_tui.console.dialogs.inbox_dialog import Inbox
-from hitl_tui.console.dialogs.prompt_dialogs import Confirm
-from hitl_tui.console.dialogs.text_viewer import HelpScreen, Viewer
+from hitl_tui.console.dialogs.inbox_dialog import InboxDialog
+from hitl_tui.console.dialogs.prompt_dialogs import ConfirmDialog
+from hitl_tui.console.dialogs.text_viewer import HelpScreen, TextViewer
 from hitl_tui.console.keyguard.guard import ALONE_FOR
 
 QUESTION = "What is the hotel limit per night?"
@@ -32,7 +32,7 @@ async def test_words_typed_at_a_dialog_without_a_field_are_kept_in_the_prompt(tm
         prompt = c.prompt
         prompt.focus()
         expected = ""
-        for key, kind in (("f1", HelpScreen), ("f3", Inbox)):
+        for key, kind in (("f1", HelpScreen), ("f3", InboxDialog)):
             await c.press(key)
             await c.until(lambda kind=kind: isinstance(c.app.screen, kind), "the dialog")  # type: ignore[misc]
             for text in ("fix it, please", "bouquets just go", "1y no"):
@@ -51,7 +51,7 @@ async def test_a_lone_character_is_no_words_and_the_dialog_says_so(tmp_path: Pat
         await c.asked()
         prompt = c.prompt
         await c.press("f1")
-        await c.until(lambda: isinstance(c.app.screen, Viewer), "the help")
+        await c.until(lambda: isinstance(c.app.screen, TextViewer), "the help")
         for character in "fxz":
             await words(c, character)
         assert prompt.text == ""
@@ -71,13 +71,13 @@ async def test_words_and_pastes_at_a_confirmation_decide_nothing(tmp_path: Path)
         prompt = c.prompt
         prompt.focus()
         answers: list[bool | None] = []
-        c.app.push_screen(Confirm("Delete?", Content("Gone for good."), "Yes", c.app.guard), answers.append)
-        await c.until(lambda: isinstance(c.app.screen, Confirm), "the dialog")
+        c.app.push_screen(ConfirmDialog("Delete?", Content("Gone for good."), "Yes", c.app.guard), answers.append)
+        await c.until(lambda: isinstance(c.app.screen, ConfirmDialog), "the dialog")
         c.clock.rest()
         await words(c, "my yes is 1")
         await c.app.guard.see(Paste("two\nlines"))
         assert (prompt.text, answers) == ("my yes is 1two\nlines", [])
-        assert isinstance(c.app.screen, Confirm)
+        assert isinstance(c.app.screen, ConfirmDialog)
         await words(c, "y")
         await c.until(lambda: answers, "the key alone")
         assert answers == [True] and prompt.text == "my yes is 1two\nlines"

@@ -9,13 +9,13 @@ from console_support import RISE, console
 from rich.text import Text
 from textual.widgets import DataTable, Static
 
-from hitl_tui.console.dialogs.inbox_dialog import Inbox
-from hitl_tui.console.dialogs.text_viewer import Viewer
+from hitl_tui.console.dialogs.inbox_dialog import InboxDialog
+from hitl_tui.console.dialogs.text_viewer import TextViewer
 from hitl_tui.console.screens.home_screen import HomeScreen
 from hitl_tui.console.widgets.bars import HeaderBar, KeyLine
 from hitl_tui.console.widgets.history_table import HistoryTable
 from hitl_tui.console.widgets.panes import Panes
-from hitl_tui.console.widgets.stream_pane import Stream
+from hitl_tui.console.widgets.stream_pane import StreamPane
 from hitl_tui.core.todos import SupervisorTodo
 from hitl_tui.threads.session_diff import TodoChange, ValueChange
 from hitl_tui.wording import difference_rows
@@ -51,7 +51,7 @@ async def test_a_checkpoint_shows_its_todos_as_the_plan_does(tmp_path: Path) -> 
         await c.until(lambda: table.row_count, "the history")
         table.focus()
         await c.press("enter")
-        await c.until(lambda: isinstance(c.app.screen, Viewer), "the checkpoint")
+        await c.until(lambda: isinstance(c.app.screen, TextViewer), "the checkpoint")
         shown = "\n".join(row.text.plain for row in c.app.screen._shown)
         assert "? asks" in shown and "· waits" in shown
         assert "waiting_approval" not in shown
@@ -64,11 +64,11 @@ async def test_help_for_one_command_shows_that_command(tmp_path: Path) -> None:
         panes = c.session.query_one(Panes)
         await c.until(lambda: c.message.startswith("/mode"), "the usage of it")
         await c.until(lambda: panes.seen("stream"), "the stream, which has the rest")
-        assert c.prompt.has_focus and not isinstance(c.app.screen, Viewer)
-        said = "\n".join(c.session.query_one(Stream).lines)
+        assert c.prompt.has_focus and not isinstance(c.app.screen, TextViewer)
+        said = "\n".join(c.session.query_one(StreamPane).lines)
         assert "Show or set when you are asked" in said and "/todo approve" not in said
         await c.send("/help")
-        await c.until(lambda: isinstance(c.app.screen, Viewer), "the help")
+        await c.until(lambda: isinstance(c.app.screen, TextViewer), "the help")
 
 
 async def test_an_answer_of_several_lines_is_brought_to_the_front(tmp_path: Path) -> None:
@@ -113,7 +113,7 @@ async def test_header_and_inbox_say_of_what_a_session_is_a_fork(tmp_path: Path) 
         await c.until(lambda: c.session.query_one(HeaderBar).title_text, "its title")
         assert c.session.query_one(HeaderBar).title_text.startswith(f"fork of {first} · ")
         await c.press("f3")
-        await c.until(lambda: isinstance(c.app.screen, Inbox), "the inbox")
+        await c.until(lambda: isinstance(c.app.screen, InboxDialog), "the inbox")
         table = c.app.screen.query_one(DataTable)
         await c.until(lambda: any(str(cell).startswith(f"s2 fork of {first}") for cell in sessions(table)), "it there")
 

@@ -8,7 +8,7 @@ import pytest
 from console_support import RISE, command_workspace, console
 from textual import events
 
-from hitl_tui.console.dialogs.prompt_dialogs import Words
+from hitl_tui.console.dialogs.prompt_dialogs import WordsDialog
 from hitl_tui.console.widgets.action_bar import Actions
 from hitl_tui.console.widgets.bars import HeaderBar
 from hitl_tui.console.widgets.prompt_line import Prompt
@@ -194,7 +194,7 @@ async def test_a_click_as_another_question_takes_the_place_opens_nothing(tmp_pat
         assert c.app.screen is c.session, "no reason is asked for what was only just drawn"
         c.clock.rest()
         c.panel.post_message(Actions.Clicked(3))
-        await c.until(lambda: isinstance(c.app.screen, Words), "the reason")
+        await c.until(lambda: isinstance(c.app.screen, WordsDialog), "the reason")
 
 
 async def test_a_todo_that_is_asked_anew_keeps_its_place_on_the_screen(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from console_support import EXAMPLE, RISE, Console, command_workspace, console
 from textual.content import Content
 from textual.widgets import Static
 
-from hitl_tui.console.dialogs.text_viewer import HelpScreen, HelpText, Viewer
+from hitl_tui.console.dialogs.text_viewer import HelpScreen, HelpText, TextViewer
 from hitl_tui.console.help_rows import KeyRow, having, help_rows, parts_here, sections_of
 from hitl_tui.console.keys import ANYWHERE, FINDING, HISTORY, PLAN, QUESTION, SESSION
 from hitl_tui.console.screens.home_screen import declared_mode
@@ -18,7 +18,7 @@ from hitl_tui.console.screens.session_screen import SessionScreen
 from hitl_tui.console.widgets.bars import KeyLine
 from hitl_tui.console.widgets.history_table import HistoryTable
 from hitl_tui.console.widgets.plan_table import PlanTable
-from hitl_tui.console.widgets.stream_pane import Line, Stream
+from hitl_tui.console.widgets.stream_pane import Line, StreamPane
 from hitl_tui.console.widgets.virtual_rows import Rows
 
 
@@ -67,7 +67,7 @@ async def test_the_help_begins_with_the_pane_that_has_the_focus_and_its_key_clos
         await c.press("f6")
         c.session.set_focus(c.session.query_one(PlanTable))
         await c.press("enter")
-        await c.until(lambda: isinstance(c.app.screen, Viewer), "the TODO")
+        await c.until(lambda: isinstance(c.app.screen, TextViewer), "the TODO")
         await c.press("f1")
         assert isinstance(c.app.screen, SessionScreen), "it closes any text"
         assert c.status("todo_001") == "waiting_approval"
@@ -132,7 +132,7 @@ async def test_the_plan_names_its_keys_and_counts_its_lines_at_80x24(tmp_path: P
 async def test_the_stream_and_the_help_have_a_first_and_a_last_line(tmp_path: Path) -> None:
     async with console(tmp_path, query=RISE, size=(80, 24)) as c:
         await c.asked()
-        stream = c.session.query_one(Stream)
+        stream = c.session.query_one(StreamPane)
         stream.add([Line("", "", f"line {n}") for n in range(300)])
         c.session.show_pane("stream", focus=True)
         await c.until(lambda: stream.scroll_offset.y == stream.max_scroll_y > 0, "its end")

@@ -11,23 +11,23 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "supervisor"))
 
 from session_support import Driver, Place, step
 
-from hitl_tui.console.engine import Link
-from hitl_tui.console.history_cursor import Reel
+from hitl_tui.console.engine import SessionHandle
+from hitl_tui.console.history_cursor import HistoryCursor
 from hitl_tui.console.row_layout import layout
 from hitl_tui.console.widgets.history_table import GraphRow, said_of
 from hitl_tui.core.policy import Mode
 from hitl_tui.core.safe_text import cell_width
 from hitl_tui.language import using
-from hitl_tui.wording.history_rows import Deeds, event_rows
+from hitl_tui.wording.history_rows import CheckpointCauses, event_rows
 
 LONG = "compare what the landlord asks for with the legal cap"
 
 
 async def rows(op: Driver, room: int) -> list[str]:
     """Return the history's rows, newest first, as wide as a pane leaves room for."""
-    link = Link(op.session, op.handler)
+    link = SessionHandle(op.session, op.handler)
     page = await op.session.checkpoints(50)
-    led = await Deeds().of(link, page)
+    led = await CheckpointCauses().of(link, page)
     said = [said_of(info, GraphRow("●", ours=True), room, led.get(info.checkpoint_id)) for info in page]
     assert all(cell_width(text) <= room for text in said)
     return said
@@ -51,7 +51,7 @@ async def test_a_row_says_what_was_answered_to_which_question_and_what_was_propo
         narrow = await rows(op, 24)
         with using("ko"):
             korean = await rows(op, 46)
-        reel = Reel(Link(op.session, op.handler))
+        reel = HistoryCursor(SessionHandle(op.session, op.handler))
         await reel.open()
         here = await reel.look()
     assert here is not None

@@ -10,7 +10,7 @@ from test_review import begun, place, review
 from test_side_by_side import choose, two_sessions
 
 from hitl_tui.commands.handler import CommandHandler
-from hitl_tui.console.widgets.stream_pane import Stream
+from hitl_tui.console.widgets.stream_pane import StreamPane
 from hitl_tui.supervisor.session import Session
 
 pytestmark = pytest.mark.long
@@ -119,7 +119,7 @@ async def test_what_one_session_says_is_not_shown_under_another(tmp_path: Path) 
                 await c.pilot.pause(0.02)
         await c.until(lambda: c.shown() and c.snapshot.session_id == first, "the first")
         await c.asked()
-        assert not [row for row in c.session.query_one(Stream).lines if "said by the second" in row]
+        assert not [row for row in c.session.query_one(StreamPane).lines if "said by the second" in row]
 
 
 async def test_what_the_review_approved_is_told_though_it_was_left_meanwhile(tmp_path: Path) -> None:
@@ -135,6 +135,6 @@ async def test_what_the_review_approved_is_told_though_it_was_left_meanwhile(tmp
         await c.until(lambda: not c.snapshot.running and not c.snapshot.busy, "its rest")
         for _ in range(20):
             await c.pilot.pause(0.02)
-        said = "\n".join(c.session.query_one(Stream).lines)
+        said = "\n".join(c.session.query_one(StreamPane).lines)
         began = [todo.id for todo in c.snapshot.todos if todo.attempt and todo.id != "todo_001"]
         assert [todo for todo in began if f"{todo} is approved" not in said] == []

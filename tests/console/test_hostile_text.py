@@ -11,10 +11,10 @@ from rich.segment import Segment
 from textual.events import Paste
 from textual.widgets import Markdown
 
-from hitl_tui.console.dialogs.prompt_dialogs import Words
+from hitl_tui.console.dialogs.prompt_dialogs import WordsDialog
 from hitl_tui.console.widgets.answer_pane import AnswerPane, parser
-from hitl_tui.console.widgets.stream_pane import Line, Stream, wrapped
-from hitl_tui.console.widgets.text_search import Finding, lowered
+from hitl_tui.console.widgets.stream_pane import Line, StreamPane, wrapped
+from hitl_tui.console.widgets.text_search import TextSearch, lowered
 from hitl_tui.core.safe_text import cell_width, safe_text
 from hitl_tui.supervisor.activity import Activity
 
@@ -43,7 +43,7 @@ async def test_the_stream_shows_it_exactly(tmp_path: Path) -> None:
     async with console(tmp_path, EXAMPLE, query=RISE, size=(140, 40)) as c:
         await c.asked()
         text = safe_text(HOSTILE, multiline=False)
-        c.session.query_one(Stream).add([Line("todo_001", "12:00:00 001 ", text)])
+        c.session.query_one(StreamPane).add([Line("todo_001", "12:00:00 001 ", text)])
         await c.pilot.pause()
         assert text in drawn(c).replace("│", "")
         assert not MOVING.search(drawn(c).replace("\n", ""))
@@ -88,7 +88,7 @@ async def test_titles_messages_and_the_windows_title(tmp_path: Path) -> None:
     async with console(tmp_path, EXAMPLE, query="law \u202e [@click=app.quit]x[/] [/", size=(140, 40)) as c:
         await c.asked()
         c.app.say(safe_text(HOSTILE, multiline=False), error=True)
-        c.session.query_one(Stream).border_subtitle = Finding().shown("")
+        c.session.query_one(StreamPane).border_subtitle = TextSearch().shown("")
         await c.pilot.pause()
         text = drawn(c)
         assert "⟨U+202E⟩ [@click=app.quit]x[/] [/" in text.split("\n")[0]
@@ -100,7 +100,7 @@ async def test_titles_messages_and_the_windows_title(tmp_path: Path) -> None:
 async def test_what_is_looked_for_may_be_hostile(tmp_path: Path) -> None:
     async with console(tmp_path, EXAMPLE, query=RISE, size=(140, 40)) as c:
         await c.asked()
-        stream = c.session.query_one(Stream)
+        stream = c.session.query_one(StreamPane)
         stream.add([Line("", "", safe_text(HOSTILE, multiline=False))])
         c.session.show_pane("stream", focus=True)
         await c.press("slash")
@@ -120,7 +120,7 @@ async def test_dialogs_parse_nothing(tmp_path: Path) -> None:
         await c.asked()
         await c.to_question()
         await c.press("3")
-        await c.until(lambda: isinstance(c.app.screen, Words), "the dialog")
+        await c.until(lambda: isinstance(c.app.screen, WordsDialog), "the dialog")
         assert clickable(c) == []
         await c.press("escape")
         await c.press("6")

@@ -9,12 +9,12 @@ from console_support import Console, command_workspace, console
 from textual.widgets import DataTable
 
 from hitl_tui.commands.handler import CommandHandler
-from hitl_tui.console.dialogs.inbox_dialog import Inbox
+from hitl_tui.console.dialogs.inbox_dialog import InboxDialog
 from hitl_tui.console.widgets.dialog_frame import Dialog
 from hitl_tui.core.policy import Mode
 from hitl_tui.core.requests import Verdict
 from hitl_tui.core.todos import Status
-from hitl_tui.supervisor.session_registry import Workbench
+from hitl_tui.supervisor.session_registry import SessionRegistry
 
 pytestmark = pytest.mark.long
 
@@ -33,7 +33,9 @@ async def test_each_line_has_session_question_risk_and_age(tmp_path: Path) -> No
         await c.send("also compute 3 + 4")
         await c.asked(2)
         await c.press("f3")
-        await c.until(lambda: isinstance(c.app.screen, Inbox) and "The cap" in lines(c)[0][0], "the sessions' titles")
+        await c.until(
+            lambda: isinstance(c.app.screen, InboxDialog) and "The cap" in lines(c)[0][0], "the sessions' titles"
+        )
         table = c.app.screen.query_one(DataTable)
         assert table.show_header
         assert [str(column.label) for column in table.ordered_columns] == ["session", "what it asks", "risk", "waits"]
@@ -51,12 +53,12 @@ async def test_it_goes_on_while_it_is_open_and_the_cursor_stays_on_its_line(
     async with console(data, workspace, query="The cap", mode="risk", size=(100, 30)) as c:
         await c.until(lambda: c.shown() and c.status("todo_001") == Status.COMPLETED, "the search")
         await c.press("f3")
-        await c.until(lambda: isinstance(c.app.screen, Inbox) and c.app.screen.query(DataTable), "the inbox")
+        await c.until(lambda: isinstance(c.app.screen, InboxDialog) and c.app.screen.query(DataTable), "the inbox")
         inbox = c.app.screen
         await c.until(lambda: not inbox.query_one(DataTable).display, "that nothing waits")
-        assert isinstance(inbox, Inbox)
+        assert isinstance(inbox, InboxDialog)
 
-        async with Workbench.open(data) as bench:  # as another process has it
+        async with SessionRegistry.open(data) as bench:  # as another process has it
             setup = await bench.create("The cap", workspace, mode=Mode.STEP)
             async with bench.session(setup, "The cap") as session:
                 seen = session.snapshot

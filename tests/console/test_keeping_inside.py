@@ -14,7 +14,7 @@ from hitl_tui.console.screens.home_screen import HomeScreen
 from hitl_tui.console.screens.session_screen import SessionScreen
 from hitl_tui.console.widgets.session_table import SessionTable
 from hitl_tui.supervisor.session import Session
-from hitl_tui.supervisor.session_registry import Workbench
+from hitl_tui.supervisor.session_registry import SessionRegistry
 from hitl_tui.supervisor.storage import DataFolder
 
 CAP = "What is the legal cap on a rent increase?"
@@ -23,7 +23,7 @@ HOSTILE = "\x1b[2J\u202e [@click=app.quit]x[/]"
 
 async def made(data: Path, *queries: str) -> None:
     """Begin sessions and leave them at their first question."""
-    async with Workbench.open(data, {}) as bench:
+    async with SessionRegistry.open(data, {}) as bench:
         for query in queries:
             setup = await bench.create(query, EXAMPLE)
             async with bench.session(setup, query) as session:
@@ -163,7 +163,7 @@ async def test_a_session_at_work_elsewhere_is_never_deleted(tmp_path: Path) -> N
 async def test_commands_of_the_first_screen_need_no_session(tmp_path: Path) -> None:
     data, file = tmp_path / "data", tmp_path / "kept.hitl"
     await made(data, CAP)
-    async with Workbench.open(data, {}) as bench:
+    async with SessionRegistry.open(data, {}) as bench:
         await bench.export("s1", file)
     async with console(data) as c:
         await c.send("/todos")

@@ -10,7 +10,7 @@ from console_support import Clock, late_by, lateness
 from textual.events import Key, Paste
 from textual.keys import _character_to_key
 
-from hitl_tui.console.keyguard.guard import KeyGuard, Kind, Typed, Why
+from hitl_tui.console.keyguard.guard import BlockReason, KeyGuard, KeyKind, Typed
 
 SLOW, FAST = 0.2, 0.01
 """Seconds between keys: of a person's, and of a burst's."""
@@ -25,21 +25,21 @@ class Desk:
         self.prompt = ""
         self.sent: list[str] = []
         self.decided: list[str] = []
-        self.told: list[Why] = []
+        self.told: list[BlockReason] = []
         self.clock = Clock()
         self.guard = KeyGuard(self, self.clock)
         self.guard.lateness = lateness
         self.clock.rest(10)
 
-    def kind_of(self, event: Typed) -> Kind:
+    def kind_of(self, event: Typed) -> KeyKind:
         if isinstance(event, Paste):
-            return Kind.TEXT
+            return KeyKind.TEXT
         if event.key == "ctrl+s":
-            return Kind.COMMANDS
+            return KeyKind.COMMANDS
         if self.question:
-            known = {"1": Kind.DECIDES, "a": Kind.DECIDES, "ㅁ": Kind.DECIDES, "j": Kind.LOOKS}
-            return known.get(event.character or "", Kind.WORD if event.is_printable else Kind.OTHER)
-        return Kind.SENDS if event.key == "enter" else Kind.TEXT if event.is_printable else Kind.OTHER
+            known = {"1": KeyKind.DECIDES, "a": KeyKind.DECIDES, "ㅁ": KeyKind.DECIDES, "j": KeyKind.LOOKS}
+            return known.get(event.character or "", KeyKind.WORD if event.is_printable else KeyKind.OTHER)
+        return KeyKind.SENDS if event.key == "enter" else KeyKind.TEXT if event.is_printable else KeyKind.OTHER
 
     def place(self) -> object:
         return self.question
@@ -64,7 +64,7 @@ class Desk:
         elif event.is_printable and self.guard.decides:
             self.decided.append(event.key)
 
-    def tell(self, why: Why) -> None:
+    def tell(self, why: BlockReason) -> None:
         self.told.append(why)
 
     def set_timer(self, delay: float, callback: Callable[[], Awaitable[None]]) -> Any:
@@ -209,7 +209,7 @@ async def test_a_key_is_for_where_it_was_pressed() -> None:
     await desk.types("1", SLOW)
     desk.question = False
     await desk.waits()
-    assert (desk.decided, desk.prompt, desk.told) == ([], "", [Why.GONE])
+    assert (desk.decided, desk.prompt, desk.told) == ([], "", [BlockReason.GONE])
 
 
 @pytest.mark.parametrize("after", ["\x1b", "\x07"])
@@ -218,7 +218,7 @@ async def test_another_key_right_after_it_takes_it_back(after: str) -> None:
     await desk.types("1", SLOW)
     await desk.types(after, SLOW)
     await desk.waits()
-    assert (desk.decided, desk.told) == ([], [Why.FOLLOWED])
+    assert (desk.decided, desk.told) == ([], [BlockReason.FOLLOWED])
 
 
 @pytest.mark.parametrize("every", [0.02, 0.033, 0.25])

@@ -12,16 +12,16 @@ from textual.binding import BindingsMap
 from textual.events import Key
 from textual.screen import Screen
 
-from hitl_tui.console.dialogs.inbox_dialog import Inbox
-from hitl_tui.console.dialogs.prompt_dialogs import Confirm, Words
-from hitl_tui.console.dialogs.text_viewer import Viewer
+from hitl_tui.console.dialogs.inbox_dialog import InboxDialog
+from hitl_tui.console.dialogs.prompt_dialogs import ConfirmDialog, WordsDialog
+from hitl_tui.console.dialogs.text_viewer import TextViewer
 from hitl_tui.console.help_rows import KeyRow, help_rows, palette
 from hitl_tui.console.keymap import TITLES, Keymap, load_keymap, normal_keys, shown_keys
 from hitl_tui.console.keys import CONFIRM, HOME, INBOX, KEYS, PROMPT, QUESTION, VIEWER, WORDS, with_jamo
 from hitl_tui.console.screens.home_screen import HomeScreen
 from hitl_tui.console.widgets.bars import KeyLine
 from hitl_tui.console.widgets.plan_table import PlanTable
-from hitl_tui.console.widgets.stream_pane import Line, Stream
+from hitl_tui.console.widgets.stream_pane import Line, StreamPane
 
 
 def keymap(tmp_path: Path, text: str) -> Keymap:
@@ -37,7 +37,7 @@ def test_every_binding_has_an_id_of_its_own_and_a_part_with_a_title() -> None:
 
 @pytest.mark.parametrize(
     ("where", "screen"),
-    [(HOME, HomeScreen), (INBOX, Inbox), (VIEWER, Viewer), (CONFIRM, Confirm), (WORDS, Words)],
+    [(HOME, HomeScreen), (INBOX, InboxDialog), (VIEWER, TextViewer), (CONFIRM, ConfirmDialog), (WORDS, WordsDialog)],
     ids=lambda value: value if isinstance(value, str) else "",
 )
 def test_the_map_says_what_dialogs_bind(where: str, screen: type[Screen[object]]) -> None:
@@ -271,7 +271,7 @@ def lines(count: int, todo: str = "todo_001") -> list[Line]:
 async def test_words_are_found_in_the_stream(tmp_path: Path) -> None:
     async with console(tmp_path, EXAMPLE, query=RISE, size=(100, 40)) as c:
         await c.asked()
-        stream = c.session.query_one(Stream)
+        stream = c.session.query_one(StreamPane)
         stream.add([*lines(300), Line("", "", "NEEDLE one"), *lines(300), Line("", "", "a needle two"), *lines(50)])
         c.session.show_pane("stream", focus=True)
         await c.press("slash", "n", "e", "e", "d", "l", "e")
@@ -291,14 +291,14 @@ async def test_typing_a_search_decides_nothing_and_calls_no_other_key(tmp_path: 
         await c.asked()
         c.session.show_pane("stream", focus=True)
         await c.press("slash", "y", "n", "1", "ㅁ", "backspace", "z")
-        assert c.session.query_one(Stream).finding.text == "yn1z"
+        assert c.session.query_one(StreamPane).finding.text == "yn1z"
         assert c.status("todo_001") == "waiting_approval"
 
 
 async def test_a_hundred_thousand_lines_are_broken_in_slices(tmp_path: Path) -> None:
     async with console(tmp_path, EXAMPLE, query=RISE, size=(100, 40)) as c:
         await c.asked()
-        stream = c.session.query_one(Stream)
+        stream = c.session.query_one(StreamPane)
         stream.reset()
         stream.add(lines(130_000))
         assert 100_000 <= len(stream.lines) <= 105_000
@@ -312,7 +312,7 @@ async def test_a_hundred_thousand_lines_are_broken_in_slices(tmp_path: Path) -> 
 async def test_progress_moves_a_bar_and_the_end_takes_it_away(tmp_path: Path) -> None:
     async with console(tmp_path, EXAMPLE, query=RISE, size=(100, 40)) as c:
         await c.asked()
-        stream = c.session.query_one(Stream)
+        stream = c.session.query_one(StreamPane)
         stream.add([Line("todo_001", "", "", 0.4), Line("todo_002", "", "", 0.75)])
         assert "001 ████░░░░░░ 40%" in str(stream.border_subtitle)
         assert "002 ████████░░ 75%" in str(stream.border_subtitle)

@@ -20,9 +20,9 @@ from textual.widgets import Button, Input, TextArea
 
 import hitl_tui.console
 from hitl_tui.console.app import HitlApp
-from hitl_tui.console.dialogs.edit_dialog import Edit
-from hitl_tui.console.dialogs.inbox_dialog import Inbox
-from hitl_tui.console.dialogs.prompt_dialogs import Words
+from hitl_tui.console.dialogs.edit_dialog import EditDialog
+from hitl_tui.console.dialogs.inbox_dialog import InboxDialog
+from hitl_tui.console.dialogs.prompt_dialogs import WordsDialog
 from hitl_tui.console.help_rows import help_rows
 from hitl_tui.console.keymap import load_keymap
 from hitl_tui.console.keys import FINDING, KEYS, PROMPT, SAY
@@ -107,11 +107,11 @@ async def test_a_remapped_key_chooses_in_lists_without_keys_of_their_own(tmp_pat
     async with console(tmp_path, EXAMPLE, query=RISE) as c:
         await c.asked()
         await c.press("f3")
-        await c.until(lambda: isinstance(c.app.screen, Inbox), "the inbox")
+        await c.until(lambda: isinstance(c.app.screen, InboxDialog), "the inbox")
         said = str(c.app.screen.query(".dialog-keys").first().render())
         assert said == "o goes to the question · x closes; nothing is decided here"
         await c.press("enter", "escape", "q")
-        assert isinstance(c.app.screen, Inbox)
+        assert isinstance(c.app.screen, InboxDialog)
         await c.press("o")
         await c.until(lambda: c.app.screen is c.session and c.panel.has_focus, "the question")
 
@@ -157,7 +157,7 @@ async def test_a_remapped_key_of_the_edit_dialog_works_and_is_named(tmp_path: Pa
         await c.asked()
         await c.to_question()
         await c.press("2")
-        await c.until(lambda: isinstance(c.app.screen, Edit), "the dialog")
+        await c.until(lambda: isinstance(c.app.screen, EditDialog), "the dialog")
         assert [str(b.label) for b in c.app.screen.query(Button)] == [
             "F12 Ask again",
             "F9 Approve it",
@@ -166,7 +166,7 @@ async def test_a_remapped_key_of_the_edit_dialog_works_and_is_named(tmp_path: Pa
         ]
         old = c.panel.question
         await c.press("ctrl+s", "escape")
-        assert isinstance(c.app.screen, Edit)
+        assert isinstance(c.app.screen, EditDialog)
         c.clock.rest()
         await c.press("x", "f12")
         await c.until(lambda: old and c.panel.question and c.panel.question.digest != old.digest, "asked anew")
@@ -186,9 +186,9 @@ async def test_remapped_keys_are_named_wherever_the_console_speaks_of_them(tmp_p
         await c.press("ctrl+t")
         c.clock.rest()
         await c.press("3")
-        await c.until(lambda: isinstance(c.app.screen, Words), "the reason")
+        await c.until(lambda: isinstance(c.app.screen, WordsDialog), "the reason")
         assert "F10 back, nothing happens" in str(c.app.screen.query(".dialog-keys").first().render())
         await c.press("escape")
-        assert isinstance(c.app.screen, Words)
+        assert isinstance(c.app.screen, WordsDialog)
         await c.press("f10")
         await c.until(lambda: c.app.screen is c.session, "back")

@@ -7,8 +7,8 @@ from pathlib import Path
 from console_support import RISE, Console, command_workspace, console, late_by
 from textual import events
 
-from hitl_tui.console.dialogs.prompt_dialogs import Confirm, Words, WordsInput
-from hitl_tui.console.dialogs.text_viewer import Viewer
+from hitl_tui.console.dialogs.prompt_dialogs import ConfirmDialog, WordsDialog, WordsInput
+from hitl_tui.console.dialogs.text_viewer import TextViewer
 from hitl_tui.console.widgets.bars import HeaderBar
 from hitl_tui.core.todos import Status
 
@@ -72,7 +72,7 @@ async def test_shift_tab_in_a_comment_field_changes_neither_mode_nor_text(tmp_pa
         await c.asked()
         await c.to_question()
         await c.press("3")
-        await c.until(lambda: isinstance(c.app.screen, Words), "the reason")
+        await c.until(lambda: isinstance(c.app.screen, WordsDialog), "the reason")
         await c.press("n", "o", "shift+tab", "1", "shift+tab", "!")
         assert c.app.screen.query_one(WordsInput).value == "no1!"
         await c.press("escape")
@@ -131,7 +131,7 @@ async def test_rejecting_one_of_several_in_parallel_leaves_the_others_asking(tmp
         await c.to_question()
         shown = c.panel.question
         await c.press("3")
-        await c.until(lambda: isinstance(c.app.screen, Words), "the reason")
+        await c.until(lambda: isinstance(c.app.screen, WordsDialog), "the reason")
         c.clock.rest()
         await c.press("enter")
         await c.asked(2)
@@ -156,7 +156,7 @@ async def test_keys_that_come_before_a_dialog_is_built_wait_for_it(tmp_path: Pat
             c.clock.rest()
             await c.press("6")
             burst(c, "  j k")
-            await c.until(lambda: isinstance(c.app.screen, Viewer), "the details")
+            await c.until(lambda: isinstance(c.app.screen, TextViewer), "the details")
             await c.press("escape")
             await c.until(lambda: c.app.screen is c.session, "back")
         assert undecided(c)
@@ -170,7 +170,7 @@ async def test_enter_on_the_yes_of_a_confirmation_is_no(tmp_path: Path) -> None:
         from textual.content import Content
 
         found: list[bool | None] = []
-        dialog = Confirm("Title", Content("What would happen"), "Do it", c.app.guard)
+        dialog = ConfirmDialog("Title", Content("What would happen"), "Do it", c.app.guard)
         c.app.push_screen(dialog, found.append)
         await c.pilot.pause()
         c.clock.rest()

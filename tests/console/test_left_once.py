@@ -11,9 +11,9 @@ import pytest
 from console_support import RISE, Console, command_workspace, console
 from textual.events import Key
 
-from hitl_tui.console.dialogs.edit_dialog import Edit
+from hitl_tui.console.dialogs.edit_dialog import EditDialog
 from hitl_tui.console.palette import Palette
-from hitl_tui.console.question_preview import Foresight
+from hitl_tui.console.question_preview import QuestionPreviews
 from hitl_tui.console.screens.home_screen import HomeScreen
 from hitl_tui.wording.rows import Row
 
@@ -67,22 +67,22 @@ async def test_a_preview_that_ends_as_its_dialog_is_left_ends_nothing_else(
         await c.send("/todo add command_team keep file=one")
         await c.asked(1)
         await c.to_question()
-        known = Foresight.rows
+        known = QuestionPreviews.rows
         ended: list[object] = []
         looked = asyncio.Event()
 
-        async def rows(foresight: Foresight, bound: Mapping[str, Any]) -> list[Row]:
+        async def rows(foresight: QuestionPreviews, bound: Mapping[str, Any]) -> list[Row]:
             found = await known(foresight, bound)
-            dialog = next(s for s in c.app.screen_stack if isinstance(s, Edit))
+            dialog = next(s for s in c.app.screen_stack if isinstance(s, EditDialog))
             looked.set()
             while dialog.query("#edit-result"):  # noqa: ASYNC110 - the very turn of the loop in which it goes
                 await asyncio.sleep(0)
             ended.append(found)
             return found
 
-        monkeypatch.setattr(Foresight, "rows", rows)
+        monkeypatch.setattr(QuestionPreviews, "rows", rows)
         await c.press("2")
-        await c.until(lambda: isinstance(c.app.screen, Edit), "the dialog")
+        await c.until(lambda: isinstance(c.app.screen, EditDialog), "the dialog")
         await c.until(looked.is_set, "the preview, but for its end")
         await c.press("escape")
         await c.until(lambda: ended, "the preview, after the dialog")

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from hitl_tui.console.idle_collector import QUIET, Leisure, put_off
+from hitl_tui.console.idle_collector import QUIET, IdleCollector, put_off
 
 
 class Ring:
@@ -40,7 +40,7 @@ def aged() -> weakref.ref[Ring]:
 def test_garbage_goes_once_nobody_types() -> None:
     put_off()
     now = [0.0]
-    leisure = Leisure(lambda: now[0])
+    leisure = IdleCollector(lambda: now[0])
     leisure.typed()
     ring = aged()
     now[0] = QUIET / 2

@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 from hitl_tui.console.notifications import (
     EVERY,
     QUIET,
-    How,
-    Notices,
+    NotificationMeans,
+    Notifications,
     clipboard,
     hand_to_tmux,
     how_chosen,
@@ -34,10 +34,10 @@ BELL = "\x07"
 class Desk:
     """A terminal that remembers what was written, and a clock."""
 
-    def __init__(self, how: How = How.ALL, environ: dict[str, str] | None = None) -> None:
+    def __init__(self, how: NotificationMeans = NotificationMeans.ALL, environ: dict[str, str] | None = None) -> None:
         self.clock = Clock()
         self.written: list[str] = []
-        self.notices = Notices(self.written.append, self.clock, environ or {}, how)
+        self.notices = Notifications(self.written.append, self.clock, environ or {}, how)
 
     def look(self, *, focused: bool = False) -> list[str]:
         self.written.clear()
@@ -92,17 +92,19 @@ def test_what_was_answered_meanwhile_calls_nobody() -> None:
     assert desk.look() == []
 
 
-@pytest.mark.parametrize(("how", "count"), [(How.ALL, 2), (How.BELL, 1), (How.OFF, 0)])
-def test_the_setting_says_how(how: How, count: int) -> None:
+@pytest.mark.parametrize(
+    ("how", "count"), [(NotificationMeans.ALL, 2), (NotificationMeans.BELL, 1), (NotificationMeans.OFF, 0)]
+)
+def test_the_setting_says_how(how: NotificationMeans, count: int) -> None:
     desk = Desk(how)
     desk.notices.asked("s1", ["a"])
     assert len(desk.look()) == count
 
 
 def test_the_environment_comes_before_what_was_chosen() -> None:
-    assert how_chosen({"HITL_NOTICES": "off"}, "bell") is How.OFF
-    assert how_chosen({}, "bell") is How.BELL
-    assert how_chosen({"HITL_NOTICES": "loud"}, "nonsense") is How.ALL
+    assert how_chosen({"HITL_NOTICES": "off"}, "bell") is NotificationMeans.OFF
+    assert how_chosen({}, "bell") is NotificationMeans.BELL
+    assert how_chosen({"HITL_NOTICES": "loud"}, "nonsense") is NotificationMeans.ALL
 
 
 def test_the_title_says_how_many_wait_and_is_given_back() -> None:
@@ -143,7 +145,7 @@ def test_nothing_within_a_sequence_can_end_or_divide_it(text: str) -> None:
 async def test_the_console_calls_and_entitles(tmp_path: Path) -> None:
     async with console(tmp_path, EXAMPLE, query=RISE) as c:
         written: list[str] = []
-        c.app.notices = Notices(written.append, c.clock, {}, How.ALL)
+        c.app.notices = Notifications(written.append, c.clock, {}, NotificationMeans.ALL)
         c.app.app_focus = False
         c.clock.rest(100)
         await c.asked()

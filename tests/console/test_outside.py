@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from console_support import command_workspace, console
 
-from hitl_tui.console.dialogs.edit_dialog import Edit
+from hitl_tui.console.dialogs.edit_dialog import EditDialog
 from hitl_tui.core.todos import Status
 
 pytestmark = pytest.mark.long
@@ -29,13 +29,13 @@ async def test_keys_right_after_the_one_for_the_editor_dont_close_the_dialog(
         await c.asked()
         await c.to_question()
         await c.press("2")
-        await c.until(lambda: isinstance(c.app.screen, Edit), "the dialog")
+        await c.until(lambda: isinstance(c.app.screen, EditDialog), "the dialog")
         monkeypatch.setattr(c.app, "suspend", nullcontext)  # there is no terminal to lend
         c.clock.rest()
         await c.press("ctrl+e", "escape", "ctrl+s", "escape")
         await asyncio.to_thread(go.touch)
         dialog = c.app.screen
-        assert isinstance(dialog, Edit)
+        assert isinstance(dialog, EditDialog)
         await c.until(lambda: not dialog._outside, "the editor is closed")
         await c.press("escape")
         await c.until(lambda: c.app.screen is c.session, "back")

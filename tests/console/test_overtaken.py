@@ -9,11 +9,11 @@ from console_support import Console, command_workspace, console
 from textual.widgets import Input, Static
 
 from hitl_tui.console.dialogs.decided_elsewhere import gone_words
-from hitl_tui.console.dialogs.edit_dialog import Edit
+from hitl_tui.console.dialogs.edit_dialog import EditDialog
 from hitl_tui.console.dialogs.form_dialog import FieldInput
-from hitl_tui.console.dialogs.prompt_dialogs import Reading, Words
-from hitl_tui.console.dialogs.review_dialog import Review
-from hitl_tui.console.dialogs.text_viewer import Viewer, ViewerText
+from hitl_tui.console.dialogs.prompt_dialogs import ReadingDialog, WordsDialog
+from hitl_tui.console.dialogs.review_dialog import ReviewDialog
+from hitl_tui.console.dialogs.text_viewer import TextViewer, ViewerText
 from hitl_tui.console.modal_screen import Modal
 from hitl_tui.console.widgets.dialog_frame import Dialog
 from hitl_tui.core.requests import Decision, Verdict
@@ -61,7 +61,7 @@ async def test_every_dialog_says_who_decided_and_keeps_what_was_typed(tmp_path: 
     async with console(tmp_path / "d", command_workspace(tmp_path / "w"), query="The cap", mode="risk") as c:
         first, second, third, fourth = await asked(c, ("one", "two", "three", "four"))
 
-        await open_dialog(c, first, "3", Words)
+        await open_dialog(c, first, "3", WordsDialog)
         await c.press(*"too")
         await kim_decides(c, first, Verdict.SKIP, "not today")
         await c.until(lambda: told(c), "who decided")
@@ -69,25 +69,25 @@ async def test_every_dialog_says_who_decided_and_keeps_what_was_typed(tmp_path: 
         await c.press("space", *"late")
         c.clock.rest()
         await c.press("enter")
-        assert on(c, Words), "nothing was sent, and the dialog stays"
+        assert on(c, WordsDialog), "nothing was sent, and the dialog stays"
         assert c.app.screen.query_one(Input).value == "too late"
         assert str(c.app.screen.query_one(Dialog).border_subtitle) == "nothing can be sent any more"
         await c.press("escape")
         await c.until(lambda: c.app.screen is c.session, "back")
 
-        await open_dialog(c, second, "2", Edit)
+        await open_dialog(c, second, "2", EditDialog)
         await c.press("end", *"ly")
         await kim_decides(c, second, Verdict.REJECT)
         await c.until(lambda: told(c), "who decided")
         c.clock.rest()
         await c.press("ctrl+s", "f9")
-        assert on(c, Edit) and c.app.screen.query_one(FieldInput).value == "twoly"
+        assert on(c, EditDialog) and c.app.screen.query_one(FieldInput).value == "twoly"
         assert str(c.app.screen.query_one(Dialog).border_subtitle) == "nothing can be sent any more"
         await c.press("escape")
         todo = c.snapshot.todo(second.todo_id)
         assert todo is not None and todo.arguments["argv"] == ["touch", "two"]
 
-        await open_dialog(c, third, "6", Viewer)
+        await open_dialog(c, third, "6", TextViewer)
         await kim_decides(c, third, Verdict.SKIP)
         await c.until(lambda: "skip by kim" in str(c.app.screen.query_one(ViewerText).border_title), "who decided")
         await c.press("escape")
@@ -107,9 +107,9 @@ async def test_a_review_drops_what_was_decided_elsewhere_and_takes_the_rest(tmp_
         await c.until(lambda: len(c.panel.marked) == 2, "two marks")
         c.clock.rest()
         await c.press("9")
-        await c.until(lambda: isinstance(c.app.screen, Review) and c.app.screen.is_mounted, "the review")
+        await c.until(lambda: isinstance(c.app.screen, ReviewDialog) and c.app.screen.is_mounted, "the review")
         review = c.app.screen
-        assert isinstance(review, Review)
+        assert isinstance(review, ReviewDialog)
         await kim_decides(c, first, Verdict.SKIP)
         await c.until(lambda: first.id in review._outcomes, "it knows")
         assert not review.over and "exactly this one" in str(review.query_one("#reading-keys", Static).content)
@@ -117,7 +117,7 @@ async def test_a_review_drops_what_was_decided_elsewhere_and_takes_the_rest(tmp_
         await c.until(lambda: review.over, "none is left")
         c.clock.rest()
         await c.press("1")
-        assert c.app.screen is review and isinstance(review, Reading)
+        assert c.app.screen is review and isinstance(review, ReadingDialog)
         await c.press("escape")
         await c.until(lambda: c.app.screen is c.session, "back")
         assert {c.status(q.todo_id) for q in (first, second)} == {"skipped"}
@@ -126,7 +126,7 @@ async def test_a_review_drops_what_was_decided_elsewhere_and_takes_the_rest(tmp_
 async def test_a_question_that_was_edited_elsewhere_says_so(tmp_path: Path) -> None:
     async with console(tmp_path / "d", command_workspace(tmp_path / "w"), query="The cap", mode="risk") as c:
         (only,) = await asked(c, ("one",))
-        await open_dialog(c, only, "3", Words)
+        await open_dialog(c, only, "3", WordsDialog)
         link = c.session.link
         assert link is not None
         await link.handler.handle(f"/todo edit {only.todo_id} file=other")

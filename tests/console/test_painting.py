@@ -13,7 +13,7 @@ from textual._compositor import ChopsUpdate, InlineUpdate, LayoutUpdate
 from textual.geometry import Region
 from textual.strip import Strip
 
-from hitl_tui.terminal.compositor import Changes, Painting
+from hitl_tui.terminal.compositor import Changes, TerminalPainter
 
 WIDTH, HEIGHT = 12, 3
 CONSOLE = Console(force_terminal=True, color_system="truecolor", width=WIDTH, height=HEIGHT)
@@ -61,7 +61,7 @@ def part(screen: list[Row], where: list[tuple[int, int, int]]) -> ChopsUpdate:
 def test_the_terminal_is_as_if_everything_had_been_written(
     first: list[Row], then: list[tuple[list[Row], list[tuple[int, int, int]] | None]]
 ) -> None:
-    painting = Painting()
+    painting = TerminalPainter()
     ours = terminal(painting.changes(whole(first), CONSOLE))
     stock = terminal(whole(first).render_segments(CONSOLE))
     for screen, where in then:
@@ -74,7 +74,7 @@ def test_the_terminal_is_as_if_everything_had_been_written(
 @settings(deadline=None, max_examples=60)
 @given(screens)
 def test_what_is_there_is_not_written_again_until_it_is_forgotten(screen: list[Row]) -> None:
-    painting = Painting()
+    painting = TerminalPainter()
     written = painting.changes(whole(screen), CONSOLE)
     assert written
     assert painting.changes(whole(screen), CONSOLE) == ""
@@ -84,7 +84,7 @@ def test_what_is_there_is_not_written_again_until_it_is_forgotten(screen: list[R
 
 
 def test_only_the_part_that_differs_is_written() -> None:
-    painting = Painting()
+    painting = TerminalPainter()
     row = [chop("aaaa", 0), chop("bbbb", 1), chop("aaaa", 0)]
     painting.changes(whole([row, row, row]), CONSOLE)
     other = [row[0], chop("abab", 1), row[2]]
@@ -92,7 +92,7 @@ def test_only_the_part_that_differs_is_written() -> None:
 
 
 def test_where_widths_are_unsure_the_rest_of_the_row_is_written_too() -> None:
-    painting = Painting()
+    painting = TerminalPainter()
     row = [chop("🙂", 0), chop("bbbb", 1), chop("aaaa", 0)]
     painting.changes(whole([row, row, row]), CONSOLE)
     other = [row[0], chop("abab", 1), row[2]]
@@ -100,14 +100,14 @@ def test_where_widths_are_unsure_the_rest_of_the_row_is_written_too() -> None:
 
 
 def test_what_something_else_wrote_is_not_relied_on() -> None:
-    painting, row = Painting(), [chop("aaaa", 0)] * 3
+    painting, row = TerminalPainter(), [chop("aaaa", 0)] * 3
     painting.changes(whole([row, row, row]), CONSOLE)
     painting.changes(InlineUpdate([Strip.join(row)]), CONSOLE)
     assert painting.changes(whole([row, row, row]), CONSOLE)
 
 
 def test_after_an_error_nothing_is_taken_for_written() -> None:
-    painting, row = Painting(), [chop("aaaa", 0)] * 3
+    painting, row = TerminalPainter(), [chop("aaaa", 0)] * 3
     painting.changes(whole([row, row, row]), CONSOLE)
     broken = LayoutUpdate([row, [3], row], Region(0, 0, WIDTH, HEIGHT))  # type: ignore[list-item]
     with pytest.raises(AttributeError):

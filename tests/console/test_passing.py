@@ -11,7 +11,7 @@ from hitl_tui.console.prompt_hints import digit_meant
 from hitl_tui.console.widgets.bars import KeyLine
 from hitl_tui.console.widgets.history_table import HistoryTable
 from hitl_tui.console.widgets.plan_table import PlanTable
-from hitl_tui.console.widgets.stream_pane import Stream
+from hitl_tui.console.widgets.stream_pane import StreamPane
 
 
 @pytest.mark.long
@@ -35,7 +35,7 @@ async def test_letters_move_the_cursor_and_a_mark_says_on_which_row(tmp_path: Pa
         history.focus()
         await c.press("j")
         assert history.cursor_row == 1
-        stream = c.session.query_one(Stream)
+        stream = c.session.query_one(StreamPane)
         c.session.note("\n".join(map(str, range(200))))
         await c.until(lambda: stream.max_scroll_y > 20, "the stream")
         stream.focus()
@@ -93,8 +93,8 @@ async def test_the_next_pane_keeps_the_focus_however_fast_it_is_asked_for(tmp_pa
         c.session.action_next_pane()
         c.session.action_next_pane()
         await c.pilot.pause()
-        assert not history.has_focus and c.session.query_one(Stream).has_focus
-        assert c.session.query_one(Stream).has_class("-seen")
+        assert not history.has_focus and c.session.query_one(StreamPane).has_focus
+        assert c.session.query_one(StreamPane).has_class("-seen")
 
 
 @pytest.mark.parametrize("line", ["11", "/todos", "x", "", "①", "٣"])

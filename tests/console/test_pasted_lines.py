@@ -9,7 +9,7 @@ from console_support import RISE, command_workspace, console
 from textual import events
 
 from hitl_tui.console.dialogs.form_dialog import FieldInput
-from hitl_tui.console.dialogs.prompt_dialogs import Words, WordsInput
+from hitl_tui.console.dialogs.prompt_dialogs import WordsDialog, WordsInput
 from hitl_tui.core.todos import Status
 
 pytestmark = pytest.mark.long
@@ -20,7 +20,7 @@ async def test_several_lines_pasted_as_a_reason_are_the_reason(tmp_path: Path) -
         await c.asked()
         await c.to_question()
         await c.press("3")
-        await c.until(lambda: isinstance(c.app.screen, Words), "the reason")
+        await c.until(lambda: isinstance(c.app.screen, WordsDialog), "the reason")
         await c.press("n", "o")
         c.app.post_message(events.Paste(": too much\r\nand\tto\u202eo late\r\n"))
         line = c.app.screen.query_one(WordsInput)

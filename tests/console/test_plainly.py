@@ -12,8 +12,8 @@ from textual.app import App
 from textual.content import Content
 from textual.widgets import OptionList, Static
 
-from hitl_tui.console.dialogs.option_dialog import Choosing
-from hitl_tui.console.dialogs.review_dialog import Outcome, Review
+from hitl_tui.console.dialogs.option_dialog import OptionDialog
+from hitl_tui.console.dialogs.review_dialog import Outcome, ReviewDialog
 from hitl_tui.console.keyguard.guard import KeyGuard
 from hitl_tui.console.row_layout import layout_lines
 from hitl_tui.core.interrupts.recognition import recognise
@@ -154,7 +154,7 @@ async def test_a_long_option_is_shown_whole_before_its_digit_sends_it() -> None:
     got: list[Any] = []
     options = shape.possible(RESPOND).wants.options
     async with app.run_test(size=(80, 24)) as pilot:
-        dialog = Choosing("Choose", Content("Which?"), options, lambda n: options[int(n) - 1].value, app.guard)
+        dialog = OptionDialog("Choose", Content("Which?"), options, lambda n: options[int(n) - 1].value, app.guard)
         app.push_screen(dialog, got.append)
         await pilot.pause()
         clock.now += 5
@@ -171,9 +171,9 @@ async def test_a_long_option_is_shown_whole_before_its_digit_sends_it() -> None:
         assert got == [other]
 
 
-async def to_review(c: Console, approve: Any) -> Review:
+async def to_review(c: Console, approve: Any) -> ReviewDialog:
     question = c.snapshot.questions[0]
-    dialog = Review([(question, ()), (c.snapshot.questions[-1], ())], c.app.guard, approve)
+    dialog = ReviewDialog([(question, ()), (c.snapshot.questions[-1], ())], c.app.guard, approve)
     c.app.push_screen(dialog)
     await c.until(lambda: c.app.screen is dialog and dialog.read, "the review")
     c.clock.rest()

@@ -22,7 +22,7 @@ from textual.pilot import Pilot
 from textual.widgets import DataTable, Static
 
 from hitl_tui.console.widgets.plan_table import PlanTable
-from hitl_tui.console.widgets.row_drag import AFTER, BEFORE, DRAGGED, MARKED, Drag, Drop
+from hitl_tui.console.widgets.row_drag import AFTER, BEFORE, DRAGGED, MARKED, Drop, RowDrag
 from hitl_tui.wording.status_words import PlanRow
 
 
@@ -146,7 +146,7 @@ async def plan(shown: Sequence[PlanRow], fixed: str = "") -> AsyncIterator[Plan]
 def test_a_drop_puts_the_row_where_the_pointer_is(count: int, data: st.DataObject) -> None:
     ids = [f"t{n}" for n in range(count)]
     start, end = data.draw(st.integers(0, count - 1)), data.draw(st.integers(0, count - 1))
-    drag = Drag(ids[start], (ids[start],), start).moved(end, inside=True).above(ids, 0)
+    drag = RowDrag(ids[start], (ids[start],), start).moved(end, inside=True).above(ids, 0)
     drop = drag.drop(ids)
     if start == end:
         assert drop is None
@@ -159,9 +159,9 @@ def test_a_drop_puts_the_row_where_the_pointer_is(count: int, data: st.DataObjec
 
 
 def test_at_the_edges_it_scrolls_the_faster_the_further() -> None:
-    drag = replace(Drag("t", ("t",), 3), begun=True)
+    drag = replace(RowDrag("t", ("t",), 3), begun=True)
     assert [drag.moved(y, inside=True).scroll(6) for y in (-3, -1, 0, 1, 4, 5, 7)] == [-4, -2, -1, 0, 0, 1, 3]
-    assert Drag("t", ("t",), 0).scroll(6) == 0
+    assert RowDrag("t", ("t",), 0).scroll(6) == 0
 
 
 # Dragging --------------------------------------------------------------------------------------------------------

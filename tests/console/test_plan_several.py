@@ -8,9 +8,9 @@ import pytest
 from console_support import RISE, Console, command_workspace, console
 from textual.widgets import DataTable
 
-from hitl_tui.console.dialogs.prompt_dialogs import Confirm
-from hitl_tui.console.dialogs.review_dialog import Review
-from hitl_tui.console.dialogs.text_viewer import Viewer
+from hitl_tui.console.dialogs.prompt_dialogs import ConfirmDialog
+from hitl_tui.console.dialogs.review_dialog import ReviewDialog
+from hitl_tui.console.dialogs.text_viewer import TextViewer
 from hitl_tui.console.row_layout import layout
 from hitl_tui.console.screens.replay_screen import ReplayScreen
 from hitl_tui.console.screens.session_screen import SessionScreen
@@ -46,19 +46,19 @@ async def added(c: Console, todo_id: str) -> None:
 
 
 async def confirmed(c: Console) -> None:
-    await c.until(lambda: isinstance(c.app.screen, Confirm), "a confirmation")
+    await c.until(lambda: isinstance(c.app.screen, ConfirmDialog), "a confirmation")
     await c.press("enter")
-    await c.until(lambda: not isinstance(c.app.screen, Confirm), "Enter means no")
+    await c.until(lambda: not isinstance(c.app.screen, ConfirmDialog), "Enter means no")
 
 
 async def yes(c: Console) -> None:
-    await c.until(lambda: isinstance(c.app.screen, Confirm), "a confirmation")
+    await c.until(lambda: isinstance(c.app.screen, ConfirmDialog), "a confirmation")
     c.clock.rest()
     await c.press("1")
 
 
 async def results(c: Console) -> str:
-    await c.until(lambda: isinstance(c.app.screen, Viewer), "the results")
+    await c.until(lambda: isinstance(c.app.screen, TextViewer), "the results")
     text = text_of(c)
     await c.press("escape")
     await c.until(lambda: isinstance(c.app.screen, SessionScreen), "the session")
@@ -105,7 +105,7 @@ async def test_approving_from_the_plan_goes_through_the_review_and_takes_only_wh
         await c.asked()
         await marked(c, 0, 1)
         await c.press("a")
-        await c.until(lambda: isinstance(c.app.screen, Review), "the review")
+        await c.until(lambda: isinstance(c.app.screen, ReviewDialog), "the review")
         assert "001" in text_of(c) and "002" not in text_of(c)
         await c.press("escape")
         await c.until(lambda: isinstance(c.app.screen, SessionScreen), "the session")

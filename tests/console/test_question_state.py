@@ -16,9 +16,9 @@ from textual.events import Key, Paste
 from hitl_tui.console.answer_actions import Answer, answers
 from hitl_tui.console.keyguard.dialog_keys import DialogKeys, opens
 from hitl_tui.console.keyguard.guard import KeyGuard
-from hitl_tui.console.keyguard.question_guard import Hold, Press, Reading, held
+from hitl_tui.console.keyguard.question_guard import AnswerPress, HoldReason, ReadProgress, held
 from hitl_tui.console.keymap import Keymap
-from hitl_tui.console.question_queue import Questions
+from hitl_tui.console.question_queue import QuestionQueue
 from hitl_tui.core.json_text import digest
 from hitl_tui.core.requests import OPTIONS, Kind, Outcome, Request, Resolution
 from hitl_tui.ledger.records import RequestView
@@ -49,7 +49,7 @@ def question(
     return Question(RequestView(request, (), Resolution(Outcome.PENDING, None, (), 1), evidence or {}))
 
 
-def shown(state: Questions) -> str:
+def shown(state: QuestionQueue) -> str:
     return state.question.id if state.question is not None else ""
 
 
@@ -73,7 +73,7 @@ TURNS = st.one_of(OPEN, st.sampled_from(["mark", 1, -1]))
 def test_whatever_comes_and_goes_the_one_on_the_screen_stays_and_no_mark_outlives_what_was_marked(
     steps: list[list[Question] | str | int],
 ) -> None:
-    state, marked = Questions(), dict[str, str]()
+    state, marked = QuestionQueue(), dict[str, str]()
     for step in steps:
         before = state
         if isinstance(step, int):
@@ -103,18 +103,18 @@ def test_whatever_comes_and_goes_the_one_on_the_screen_stays_and_no_mark_outlive
 )
 def test_when_the_one_on_the_screen_is_gone_another_takes_its_place(left: str, comes: str) -> None:
     of = {name: question(name, todo=name) for name in "abc"}
-    state = Questions().updated(list(of.values())).selected("b" if "b" not in left else "c")
+    state = QuestionQueue().updated(list(of.values())).selected("b" if "b" not in left else "c")
     assert state is not None
     assert shown(state.updated([of[name] for name in left])) == comes
 
 
 def test_a_todo_that_is_asked_anew_takes_the_place_of_its_own_question() -> None:
-    state = Questions().updated([question("a", todo="todo_1"), question("b", todo="todo_2")])
+    state = QuestionQueue().updated([question("a", todo="todo_1"), question("b", todo="todo_2")])
     assert shown(state.updated([question("b", todo="todo_2"), question("a2", todo="todo_1")])) == "a2"
 
 
 def test_a_question_is_found_by_its_id_and_by_its_todo_and_nothing_by_no_name() -> None:
-    state = Questions().updated([question("a", todo="todo_1"), question("plan", todo="")])
+    state = QuestionQueue().updated([question("a", todo="todo_1"), question("plan", todo="")])
     assert [shown(found) for name in ("plan", "todo_1") if (found := state.selected(name))] == ["plan", "a"]
     assert state.selected("") is None and state.selected("c") is None
 
@@ -130,7 +130,7 @@ class Sight:
     def __init__(self, asked: Question) -> None:
         self.clock = Clock()
         self.guard = KeyGuard(Unheard(), self.clock)
-        self.reading = Reading(self.guard)
+        self.reading = ReadProgress(self.guard)
         self.question = asked
 
     def draw(self, *rows: str) -> None:
@@ -199,7 +199,7 @@ def test_nothing_is_read_to_its_end_before_all_of_it_is_there() -> None:
 
 
 def test_a_draft_goes_with_its_question() -> None:
-    reading = Reading(KeyGuard(Unheard(), Clock()))
+    reading = ReadProgress(KeyGuard(Unheard(), Clock()))
     reading.show_draft("a", ROWS, awaited=True)
     reading.keep({"b"})
     assert not reading.has_draft("a") and not reading.draft("a")
@@ -262,7 +262,7 @@ def test_what_is_typed_for_a_dialog_is_kept_in_order_without_what_would_send_it(
 TEAM_ASKS = {"type": "tool_approval", "tool_call_id": "c", "name": "send_mail", "args": {"to": "a"}}
 KINDS = [question(kind.value, kind=kind) for kind in Kind if kind is not Kind.INTERRUPT]
 ASKED = [*KINDS, question("inner", kind=Kind.INTERRUPT, subject={"value": TEAM_ASKS})]
-EVERY_PRESS = [Press(*found) for found in product([False, True], repeat=3)]
+EVERY_PRESS = [AnswerPress(*found) for found in product([False, True], repeat=3)]
 
 
 def possible(asked: Question) -> Sequence[Answer]:
@@ -276,7 +276,7 @@ def test_nothing_counts_that_was_not_rested_for_and_nothing_that_binds_unread(as
         for read, complete in ((False, False), (False, True), (True, True)):
             why = held(asked, answer, press, read=read, complete=complete)
             if not (press.ready or answer.looks or opens(asked, answer)):
-                assert why is Hold.TOO_SOON
+                assert why is HoldReason.TOO_SOON
             if answer.label in LETTING:
                 assert answer.binds and (why is not None or read)
             if press.ready and read:
@@ -286,18 +286,21 @@ def test_nothing_counts_that_was_not_rested_for_and_nothing_that_binds_unread(as
 def test_a_look_needs_no_pause_unless_words_are_typed_and_a_dialog_only_one_before_its_key() -> None:
     asked = question("a")
     by_label = {a.label: a for a in answers(asked)}
-    looking, rested = Press(False, True, False), Press(False, False, True)
+    looking, rested = AnswerPress(False, True, False), AnswerPress(False, False, True)
 
-    def why(label: str, press: Press) -> Hold | None:
+    def why(label: str, press: AnswerPress) -> HoldReason | None:
         return held(asked, by_label[label], press, read=False, complete=True)
 
     assert why("Details", looking) is why("Always", looking) is None
-    assert why("Reject", looking) is why("Edit", looking) is why("Skip", looking) is Hold.TOO_SOON
+    assert why("Reject", looking) is why("Edit", looking) is why("Skip", looking) is HoldReason.TOO_SOON
     assert why("Reject", rested) is why("Edit", rested) is None
-    assert why("Skip", rested) is why("Approve", rested) is Hold.TOO_SOON
-    assert why("Approve", Press(True, True, True)) is Hold.UNREAD
-    assert held(asked, by_label["Approve"], Press(True, True, True), read=False, complete=False) is Hold.INCOMPLETE
-    assert why("Respond", Press(True, True, True)) is Hold.IMPOSSIBLE
+    assert why("Skip", rested) is why("Approve", rested) is HoldReason.TOO_SOON
+    assert why("Approve", AnswerPress(True, True, True)) is HoldReason.UNREAD
+    assert (
+        held(asked, by_label["Approve"], AnswerPress(True, True, True), read=False, complete=False)
+        is HoldReason.INCOMPLETE
+    )
+    assert why("Respond", AnswerPress(True, True, True)) is HoldReason.IMPOSSIBLE
 
 
 def test_a_graph_that_keeps_failing_with_its_answer_offers_to_go_back_before_it() -> None:

@@ -13,7 +13,7 @@ from textual.containers import Vertical
 from textual.geometry import Region
 
 from hitl_tui.console.screens.session_screen import SessionScreen
-from hitl_tui.console.widgets.stream_pane import Stream
+from hitl_tui.console.widgets.stream_pane import StreamPane
 
 DEADLINE = """
 [[policy]]
@@ -75,7 +75,7 @@ async def said(c: Console, word: str, count: int) -> list[int]:
         for number in range(count):
             link.face.activity.write("todo_001", "line", f"{word} {number}")  # type: ignore[union-attr]
             await asyncio.sleep(0)
-        stream = c.session.query_one(Stream)
+        stream = c.session.query_one(StreamPane)
         await c.until(lambda: any(f"{word} {count - 1}" in row for row in stream.lines), "the last line")
     return together
 
@@ -85,6 +85,6 @@ async def test_lines_that_come_fast_are_shown_together_and_none_is_lost(tmp_path
         await c.asked()
         together = await said(c, "fast", 500)
         assert sum(together) == 500 and len(together) < 50
-        rows = [row for row in c.session.query_one(Stream).lines if "fast " in row]
+        rows = [row for row in c.session.query_one(StreamPane).lines if "fast " in row]
         assert [row.rsplit(" ", 1)[1] for row in rows] == [str(n) for n in range(500)]
         assert await said(c, "alone", 1) == [1], "one alone comes, too"

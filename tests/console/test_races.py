@@ -53,7 +53,7 @@ def test_the_judge_refuses_a_key_with_another_beside_it(beside: tuple[str, float
 @pytest.mark.parametrize(("rest", "found"), [(0.125, 1), (0.5, 0)])
 def test_what_a_dialog_sends_needs_a_pause_since_it_was_there(rest: float, found: int) -> None:
     key = Pressed("r", 3, 10.0, 0.0, SHOWN, 0.0)
-    enter = Pressed("enter", 0, 10.2 + rest, 10.2, SHOWN, 0.0, "Words", 10.0)
+    enter = Pressed("enter", 0, 10.2 + rest, 10.2, SHOWN, 0.0, "WordsDialog", 10.0)
     assert len(wrong([Decided("q", "reject", APPROVED.digest)], [key, enter])) == found
 
 

@@ -12,9 +12,9 @@ import pytest
 from console_support import EXAMPLE, RISE, Console, command_workspace, console
 from textual.widgets import Markdown, Static
 
-from hitl_tui.console.dialogs.prompt_dialogs import Confirm
-from hitl_tui.console.dialogs.text_viewer import Viewer
-from hitl_tui.console.history_cursor import Reel, current_line, on_line
+from hitl_tui.console.dialogs.prompt_dialogs import ConfirmDialog
+from hitl_tui.console.dialogs.text_viewer import TextViewer
+from hitl_tui.console.history_cursor import HistoryCursor, current_line, on_line
 from hitl_tui.console.screens.replay_screen import ReplayScreen
 from hitl_tui.console.widgets.history_table import GraphTable, HistoryTable, branch_graph
 from hitl_tui.console.widgets.plan_table import PlanTable
@@ -22,7 +22,7 @@ from hitl_tui.console.widgets.state_tree import StateTree
 from hitl_tui.console.widgets.virtual_rows import Rows
 from hitl_tui.core.todos import Status
 from hitl_tui.ledger.records import Posted
-from hitl_tui.supervisor.session_registry import Workbench
+from hitl_tui.supervisor.session_registry import SessionRegistry
 from hitl_tui.threads.session_history import CheckpointInfo
 from hitl_tui.threads.thread_reader import HistoryForm, is_decision
 from hitl_tui.wording.history_rows import event_words
@@ -180,7 +180,7 @@ async def test_a_result_is_shown_as_it_was(tmp_path: Path) -> None:
             r.screen.query_one(PlanTable).focus()
             r.screen.query_one(PlanTable).move_cursor(row=1)
             await r.console.press("enter")
-            await r.console.until(lambda: isinstance(r.console.app.screen, Viewer), "the TODO")
+            await r.console.until(lambda: isinstance(r.console.app.screen, TextViewer), "the TODO")
             viewer = r.console.app.screen
             shown = [row.text.plain for rows in viewer.query(Rows) for row in rows.rows]
             shown += [part.source for part in viewer.query(Markdown)]  # a result is rendered
@@ -197,7 +197,7 @@ async def test_going_back_says_what_it_means_and_asks_first(tmp_path: Path) -> N
         await r.press("left_square_bracket", "left")
         assert r.plan == ["✓ done", "? asks"]
         await c.press("4")
-        await c.until(lambda: isinstance(c.app.screen, Confirm), "the preview")
+        await c.until(lambda: isinstance(c.app.screen, ConfirmDialog), "the preview")
         said = str(c.app.screen.query_one(".dialog-text Static", Static).content)
         assert "? Asked again: 002" in said
         assert "! Ran since: 002. What it did to the world is NOT undone:" in said
@@ -209,7 +209,7 @@ async def test_going_back_says_what_it_means_and_asks_first(tmp_path: Path) -> N
         assert c.snapshot.branch == 0
         assert c.message == "Nothing was changed."
         await c.press("4")
-        await c.until(lambda: isinstance(c.app.screen, Confirm), "the preview")
+        await c.until(lambda: isinstance(c.app.screen, ConfirmDialog), "the preview")
         c.clock.rest()
         await c.press("1")
         await c.until(lambda: c.app.screen is c.session and c.snapshot.branch == 1, "restored")
@@ -239,7 +239,7 @@ async def test_what_a_command_did_is_named_before_going_back(tmp_path: Path) -> 
         await r.press("left_square_bracket", "left")
         assert r.plan == ["? asks"]
         await c.press("4")
-        await c.until(lambda: isinstance(c.app.screen, Confirm), "the preview")
+        await c.until(lambda: isinstance(c.app.screen, ConfirmDialog), "the preview")
         said = str(c.app.screen.query_one(".dialog-text Static", Static).content)
         stays = said.partition("NOT undone:")[2]
         assert "001" in stays and "touch" in stays and "(done)" in stays
@@ -264,10 +264,10 @@ async def test_a_fork_is_another_session_that_asks_the_same(tmp_path: Path) -> N
         old = c.snapshot.session_id
         await r.press("left_square_bracket", "left")
         await c.press("3")
-        await c.until(lambda: isinstance(c.app.screen, Confirm), "the question")
+        await c.until(lambda: isinstance(c.app.screen, ConfirmDialog), "the question")
         c.clock.rest()
         await c.press("1")
-        await c.until(lambda: isinstance(c.app.screen, Confirm) and "Open" in _title(c), "the offer to open it")
+        await c.until(lambda: isinstance(c.app.screen, ConfirmDialog) and "Open" in _title(c), "the offer to open it")
         offered = str(c.app.screen.query(Static).first().content)
         assert f"What runs in {old} goes on meanwhile." in offered and "pauses" not in offered
         c.clock.rest()
@@ -283,7 +283,7 @@ async def test_a_fork_is_another_session_that_asks_the_same(tmp_path: Path) -> N
             assert c.message == ""
             await r.press("left_square_bracket")
         await c.press("escape")
-    async with Workbench.open(tmp_path) as bench:
+    async with SessionRegistry.open(tmp_path) as bench:
         assert [s.status for s in await bench.sessions()] == ["finished", "waiting"]
 
 
@@ -305,7 +305,7 @@ async def test_mouse_and_graph_keys_go_to_a_moment(tmp_path: Path) -> None:
         await r.settle()
         assert "TODOs" in r.text
         await r.console.pilot.click("#replay-4")
-        await r.console.until(lambda: isinstance(r.console.app.screen, Confirm), "the preview")
+        await r.console.until(lambda: isinstance(r.console.app.screen, ConfirmDialog), "the preview")
 
 
 @pytest.mark.long
@@ -341,7 +341,7 @@ async def test_f5_in_the_history_begins_at_its_checkpoint(tmp_path: Path) -> Non
 
 
 async def test_a_follower_looks_into_the_past_too(tmp_path: Path) -> None:
-    async with Workbench.open(tmp_path) as bench:
+    async with SessionRegistry.open(tmp_path) as bench:
         setup = await bench.create(RISE, EXAMPLE)
         async with bench.session(setup) as owner:
             await owner.settled()  # type: ignore[union-attr]
@@ -385,7 +385,7 @@ async def test_small_pages_lead_through_the_whole_history(tmp_path: Path) -> Non
         assert r.screen.place is not None
         await link.handler.handle(f"/checkpoint restore {r.screen.place.info.checkpoint_id}")
         everything = await link.older(1000)
-        reel = Reel(link, 3)
+        reel = HistoryCursor(link, 3)
         await reel.open()
         backwards = [reel.current]
         while await reel.step(-1):

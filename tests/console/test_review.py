@@ -9,10 +9,10 @@ from console_support import RISE, Console, console
 from people import write_approvers
 from textual import events
 
-from hitl_tui.console.dialogs.edit_dialog import Edit
+from hitl_tui.console.dialogs.edit_dialog import EditDialog
 from hitl_tui.console.dialogs.form_dialog import FieldInput
-from hitl_tui.console.dialogs.prompt_dialogs import Words
-from hitl_tui.console.dialogs.review_dialog import Review
+from hitl_tui.console.dialogs.prompt_dialogs import WordsDialog
+from hitl_tui.console.dialogs.review_dialog import ReviewDialog
 from hitl_tui.console.row_layout import layout
 from hitl_tui.console.widgets.virtual_rows import Rows
 from hitl_tui.core.errors import Refused
@@ -75,17 +75,17 @@ def text_of(c: Console) -> str:
     return layout(rows.rows, 200).plain
 
 
-async def review(c: Console) -> Review:
+async def review(c: Console) -> ReviewDialog:
     """Open the review and read it to its end."""
     c.clock.rest()
     await c.press("9")
-    await c.until(lambda: isinstance(c.app.screen, Review), "the review")
+    await c.until(lambda: isinstance(c.app.screen, ReviewDialog), "the review")
     return await read(c)
 
 
-async def read(c: Console) -> Review:
+async def read(c: Console) -> ReviewDialog:
     screen = c.app.screen
-    assert isinstance(screen, Review)
+    assert isinstance(screen, ReviewDialog)
     for _ in range(40):
         await c.pilot.pause()
         if screen.read:
@@ -285,7 +285,7 @@ async def test_a_document_is_shown_as_the_diff_that_is_written(tmp_path: Path) -
         await c.until(lambda: c.app.screen is c.session, "back")
         await c.read_on()
         await c.press("2")
-        await c.until(lambda: isinstance(c.app.screen, Edit), "the dialog")
+        await c.until(lambda: isinstance(c.app.screen, EditDialog), "the dialog")
         result = c.app.screen.query_one("#edit-result", Rows)
         await c.until(lambda: "reports/caps.md is new" in layout(result.rows, 200).plain, "what it would write")
         path = next(box for box in c.app.screen.query(FieldInput) if box.field.name == "path")
@@ -335,7 +335,7 @@ async def test_rejecting_one_of_several_leaves_the_others(tmp_path: Path) -> Non
         await c.press("down")
         c.clock.rest()
         await c.press("3")
-        await c.until(lambda: isinstance(c.app.screen, Words), "the reason")
+        await c.until(lambda: isinstance(c.app.screen, WordsDialog), "the reason")
         c.clock.rest()
         await c.press("n", "o", "enter")
         await c.until(lambda: c.status("todo_003") == Status.FAILED, "rejected")
@@ -374,7 +374,7 @@ async def test_keys_of_one_burst_act_in_their_order(tmp_path: Path) -> None:
         await begun(c, "note file=one days=14")
         await c.to_question()
         await c.press("2")
-        await c.until(lambda: isinstance(c.app.screen, Edit), "the form")
+        await c.until(lambda: isinstance(c.app.screen, EditDialog), "the form")
         file, days = c.app.screen.query(FieldInput)
         assert file.has_focus
         burst(c, "x", "left", "y", "down", "down", "up", "end", "backspace", "backspace", "3", "home", "1", "tab")
@@ -388,11 +388,11 @@ async def test_a_key_that_approves_comes_after_what_was_typed_before_it(tmp_path
         await begun(c, "note file=one")
         await c.to_question()
         await c.press("2")
-        await c.until(lambda: isinstance(c.app.screen, Edit), "the form")
+        await c.until(lambda: isinstance(c.app.screen, EditDialog), "the form")
         c.clock.rest()
         burst(c, "s", "i", "x", "f9", "ctrl+s")
         await c.until(lambda: c.app.screen.query(FieldInput).first().value == "onesix", "what was typed")
-        assert isinstance(c.app.screen, Edit), "nothing in a burst is sent"
+        assert isinstance(c.app.screen, EditDialog), "nothing in a burst is sent"
         c.clock.rest()
         await c.press("ctrl+s")
         await c.until(lambda: c.panel.question and "onesix" in str(c.panel.question.view.request.subject), "asked anew")

@@ -12,10 +12,10 @@ from test_review import begun, burst, place
 from textual.widgets import DataTable
 
 from hitl_tui.config.declared_commands import Parameter
-from hitl_tui.console.dialogs.edit_dialog import Edit
+from hitl_tui.console.dialogs.edit_dialog import EditDialog
 from hitl_tui.console.dialogs.form_dialog import FieldInput, text_from_editor
 from hitl_tui.console.dialogs.form_model import Field, declared_fields, schema_fields
-from hitl_tui.console.dialogs.rule_dialogs import Always, Changing, Rules
+from hitl_tui.console.dialogs.rule_dialogs import RuleChange, RuleDialog, RulesDialog
 from hitl_tui.console.row_layout import layout
 from hitl_tui.console.widgets.virtual_rows import Rows
 from hitl_tui.core.errors import BadInput
@@ -23,17 +23,17 @@ from hitl_tui.core.todos import Status
 from hitl_tui.policy.standing_rules import load_rules
 
 
-async def always(c: Console, key: str = "7") -> Always:
+async def always(c: Console, key: str = "7") -> RuleDialog:
     """Open the rule of the question on the screen and read it to its end."""
     await c.press(key)
     return await reading(c)
 
 
-async def reading(c: Console) -> Always:
+async def reading(c: Console) -> RuleDialog:
     """Wait for what would be written, and read it to its end."""
-    await c.until(lambda: isinstance(c.app.screen, Always), "the rule")
+    await c.until(lambda: isinstance(c.app.screen, RuleDialog), "the rule")
     screen = c.app.screen
-    assert isinstance(screen, Always)
+    assert isinstance(screen, RuleDialog)
     while not screen.read:
         await c.press("pagedown")
     c.clock.rest()
@@ -106,7 +106,7 @@ async def test_rules_are_listed_and_taken_back_on_one_screen(tmp_path: Path) -> 
         await c.press("1")
         await c.until(lambda: c.status("todo_002") == Status.COMPLETED, "allowed")
         await c.send("/rules")
-        await c.until(lambda: isinstance(c.app.screen, Rules), "the list")
+        await c.until(lambda: isinstance(c.app.screen, RulesDialog), "the list")
         table = c.app.screen.query_one(DataTable)
         assert table.row_count == 2
         assert "touch one-14" in str(table.get_row_at(0)[2])
@@ -133,23 +133,23 @@ async def test_a_rule_is_changed_in_a_form_shown_and_written_when_it_is_confirme
         await c.until(lambda: c.status("todo_002") == Status.COMPLETED, "allowed")
         (before,) = load_rules(path)
         await c.send("/rules")
-        await c.until(lambda: isinstance(c.app.screen, Rules), "the list")
+        await c.until(lambda: isinstance(c.app.screen, RulesDialog), "the list")
         await c.press("e")
-        await c.until(lambda: isinstance(c.app.screen, Changing), "the form")
+        await c.until(lambda: isinstance(c.app.screen, RuleChange), "the form")
         c.clock.rest()
         await c.press(*"8 days", "ctrl+s")
-        assert isinstance(c.app.screen, Changing), "what can't be read isn't taken"
+        assert isinstance(c.app.screen, RuleChange), "what can't be read isn't taken"
         await c.press(*["backspace"] * 5, "h", "tab")
         await c.press(*["backspace"] * len("exact"), *"any", "ctrl+s")
-        await c.until(lambda: isinstance(c.app.screen, Always), "what would be written")
+        await c.until(lambda: isinstance(c.app.screen, RuleDialog), "what would be written")
         screen = c.app.screen
-        assert isinstance(screen, Always)
+        assert isinstance(screen, RuleDialog)
         shown = layout(screen.query_one(Rows).rows, 300).plain
         await c.press("enter")
-        await c.until(lambda: isinstance(c.app.screen, Rules), "Enter writes nothing")
+        await c.until(lambda: isinstance(c.app.screen, RulesDialog), "Enter writes nothing")
         assert load_rules(path) == (before,)
         await c.press("e")
-        await c.until(lambda: isinstance(c.app.screen, Changing), "the form again")
+        await c.until(lambda: isinstance(c.app.screen, RuleChange), "the form again")
         c.clock.rest()
         await c.press(*"8h", "tab", *["backspace"] * len("exact"), *"any", "ctrl+s")
         screen = await reading(c)
@@ -232,13 +232,13 @@ def test_a_schema_becomes_a_form_without_what_is_derived() -> None:
     ]
 
 
-async def edit(c: Console) -> Edit:
+async def edit(c: Console) -> EditDialog:
     """Open the form of the question on the screen."""
     await c.to_question()
     await c.press("2")
-    await c.until(lambda: isinstance(c.app.screen, Edit), "the form")
+    await c.until(lambda: isinstance(c.app.screen, EditDialog), "the form")
     screen = c.app.screen
-    assert isinstance(screen, Edit)
+    assert isinstance(screen, EditDialog)
     return screen
 
 

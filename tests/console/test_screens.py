@@ -15,7 +15,7 @@ from textual.widgets import DataTable, OptionList
 
 from hitl_tui.console.app import HitlApp
 from hitl_tui.console.console_options import ConsoleOptions
-from hitl_tui.console.dialogs.text_viewer import Viewer
+from hitl_tui.console.dialogs.text_viewer import TextViewer
 from hitl_tui.console.dialogs.trust_dialog import TrustScreen
 from hitl_tui.console.help_rows import help_rows
 from hitl_tui.console.keymap import Keymap
@@ -29,7 +29,7 @@ from hitl_tui.console.widgets.answer_pane import AnswerPane
 from hitl_tui.console.widgets.history_table import HistoryTable
 from hitl_tui.console.widgets.plan_table import PlanTable
 from hitl_tui.console.widgets.prompt_line import Prompt
-from hitl_tui.console.widgets.stream_pane import Line, Stream, wrapped
+from hitl_tui.console.widgets.stream_pane import Line, StreamPane, wrapped
 from hitl_tui.console.widgets.virtual_rows import Rows
 from hitl_tui.core.safe_text import cell_width
 from hitl_tui.policy.operator_identity import Operator
@@ -154,7 +154,7 @@ async def test_any_size_shows_something(tmp_path: Path) -> None:
         assert all(r.width and r.height and r.right <= 80 and r.bottom <= 24 for r in places)
         await c.pilot.resize_terminal(120, 40)
         await c.pilot.pause()
-        for widget in (PlanTable, HistoryTable, Stream):
+        for widget in (PlanTable, HistoryTable, StreamPane):
             assert c.session.query_one(widget).region.height > 3
 
 
@@ -176,7 +176,7 @@ async def test_hostile_text_is_shown_and_does_nothing(tmp_path: Path) -> None:
 async def test_help_comes_from_the_key_map_and_the_commands(tmp_path: Path) -> None:
     async with console(tmp_path) as c:
         await c.press("f1")
-        assert isinstance(c.app.screen, Viewer)
+        assert isinstance(c.app.screen, TextViewer)
         await c.press("escape")
         assert isinstance(c.app.screen, HomeScreen)
     said = "\n".join(row.label + row.text.plain for row in help_rows())

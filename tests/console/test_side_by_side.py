@@ -9,9 +9,9 @@ from console_support import EXAMPLE, RISE, Console, console
 from textual.widgets import DataTable
 
 from hitl_tui.console.screens.home_screen import HomeScreen
-from hitl_tui.console.session_switcher import Sessions
+from hitl_tui.console.session_switcher import SessionSwitcher
 from hitl_tui.console.widgets.bars import HeaderBar
-from hitl_tui.supervisor.session_registry import Workbench
+from hitl_tui.supervisor.session_registry import SessionRegistry
 
 CAP = "What is the legal cap on a rent increase?"
 
@@ -103,7 +103,7 @@ async def test_a_session_that_another_process_began_is_listed_and_what_it_asks_i
         assert isinstance(home, HomeScreen)
         await c.send(CAP)
         await c.asked()
-        async with Workbench.open(tmp_path) as other:
+        async with SessionRegistry.open(tmp_path) as other:
             setup = await other.create(RISE, EXAMPLE)
             async with other.session(setup, RISE) as session:
                 while not session.snapshot.questions:
@@ -122,12 +122,12 @@ async def test_a_line_that_is_sent_before_the_first_session_opens_is_for_that_se
     async with console(tmp_path, query=RISE) as c:
         await c.asked()
         session = c.snapshot.session_id
-    opened = Sessions.open
+    opened = SessionSwitcher.open
 
-    def open_late(sessions: Sessions, session_id: str) -> None:
+    def open_late(sessions: SessionSwitcher, session_id: str) -> None:
         sessions._app.session.operator.send("/rename early", ())
         opened(sessions, session_id)
 
-    monkeypatch.setattr(Sessions, "open", open_late)
+    monkeypatch.setattr(SessionSwitcher, "open", open_late)
     async with console(tmp_path, session=session) as c:
         await c.until(lambda: c.shown() and "early" in c.session.query_one(HeaderBar).title_text, "what was sent")

@@ -24,8 +24,8 @@ from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from langgraph.types import Command
 
 from hitl_tui.console.console_options import ConsoleOptions
-from hitl_tui.console.dialogs.prompt_dialogs import Confirm
-from hitl_tui.console.dialogs.text_viewer import Viewer
+from hitl_tui.console.dialogs.prompt_dialogs import ConfirmDialog
+from hitl_tui.console.dialogs.text_viewer import TextViewer
 from hitl_tui.console.keyguard.guard import KeyGuard
 from hitl_tui.console.screens.store_screen import StoreApp, StoreScreen
 from hitl_tui.console.screens.thread_screen import ThreadScreen
@@ -258,7 +258,7 @@ async def test_with_its_graph_a_thread_can_go_on_in_a_copy_once_that_is_confirme
         assert "3 begins a session with a copy" in o.message
         await o.press("home", "right", "right")
         await o.pilot.press("3")
-        await o.until(lambda: isinstance(o.screen, Confirm), "the dialog")
+        await o.until(lambda: isinstance(o.screen, ConfirmDialog), "the dialog")
         said = str(o.screen.query(Static).first().content)
         assert "agent.py:graph goes on from 1 ask" in said
         assert "NOT undone" in said
@@ -266,7 +266,7 @@ async def test_with_its_graph_a_thread_can_go_on_in_a_copy_once_that_is_confirme
         await o.until(lambda: isinstance(o.screen, ThreadScreen), "the thread again")
         assert (o.message, o.app.wanted) == ("Nothing was made.", None)
         await o.pilot.press("3")
-        await o.until(lambda: isinstance(o.screen, Confirm), "the dialog")
+        await o.until(lambda: isinstance(o.screen, ConfirmDialog), "the dialog")
         clock.rest()
         await o.pilot.press("1")
         await o.until(lambda: o.app.wanted, "the end")
@@ -308,12 +308,12 @@ async def test_a_value_and_a_moment_are_shown_whole(store_file: Path) -> None:
         tree.focus()
         tree.move_cursor(next(n for n in tree.root.children if str(n.label).startswith("amount")))
         await o.pilot.press("enter")
-        await o.until(lambda: isinstance(o.screen, Viewer), "the value")
+        await o.until(lambda: isinstance(o.screen, TextViewer), "the value")
         assert o.rows.strip() == "100"
         await o.pilot.press("escape")
         o.thread.query_one(GraphTable).focus()
         await o.pilot.press("enter")
-        await o.until(lambda: isinstance(o.screen, Viewer), "the moment")
+        await o.until(lambda: isinstance(o.screen, TextViewer), "the moment")
         assert "Transfer?" in o.rows
 
 
@@ -321,7 +321,7 @@ async def test_help_knows_the_keys_of_a_store(store_file: Path) -> None:
     async with opened(store_file) as o:
         for key in ("question_mark", "f1"):
             await o.pilot.press(key)
-            await o.until(lambda: isinstance(o.screen, Viewer), "help")
+            await o.until(lambda: isinstance(o.screen, TextViewer), "help")
             assert "Only threads with these words" in o.rows
             assert "Back to the list of threads" in o.rows
             assert "/todo" not in o.rows

@@ -14,9 +14,9 @@ from textual.widgets import Input
 from hitl_tui.config.declared_graphs import Attachment, GraphDeclaration
 from hitl_tui.console.app import HitlApp
 from hitl_tui.console.console_options import ConsoleOptions
-from hitl_tui.console.dialogs.option_dialog import Choosing
-from hitl_tui.console.dialogs.prompt_dialogs import Line
-from hitl_tui.console.dialogs.text_answer_dialog import Saying
+from hitl_tui.console.dialogs.option_dialog import OptionDialog
+from hitl_tui.console.dialogs.prompt_dialogs import LineDialog
+from hitl_tui.console.dialogs.text_answer_dialog import TextAnswerDialog
 from hitl_tui.console.help_rows import KeyRow, help_rows, placed
 from hitl_tui.console.widgets.answer_pane import AnswerPane
 from hitl_tui.console.widgets.history_table import HistoryTable
@@ -30,7 +30,7 @@ async def test_an_option_has_no_digit_beside_keys_that_mean_something_else(tmp_p
         assert "option 1" not in shown(c) and shown(c).count("option ") >= 2
         await to_answer(c)
         await c.press("5")
-        await dialog(c, Choosing)
+        await dialog(c, OptionDialog)
         c.clock.rest()
         await c.press("1")
         await c.until(lambda: c.app.screen is c.session and c.status("todo_001") == "completed", "the graph's end")
@@ -47,7 +47,7 @@ async def test_half_typed_json_is_named_as_such(tmp_path: Path) -> None:
     async with asking(tmp_path, "other") as c:
         await to_answer(c)
         await c.press("5")
-        saying = await dialog(c, Saying)
+        saying = await dialog(c, TextAnswerDialog)
         await c.press(*'{"ok": true')
         assert "isn't valid JSON" in sends(c) and "the text" in sends(c)
         await c.press("}")
@@ -89,7 +89,7 @@ async def test_risk_and_own_words_and_the_name_of_an_export(tmp_path: Path, monk
         c.session.show_pane("answer")
         c.session.query_one(AnswerPane).focus()
         await c.press("e")
-        await c.until(lambda: isinstance(c.app.screen, Line) and c.app.screen.is_mounted, "the name")
+        await c.until(lambda: isinstance(c.app.screen, LineDialog) and c.app.screen.is_mounted, "the name")
         c.app.screen.query_one(Input).value = str(tmp_path / "told")
         await c.press("enter")
         await c.until((tmp_path / "told.md").exists, "what the dialog said")

@@ -12,10 +12,10 @@ from textual.events import Key, Paste
 from textual.keys import _character_to_key
 from textual.widgets import TextArea
 
-from hitl_tui.console.dialogs.edit_dialog import Edit
+from hitl_tui.console.dialogs.edit_dialog import EditDialog
 from hitl_tui.console.dialogs.form_dialog import FieldInput
-from hitl_tui.console.dialogs.prompt_dialogs import Words, WordsInput
-from hitl_tui.console.dialogs.text_answer_dialog import Saying
+from hitl_tui.console.dialogs.prompt_dialogs import WordsDialog, WordsInput
+from hitl_tui.console.dialogs.text_answer_dialog import TextAnswerDialog
 from hitl_tui.core.todos import Status
 
 REASON = "1 bad idea: 6 of 9 jokes, 7 well-known; u do x"  # most of these do something in the panel
@@ -39,7 +39,7 @@ async def test_a_reason_typed_at_once_is_the_reason(tmp_path: Path) -> None:
         await ready(c)
         await c.press("3")
         burst(c, REASON)
-        await c.until(lambda: isinstance(c.app.screen, Words), "the reason")
+        await c.until(lambda: isinstance(c.app.screen, WordsDialog), "the reason")
         await c.until(lambda: c.app.screen.query_one(WordsInput).value == REASON, "all of it")
         assert c.status("todo_001") == Status.WAITING_APPROVAL
         c.clock.rest()
@@ -61,7 +61,7 @@ async def test_a_paste_after_the_key_is_the_reason_too(tmp_path: Path) -> None:
         burst(c, "a1 ")
         c.app.post_message(Paste("pasted 1"))
         burst(c, " z")
-        await c.until(lambda: isinstance(c.app.screen, Words), "the reason")
+        await c.until(lambda: isinstance(c.app.screen, WordsDialog), "the reason")
         await c.until(lambda: c.app.screen.query_one(WordsInput).value == "a1 pasted 1 z", "all of it")
 
 
@@ -77,10 +77,10 @@ async def test_what_is_typed_at_once_after_edit_stands_in_the_first_field(tmp_pa
         await c.press("2")
         c.app.post_message(Key("f9", None))  # pressed before there was a dialog to approve in
         burst(c, "1s6 j")
-        await c.until(lambda: isinstance(c.app.screen, Edit), "the dialog")
+        await c.until(lambda: isinstance(c.app.screen, EditDialog), "the dialog")
         first: Callable[[], FieldInput] = lambda: c.app.screen.query(FieldInput).first()  # noqa: E731
         await c.until(lambda: "1s6 j" in first().value, "all of it")
-        assert isinstance(c.app.screen, Edit) and not (workspace / "before").exists()
+        assert isinstance(c.app.screen, EditDialog) and not (workspace / "before").exists()
 
 
 async def test_what_is_typed_at_once_after_respond_is_the_answer(tmp_path: Path) -> None:
@@ -88,7 +88,7 @@ async def test_what_is_typed_at_once_after_respond_is_the_answer(tmp_path: Path)
         await ready(c)
         await c.press("5")
         burst(c, REASON)
-        await c.until(lambda: isinstance(c.app.screen, Saying), "the dialog")
+        await c.until(lambda: isinstance(c.app.screen, TextAnswerDialog), "the dialog")
         await c.until(lambda: c.app.screen.query_one("#say", TextArea).text == REASON, "all of it")
         assert c.panel.question is not None and not c.panel.question.view.decisions
 

@@ -11,7 +11,7 @@ from textual.events import Key, Paste
 
 from hitl_tui.commands.parser import LONGEST_LINE
 from hitl_tui.commands.plan_commands import LONGEST_TEXT as LONGEST_PLAIN
-from hitl_tui.console.dialogs.text_viewer import Viewer
+from hitl_tui.console.dialogs.text_viewer import TextViewer
 from hitl_tui.console.screens.home_screen import HomeScreen
 from hitl_tui.console.user_files import recall_lines, remember_lines
 from hitl_tui.console.widgets.bars import MessageLine
@@ -39,7 +39,7 @@ async def test_an_answer_at_the_prompt_decides_nothing_and_says_where_it_would(t
         assert c.status("todo_001") == Status.WAITING_APPROVAL
         assert [q.view.decisions for q in c.snapshot.questions] == [()]
         await c.send("help")
-        await c.until(lambda: isinstance(c.app.screen, Viewer), "the help")
+        await c.until(lambda: isinstance(c.app.screen, TextViewer), "the help")
         await c.press("escape")
         assert c.status("todo_001") == Status.WAITING_APPROVAL
 
@@ -107,7 +107,7 @@ async def test_the_first_screen_takes_a_paste_up_to_the_length_of_a_question(tmp
         await c.until(lambda: c.prompt.text, "what can be used")
         c.prompt.text = ""
         await c.send("?")
-        await c.until(lambda: isinstance(c.app.screen, Viewer), "the help")
+        await c.until(lambda: isinstance(c.app.screen, TextViewer), "the help")
         assert not list((tmp_path / "sessions").glob("*")), "no session was begun for it"
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from console_support import RISE, console
 
-from hitl_tui.console.dialogs.prompt_dialogs import Words
+from hitl_tui.console.dialogs.prompt_dialogs import WordsDialog
 from hitl_tui.console.screens.session_screen import SessionScreen
 from hitl_tui.core.todos import Status
 
@@ -19,7 +19,7 @@ async def test_a_key_before_the_question_is_on_the_screen_again_decides_nothing(
         await c.asked()
         await c.to_question()
         await c.press("3")
-        await c.until(lambda: isinstance(c.app.screen, Words), "the reason")
+        await c.until(lambda: isinstance(c.app.screen, WordsDialog), "the reason")
         c.clock.rest(10)
         display, frames = c.app._display, [slow]
 

@@ -14,7 +14,7 @@ from hitl_tui.ledger import sqlite_views
 from hitl_tui.ledger.anchors import AnchorFile, anchor_file
 from hitl_tui.ledger.audit import verify
 from hitl_tui.ledger.records import Head, Problem, seal
-from hitl_tui.ledger.signatures import KEY_FILE, Known, Signer
+from hitl_tui.ledger.signatures import KEY_FILE, KnownSignatures, Signer
 from hitl_tui.ledger.sqlite_ledger import SqliteLedger
 from hitl_tui.ledger.sqlite_sealing import Sealing
 from hitl_tui.ledger.sqlite_signatures import KEYS, SignedStream
@@ -41,7 +41,7 @@ class Room:
             for text in texts:
                 await ledger.record("s1", "remark", {"text": text}, AT)
 
-    async def check(self, known: Known | None = None) -> tuple[dict[str, SignedStream], list[Problem]]:
+    async def check(self, known: KnownSignatures | None = None) -> tuple[dict[str, SignedStream], list[Problem]]:
         async with SqliteLedger.open(self.path, read_only=True) as ledger:
             streams, problems = await ledger.signed(known or self.signer().known())
             assert (await verify(ledger)).ok

@@ -86,7 +86,9 @@ async def test_all_that_is_said_at_first_is_in_the_persons_language(
         return ""
 
     bench: Any = SimpleNamespace(sessions=none, approvers=ApproverFile(tmp_path))
-    one = line_session.Talk(LineOptions(tmp_path, tmp_path, "t"), bench, say, lambda _: None, str, lambda: None, token)
+    one = line_session.LineSession(
+        LineOptions(tmp_path, tmp_path, "t"), bench, say, lambda _: None, str, lambda: None, token
+    )
     source: Any = SimpleNamespace(waits=False)
     await one._home(source)
     assert said[-1] == "translated: /help lists all commands, /quit leaves."

@@ -16,7 +16,7 @@ from hitl_tui.commands.handler import CommandHandler
 from hitl_tui.commands.results import CommandResult
 from hitl_tui.config.declared_graphs import GraphDeclaration
 from hitl_tui.supervisor.session import Session
-from hitl_tui.supervisor.session_registry import Workbench
+from hitl_tui.supervisor.session_registry import SessionRegistry
 from hitl_tui.supervisor.snapshot import Question, Snapshot
 
 GRAPHS = Path(__file__).parent / "attached_graphs.py"
@@ -88,7 +88,7 @@ async def attached(
     write_approvers(root / "data", "ann", "ben")
     if (workspace / "hitl.toml").exists():
         trust_workspace(root / "data", workspace)
-    async with Workbench.open(root / "data", environ or {}) as bench:
+    async with SessionRegistry.open(root / "data", environ or {}) as bench:
         if name not in bench.data.ids():
             setup = await bench.create(given, workspace, session_id=name, graph=graph)
         else:

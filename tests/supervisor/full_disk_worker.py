@@ -16,11 +16,11 @@ from hitl_tui.core.errors import HitlError
 from hitl_tui.supervisor import (
     transfer,  # noqa: F401 - reading bytecode caches mustn't fail later
 )
-from hitl_tui.supervisor.session_registry import Workbench
+from hitl_tui.supervisor.session_registry import SessionRegistry
 
 
 async def main(what: str, root: Path, most: int) -> None:
-    async with Workbench.open(root / "data", {}) as bench:
+    async with SessionRegistry.open(root / "data", {}) as bench:
         resource.setrlimit(resource.RLIMIT_FSIZE, (most, resource.RLIM_INFINITY))
         try:
             await act(what, root, bench)

@@ -16,7 +16,7 @@ from hitl_tui.config.starters import materialise, starters
 from hitl_tui.core.requests import Kind
 from hitl_tui.supervisor.checkpoint_saver import serializer
 from hitl_tui.supervisor.session import Session
-from hitl_tui.supervisor.session_registry import Workbench
+from hitl_tui.supervisor.session_registry import SessionRegistry
 from hitl_tui.supervisor.snapshot import Snapshot
 
 LIMIT = 60
@@ -35,7 +35,7 @@ def cleanup(data: Path) -> Path:
 class Person:
     """Somebody at a workbench."""
 
-    def __init__(self, bench: Workbench) -> None:
+    def __init__(self, bench: SessionRegistry) -> None:
         self.bench = bench
 
     @asynccontextmanager
@@ -87,7 +87,7 @@ class Person:
 @asynccontextmanager
 async def person_at(data: Path, environ: Mapping[str, str] | None = None) -> AsyncIterator[Person]:
     """Open a data folder."""
-    async with Workbench.open(data, environ or {}) as bench:
+    async with SessionRegistry.open(data, environ or {}) as bench:
         yield Person(bench)
 
 

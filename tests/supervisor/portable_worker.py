@@ -27,7 +27,7 @@ from hitl_tui.ledger.audit import verify
 from hitl_tui.supervisor import (
     transfer,  # noqa: F401 - loaded once, for all children
 )
-from hitl_tui.supervisor.session_registry import Workbench
+from hitl_tui.supervisor.session_registry import SessionRegistry
 
 DONE = 17
 MAIL = examples_folder() / "attach"
@@ -72,7 +72,7 @@ class Reaper:
         sqlite_database.transact = counted
 
 
-async def act(what: str, root: Path, bench: Workbench) -> None:
+async def act(what: str, root: Path, bench: SessionRegistry) -> None:
     if what == "fork":
         await bench.fork("s1")
     elif what == "import":
@@ -154,7 +154,7 @@ def child(work: Callable[[], Awaitable[None]], at: int = 0) -> int:
 
 def main(what: str, root: Path, every: int) -> None:
     async def do() -> None:
-        async with Workbench.open(root / "data", {}) as bench:
+        async with SessionRegistry.open(root / "data", {}) as bench:
             await act(what, root, bench)
 
     async def check() -> None:

@@ -23,10 +23,10 @@ from hitl_tui.core.todos import SupervisorTodo
 from hitl_tui.ledger.sqlite_ledger import SqliteLedger
 from hitl_tui.planning.agent import PlanningAgent
 from hitl_tui.planning.proposals import AddStep, Planned, Proposed
-from hitl_tui.policy.policy_source import FixedLaw
+from hitl_tui.policy.policy_source import FixedPolicy
 from hitl_tui.supervisor.session import Session
 from hitl_tui.supervisor.session_setup import SessionSetup
-from hitl_tui.supervisor.session_staging import Staging
+from hitl_tui.supervisor.session_staging import SessionStaging
 from hitl_tui.supervisor.snapshot import Question, Snapshot
 from hitl_tui.supervisor.storage import DataFolder, SessionInfo
 from hitl_tui.teams.contract import Team, TeamContext, TeamResult
@@ -215,14 +215,14 @@ class Place:
     def setup(self, ledger: SqliteLedger, session_id: str = "s1") -> SessionSetup:
         if session_id not in self.data.ids():
             info = SessionInfo(session_id, str(self.workspace), "the query", self.clock(), session_id)
-            Staging(self.data.sessions).begin(info)
+            SessionStaging(self.data.sessions).begin(info)
         return SessionSetup(
             info=self.data.session(session_id).info(),
             folder=self.data.session(session_id),
             ledger=ledger,
             planner=self.agent(),
             team=self.teams.__getitem__,
-            law=FixedLaw(Rules(self.policy, self.concurrency)),
+            law=FixedPolicy(Rules(self.policy, self.concurrency)),
             mode=self.mode,
             secrets=self.secrets,
             now=self.clock,

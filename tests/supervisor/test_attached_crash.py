@@ -14,7 +14,7 @@ import pytest
 from attached_support import GRAPHS, attached, world
 
 from hitl_tui.core.requests import Kind
-from hitl_tui.supervisor.session_registry import Workbench
+from hitl_tui.supervisor.session_registry import SessionRegistry
 
 WORKER = Path(__file__).parent / "attached_worker.py"
 
@@ -115,7 +115,7 @@ async def test_a_restore_asks_about_what_a_later_attempt_did(tmp_path: Path, mon
 
 async def test_a_fork_asks_about_what_a_later_attempt_did(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     start = await failed_then_done(tmp_path, monkeypatch)
-    async with Workbench.open(tmp_path / "data", {}) as bench:
+    async with SessionRegistry.open(tmp_path / "data", {}) as bench:
         made = await bench.fork("s1", start)
     async with attached(tmp_path, "flaky", name=made.id) as op:
         await op.ok("/todo approve")
@@ -143,7 +143,7 @@ async def test_an_import_asks_about_what_another_copy_of_it_did(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, elsewhere: bool
 ) -> None:
     start = await failed_then_done(tmp_path, monkeypatch)
-    async with Workbench.open(tmp_path / "data", {}) as bench:
+    async with SessionRegistry.open(tmp_path / "data", {}) as bench:
         await bench.export("s1", tmp_path / "s1.zip")
     declared = f'[teams.graph]\nkind = "graph"\ngraph = "{GRAPHS}:flaky"\n'
     (tmp_path / "workspace" / "hitl.toml").write_text(declared, encoding="utf-8")
@@ -152,7 +152,7 @@ async def test_an_import_asks_about_what_another_copy_of_it_did(
         (tmp_path / "data").mkdir()
     made = []
     for _ in range(2):
-        async with Workbench.open(tmp_path / "data", {}) as bench:
+        async with SessionRegistry.open(tmp_path / "data", {}) as bench:
             made.append((await bench.import_(tmp_path / "s1.zip")).id)
     for name in made:
         before = world(tmp_path)

@@ -21,7 +21,7 @@ from hitl_tui.policy.workspace_trust import NeedsTrust
 from hitl_tui.supervisor.attached_graphs.outcomes import Asks
 from hitl_tui.supervisor.attached_graphs.run_segments import Told, next_stretch
 from hitl_tui.supervisor.attached_graphs.waiting_points import breakpoint_question
-from hitl_tui.supervisor.session_registry import Workbench
+from hitl_tui.supervisor.session_registry import SessionRegistry
 from hitl_tui.teams.graph_team import GraphTeam
 
 
@@ -90,17 +90,17 @@ async def test_the_environment_of_a_langgraph_json_is_there_after_reopening(
     (workspace / ".env").write_text("MODEL=small\n")
     (workspace / "cap.md").write_text("# Cap\n\nThe cap.\n")
     trust_workspace(data, workspace)
-    async with Workbench.open(data) as bench:
+    async with SessionRegistry.open(data) as bench:
         attached = declared_graph("mail", workspace)
         await bench.create("{}", workspace, session_id="s1", graph=attached)
-    async with Workbench.open(data) as bench:
+    async with SessionRegistry.open(data) as bench:
         team = (await bench.setup("s1")).team("mail")
         assert isinstance(team, GraphTeam)
         load_target(team.declaration, source_of(team.declaration, str(workspace), {}))
         assert os.environ["MODEL"] == "small"
     monkeypatch.delenv("MODEL")
     (workspace / "langgraph.json").write_text(f'{{"graphs": {{{graphs}}}, "env": {{"MODEL": "large"}}}}')
-    async with Workbench.open(data) as bench:
+    async with SessionRegistry.open(data) as bench:
         with pytest.raises(NeedsTrust, match="mail works only once this folder is trusted"):
             (await bench.setup("s1")).team("mail").build()
     assert "MODEL" not in os.environ

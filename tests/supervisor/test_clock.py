@@ -13,13 +13,13 @@ from portable_support import cleanup, person_at
 from session_support import LIMIT, Place, step
 
 from hitl_tui.commands.handler import CommandHandler
-from hitl_tui.supervisor.session_follower import Follower
-from hitl_tui.threads.session_history import History
+from hitl_tui.supervisor.session_follower import SessionFollower
+from hitl_tui.threads.session_history import SessionHistory
 
 __all__ = ["jumps"]
 
 
-async def lineage(history: History) -> list[tuple[str, str]]:
+async def lineage(history: SessionHistory) -> list[tuple[str, str]]:
     """Return id and parent of all checkpoints, oldest first."""
     found = await history.page(10_000)
     return [(info.checkpoint_id, info.parent_id) for info in reversed(found)]
@@ -55,7 +55,7 @@ async def test_who_follows_sees_what_was_written_last(tmp_path: Path, jumps: Jum
     async with place.open() as op:
         await op.say("/todo approve 1")
         seen = await op.rest()
-        async with place.ledger() as ledger, Follower.open(place.setup(ledger)) as follower:
+        async with place.ledger() as ledger, SessionFollower.open(place.setup(ledger)) as follower:
             assert follower.snapshot.checkpoint_id == seen.checkpoint_id
             assert [t.status for t in follower.snapshot.todos] == [t.status for t in seen.todos]
 
@@ -145,7 +145,7 @@ async def test_a_file_from_before_keeps_its_order_and_gets_checksums(tmp_path: P
             "DROP INDEX checkpoints_in_order; ALTER TABLE checkpoints DROP COLUMN checksum;"
             "ALTER TABLE writes DROP COLUMN checksum; PRAGMA user_version = 1"
         )
-    async with place.ledger() as ledger, Follower.open(place.setup(ledger)) as follower:
+    async with place.ledger() as ledger, SessionFollower.open(place.setup(ledger)) as follower:
         assert {t.id: t.status.value for t in follower.snapshot.todos} == statuses
         async with follower.reading() as history:
             assert await lineage(history) == expected

@@ -12,7 +12,7 @@ from session_support import Place, step
 
 from hitl_tui.core.errors import OwnerGone
 from hitl_tui.supervisor.activity import ActivityStream, ActivityTail
-from hitl_tui.supervisor.session_follower import Follower
+from hitl_tui.supervisor.session_follower import SessionFollower
 
 
 @pytest.fixture
@@ -25,12 +25,12 @@ async def test_a_session_without_an_owner_is_told_from_one_that_rests(place: Pla
         async with place.open() as op:
             await op.rest()
             setup = place.setup(ledger)
-            async with Follower.open(setup) as follower:
+            async with SessionFollower.open(setup) as follower:
                 assert not follower.alone
                 waiting = asyncio.create_task(follower.changed(follower.snapshot))
                 done, __ = await asyncio.wait({waiting}, timeout=1.0)
                 assert not done, "its owner is there, and does nothing"
-        async with Follower.open(setup) as orphan:
+        async with SessionFollower.open(setup) as orphan:
             assert orphan.alone
         with pytest.raises(OwnerGone):
             await waiting
@@ -41,7 +41,7 @@ async def test_what_the_owner_did_last_is_seen_before_it_is_gone(place: Place) -
         setup = place.setup(ledger)
         async with place.open() as op:
             await op.rest()
-            async with Follower.open(setup) as follower:
+            async with SessionFollower.open(setup) as follower:
                 before = follower.snapshot
                 await op.finish()
         seen = await follower.changed(before)
@@ -55,7 +55,7 @@ async def test_what_the_owner_did_last_is_seen_before_it_is_gone(place: Place) -
 async def test_it_is_read_anew_only_when_its_files_changed(place: Place) -> None:
     async with place.open() as op, place.ledger() as other:
         await op.rest()
-        async with Follower.open(place.setup(other)) as follower:
+        async with SessionFollower.open(place.setup(other)) as follower:
             seen = await follower.refresh()
             while await follower.refresh() is not seen:  # files that were written just now aren't relied on
                 seen = follower.snapshot

@@ -21,7 +21,7 @@ from hitl_tui.core.requests import Verdict
 from hitl_tui.ledger.records import Entry
 from hitl_tui.supervisor.policy_sync import POLICY
 from hitl_tui.supervisor.session import Session
-from hitl_tui.supervisor.session_registry import Workbench
+from hitl_tui.supervisor.session_registry import SessionRegistry
 from hitl_tui.supervisor.snapshot import Question, Snapshot
 
 COMMANDS = """
@@ -45,7 +45,7 @@ pytestmark = pytest.mark.long
 class Open:
     """A session whose hitl.toml is edited meanwhile."""
 
-    bench: Workbench
+    bench: SessionRegistry
     session: Session
     workspace: Path
 
@@ -117,7 +117,7 @@ async def opened(tmp_path: Path, text: str = COMMANDS, mode: Mode = Mode.STEP) -
         (workspace / f"cap{number}.md").write_text(f"# Cap {number}\n\nThe cap {number}.\n", encoding="utf-8")
     write_approvers(tmp_path / "d", "ann", "ben")
     trust_workspace(tmp_path / "d", workspace)
-    async with Workbench.open(tmp_path / "d") as bench:
+    async with SessionRegistry.open(tmp_path / "d") as bench:
         setup = await bench.create("The cap", workspace, mode=mode)
         async with bench.session(setup, "The cap") as session:
             assert isinstance(session, Session)
@@ -265,7 +265,7 @@ async def test_the_rules_that_hold_are_on_record_and_those_of_an_edit_until_it_i
         begun, edited, trusted = await o.record(POLICY)
         assert (begun.data["before"], begun.data["rules"][0]["quorum"]) == ("", 2)
         assert edited.data["before"] == begun.data["policy"] == trusted.data["policy"] != edited.data["policy"]
-    async with Workbench.open(tmp_path / "d") as bench:
+    async with SessionRegistry.open(tmp_path / "d") as bench:
         (o.workspace / "hitl.toml").write_text(COMMANDS + DENY, encoding="utf-8")
         async with bench.session(await bench.setup(o.session.id)):
             found = [e.data for e in await bench.ledger.entries(o.session.id, 0, 1_000) if e.kind == POLICY]
@@ -281,7 +281,7 @@ async def test_what_is_declared_riskier_when_it_is_opened_again_asks_as_that(tmp
         await o.person("ann").handle(f"/todo approve {todo}")
         await o.until(lambda s: s.raw[todo].get("approval"))
     o.save(COMMANDS)
-    async with Workbench.open(tmp_path / "d") as bench, bench.session(await bench.setup("s1"), "") as session:
+    async with SessionRegistry.open(tmp_path / "d") as bench, bench.session(await bench.setup("s1"), "") as session:
         assert isinstance(session, Session)
         again = Open(bench, session, o.workspace)
         await again.until(lambda s: s.raw[todo]["risk"] == "high")

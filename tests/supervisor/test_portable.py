@@ -27,7 +27,7 @@ from trusting import trust_workspace
 
 from hitl_tui.core.errors import BadInput, SessionBusy, StorageError, UnknownName
 from hitl_tui.ledger.audit import verify
-from hitl_tui.supervisor.session_registry import Workbench
+from hitl_tui.supervisor.session_registry import SessionRegistry
 
 APPROVE = "/todo approve"
 
@@ -380,10 +380,10 @@ async def test_a_deletion_that_was_begun_is_ended_by_whoever_comes(data: Path, w
 
 
 async def test_what_somebody_makes_right_now_is_left_alone(ann: Person, data: Path) -> None:
-    from hitl_tui.supervisor.session_staging import Staging
+    from hitl_tui.supervisor.session_staging import SessionStaging
 
-    with Staging(data / "sessions").stage() as stage:
-        async with Workbench.open(data, {}):
+    with SessionStaging(data / "sessions").stage() as stage:
+        async with SessionRegistry.open(data, {}):
             assert stage.is_dir()
 
 

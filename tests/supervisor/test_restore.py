@@ -20,8 +20,8 @@ from hitl_tui.core.requests import Kind, Verdict
 from hitl_tui.supervisor.checkpoint_saver import create_checkpointer
 from hitl_tui.supervisor.graph import TeamSupervisor, config_of
 from hitl_tui.supervisor.session import Session
-from hitl_tui.supervisor.session_follower import Follower
-from hitl_tui.supervisor.session_registry import Workbench
+from hitl_tui.supervisor.session_follower import SessionFollower
+from hitl_tui.supervisor.session_registry import SessionRegistry
 from hitl_tui.supervisor.state import NODES
 from hitl_tui.teams.function_team import FunctionTeam
 
@@ -264,7 +264,7 @@ async def test_a_checkpoint_file_that_cant_be_used_says_so_and_is_left_alone(tmp
         assert path.read_bytes() == before
     async with place.open("s2") as op:
         await op.finish()
-    async with Workbench.open(place.root / "data", {}) as bench:
+    async with SessionRegistry.open(place.root / "data", {}) as bench:
         found = {s.id: s for s in await bench.sessions()}
         assert found["s1"].status == "unreadable", found["s1"]
         assert found["s1"].message
@@ -287,7 +287,7 @@ async def test_a_session_without_its_description_hides_no_other(tmp_path: Path) 
         async with place.open(name) as op:
             await op.rest()
     (place.data.session("s1").path / "session.json").write_text("{")
-    async with Workbench.open(place.root / "data", {}) as bench:
+    async with SessionRegistry.open(place.root / "data", {}) as bench:
         found = {s.id: s.status for s in await bench.sessions()}
         assert found == {"s1": "unreadable", "s2": "waiting"}
 
@@ -302,7 +302,7 @@ async def test_only_one_owns_a_session_and_others_follow(place: Place) -> None:
         with pytest.raises(SessionBusy):
             async with Session.open(setup, "q"):
                 pass
-        async with Follower.open(setup) as follower:
+        async with SessionFollower.open(setup) as follower:
             assert not follower.owned
             assert follower.snapshot.raw == op.now.raw
             assert [q.id for q in follower.snapshot.questions] == [q.id for q in op.now.questions]
@@ -331,7 +331,7 @@ async def test_what_a_follower_says_while_nobody_owns_the_session_is_acted_on_la
         await op.rest()
     async with place.ledger() as ledger:
         setup = place.setup(ledger)
-        async with Follower.open(setup) as follower:
+        async with SessionFollower.open(setup) as follower:
             handler = CommandHandler(follower, setup.planner, by="bob", channel="test", terminal=True)
             assert (await handler.handle("/todo approve 1")).to_dict()["status"] == "recorded"
             assert (await handler.handle("/todo priority 2 high")).to_dict()["status"] == "recorded"
@@ -345,7 +345,7 @@ async def test_an_intended_restore_of_a_follower_is_carried_out_at_the_next_open
     async with place.open() as op:
         first = await op.rest()
         await op.finish()
-    async with place.ledger() as ledger, Follower.open(place.setup(ledger)) as follower:
+    async with place.ledger() as ledger, SessionFollower.open(place.setup(ledger)) as follower:
         await follower.desk.restore(first.checkpoint_id, "bob")
     async with place.open() as op:
         seen = await op.rest()
@@ -385,7 +385,7 @@ async def test_reading_only_never_makes_a_file(tmp_path: Path) -> None:
     async with place.ledger() as ledger:
         setup = place.setup(ledger)
         with pytest.raises(StorageError):
-            async with Follower.open(setup):
+            async with SessionFollower.open(setup):
                 pass
     assert not setup.folder.checkpoints.exists()
 

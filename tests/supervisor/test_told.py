@@ -17,7 +17,7 @@ from hitl_tui.core.policy import Risk
 from hitl_tui.core.safe_text import safe_text
 from hitl_tui.supervisor.activity import ActivityStream, read_activity
 from hitl_tui.supervisor.session import Session
-from hitl_tui.supervisor.session_registry import Workbench
+from hitl_tui.supervisor.session_registry import SessionRegistry
 from hitl_tui.teams.function_team import FunctionTeam
 
 HOSTILE = Path(__file__).parents[1] / "terminal" / "hostile_graph.py"
@@ -49,7 +49,7 @@ async def test_a_preview_that_stops_says_so_and_the_step_can_be_decided(tmp_path
 @pytest.mark.long
 async def test_what_is_asked_from_inside_is_escaped_once_in_the_stream(tmp_path: Path) -> None:
     graph = GraphDeclaration("graph", f"{HOSTILE}:graph", str(HOSTILE.parent))
-    async with Workbench.open(tmp_path / "data", {}) as bench:
+    async with SessionRegistry.open(tmp_path / "data", {}) as bench:
         setup = await bench.create("{}", tmp_path, session_id="s1", graph=graph)
         async with bench.session(setup) as session:
             assert isinstance(session, Session)

@@ -6,7 +6,7 @@ import asyncio
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from hitl_tui.supervisor.session_registry import Workbench
+from hitl_tui.supervisor.session_registry import SessionRegistry
 
 
 def trust_workspace(data: Path, workspace: Path, by: str = "tester") -> str:
@@ -19,6 +19,6 @@ def trust_workspace(data: Path, workspace: Path, by: str = "tester") -> str:
 
 
 async def _trust(data: Path, workspace: Path, by: str) -> str:
-    async with Workbench.open(data, {}) as bench:
+    async with SessionRegistry.open(data, {}) as bench:
         shown = await bench.trust.of(workspace)
         return (await bench.trust.grant(workspace, shown.digest, by=by, how="digest")).digest

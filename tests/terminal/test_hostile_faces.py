@@ -13,7 +13,7 @@ from terminal_support import EXAMPLE, F6
 from test_hostile import CTRL_P, ESC, ESCAPES, F1, F3, HOSTILE, MARKUP, REORDERING, Watched
 
 from hitl_tui.supervisor.session import Session
-from hitl_tui.supervisor.session_registry import Workbench
+from hitl_tui.supervisor.session_registry import SessionRegistry
 from hitl_tui.supervisor.storage import DataFolder
 
 pytestmark = pytest.mark.long
@@ -24,7 +24,7 @@ _MOVES = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u206
 
 async def made(data: Path, title: str) -> None:
     """Begin two sessions; somebody wrote the title of the first into its file."""
-    async with Workbench.open(data, {}) as bench:
+    async with SessionRegistry.open(data, {}) as bench:
         for _ in range(2):
             setup = await bench.create("How high may the deposit rise be?", EXAMPLE)
             async with bench.session(setup, setup.info.query) as session:

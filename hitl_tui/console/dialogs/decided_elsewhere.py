@@ -17,8 +17,8 @@ from hitl_tui.language import _, render
 if TYPE_CHECKING:
     from textual.app import App
 
-    from hitl_tui.console.dialogs.review_dialog import Review
-    from hitl_tui.console.engine import Link
+    from hitl_tui.console.dialogs.review_dialog import ReviewDialog
+    from hitl_tui.console.engine import SessionHandle
     from hitl_tui.supervisor.snapshot import Question
 
 _AGAIN = 0.2
@@ -26,7 +26,7 @@ _AGAIN = 0.2
 
 
 @asynccontextmanager
-async def told_when_gone(app: App[Any], link: Link, question: Question) -> AsyncIterator[None]:
+async def told_when_gone(app: App[Any], link: SessionHandle, question: Question) -> AsyncIterator[None]:
     """While dialogs about a question are open, tell them when it is decided or replaced elsewhere.
 
     Args:
@@ -49,7 +49,9 @@ async def told_when_gone(app: App[Any], link: Link, question: Question) -> Async
 
 
 @asynccontextmanager
-async def told_when_some_gone(review: Review, link: Link, questions: Sequence[Question]) -> AsyncIterator[None]:
+async def told_when_some_gone(
+    review: ReviewDialog, link: SessionHandle, questions: Sequence[Question]
+) -> AsyncIterator[None]:
     """While a review is open, tell it which of its questions are decided or replaced elsewhere.
 
     Args:
@@ -84,7 +86,7 @@ async def _beside(work: Any) -> AsyncIterator[None]:
         work.close()
 
 
-async def _gone(link: Link, questions: Sequence[Question]) -> list[Question]:
+async def _gone(link: SessionHandle, questions: Sequence[Question]) -> list[Question]:
     """Wait until some of these aren't asked any more; return them."""
     seen = link.face.snapshot
     while True:
@@ -94,7 +96,7 @@ async def _gone(link: Link, questions: Sequence[Question]) -> list[Question]:
         seen = await link.face.changed(seen)
 
 
-async def gone_words(link: Link, question: Question) -> str:
+async def gone_words(link: SessionHandle, question: Question) -> str:
     """Return who decided a question and what, or why it isn't asked any more; one safe line."""
     from hitl_tui.core.events import utc_now
 

@@ -16,11 +16,11 @@ from textual.widgets import Static
 
 from hitl_tui.commands.todo_input import retold
 from hitl_tui.console import keys
-from hitl_tui.console.dialogs.form_dialog import PAGES, EditArea, FieldInput, Form, problem
+from hitl_tui.console.dialogs.form_dialog import PAGES, EditArea, FieldInput, FormDialog, problem
 from hitl_tui.console.dialogs.form_model import declared_fields, editable, field_text, schema_fields
 from hitl_tui.console.keyguard.guard import guard_of
 from hitl_tui.console.keymap import keymap_of, shown_keys
-from hitl_tui.console.question_preview import Foresight
+from hitl_tui.console.question_preview import QuestionPreviews
 from hitl_tui.console.widgets.dialog_frame import Dialog, Flow
 from hitl_tui.console.widgets.virtual_rows import Readable, Rows
 from hitl_tui.core.errors import BadInput, HitlError
@@ -76,11 +76,11 @@ class Shown(Readable, can_focus=False):
         self._look()
 
     def _look(self) -> None:
-        if self.is_attached and isinstance(self.screen, Edit):
+        if self.is_attached and isinstance(self.screen, EditDialog):
             self.call_after_refresh(self.screen.look_for_end)
 
 
-class Edit(Form[Edited | None]):
+class EditDialog(FormDialog[Edited | None]):
     """The dialog. Approving counts for exactly what is shown, once that and its preview were read to the end.
 
     Args:
@@ -108,7 +108,7 @@ class Edit(Form[Edited | None]):
         schema: Mapping[str, Any],
         bind: Bind,
         workspace: str,
-        ahead: Foresight,
+        ahead: QuestionPreviews,
         parameters: Mapping[str, Parameter] | None = None,
     ) -> None:
         super().__init__()

@@ -12,7 +12,7 @@ from textual.containers import VerticalScroll
 from textual.content import Content
 from textual.widgets import Static
 
-from hitl_tui.console.dialogs.form_dialog import FieldArea, FieldInput, Form, problem, written
+from hitl_tui.console.dialogs.form_dialog import FieldArea, FieldInput, FormDialog, problem, written
 from hitl_tui.console.dialogs.form_model import Field, field_text, schema_fields
 from hitl_tui.console.keymap import keymap_of
 from hitl_tui.console.widgets.dialog_frame import Dialog, Flow
@@ -33,7 +33,7 @@ Filled = Callable[[Mapping[str, Any]], Any]
 """The fields → what is sent; raises BadInput."""
 
 
-class Filling(Form[Any]):
+class FieldsDialog(FormDialog[Any]):
     """The form; dismissed with the answer, or with `NOTHING_SAID`.
 
     Args:

@@ -59,7 +59,7 @@ async def act_in_order(field: Widget, event: Key) -> None:
     bound = field._bindings.key_to_bindings.get(event.key, ())
     if action:
         await field.screen.run_action(action)
-    elif page and isinstance(field.screen, Form) and field.screen.read_on(page):
+    elif page and isinstance(field.screen, FormDialog) and field.screen.read_on(page):
         pass  # it was read on
     elif bound:
         await field.run_action(bound[0].action)
@@ -127,7 +127,7 @@ def problem(box: FieldInput | FieldArea) -> str:
     return ""
 
 
-class Form(Unhurried[Answered], Generic[Answered]):
+class FormDialog(Unhurried[Answered], Generic[Answered]):
     """A dialog with fields. What changes the focus acts at once; what uses them comes after what was typed before."""
 
     BINDINGS: ClassVar[list[BindingType]] = [*keys.bindings(keys.FORM)]

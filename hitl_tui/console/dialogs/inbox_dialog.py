@@ -46,7 +46,7 @@ _LONGEST = 300
 _HEADS = {"session": mark("session"), "asks": mark("what it asks"), "risk": mark("risk"), "when": mark("waits")}
 
 
-class Inbox(Modal[tuple[str, str] | None]):
+class InboxDialog(Modal[tuple[str, str] | None]):
     """Lists open questions; its result is session and request id of the chosen one.
 
     While it is open it goes on: what is asked comes, what was decided goes, times tick, the cursor stays on its line.

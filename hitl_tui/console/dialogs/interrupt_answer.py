@@ -11,11 +11,11 @@ from textual.binding import BindingType
 from textual.content import Content
 
 from hitl_tui.console import keys
-from hitl_tui.console.dialogs.fields_dialog import Filling
+from hitl_tui.console.dialogs.fields_dialog import FieldsDialog
 from hitl_tui.console.dialogs.form_dialog import NOTHING_SAID
-from hitl_tui.console.dialogs.option_dialog import Choosing
-from hitl_tui.console.dialogs.prompt_dialogs import Reading
-from hitl_tui.console.dialogs.text_answer_dialog import Saying, says
+from hitl_tui.console.dialogs.option_dialog import OptionDialog
+from hitl_tui.console.dialogs.prompt_dialogs import ReadingDialog
+from hitl_tui.console.dialogs.text_answer_dialog import TextAnswerDialog, says
 from hitl_tui.console.keyguard.guard import KeyGuard
 from hitl_tui.core.interrupts.shape import IGNORE, REJECT, Action, Form, Shape
 from hitl_tui.core.interrupts.tool_shapes import BatchShape
@@ -54,7 +54,7 @@ async def _asked_for(app: App[Any], guard: KeyGuard, shape: Shape, action: Actio
     if wants.form is Form.NONE:
         return shape.answer(action.name)
     if wants.form is Form.FIELDS:
-        return await app.push_screen_wait(Filling(title, wants, lambda fields: shape.answer(action.name, fields)))
+        return await app.push_screen_wait(FieldsDialog(title, wants, lambda fields: shape.answer(action.name, fields)))
     content = Content(_explained(shape, action))
     if wants.form is Form.OPTIONS:
         options = wants.options
@@ -62,14 +62,16 @@ async def _asked_for(app: App[Any], guard: KeyGuard, shape: Shape, action: Actio
         def chosen(number: str) -> Any:
             return shape.answer(action.name, options[int(number) - 1].value)
 
-        return await app.push_screen_wait(Choosing(title, content, options, chosen, guard))
+        return await app.push_screen_wait(OptionDialog(title, content, options, chosen, guard))
     if wants.form is Form.VALUE and isinstance(wants.present, str):
         made = _as_written(shape, action)
-        return await app.push_screen_wait(Saying(title, content, made, text=wants.present, lines=True))
+        return await app.push_screen_wait(TextAnswerDialog(title, content, made, text=wants.present, lines=True))
     if wants.form is Form.VALUE and wants.present is not None:
         text = _pretty(wants.present)
-        return await app.push_screen_wait(Saying(title, content, says(shape, action.name), text=text, lines=True))
-    return await app.push_screen_wait(Saying(title, content, says(shape, action.name)))
+        return await app.push_screen_wait(
+            TextAnswerDialog(title, content, says(shape, action.name), text=text, lines=True)
+        )
+    return await app.push_screen_wait(TextAnswerDialog(title, content, says(shape, action.name)))
 
 
 def _as_written(shape: Shape, action: Action) -> Any:
@@ -91,7 +93,7 @@ def _explained(shape: Shape, action: Action) -> str:
 # One by one --------------------------------------------------------------------------------------------------------
 
 
-class Part(Reading[str | None]):
+class Part(ReadingDialog[str | None]):
     """Shows one call whole, with its own actions; dismissed with an action's name, `<` to go back, None to leave.
 
     Args:
@@ -141,7 +143,7 @@ class Part(Reading[str | None]):
             self.dismiss("<")
 
 
-class Gathered(Reading[str | None]):
+class Gathered(ReadingDialog[str | None]):
     """Shows all decisions before they are sent together; dismissed with `send`, `<`, or None to leave."""
 
     BINDINGS: ClassVar[list[BindingType]] = [b for b in keys.bindings(keys.PART) if b.id == "part.back"]

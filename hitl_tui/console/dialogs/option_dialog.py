@@ -28,7 +28,7 @@ from hitl_tui.wording.interrupt_rows import said_whole
 _DIGITS = 9
 
 
-class Choosing(Unhurried[Any]):
+class OptionDialog(Unhurried[Any]):
     """Lists options; dismissed with the answer, or with `NOTHING_SAID`. Enter, Esc and a click decide nothing.
 
     Args:
@@ -143,7 +143,7 @@ class Choosing(Unhurried[Any]):
             self.action_cancel()
 
 
-class Picking(Choosing):
+class Picking(OptionDialog):
     """The same for a choice of the console's own, whose options say all there is to say."""
 
     SEND = mark("Take it")

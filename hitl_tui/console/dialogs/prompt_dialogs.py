@@ -55,7 +55,7 @@ def named_keys(keymap: Keymap, text: str) -> Content:
     )
 
 
-class Confirm(Modal[bool]):
+class ConfirmDialog(Modal[bool]):
     """Asks before something that can't be taken back by a key. Enter and Esc mean no.
 
     Args:
@@ -118,8 +118,8 @@ class Confirm(Modal[bool]):
 
 
 async def confirm(app: ConsoleApp, title: str, said: str, yes: str) -> bool:
-    """Ask before something that can't be taken back by a key, and return whether it is wanted; see `Confirm`."""
-    dialog: Confirm = Confirm(title, Content(said), yes, app.guard)
+    """Ask before something that can't be taken back by a key, and return whether it is wanted; see `ConfirmDialog`."""
+    dialog: ConfirmDialog = ConfirmDialog(title, Content(said), yes, app.guard)
     return await app.push_screen_wait(dialog)
 
 
@@ -185,7 +185,7 @@ class WordsInput(Input):
         self.replace(typed_line(event.text), *sorted(self.selection))
 
 
-class Words(Unhurried[str | None]):
+class WordsDialog(Unhurried[str | None]):
     """Asks for words: a reason, feedback, an answer. None when nothing is to happen.
 
     Args:
@@ -228,12 +228,12 @@ class ReadingText(Readable):
 
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
         super().watch_scroll_y(old_value, new_value)
-        dialog = next((a for a in self.ancestors if isinstance(a, Reading)), None)
+        dialog = next((a for a in self.ancestors if isinstance(a, ReadingDialog)), None)
         if dialog is not None:  # else it was closed while it scrolled
             dialog.look()
 
 
-class Reading(Modal[Answered], Generic[Answered]):
+class ReadingDialog(Modal[Answered], Generic[Answered]):
     """A dialog with a text: `1` counts once that was read to its end and the keyboard rested; Enter decides nothing.
 
     Args:
@@ -244,7 +244,7 @@ class Reading(Modal[Answered], Generic[Answered]):
     """
 
     CSS_PATH: ClassVar[list[str | PurePath]] = ["dialogs.tcss", "../widgets/rows.tcss"]
-    DEFAULT_CSS = "Reading { align: center middle; background: $background 60%; } #reading-text { height: auto; }"
+    DEFAULT_CSS = "ReadingDialog { align: center middle; background: $background 60%; } #reading-text { height: auto; }"
     BINDINGS: ClassVar[list[BindingType]] = [*keys.bindings(keys.READING)]
     AUTO_FOCUS = "#reading-text"
 
@@ -344,7 +344,7 @@ class Reading(Modal[Answered], Generic[Answered]):
 _LETTERS = str.maketrans({jamo: letter for letter, jamo in JAMO.items()})
 
 
-class Plain(Words):
+class Plain(WordsDialog):
     """Asks for words from a list or the prompt: they decide nothing about a question, so nothing has to rest."""
 
     def hurried(self) -> bool:
@@ -357,7 +357,7 @@ class Plain(Words):
         pass
 
 
-class Line(Plain):
+class LineDialog(Plain):
     """Asks for a line. None when nothing is to happen.
 
     Args:
@@ -377,7 +377,7 @@ class Line(Plain):
         field.selection = Selection(0, len(self._value))  # what is typed takes its place
 
 
-class Token(Plain):
+class TokenDialog(Plain):
     """Asks for an approver's token, which isn't shown. None when nothing is to happen."""
 
     def __init__(self, title: str, content: Content, send: str) -> None:
@@ -387,7 +387,7 @@ class Token(Plain):
         self.query_one(Input).password = True
 
 
-class Typed(Plain):
+class TypedConfirmation(Plain):
     """Does something that can't be taken back, once its name was typed; Enter alone does nothing.
 
     Args:

@@ -10,7 +10,7 @@ from textual.binding import BindingType
 from textual.content import Content
 
 from hitl_tui.console import keys
-from hitl_tui.console.dialogs.prompt_dialogs import Reading
+from hitl_tui.console.dialogs.prompt_dialogs import ReadingDialog
 from hitl_tui.console.keyguard.guard import KeyGuard
 from hitl_tui.console.keymap import keymap_of
 from hitl_tui.console.widgets.dialog_frame import Dialog
@@ -59,7 +59,7 @@ def class_words(name: str) -> str:
     return risk_words(name).partition(":")[0]
 
 
-class Review(Reading[None]):
+class ReviewDialog(ReadingDialog[None]):
     """Lists marked questions whole, with risk and exact input. `1` approves those that are listed, and no others.
 
     Args:

@@ -15,9 +15,9 @@ from textual.widgets import DataTable, Static
 
 from hitl_tui.console import keys
 from hitl_tui.console.dialogs.decided_elsewhere import told_when_gone
-from hitl_tui.console.dialogs.fields_dialog import Filling
+from hitl_tui.console.dialogs.fields_dialog import FieldsDialog
 from hitl_tui.console.dialogs.form_dialog import NOTHING_SAID
-from hitl_tui.console.dialogs.prompt_dialogs import Reading, named_keys
+from hitl_tui.console.dialogs.prompt_dialogs import ReadingDialog, named_keys
 from hitl_tui.console.keyguard.guard import KeyGuard
 from hitl_tui.console.keymap import keymap_of
 from hitl_tui.console.modal_screen import Modal
@@ -37,11 +37,11 @@ from hitl_tui.wording.times import day_words
 if TYPE_CHECKING:
     from hitl_tui.commands.results import CommandResult
     from hitl_tui.console.console_app import ConsoleApp
-    from hitl_tui.console.engine import Link
+    from hitl_tui.console.engine import SessionHandle
     from hitl_tui.supervisor.snapshot import Question
 
 
-class Always(Reading[bool]):
+class RuleDialog(ReadingDialog[bool]):
     """Shows the exact rule that would be written. `1` writes it; Enter and Esc mean no.
 
     Args:
@@ -73,7 +73,7 @@ def toml_row(rule: StandingRule) -> Row:
     return Row("", styled(safe_text(rule.to_toml().rstrip())), exact=True)
 
 
-class Changing(Filling):
+class RuleChange(FieldsDialog):
     """The fields of a rule that can be changed, with the rule that comes of it; dismissed with that."""
 
     LABEL = mark("The rule, as it would be written")
@@ -90,7 +90,9 @@ class Changing(Filling):
         return [toml_row(made)]
 
 
-async def allow_always(app: ConsoleApp, link: Link, question: Question, guard: KeyGuard) -> CommandResult | None:
+async def allow_always(
+    app: ConsoleApp, link: SessionHandle, question: Question, guard: KeyGuard
+) -> CommandResult | None:
     """Show the rule that would always allow exactly what a question asks, and write it when that is confirmed.
 
     Returns:
@@ -115,7 +117,7 @@ async def allow_always(app: ConsoleApp, link: Link, question: Question, guard: K
     else:
         rows.append(text_row(_("This question is answered by it at once."), "bold $text-warning"))
     async with told_when_gone(app, link, question):
-        confirmed = await app.push_screen_wait(Always(_("Always allow"), rule, rows, guard))
+        confirmed = await app.push_screen_wait(RuleDialog(_("Always allow"), rule, rows, guard))
     if not confirmed:
         app.say(_("Nothing was written."))
         return None
@@ -123,20 +125,20 @@ async def allow_always(app: ConsoleApp, link: Link, question: Question, guard: K
 
 
 async def change_rule(
-    app: ConsoleApp, link: Link, rule: StandingRule, guard: KeyGuard, by: str
+    app: ConsoleApp, link: SessionHandle, rule: StandingRule, guard: KeyGuard, by: str
 ) -> CommandResult | None:
     """Let a person change a rule in a form, show what comes of it, and write that when it is confirmed.
 
     Returns:
         What became of it; None when it wasn't confirmed.
     """
-    fresh = await app.push_screen_wait(Changing(rule, by, link.face.desk.now()))
+    fresh = await app.push_screen_wait(RuleChange(rule, by, link.face.desk.now()))
     if fresh is NOTHING_SAID or fresh == rule:
         return None
     kept = set(fresh.to_toml().splitlines())
     gone = "\n".join(line for line in rule.to_toml().splitlines() if line not in kept)
     rows = [text_row(_("It was:"), "$text-muted"), Row("", styled(safe_text(gone)), exact=True), text_row("")]
-    if not await app.push_screen_wait(Always(_("Change a rule"), fresh, rows, guard)):
+    if not await app.push_screen_wait(RuleDialog(_("Change a rule"), fresh, rows, guard)):
         app.say(_("Nothing was written."))
         return None
     wider = f" --input {ANY}" if rule.input and not fresh.input else ""
@@ -176,7 +178,7 @@ class Acts(NamedTuple):
     edit: Act
 
 
-class Rules(Modal[None]):
+class RulesDialog(Modal[None]):
     """Lists the rules, newest last, and then those of hitl.toml, which is changed as a file.
 
     Args:
@@ -187,7 +189,7 @@ class Rules(Modal[None]):
 
     CSS_PATH: ClassVar[list[str | PurePath]] = ["dialogs.tcss", "../widgets/rows.tcss"]
     DEFAULT_CSS = """
-    Rules { align: center middle; background: $background 60%; }
+    RulesDialog { align: center middle; background: $background 60%; }
     #rules-table { height: auto; background: $surface; margin: 0 0 1 0; }
     #rules-one { height: auto; max-height: 6; color: $text-muted; }
     """
@@ -292,7 +294,7 @@ class Rules(Modal[None]):
 
 
 async def list_rules(
-    app: ConsoleApp, link: Link, report: Callable[[CommandResult], None], guard: KeyGuard, by: str
+    app: ConsoleApp, link: SessionHandle, report: Callable[[CommandResult], None], guard: KeyGuard, by: str
 ) -> None:
     """Show the rules; there they can be changed and taken back."""
 
@@ -310,4 +312,4 @@ async def list_rules(
             report(result)
         return await known()
 
-    await app.push_screen_wait(Rules(await known(), link.face.snapshot.workspace, Acts(revoke, edit)))
+    await app.push_screen_wait(RulesDialog(await known(), link.face.snapshot.workspace, Acts(revoke, edit)))

@@ -14,7 +14,7 @@ from textual.events import Key
 from textual.widgets import Static, TextArea
 
 from hitl_tui.console import keys
-from hitl_tui.console.dialogs.form_dialog import EditArea, Form
+from hitl_tui.console.dialogs.form_dialog import EditArea, FormDialog
 from hitl_tui.console.keymap import keymap_of
 from hitl_tui.console.widgets.dialog_frame import Dialog, Flow
 from hitl_tui.core.errors import HitlError
@@ -68,7 +68,7 @@ def says(shape: Shape, name: str) -> Made:
     return made
 
 
-class Saying(Form[Any]):
+class TextAnswerDialog(FormDialog[Any]):
     """Asks for words or a value; dismissed with the answer, or with `NOTHING_SAID`.
 
     Args:

@@ -18,7 +18,7 @@ from hitl_tui.console.help_rows import having, placed
 from hitl_tui.console.keymap import keymap_of
 from hitl_tui.console.modal_screen import Modal
 from hitl_tui.console.row_layout import layout_lines
-from hitl_tui.console.widgets.text_search import Finding, Seeking
+from hitl_tui.console.widgets.text_search import SearchInput, TextSearch
 from hitl_tui.console.widgets.virtual_rows import Readable, Rows
 from hitl_tui.language import _
 from hitl_tui.wording.rows import Row
@@ -30,11 +30,11 @@ class ViewerText(Readable):
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
         super().watch_scroll_y(old_value, new_value)
         viewer = self.parent  # none any more when it was closed while it scrolled
-        if isinstance(viewer, Viewer):
+        if isinstance(viewer, TextViewer):
             viewer.look()
 
 
-class Viewer(Modal[bool]):
+class TextViewer(Modal[bool]):
     """Shows one text whole. Its result says whether the end was read.
 
     Args:
@@ -111,7 +111,7 @@ class HelpLines(Rows):
         return layout_lines(placed(self.rows, width), width)
 
 
-class HelpText(ViewerText, Seeking):
+class HelpText(ViewerText, SearchInput):
     """The lines of the help, or those that have certain words.
 
     Args:
@@ -124,7 +124,7 @@ class HelpText(ViewerText, Seeking):
     def __init__(self, rows: Sequence[Row]) -> None:
         super().__init__(id="viewer-text")
         self._all = tuple(rows)
-        self.finding = Finding()
+        self.finding = TextSearch()
 
     def compose(self) -> ComposeResult:
         yield HelpLines(self._all)
@@ -154,7 +154,7 @@ class HelpText(ViewerText, Seeking):
             self.border_subtitle = Content(keymap_of(self.app).named(said))
 
 
-class HelpScreen(Viewer):
+class HelpScreen(TextViewer):
     """Shows all keys, signs and commands.
 
     Args:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 from textual.binding import BindingType
 
 from hitl_tui.console import keys
-from hitl_tui.console.dialogs.prompt_dialogs import Reading
+from hitl_tui.console.dialogs.prompt_dialogs import ReadingDialog
 from hitl_tui.console.keyguard.guard import KeyGuard
 from hitl_tui.core.safe_text import safe_text
 from hitl_tui.language import _
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from hitl_tui.policy.workspace_trust import WorkspaceTrust
 
 
-class TrustScreen(Reading[bool]):
+class TrustScreen(ReadingDialog[bool]):
     """Shows what a folder wants, the riskiest first. `1` trusts it; `2` and Esc go on without.
 
     Args:

@@ -24,7 +24,7 @@ _SOON = 0.001
 Typed = Key | Paste
 
 
-class Kind(Enum):
+class KeyKind(Enum):
     """What a key would do where the focus is."""
 
     TEXT = "it is typed into a text field"
@@ -39,7 +39,7 @@ class Kind(Enum):
     OTHER = "anything else"
 
 
-class Why(Enum):
+class BlockReason(Enum):
     """Why a key did nothing."""
 
     WORDS = "other characters came with it"
@@ -53,7 +53,7 @@ class Why(Enum):
 class Keyboard(Protocol):
     """The console, as far as what is typed is concerned."""
 
-    def kind_of(self, event: Typed) -> Kind:
+    def kind_of(self, event: Typed) -> KeyKind:
         """Return what a key would do now."""
 
     def place(self) -> object:
@@ -65,7 +65,7 @@ class Keyboard(Protocol):
     async def hand_on(self, event: Typed) -> None:
         """Hand a key on to what has the focus."""
 
-    def tell(self, why: Why) -> None:
+    def tell(self, why: BlockReason) -> None:
         """Say why a key did nothing."""
 
     def set_timer(self, delay: float, callback: Callable[[], Awaitable[None]]) -> Timer:
@@ -79,7 +79,7 @@ _NO_CHARACTER: tuple[float, object, Key | None] = (float("-inf"), None, None)
 @dataclass(frozen=True)
 class _Held:
     key: Key
-    kind: Kind
+    kind: KeyKind
     at: float
     due: float
     place: object
@@ -201,7 +201,7 @@ class KeyGuard:
         self._clicked = self._clock() - late
         self.pointer = True
         if self._take() is not None:
-            self._keyboard.tell(Why.FOLLOWED)
+            self._keyboard.tell(BlockReason.FOLLOWED)
 
     async def see(self, event: Typed) -> None:
         """Take what was typed, and hand on what acts now."""
@@ -215,52 +215,52 @@ class KeyGuard:
         before, self._previous = self._previous, (event.character or "") if isinstance(event, Key) else ""
         kind = self._keyboard.kind_of(event)
         place = self._keyboard.place()
-        if isinstance(event, Paste) or kind is Kind.TEXT:
+        if isinstance(event, Paste) or kind is KeyKind.TEXT:
             self._typed = max(self._typed, at)
             await self._keyboard.hand_on(event)
-        elif kind is Kind.WORD:
+        elif kind is KeyKind.WORD:
             await self._words_begin(event, at, place)
-        elif kind in (Kind.STRAY, Kind.LOOKS) and self._among_words(kind, at, place):
+        elif kind in (KeyKind.STRAY, KeyKind.LOOKS) and self._among_words(kind, at, place):
             await self._words_begin(event, at, place)
-            self._keyboard.tell(Why.WORDS)
-        elif kind is Kind.SENDS:
+            self._keyboard.tell(BlockReason.WORDS)
+        elif kind is KeyKind.SENDS:
             if self._bursts.breaks_line(before):
                 await self._break_line(event)
             else:
                 self._hold(_Held(event, kind, at, at + BURST, place))
-        elif kind in (Kind.COMMANDS, Kind.COMMITS):
-            pause = self._typed + ARM_AFTER if kind is Kind.COMMITS else at
+        elif kind in (KeyKind.COMMANDS, KeyKind.COMMITS):
+            pause = self._typed + ARM_AFTER if kind is KeyKind.COMMITS else at
             self._hold(_Held(event, kind, at, max(at + BURST, pause), place, self._bursts.lasts))
-        elif kind is Kind.DECIDES:
+        elif kind is KeyKind.DECIDES:
             await self._character_that_decides(event, at, place, near)
-        elif near and kind is Kind.COMPLETES:
+        elif near and kind is KeyKind.COMPLETES:
             await self._keyboard.hand_on(_at_time(Paste("\t"), event))
         else:
             self._character = _NO_CHARACTER
             if event.is_printable:
-                self._character = (at, place, event if kind in (Kind.LOOKS, Kind.STRAY) else None)
+                self._character = (at, place, event if kind in (KeyKind.LOOKS, KeyKind.STRAY) else None)
                 self._acting = float("-inf")  # nothing that wasn't held decides
-            if kind is Kind.STRAY:
-                self._keyboard.tell(Why.KEYS)
+            if kind is KeyKind.STRAY:
+                self._keyboard.tell(BlockReason.KEYS)
             await self._keyboard.hand_on(event)
 
     async def _break_line(self, enter: Key) -> None:
         self._typed = max(self._typed, self._last)
-        self._keyboard.tell(Why.LINES)
+        self._keyboard.tell(BlockReason.LINES)
         await self._keyboard.hand_on(_at_time(Paste("\n"), enter))
 
     async def _character_that_decides(self, event: Key, at: float, place: object, near: bool) -> None:
         since, where, __ = self._character
         if at - since < ALONE_FOR and where == place:
             await self._words_begin(event, at, place)
-            self._keyboard.tell(Why.WORDS)
+            self._keyboard.tell(BlockReason.WORDS)
         else:
             self._character = (at, place, None)
-            self._hold(_Held(event, Kind.DECIDES, at, max(at + ALONE_FOR, self._typed + ARM_AFTER), place, near))
+            self._hold(_Held(event, KeyKind.DECIDES, at, max(at + ALONE_FOR, self._typed + ARM_AFTER), place, near))
 
-    def _among_words(self, kind: Kind, at: float, place: object) -> bool:
+    def _among_words(self, kind: KeyKind, at: float, place: object) -> bool:
         """Return whether a character that decides nothing belongs to what was typed just before it."""
-        since, where = self._words if kind is Kind.LOOKS else self._character[:2]
+        since, where = self._words if kind is KeyKind.LOOKS else self._character[:2]
         return at - since < ALONE_FOR and where == place
 
     async def _words_begin(self, event: Key, at: float, place: object) -> None:
@@ -282,17 +282,17 @@ class KeyGuard:
             await self.release()
             return
         self._take()
-        if held.kind is Kind.SENDS:
+        if held.kind is KeyKind.SENDS:
             if held.place == self._keyboard.place():
                 await self._break_line(held.key)
-        elif held.kind is Kind.DECIDES and (isinstance(event, Paste) or event.is_printable):
+        elif held.kind is KeyKind.DECIDES and (isinstance(event, Paste) or event.is_printable):
             self._typed = at
             if held.place == self._keyboard.place():
                 self._words = (at, held.place)
                 await self._keyboard.as_text(held.key)
-            self._keyboard.tell(Why.WORDS)
+            self._keyboard.tell(BlockReason.WORDS)
         else:
-            self._keyboard.tell(Why.BURST if near else Why.FOLLOWED)
+            self._keyboard.tell(BlockReason.BURST if near else BlockReason.FOLLOWED)
 
     # What is held --------------------------------------------------------------------------------------------------
 
@@ -317,10 +317,10 @@ class KeyGuard:
         if (held := self._take()) is None:
             return
         if held.burst:
-            self._keyboard.tell(Why.BURST)
+            self._keyboard.tell(BlockReason.BURST)
         elif held.place != self._keyboard.place():
-            if held.kind is not Kind.SENDS:  # the line stands where it was typed, or went along
-                self._keyboard.tell(Why.GONE)
+            if held.kind is not KeyKind.SENDS:  # the line stands where it was typed, or went along
+                self._keyboard.tell(BlockReason.GONE)
         else:
             self.acts(held.at)
             self._character = _NO_CHARACTER

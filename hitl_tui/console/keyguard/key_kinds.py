@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from textual.events import Key
 
-from hitl_tui.console.keyguard.guard import Kind, Why
+from hitl_tui.console.keyguard.guard import BlockReason, KeyKind
 from hitl_tui.console.keymap import Keymap
 from hitl_tui.language import _, mark
 
@@ -29,17 +29,17 @@ _FREE = frozenset({"question.6", "confirm.no", "always.no"})
 """What decides nothing, so that a key without a character does it at once."""
 
 _TOLD = {
-    Why.WORDS: mark("Those are words, so they are in the prompt; nothing was decided."),
-    Why.KEYS: mark("This takes keys only."),
-    Why.BURST: mark("That came all at once, as a paste does; nothing was decided."),
-    Why.LINES: mark("That came all at once, as a paste does, so it was not sent; {prompt.send} sends it."),
-    Why.FOLLOWED: mark("Another key came right after it; nothing was decided."),
-    Why.GONE: mark("The question it was for is gone; nothing was decided."),
+    BlockReason.WORDS: mark("Those are words, so they are in the prompt; nothing was decided."),
+    BlockReason.KEYS: mark("This takes keys only."),
+    BlockReason.BURST: mark("That came all at once, as a paste does; nothing was decided."),
+    BlockReason.LINES: mark("That came all at once, as a paste does, so it was not sent; {prompt.send} sends it."),
+    BlockReason.FOLLOWED: mark("Another key came right after it; nothing was decided."),
+    BlockReason.GONE: mark("The question it was for is gone; nothing was decided."),
 }
 _NO_FIELD = mark("Those are words; nothing was decided.")
 
 
-def kind_bound(event: Key, name: str) -> Kind:
+def kind_bound(event: Key, name: str) -> KeyKind:
     """Return what a key is that isn't typed into a field.
 
     Args:
@@ -47,13 +47,13 @@ def kind_bound(event: Key, name: str) -> Kind:
         name: id of its binding where the focus is; empty for none.
     """
     if event.is_printable:
-        return Kind.DECIDES if name in _DECIDES else Kind.LOOKS if name else Kind.OTHER
+        return KeyKind.DECIDES if name in _DECIDES else KeyKind.LOOKS if name else KeyKind.OTHER
     if name in _SENDS:
-        return Kind.COMMANDS
-    return Kind.COMMITS if name in _COMMITS or (name in _DECIDES and name not in _FREE) else Kind.OTHER
+        return KeyKind.COMMANDS
+    return KeyKind.COMMITS if name in _COMMITS or (name in _DECIDES and name not in _FREE) else KeyKind.OTHER
 
 
-def told(why: Why, keymap: Keymap, *, field: bool) -> str:
+def told(why: BlockReason, keymap: Keymap, *, field: bool) -> str:
     """Return why a key did nothing, in a sentence.
 
     Args:
@@ -61,4 +61,4 @@ def told(why: Why, keymap: Keymap, *, field: bool) -> str:
         keymap: names the keys.
         field: what was typed went into a text field.
     """
-    return _(_NO_FIELD) if why is Why.WORDS and not field else keymap.named(_(_TOLD[why]))
+    return _(_NO_FIELD) if why is BlockReason.WORDS and not field else keymap.named(_(_TOLD[why]))

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from hitl_tui.supervisor.snapshot import Question
 
 
-class Hold(Enum):
+class HoldReason(Enum):
     """Why an answer doesn't count."""
 
     IMPOSSIBLE = "this question can't be answered so"
@@ -27,7 +27,7 @@ class Hold(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Press:
+class AnswerPress:
     """How a key or a click came.
 
     Args:
@@ -41,7 +41,7 @@ class Press:
     rested: bool
 
 
-def held(question: Question, answer: Answer, press: Press, *, read: bool, complete: bool) -> Hold | None:
+def held(question: Question, answer: Answer, press: AnswerPress, *, read: bool, complete: bool) -> HoldReason | None:
     """Return why an answer doesn't count; None when it does.
 
     Args:
@@ -52,12 +52,12 @@ def held(question: Question, answer: Answer, press: Press, *, read: bool, comple
         complete: all that there is to be read is there.
     """
     if answer.why_not:
-        return Hold.IMPOSSIBLE
+        return HoldReason.IMPOSSIBLE
     looks = answer.looks and press.may_look  # to look decides nothing
     if not (press.ready or looks or (press.rested and opens(question, answer))):
-        return Hold.TOO_SOON
+        return HoldReason.TOO_SOON
     if answer.binds and not read:
-        return Hold.UNREAD if complete else Hold.INCOMPLETE
+        return HoldReason.UNREAD if complete else HoldReason.INCOMPLETE
     return None
 
 
@@ -65,7 +65,7 @@ Picture = tuple[str, tuple[Row, ...]]
 """The id of a question, and the rows that it was drawn with."""
 
 
-class Reading:
+class ReadProgress:
     """Keeps which questions were read to their end, and what stands with them besides.
 
     Args:

@@ -12,8 +12,8 @@ from textual.events import Resize
 from textual.widgets import DataTable
 
 from hitl_tui.console.engine import sentence
-from hitl_tui.console.history_cursor import Reel
-from hitl_tui.console.modal_screen import Once
+from hitl_tui.console.history_cursor import HistoryCursor
+from hitl_tui.console.modal_screen import SingleResultScreen
 from hitl_tui.console.widgets.action_bar import ReplayAction
 from hitl_tui.console.widgets.bars import MessageLine
 from hitl_tui.console.widgets.history_table import GraphTable
@@ -67,7 +67,7 @@ class Errands:
             self._running = False
 
 
-class SteppingScreen(Once[None]):
+class SteppingScreen(SingleResultScreen[None]):
     """Steps through checkpoints.
 
     Args:
@@ -77,7 +77,7 @@ class SteppingScreen(Once[None]):
     PANES: ClassVar[tuple[tuple[str, str], ...]] = ()
     """Widget ids of the panes, with their titles; the first is in front at the beginning."""
 
-    def __init__(self, reel: Reel) -> None:
+    def __init__(self, reel: HistoryCursor) -> None:
         super().__init__()
         self._reel = reel
         self._errands = Errands(lambda run: self.run_worker(run(), group="reel"), self._load, self._guarded)

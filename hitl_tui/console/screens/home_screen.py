@@ -17,7 +17,7 @@ from textual.widgets import DataTable, OptionList, Static
 from textual.widgets.option_list import Option
 
 from hitl_tui.console import keys
-from hitl_tui.console.screens.prompt_screen import LastingScreen
+from hitl_tui.console.screens.prompt_screen import PromptScreen
 from hitl_tui.console.widgets.bars import HeaderBar, KeyLine
 from hitl_tui.console.widgets.layout import above, is_wide, page
 from hitl_tui.console.widgets.lists import Choices
@@ -44,7 +44,7 @@ _NUMBER, _LABEL = 3, 11
 """Cells before a starter's words, and before those of what a new session begins with."""
 
 
-class HomeScreen(LastingScreen):
+class HomeScreen(PromptScreen):
     """Starters, sessions and what new sessions begin with."""
 
     BINDINGS: ClassVar[list[BindingType]] = [*keys.bindings(keys.HOME)]

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from hitl_tui.console.app import HitlApp
 
 
-class LastingScreen(Screen[None]):
+class PromptScreen(Screen[None]):
     """A screen that is not built anew each time: the first one, or that of a session."""
 
     AUTO_FOCUS = "#prompt"

@@ -14,9 +14,9 @@ from textual.content import Content
 from textual.widgets import DataTable, Static
 
 from hitl_tui.console import keys
-from hitl_tui.console.engine import Link
+from hitl_tui.console.engine import SessionHandle
 from hitl_tui.console.history_actions import difference_between, fork, restore, show_steps, show_todo
-from hitl_tui.console.history_cursor import Marks, Reel, current_line, on_line
+from hitl_tui.console.history_cursor import CheckpointMarks, HistoryCursor, current_line, on_line
 from hitl_tui.console.screens.history_panes import SteppingScreen
 from hitl_tui.console.widgets.action_bar import ReplayAction
 from hitl_tui.console.widgets.bars import HeaderBar, KeyLine, MessageLine
@@ -76,15 +76,15 @@ class ReplayScreen(SteppingScreen):
     AUTO_FOCUS = "#past-plan"
     PANES = PANES
 
-    def __init__(self, session: SessionScreen, link: Link, at: str = "", page: int = 50) -> None:
-        super().__init__(Reel(link, page))
+    def __init__(self, session: SessionScreen, link: SessionHandle, at: str = "", page: int = 50) -> None:
+        super().__init__(HistoryCursor(link, page))
         self._session = session
         self._link = link
         self._at = at
         self._place: HistoryPlace | None = None
         self._state: dict[str, Any] = {}
         self._states: dict[str, dict[str, Any]] = {}
-        self._marks = Marks()
+        self._marks = CheckpointMarks()
         self._numbers: dict[str, int] = {}
         self._lines = PlanLines()
 

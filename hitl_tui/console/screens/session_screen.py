@@ -16,10 +16,10 @@ from textual.widget import Widget
 from textual.widgets import DataTable
 
 from hitl_tui.console import keys
-from hitl_tui.console.engine import Link
-from hitl_tui.console.pending_session import Opening
-from hitl_tui.console.screens.prompt_screen import LastingScreen
-from hitl_tui.console.session_actions import Operator
+from hitl_tui.console.engine import SessionHandle
+from hitl_tui.console.pending_session import PendingSession
+from hitl_tui.console.screens.prompt_screen import PromptScreen
+from hitl_tui.console.session_actions import SessionActions
 from hitl_tui.console.widgets.answer_pane import AnswerPane
 from hitl_tui.console.widgets.bars import HeaderBar, KeyLine, MessageLine
 from hitl_tui.console.widgets.history_table import HistoryTable
@@ -28,11 +28,11 @@ from hitl_tui.console.widgets.panes import Panes, Tab
 from hitl_tui.console.widgets.plan_table import PlanTable
 from hitl_tui.console.widgets.prompt_line import Prompt
 from hitl_tui.console.widgets.question_panel import QuestionPanel
-from hitl_tui.console.widgets.stream_pane import Stream
+from hitl_tui.console.widgets.stream_pane import StreamPane
 from hitl_tui.core.safe_text import safe_text, unsafe_text
 from hitl_tui.language import _, render
 from hitl_tui.supervisor.snapshot import PLANNING, RUNNING
-from hitl_tui.wording.history_rows import Deeds
+from hitl_tui.wording.history_rows import CheckpointCauses
 from hitl_tui.wording.status_words import PlanLines, ending_words, fork_first, running_rows, status_of_session
 from hitl_tui.wording.times import mode_words
 
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from textual.events import Key
 
     from hitl_tui.commands.completion import Completion
-    from hitl_tui.console.session_actions import Operator
+    from hitl_tui.console.session_actions import SessionActions
     from hitl_tui.supervisor.activity import Activity
     from hitl_tui.supervisor.snapshot import Snapshot
 
@@ -48,10 +48,10 @@ _STALE = 5.0
 """Seconds after which what a command came to gives way to a new question."""
 
 
-class OperatedScreen(LastingScreen):
+class OperatedScreen(PromptScreen):
     """A screen with a question and panes, and an operator."""
 
-    operator: Operator
+    operator: SessionActions
     _asked: frozenset[str] = frozenset()
     _said_at = float("-inf")
     _problem = ""
@@ -239,10 +239,10 @@ class SessionScreen(OperatedScreen):
 
     def __init__(self) -> None:
         super().__init__()
-        self.link: Link | None = None
-        self.linked = Opening()
+        self.link: SessionHandle | None = None
+        self.linked = PendingSession()
         self.snapshot: Snapshot | None = None
-        self.operator = Operator(self)
+        self.operator = SessionActions(self)
         self._text = ""
         """What was typed for the session that opens, before there was a prompt of its own."""
         self._back: Widget | None = None
@@ -250,7 +250,7 @@ class SessionScreen(OperatedScreen):
         self._called: dict[str, str] = {}
         self._inbox = 0
         self._head = ""
-        self._deeds = Deeds()
+        self._deeds = CheckpointCauses()
         self._lines = PlanLines()
 
     def compose(self) -> ComposeResult:
@@ -274,7 +274,7 @@ class SessionScreen(OperatedScreen):
 
     # Sessions --------------------------------------------------------------------------------------------------
 
-    def opening(self, what: str, text: str = "", *, typed: bool = False) -> Opening:
+    def opening(self, what: str, text: str = "", *, typed: bool = False) -> PendingSession:
         """Show that a session is on its way; what was typed for another one comes back with that one.
 
         Args:
@@ -300,7 +300,7 @@ class SessionScreen(OperatedScreen):
         header.followed = False
         self.query_one(Panes).reset()
         self.query_one(QuestionPanel).update_questions((), "")
-        self._head, self._deeds = "", Deeds()
+        self._head, self._deeds = "", CheckpointCauses()
         self.say("")
         self.show_pane("plan")
         return self.linked
@@ -308,7 +308,7 @@ class SessionScreen(OperatedScreen):
     def gone(self) -> None:
         """The session that was open is deleted: nothing of it stays."""
         self.link, self.snapshot = None, None
-        self.linked = Opening()
+        self.linked = PendingSession()
 
     def renamed(self, title: str) -> None:
         """Show the session under another title."""
@@ -316,12 +316,12 @@ class SessionScreen(OperatedScreen):
             self._called[self.snapshot.session_id] = title
             self._render_snapshot(self.snapshot)
 
-    async def foresee(self, link: Link) -> None:
+    async def foresee(self, link: SessionHandle) -> None:
         """Make the lines of a large plan beforehand, in a thread: meanwhile keys are answered."""
         if len(link.face.snapshot.raw) >= _LARGE:
             await asyncio.to_thread(self._lines.rows, link.face.snapshot, datetime.now(UTC))
 
-    def attach(self, link: Link, linked: Opening) -> None:
+    def attach(self, link: SessionHandle, linked: PendingSession) -> None:
         """Show a session that is open.
 
         Args:
@@ -428,13 +428,13 @@ class SessionScreen(OperatedScreen):
         pane, here = self.query_one(AnswerPane), self.query_one(Panes).chosen
         before, outdated = pane.outdated, bool(snapshot.response) and not snapshot.concluded
         if await pane.show(snapshot.response, outdated=outdated) and snapshot.concluded:
-            if self.focused is not self.query_one(Stream):
+            if self.focused is not self.query_one(StreamPane):
                 self.show_pane("answer")
             self.say(self.hitl.keymap.named(ending_words(snapshot)))
         elif here == "answer" and not snapshot.concluded and (not outdated or not before):
             self.show_pane("stream" if self.has_class("-wide") else "plan")
 
-    async def _load_history(self, link: Link) -> None:
+    async def _load_history(self, link: SessionHandle) -> None:
         page = await link.face.checkpoints(_PAGE)
         count = await link.place(page[0].checkpoint_id) if page else 0
         led = await self._deeds.of(link, page)

@@ -16,8 +16,8 @@ from textual.widgets import DataTable, Static
 
 from hitl_tui.console import keys
 from hitl_tui.console.dialogs.prompt_dialogs import confirm
-from hitl_tui.console.engine import Link
-from hitl_tui.console.modal_screen import Once
+from hitl_tui.console.engine import SessionHandle
+from hitl_tui.console.modal_screen import SingleResultScreen
 from hitl_tui.console.widgets.bars import HeaderBar, KeyLine, MessageLine
 from hitl_tui.console.widgets.lists import Listing, Reader
 from hitl_tui.console.widgets.state_tree import StateTree
@@ -41,7 +41,7 @@ _NODE = 28
 _STATES_KEPT = 12
 
 
-class StepsScreen(Once[bool]):
+class StepsScreen(SingleResultScreen[bool]):
     """Steps through the checkpoints of one run of a TODO's team. Its result says whether the team is to go on from one.
 
     Args:
@@ -54,7 +54,7 @@ class StepsScreen(Once[bool]):
     BINDINGS: ClassVar[list[BindingType]] = [*keys.bindings(keys.STEPS)]
     AUTO_FOCUS = "#steps-list"
 
-    def __init__(self, link: Link, todo: SupervisorTodo, page: int = PAGE) -> None:
+    def __init__(self, link: SessionHandle, todo: SupervisorTodo, page: int = PAGE) -> None:
         super().__init__()
         self._link = link
         self._todo = todo

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from hitl_tui.console.console_options import ConsoleOptions
     from hitl_tui.console.screens.thread_screen import ThreadScreen
     from hitl_tui.threads.thread_model import ThreadInfo
-    from hitl_tui.threads.thread_store import Store
+    from hitl_tui.threads.thread_store import ThreadStore
 
 log = logging.getLogger(__name__)
 
@@ -62,7 +62,7 @@ class StoreScreen(Screen[None]):
     CSS_PATH: ClassVar[list[str | PurePath]] = ["store.tcss", "../widgets/rows.tcss"]
     AUTO_FOCUS = "#store-threads"
 
-    def __init__(self, store: Store, thread: str = "", graph: str = "") -> None:
+    def __init__(self, store: ThreadStore, thread: str = "", graph: str = "") -> None:
         super().__init__()
         self._store = store
         self._graph = graph
@@ -197,7 +197,7 @@ class StoreApp(ConsoleApp):
 
     BINDINGS: ClassVar[list[BindingType]] = [b for b in keys.bindings(keys.STORE) if b.id == "store.help"]
 
-    def __init__(self, options: ConsoleOptions, store: Store, thread: str = "", graph: str = "") -> None:
+    def __init__(self, options: ConsoleOptions, store: ThreadStore, thread: str = "", graph: str = "") -> None:
         super().__init__(options)
         self._threads = StoreScreen(store, thread, graph)
         self.wanted: tuple[str, str] | None = None

@@ -12,8 +12,8 @@ from hitl_tui.threads.thread_reader import HistoryForm
 if TYPE_CHECKING:
     from hitl_tui.core.requests import Request
     from hitl_tui.ledger.records import Posted
-    from hitl_tui.threads.thread_model import CheckpointInfo, Moment
-    from hitl_tui.threads.thread_store import Store
+    from hitl_tui.threads.thread_model import CheckpointInfo, FullCheckpoint
+    from hitl_tui.threads.thread_store import ThreadStore
 
 _MOMENTS_KEPT = 8
 
@@ -38,11 +38,11 @@ class StoredPast:
         ns: the subgraph's namespace; empty for the graph itself.
     """
 
-    def __init__(self, store: Store, thread: str, ns: str = "") -> None:
+    def __init__(self, store: ThreadStore, thread: str, ns: str = "") -> None:
         self._store = store
         self.thread = thread
         self.ns = ns
-        self._moments: dict[str, Moment] = {}
+        self._moments: dict[str, FullCheckpoint] = {}
 
     async def older(self, limit: int, before: str = "") -> list[CheckpointInfo]:
         return [worded(c) for c in await self._store.older(self.thread, self.ns, limit, before)]
@@ -74,7 +74,7 @@ class StoredPast:
     async def state_at(self, checkpoint_id: str) -> dict[str, Any]:
         return dict((await self.moment(checkpoint_id)).values)
 
-    async def moment(self, checkpoint_id: str, *, fresh: bool = False) -> Moment:
+    async def moment(self, checkpoint_id: str, *, fresh: bool = False) -> FullCheckpoint:
         """Return a checkpoint whole; the last few are kept.
 
         Args:

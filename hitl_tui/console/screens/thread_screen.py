@@ -17,8 +17,8 @@ from textual.widgets import DataTable, Static, Tree
 
 from hitl_tui.console import keys
 from hitl_tui.console.dialogs.prompt_dialogs import confirm
-from hitl_tui.console.dialogs.text_viewer import Viewer
-from hitl_tui.console.history_cursor import PAGE, Marks, Reel, current_line, on_line
+from hitl_tui.console.dialogs.text_viewer import TextViewer
+from hitl_tui.console.history_cursor import PAGE, CheckpointMarks, HistoryCursor, current_line, on_line
 from hitl_tui.console.keymap import keymap_of
 from hitl_tui.console.screens import thread_screen
 from hitl_tui.console.screens.history_panes import SteppingScreen
@@ -35,7 +35,7 @@ from hitl_tui.core.safe_text import one_line, safe_text
 from hitl_tui.language import _, mark
 from hitl_tui.threads.session_diff import ABSENT
 from hitl_tui.threads.state_diff import differences
-from hitl_tui.threads.thread_model import Moment
+from hitl_tui.threads.thread_model import FullCheckpoint
 from hitl_tui.wording import thread_rows
 from hitl_tui.wording.rows import Row, text_row
 from hitl_tui.wording.times import clock_words, error_words
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from hitl_tui.console.console_app import ConsoleApp
     from hitl_tui.console.keymap import Keymap
     from hitl_tui.threads.thread_model import CheckpointInfo, Namespace
-    from hitl_tui.threads.thread_store import Store
+    from hitl_tui.threads.thread_store import ThreadStore
 
 PANES = (
     ("store-graph", mark("Graph")),
@@ -87,16 +87,16 @@ class ThreadScreen(SteppingScreen):
             self.thread = thread
             self.checkpoint_id = checkpoint_id
 
-    def __init__(self, store: Store, thread: str, title: str = "", graph: str = "") -> None:
+    def __init__(self, store: ThreadStore, thread: str, title: str = "", graph: str = "") -> None:
         self._past = StoredPast(store, thread)
-        super().__init__(Reel(self._past, PAGE))
+        super().__init__(HistoryCursor(self._past, PAGE))
         self._graph = graph
         self._store = store
         self._title_text = title
         self._spaces: list[Namespace] = []
         self._info: CheckpointInfo | None = None
-        self._moment: Moment | None = None
-        self._marks = Marks()
+        self._moment: FullCheckpoint | None = None
+        self._marks = CheckpointMarks()
         self._newest = ("", 0)
 
     @property
@@ -189,13 +189,13 @@ class ThreadScreen(SteppingScreen):
         self._draw_graph(info, number)
         self._draw_actions(info)
 
-    async def _read(self, info: CheckpointInfo, *, fresh: bool = False) -> Moment:
+    async def _read(self, info: CheckpointInfo, *, fresh: bool = False) -> FullCheckpoint:
         """Return a checkpoint whole; of one that can't be read, why."""
         try:
             return await self._past.moment(info.checkpoint_id, fresh=fresh)
         except BadInput as error:
             self.say(safe_text(error_words(error.message, error.help), multiline=False), error=True)
-            return Moment(info.checkpoint_id, {}, at=info.timestamp, notes=(error.message,))
+            return FullCheckpoint(info.checkpoint_id, {}, at=info.timestamp, notes=(error.message,))
 
     def _draw_graph(self, info: CheckpointInfo, number: int) -> None:
         shape = self._reel.shape
@@ -228,7 +228,7 @@ class ThreadScreen(SteppingScreen):
             table.move_cursor(row=place, animate=False)
         self._arrange()
 
-    async def _view_rows(self, info: CheckpointInfo, moment: Moment, *, ours: bool) -> list[Row]:
+    async def _view_rows(self, info: CheckpointInfo, moment: FullCheckpoint, *, ours: bool) -> list[Row]:
         parent = await self._past.info(info.parent_id)
         before = await self._read(parent) if parent is not None else None
         inside = [n for n in self._spaces if n.parent == info.checkpoint_id and _around(n.ns) == self._past.ns]
@@ -319,7 +319,7 @@ class ThreadScreen(SteppingScreen):
             self._errands.do(partial(self._enter, str(event.row_key.value)))
         elif event.data_table.id == "store-graph" and self._moment is not None:
             title = thread_rows.line(self._moment.checkpoint_id)
-            self.app.push_screen(Viewer(title, self.query_one("#store-text", Rows).rows))
+            self.app.push_screen(TextViewer(title, self.query_one("#store-text", Rows).rows))
 
     async def _enter(self, ns: str) -> None:
         self._turn_to(ns)
@@ -330,8 +330,8 @@ class ThreadScreen(SteppingScreen):
     def _turn_to(self, ns: str) -> None:
         """Show another graph's history: marks are checkpoints of one and the same graph."""
         self._past = StoredPast(self._store, self._past.thread, ns)
-        self._reel = Reel(self._past, PAGE)
-        self._marks = Marks()
+        self._reel = HistoryCursor(self._past, PAGE)
+        self._marks = CheckpointMarks()
 
     def on_tree_node_selected(self, event: Tree.NodeSelected[Any]) -> None:
         """A value that has no parts is shown whole."""
@@ -342,7 +342,7 @@ class ThreadScreen(SteppingScreen):
         value = thread_rows.value_at(self._moment, path)
         if value is not ABSENT:
             name = one_line(thread_rows.line(".".join(path)), 60)
-            self.app.push_screen(Viewer(name, thread_rows.value_rows(value)))
+            self.app.push_screen(TextViewer(name, thread_rows.value_rows(value)))
 
 
 def _nodes(ns: str) -> list[str]:
@@ -353,7 +353,9 @@ def _around(ns: str) -> str:
     return ns.rpartition("|")[0]
 
 
-async def pair(past: StoredPast, marks: Marks, info: CheckpointInfo) -> tuple[CheckpointInfo | None, CheckpointInfo]:
+async def pair(
+    past: StoredPast, marks: CheckpointMarks, info: CheckpointInfo
+) -> tuple[CheckpointInfo | None, CheckpointInfo]:
     """Return what is compared, the older one first; with none marked a checkpoint and its parent.
 
     Args:
@@ -364,14 +366,14 @@ async def pair(past: StoredPast, marks: Marks, info: CheckpointInfo) -> tuple[Ch
     return marks.pair(info) or (await past.info(info.parent_id), info)
 
 
-async def title(past: StoredPast, marks: Marks, info: CheckpointInfo) -> str:
+async def title(past: StoredPast, marks: CheckpointMarks, info: CheckpointInfo) -> str:
     """Return what is compared, in words; see `pair`."""
     older, newer = await pair(past, marks, info)
     which = thread_rows.name_of(older) if older else _("nothing")
     return _("Diff · {which} → {newer}").format(which=which, newer=thread_rows.name_of(newer))
 
 
-async def rows(past: StoredPast, marks: Marks, info: CheckpointInfo, keymap: Keymap) -> list[Row]:
+async def rows(past: StoredPast, marks: CheckpointMarks, info: CheckpointInfo, keymap: Keymap) -> list[Row]:
     """Return what differs; see `pair`.
 
     Raises:

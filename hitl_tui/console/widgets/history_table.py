@@ -23,7 +23,7 @@ from hitl_tui.wording.times import clock_words
 
 if TYPE_CHECKING:
     from hitl_tui.threads.session_history import CheckpointInfo
-    from hitl_tui.wording.history_rows import Deed
+    from hitl_tui.wording.history_rows import CheckpointCause
 
 _NODE, _LONG_NODE = 13, 17
 """Cells of a node's name, and of the longest of ours where there is room."""
@@ -136,7 +136,7 @@ def _glyph(info: CheckpointInfo, ours: bool, end: bool) -> str:
     return "○" if not info.parent_id else "│"
 
 
-def said_of(info: CheckpointInfo, row: GraphRow, room: int, led: Deed | None = None) -> str:
+def said_of(info: CheckpointInfo, row: GraphRow, room: int, led: CheckpointCause | None = None) -> str:
     """Return what happened at a checkpoint, safe: whether it was left behind, who was asked, how much was done.
 
     It takes at most `room` cells; where it has too little, `2 done` becomes `✓2`, and what was left says that alone.
@@ -159,7 +159,7 @@ def said_of(info: CheckpointInfo, row: GraphRow, room: int, led: Deed | None = N
     return one_line(said[0] if row.tip and cell_width(text) > room else text, room)
 
 
-def _parts(words: str, led: Deed | None, room: int) -> list[str]:
+def _parts(words: str, led: CheckpointCause | None, room: int) -> list[str]:
     """Return what was asked and what led there, in as many words as there is room for; else only what goes first."""
     asked = [words] if words else []
     if led is None:
@@ -176,7 +176,7 @@ def _parts(words: str, led: Deed | None, room: int) -> list[str]:
     return [said, *asked] if led.order else [*asked, said]
 
 
-def _in_room(led: Deed, room: int) -> str:
+def _in_room(led: CheckpointCause, room: int) -> str:
     """Return what led to a checkpoint in at most `room` cells, with as much of what it was about as fits."""
     whole = next((form for form in led.fuller if cell_width(form) <= room), "")
     if whole or cell_width(led.words) > room:
@@ -205,7 +205,7 @@ class GraphTable(DataTable[Text]):
         self._head = ""
         self._turns: Sequence[tuple[str, str]] = ()
         self._marks: Mapping[str, str] = {}
-        self.deeds: Mapping[str, Deed] = {}
+        self.deeds: Mapping[str, CheckpointCause] = {}
         """What led to checkpoints, by id, as far as that is known."""
         self._lanes, self._digits, self._node = 3, 1, _NODE
         self._first = 0
@@ -332,7 +332,10 @@ class HistoryTable(GraphTable):
         self._fill()
 
     def newest(
-        self, page: Sequence[CheckpointInfo], count: int = 0, deeds: Mapping[str, Deed] = MappingProxyType({})
+        self,
+        page: Sequence[CheckpointInfo],
+        count: int = 0,
+        deeds: Mapping[str, CheckpointCause] = MappingProxyType({}),
     ) -> None:
         """Take over the newest page; the cursor stays at the top, or on its checkpoint.
 
@@ -350,7 +353,9 @@ class HistoryTable(GraphTable):
         overlaps = bool({c.checkpoint_id for c in page} & {c.checkpoint_id for c in self._checkpoints})
         self._keep([*page, *(older if overlaps else [])])
 
-    def older(self, page: Sequence[CheckpointInfo], deeds: Mapping[str, Deed] = MappingProxyType({})) -> None:
+    def older(
+        self, page: Sequence[CheckpointInfo], deeds: Mapping[str, CheckpointCause] = MappingProxyType({})
+    ) -> None:
         """Add the page that comes before what is shown, with what led to its checkpoints."""
         self.deeds = {**self.deeds, **deeds}
         known = {c.checkpoint_id for c in self._checkpoints}

@@ -16,7 +16,7 @@ from textual.widgets import Static
 from hitl_tui.console.widgets.answer_pane import AnswerPane
 from hitl_tui.console.widgets.history_table import HistoryTable
 from hitl_tui.console.widgets.plan_table import PlanTable
-from hitl_tui.console.widgets.stream_pane import Line, Stream, stream_line
+from hitl_tui.console.widgets.stream_pane import Line, StreamPane, stream_line
 from hitl_tui.core.safe_text import safe_text
 from hitl_tui.language import _, mark
 from hitl_tui.wording.status_words import number_of
@@ -75,7 +75,7 @@ class Panes(Container):
         yield PlanTable(id="plan")
         yield HistoryTable(id="history")
         yield TabStrip(tuple(_TITLES.items()), id="tabs")
-        yield Stream(id="stream")
+        yield StreamPane(id="stream")
         yield AnswerPane(id="answer")
 
     def on_mount(self) -> None:
@@ -87,7 +87,7 @@ class Panes(Container):
         """Show nothing: another session is on its way."""
         self.query_one(PlanTable).update_rows([])
         self.query_one(HistoryTable).reset()
-        self.query_one(Stream).reset()
+        self.query_one(StreamPane).reset()
         self._shares, self._lower = {}, _LOWER[0]
 
     def stand(self, *, beside: bool) -> None:
@@ -139,24 +139,24 @@ class Panes(Container):
 
     def recall(self, entries: Iterable[Activity]) -> None:
         """Add to the stream what teams said before."""
-        self.query_one(Stream).add(line for entry in entries if (line := stream_line(entry)))
+        self.query_one(StreamPane).add(line for entry in entries if (line := stream_line(entry)))
 
     def note(self, when: str, text: str) -> None:
         """Add to the stream a command, or what it answered, at a time of day."""
         head = f"{when}     › "
         for row in safe_text(text).split("\n"):
-            self.query_one(Stream).add([Line("", head, row)])
+            self.query_one(StreamPane).add([Line("", head, row)])
             head = " " * len(head)
 
     def filter(self, todo_id: str) -> None:
         """Show only the lines of one TODO in the stream, or all again."""
-        stream = self.query_one(Stream)
+        stream = self.query_one(StreamPane)
         stream.limit("" if stream.only == todo_id else todo_id)
         self.entitle()
 
     def entitle(self) -> None:
         """Say above the stream whose lines it shows, and how far teams are."""
-        stream = self.query_one(Stream)
+        stream = self.query_one(StreamPane)
         title = _("Stream · {only}").format(only=number_of(stream.only)) if stream.only else _("Stream")
         running = [f"{number_of(t)} {share:.0%}" for t, share in self._shares.items() if 0 <= share < 1]
         stream.border_title = Content(" · ".join([title, *running]))

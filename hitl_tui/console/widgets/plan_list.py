@@ -16,7 +16,7 @@ from textual.widgets.data_table import ColumnKey, Row, RowKey
 
 from hitl_tui.console import keys
 from hitl_tui.console.themes import rich_colour
-from hitl_tui.console.widgets.text_search import Finding, Seeking, lowered
+from hitl_tui.console.widgets.text_search import SearchInput, TextSearch, lowered
 from hitl_tui.core.safe_text import cell_width, one_line
 from hitl_tui.wording.status_words import PlanRow
 
@@ -145,7 +145,7 @@ class Cell:
         return self.__rich__().plain
 
 
-class PlanList(DataTable[Cell], Seeking):
+class PlanList(DataTable[Cell], SearchInput):
     """TODOs in plan order, one line each; the cursor stays on its TODO.
 
     Args:
@@ -163,7 +163,7 @@ class PlanList(DataTable[Cell], Seeking):
         self._rows: list[PlanRow] = []
         self._widths: dict[str, int] = {}
         self._ids: list[str] = []
-        self.finding = Finding()
+        self.finding = TextSearch()
 
     def on_mount(self) -> None:
         self._fit()

@@ -17,7 +17,7 @@ from hitl_tui.console import keys
 from hitl_tui.console.keymap import keymap_of
 from hitl_tui.console.themes import rich_colour
 from hitl_tui.console.widgets.plan_list import PlanList
-from hitl_tui.console.widgets.row_drag import MARKED, Drag, Drop, with_place, with_sign
+from hitl_tui.console.widgets.row_drag import MARKED, Drop, RowDrag, with_place, with_sign
 from hitl_tui.core.safe_text import one_line
 from hitl_tui.language import _
 from hitl_tui.wording.status_words import PlanRow
@@ -83,7 +83,7 @@ class PlanTable(PlanList):
         self._chosen: frozenset[str] = frozenset()
         self.heading = ""
         """What its title begins with; empty to leave the title to the screen."""
-        self._drag: Drag | None = None
+        self._drag: RowDrag | None = None
         self._drop: Drop | None = None
         self._edge: Timer | None = None
         self._dragged = False
@@ -223,7 +223,7 @@ class PlanTable(PlanList):
         at = event.get_content_offset(self)
         if event.button == 1 and at is not None and int(self.scroll_y) + at.y < len(self._ids):
             todo_id = self._ids[int(self.scroll_y) + at.y]
-            self._drag = Drag(todo_id, self._together(todo_id), at.y)
+            self._drag = RowDrag(todo_id, self._together(todo_id), at.y)
             self.capture_mouse()
 
     def on_mouse_move(self, event: MouseMove) -> None:

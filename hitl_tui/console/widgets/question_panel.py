@@ -18,9 +18,9 @@ from hitl_tui.console import keys
 from hitl_tui.console.answer_actions import Answer, answers
 from hitl_tui.console.keyguard.dialog_keys import DialogKeys, opens
 from hitl_tui.console.keyguard.guard import KeyGuard
-from hitl_tui.console.keyguard.question_guard import Hold, Picture, Press, Reading, held
+from hitl_tui.console.keyguard.question_guard import AnswerPress, HoldReason, Picture, ReadProgress, held
 from hitl_tui.console.keymap import Keymap, keymap_of
-from hitl_tui.console.question_queue import Questions
+from hitl_tui.console.question_queue import QuestionQueue
 from hitl_tui.console.widgets.action_bar import MOST_ROWS, Actions
 from hitl_tui.console.widgets.virtual_rows import Readable, Rows
 from hitl_tui.core.requests import Kind, Verdict
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from hitl_tui.supervisor.snapshot import Question
 
 
-class Body(Readable, can_focus=False):
+class QuestionBody(Readable, can_focus=False):
     """What has to be read."""
 
     class Moved(Message):
@@ -57,7 +57,7 @@ class Body(Readable, can_focus=False):
         self.restart()
 
 
-class Titled(Vertical):
+class TitledFrame(Vertical):
     """Draws another title without drawing its content: a countdown would send all of that every second."""
 
     _titling = False
@@ -89,13 +89,15 @@ _UNMARKABLE = mark("This question can't be approved, so it can't be marked.")
 _NO_TEXT = mark("A question takes no text, so nothing was pasted: {question.leave} goes to the prompt.")
 _NEXT = mark("The plan goes on, and its next question comes here. {question.leave} goes to the prompt.")
 _WHY = {
-    Hold.TOO_SOON: mark("Too soon after the last key: wait half a second, then press it again; nothing was decided."),
-    Hold.INCOMPLETE: mark("Its preview is still being made; nothing was decided."),
-    Hold.UNREAD: mark("Read to the end first ({question.page_down}); nothing was decided."),
+    HoldReason.TOO_SOON: mark(
+        "Too soon after the last key: wait half a second, then press it again; nothing was decided."
+    ),
+    HoldReason.INCOMPLETE: mark("Its preview is still being made; nothing was decided."),
+    HoldReason.UNREAD: mark("Read to the end first ({question.page_down}); nothing was decided."),
 }
 
 
-class QuestionPanel(Titled, can_focus=True):
+class QuestionPanel(TitledFrame, can_focus=True):
     """All open questions, one on the screen.
 
     A new one is appended and counted; it never takes the focus nor the place of the one that is shown.
@@ -146,8 +148,8 @@ class QuestionPanel(Titled, can_focus=True):
         super().__init__(id=id)
         self.guard = guard
         self._ahead = DialogKeys(guard)
-        self._reading = Reading(guard)
-        self._all = Questions()
+        self._reading = ReadProgress(guard)
+        self._all = QuestionQueue()
         self._workspace = ""
         self.noticed: frozenset[str] = frozenset()
         """Ids of the open questions that the screen showed or counted when it was drawn."""
@@ -156,7 +158,7 @@ class QuestionPanel(Titled, can_focus=True):
         self._waits = False
 
     def compose(self) -> ComposeResult:
-        yield Body(id="question-body")
+        yield QuestionBody(id="question-body")
         yield Actions(id="question-actions")
 
     def on_mount(self) -> None:
@@ -214,7 +216,7 @@ class QuestionPanel(Titled, can_focus=True):
         self.query_one(Actions).display = question is not None
         if question is None:
             if self._reading.put_away():  # a long plan doesn't stay in memory behind what is shown
-                self.query_one(Body).show([text_row(keymap_of(self.app).named(_(_NEXT)), "$text-muted")])
+                self.query_one(QuestionBody).show([text_row(keymap_of(self.app).named(_(_NEXT)), "$text-muted")])
                 self.entitle(Content(_("QUESTION · none now")))
                 self.border_subtitle = ""
             return
@@ -223,7 +225,7 @@ class QuestionPanel(Titled, can_focus=True):
         self._titles()
         if not self._reading.draws(picture):
             return
-        self.query_one(Body).show(picture[1])
+        self.query_one(QuestionBody).show(picture[1])
         self.set_class(risk_of(question) == "high", "-risky")
         self._places()
         self.call_after_refresh(self._on_screen, picture)
@@ -271,12 +273,12 @@ class QuestionPanel(Titled, can_focus=True):
         self._titles()
         self.call_after_refresh(self._look)
 
-    def on_body_moved(self, event: Body.Moved) -> None:
+    def on_question_body_moved(self, event: QuestionBody.Moved) -> None:
         event.stop()
         self.call_after_refresh(self._look)
 
     def _look(self) -> None:
-        region, question = self.query_one(Body), self.question
+        region, question = self.query_one(QuestionBody), self.question
         if question is not None and self.display and not self._reading.unseen and region.laid_out:
             self._reading.look(question, end=region.at_end)
         self._places()
@@ -298,7 +300,7 @@ class QuestionPanel(Titled, can_focus=True):
         for count in range(2, MOST_ROWS + 1):
             self.set_class(rows == count, f"-rows-{count}")
         self.styles.max_height = self._room or None
-        self.query_one(Body).styles.max_height = max(1, self._room - _FRAME - rows) if self._room else None
+        self.query_one(QuestionBody).styles.max_height = max(1, self._room - _FRAME - rows) if self._room else None
         quiet = self.guard.remaining if self.has_focus else None
         self.set_class(bool(quiet), "-unarmed")
         keymap, marks = keymap_of(self.app), len(self._all.marks)
@@ -320,7 +322,7 @@ class QuestionPanel(Titled, can_focus=True):
             return
         self._ahead.rested = False  # that was said of a key
         ready = self.guard.click_decides and not self._reading.unseen
-        self._choose(event.number, Press(ready, may_look=True, rested=False))
+        self._choose(event.number, AnswerPress(ready, may_look=True, rested=False))
 
     def post_message(self, message: Message) -> bool:
         if isinstance(message, Key):
@@ -373,9 +375,9 @@ class QuestionPanel(Titled, can_focus=True):
     def action_act(self, number: int) -> None:
         self._swallow_click = False
         ready = self.guard.decides and not self._reading.unseen
-        self._choose(number, Press(ready, may_look=ready or not self._ahead.flowing, rested=self._ahead.rested))
+        self._choose(number, AnswerPress(ready, may_look=ready or not self._ahead.flowing, rested=self._ahead.rested))
 
-    def _choose(self, number: int, press: Press) -> None:
+    def _choose(self, number: int, press: AnswerPress) -> None:
         if (question := self.question) is None:
             self.post_message(self.Held(_("Nothing is asked now; nothing was decided.")))
             return
@@ -389,9 +391,9 @@ class QuestionPanel(Titled, can_focus=True):
                 self._ahead.begin()
             self.post_message(self.Chosen(question, answer))
 
-    def _hold(self, why: Hold, impossible: str = "") -> None:
+    def _hold(self, why: HoldReason, impossible: str = "") -> None:
         """Say why a key decided nothing; after one that came too soon, the rest of the same words opens nothing."""
-        if why is Hold.TOO_SOON:
+        if why is HoldReason.TOO_SOON:
             self._ahead.flowing = True
         self.post_message(self.Held(impossible or keymap_of(self.app).named(_(_WHY[why]))))
 
@@ -406,7 +408,7 @@ class QuestionPanel(Titled, can_focus=True):
         """Take away the marks of a TODO's questions."""
         self._remark(self._all.unmarking({q.id for q in self.marked if q.todo_id == todo_id}))
 
-    def _remark(self, marked: Questions) -> None:
+    def _remark(self, marked: QuestionQueue) -> None:
         self._all = marked
         self.post_message(self.Marked())
         self._titles()
@@ -425,7 +427,7 @@ class QuestionPanel(Titled, can_focus=True):
 
     def action_review(self) -> None:
         if self._ahead.flowing and not self.guard.decides:
-            self._hold(Hold.TOO_SOON)
+            self._hold(HoldReason.TOO_SOON)
         else:
             self._ahead.flowing = self._ahead.flowing or bool(self._all.marks)
             self.post_message(self.Wanted("review"))
@@ -435,7 +437,7 @@ class QuestionPanel(Titled, can_focus=True):
         return self._reading.has_draft(question_id)
 
     def show_draft(self, question_id: str, rows: Sequence[Row], *, awaited: bool = False) -> None:
-        """Show rows with a question; on the screen that is a change like any other. See `Reading.show_draft`."""
+        """Show rows with a question; on the screen that is a change like any other. See `ReadProgress.show_draft`."""
         self._reading.show_draft(question_id, rows, awaited=awaited)
         if question_id == self._all.shown:
             self._draw()
@@ -453,13 +455,13 @@ class QuestionPanel(Titled, can_focus=True):
             self._draw()
 
     def action_scroll(self, by: int) -> None:
-        self.query_one(Body).page(by)
+        self.query_one(QuestionBody).page(by)
 
     def action_undo(self) -> None:
         if self.guard.decides:
             self.post_message(self.Wanted("undo"))
         else:
-            self._hold(Hold.TOO_SOON)
+            self._hold(HoldReason.TOO_SOON)
 
     def action_leave(self) -> None:
         self.post_message(self.Left())

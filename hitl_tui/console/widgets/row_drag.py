@@ -28,7 +28,7 @@ class Drop:
 
 
 @dataclass(frozen=True, slots=True)
-class Drag:
+class RowDrag:
     """A button is held down on a row.
 
     Args:
@@ -47,11 +47,11 @@ class Drag:
     over: str = ""
     begun: bool = False
 
-    def moved(self, y: int, *, inside: bool) -> Drag:
+    def moved(self, y: int, *, inside: bool) -> RowDrag:
         """Return it with the pointer elsewhere."""
         return replace(self, y=y, inside=inside)
 
-    def above(self, ids: Sequence[str], first: int) -> Drag:
+    def above(self, ids: Sequence[str], first: int) -> RowDrag:
         """Return it with the row that lies under the pointer now.
 
         Args:
@@ -87,7 +87,7 @@ def with_sign(strip: Strip, sign: str, style: Style) -> Strip:
 
 
 def with_place(
-    strip: Strip, ids: Sequence[str], row: int, drag: Drag, drop: Drop | None, style: Style, *, top: bool
+    strip: Strip, ids: Sequence[str], row: int, drag: RowDrag, drop: Drop | None, style: Style, *, top: bool
 ) -> Strip:
     """Return a line with the signs of a drag: what moves, where to, and a line across at that place.
 

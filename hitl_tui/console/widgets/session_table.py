@@ -13,7 +13,7 @@ from textual.widgets import DataTable
 
 from hitl_tui.console import keys
 from hitl_tui.console.widgets.layout import page
-from hitl_tui.console.widgets.text_search import Finding, Seeking
+from hitl_tui.console.widgets.text_search import SearchInput, TextSearch
 from hitl_tui.core.safe_text import one_line, safe_text
 from hitl_tui.language import _, mark, render
 from hitl_tui.supervisor.session_summary import has_words
@@ -43,7 +43,7 @@ def status_shown(summary: SessionSummary) -> str:
     return _(_STATUS[summary.status]) if summary.status in _STATUS else safe_text(summary.status, multiline=False)
 
 
-class SessionTable(DataTable[Text], Seeking):
+class SessionTable(DataTable[Text], SearchInput):
     """Sessions, newest first; the cursor stays on its session.
 
     Args:
@@ -71,7 +71,7 @@ class SessionTable(DataTable[Text], Seeking):
         self._room = 20
         self._time = _FIXED[-1]
         self._last = ""
-        self.finding = Finding()
+        self.finding = TextSearch()
 
     def on_mount(self) -> None:
         self.border_title = Content(_("Sessions"))  # said, not drawn: the title is above

@@ -20,7 +20,7 @@ from textual.selection import Selection
 from textual.strip import Strip
 
 from hitl_tui.console import keys
-from hitl_tui.console.widgets.text_search import Finding, Seeking, lowered
+from hitl_tui.console.widgets.text_search import SearchInput, TextSearch, lowered
 from hitl_tui.core.safe_text import cell_width, clip
 from hitl_tui.language import _, ngettext, render
 from hitl_tui.wording.status_words import number_of, progress_bar
@@ -94,7 +94,7 @@ def wrapped(line: Line, width: int) -> list[str]:
     return [*rows, current.rstrip()]
 
 
-class Stream(ScrollView, Seeking, can_focus=True):
+class StreamPane(ScrollView, SearchInput, can_focus=True):
     """The stream of one session, of all TODOs or of one."""
 
     PART = keys.STREAM
@@ -113,7 +113,7 @@ class Stream(ScrollView, Seeking, can_focus=True):
         self._fitted = 0
         self._high = 0
         self._bars: dict[str, float] = {}
-        self.finding = Finding()
+        self.finding = TextSearch()
         self._matches: list[int] = []
         self._here = -1
 

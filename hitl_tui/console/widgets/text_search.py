@@ -19,7 +19,7 @@ _SHOWN = 40
 _ENDS = frozenset({"enter", "escape"})
 
 
-class Finding:
+class TextSearch:
     """What is looked for, and whether it is still being typed."""
 
     def __init__(self) -> None:
@@ -90,12 +90,12 @@ class Finding:
         )
 
 
-class Seeking(Widget):
+class SearchInput(Widget):
     """A pane that words are looked for in; another kind of widget comes first among its bases, and gives the looks."""
 
     PART: ClassVar[str]
     """Of the key map: its key that ends in `.find` begins."""
-    finding: Finding
+    finding: TextSearch
 
     @abstractmethod
     def seek(self) -> None:

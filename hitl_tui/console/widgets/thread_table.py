@@ -13,7 +13,7 @@ from textual.message import Message
 from textual.widgets import DataTable
 
 from hitl_tui.console import keys
-from hitl_tui.console.widgets.text_search import Finding, Seeking
+from hitl_tui.console.widgets.text_search import SearchInput, TextSearch
 from hitl_tui.core.safe_text import one_line, safe_text
 from hitl_tui.language import _
 from hitl_tui.wording.times import day_words
@@ -25,7 +25,7 @@ _ASKS, _COUNT, _TIME, _NAME = 6, 8, 16, 36
 _NARROW = 100
 
 
-class ThreadTable(DataTable[Text], Seeking):
+class ThreadTable(DataTable[Text], SearchInput):
     """Threads, those first that were written last.
 
     Args:
@@ -48,7 +48,7 @@ class ThreadTable(DataTable[Text], Seeking):
         super().__init__(id=id, cursor_type="row", show_header=True, zebra_stripes=False)
         self._threads: list[ThreadInfo] = []
         self._widths: tuple[int, ...] = ()
-        self.finding = Finding()
+        self.finding = TextSearch()
         self._sought = ""
 
     def on_mount(self) -> None:

@@ -34,7 +34,7 @@ class _Part(NamedTuple):
     room: int
 
 
-class Laid(Sequence[Content]):
+class VirtualRows(Sequence[Content]):
     """The lines that `layout_lines` gives, made when they are asked for: a plan may have ten thousand steps.
 
     Args:
@@ -190,14 +190,14 @@ class Rows(Widget):
 
     def lay(self, width: int) -> Sequence[Content]:
         """Return the lines that the rows take at a width in cells."""
-        return layout_lines(self.rows, width) if width < NARROWEST else Laid(self.rows, width)
+        return layout_lines(self.rows, width) if width < NARROWEST else VirtualRows(self.rows, width)
 
     def _lines(self, width: int) -> Sequence[Content]:
         """Return the rows laid out; each width once, for a long text takes a tenth of a second."""
         found = self._laid.pop(width, None)
         if found is None:
             found = self.lay(width)
-            if not isinstance(found, Laid):
+            if not isinstance(found, VirtualRows):
                 found = [part for line in found for part in _within(line, width)]
         self._laid[width] = found  # the newest comes last
         while len(self._laid) > _WIDTHS_KEPT:

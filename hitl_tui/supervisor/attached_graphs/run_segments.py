@@ -31,7 +31,7 @@ RUN = "hitl_run"
 
 
 @dataclass(frozen=True, slots=True)
-class Stretch:
+class RunSegment:
     """What a graph is invoked with next, and under which name the ledger knows it."""
 
     value: Any
@@ -47,7 +47,7 @@ taken over from, if it was another's; what a run that ended with it failed with,
 
 
 @dataclass(frozen=True, slots=True)
-class Past:
+class SegmentHistory:
     """What the ledger knows of the stretches of one TODO, in every run of it.
 
     Args:
@@ -136,7 +136,7 @@ class Told:
 
 def next_stretch(
     spec: RunSpec, graph: AnyPregel, state: StateSnapshot, told: Told, secrets: Mapping[str, str]
-) -> Stretch | Asks:
+) -> RunSegment | Asks:
     """Return what a run's graph is to be invoked with now, or what it waits for.
 
     Args:
@@ -153,32 +153,32 @@ def next_stretch(
     given = spec.todo.arguments.get("input")
     again = bool(spec.step or spec.stopped_on)
     if state.created_at is None or (not begun and not again and given is not None):
-        return Stretch(given, f"start {spec.todo.attempt}")
+        return RunSegment(given, f"start {spec.todo.attempt}")
     asked = asked_in(state, graph)
     at = stands_at(state)
     if not begun and again:  # a failed run goes on: with the answers it has, nobody is asked again
-        return Stretch(None, f"go on {spec.todo.attempt}")
+        return RunSegment(None, f"go on {spec.todo.attempt}")
     if asked:
         waiting = {a.interrupt.id for a in asked}
         answered = {i["id"]: i for i in told.interrupts if "answer" in i and i["id"] in waiting and told.fresh(i)}
         if any(i.get("at") != at for i in answered.values()):
-            return Stretch(None, f"ask again {at}")
+            return RunSegment(None, f"ask again {at}")
         if not answered:
             return Asks(questions(asked, at), tuple(told.delivered))
         held = {a.interrupt.id: plain(a.interrupt.value) for a in asked}
         value = {k: put_back(i["answer"]["value"], i["value"], held[k], secrets) for k, i in answered.items()}
-        return Stretch(Command(resume=value), "answer", {key: i["asked"] for key, i in answered.items()})
+        return RunSegment(Command(resume=value), "answer", {key: i["asked"] for key, i in answered.items()})
     if state.next:
         here = f"{BREAK}{(state.config or {}).get('configurable', {}).get('checkpoint_id', '')}"
         for interrupt in told.interrupts:
             if interrupt["id"] == here and "answer" in interrupt and told.fresh(interrupt):
                 action = interrupt["answer"]["value"].get("action")
-                return Stretch(None, "pass", {here: interrupt["asked"]}, stepping=action == "step")
+                return RunSegment(None, "pass", {here: interrupt["asked"]}, stepping=action == "step")
         stops = stops_of(spec, graph)[0]
         nodes = [n for n in state.next if "*" in stops or n in stops]
         if told.stopped or (begun and nodes and not spec.step):  # what ended before the graph did is at a breakpoint
             return Asks((breakpoint_question(state, "before", nodes or state.next),), tuple(told.delivered))
-    return Stretch(None, f"go on {spec.todo.attempt} {at}")
+    return RunSegment(None, f"go on {spec.todo.attempt} {at}")
 
 
 def questions(asked: Sequence[Asked], at: str) -> tuple[Mapping[str, Any], ...]:

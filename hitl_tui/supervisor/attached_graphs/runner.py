@@ -43,8 +43,8 @@ from hitl_tui.supervisor.attached_graphs.run_segments import (
     PARTIAL,
     RUN,
     TAKEN_FROM,
-    Past,
-    Stretch,
+    RunSegment,
+    SegmentHistory,
     Told,
     next_stretch,
     questions,
@@ -155,7 +155,7 @@ class _Leg:
     team: GraphTeam
     graph: AnyPregel
     config: RunnableConfig
-    stretch: Stretch
+    stretch: RunSegment
     finished: set[str]
     word: str = ""
     entered: Counter[str] = field(default_factory=Counter)
@@ -355,10 +355,10 @@ class GraphRunner:
     def _saver(graph: AnyPregel) -> Any:
         return graph.checkpointer
 
-    async def _past(self, spec: RunSpec) -> Past:
+    async def _past(self, spec: RunSpec) -> SegmentHistory:
         """Return what is known of a TODO's stretches; for a run that hasn't begun, also of what copies of it did."""
         services = self._services
-        past = Past(services.session, spec.branch, spec.run_id, await self._stretches(spec, services.session))
+        past = SegmentHistory(services.session, spec.branch, spec.run_id, await self._stretches(spec, services.session))
         if past.own or past.word:
             return past
         kin = await kin_of(services.ledger, services.session, services.lineage)

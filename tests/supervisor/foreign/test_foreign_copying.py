@@ -14,14 +14,14 @@ from langgraph.types import Command
 
 from hitl_tui.core.errors import StorageError, UnknownName
 from hitl_tui.threads.thread_copy import copy_thread
-from hitl_tui.threads.thread_store import Store, open_database
+from hitl_tui.threads.thread_store import ThreadStore, open_database
 
 
 async def copied(address: str | Path, thread: str, node: str, target: Path, last: bool = False) -> str:
     """Copy a thread up to where it stood at a node, the first time or the last; return that checkpoint."""
     database = await open_database(str(address))
     try:
-        infos = [c for c in await Store(database).older(thread, "") if c.node == node]
+        infos = [c for c in await ThreadStore(database).older(thread, "") if c.node == node]
         chosen = infos[0 if last else -1].checkpoint_id
         await copy_thread(database, thread, chosen, target)
     finally:
@@ -121,7 +121,7 @@ async def test_what_cant_be_copied_leaves_no_file(tmp_path: Path) -> None:
     database = await open_database(str(payments(tmp_path / "p.db")))
     (tmp_path / "there.db").write_text("mine")
     try:
-        head = await Store(database).head("asks", "")
+        head = await ThreadStore(database).head("asks", "")
         with pytest.raises(UnknownName, match="no checkpoint"):
             await copy_thread(database, "asks", "zz", tmp_path / "copy.db")
         with pytest.raises(StorageError, match="can't be made"):

@@ -23,7 +23,7 @@ from langgraph.types import Command, Overwrite, interrupt
 
 from hitl_tui.core.errors import BadInput, StorageError, UnknownName
 from hitl_tui.supervisor.state import merge_todos
-from hitl_tui.threads.thread_store import Store, open_store
+from hitl_tui.threads.thread_store import ThreadStore, open_store
 
 
 @pytest.fixture(scope="module")
@@ -31,7 +31,7 @@ def store_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return payments(tmp_path_factory.mktemp("store") / "payments.db")
 
 
-async def all_of(store: Store) -> None:
+async def all_of(store: ThreadStore) -> None:
     """Look at everything there is."""
     for thread in await store.threads():
         for space in await store.namespaces(thread.thread_id):
