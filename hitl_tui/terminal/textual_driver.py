@@ -246,7 +246,7 @@ def tolerant(base: type[Driver]) -> type[Driver]:
     """Return a driver class for a terminal as it really is; others than Linux's and the browser's stay as they are.
 
     It reads its input through `TolerantParser`, the last size always wins, and the app ends when the terminal is gone.
-    While it draws, descriptors 0 to 2 are redirected (`StdioRedirect`): what is written there goes to the app's `strayed`.
+    While it draws, descriptors 0 to 2 are redirected (`StdioRedirect`): what is written there goes to `strayed`.
     """
     from textual.drivers.linux_driver import LinuxDriver
 
