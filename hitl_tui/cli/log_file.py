@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from functools import cached_property
-from io import TextIOWrapper
-from logging.handlers import RotatingFileHandler
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from hitl_tui.cli.secrecy import Secrecy
-from hitl_tui.config.atomic_files import make_private
+
+if TYPE_CHECKING:
+    from hitl_tui.cli.rotating_file import RotatingFile
 
 FILE_NAME = "hitl-tui.log"
 
@@ -33,7 +34,7 @@ class LogFile(logging.Handler):
 
     @cached_property
     def _file(self) -> RotatingFile:
-        from hitl_tui.cli.log_file import RotatingFile
+        from hitl_tui.cli.rotating_file import RotatingFile
 
         return RotatingFile(self.path, self._secrecy.mask_log)
 
@@ -49,32 +50,3 @@ class LogFile(logging.Handler):
             with suppress(OSError):  # on a full disk what was kept back can't be written; it ends without a traceback
                 self._file.close()
         super().close()
-
-
-_LARGEST = 1_000_000
-_KEPT = 2
-
-
-class RotatingFile(RotatingFileHandler):
-    """A rotating file; what can't be logged is dropped.
-
-    Args:
-        path: the file; its folder is made with it.
-        mask: takes secrets out of a line.
-    """
-
-    def __init__(self, path: Path, mask: Callable[[str], str]) -> None:
-        super().__init__(path, maxBytes=_LARGEST, backupCount=_KEPT, encoding="utf-8", delay=True)
-        self.errors = "backslashreplace"
-        self._mask = mask
-        self.setFormatter(logging.Formatter("%(asctime)s %(process)d %(levelname)s %(name)s: %(message)s"))
-
-    def _open(self) -> TextIOWrapper:
-        make_private(Path(self.baseFilename).parent)
-        return super()._open()
-
-    def format(self, record: logging.LogRecord) -> str:
-        return self._mask(super().format(record))
-
-    def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802 - the library's name
-        """Drop it: a log that can't be written (a full disk) must not print a traceback over the work."""

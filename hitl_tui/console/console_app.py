@@ -346,8 +346,6 @@ class ConsoleApp(PaintedApp):
 
     def action_where(self) -> None:
         """Say in one line where the person is."""
-        from hitl_tui.console.console_app import where_words
-
         self.say(where_words(self.screen.focused, self.snapshot))
 
     # The palette -----------------------------------------------------------------------------------------------

@@ -200,7 +200,7 @@ def current_line(head: str, turns: Sequence[tuple[str, str]]) -> list[tuple[str,
         head: id of the newest checkpoint.
         turns: id and parent of each checkpoint that doesn't come from the one before it, oldest first.
     """
-    ids = [turn for turn, _ in turns]
+    ids = [turn for turn, __ in turns]
     found: list[tuple[str, str]] = []
     last = head
     while last:
@@ -213,7 +213,7 @@ def current_line(head: str, turns: Sequence[tuple[str, str]]) -> list[tuple[str,
 
 def on_line(checkpoint_id: str, line: Sequence[tuple[str, str]]) -> bool:
     """Return whether a checkpoint lies within one of these stretches."""
-    place = bisect_left([last for _, last in line], checkpoint_id)
+    place = bisect_left([last for __, last in line], checkpoint_id)
     return place < len(line) and line[place][0] <= checkpoint_id
 
 

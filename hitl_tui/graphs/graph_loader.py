@@ -232,8 +232,6 @@ def _asynchronous(graph: AnyPregel) -> AnyPregel:
     """Return a graph whose own saver can be awaited: a synchronous one is called in threads."""
     from langgraph.checkpoint.base import BaseCheckpointSaver
 
-    from hitl_tui.graphs.graph_loader import ThreadedSaver
-
     saver = graph.checkpointer
     if not isinstance(saver, BaseCheckpointSaver) or type(saver).__name__ not in _SYNCHRONOUS:
         return graph

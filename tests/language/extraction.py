@@ -20,14 +20,15 @@ from hitl_tui.commands.spec import SPECS
 
 ROOT = Path(hitl_tui.__file__).parent
 
-FACES = ("console", "repl")
-SPEAKING = ("commands", "supervisor", "ledger", "planning", "policy", "config", "core", "cli", "channels")
+FACES = ("console", "repl", "wording", "terminal")
+SPEAKING = ("commands", "supervisor", "threads", "ledger", "planning", "policy", "config", "core", "cli", "channels")
 """Rooms below the faces, and the command line: all that reads like a sentence is taken."""
-RAISING = ("teams", "web", "lint", "policy")
+RAISING = ("teams", "graphs", "web", "lint")
 """Rooms that write content: what they raise is a sentence of ours, what they return is a team's."""
 ALSO_FOR_SCRIPTS = ("standing",)
 """Functions of faces whose text stands in JSON, too, so that it is English until it is shown."""
-ALSO_SPEAKING = ("policy", "resources.py", "sandbox.py")
+SPEAKING_FILES = ("lint_report.py",)
+"""Modules of faces that write finished sentences."""
 
 _SQL = re.compile(
     r"\b(SELECT|INSERT|PRAGMA|BEGIN (IMMEDIATE|EXCLUSIVE)|UPDATE \w+ SET|DELETE FROM|CREATE|DROP|VACUUM|WHERE|ORDER BY|"
@@ -164,7 +165,7 @@ def extract(root: Path = ROOT) -> Found:
         place = path.relative_to(root.parent).as_posix()
         for text in _of_faces(tree):
             found.faces.setdefault(text, []).append(place)
-        if room in (*SPEAKING, *ALSO_SPEAKING):
+        if room in SPEAKING or path.name in SPEAKING_FILES:
             taken = [*_sentences(tree, raised_only=False), *(_words_of_enums(tree) if room == "core" else ())]
         elif room in (*RAISING, *FACES):
             standing = [n for n in ast.walk(tree) if isinstance(n, ast.FunctionDef) and n.name in ALSO_FOR_SCRIPTS]
