@@ -1,4 +1,4 @@
-"""Every chat command, once: parser, completion, palette, `/help`, the README's table and `--json` come from here."""
+"""Every chat command, once: parser, completion, palette, `/help`, the table in docs and `--json` come from here."""
 
 from __future__ import annotations
 
@@ -283,11 +283,5 @@ def registry(specs: tuple[CommandSpec, ...] = SPECS) -> Mapping[str, CommandSpec
 
 
 def help_table(specs: tuple[CommandSpec, ...] = SPECS) -> list[tuple[str, str]]:
-    """Return usage and summary of each command, for `/help` and the README."""
+    """Return usage and summary of each command, for `/help` and docs."""
     return [(spec.usage, spec.summary) for spec in specs]
-
-
-def readme_table(specs: tuple[CommandSpec, ...] = SPECS) -> str:
-    """Return the commands as the README's Markdown table."""
-    rows = [f"| `{usage.replace('|', chr(92) + '|')}` | {summary} |" for usage, summary in help_table(specs)]
-    return "\n".join(["| command | what it does |", "| --- | --- |", *rows])

@@ -163,9 +163,3 @@ _ALL: Final = (
 
 RULES: Final[Mapping[str, Rule]] = {rule.id: rule for rule in _ALL}
 """Every rule by id."""
-
-
-def readme_table(rules: Mapping[str, Rule] = RULES) -> str:
-    """Return the rules as the README's Markdown table."""
-    rows = [f"| `{rule.id}` | {rule.what} | {rule.meaning} | {rule.remedy} |" for rule in rules.values()]
-    return "\n".join(["| rule | what is found | why it matters | how to mend it |", "| --- | --- | --- | --- |", *rows])

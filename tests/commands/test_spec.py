@@ -2,23 +2,15 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from hitl_tui.commands.handler import COMMANDS
 from hitl_tui.commands.parser import parse
-from hitl_tui.commands.spec import SPECS, CommandSpec, readme_table, registry
-
-README = Path(__file__).parents[2] / "README.md"
+from hitl_tui.commands.spec import SPECS, CommandSpec, registry
 
 
 def test_every_command_is_carried_out_by_the_handler_or_by_faces() -> None:
     assert {spec.name for spec in SPECS if not spec.local} == set(COMMANDS)
-
-
-def test_the_readme_lists_the_commands_as_they_are() -> None:
-    assert readme_table() in README.read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("spec", SPECS, ids=lambda spec: spec.name)

@@ -1,4 +1,4 @@
-"""What the check says: in English in JSON, in the person's language on the screen, and in the README (I6, C11)."""
+"""What the check says: in English in JSON, in the person's language on the screen, and in docs (I6, C11)."""
 
 from __future__ import annotations
 
@@ -10,24 +10,9 @@ from lint_support import HERE, checked
 from hitl_tui.core.safe_text import cell_width
 from hitl_tui.language import _, render, using
 from hitl_tui.lint.check import lint
-from hitl_tui.lint.rules import RULES, readme_table
 from hitl_tui.wording.lint_report import WIDTH, report_lines, summary
 
-README = HERE.parent.parent / "README.md"
 FAULTY = sorted([*(HERE / "seeds").glob("*.py"), *(HERE / "held_out").glob("*.py")])
-
-
-def test_the_readme_has_every_rule() -> None:
-    _before, start, rest = README.read_text(encoding="utf-8").partition("<!-- lint")
-    assert start, "the README has a place for the rules: <!-- lint: … --> and <!-- /lint -->"
-    table = rest.partition("<!-- /lint -->")[0].partition("-->")[2].strip()
-    assert table == readme_table()
-
-
-def test_every_rule_is_one_line_of_the_table() -> None:
-    lines = readme_table().splitlines()
-    assert [line.split("`")[1] for line in lines[2:]] == list(RULES)
-    assert {line.replace("\\|", "").count("|") for line in lines} == {5}
 
 
 @pytest.mark.parametrize("path", FAULTY, ids=lambda path: path.stem)

@@ -1,0 +1,215 @@
+"""The tables in docs/ that are made from the code: `uv run python tests/docs/tables.py` writes them into their pages.
+
+Each stands between `<!-- table: NAME … -->` and `<!-- /table -->`; a test compares them with the code.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+from collections.abc import Callable, Iterable, Iterator
+from inspect import isclass
+from pathlib import Path
+from typing import Any, get_args
+
+from pydantic import BaseModel
+
+from hitl_tui.cli.fast_args import CONSOLE
+from hitl_tui.cli.subcommands import PARSERS
+from hitl_tui.commands.spec import help_table
+from hitl_tui.config.schema import _File, _GraphTeam
+from hitl_tui.console.keymap import TITLES, Keymap
+from hitl_tui.language import using
+from hitl_tui.lint.rules import RULES
+
+DOCS = Path(__file__).parents[2] / "docs"
+MARKED = re.compile(r"(<!-- table: ([a-z-]+)[^>]*-->\n).*?(<!-- /table -->)", re.DOTALL)
+
+SETTINGS = {
+    "defaults.mode": "`step`, `plan` or `risk`: when you are asked",
+    "defaults.concurrency": "TODOs that may run at once, 1 to 64",
+    "teams.search_team.enabled": "false: never planned; every team takes it",
+    "teams.search_team.documents": "files, folders or patterns to search, relative to the workspace",
+    "teams.analysis_team.enabled": "as above",
+    "teams.document_team.enabled": "as above",
+    "teams.document_team.folder": "folder that reports are written into",
+    "teams.command_team.enabled": "as above",
+    "teams.command_team.commands.NAME.run": (
+        "argument vector; `{parameter}` is filled in, `{{` and `}}` stand for braces. There is no shell"
+    ),
+    "teams.command_team.commands.NAME.preview": "a read-only argument vector, whose output is shown with the question",
+    "teams.command_team.commands.NAME.description": "for people, and for the planner",
+    "teams.command_team.commands.NAME.parameters.NAME.type": (
+        "`string`, `integer`, `number`, `boolean`, `path` (within the workspace) or `choice`"
+    ),
+    "teams.command_team.commands.NAME.parameters.NAME.default": "used when it is left out; without one it is required",
+    "teams.command_team.commands.NAME.parameters.NAME.minimum": "least value of an integer or number",
+    "teams.command_team.commands.NAME.parameters.NAME.maximum": "greatest value of an integer or number",
+    "teams.command_team.commands.NAME.parameters.NAME.choices": "the values of a `choice`",
+    "teams.command_team.commands.NAME.parameters.NAME.description": "for people, and for the planner",
+    "teams.command_team.commands.NAME.risk": "`low`, `medium` or `high`",
+    "teams.command_team.commands.NAME.timeout": "a duration such as `10m`, or seconds; at most 365 days",
+    "teams.command_team.commands.NAME.exit_codes": "exit codes that count as success",
+    "teams.command_team.commands.NAME.pins.exclude": "as `pins.exclude`, for this command alone",
+    "teams.NAME.kind": '`"graph"`: the team is a LangGraph graph',
+    "teams.NAME.graph": "`module:attribute` or `path.py:attribute`",
+    "teams.NAME.description": "for people, and for the planner",
+    "teams.NAME.risk": "`low`, `medium` or `high`; low: a crash within it isn't asked about",
+    "teams.NAME.timeout": "how long one attempt may take",
+    "teams.NAME.config": "RunnableConfig entries, such as `config.configurable.model`",
+    "teams.NAME.context": "the graph's runtime context",
+    "teams.NAME.state_types": "`module:Class` of types that its state holds in untyped fields",
+    "teams.NAME.saver": "SQLite path or PostgreSQL URI of a store that has its threads; else the session's own",
+    "teams.NAME.pins.exclude": "as `pins.exclude`, for this graph alone",
+    "teams.NAME.enabled": "as above",
+    "[[policy]].team": "the rule is for this team",
+    "[[policy]].command": "… for this declared command",
+    "[[policy]].tool": "… for calls of this tool, which a graph asks about from inside",
+    "[[policy]].arguments": "… where the tool's arguments fit this JSON Schema; `5000` as text counts as a number, too",
+    "[[policy]].risk": "… for this class of risk",
+    "[[policy]].decision": "`allow`, `ask` or `deny`; for a tool `ask` or `deny`",
+    "[[policy]].quorum": "how many distinct people must approve, 1 to 100; more than one takes verified approvers",
+    "[[policy]].level": "lowest level of an approver that counts, 0 to 100; above 0 takes verified approvers",
+    "[[policy]].deadline": "how long the question waits",
+    "[[policy]].on_deadline": "`reject` (without one) or `approve`, which never holds for high risk",
+    "[[policy]].veto": "true: one verified person of any level may refuse",
+    "secrets.names": "environment variables whose values are kept and shown as `‹NAME›`",
+    "pins.exclude": "patterns of files that no step executes: they may change while a step of high risk waits",
+}
+"""What each key of hitl.toml takes and does."""
+
+
+def cell(text: str) -> str:
+    """Return a text as a cell of a Markdown table."""
+    return " ".join(text.split()).replace("|", "\\|")
+
+
+def table(heads: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
+    """Return a Markdown table."""
+    lines = [heads, ("---",) * len(heads), *rows]
+    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+
+
+def chat_commands() -> str:
+    """Return usage and summary of each chat command."""
+    rows = [(f"`{cell(usage)}`", cell(summary)) for usage, summary in help_table()]
+    return table(("command", "what it does"), rows)
+
+
+def lint_rules() -> str:
+    """Return the rules of `hitl-tui lint`."""
+    rows = [(f"`{rule.id}`", rule.what, rule.meaning, rule.remedy) for rule in RULES.values()]
+    return table(("rule", "what is found", "why it matters", "how to mend it"), rows)
+
+
+def key_map() -> str:
+    """Return every key by part of the console, with the id that keys.toml knows it by."""
+    keymap = Keymap()
+    parts = []
+    for where, title in TITLES.items():
+        rows = [(cell(spec.shown), cell(keymap.named(spec.help)), f"`{spec.id}`") for spec in keymap.of(where)]
+        parts.append(f"### {keymap.named(title)}\n\n{table(('keys', 'what they do', 'id'), rows)}")
+    return "\n".join(parts)
+
+
+def declared_keys() -> Iterator[tuple[str, str]]:
+    """Yield each key of hitl.toml with its default, in the order of the schema."""
+    yield from _keys("", _File)
+
+
+def _keys(before: str, form: type[BaseModel]) -> Iterator[tuple[str, str]]:
+    for name, field in form.model_fields.items():
+        kind = field.annotation
+        inner = _form_in(kind)
+        path = f"{before}{name}"
+        if inner is None:
+            yield path, _default(field.get_default(call_default_factory=True), required=field.is_required())
+        elif isclass(kind):
+            yield from _keys(f"{path}.", inner)
+        elif name == "policy":
+            yield from _keys(f"[[{path}]].", inner)
+        else:
+            yield from _keys(f"{path}.NAME.", inner)
+        if path == "teams":
+            yield from _keys("teams.NAME.", _GraphTeam)
+
+
+def _form_in(kind: Any) -> type[BaseModel] | None:
+    """Return the form that a field, a list's items or a table's values have; None for a plain value."""
+    for candidate in (kind, *get_args(kind)[-1:]):
+        if isclass(candidate) and issubclass(candidate, BaseModel):
+            return candidate
+    return None
+
+
+def _default(value: object, *, required: bool) -> str:
+    if required:
+        return "required"
+    if value in (None, "", [], {}):
+        return ""
+    if isinstance(value, bool):
+        return f"`{str(value).lower()}`"
+    if isinstance(value, str):
+        return f'`"{value}"`'
+    if isinstance(value, list):
+        return f"`{str(value).replace(chr(39), chr(34))}`"
+    return f"`{value:g}`" if isinstance(value, float) else f"`{value}`"
+
+
+def settings() -> str:
+    """Return the keys of hitl.toml."""
+    rows = [(f"`{key}`", default, cell(SETTINGS.get(key, "?"))) for key, default in declared_keys()]
+    return table(("key", "default", "what it takes and does"), rows)
+
+
+def command_line() -> str:
+    """Return usage, arguments and options of each subcommand."""
+    parts = []
+    for name, make in PARSERS.items():
+        parser = make()
+        title = "hitl-tui" if name == CONSOLE else f"hitl-tui {name}"
+        about = "" if name == CONSOLE else f"{(parser.description or '').strip()}\n\n"
+        usage = re.sub(r"\s+", " ", parser.usage or "")
+        rows = [
+            (_names(action), cell(action.help or ""))
+            for action in parser._actions
+            if name == CONSOLE or not {"--help", "--data", "--lang"} & set(action.option_strings)
+        ]
+        more = f"```\n{parser.epilog.strip()}\n```\n\n" if parser.epilog and name != CONSOLE else ""
+        more = "" if "HITL_DATA_DIR" in more else more
+        takes = table(("argument", "what it is"), rows) if rows else ""
+        about = f"```\n{about.strip()}\n```\n\n" if "\n" in about.strip() else about
+        parts.append(f"### `{title}`\n\n`{usage}`\n\n{about}{takes}\n{more}".rstrip() + "\n")
+    return "\n".join(parts)
+
+
+def _names(action: argparse.Action) -> str:
+    metavar = action.metavar or ("|".join(action.choices) if action.choices else "")
+    value = f" {metavar}" if metavar and action.option_strings else str(metavar)
+    return f"`{cell(', '.join(action.option_strings) + value)}`"
+
+
+TABLES: dict[str, tuple[str, Callable[[], str]]] = {
+    "commands": ("commands.md", chat_commands),
+    "command-line": ("command-line.md", command_line),
+    "keys": ("keys.md", key_map),
+    "lint-rules": ("lint-rules.md", lint_rules),
+    "settings": ("configuration.md", settings),
+}
+"""Page and maker of each table by name."""
+
+
+def written(page: str) -> str:
+    """Return a page with its tables as the code has them now."""
+
+    def made(found: re.Match[str]) -> str:
+        with using("en"):
+            return f"{found[1]}\n{TABLES[found[2]][1]()}\n{found[3]}"
+
+    return MARKED.sub(made, page)
+
+
+if __name__ == "__main__":
+    for name in sorted({page for page, _make in TABLES.values()}):
+        path = DOCS / name
+        path.write_text(written(path.read_text(encoding="utf-8")), encoding="utf-8")
