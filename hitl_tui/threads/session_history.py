@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
 from hitl_tui.core.errors import StorageError, UnknownName
 from hitl_tui.core.names import clip
 from hitl_tui.threads import value_decoder
-from hitl_tui.threads.row_checksums import CHECKPOINT_COLUMNS
+from hitl_tui.threads.store_tables import Dialect, Row, ThreadQueries, statements
 from hitl_tui.threads.thread_model import CheckpointInfo as CheckpointInfo
 
 LAST_NODE = "generate_response"
@@ -17,10 +17,6 @@ LAST_NODE = "generate_response"
 
 _TRIGGER = "branch:to:"
 _START = "__start__"
-_PLACE = "(SELECT rowid FROM checkpoints WHERE thread_id = ? AND checkpoint_ns = '' AND checkpoint_id = ?)"
-"""Where a checkpoint stands in the order in which all were written."""
-_BEFORE = f"AND rowid < {_PLACE} ORDER BY rowid DESC LIMIT ?"
-_AFTER = f"AND rowid > {_PLACE} ORDER BY rowid LIMIT ?"
 
 
 class Deserializer(Protocol):
@@ -40,11 +36,7 @@ class CheckpointRows(Protocol):
         """What to select as a row's checksum."""
         ...
 
-    async def rows(self, sql: str, values: Sequence[Any] = (), /) -> list[Any]: ...
-
-    async def newest(self, thread: str, /) -> str:
-        """Return the id of a thread's newest checkpoint, empty when there is none."""
-        ...
+    async def rows(self, sql: str, values: Sequence[Any] | Mapping[str, Any] = (), /) -> list[Any]: ...
 
     def check(self, row: Sequence[Any], kept: Any, /) -> None:
         """Refuse a row that isn't as it was written.
@@ -53,6 +45,12 @@ class CheckpointRows(Protocol):
             StorageError: it isn't.
         """
         ...
+
+
+def _dialect(checksum: str) -> Dialect:
+    """Return how statements are written for our own files, where a checkpoint is checked against its checksum."""
+    head = f"c.thread_id, c.checkpoint_ns, c.type, c.checkpoint, {checksum}"
+    return Dialect("checkpoints", "writes", head, "(SELECT value AS id FROM json_each(:ids))", ordered=True)
 
 
 def thread_of(session_id: str) -> str:
@@ -73,6 +71,8 @@ class SessionHistory:
         self._saver = saver
         self._session = session_id
         self._thread = thread or thread_of(session_id)
+        self._sql = statements(_dialect(saver.column))
+        self._queries = ThreadQueries(saver.rows, self._sql)
 
     def of_thread(self, thread: str) -> SessionHistory:
         """Return the history of a run's thread in the same place (D13)."""
@@ -84,7 +84,8 @@ class SessionHistory:
         Raises:
             UnknownName: there is no such checkpoint; StorageError: it can't be read.
         """
-        rows = await self._checked("AND checkpoint_id = ?", [checkpoint_id])
+        values = {"thread": self._thread, "ns": "", "id": checkpoint_id}
+        rows = self._checked(await self._saver.rows(self._sql.one, values))
         if not rows:
             raise UnknownName(f'There is no checkpoint "{clip(checkpoint_id)}"; /checkpoint list shows them.')
         try:
@@ -105,8 +106,7 @@ class SessionHistory:
         Raises:
             StorageError: one of them can't be read.
         """
-        values = [self._thread, before] if before else []
-        return self._infos(await self._checked(_BEFORE if before else "ORDER BY rowid DESC LIMIT ?", [*values, limit]))
+        return self._infos(await self._queries.rows_before(self._thread, "", limit, before))
 
     async def page_after(self, limit: int = 20, after: str = "") -> list[CheckpointInfo]:
         """Return the checkpoints that follow one, newest first like `page`.
@@ -118,40 +118,29 @@ class SessionHistory:
         Raises:
             StorageError: one of them can't be read.
         """
-        values = [self._thread, after] if after else []
-        rows = await self._checked(_AFTER if after else "ORDER BY rowid LIMIT ?", [*values, limit])
-        return self._infos(rows[::-1])
+        return self._infos(await self._queries.rows_after(self._thread, "", limit, after))
 
     async def place(self, checkpoint_id: str) -> int:
         """Return which one a checkpoint is, counted from the first as 1."""
-        rows = await self._rows(
-            f"SELECT count(*) FROM checkpoints WHERE thread_id = ? AND checkpoint_ns = '' AND rowid <= {_PLACE}",  # noqa: S608 - constants
-            [self._thread, self._thread, checkpoint_id],
-        )
-        return int(rows[0][0])
+        return await self._queries.place(self._thread, "", checkpoint_id)
 
     async def turns(self) -> list[tuple[str, str]]:
-        """Return id and parent of each checkpoint that doesn't come from the one before it, oldest first.
-
-        They are where restores went back: with the head they tell what is on the current line, and what was left.
-        """
-        rows = await self._rows(
-            "SELECT checkpoint_id, parent FROM (SELECT rowid AS place, checkpoint_id, parent_checkpoint_id AS parent, "
-            "lag(checkpoint_id) OVER (ORDER BY rowid) AS previous FROM checkpoints "
-            "WHERE thread_id = ? AND checkpoint_ns = '') WHERE parent IS NOT previous ORDER BY place",
-            [self._thread],
-        )
-        return [(str(row[0]), str(row[1] or "")) for row in rows]
-
-    def _infos(self, rows: Sequence[Sequence[Any]]) -> list[CheckpointInfo]:
-        try:
-            return [self._info(row) for row in rows]
-        except (ValueError, TypeError, AttributeError) as error:
-            raise StorageError(f"The checkpoints of session {self._session} can't be read: {error}.") from error
+        """Return id and parent of each checkpoint that doesn't come from the one before it, oldest first."""
+        return await self._queries.turns(self._thread)
 
     async def head(self) -> str:
         """Return the id of the newest checkpoint, empty when there is none."""
-        return await self._saver.newest(self._thread)
+        return await self._queries.head(self._thread)
+
+    async def count(self) -> int:
+        """Return how many checkpoints there are."""
+        return await self._queries.count(self._thread)
+
+    def _infos(self, rows: Sequence[Sequence[Any]]) -> list[CheckpointInfo]:
+        try:
+            return [self._info(row) for row in self._checked(rows)]
+        except (ValueError, TypeError, AttributeError) as error:
+            raise StorageError(f"The checkpoints of session {self._session} can't be read: {error}.") from error
 
     async def find(self, text: str) -> str:
         """Return the id that a text names: the id, a unique prefix or a unique ending of it.
@@ -159,25 +148,14 @@ class SessionHistory:
         Raises:
             UnknownName: none or several match.
         """
-        rows = await self._rows(
-            "SELECT checkpoint_id FROM checkpoints WHERE thread_id = ? AND checkpoint_ns = '' "
-            "AND (substr(checkpoint_id, 1, ?) = ? OR substr(checkpoint_id, -?) = ?) "
-            "ORDER BY rowid DESC LIMIT 5",
-            [self._thread, len(text), text, len(text), text],
-        )
-        found = [str(row[0]) for row in rows]
-        if text in found:
-            return text
-        if len(found) == 1 and text:
-            return found[0]
-        if found and text:
-            raise UnknownName(f'"{clip(text)}" could be {", ".join(found[:4])}; write more of the id.')
+        if found := await self._queries.matching(self._thread, "", text, f'"{clip(text)}"'):
+            return found
         raise UnknownName(f'There is no checkpoint "{clip(text)}"; /checkpoint list shows them.')
 
     async def find_step(self, text: str) -> tuple[str, str]:
         """Return thread and checkpoint id of a team's own step (D13); empty texts when none or several match."""
         prefix = f"{self._session}/"
-        rows = await self._rows(
+        rows = await self._saver.rows(
             "SELECT thread_id, checkpoint_id FROM checkpoints WHERE checkpoint_ns = '' "
             "AND substr(thread_id, 1, ?) = ? AND (substr(checkpoint_id, 1, ?) = ? OR substr(checkpoint_id, -?) = ?) "
             "LIMIT 2",
@@ -185,26 +163,12 @@ class SessionHistory:
         )
         return (str(rows[0][0]), str(rows[0][1])) if len(rows) == 1 and text else ("", "")
 
-    async def count(self) -> int:
-        """Return how many checkpoints there are."""
-        rows = await self._rows(
-            "SELECT count(*) FROM checkpoints WHERE thread_id = ? AND checkpoint_ns = ''", [self._thread]
-        )
-        return int(rows[0][0])
-
-    async def _rows(self, sql: str, values: Sequence[Any]) -> list[Any]:
-        return await self._saver.rows(sql, values)
-
-    async def _checked(self, where: str, values: Sequence[Any]) -> list[tuple[Any, ...]]:
-        """Return id, parent, format, checkpoint and metadata of the thread's checkpoints, each as it was written."""
-        sql = (
-            f"SELECT {CHECKPOINT_COLUMNS}, {self._saver.column} FROM checkpoints "  # noqa: S608 - constants
-            f"WHERE thread_id = ? AND checkpoint_ns = '' {where}"
-        )
-        found = []
-        for *row, kept in await self._saver.rows(sql, [self._thread, *values]):
-            self._saver.check(row, kept)
-            found.append(tuple(row[2:]))
+    def _checked(self, rows: Sequence[Row]) -> list[Row]:
+        """Return id, parent, format, checkpoint and metadata of checkpoints, each as it was written."""
+        found: list[Row] = []
+        for checkpoint_id, parent, metadata, thread, ns, kind, blob, kept in rows:
+            self._saver.check((thread, ns, checkpoint_id, parent, kind, blob, metadata), kept)
+            found.append((checkpoint_id, parent, kind, blob, metadata))
         return found
 
     def _info(self, row: Sequence[Any]) -> CheckpointInfo:

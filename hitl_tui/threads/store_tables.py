@@ -5,11 +5,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from string import Template
 from typing import Any, Protocol
 
+from hitl_tui.core.errors import UnknownName
 from hitl_tui.threads.thread_model import StoreInfo
 
 Row = Sequence[Any]
@@ -23,8 +25,8 @@ class Dialect:
     Args:
         checkpoints: relation of thread_id, checkpoint_ns, checkpoint_id, parent_checkpoint_id, metadata.
         writes: relation of thread_id, checkpoint_ns, checkpoint_id, task_id, task_path, idx, channel, type, value.
-        head: three columns over a row `c` of checkpoints: format, the checkpoint without its larger values (null
-            when it has more than `:most` bytes), its bytes.
+        head: what else is selected of a row `c` of checkpoints. Of a foreign store these are three columns: format, the
+            checkpoint without its larger values (null when it has more than `:most` bytes), its bytes.
         ids: relation of `id`: the texts of parameter `:ids`.
         ordered: rows of `checkpoints` have a `rowid` that tells in what order they were written, as in our own files.
     """
@@ -104,6 +106,8 @@ _LAST = "(SELECT c.checkpoint_id FROM $c c WHERE c.thread_id = $of AND c.checkpo
 _END = (
     "(SELECT c.checkpoint_id FROM $c c WHERE c.thread_id = $of AND c.checkpoint_ns = $space ORDER BY $at $way LIMIT 1)"
 )
+_WRITTEN = "(SELECT max(c.rowid) FROM $c c WHERE c.thread_id = id AND c.checkpoint_ns = '')"
+_BEGAN = "(SELECT min(c.rowid) FROM $c c WHERE c.thread_id = :thread AND c.checkpoint_ns = l.ns)"
 _IN_ORDER = (
     "coalesce((SELECT rowid FROM $c WHERE thread_id = :thread AND checkpoint_ns = :ns AND checkpoint_id = $of), 0)"
 )
@@ -127,7 +131,7 @@ _NAMESPACES = """WITH RECURSIVE spaces(ns) AS (
             WHERE c.thread_id = :thread AND c.checkpoint_ns = l.ns AND c.checkpoint_id = l.first)
     FROM (SELECT ns,
         $last_of_space AS last, $first_of_space AS first
-        FROM spaces WHERE ns IS NOT NULL LIMIT :limit) l ORDER BY l.first"""
+        FROM spaces WHERE ns IS NOT NULL LIMIT :limit) l ORDER BY $began"""
 
 _FIRSTS = (
     "SELECT c.thread_id, c.checkpoint_id, $head FROM (SELECT i.id AS id,"
@@ -173,6 +177,8 @@ class StoreStatements:
         fill = self._filled
         # The newest is what was written last where the store tells, else what has the largest id.
         self._parts["at"] = "c.rowid" if dialect.ordered else "c.checkpoint_id"
+        self._parts["written"] = fill(_WRITTEN) if dialect.ordered else "last"
+        self._parts["began"] = fill(_BEGAN) if dialect.ordered else "l.first"
         for name in ("id", "than"):
             self._parts[f"at_{name}"] = fill(_IN_ORDER, of=f":{name}") if dialect.ordered else f":{name}"
         self._parts |= {"threads": fill(_THREADS), "row": fill(_ROW), "writes": fill(_WRITES)}
@@ -185,13 +191,13 @@ class StoreStatements:
         self.thread_count = fill("$threads SELECT count(*) FROM threads WHERE id IS NOT NULL")
         self.threads = fill(
             "$threads SELECT id, coalesce($last_of_thread, '') AS last FROM threads"
-            " WHERE id IS NOT NULL ORDER BY last DESC, id LIMIT :limit OFFSET :offset"
+            " WHERE id IS NOT NULL ORDER BY $written DESC, id LIMIT :limit OFFSET :offset"
         )
         # SQLite's lower() knows ASCII alone: beyond that a capital in an id is another letter.
         self.named = fill(
             "SELECT id, last FROM ($threads SELECT id, coalesce($last_of_thread, '') AS last FROM threads"
-            " WHERE id IS NOT NULL ORDER BY last DESC, id LIMIT :most OFFSET :offset) n"
-            " WHERE replace(lower(id), :word, '') <> lower(id) ORDER BY last DESC, id LIMIT :limit"
+            " WHERE id IS NOT NULL ORDER BY $written DESC, id LIMIT :most OFFSET :offset) n"
+            " WHERE replace(lower(id), :word, '') <> lower(id) ORDER BY $written DESC, id LIMIT :limit"
         )
         self.counts = fill(
             "SELECT i.id, (SELECT count(*) FROM $c c WHERE c.thread_id = i.id), (SELECT count(DISTINCT c.checkpoint_ns)"
@@ -240,3 +246,78 @@ class StoreStatements:
 
     def _filled(self, statement: str, **more: str) -> str:
         return Template(statement).substitute({**self._parts, **more})
+
+
+@lru_cache(maxsize=16)
+def statements(dialect: Dialect) -> StoreStatements:
+    """Return the statements for a dialect; they are made once."""
+    return StoreStatements(dialect)
+
+
+_MOST_TURNS = 100_000
+
+
+class ThreadQueries:
+    """Asks what is the same of every thread, whoever wrote it: its checkpoints in order, its head, where it turns.
+
+    Args:
+        rows: runs a statement.
+        sql: the statements.
+    """
+
+    def __init__(self, rows: Callable[[str, Values], Awaitable[list[Row]]], sql: StoreStatements) -> None:
+        self._rows = rows
+        self._sql = sql
+
+    async def rows_before(self, thread: str, ns: str, limit: int, before: str = "", most: int = 0) -> list[Row]:
+        """Return the rows of the checkpoints before one, newest first; with none named the newest there are."""
+        values = {"thread": thread, "ns": ns, "limit": limit, "than": before, "most": most}
+        return await self._rows(self._sql.older if before else self._sql.newest, values)
+
+    async def rows_after(self, thread: str, ns: str, limit: int, after: str = "", most: int = 0) -> list[Row]:
+        """Return the rows of the checkpoints that follow one, newest first; with none named the first there are."""
+        values = {"thread": thread, "ns": ns, "limit": limit, "than": after, "most": most}
+        return (await self._rows(self._sql.newer, values))[::-1]
+
+    async def head(self, thread: str, ns: str = "") -> str:
+        """Return the id of the newest checkpoint, empty when there is none."""
+        ((found,),) = await self._rows(self._sql.head, {"thread": thread, "ns": ns})
+        return str(found or "")
+
+    async def count(self, thread: str, ns: str = "") -> int:
+        """Return how many checkpoints there are."""
+        ((found,),) = await self._rows(self._sql.count, {"thread": thread, "ns": ns})
+        return int(found)
+
+    async def place(self, thread: str, ns: str, checkpoint_id: str) -> int:
+        """Return which one a checkpoint is, counted from the first as 1."""
+        ((found,),) = await self._rows(self._sql.place, {"thread": thread, "ns": ns, "id": checkpoint_id})
+        return int(found)
+
+    async def turns(self, thread: str, ns: str = "") -> list[tuple[str, str]]:
+        """Return id and parent of each checkpoint that doesn't come from the one before it, oldest first.
+
+        They are where restores went back: with the head they tell what is on the current line, and what was left.
+        """
+        rows = await self._rows(self._sql.turns, {"thread": thread, "ns": ns, "limit": _MOST_TURNS})
+        return [(str(row[0]), str(row[1] or "")) for row in rows]
+
+    async def matching(self, thread: str, ns: str, text: str, shown: str) -> str:
+        """Return the checkpoint that a text names: its id, a unique beginning or a unique ending; empty for none.
+
+        Args:
+            thread: the thread.
+            ns: namespace in it.
+            text: what names it.
+            shown: the text as a message says it.
+
+        Raises:
+            UnknownName: several match.
+        """
+        values = {"thread": thread, "ns": ns, "text": text, "length": len(text)}
+        found = [str(row[0]) for row in await self._rows(self._sql.find, values)] if text else []
+        if text in found:
+            return text
+        if len(found) < 2:
+            return found[0] if found else ""
+        raise UnknownName(f"{shown} could be {', '.join(found[:4])}; write more of the id.")

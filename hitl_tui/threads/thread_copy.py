@@ -19,7 +19,7 @@ from hitl_tui.config.atomic_files import make_private
 from hitl_tui.core.errors import StorageError, UnknownName
 from hitl_tui.core.safe_text import one_line, safe_text
 from hitl_tui.threads.row_checksums import CHECKPOINT_COLUMNS, COLUMN, WRITE_COLUMNS, checksum, prepare
-from hitl_tui.threads.store_tables import Row, StoreDatabase, StoredCheckpoint, StoreStatements
+from hitl_tui.threads.store_tables import Row, StoreDatabase, StoredCheckpoint, statements
 from hitl_tui.threads.stored_rows import metadata_of
 
 MOST = 100_000
@@ -64,7 +64,7 @@ async def copy_thread(database: StoreDatabase, thread: str, checkpoint_id: str, 
 class _Copier:
     def __init__(self, database: StoreDatabase, thread: str) -> None:
         self._database = database
-        self._sql = StoreStatements(database.dialect)
+        self._sql = statements(database.dialect)
         self._thread = thread
 
     async def chain(self, checkpoint_id: str) -> list[str]:

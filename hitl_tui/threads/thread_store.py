@@ -25,7 +25,7 @@ from hitl_tui.threads.channel_values import (
     told_by,
 )
 from hitl_tui.threads.delta_channels import DeltaRebuilder, delta_channels
-from hitl_tui.threads.store_tables import Row, StoreDatabase, StoreStatements
+from hitl_tui.threads.store_tables import Row, StoreDatabase, ThreadQueries, statements
 from hitl_tui.threads.stored_rows import (
     ThreadTitles,
     carrying,
@@ -52,7 +52,6 @@ _SMALL = 64 * 1024
 """Bytes of a checkpoint that is read for a list: of a larger one the list shows less."""
 _MOST_WRITES = 5_000
 _MOST_SPACES = 2_000
-_MOST_TURNS = 100_000
 _SEARCHED = 20_000
 """Threads, those that were written last, whose titles a search reads; ids are looked at in all."""
 _NAMED = 5_000
@@ -60,7 +59,7 @@ _MOST_THREADS = 10**9
 _BATCH = 500
 
 
-class ThreadStore:
+class ThreadStore(ThreadQueries):
     """Reads one store; get it from `open_store`.
 
     Args:
@@ -68,8 +67,8 @@ class ThreadStore:
     """
 
     def __init__(self, database: StoreDatabase) -> None:
+        super().__init__(database.rows, statements(database.dialect))
         self._database = database
-        self._sql = StoreStatements(database.dialect)
         self._titles = ThreadTitles(database, self._sql)
         self._rebuilder = DeltaRebuilder(database, self._sql)
 
@@ -182,42 +181,17 @@ class ThreadStore:
 
     async def older(self, thread: str, ns: str, limit: int = PAGE, before: str = "") -> list[CheckpointInfo]:
         """Return the checkpoints before one, newest first; with none named the newest there are."""
-        sql = self._sql.older if before else self._sql.newest
-        values = {"thread": thread, "ns": ns, "limit": limit, "than": before, "most": _SMALL}
-        return await self._listed(thread, ns, await self._database.rows(sql, values))
+        return await self._listed(thread, ns, await self.rows_before(thread, ns, limit, before, _SMALL))
 
     async def newer(self, thread: str, ns: str, limit: int = PAGE, after: str = "") -> list[CheckpointInfo]:
         """Return the checkpoints that follow one, newest first; with none named the first there are."""
-        values = {"thread": thread, "ns": ns, "limit": limit, "than": after, "most": _SMALL}
-        rows = await self._database.rows(self._sql.newer, values)
-        return await self._listed(thread, ns, rows[::-1])
+        return await self._listed(thread, ns, await self.rows_after(thread, ns, limit, after, _SMALL))
 
     async def one(self, thread: str, ns: str, checkpoint_id: str) -> CheckpointInfo | None:
         """Return one checkpoint, None when it isn't there."""
         values = {"thread": thread, "ns": ns, "id": checkpoint_id, "most": _SMALL}
         found = await self._listed(thread, ns, await self._database.rows(self._sql.one, values))
         return found[0] if found else None
-
-    async def head(self, thread: str, ns: str) -> str:
-        """Return the id of the newest checkpoint, empty when there is none."""
-        ((found,),) = await self._database.rows(self._sql.head, {"thread": thread, "ns": ns})
-        return str(found or "")
-
-    async def count(self, thread: str, ns: str) -> int:
-        """Return how many checkpoints there are."""
-        ((found,),) = await self._database.rows(self._sql.count, {"thread": thread, "ns": ns})
-        return int(found)
-
-    async def place(self, thread: str, ns: str, checkpoint_id: str) -> int:
-        """Return which one a checkpoint is, counted from the first as 1."""
-        values = {"thread": thread, "ns": ns, "id": checkpoint_id}
-        ((found,),) = await self._database.rows(self._sql.place, values)
-        return int(found)
-
-    async def turns(self, thread: str, ns: str) -> list[tuple[str, str]]:
-        """Return id and parent of each checkpoint that doesn't come from the one before it, oldest first."""
-        values = {"thread": thread, "ns": ns, "limit": _MOST_TURNS}
-        return [(str(r[0]), str(r[1] or "")) for r in await self._database.rows(self._sql.turns, values)]
 
     async def written(self, thread: str, ns: str, checkpoint_id: str) -> int:
         """Return how many writes there are from a checkpoint on; it grows while its tasks run and are answered."""
@@ -237,14 +211,8 @@ class ThreadStore:
         Raises:
             UnknownName: none or several match.
         """
-        values = {"thread": thread, "ns": ns, "text": text, "length": len(text)}
-        found = [str(r[0]) for r in await self._database.rows(self._sql.find, values)] if text else []
-        if text in found:
-            return text
-        if len(found) == 1:
-            return found[0]
-        if found:
-            raise UnknownName(f"{_quoted(text)} could be {', '.join(found[:4])}; write more of the id.")
+        if found := await self.matching(thread, ns, text, _quoted(text)):
+            return found
         raise UnknownName(f"There is no checkpoint {_quoted(text)} in thread {_quoted(thread)}.")
 
     async def _listed(self, thread: str, ns: str, rows: Sequence[Row]) -> list[CheckpointInfo]:

@@ -583,6 +583,16 @@ async def test_large_states_still_say_what_is_next(tmp_path: Path) -> None:
         assert (await store.threads())[0].title == "x" * 400
 
 
+async def test_in_a_file_of_ours_the_order_of_writing_counts_and_not_the_ids(tmp_path: Path) -> None:
+    path = payments(tmp_path / "p.db")
+    with sqlite3.connect(path) as connection:
+        connection.execute("UPDATE checkpoints SET rowid = rowid + 1000000 WHERE thread_id = 'asks'")
+        connection.execute("PRAGMA user_version = 1")
+    async with open_store(str(path)) as store:
+        assert [t.thread_id for t in await store.threads()] == ["asks", "forked", "done"]
+        assert [n.ns == "" for n in await store.namespaces("done")] == [True, False]
+
+
 READ = """
 import asyncio, sys
 from hitl_tui.core.errors import HitlError
