@@ -1,7 +1,4 @@
-"""`rename`, `fork`, `export`, `import`, `delete`, `prune`: keeping sessions in order (C8).
-
-None of them executes anything.
-"""
+"""`rename`, `fork`, `export`, `import`, `delete`, `prune`: what they ask and print."""
 
 from __future__ import annotations
 
@@ -12,12 +9,12 @@ from hitl_tui.cli.json_documents import copy_document
 from hitl_tui.cli.session_jobs import DONE, FAILURE, Job, counted, looking, session_rows
 from hitl_tui.cli.settings import operator_name, workspace_folder
 from hitl_tui.cli.subcommands import DEFAULT_AGE
-from hitl_tui.commands.session_commands import what_goes
+from hitl_tui.commands.results import CommandResult
+from hitl_tui.commands.session_commands import removal_words, result_of
 from hitl_tui.config.paths import given_path
 from hitl_tui.core.errors import BadInput
 from hitl_tui.language import render
-from hitl_tui.supervisor.session_document import export_for_reading, is_for_reading
-from hitl_tui.supervisor.session_follower import SessionFollower
+from hitl_tui.supervisor.admin import age
 from hitl_tui.supervisor.session_registry import SessionRegistry
 from hitl_tui.supervisor.session_summary import SessionSummary
 from hitl_tui.wording.text_lines import shown
@@ -30,13 +27,8 @@ async def rename(job: Job) -> int:
     given = job.arguments
     by = operator_name(given.by, job.environ, job.data)
     async with SessionRegistry.open(job.data, job.environ) as bench:
-        info = await bench.rename(given.session, _text(given.text), by=by)
-    message = f'{info.id} is called "{info.title}" now.'
-    if given.json:
-        job.out.document({"status": "renamed", "message": message, "session_id": info.id, "title": info.title})
-    else:
-        job.out.lines([shown(render(message))])
-    return DONE
+        done = await bench.admin.rename(given.session, _text(given.text), by=by)
+    return _tell(job, result_of(done))
 
 
 async def fork(job: Job) -> int:
@@ -44,11 +36,9 @@ async def fork(job: Job) -> int:
     given = job.arguments
     by = operator_name(given.by, job.environ, job.data)
     async with SessionRegistry.open(job.data, job.environ) as bench:
-        info = await bench.fork(given.session, given.at, title=_text(given.title), by=by)
-        made = await bench.summary(info.id)
-    message = f"{info.id} is a fork of {given.session}; nothing was executed."
-    _tell_copy(job, "forked", message, made, given.session)
-    return DONE
+        done = await bench.admin.fork(given.session, given.at, title=_text(given.title), by=by)
+        made = await bench.admin.summary(done.session.id)
+    return _tell_copy(job, result_of(done), made, given.session)
 
 
 async def export(job: Job) -> int:
@@ -56,22 +46,8 @@ async def export(job: Job) -> int:
     given = job.arguments
     target = _file(given.file)
     async with looking(job) as bench:
-        written = await _exported(bench, given.session, target)
-    size = written.stat().st_size
-    message = f"{given.session} was written to {written} ({size:,} bytes)."
-    if given.json:
-        about = {"session_id": given.session, "file": str(written), "size": size}
-        job.out.document({"status": "exported", "message": message, **about})
-    else:
-        job.out.lines([shown(render(message))])
-    return DONE
-
-
-async def _exported(bench: SessionRegistry, session_id: str, target: Path) -> Path:
-    if not is_for_reading(target):
-        return await bench.export(session_id, target)
-    async with SessionFollower.open(await bench.setup(session_id)) as follower:
-        return await export_for_reading(follower, target)
+        done = await bench.admin.export(given.session, target)
+    return _tell(job, result_of(done))
 
 
 async def import_(job: Job) -> int:
@@ -81,11 +57,9 @@ async def import_(job: Job) -> int:
     source = _file(given.file)
     workspace = workspace_folder(given.workspace) if given.workspace is not None else None
     async with SessionRegistry.open(job.data, job.environ) as bench:
-        info = await bench.import_(source, workspace=workspace, by=by)
-        made = await bench.summary(info.id)
-    message = f"{info.id} was created from {source.name} and works in {info.workspace}; nothing was executed."
-    _tell_copy(job, "imported", message, made, str(source))
-    return DONE
+        done = await bench.admin.import_(source, workspace=workspace, by=by)
+        made = await bench.admin.summary(done.session.id)
+    return _tell_copy(job, result_of(done), made, str(source))
 
 
 async def delete(job: Job) -> int:
@@ -94,48 +68,39 @@ async def delete(job: Job) -> int:
     by = operator_name(given.by, job.environ, job.data)
     async with SessionRegistry.open(job.data, job.environ) as bench:
         bench.data.check_writable()  # what can't be done, or doesn't exist, isn't asked about
-        bench.data.session(given.session)
-        summary = await bench.summary(given.session)
-        going = [*session_rows([summary]), shown(render(what_goes(summary, await bench.copies(given.session))))]
+        removal = await bench.admin.removal(given.session)
+        going = [*session_rows([removal.summary]), shown(render(removal_words(removal)))]
         job.err.lines([] if given.yes else going)
         if not _agreed(job, f"Delete session {given.session}?"):
             return _kept(job)
-        await bench.delete(given.session, by=by)
-    message = f"{given.session} was deleted; the record of its decisions stays."
-    if given.json:
-        job.out.document({"status": "deleted", "message": message, "session_id": given.session})
-    else:
-        job.out.lines([render(message)])
-    return DONE
+        done = await bench.admin.delete(given.session, by=by)
+    return _tell(job, result_of(done))
 
 
 async def prune(job: Job) -> int:
     """Remove finished and failed sessions that are old, after showing which."""
-    from hitl_tui.supervisor import admin
-
     given = job.arguments
     by = operator_name(given.by, job.environ, job.data)
     bounded = given.older_than is not None or given.keep is None
-    older_than = admin.age(DEFAULT_AGE if given.older_than is None else given.older_than) if bounded else None
+    older_than = age(DEFAULT_AGE if given.older_than is None else given.older_than) if bounded else None
     async with SessionRegistry.open(job.data, job.environ) as bench:
-        chosen = admin.choose(await bench.sessions(), bench.now(), older_than=older_than, keep=given.keep or 0)
+        chosen = await bench.admin.prunable(older_than=older_than, keep=given.keep or 0)
         if given.dry_run or not chosen:
             return _told_prune(job, chosen)
         bench.data.check_writable()
         (job.err if given.json else job.out).lines(session_rows(chosen))
         if not _agreed(job, f"Delete {counted(chosen)}?"):
             return _kept(job)
-        gone, stayed = await admin.prune(bench, chosen, by)
-    message = f"{len(gone)} of {counted(chosen)} deleted; the record of their decisions stays."
+        pruned = await bench.admin.prune(chosen, by=by)
+    message = f"{len(pruned.deleted)} of {counted(chosen)} deleted; the record of their decisions stays."
     if given.json:
-        listed = [s.to_dict() for s in chosen]
-        job.out.document(
-            {"status": "pruned", "message": message, "sessions": listed, "deleted": gone, "stayed": stayed}
-        )
+        listed, gone = [s.to_dict() for s in chosen], list(pruned.deleted)
+        document = {"status": "pruned", "message": message, "sessions": listed, "deleted": gone}
+        job.out.document({**document, "stayed": dict(pruned.stayed)})
     else:
-        job.err.lines(shown(render(why)) for why in stayed.values())
+        job.err.lines(shown(render(why)) for why in pruned.stayed.values())
         job.out.lines([render(message)])
-    return FAILURE if stayed else DONE
+    return FAILURE if pruned.stayed else DONE
 
 
 def _told_prune(job: Job, chosen: list[SessionSummary]) -> int:
@@ -149,11 +114,20 @@ def _told_prune(job: Job, chosen: list[SessionSummary]) -> int:
     return DONE
 
 
-def _tell_copy(job: Job, status: str, message: str, made: SessionSummary, source: str) -> None:
+def _tell(job: Job, result: CommandResult) -> int:
     if job.arguments.json:
-        job.out.document(copy_document(status, message, made, {"from": source}))
+        job.out.document(result.to_dict())
     else:
-        job.out.lines([*session_rows([made]), shown(render(message))])
+        job.out.lines([shown(render(result.message))])
+    return DONE
+
+
+def _tell_copy(job: Job, result: CommandResult, made: SessionSummary, source: str) -> int:
+    if job.arguments.json:
+        job.out.document(copy_document(result, made, source))
+    else:
+        job.out.lines([*session_rows([made]), shown(render(result.message))])
+    return DONE
 
 
 def _kept(job: Job) -> int:

@@ -62,14 +62,15 @@ def show_document(snapshot: Snapshot, *, owned: bool) -> dict[str, Any]:
     }
 
 
-def copy_document(status: str, message: str, made: SessionSummary, source: Mapping[str, Any]) -> dict[str, Any]:
+def copy_document(result: CommandResult, made: SessionSummary, source: str) -> dict[str, Any]:
     """Return what `fork` and `import` print: the new session as `sessions` lists it, and what it comes from.
 
     Args:
-        status: `forked` or `imported`.
-        source: `from`, the other session's id or the file, and what else says where the new one begins.
+        result: what the command answers.
+        made: the new session.
+        source: the other session's id, or the file.
     """
-    return {**made.to_dict(), "status": status, "message": message, **source}
+    return {**made.to_dict(), "status": result.status, "message": result.message, "from": source}
 
 
 def error_document(error: HitlError, more: Mapping[str, Any] | None = None) -> dict[str, Any]:

@@ -176,7 +176,7 @@ async def do(job: Job) -> int:
         known = await shown_before(setup)
         async with bench.session(setup) as session:
             handler = CommandHandler(
-                session, setup.planner, by=acting().name, channel="cli", keeper=bench, acting=acting
+                session, setup.planner, by=acting().name, channel="cli", admin=bench.admin, acting=acting
             )
             if session.setup.broken and looks and not given.json:
                 job.err.lines([shown(render(session.setup.broken))])
@@ -262,7 +262,7 @@ async def sessions(job: Job) -> int:
     """List sessions."""
     search = job.arguments.search
     async with looking(job) as bench:
-        found = await bench.sessions(search)
+        found = await bench.admin.sessions(search)
     having = f' with "{one_line(search, 100)}"' if search.strip() else ""
     count = f"{counted(found)}{having} in {job.data}."
     if job.arguments.json:

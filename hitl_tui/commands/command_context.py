@@ -42,8 +42,8 @@ from hitl_tui.supervisor.session_view import SessionView
 from hitl_tui.supervisor.snapshot import Question, Snapshot, named
 
 if TYPE_CHECKING:
-    from hitl_tui.commands.session_commands import Keeper
     from hitl_tui.policy.operator_identity import Acting
+    from hitl_tui.supervisor.admin import SessionAdmin
 
 _SAID: Mapping[Verdict, tuple[str, str]] = {
     Verdict.APPROVE: ("resumed", "{what} is approved."),
@@ -96,7 +96,7 @@ class CommandContext:
         planner: turns plain text into proposals, and knows the agents.
         by: who acts.
         channel: `console`, `repl`, `cli`, `pipe`.
-        keeper: keeps all sessions; None where there is only this one.
+        admin: administers all sessions; None where there is only this one.
         acting: says how they are identified; None for a name that nothing proves.
         terminal: they have the questions before them; elsewhere what is of high risk takes its digest (T2).
         known: ids of the questions that were shown when the command was begun; None where a question itself is
@@ -113,7 +113,7 @@ class CommandContext:
     planner: PlanningAgent
     by: str
     channel: str
-    keeper: Keeper | None = None
+    admin: SessionAdmin | None = None
     acting: Acting | None = None
     terminal: bool = False
     known: frozenset[str] | None = None

@@ -30,6 +30,7 @@ from hitl_tui.core.safe_text import mask, mask_json
 from hitl_tui.core.todos import SupervisorTodo
 from hitl_tui.planning.agent import PlanningAgent
 from hitl_tui.policy.operator_identity import Acting
+from hitl_tui.supervisor.admin import SessionAdmin
 from hitl_tui.supervisor.session_view import SessionView
 from hitl_tui.supervisor.snapshot import Question, Snapshot
 
@@ -92,7 +93,7 @@ class CommandHandler:
         planner: turns plain text into proposals, and knows the agents.
         by: who gives the commands.
         channel: `console`, `repl`, `cli`, `pipe`.
-        keeper: keeps all sessions; None where there is only this one.
+        admin: administers all sessions; None where there is only this one.
         acting: says how they are identified, asked at each decision; None for a name that nothing proves.
         terminal: they have the questions before them, so that names are enough; elsewhere what is of high risk takes
             its digest (T2).
@@ -106,12 +107,12 @@ class CommandHandler:
         *,
         by: str,
         channel: str,
-        keeper: session_commands.Keeper | None = None,
+        admin: SessionAdmin | None = None,
         acting: Acting | None = None,
         terminal: bool = False,
         since: str = "",
     ) -> None:
-        self._hand = CommandContext(face, planner, by, channel, keeper, acting, terminal, since=since)
+        self._hand = CommandContext(face, planner, by, channel, admin, acting, terminal, since=since)
 
     def acting_as(self, identity: Identity) -> CommandHandler:
         """Return what carries commands out for somebody else: an approver who gave their token."""
@@ -121,7 +122,7 @@ class CommandHandler:
             hand.planner,
             by=identity.name,
             channel=hand.channel,
-            keeper=hand.keeper,
+            admin=hand.admin,
             acting=lambda: identity,
             terminal=hand.terminal,
             since=hand.since,

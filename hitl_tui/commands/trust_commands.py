@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from hitl_tui.commands.command_context import CommandContext
 from hitl_tui.commands.results import CommandResult
-from hitl_tui.commands.session_commands import keeper_of
+from hitl_tui.commands.session_commands import admin_of
 from hitl_tui.core.errors import Refused
 from hitl_tui.core.identity import Identity
 
@@ -19,8 +20,8 @@ async def trust(hand: CommandContext, values: Mapping[str, Any]) -> CommandResul
         BadInput: it is something else by now; nothing was changed.
         Refused: nothing proves who says it.
     """
-    keeper = keeper_of(hand)
-    found = await keeper.workspace_trust(hand.face.id)
+    store, folder = admin_of(hand).store, Path(hand.face.setup.info.workspace)
+    found = await store.trust.of(folder)
     if not hand.digest:
         data = found.to_dict()
         if found.trusted:
@@ -36,7 +37,8 @@ async def trust(hand: CommandContext, values: Mapping[str, Any]) -> CommandResul
             f"{who.name} is a claimed name, and only a verified person trusts a folder; nothing was changed.",
             reason="not_allowed",
         )
-    granted = await keeper.trust_workspace(hand.face.id, hand.digest, by=who.name, how=hand.channel)
+    store.data.check_writable()
+    granted = await store.trust.grant(folder, hand.digest, by=who.name, how=hand.channel)
     message = f"Trusted {granted.folder} as it is now."
     if why := await hand.face.renew():
         message += f" {why}"

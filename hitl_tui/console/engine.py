@@ -25,13 +25,12 @@ if TYPE_CHECKING:
     from hitl_tui.policy.operator_identity import Operator
     from hitl_tui.policy.workspace_trust import WorkspaceTrust
     from hitl_tui.supervisor.activity import Activity
+    from hitl_tui.supervisor.admin import Deleted, SessionAdmin
     from hitl_tui.supervisor.session import Session
     from hitl_tui.supervisor.session_follower import SessionFollower
     from hitl_tui.supervisor.session_registry import SessionRegistry
     from hitl_tui.supervisor.session_setup import SessionSetup
-    from hitl_tui.supervisor.session_summary import SessionSummary
     from hitl_tui.supervisor.snapshot import Snapshot
-    from hitl_tui.supervisor.storage import SessionInfo
     from hitl_tui.threads.session_history import CheckpointInfo
 
 log = logging.getLogger(__name__)
@@ -238,9 +237,9 @@ class Engine:
         gc.freeze()
         self._settled = True
 
-    async def sessions(self) -> list[SessionSummary]:
-        """Return all sessions, newest last."""
-        return await (await self.bench()).sessions()
+    async def admin(self) -> SessionAdmin:
+        """Return what administers all sessions. Raises HitlError: the data folder can't be used."""
+        return (await self.bench()).admin
 
     async def requests(self) -> list[RequestView]:
         """Return everything that waits for a person, of all sessions: what expires first comes first."""
@@ -294,45 +293,12 @@ class Engine:
         """Return the folder that a session works in. Raises HitlError: there is no such session."""
         return Path((await self.bench()).data.session(session_id).info().workspace)
 
-    async def fork(self, session_id: str, checkpoint_id: str, title: str = "") -> SessionInfo:
-        """Make a session that begins where another one stood; nothing is executed, and it isn't opened.
-
-        Raises:
-            HitlError: it can't be made.
-        """
-        return await (await self.bench()).fork(session_id, checkpoint_id, title=title, by=self._by)
-
-    async def rename(self, session_id: str, title: str) -> SessionInfo:
-        """Give a session another title. Raises HitlError when it can't have it."""
-        return await (await self.bench()).rename(session_id, title, by=self._by)
-
-    async def export(self, session_id: str, path: Path) -> Path:
-        """Write a session into one new file, as its name says: whole, or to read. Raises HitlError: it can't be."""
-        from hitl_tui.supervisor.session_document import export_for_reading, is_for_reading
-        from hitl_tui.supervisor.session_follower import SessionFollower
-
-        bench = await self.bench()
-        if not is_for_reading(path):
-            return await bench.export(session_id, path)
-        async with SessionFollower.open(await bench.setup(session_id)) as follower:
-            return await export_for_reading(follower, path)
-
-    async def import_(self, path: Path) -> SessionInfo:
-        """Make a session of an exported file; it isn't opened. Raises HitlError when it can't be made."""
-        return await (await self.bench()).import_(path, by=self._by)
-
-    async def going(self, session_id: str) -> tuple[SessionSummary, list[Path]]:
-        """Return a session as it stands, and the copies of threads that would go with it. Raises HitlError: none."""
-        bench = await self.bench()
-        copies = await bench.copies(session_id)
-        return await bench.summary(session_id), copies
-
     def holds(self, session_id: str) -> bool:
         """Tell whether a session is open here, and not in another process."""
         served = self._served.get(session_id)
         return served is not None and served.owned
 
-    async def delete(self, session_id: str, leave: Callable[[str], Awaitable[None]]) -> None:
+    async def delete(self, session_id: str, leave: Callable[[str], Awaitable[None]]) -> Deleted:
         """Delete a session; one that is open here is closed first.
 
         Args:
@@ -347,7 +313,7 @@ class Engine:
             if session_id in self._served:
                 await leave(session_id)
                 await self._let_go(session_id)
-            await bench.delete(session_id, by=self._by)
+            return await bench.admin.delete(session_id, by=self._by)
 
     async def _open(self, bench: SessionRegistry, setup: SessionSetup, query: str, watcher: Watcher) -> SessionHandle:
         from hitl_tui.commands.handler import CommandHandler
@@ -356,7 +322,7 @@ class Engine:
         def link(face: Session | SessionFollower) -> SessionHandle:
             acting = self._operator
             handler = CommandHandler(
-                face, setup.planner, by=self._by, channel="console", keeper=bench, acting=acting, terminal=True
+                face, setup.planner, by=self._by, channel="console", admin=bench.admin, acting=acting, terminal=True
             )
             return SessionHandle(face, handler)
 

@@ -160,13 +160,14 @@ async def fork(screen: ReplayScreen, link: SessionHandle, place: HistoryPlace) -
     ):
         screen.say(_("Nothing was made."))
         return
-    info = await engine.fork(link.face.id, place.info.checkpoint_id)
-    fresh = safe_text(info.id, multiline=False)
+    admin = await engine.admin()
+    made = (await admin.fork(link.face.id, place.info.checkpoint_id, by=screen.hitl.options.by)).session
+    fresh = safe_text(made.id, multiline=False)
     goes_on = _(" What runs in {name} goes on meanwhile.").format(name=name) if link.face.owned else ""
     said = _("{fresh} was created and nothing runs in it.\nOpen it now?{goes_on}").format(fresh=fresh, goes_on=goes_on)
     screen.say("")  # what was said of another fork isn't true of this one
     if await confirm(screen.hitl, _("Open {fresh}").format(fresh=fresh), said, _("Open it")):
-        screen.hitl.sessions.open(info.id)
+        screen.hitl.sessions.open(made.id)
     else:
         said = _("{fresh} begins at this moment; {console.home} on the session's screen lists it.")
         screen.say(screen.hitl.keymap.named(said).replace("{fresh}", fresh))

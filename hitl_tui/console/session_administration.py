@@ -1,4 +1,4 @@
-"""Sessions kept in order from inside the console: another title, a fork, a file, an end (C8)."""
+"""Administering sessions from inside the console: what is asked, and what is said once it is done."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from hitl_tui.language import _, render
 
 if TYPE_CHECKING:
     from hitl_tui.console.app import HitlApp
+    from hitl_tui.supervisor.admin import Done
 
 SUFFIX = ".hitl"
 _TO_READ = ".md"
@@ -24,7 +25,7 @@ _LONGEST = 2_000
 
 
 async def keep(app: HitlApp, what: str, session_id: str, given: str = "") -> None:
-    """Do one of the things that keep sessions in order; what is missing is asked for.
+    """Administer a session; what is missing is asked for.
 
     Args:
         app: the console.
@@ -50,20 +51,20 @@ async def keep(app: HitlApp, what: str, session_id: str, given: str = "") -> Non
 
 
 async def _rename(app: HitlApp, session_id: str, given: str) -> None:
-    name = safe_text(session_id, multiline=False)
-    before = await _title(app, session_id)
+    name, admin = safe_text(session_id, multiline=False), await app.engine.admin()
+    before = one_line((await admin.summary(session_id)).title, _LONGEST)
     title = given or await _asked(
         app, LineDialog(_("Rename {name}").format(name=name), Content(_("Its new title:")), _("renames it"), before)
     )
     if title is None or title == before:
         return
-    info = await app.engine.rename(session_id, title)
-    app.sessions.renamed(session_id, info.title)
-    await _tell(app, f'{info.id} is called "{info.title}" now.', info.id)
+    done = await admin.rename(session_id, title, by=app.options.by)
+    app.sessions.renamed(session_id, done.session.title)
+    _tell(app, done, session_id)
 
 
 async def _fork(app: HitlApp, session_id: str) -> None:
-    name = safe_text(session_id, multiline=False)
+    name, admin = safe_text(session_id, multiline=False), await app.engine.admin()
     said = "\n".join(
         [
             _("Another session starts from where {session} is now; it asks the same questions.").format(session=name),
@@ -71,11 +72,11 @@ async def _fork(app: HitlApp, session_id: str) -> None:
             _("Nothing is executed by forking.") + " " + _("Its title:"),
         ]
     )
-    before = await _title(app, session_id)
+    before = one_line((await admin.summary(session_id)).title, _LONGEST)
     title = await _asked(app, LineDialog(_("Fork {name}").format(name=name), Content(said), _("makes it"), before))
     if title is not None:
-        info = await app.engine.fork(session_id, "", title if title != before else "")
-        await _tell(app, f"{info.id} is a fork of {session_id}; nothing was executed.", info.id)
+        done = await admin.fork(session_id, title=title if title != before else "", by=app.options.by)
+        _tell(app, done, done.session.id)
 
 
 async def _export(app: HitlApp, session_id: str, given: str) -> None:
@@ -99,9 +100,7 @@ async def _export(app: HitlApp, session_id: str, given: str) -> None:
     path = path_of(text)
     if not given and not path.suffix:  # the dialog said what is written
         path = path.with_name(path.name + suffix)
-    written = await app.engine.export(session_id, path)
-    size = written.stat().st_size
-    await _tell(app, f"{session_id} was written to {written} ({size:,} bytes).", session_id)
+    _tell(app, await (await app.engine.admin()).export(session_id, path), session_id)
 
 
 async def _import(app: HitlApp, given: str) -> None:
@@ -113,22 +112,20 @@ async def _import(app: HitlApp, given: str) -> None:
     )
     if text is None:
         return
-    path = path_of(text)
-    info = await app.engine.import_(path)
-    await _tell(
-        app, f"{info.id} was created from {path.name} and works in {info.workspace}; nothing was executed.", info.id
-    )
+    done = await (await app.engine.admin()).import_(path_of(text), by=app.options.by)
+    _tell(app, done, done.session.id)
 
 
 async def _delete(app: HitlApp, session_id: str, again: str) -> None:
-    from hitl_tui.commands.session_commands import what_goes
+    from hitl_tui.commands.session_commands import removal_words
 
     name = safe_text(session_id, multiline=False)
-    summary, copies = await app.engine.going(session_id)
-    if summary.owned and not app.engine.holds(session_id):
+    removal = await (await app.engine.admin()).removal(session_id)
+    here = app.engine.holds(session_id)
+    if removal.summary.owned and not here:
         raise BadInput(f"Another process has session {session_id} open, so it can't be deleted now.")
-    lines: list[str] = [one_line(render(what_goes(summary, copies)), _LONGEST)]
-    if app.engine.holds(session_id):
+    lines: list[str] = [one_line(render(removal_words(removal)), _LONGEST)]
+    if here:
         lines.append(_("It is open here: what runs in it is stopped first."))
     lines.append(_("Type {name} to delete it:").format(name=name))
     said = Content("\n".join(lines))
@@ -136,22 +133,18 @@ async def _delete(app: HitlApp, session_id: str, again: str) -> None:
     if (again or await _asked(app, dialog)) != session_id:
         app.say(_("Nothing was deleted."))
         return
-    await app.engine.delete(session_id, app.sessions.forget)
-    await _tell(app, f"{session_id} was deleted; the record of its decisions stays.", "")
+    _tell(app, await app.engine.delete(session_id, app.sessions.forget), "")
 
 
 async def _asked(app: HitlApp, dialog: LineDialog | TypedConfirmation) -> str | None:
     return await app.push_screen_wait(dialog)
 
 
-async def _title(app: HitlApp, session_id: str) -> str:
-    """Return a session's title as it is shown; it is kept so, but somebody may have written another into the file."""
-    summary, __ = await app.engine.going(session_id)
-    return one_line(summary.title, _LONGEST)
+def _tell(app: HitlApp, done: Done, at: str) -> None:
+    """Say what was done, and list the sessions anew with the cursor at one."""
+    from hitl_tui.commands.session_commands import result_of
 
-
-async def _tell(app: HitlApp, message: str, at: str) -> None:
-    app.say(one_line(render(message), _LONGEST))
+    app.say(one_line(render(result_of(done).message), _LONGEST))
     app.sessions.list_all(at)
 
 

@@ -294,7 +294,7 @@ class SessionSwitcher:
             self._app.start(self._list(at), "list")
 
     async def _list(self, at: str) -> None:
-        found: list[SessionSummary] = await self._app.engine.sessions()
+        found: list[SessionSummary] = await (await self._app.engine.admin()).sessions()
         if self._app.home.is_mounted:
             await self._app.home.show_sessions(found, at)
             await self._show_trust()
@@ -329,7 +329,7 @@ class SessionSwitcher:
     # In order --------------------------------------------------------------------------------------------------
 
     def keep(self, what: str, session_id: str = "", given: str = "") -> None:
-        """Rename, fork, export, import or delete a session: see `screens.keeping.keep`; the chosen one with no id."""
+        """Rename, fork, export, import or delete a session; the chosen one with no id."""
         from hitl_tui.console.session_administration import keep
 
         self._app.start(keep(self._app, what, session_id or self.chosen, given), "keep")

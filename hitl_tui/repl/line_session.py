@@ -14,7 +14,7 @@ from hitl_tui.commands.on_behalf import on_behalf
 from hitl_tui.commands.parser import Parsed, is_command, parse
 from hitl_tui.commands.question_lookup import answer_hint
 from hitl_tui.commands.results import CommandResult
-from hitl_tui.commands.session_commands import ALONE
+from hitl_tui.commands.session_commands import WITHOUT_SESSION
 from hitl_tui.commands.spec import help_table
 from hitl_tui.config.declared_graphs import GraphDeclaration, graph_in
 from hitl_tui.config.starters import Starter, materialise, starters
@@ -149,7 +149,7 @@ class LineSession:
 
     async def _sessions(self, line: str) -> list[SessionSummary]:
         named = line.split()[:1]
-        return await self._bench.sessions() if named and named[0].lower() in _NAMES_SESSIONS else []
+        return await self._bench.admin.sessions() if named and named[0].lower() in _NAMES_SESSIONS else []
 
     # The conversation ------------------------------------------------------------------------------------------
 
@@ -297,7 +297,7 @@ class LineSession:
         lines += [shown(render(said)) for said in folder_problems(self._workspace, self._bench.approvers.current)]
         for number, starter in enumerate(_offered(), start=1):
             lines += [f"  {number}  {starter.title}", f"     {clipped(starter.question, _QUESTION)}"]
-        open_ones = [s for s in await self._bench.sessions() if s.status not in (FINISHED, FAILED)]
+        open_ones = [s for s in await self._bench.admin.sessions() if s.status not in (FINISHED, FAILED)]
         if open_ones:
             lines.append(_("Or write the id of a session that isn't finished:"))
             lines += [
@@ -323,8 +323,8 @@ class LineSession:
         await self._new(starter.question, graph=graph)
 
     async def _without_session(self, parsed: Parsed) -> None:
-        if parsed.spec.name in ALONE:
-            result = await ALONE[parsed.spec.name](self._bench, parsed.values, self._options.by)
+        if parsed.spec.name in WITHOUT_SESSION:
+            result = await WITHOUT_SESSION[parsed.spec.name](self._bench.admin, parsed.values, self._options.by)
             self._say(result_lines(result, None))
             return
         if parsed.spec.name != "help":
@@ -381,7 +381,7 @@ class LineSession:
             setup.planner,
             by=by,
             channel=channel,
-            keeper=self._bench,
+            admin=self._bench.admin,
             acting=acting,
             terminal=terminal,
             since="" if terminal else self._began,

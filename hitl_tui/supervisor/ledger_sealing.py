@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+from hitl_tui.core.errors import StorageError
 from hitl_tui.ledger.anchors import anchor_file
-from hitl_tui.ledger.signatures import Signer
+from hitl_tui.ledger.signatures import KnownSignatures, Signer
 from hitl_tui.ledger.sqlite_sealing import Sealing
 from hitl_tui.supervisor.storage import DataFolder
 
@@ -25,3 +26,11 @@ def sealing_of(data: DataFolder, environ: Mapping[str, str], tell: Callable[[str
     if data.read_only:
         return None
     return Sealing(data.ledger, Signer(environ), anchor_file(data.root, data.ledger), tell)
+
+
+def known_signatures(environ: Mapping[str, str]) -> KnownSignatures:
+    """Return what is known of signatures here; nothing where the key can't be read, of which there is a warning."""
+    try:
+        return Signer(environ).known()
+    except StorageError:
+        return KnownSignatures()

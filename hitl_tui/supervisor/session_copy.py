@@ -1,4 +1,4 @@
-"""Sessions as files: export and import (C8). Nothing is executed."""
+"""Copies of sessions: fork, export and import. Nothing is executed."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ class Origin:
 
 
 async def fork(store: SessionStore, session_id: str, checkpoint_id: str, title: str, by: str) -> SessionInfo:
-    """See `Workbench.fork`."""
+    """Make a session that begins where another stands or stood; see `SessionAdmin.fork`."""
     setup = await store.setup(session_id)  # a workspace that can't be used is said before anything is made
     source, info = setup.folder, setup.info
     staging = SessionStaging(store.data.sessions)
@@ -227,7 +227,7 @@ _EFFECT_STATUSES = ("started", "done", "failed")
 
 
 async def export(store: SessionStore, session_id: str, path: Path) -> Path:
-    """See `Workbench.export`."""
+    """Write a whole session into one file; return its absolute path. See `SessionAdmin.export`."""
     source = store.data.session(session_id)
     info = source.info()
     target = await asyncio.to_thread(_absolute, path)
@@ -288,7 +288,7 @@ def _effect_dict(effect: Effect) -> dict[str, Any]:
 
 
 async def import_(store: SessionStore, path: Path, workspace: Path | None, by: str) -> SessionInfo:
-    """See `Workbench.import_`."""
+    """Make a session of an exported file; see `SessionAdmin.import_`."""
     source = await asyncio.to_thread(_absolute, path)
     staging = SessionStaging(store.data.sessions)
     with ExitStack() as stack:

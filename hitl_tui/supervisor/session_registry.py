@@ -1,4 +1,4 @@
-"""All sessions of a user: begin, list, open (C8)."""
+"""`SessionRegistry`: all sessions of a user, to begin and to open."""
 
 from __future__ import annotations
 
@@ -14,16 +14,14 @@ from secrets import token_hex
 from typing import TYPE_CHECKING
 
 from hitl_tui.config.declared_graphs import LANGGRAPH_FILE, GraphDeclaration, langgraph_file
-from hitl_tui.config.workspace import WorkspaceConfig
 from hitl_tui.config.workspace_files import read_files
-from hitl_tui.core.errors import BadInput, ConfigError, HitlError, SessionBusy, StorageError
+from hitl_tui.core.errors import BadInput, ConfigError, SessionBusy
 from hitl_tui.core.events import utc_now
 from hitl_tui.core.names import clip
 from hitl_tui.core.policy import Mode
 from hitl_tui.core.safe_text import mask, safe_text
 from hitl_tui.core.secret_names import named_in
 from hitl_tui.ledger.protocols import Ledger
-from hitl_tui.ledger.signatures import KnownSignatures, Signer
 from hitl_tui.ledger.sqlite_ledger import SqliteLedger
 from hitl_tui.policy import standing_rules
 from hitl_tui.policy.approver_record import note_edits
@@ -32,17 +30,24 @@ from hitl_tui.policy.executable_files import Bindings, check_pins
 from hitl_tui.policy.policy_source import FilePolicy
 from hitl_tui.policy.trust_book import TrustBook
 from hitl_tui.policy.workspace_trust import WorkspaceTrust, needs_trust
-from hitl_tui.supervisor.ledger_sealing import sealing_of
+from hitl_tui.supervisor.admin import SessionAdmin
+from hitl_tui.supervisor.ledger_sealing import known_signatures, sealing_of
 from hitl_tui.supervisor.policy_sync import keep_rules
 from hitl_tui.supervisor.record_check import broken_record, created
 from hitl_tui.supervisor.session import Session
 from hitl_tui.supervisor.session_follower import SessionFollower
-from hitl_tui.supervisor.session_input import LONGEST_TITLE, check_query, check_title, check_workspace, graph_title
-from hitl_tui.supervisor.session_removal import copies_with, delete, tidy
-from hitl_tui.supervisor.session_setup import DeclaredTeams, SessionSetup, planner_of, registry_of, withheld_teams
-from hitl_tui.supervisor.session_staging import SessionStaging, room_for
+from hitl_tui.supervisor.session_input import LONGEST_TITLE, check_query, check_workspace, graph_title
+from hitl_tui.supervisor.session_removal import tidy
+from hitl_tui.supervisor.session_setup import (
+    DeclaredTeams,
+    SessionSetup,
+    planner_of,
+    registry_of,
+    secrets_of,
+    withheld_teams,
+)
+from hitl_tui.supervisor.session_staging import SessionStaging
 from hitl_tui.supervisor.session_store import SessionStore
-from hitl_tui.supervisor.session_summary import SessionSummary, has_words, summarised
 from hitl_tui.supervisor.storage import DataFolder, SessionInfo, check_session_id
 from hitl_tui.teams.contract import Team
 from hitl_tui.teams.registry import TeamRegistry
@@ -123,21 +128,19 @@ class SessionRegistry:
         except ConfigError:  # it can't be read: whoever needs an approver is told so
             return
 
-    def _known(self) -> KnownSignatures:
-        """Return what is known of signatures here; nothing where the key can't be read, of which there is a warning."""
-        try:
-            return Signer(self._environ).known()
-        except StorageError:
-            return KnownSignatures()
-
     def now(self) -> str:
         """Return the time, ISO 8601 in UTC."""
         return self._now()
 
     @property
     def store(self) -> SessionStore:
-        """What copying and removing sessions works on."""
-        return SessionStore(self.data, self.ledger, self.trust, self._now, self.setup)
+        """What administering sessions works on."""
+        return SessionStore(self.data, self.ledger, self.trust, self._environ, self._now, self.setup)
+
+    @property
+    def admin(self) -> SessionAdmin:
+        """Administers these sessions."""
+        return SessionAdmin(self.store)
 
     async def create(
         self,
@@ -164,7 +167,7 @@ class SessionRegistry:
         text = check_query(query)
         real = check_workspace(workspace)
         trust = await self.trust.of(real)
-        secrets = self._secrets(trust.config)
+        secrets = secrets_of(trust.config, self._environ)
         if session_id:
             check_session_id(session_id)
             if held := named_in(mask(session_id, secrets), secrets):
@@ -207,7 +210,7 @@ class SessionRegistry:
     async def session(self, setup: SessionSetup, query: str = "") -> AsyncIterator[Session | SessionFollower]:
         """Open a session: own it, or follow it where another process does or this account can't write."""
         async with AsyncExitStack() as stack:
-            broken = await broken_record(self.ledger, self._known(), setup.info.id, setup.folder)
+            broken = await broken_record(self.ledger, known_signatures(self._environ), setup.info.id, setup.folder)
             if broken:
                 setup = replace(setup, read_only=True, broken=broken)
             session = await _owned(stack, setup, mask(query, setup.secrets))
@@ -222,146 +225,6 @@ class SessionRegistry:
                 keeping.cancel()
                 await asyncio.wait({keeping})
 
-    async def sessions(self, search: str = "") -> list[SessionSummary]:
-        """Return sessions, newest last; one that can't be read says why and hides no other.
-
-        Args:
-            search: only those that have all of its words, in any case, in id, title, query, workspace or status.
-        """
-        waiting: dict[str, int] = {}
-        for view in await self.ledger.requests(self._now(), limit=10_000):
-            waiting[view.request.session] = waiting.get(view.request.session, 0) + 1
-        found = [await summarised(self.data, name, waiting.get(name, 0)) for name in self.data.ids()]
-        return [summary for summary in found if has_words(summary, search)]
-
-    async def summary(self, session_id: str) -> SessionSummary:
-        """Return one session as `sessions` lists it."""
-        asked = await self.ledger.requests(self._now(), session=session_id, limit=1_000)
-        return await summarised(self.data, session_id, len(asked))
-
-    async def workspace_trust(self, session_id: str) -> WorkspaceTrust:
-        """Return the trust in the folder that a session works in, as it is now.
-
-        Raises:
-            UnknownName: there is no such session; ConfigError: a file of it can't be used.
-            StorageError: the record can't.
-        """
-        return await self.trust.of(Path(self.data.session(session_id).info().workspace))
-
-    async def trust_workspace(self, session_id: str, digest: str, *, by: str, how: str) -> WorkspaceTrust:
-        """Trust the folder that a session works in as it was shown; see `TrustBook.grant`."""
-        self.data.check_writable()
-        return await self.trust.grant(Path(self.data.session(session_id).info().workspace), digest, by=by, how=how)
-
-    async def rename(self, session_id: str, title: str, *, by: str = "") -> SessionInfo:
-        """Give a session another title, also while a process has it open; return what it is now (C8).
-
-        Raises:
-            UnknownName: there is no such session; BadInput: the title can't be one.
-            StorageError: its folder can't be read or written, or its record isn't as it was written.
-        """
-        self.data.check_writable()
-        folder = self.data.session(session_id)
-        info = folder.info()
-        broken = await broken_record(self.ledger, self._known(), session_id, folder)
-        if broken:
-            raise StorageError(broken)
-        try:
-            secrets = self._secrets((await self.trust.of(Path(info.workspace))).declared)
-        except HitlError:  # a workspace that is gone is no reason to keep a title
-            secrets = {}
-        renamed = replace(info, title=check_title(title, secrets))
-        with room_for(f"The title of {session_id}"):
-            await asyncio.to_thread(folder.write_info, renamed)
-        try:
-            await self.ledger.record(session_id, "session_renamed", {"title": renamed.title, "by": by}, self._now())
-        except HitlError:
-            await asyncio.to_thread(folder.write_info, info)
-            raise
-        return renamed
-
-    async def fork(self, session_id: str, checkpoint_id: str = "", *, title: str = "", by: str = "") -> SessionInfo:
-        """Make a session that begins where another stands or stood; nothing is executed (C5, C8).
-
-        The same is asked there, and its history comes with it. Its lineage is the other's: what was done to the world
-        is known and asked about, never silently repeated. The other may be open elsewhere.
-
-        Args:
-            session_id: the session to begin from.
-            checkpoint_id: id, unique prefix or ending of one of its checkpoints; empty for the newest.
-            title: of the new session; empty for the same with a word that it is a fork.
-            by: who does it, for the record.
-
-        Raises:
-            UnknownName: there is no such session or checkpoint.
-            BadInput: its workspace or hitl.toml can't be used now.
-            StorageError: it can't be read or written; nothing was made.
-        """
-        from hitl_tui.supervisor.session_copy import fork
-
-        self.data.check_writable()
-        return await fork(self.store, session_id, checkpoint_id, title, by)
-
-    async def export(self, session_id: str, path: Path) -> Path:
-        """Write a session into one file, also while it is open elsewhere; return the file's absolute path (C8).
-
-        It holds checkpoints, results, the record with all decisions, and what is known to have been done. Secrets are
-        masked as they are in the session itself.
-
-        Args:
-            session_id: which.
-            path: the file to make; an existing one is never written over.
-
-        Raises:
-            UnknownName: there is no such session; BadInput: the file exists or its folder is missing.
-            StorageError: something can't be read or written; there is no file then.
-        """
-        from hitl_tui.supervisor.session_copy import export
-
-        return await export(self.store, session_id, path)
-
-    async def import_(self, path: Path, *, workspace: Path | None = None, by: str = "") -> SessionInfo:
-        """Make a session of an exported file; nothing is executed, and it asks about every step (C8).
-
-        Everything in the file is checked before anything is written. The session keeps its id unless there is or was
-        one of that id here.
-
-        Args:
-            path: what `export` wrote, here or on another machine.
-            workspace: the folder it is to work in; None for the one it had, if that exists here.
-            by: who does it, for the record.
-
-        Raises:
-            BadInput: the file is no export, damaged, changed, of a newer version or dangerous, or its workspace or
-                hitl.toml can't be used here.
-            StorageError: it can't be read or written; nothing was made.
-        """
-        from hitl_tui.supervisor.session_copy import import_
-
-        self.data.check_writable()
-        return await import_(self.store, path, workspace, by)
-
-    async def delete(self, session_id: str, *, by: str = "") -> None:
-        """Remove a session's folder; what it wrote to the ledger stays, so that decisions can be proved (C8).
-
-        With it go the copies of threads that only it went on in. Its id isn't given again.
-
-        Raises:
-            UnknownName: there is no such session.
-            SessionBusy: a process has it open; nothing was changed.
-            StorageError: it can't be moved; nothing was changed.
-        """
-        self.data.check_writable()
-        await delete(self.store, session_id, by)
-
-    async def copies(self, session_id: str) -> list[Path]:
-        """Return the copies of threads that would go with a session.
-
-        Raises:
-            UnknownName: there is no such session.
-        """
-        return await asyncio.to_thread(copies_with, self.data, self.data.session(session_id))
-
     async def _setup(self, info: SessionInfo) -> SessionSetup:
         await self.trust.look(at_once=True)
         return await asyncio.to_thread(self._set_up, info)
@@ -373,7 +236,7 @@ class SessionRegistry:
         law = FilePolicy(Path(info.workspace), self.trust, named)
         law.withheld |= {team.name for team in unnamed}
         declared = DeclaredTeams(self._registry(law.trust, graphs, unnamed))
-        secrets = self._secrets(law.opened)
+        secrets = secrets_of(law.opened, self._environ)
         planner = planner_of(declared.registry, law.trust, graphs, self._now, secrets)
         commands = dict(law.opened.commands)
         renewing = asyncio.Lock()
@@ -437,11 +300,8 @@ class SessionRegistry:
         return registry_of(trust.config, graphs, Path(trust.folder), withheld, self._bindings)
 
     def _planner(self, trust: WorkspaceTrust, graphs: Sequence[GraphDeclaration]) -> PlanningAgent:
-        secrets = self._secrets(trust.config)
+        secrets = secrets_of(trust.config, self._environ)
         return planner_of(self._registry(trust, graphs), trust, graphs, self._now, secrets)
-
-    def _secrets(self, config: WorkspaceConfig) -> dict[str, str]:
-        return {name: self._environ[name] for name in config.secret_names if self._environ.get(name)}
 
 
 def _origin_of(graph: GraphDeclaration) -> str:

@@ -1,4 +1,4 @@
-"""How a session goes: its folder at once, what it wrote to the ledger never (C8)."""
+"""Removing a session: its folder goes at once, what it wrote to the ledger stays."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def _used(folder: SessionFolder, root: Path) -> set[Path]:
 
 
 async def delete(store: SessionStore, session_id: str, by: str) -> None:
-    """See `Workstore.delete`."""
+    """Remove a session's folder and its copies; see `SessionAdmin.delete`."""
     folder = store.data.session(session_id)
     staging = SessionStaging(store.data.sessions)
     try:

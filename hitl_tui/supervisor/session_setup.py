@@ -90,6 +90,11 @@ class DeclaredTeams:
         return self.registry.get(name)
 
 
+def secrets_of(config: WorkspaceConfig, environ: Mapping[str, str]) -> dict[str, str]:
+    """Return the secrets that a workspace declares and the environment has, by name."""
+    return {name: environ[name] for name in config.secret_names if environ.get(name)}
+
+
 def registry_of(
     config: WorkspaceConfig,
     graphs: Sequence[GraphDeclaration],

@@ -1,8 +1,8 @@
-"""`SessionStore`: what making, copying and removing sessions works on."""
+"""`SessionStore`: what administering sessions works on."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 
 from hitl_tui.ledger.protocols import Ledger
@@ -19,12 +19,14 @@ class SessionStore:
         data: where their folders are.
         ledger: the record of all of them.
         trust: which workspaces are trusted.
+        environ: where secrets come from.
         now: the clock, ISO 8601 in UTC.
-        setup: finds what an existing session is opened with, see `Workbench.setup`.
+        setup: finds what an existing session is opened with, see `SessionRegistry.setup`.
     """
 
     data: DataFolder
     ledger: Ledger
     trust: TrustBook
+    environ: Mapping[str, str]
     now: Callable[[], str]
     setup: Callable[[str], Awaitable[SessionSetup]]

@@ -17,7 +17,7 @@ async def test_a_session_is_renamed_exported_and_forked_from_its_own_prompt(tmp_
         setup = await bench.create("Find the cap.", workspace)
         async with bench.session(setup) as session:
             await session.settled()
-            handler = CommandHandler(session, setup.planner, by="ann", channel="test", terminal=True, keeper=bench)
+            handler = CommandHandler(session, setup.planner, by="ann", channel="test", terminal=True, admin=bench.admin)
             renamed = await handler.handle("/rename The  cap")
             assert (renamed.status, renamed.data["title"]) == ("renamed", "The cap")
             assert bench.data.session("s1").info().title == "The cap"
@@ -28,7 +28,7 @@ async def test_a_session_is_renamed_exported_and_forked_from_its_own_prompt(tmp_
             assert again.failed and target.stat().st_size == exported.data["size"]
             forked = await handler.handle("/fork")
             assert forked.data["session_id"] == "s2"
-            assert [s.title for s in await bench.sessions()] == ["The cap", "The cap (fork of s1)"]
+            assert [s.title for s in await bench.admin.sessions()] == ["The cap", "The cap (fork of s1)"]
             empty = await handler.handle("/rename")
             assert empty.failed
             alone = CommandHandler(session, setup.planner, by="ann", channel="test", terminal=True)
@@ -44,7 +44,7 @@ async def test_sessions_are_listed_imported_and_deleted_by_command_and_never_the
         setup = await bench.create("Find the cap.", workspace)
         async with bench.session(setup) as session:
             await session.settled()
-            handler = CommandHandler(session, setup.planner, by="ann", channel="test", terminal=True, keeper=bench)
+            handler = CommandHandler(session, setup.planner, by="ann", channel="test", terminal=True, admin=bench.admin)
             await handler.handle(f"/export {file}")
             imported = await handler.handle(f"/import {file}")
             assert (imported.status, imported.data["session_id"]) == ("imported", "s2")
@@ -77,9 +77,9 @@ async def test_the_copies_that_only_a_session_goes_on_in_go_with_it(tmp_path: Pa
             savers = [str(copies / f) for f in files] + ([str(outside), "postgresql://h/d"] if name == "s1" else [])
             graphs = [GraphDeclaration(f"g{n}", "a.py:graph", str(workspace), saver=s) for n, s in enumerate(savers)]
             bench.data.session(name).write_graphs(graphs)
-        assert await bench.copies("s1") == [copies / "own.db"]
-        await bench.delete("s1")
+        assert (await bench.admin.removal("s1")).copies == (copies / "own.db",)
+        await bench.admin.delete("s1")
         assert sorted(p.name for p in copies.iterdir()) == ["other.db", "shared.db"]
-        await bench.delete("s2")
+        await bench.admin.delete("s2")
         assert [p.name for p in copies.iterdir()] == ["other.db"]
     assert outside.exists()

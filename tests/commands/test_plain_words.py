@@ -31,7 +31,7 @@ async def at_work(folder: Path, query: str, graph: str = "", channel: str = "rep
             assert isinstance(session, Session)
             await session.settled()
             yield (
-                CommandHandler(session, setup.planner, by="ann", channel=channel, terminal=True, keeper=bench),
+                CommandHandler(session, setup.planner, by="ann", channel=channel, terminal=True, admin=bench.admin),
                 session,
             )
 

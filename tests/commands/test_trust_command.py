@@ -34,7 +34,7 @@ class Desk:
     def person(self, *, proven: bool = True) -> CommandHandler:
         planner, acting = self.session.setup.planner, verified("ann") if proven else None
         return CommandHandler(
-            self.session, planner, by="ann", channel="test", keeper=self.bench, acting=acting, terminal=True
+            self.session, planner, by="ann", channel="test", admin=self.bench.admin, acting=acting, terminal=True
         )
 
     async def trusts(self) -> str:

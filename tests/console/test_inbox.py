@@ -73,7 +73,9 @@ async def test_it_goes_on_while_it_is_open_and_the_cursor_stays_on_its_line(
                 await c.until(lambda: len(lines(c)) == 2, "a second one")
                 await c.press("down")
                 at = lines(c)[1]
-                handler = CommandHandler(session, setup.planner, by="kim", channel="cli", terminal=True, keeper=bench)
+                handler = CommandHandler(
+                    session, setup.planner, by="kim", channel="cli", terminal=True, admin=bench.admin
+                )
                 await handler.decide(seen.questions[0], Verdict.SKIP)
                 await c.until(lambda: len(lines(c)) == 1, "the first one went")
                 assert lines(c)[0][:3] == at[:3]

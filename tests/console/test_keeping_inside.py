@@ -106,7 +106,7 @@ async def test_each_thing_is_done_by_a_key_on_the_list(tmp_path: Path) -> None:
         await fill(c, "s3")
         await at_sessions(c, 2)
         assert ids(c) == ["s2", "s1"] and file.exists()
-        known = [s.title for s in await c.app.engine.sessions()]
+        known = [s.title for s in await (await c.app.engine.admin()).sessions()]
     assert known[1] == "The other way"
     assert known[0].startswith("Another ␛[2J") and "\x1b" not in known[0] and "\u202e" not in known[0]
 
@@ -164,7 +164,7 @@ async def test_commands_of_the_first_screen_need_no_session(tmp_path: Path) -> N
     data, file = tmp_path / "data", tmp_path / "kept.hitl"
     await made(data, CAP)
     async with SessionRegistry.open(data, {}) as bench:
-        await bench.export("s1", file)
+        await bench.admin.export("s1", file)
     async with console(data) as c:
         await c.send("/todos")
         assert "Open or begin a session first" in c.message

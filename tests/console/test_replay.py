@@ -284,7 +284,7 @@ async def test_a_fork_is_another_session_that_asks_the_same(tmp_path: Path) -> N
             await r.press("left_square_bracket")
         await c.press("escape")
     async with SessionRegistry.open(tmp_path) as bench:
-        assert [s.status for s in await bench.sessions()] == ["finished", "waiting"]
+        assert [s.status for s in await bench.admin.sessions()] == ["finished", "waiting"]
 
 
 def _title(c: Console) -> str:

@@ -1,6 +1,6 @@
 """Does one thing with sessions again and again, and is killed at each durable step of it in turn.
 
-Run as `portable_worker.py WHAT ROOT`: ROOT/whole is a data folder with session s1 and ROOT/s1.zip its export. For
+Run as `portable_worker.py WHAT ROOT`: ROOT/whole is a data folder with session s1 and ROOT/s1.hitl its export. For
 each step there is a child of its own on a copy of that folder; afterwards another one looks at what is left. Prints
 how many steps there were.
 """
@@ -74,13 +74,13 @@ class Reaper:
 
 async def act(what: str, root: Path, bench: SessionRegistry) -> None:
     if what == "fork":
-        await bench.fork("s1")
+        await bench.admin.fork("s1")
     elif what == "import":
-        await bench.import_(root / "s1.zip")
+        await bench.admin.import_(root / "s1.hitl")
     elif what == "export":
-        await bench.export("s1", root / "out.zip")
+        await bench.admin.export("s1", root / "out.hitl")
     elif what == "delete":
-        await bench.delete("s1")
+        await bench.admin.delete("s1")
     elif what == "attach":
         await bench.create(
             "ann@example.com: hello", MAIL, graph=GraphDeclaration("mail", f"{MAIL}/mail.py:graph", str(MAIL))
@@ -90,7 +90,7 @@ async def act(what: str, root: Path, bench: SessionRegistry) -> None:
     elif what == "starter":
         materialise(LEASE, root / "data")
     else:
-        await bench.rename("s1", "another")
+        await bench.admin.rename("s1", "another")
 
 
 async def look(what: str, root: Path) -> None:
@@ -107,18 +107,18 @@ async def look(what: str, root: Path) -> None:
             seen = await person.say(name)
             assert [q.todo_id for q in seen.questions] == [COUNT], (name, seen.questions)
         if what == "export":
-            target = root / "out.zip"
+            target = root / "out.hitl"
             if target.exists():
-                await bench.import_(target)
+                await bench.admin.import_(target)
                 target.unlink()
-            await bench.export("s1", target)
-            assert sorted(os.listdir(root)) == ["data", "out.zip", "s1.zip", "whole"]  # noqa: PTH208
+            await bench.admin.export("s1", target)
+            assert sorted(os.listdir(root)) == ["data", "out.hitl", "s1.hitl", "whole"]  # noqa: PTH208
             target.unlink()
         elif what == "rename":
             assert bench.data.session("s1").info().title in (bench.data.session("s1").info().query, "another")
         elif not found:
             try:
-                await bench.delete("s1")
+                await bench.admin.delete("s1")
             except UnknownName:
                 assert (await bench.ledger.entries("s1"))[-1].kind == "session_deleted"
         elif what == "attach":
@@ -163,7 +163,7 @@ def main(what: str, root: Path, every: int) -> None:
     at = 1
     while True:
         shutil.rmtree(root / "data", ignore_errors=True)
-        (root / "out.zip").unlink(missing_ok=True)
+        (root / "out.hitl").unlink(missing_ok=True)
         shutil.copytree(root / "whole", root / "data")
         ended = child(do, at)
         assert ended in (DONE, -signal.SIGKILL), (at, ended)

@@ -116,7 +116,7 @@ async def test_a_restore_asks_about_what_a_later_attempt_did(tmp_path: Path, mon
 async def test_a_fork_asks_about_what_a_later_attempt_did(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     start = await failed_then_done(tmp_path, monkeypatch)
     async with SessionRegistry.open(tmp_path / "data", {}) as bench:
-        made = await bench.fork("s1", start)
+        made = (await bench.admin.fork("s1", start)).session
     async with attached(tmp_path, "flaky", name=made.id) as op:
         await op.ok("/todo approve")
         assert [q.kind for q in op.questions] == [Kind.EFFECT]
@@ -144,7 +144,7 @@ async def test_an_import_asks_about_what_another_copy_of_it_did(
 ) -> None:
     start = await failed_then_done(tmp_path, monkeypatch)
     async with SessionRegistry.open(tmp_path / "data", {}) as bench:
-        await bench.export("s1", tmp_path / "s1.zip")
+        await bench.admin.export("s1", tmp_path / "s1.hitl")
     declared = f'[teams.graph]\nkind = "graph"\ngraph = "{GRAPHS}:flaky"\n'
     (tmp_path / "workspace" / "hitl.toml").write_text(declared, encoding="utf-8")
     if elsewhere:
@@ -153,7 +153,7 @@ async def test_an_import_asks_about_what_another_copy_of_it_did(
     made = []
     for _ in range(2):
         async with SessionRegistry.open(tmp_path / "data", {}) as bench:
-            made.append((await bench.import_(tmp_path / "s1.zip")).id)
+            made.append((await bench.admin.import_(tmp_path / "s1.hitl")).session.id)
     for name in made:
         before = world(tmp_path)
         async with attached(tmp_path, "flaky", name=name) as op:

@@ -117,11 +117,11 @@ async def test_an_export_from_a_machine_that_is_ahead_goes_on_here(
     async with person_at(there) as ann:
         setup = await ann.bench.create("count the duplicate records, then back up the database", folder)
         await ann.say(setup.info.id, "/todo approve todo_001")
-        archive = await ann.bench.export(setup.info.id, tmp_path / "s.zip")
+        archive = (await ann.bench.admin.export(setup.info.id, tmp_path / "s.hitl")).file
     jumps.to(0)
     async with person_at(here) as ben:
-        info = await ben.bench.import_(archive, workspace=cleanup(here))
-        forked = await ben.bench.fork(info.id)
+        info = (await ben.bench.admin.import_(archive, workspace=cleanup(here))).session
+        forked = (await ben.bench.admin.fork(info.id)).session
         for name in (info.id, forked.id):
             await ben.finish(name)
             async with ben.at(name) as session:

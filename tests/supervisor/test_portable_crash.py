@@ -29,7 +29,7 @@ async def root(tmp_path: Path) -> Path:
     async with person_at(tmp_path / "whole") as person:
         await person.bench.create(QUERY, workspace)
         await person.say("s1")
-        await person.bench.export("s1", tmp_path / "s1.zip")
+        await person.bench.admin.export("s1", tmp_path / "s1.hitl")
     trust_workspace(tmp_path / "whole", workspace)  # the copies of the data folder lie elsewhere
     return tmp_path
 
@@ -41,7 +41,7 @@ def work(script: str, *arguments: object) -> subprocess.CompletedProcess[str]:
 
 def prepare(root: Path) -> None:
     shutil.rmtree(root / "data", ignore_errors=True)
-    (root / "out.zip").unlink(missing_ok=True)
+    (root / "out.hitl").unlink(missing_ok=True)
     shutil.copytree(root / "whole", root / "data")
 
 
@@ -90,7 +90,9 @@ async def test_a_full_disk_is_said_in_one_sentence_and_leaves_nothing_half_done(
             assert person.bench.data.ids() == ([] if gone else ["s1", "s2"] if copied else ["s1"])
             for name in person.bench.data.ids():
                 assert [q.todo_id for q in (await person.say(name)).questions] == [COUNT]
-        assert names(root) == sorted(["data", "s1.zip", "whole", *(["out.zip"] if ended and what == "export" else [])])
+        assert names(root) == sorted(
+            ["data", "s1.hitl", "whole", *(["out.hitl"] if ended and what == "export" else [])]
+        )
     assert said[-1] == "done"
     if what == "delete":  # it makes room
         assert set(said) == {"done"}

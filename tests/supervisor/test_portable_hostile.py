@@ -37,14 +37,14 @@ async def ann(tmp_path: Path) -> AsyncIterator[Person]:
 @pytest.fixture
 async def members(ann: Person, tmp_path: Path) -> Members:
     """What an export of s1 holds."""
-    return contents(await ann.bench.export("s1", tmp_path / "s1.zip"))
+    return contents((await ann.bench.admin.export("s1", tmp_path / "s1.hitl")).file)
 
 
 async def refused(ann: Person, path: Path) -> str:
     """Return why an import is refused, having made sure that it left nothing."""
     before = {p: p.stat().st_mtime_ns for p in path.parent.rglob("*") if "ledger.db" not in p.name}
     with pytest.raises(BadInput) as error:
-        await ann.bench.import_(path)
+        await ann.bench.admin.import_(path)
     assert ann.bench.data.ids() == ["s1"]
     assert [head.stream for head in await ann.bench.ledger.streams() if "/" not in head.stream] == ["s1"]
     assert left_over(ann.bench.data.root) == []
@@ -127,7 +127,7 @@ CHANGES: dict[str, tuple[Change, str]] = {
 @pytest.mark.parametrize("what", CHANGES)
 async def test_a_changed_export_is_refused(what: str, ann: Person, members: Members, tmp_path: Path) -> None:
     change, why = CHANGES[what]
-    message = await refused(ann, pack(tmp_path / "changed.zip", change(members)))
+    message = await refused(ann, pack(tmp_path / "changed.hitl", change(members)))
     assert why in message
     assert "\x1b" not in message
 
@@ -145,7 +145,7 @@ async def test_a_database_that_could_act_is_refused(
     statement: str, ann: Person, members: Members, tmp_path: Path
 ) -> None:
     changed = database(members, tmp_path, statement)
-    assert "aren't what a session keeps" in await refused(ann, pack(tmp_path / "changed.zip", changed))
+    assert "aren't what a session keeps" in await refused(ann, pack(tmp_path / "changed.hitl", changed))
 
 
 @pytest.mark.parametrize(
@@ -163,11 +163,11 @@ async def test_checkpoints_that_cannot_be_read_are_refused(
 ) -> None:
     damage = f"UPDATE checkpoints SET {values} WHERE thread_id = 'session_s1'"
     changed = database(members, tmp_path, damage)
-    assert "are damaged" in await refused(ann, pack(tmp_path / "damaged.zip", changed))
+    assert "are damaged" in await refused(ann, pack(tmp_path / "damaged.hitl", changed))
     bare = ("UPDATE checkpoints SET checksum = NULL", "PRAGMA user_version = 1")  # as one from before they had any
     changed = database(members, tmp_path, damage, *bare)
     with pytest.raises(HitlError, match="can't be"):
-        await ann.bench.import_(pack(tmp_path / "changed.zip", changed))
+        await ann.bench.admin.import_(pack(tmp_path / "changed.hitl", changed))
     assert ann.bench.data.ids() == ["s1"]
     assert left_over(ann.bench.data.root) == []
 
@@ -188,7 +188,7 @@ async def test_an_ancestors_record_with_a_gap_is_refused(ann: Person, members: M
 
 
 async def test_a_link_in_an_export_is_refused(ann: Person, members: Members, tmp_path: Path) -> None:
-    path = tmp_path / "changed.zip"
+    path = tmp_path / "changed.hitl"
     with zipfile.ZipFile(path, "w") as packed:
         for name, content in members.items():
             entry = zipfile.ZipInfo(name)
@@ -200,14 +200,14 @@ async def test_a_link_in_an_export_is_refused(ann: Person, members: Members, tmp
 
 @pytest.mark.filterwarnings("ignore:Duplicate name")
 async def test_the_same_name_twice_is_refused(ann: Person, members: Members, tmp_path: Path) -> None:
-    path = pack(tmp_path / "changed.zip", members)
+    path = pack(tmp_path / "changed.hitl", members)
     with zipfile.ZipFile(path, "a") as packed:
         packed.writestr("activity.log", members["activity.log"])
     assert "the same file twice" in await refused(ann, path)
 
 
 async def test_what_grows_beyond_all_measure_is_refused(ann: Person, members: Members, tmp_path: Path) -> None:
-    path = tmp_path / "bomb.zip"
+    path = tmp_path / "bomb.hitl"
     size, hashed = 300 * 1024 * 1024, sha256()
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as packed:
         with packed.open("activity.log", "w") as target:
@@ -224,7 +224,7 @@ async def test_what_grows_beyond_all_measure_is_refused(ann: Person, members: Me
 
 @pytest.mark.parametrize("kept", [0, 10, 0.5, 0.9, -1])
 async def test_a_file_that_was_cut_off_is_refused(kept: float, ann: Person, members: Members, tmp_path: Path) -> None:
-    whole = pack(tmp_path / "cut.zip", members)
+    whole = pack(tmp_path / "cut.hitl", members)
     content = whole.read_bytes()
     whole.write_bytes(content[: int(kept * len(content)) if 0 < kept < 1 else int(kept)])
     assert "isn't an export of a session" in await refused(ann, whole)
@@ -232,21 +232,21 @@ async def test_a_file_that_was_cut_off_is_refused(kept: float, ann: Person, memb
 
 async def test_what_isnt_a_file_is_refused(ann: Person, tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="There is no file"):
-        await ann.bench.import_(tmp_path / "nix.zip")
+        await ann.bench.admin.import_(tmp_path / "nix.hitl")
     with pytest.raises(HitlError, match="is a folder"):
-        await ann.bench.import_(tmp_path)
+        await ann.bench.admin.import_(tmp_path)
 
 
 @pytest.mark.parametrize("place", range(0, 100, 9))
 async def test_a_flipped_byte_is_never_taken_for_the_session(
     place: int, ann: Person, members: Members, tmp_path: Path
 ) -> None:
-    path = pack(tmp_path / "flipped.zip", members)
+    path = pack(tmp_path / "flipped.hitl", members)
     content = bytearray(path.read_bytes())
     content[len(content) * place // 100] ^= 0x55
     path.write_bytes(content)
     try:
-        made = await ann.bench.import_(path)
+        made = (await ann.bench.admin.import_(path)).session
     except BadInput as error:
         assert "\n" not in error.message
         assert ann.bench.data.ids() == ["s1"]

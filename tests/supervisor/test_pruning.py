@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from portable_support import QUERY, Person, cleanup, person_at
 
 from hitl_tui.core.errors import BadInput
-from hitl_tui.supervisor.admin import age, choose, prune
+from hitl_tui.supervisor.admin import Pruned, age, choose
 from hitl_tui.supervisor.session_summary import SessionSummary
 
 NOW = "2026-03-31T12:00:00+00:00"
@@ -82,13 +82,13 @@ async def ann(tmp_path: Path) -> AsyncIterator[Person]:
 
 
 async def all_ended(ann: Person) -> list[SessionSummary]:
-    return choose(await ann.bench.sessions(), ann.bench.now())
+    return await ann.bench.admin.prunable()
 
 
 async def test_what_was_chosen_goes_and_its_record_stays(ann: Person) -> None:
     found = await all_ended(ann)
     assert [s.id for s in found] == ["s1"]
-    assert await prune(ann.bench, found, "ann") == (["s1"], {})
+    assert await ann.bench.admin.prune(found, by="ann") == Pruned(("s1",), {})
     assert ann.bench.data.ids() == ["s2"]
     last = (await ann.bench.ledger.entries("s1"))[-1]
     assert (last.kind, last.data) == ("session_deleted", {"by": "ann"})
@@ -97,22 +97,22 @@ async def test_what_was_chosen_goes_and_its_record_stays(ann: Person) -> None:
 async def test_what_somebody_opened_meanwhile_stays(ann: Person) -> None:
     found = await all_ended(ann)
     async with ann.at("s1"):
-        gone, stayed = await prune(ann.bench, found, "ann")
-    assert gone == []
-    assert "has continued in the meantime" in stayed["s1"]
+        pruned = await ann.bench.admin.prune(found, by="ann")
+    assert pruned.deleted == ()
+    assert "has continued in the meantime" in pruned.stayed["s1"]
 
 
 async def test_what_went_on_meanwhile_stays(ann: Person) -> None:
     found = await all_ended(ann)
     await ann.say("s1", "/todo add search_team which logs may go")
-    gone, stayed = await prune(ann.bench, found, "ann")
-    assert (gone, list(stayed)) == ([], ["s1"])
+    pruned = await ann.bench.admin.prune(found, by="ann")
+    assert (pruned.deleted, list(pruned.stayed)) == ((), ["s1"])
 
 
 async def test_a_session_with_a_command_that_nobody_carried_out_stays(ann: Person) -> None:
     found = await all_ended(ann)
     await ann.bench.ledger.post("s1", 0, "later", {"kind": "mode", "data": {"mode": "plan"}}, ann.bench.now())
-    gone, stayed = await prune(ann.bench, found, "ann")
-    assert gone == []
-    assert "wasn't carried out yet" in stayed["s1"]
+    pruned = await ann.bench.admin.prune(found, by="ann")
+    assert pruned.deleted == ()
+    assert "wasn't carried out yet" in pruned.stayed["s1"]
     assert ann.bench.data.ids() == ["s1", "s2"]

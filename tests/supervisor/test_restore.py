@@ -265,7 +265,7 @@ async def test_a_checkpoint_file_that_cant_be_used_says_so_and_is_left_alone(tmp
     async with place.open("s2") as op:
         await op.finish()
     async with SessionRegistry.open(place.root / "data", {}) as bench:
-        found = {s.id: s for s in await bench.sessions()}
+        found = {s.id: s for s in await bench.admin.sessions()}
         assert found["s1"].status == "unreadable", found["s1"]
         assert found["s1"].message
         assert found["s2"].status == "finished"
@@ -288,7 +288,7 @@ async def test_a_session_without_its_description_hides_no_other(tmp_path: Path) 
             await op.rest()
     (place.data.session("s1").path / "session.json").write_text("{")
     async with SessionRegistry.open(place.root / "data", {}) as bench:
-        found = {s.id: s.status for s in await bench.sessions()}
+        found = {s.id: s.status for s in await bench.admin.sessions()}
         assert found == {"s1": "unreadable", "s2": "waiting"}
 
 

@@ -125,7 +125,8 @@ class InboxDialog(Modal[tuple[str, str] | None]):
     async def _name_sessions(self) -> None:
         """Show the sessions' titles once they are read."""
         app: HitlApp = self.app  # type: ignore[assignment]
-        self._titles = {summary.id: fork_first(summary.title) for summary in await app.engine.sessions()}
+        admin = await app.engine.admin()
+        self._titles = {summary.id: fork_first(summary.title) for summary in await admin.sessions()}
         self._fill()
 
     def on_resize(self, event: Resize) -> None:
