@@ -9,19 +9,17 @@ import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from hitl_tui.core.errors import HitlError
 from hitl_tui.language import _
-from hitl_tui.threads.thread_reader import HistoryForm
 
 if TYPE_CHECKING:
     from hitl_tui.commands.handler import CommandHandler
     from hitl_tui.config.declared_graphs import Attachment
     from hitl_tui.console.open_sessions import OpenSession
     from hitl_tui.core.policy import Mode
-    from hitl_tui.core.requests import Request
-    from hitl_tui.ledger.records import Effect, Posted, RequestView
+    from hitl_tui.ledger.records import RequestView
     from hitl_tui.policy.operator_identity import Operator
     from hitl_tui.policy.workspace_trust import WorkspaceTrust
     from hitl_tui.supervisor.activity import Activity
@@ -31,7 +29,6 @@ if TYPE_CHECKING:
     from hitl_tui.supervisor.session_registry import SessionRegistry
     from hitl_tui.supervisor.session_setup import SessionSetup
     from hitl_tui.supervisor.snapshot import Snapshot
-    from hitl_tui.threads.session_history import CheckpointInfo
 
 log = logging.getLogger(__name__)
 
@@ -61,8 +58,12 @@ class SessionHandle:
     """
 
     def __init__(self, face: Session | SessionFollower, handler: CommandHandler) -> None:
+        from hitl_tui.threads.session_thread import SessionThread
+
         self.face = face
         self.handler = handler
+        self.thread = SessionThread(face)
+        """Its history."""
         self.stopped = ""
         """Why it can't go on; empty while it can."""
 
@@ -74,6 +75,7 @@ class SessionHandle:
     def become(self, other: SessionHandle) -> None:
         """Stand for another link of the same session from now on: it was followed, and is owned now."""
         self.face, self.handler = other.face, other.handler
+        self.thread.session = other.face
 
     def lines(self) -> list[Activity]:
         """Return the stream so far."""
@@ -85,53 +87,6 @@ class SessionHandle:
 
         activity = self.face.activity
         return activity.take() if isinstance(activity, ActivityTail) else []
-
-    async def state_at(self, checkpoint_id: str) -> dict[str, Any]:
-        """Return the state at a checkpoint."""
-        return await self.face.state_at(checkpoint_id)
-
-    async def older(self, limit: int, before: str = "") -> list[CheckpointInfo]:
-        """Return the checkpoints before one, newest first; with none named the newest there are."""
-        async with self.face.reading() as history:
-            return await history.page(limit, before)
-
-    async def newer(self, limit: int, after: str = "") -> list[CheckpointInfo]:
-        """Return the checkpoints that follow one, newest first; with none named the first there are."""
-        async with self.face.reading() as history:
-            return await history.page_after(limit, after)
-
-    async def steps(self, thread: str, limit: int, before: str = "") -> list[CheckpointInfo]:
-        """Return the steps of a team's run, newest first (D13)."""
-        async with self.face.reading() as history:
-            return await history.of_thread(thread).page(limit, before)
-
-    async def step_state(self, thread: str, checkpoint_id: str) -> dict[str, Any]:
-        """Return the state at one of a team's own steps."""
-        async with self.face.reading() as history:
-            return await history.of_thread(thread).values(checkpoint_id)
-
-    async def shape(self) -> HistoryForm:
-        """Return the history's shape as it is now."""
-        async with self.face.reading() as history:
-            return HistoryForm(await history.head(), await history.count(), tuple(await history.turns()))
-
-    async def place(self, checkpoint_id: str) -> int:
-        """Return which one of the history's checkpoints this is, counted from 1."""
-        async with self.face.reading() as history:
-            return await history.place(checkpoint_id)
-
-    async def events(self, branch: int, after: int = 0) -> list[Posted]:
-        """Return what was decided, ordered and reported on a branch, from the ledger; only numbers above `after`."""
-        return await self.setup.ledger.after(self.face.id, after, branch)
-
-    async def request(self, request_id: str) -> Request | None:
-        """Return a question of the session's record; None where it has none of that id."""
-        view = await self.setup.ledger.request(request_id, self.face.desk.now())
-        return view.request if view is not None else None
-
-    async def effects(self) -> list[Effect]:
-        """Return what the session did to the world, from the ledger."""
-        return await self.setup.ledger.effects(self.face.id)
 
 
 class Engine:

@@ -72,8 +72,8 @@ async def show_todo(
 
 async def show_checkpoint(app: HitlApp, link: SessionHandle, info: CheckpointInfo) -> None:
     """Show what is known of a checkpoint, and how each TODO stood at it."""
-    state = await link.state_at(info.checkpoint_id)
-    number, shape = await link.place(info.checkpoint_id), await link.shape()
+    state = await link.thread.state_at(info.checkpoint_id)
+    number, shape = await link.thread.place(info.checkpoint_id), await link.thread.shape()
     rows = [
         _("checkpoint  {number} of {total}").format(number=number, total=shape.total),
         _("from        {parent_id}").format(parent_id=info.parent_id or "-"),
@@ -87,7 +87,7 @@ async def show_checkpoint(app: HitlApp, link: SessionHandle, info: CheckpointInf
     then = todos_at(state).values()
     todos = [labelled(number_of(t.id), f"{' '.join(status_words(t)[:2])}  {in_line(t.name)}") for t in then]
     said = app.keymap.named(_("\n{viewer.close} closes; {history.restore} in the history restores it."))
-    reel = HistoryCursor(link, 2)
+    reel = HistoryCursor(link.thread, 2)
     await reel.open(info.checkpoint_id)
     place = await reel.look()
     led = event_rows(place) if place is not None and place.info.checkpoint_id == info.checkpoint_id else []
@@ -122,9 +122,12 @@ async def go_back(app: HitlApp, link: SessionHandle, info: CheckpointInfo) -> Co
     Returns:
         what the command answered; None when it wasn't confirmed.
     """
-    then, now = await link.state_at(info.checkpoint_id), await link.state_at(link.face.snapshot.checkpoint_id)
-    number, shape = await link.place(info.checkpoint_id), await link.shape()
-    said = restore_words(info, number, shape.total, consequences(then, now), await link.effects())
+    then, now = (
+        await link.thread.state_at(info.checkpoint_id),
+        await link.thread.state_at(link.face.snapshot.checkpoint_id),
+    )
+    number, shape = await link.thread.place(info.checkpoint_id), await link.thread.shape()
+    said = restore_words(info, number, shape.total, consequences(then, now), await link.thread.effects())
     title = _("Restore the checkpoint of {time}").format(time=clock_words(info.timestamp))
     if not await confirm(app, title, said, _("Restore")):
         return None

@@ -130,9 +130,7 @@ class HistoryCursor:
         before = self._infos[self._index + 1] if self._index + 1 < len(self._infos) else None
         if before is not None and info.source == "fork":
             # A copy is made by the restore itself: what it stands for is its parent, not the one before it in time.
-            after = await self._past.newer(1, info.parent_id)
-            found = await self._past.older(1, after[0].checkpoint_id) if after else []
-            before = found[0] if found and found[0].checkpoint_id == info.parent_id else before
+            before = await self._past.info(info.parent_id) or before
         events = await self._events_here()
         return HistoryPlace(info, before, number, max(self.shape.total, number), events, await self._answered(events))
 

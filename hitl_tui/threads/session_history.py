@@ -120,6 +120,12 @@ class SessionHistory:
         """
         return self._infos(await self._queries.rows_after(self._thread, "", limit, after))
 
+    async def one(self, checkpoint_id: str) -> CheckpointInfo | None:
+        """Return a checkpoint; None when it isn't there. Raises StorageError when it can't be read."""
+        values = {"thread": self._thread, "ns": "", "id": checkpoint_id}
+        found = self._infos(await self._saver.rows(self._sql.one, values)) if checkpoint_id else []
+        return found[0] if found else None
+
     async def place(self, checkpoint_id: str) -> int:
         """Return which one a checkpoint is, counted from the first as 1."""
         return await self._queries.place(self._thread, "", checkpoint_id)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import Any, NamedTuple, Protocol
 
 from hitl_tui.core.requests import Request
@@ -27,22 +28,58 @@ class HistoryForm(NamedTuple):
     turns: tuple[tuple[str, str], ...] = ()
 
 
+class Capability(StrEnum):
+    """What some threads can do at a checkpoint."""
+
+    RESTORE = "restore"  # the thread goes back to it
+    FORK = "fork"  # another session begins there
+    RESUME = "resume"  # what ran goes on from it, once that is approved
+
+
+class Obstacle(StrEnum):
+    """Why a thread can't do something."""
+
+    NEWEST = "newest"  # it stands there
+    READ_ONLY = "read_only"  # a store of somebody else, without the graph that wrote it
+    FORK_ONLY = "fork_only"  # a store of somebody else: a copy of it can go on
+    SUBGRAPH = "subgraph"  # a subgraph goes on only with the graph around it
+    OTHER_KIND = "other_kind"  # threads of this kind never can
+
+
 class ThreadReader(Protocol):
-    """Where a history is read, a page at a time; `engine.Link` is one."""
+    """Reads the history of a thread, a page at a time."""
 
-    async def older(self, limit: int, before: str = "") -> list[CheckpointInfo]: ...
+    async def older(self, limit: int, before: str = "") -> list[CheckpointInfo]:
+        """Return the checkpoints before one, newest first; with none named the newest there are."""
 
-    async def newer(self, limit: int, after: str = "") -> list[CheckpointInfo]: ...
+    async def newer(self, limit: int, after: str = "") -> list[CheckpointInfo]:
+        """Return the checkpoints that follow one, newest first; with none named the first there are."""
 
-    async def shape(self) -> HistoryForm: ...
+    async def info(self, checkpoint_id: str) -> CheckpointInfo | None:
+        """Return one checkpoint; None when it isn't there."""
 
-    async def place(self, checkpoint_id: str) -> int: ...
+    async def shape(self) -> HistoryForm:
+        """Return the history's form as it is now."""
 
-    async def events(self, branch: int, after: int = 0) -> list[Posted]: ...
+    async def place(self, checkpoint_id: str) -> int:
+        """Return which of all checkpoints this is, counted from 1 in the order of writing."""
 
-    async def request(self, request_id: str) -> Request | None: ...
+    async def state_at(self, checkpoint_id: str) -> dict[str, Any]:
+        """Return the state at a checkpoint. Raises HitlError: there is none, or it can't be read."""
 
-    async def state_at(self, checkpoint_id: str) -> dict[str, Any]: ...
+    async def events(self, branch: int, after: int = 0) -> list[Posted]:
+        """Return what was decided, ordered and reported on a branch; only numbers above `after`."""
+
+    async def request(self, request_id: str) -> Request | None:
+        """Return a question that is on record; None where none of that id is."""
+
+    def obstacle(self, capability: Capability, *, newest: bool) -> Obstacle | None:
+        """Return why the thread can't do something at a checkpoint; None when it can.
+
+        Args:
+            capability: what.
+            newest: the checkpoint is the newest one.
+        """
 
 
 @dataclass(frozen=True, slots=True)

@@ -184,7 +184,7 @@ def why_fixed(todo: SupervisorTodo) -> str:
 def history_said(info: CheckpointInfo) -> str:
     """Return what happened at a checkpoint, in words: who asked by number, the plan and proposals by what they are."""
     if info.outcome:
-        return render(info.outcome)
+        return outcome_words(info.outcome)
     if info.waiting:
         ours = _OURS.fullmatch(info.message)
         asked = _who_asked(ours["names"].split(", ")) if ours else info.message.partition("waiting: ")[2]
@@ -194,6 +194,15 @@ def history_said(info: CheckpointInfo) -> str:
     if info.source == "fork":
         return _("restored")
     return ""
+
+
+def outcome_words(outcome: str) -> str:
+    """Return how a graph ended, or that its state was edited."""
+    failed, colon, why = outcome.partition("failed: ")
+    if colon and not failed:
+        return _("failed: {why}").format(why=why)
+    words = {"ended": _("ended"), "state edited": _("state edited")}
+    return words.get(outcome) or render(outcome)
 
 
 def _who_asked(names: Sequence[str]) -> str:

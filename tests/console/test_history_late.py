@@ -18,14 +18,14 @@ async def test_the_console_outlives_a_session_that_is_closed_while_its_history_i
         await c.asked()
         link, reading, closed = c.session.link, asyncio.Event(), asyncio.Event()
         assert link is not None
-        place = link.place
+        place = link.thread.place
 
         async def late(checkpoint_id: str) -> int:
             reading.set()
             await closed.wait()
             return await place(checkpoint_id)
 
-        link.place = late  # type: ignore[method-assign]
+        link.thread.place = late  # type: ignore[method-assign]
         await c.send("/todo priority 1 low")
         await reading.wait()
         await c.app.engine.close()
@@ -46,7 +46,7 @@ async def test_no_history_is_read_on_for_a_session_that_another_one_takes_the_pl
             await never.wait()
             raise AssertionError(checkpoint_id)
 
-        link.place = stuck  # type: ignore[method-assign]
+        link.thread.place = stuck  # type: ignore[method-assign]
         await c.send("/todo priority 1 low")
         await reading.wait()
         await c.send("/new The cap")

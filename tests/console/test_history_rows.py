@@ -27,7 +27,7 @@ async def rows(op: Driver, room: int) -> list[str]:
     """Return the history's rows, newest first, as wide as a pane leaves room for."""
     link = SessionHandle(op.session, op.handler)
     page = await op.session.checkpoints(50)
-    led = await CheckpointCauses().of(link, page)
+    led = await CheckpointCauses().of(link.thread, page)
     said = [said_of(info, GraphRow("●", ours=True), room, led.get(info.checkpoint_id)) for info in page]
     assert all(cell_width(text) <= room for text in said)
     return said
@@ -51,7 +51,7 @@ async def test_a_row_says_what_was_answered_to_which_question_and_what_was_propo
         narrow = await rows(op, 24)
         with using("ko"):
             korean = await rows(op, 46)
-        reel = HistoryCursor(SessionHandle(op.session, op.handler))
+        reel = HistoryCursor(SessionHandle(op.session, op.handler).thread)
         await reel.open()
         here = await reel.look()
     assert here is not None

@@ -102,7 +102,7 @@ async def test_stepping_shows_the_plan_as_it_was_and_runs_nothing(tmp_path: Path
     async with replayed(tmp_path) as r:
         link = r.console.session.link
         assert link is not None
-        before, entries = await link.shape(), await link.setup.ledger.entries(link.face.id)
+        before, entries = await link.thread.shape(), await link.setup.ledger.entries(link.face.id)
         assert "VIEWING THE PAST · nothing runs from here" in str(r.screen.query_one("#replay-banner", Static).content)
         assert r.plan == ["✓ done", "✓ done"]
         total = r.number
@@ -121,7 +121,7 @@ async def test_stepping_shows_the_plan_as_it_was_and_runs_nothing(tmp_path: Path
         assert r.number == 3
         await r.console.press("escape")
         assert r.console.app.screen is r.console.session
-        assert (await link.shape(), await link.setup.ledger.entries(link.face.id)) == (before, entries)
+        assert (await link.thread.shape(), await link.setup.ledger.entries(link.face.id)) == (before, entries)
 
 
 @pytest.mark.long
@@ -252,7 +252,7 @@ async def test_keys_in_one_burst_act_where_they_led(tmp_path: Path) -> None:
         await r.console.pilot.press("left", "left", "left", "m", "left", "2")
         await r.settle()
         assert r.number == total - 4
-        marked = await r.console.session.link.older(4) if r.console.session.link else []
+        marked = await r.console.session.link.thread.older(4) if r.console.session.link else []
         assert r.screen.marks == (marked[3].checkpoint_id,)
         assert "mark and this moment" in r.text
 
@@ -384,8 +384,8 @@ async def test_small_pages_lead_through_the_whole_history(tmp_path: Path) -> Non
         await r.press("home", "right_square_bracket", "left")
         assert r.screen.place is not None
         await link.handler.handle(f"/checkpoint restore {r.screen.place.info.checkpoint_id}")
-        everything = await link.older(1000)
-        reel = HistoryCursor(link, 3)
+        everything = await link.thread.older(1000)
+        reel = HistoryCursor(link.thread, 3)
         await reel.open()
         backwards = [reel.current]
         while await reel.step(-1):

@@ -77,7 +77,7 @@ class ReplayScreen(SteppingScreen):
     PANES = PANES
 
     def __init__(self, session: SessionScreen, link: SessionHandle, at: str = "", page: int = 50) -> None:
-        super().__init__(HistoryCursor(link, page))
+        super().__init__(HistoryCursor(link.thread, page))
         self._session = session
         self._link = link
         self._at = at
@@ -206,7 +206,7 @@ class ReplayScreen(SteppingScreen):
         key = info.checkpoint_id
         found = self._states.pop(key, None)
         if found is None:
-            found = await self._link.state_at(key)
+            found = await self._link.thread.state_at(key)
         self._states[key] = found
         while len(self._states) > _STATES_KEPT:
             self._states.pop(next(iter(self._states)))
@@ -232,7 +232,7 @@ class ReplayScreen(SteppingScreen):
         """Return which of all checkpoints one is, from 1: what is added later leaves that as it is."""
         key = info.checkpoint_id
         if key not in self._numbers:
-            self._numbers[key] = await self._link.place(key)
+            self._numbers[key] = await self._link.thread.place(key)
         return self._numbers[key]
 
     async def _diff_rows(self, place: HistoryPlace) -> list[Row]:

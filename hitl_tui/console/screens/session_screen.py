@@ -436,8 +436,8 @@ class SessionScreen(OperatedScreen):
 
     async def _load_history(self, link: SessionHandle) -> None:
         page = await link.face.checkpoints(_PAGE)
-        count = await link.place(page[0].checkpoint_id) if page else 0
-        led = await self._deeds.of(link, page)
+        count = await link.thread.place(page[0].checkpoint_id) if page else 0
+        led = await self._deeds.of(link.thread, page)
         if link is self.link:
             self.query_one(HistoryTable).newest(page, count, led)
 
@@ -447,7 +447,7 @@ class SessionScreen(OperatedScreen):
             last = table.checkpoints[-1]
             page = await self.link.face.checkpoints(_PAGE, last.checkpoint_id)
             if page:
-                table.older(page, await self._deeds.of(self.link, [last, *page]))
+                table.older(page, await self._deeds.of(self.link.thread, [last, *page]))
 
     async def _tick(self) -> None:
         """Running times go on, and what another process wrote into its stream arrives."""

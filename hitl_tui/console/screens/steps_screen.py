@@ -59,7 +59,7 @@ class StepsScreen(SingleResultScreen[bool]):
         self._link = link
         self._todo = todo
         self._page = page
-        self._thread = todo.thread
+        self._thread = link.thread.of_team(todo.thread)
         self._steps: list[CheckpointInfo] = []
         self._more = True
         self._states: dict[str, dict[str, Any]] = {}
@@ -114,7 +114,7 @@ class StepsScreen(SingleResultScreen[bool]):
     async def _read(self) -> None:
         """Read the next page of steps, newest first."""
         before = self._steps[-1].checkpoint_id if self._steps else ""
-        fresh = await self._link.steps(self._thread, self._page, before)
+        fresh = await self._thread.older(self._page, before)
         self._more = len(fresh) == self._page
         self._steps += fresh
         table = self.query_one("#steps-list", DataTable)
@@ -134,7 +134,7 @@ class StepsScreen(SingleResultScreen[bool]):
         key = info.checkpoint_id
         found = self._states.pop(key, None)
         if found is None:
-            found = await self._link.step_state(self._thread, key)
+            found = await self._thread.state_at(key)
         self._states[key] = found
         while len(self._states) > _STATES_KEPT:
             self._states.pop(next(iter(self._states)))

@@ -22,7 +22,6 @@ from hitl_tui.console.history_cursor import PAGE, CheckpointMarks, HistoryCursor
 from hitl_tui.console.keymap import keymap_of
 from hitl_tui.console.screens import thread_screen
 from hitl_tui.console.screens.history_panes import SteppingScreen
-from hitl_tui.console.screens.stored_past import StoredPast
 from hitl_tui.console.widgets.action_bar import ReplayAction
 from hitl_tui.console.widgets.bars import HeaderBar, KeyLine, MessageLine
 from hitl_tui.console.widgets.history_table import GraphTable
@@ -35,6 +34,7 @@ from hitl_tui.core.safe_text import one_line, safe_text
 from hitl_tui.language import _, mark
 from hitl_tui.threads.session_diff import ABSENT
 from hitl_tui.threads.state_diff import differences
+from hitl_tui.threads.store_thread import StoreThread
 from hitl_tui.threads.thread_model import FullCheckpoint
 from hitl_tui.wording import thread_rows
 from hitl_tui.wording.rows import Row, text_row
@@ -88,7 +88,7 @@ class ThreadScreen(SteppingScreen):
             self.checkpoint_id = checkpoint_id
 
     def __init__(self, store: ThreadStore, thread: str, title: str = "", graph: str = "") -> None:
-        self._past = StoredPast(store, thread)
+        self._past = StoreThread(store, thread)
         super().__init__(HistoryCursor(self._past, PAGE))
         self._graph = graph
         self._store = store
@@ -329,7 +329,7 @@ class ThreadScreen(SteppingScreen):
 
     def _turn_to(self, ns: str) -> None:
         """Show another graph's history: marks are checkpoints of one and the same graph."""
-        self._past = StoredPast(self._store, self._past.thread, ns)
+        self._past = StoreThread(self._store, self._past.thread, ns)
         self._reel = HistoryCursor(self._past, PAGE)
         self._marks = CheckpointMarks()
 
@@ -354,7 +354,7 @@ def _around(ns: str) -> str:
 
 
 async def pair(
-    past: StoredPast, marks: CheckpointMarks, info: CheckpointInfo
+    past: StoreThread, marks: CheckpointMarks, info: CheckpointInfo
 ) -> tuple[CheckpointInfo | None, CheckpointInfo]:
     """Return what is compared, the older one first; with none marked a checkpoint and its parent.
 
@@ -366,14 +366,14 @@ async def pair(
     return marks.pair(info) or (await past.info(info.parent_id), info)
 
 
-async def title(past: StoredPast, marks: CheckpointMarks, info: CheckpointInfo) -> str:
+async def title(past: StoreThread, marks: CheckpointMarks, info: CheckpointInfo) -> str:
     """Return what is compared, in words; see `pair`."""
     older, newer = await pair(past, marks, info)
     which = thread_rows.name_of(older) if older else _("nothing")
     return _("Diff · {which} → {newer}").format(which=which, newer=thread_rows.name_of(newer))
 
 
-async def rows(past: StoredPast, marks: CheckpointMarks, info: CheckpointInfo, keymap: Keymap) -> list[Row]:
+async def rows(past: StoreThread, marks: CheckpointMarks, info: CheckpointInfo, keymap: Keymap) -> list[Row]:
     """Return what differs; see `pair`.
 
     Raises:

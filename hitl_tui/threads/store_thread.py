@@ -1,13 +1,10 @@
-"""One thread of a store as the reel reads it, and work that is done one thing after the other (I9, C5)."""
+"""Reading the history of one thread of a foreign store, or of a subgraph that ran in it."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from hitl_tui.language import _
-from hitl_tui.threads.thread_reader import HistoryForm
+from hitl_tui.threads.thread_reader import Capability, HistoryForm, Obstacle
 
 if TYPE_CHECKING:
     from hitl_tui.core.requests import Request
@@ -17,38 +14,29 @@ if TYPE_CHECKING:
 
 _MOMENTS_KEPT = 8
 
-Work = Callable[[], Awaitable[None]]
 
-
-def worded(info: CheckpointInfo) -> CheckpointInfo:
-    """Return a checkpoint with what happened at it in the person's language."""
-    failed, colon, why = info.outcome.partition("failed: ")
-    if colon and not failed:
-        return replace(info, outcome=_("failed: {why}").format(why=why))
-    words = {"ended": _("ended"), "state edited": _("state edited")}
-    return replace(info, outcome=words[info.outcome]) if info.outcome in words else info
-
-
-class StoredPast:
+class StoreThread:
     """The history of a thread's graph, or of a subgraph that ran in it.
 
     Args:
         store: where it lies.
         thread: the thread.
         ns: the subgraph's namespace; empty for the graph itself.
+        forks: the graph that wrote it is at hand, so that a copy can go on.
     """
 
-    def __init__(self, store: ThreadStore, thread: str, ns: str = "") -> None:
+    def __init__(self, store: ThreadStore, thread: str, ns: str = "", *, forks: bool = False) -> None:
         self._store = store
         self.thread = thread
         self.ns = ns
+        self._forks = forks
         self._moments: dict[str, FullCheckpoint] = {}
 
     async def older(self, limit: int, before: str = "") -> list[CheckpointInfo]:
-        return [worded(c) for c in await self._store.older(self.thread, self.ns, limit, before)]
+        return await self._store.older(self.thread, self.ns, limit, before)
 
     async def newer(self, limit: int, after: str = "") -> list[CheckpointInfo]:
-        return [worded(c) for c in await self._store.newer(self.thread, self.ns, limit, after)]
+        return await self._store.newer(self.thread, self.ns, limit, after)
 
     async def shape(self) -> HistoryForm:
         head = await self._store.head(self.thread, self.ns)
@@ -64,11 +52,9 @@ class StoredPast:
         return await self._store.place(self.thread, self.ns, checkpoint_id)
 
     async def events(self, branch: int, after: int = 0) -> list[Posted]:
-        """Return nothing: what was decided elsewhere is in no record of ours."""
-        return []
+        return []  # what was decided elsewhere is in no record of ours
 
     async def request(self, request_id: str) -> Request | None:
-        """Return None: see `events`."""
         return None
 
     async def state_at(self, checkpoint_id: str) -> dict[str, Any]:
@@ -91,10 +77,17 @@ class StoredPast:
         return found
 
     async def info(self, checkpoint_id: str) -> CheckpointInfo | None:
-        """Return what is known of a checkpoint in a list, None when it isn't there."""
-        found = await self._store.one(self.thread, self.ns, checkpoint_id) if checkpoint_id else None
-        return worded(found) if found is not None else None
+        return await self._store.one(self.thread, self.ns, checkpoint_id) if checkpoint_id else None
 
     async def asked(self, checkpoint_id: str, by: int) -> str:
         """Return the next (1) or previous (-1) checkpoint where something was asked; empty for none."""
         return await self._store.asked(self.thread, self.ns, checkpoint_id, by)
+
+    def obstacle(self, capability: Capability, *, newest: bool) -> Obstacle | None:
+        if capability is Capability.RESUME:
+            return Obstacle.OTHER_KIND
+        if not self._forks:
+            return Obstacle.READ_ONLY
+        if capability is Capability.RESTORE:
+            return Obstacle.FORK_ONLY
+        return Obstacle.SUBGRAPH if self.ns else None
