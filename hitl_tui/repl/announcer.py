@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
 
 from hitl_tui.core.todos import Status, SupervisorTodo
 from hitl_tui.language import render
 from hitl_tui.supervisor.activity import Activity
 from hitl_tui.supervisor.snapshot import Question, Snapshot
 from hitl_tui.terminal.ascii_signs import _, stepped
+from hitl_tui.wording.status_words import who_words
 from hitl_tui.wording.text_lines import answer_lines, inline, question_lines, standing
 
 _ENDED = frozenset({Status.COMPLETED, Status.FAILED, Status.SKIPPED})
@@ -116,7 +116,9 @@ def became(before: SupervisorTodo | None, now: SupervisorTodo, own: str = "", ch
     approval = now.approval
     fresh = approval is not None and (before.approval is None or before.run_id != now.run_id)
     if approval is not None and fresh and (approval.get("by"), approval.get("channel")) != (own, channel):
-        yield _("{id} was approved by {by}.").format(id=now.id, by=by_whom(approval))
+        yield _("{id} was approved by {by}.").format(
+            id=now.id, by=who_words(str(approval.get("by", "")), str(approval.get("channel", "")))
+        )
     if before.status is now.status:
         return
     if now.status is Status.SKIPPED:
@@ -129,12 +131,6 @@ def became(before: SupervisorTodo | None, now: SupervisorTodo, own: str = "", ch
         yield _("{id} is blocked.").format(id=now.id)
     elif now.status is Status.PENDING and before.status in _ENDED:
         yield _("{id} waits again.").format(id=now.id)
-
-
-def by_whom(approval: Mapping[str, Any]) -> str:
-    """Return who approved, and where: `ops (console)`."""
-    who, channel = str(approval.get("by", "")), str(approval.get("channel", ""))
-    return inline(f"{who} ({channel})" if channel and channel != who else who)
 
 
 def _whole(question: Question, snapshot: Snapshot) -> bool:

@@ -35,8 +35,11 @@ from hitl_tui.supervisor.session_registry import SessionRegistry
 from hitl_tui.supervisor.session_setup import SessionSetup
 from hitl_tui.supervisor.session_summary import SessionSummary
 from hitl_tui.supervisor.snapshot import FAILED, FINISHED, Snapshot
-from hitl_tui.terminal.ascii_signs import _, clipped, ngettext, signs
-from hitl_tui.wording.text_lines import Whole, mode_words, plan_lines, result_lines, shown, standing
+from hitl_tui.terminal.ascii_signs import _, clipped, signs
+from hitl_tui.wording.rows import joined
+from hitl_tui.wording.status_words import status_of_session
+from hitl_tui.wording.text_lines import Whole, plan_lines, result_lines, shown, standing
+from hitl_tui.wording.times import mode_words
 
 DONE, FAILURE, REFUSED, WAITS = 0, 1, 2, 3
 _CHECKPOINTS = 30
@@ -108,12 +111,10 @@ class LineSession:
         if self._session is None:
             return _("no session · /new QUESTION begins one · /quit leaves")
         seen = self._session.snapshot
-        count = len(seen.questions)
-        needs = ngettext("{n} needs you", "{n} need you", count).format(n=count) if count else render(seen.status)
         followed = "" if self._session.owned else _(" · followed: another process has it open")
         if self._session.setup.read_only:
             followed = _(" · read-only")
-        return signs(" · ").join([seen.session_id, mode_words(seen.mode), f"{needs}{followed}", "/help"])
+        return joined(seen.session_id, mode_words(seen.mode), f"{status_of_session(seen)}{followed}", "/help")
 
     def hint(self, line: str) -> str:
         """Return what an answer that is being typed would send, and as what type; empty for any other line."""

@@ -37,6 +37,8 @@ SIGNS: Mapping[int, str] = str.maketrans(
     }
 )
 
+_OURS = frozenset(map(chr, SIGNS))
+
 
 def ascii_wanted(environ: Mapping[str, str], encoding: str) -> bool:
     """Return whether signs and frames are drawn in ASCII: `HITL_ASCII=1`, or a terminal that isn't UTF-8.
@@ -68,7 +70,9 @@ def signs(text: str) -> str:
 
     Nothing of anybody else's may be in it: what can't be written of that is escaped, not replaced.
     """
-    return text if text.isascii() or not ascii_wanted(os.environ, _written_in()) else text.translate(SIGNS)
+    if text.isascii() or _OURS.isdisjoint(text) or not ascii_wanted(os.environ, _written_in()):
+        return text
+    return text.translate(SIGNS)
 
 
 def _(text: str) -> str:

@@ -7,11 +7,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from hitl_tui.core.safe_text import one_line
-from hitl_tui.language import _, mark
+from hitl_tui.language import mark
+from hitl_tui.terminal.ascii_signs import _
 from hitl_tui.threads.session_diff import ABSENT, Difference, ResultChange, TodoChange, ValueChange
 from hitl_tui.wording.rows import Row, in_line, labelled, styled, text_row
-from hitl_tui.wording.status_words import number_of, status_words
-from hitl_tui.wording.times import clock_words
+from hitl_tui.wording.status_words import approval_words, number_of, status_words
 
 MOST_ROWS = 200
 """TODOs, values or results listed of one difference; the rest is counted."""
@@ -125,14 +125,6 @@ def _result_rows(change: ResultChange, lines: Sequence[str]) -> Iterator[Row]:
     for line in lines[:MOST_ROWS]:
         yield Row("", styled(f"    {in_line(line)}", colours.get(line[:1], "$text-muted")), exact=True)
     yield from more_rows(len(lines))
-
-
-def approval_words(approval: Mapping[str, Any]) -> str:
-    """Return who approved, where and when."""
-    who, channel = str(approval.get("by", "")), str(approval.get("channel", ""))
-    said = _("by {who}").format(who=who) + (f" ({channel})" if channel and channel != who else "")
-    at = clock_words(str(approval.get("at", "")))
-    return in_line(f"{said} · {at}" if at else said)
 
 
 def _clip(text: str) -> str:

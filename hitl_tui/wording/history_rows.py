@@ -12,7 +12,8 @@ from hitl_tui.core.interrupts.shape import json_line
 from hitl_tui.core.requests import Kind, Outcome, Verdict, said_of
 from hitl_tui.core.safe_text import one_line, safe_text
 from hitl_tui.core.todos import SupervisorTodo
-from hitl_tui.language import _, mark, render
+from hitl_tui.language import mark, render
+from hitl_tui.terminal.ascii_signs import _
 from hitl_tui.threads.session_diff import (
     Consequences,
     Difference,
@@ -20,11 +21,21 @@ from hitl_tui.threads.session_diff import (
     decided_in,
 )
 from hitl_tui.threads.thread_reader import HistoryPlace, is_decision
-from hitl_tui.wording.difference_rows import MOST_ROWS, approval_words, change_words, glyph_of, more_rows, short
-from hitl_tui.wording.rows import Row, in_line, labelled, markdown_row, text_row
-from hitl_tui.wording.status_words import PlanLines, PlanRow, asked_about, history_said, number_of, status_words
+from hitl_tui.wording.difference_rows import MOST_ROWS, change_words, glyph_of, more_rows, short
+from hitl_tui.wording.rows import Row, in_line, joined, labelled, markdown_row, text_row
+from hitl_tui.wording.status_words import (
+    PlanLines,
+    PlanRow,
+    approval_words,
+    asked_about,
+    history_said,
+    number_of,
+    ran_words,
+    status_words,
+    who_words,
+)
 from hitl_tui.wording.subject_rows import input_rows
-from hitl_tui.wording.times import clock_words, day_words, duration_words, local_times, moment
+from hitl_tui.wording.times import clock_words, day_words, local_times, moment
 
 if TYPE_CHECKING:
     from hitl_tui.core.requests import Request
@@ -110,8 +121,7 @@ def todo_rows(todo: SupervisorTodo, workspace: str, result: Mapping[str, Any] | 
     if todo.approval is not None:
         rows.append(labelled(_("approved"), approval_words(todo.approval)))
     if todo.duration is not None:
-        waited = _("waited {time} for a person").format(time=duration_words(todo.waited)) if todo.waited else ""
-        rows.append(labelled(_("ran for"), " · ".join(filter(None, (duration_words(todo.duration), waited)))))
+        rows.append(labelled(_("ran for"), ran_words(todo)))
     if todo.error:
         rows.append(text_row(safe_text(local_times(render(todo.error))), "$text-error"))
     rows += [text_row(""), *input_rows(todo.arguments, todo.description, workspace)]
@@ -144,7 +154,7 @@ def event_words(posted: Posted, request: Request | None = None, cells: int = 0) 
         parts.append(json_line(data["value"]))
     who, channel = str(data.get("by") or event.get("by") or ""), str(data.get("channel") or "")
     if who and who not in ("run", "supervisor"):
-        parts.append(_("by {who}").format(who=who) + (f" ({channel})" if channel and channel != who else ""))
+        parts.append(_("by {who}").format(who=who_words(who, channel)))
     at = clock_words(str(data.get("at") or event.get("at") or ""))
     if at:
         parts.append(at)
@@ -152,7 +162,7 @@ def event_words(posted: Posted, request: Request | None = None, cells: int = 0) 
     words = local_times(render(str(data.get("reason") or summary or data.get("error") or "")))
     if words and kind != "proposed":
         parts.append(f"“{words}”")
-    return in_line(" · ".join(parts))
+    return in_line(joined(*parts))
 
 
 def deed(kind: str, data: Mapping[str, Any]) -> str:
@@ -205,12 +215,10 @@ def given_words(place: HistoryPlace, here: Difference) -> list[str]:
 
 
 def _given(decision: Given) -> str:
-    who = _("by {by}").format(by=decision.by) if decision.by else ""
-    if decision.channel and decision.channel != decision.by:
-        who = f"{who} ({decision.channel})".strip()
+    who = _("by {who}").format(who=who_words(decision.by, decision.channel)) if decision.by else ""
     why = f"“{render(decision.reason)}”" if decision.reason else ""
-    parts = [_verdict(str(decision.verdict), number_of(decision.todo_id)), who, clock_words(decision.at), why]
-    return in_line(" · ".join(p for p in parts if p))
+    said = _verdict(str(decision.verdict), number_of(decision.todo_id))
+    return in_line(joined(said, who, clock_words(decision.at), why))
 
 
 def decision_words(place: HistoryPlace, here: Difference) -> str:
@@ -249,7 +257,7 @@ def place_words(place: HistoryPlace, *, ours: bool) -> str:
         clock_words(info.timestamp),
     ]
     parts.append(_("on the current line") if ours else _("LEFT BEHIND by a restore"))
-    return " · ".join(p for p in parts if p)
+    return joined(*parts)
 
 
 def moment_rows(place: HistoryPlace, state: Mapping[str, Any], here: Difference, *, ours: bool) -> list[Row]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from hitl_tui.core.safe_text import cell_width, safe_text
+from hitl_tui.terminal.ascii_signs import signs
 
 BAR = "  │ "
 """What text that is quoted begins with, in each line that it takes."""
@@ -91,6 +92,11 @@ def markdown_row(text: str) -> Row:
 def labelled(label: str, text: str, style: str = "", *, exact: bool = False) -> Row:
     """Return a line with a label; both have to be safe."""
     return Row(label, styled(text, style), exact)
+
+
+def joined(*parts: str) -> str:
+    """Return safe parts of a line with a point between them; empty ones are left out."""
+    return signs(" · ").join(filter(None, parts))
 
 
 def in_line(text: str) -> str:

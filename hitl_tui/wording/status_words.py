@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from hitl_tui.core.names import person
+from hitl_tui.core.names import person, plain_name
 from hitl_tui.core.safe_text import safe_text
 from hitl_tui.core.todos import Priority, Status, SupervisorTodo
-from hitl_tui.language import _, mark, ngettext, render
-from hitl_tui.wording.times import duration_words, moment
+from hitl_tui.language import mark, render
+from hitl_tui.terminal.ascii_signs import _, ngettext, signs
+from hitl_tui.wording.rows import in_line, joined
+from hitl_tui.wording.times import clock_words, duration_words, moment
 
 if TYPE_CHECKING:
     from hitl_tui.core.requests import Request
@@ -30,16 +32,12 @@ _STATUS: Mapping[Status, tuple[str, str, str]] = {
     Status.WAITING_APPROVAL: ("?", mark("asks"), "$text-warning"),
 }
 
+_APPROVED = ("○", mark("approved"), "$text-primary")
+_REJECTED = ("✗", mark("rejected"), "$text-error")
+_EXPIRED = ("✗", mark("expired"), "$text-error")
+
 SIGNS: tuple[tuple[str, str], ...] = tuple(
-    dict.fromkeys(
-        (glyph, word)
-        for glyph, word, __ in (
-            *_STATUS.values(),
-            ("○", mark("approved"), ""),
-            ("✗", mark("rejected"), ""),
-            ("✗", mark("expired"), ""),
-        )
-    )
+    dict.fromkeys((glyph, word) for glyph, word, __ in (*_STATUS.values(), _APPROVED, _REJECTED, _EXPIRED))
 )
 """Glyph and word of each status, for who wants to know what they mean."""
 
@@ -60,16 +58,18 @@ def risk_words(risk: str) -> str:
 
 def status_words(todo: SupervisorTodo) -> tuple[str, str, str]:
     """Return glyph, word and colour variable of a TODO's status."""
+    glyph, word, colour = _status(todo)
+    return signs(glyph), _(word), colour
+
+
+def _status(todo: SupervisorTodo) -> tuple[str, str, str]:
     if todo.status is Status.PENDING and todo.approval is not None:
-        return "○", _("approved"), "$text-primary"
+        return _APPROVED
     if todo.status is Status.FAILED and todo.metadata.get("rejected"):
-        if todo.error.partition(":")[0] == "expired":
-            return "✗", _("expired"), "$text-error"
-        return "✗", _("rejected"), "$text-error"
+        return _EXPIRED if todo.error.partition(":")[0] == "expired" else _REJECTED
     if todo.status is Status.FAILED and todo.question:
-        return "?", _("failed"), "$text-error"
-    glyph, word, colour = _STATUS[todo.status]
-    return glyph, _(word), colour
+        return "?", *_STATUS[Status.FAILED][1:]
+    return _STATUS[todo.status]
 
 
 _PLACES = (
@@ -163,12 +163,38 @@ def _plan_row(todo: SupervisorTodo, now: datetime) -> PlanRow:
         team=safe_text(todo.agent_name.removesuffix("_team"), multiline=False, limit=24),
         title=safe_text(todo.name, multiline=False, limit=400),
         time=duration_words(seconds),
-        needs=f"← {needs}" if needs else "",
-        attempts=f"×{todo.attempt}" if todo.attempt > 1 else "",
+        needs=signs("← ") + needs if needs else "",
+        attempts=signs("×") + str(todo.attempt) if todo.attempt > 1 else "",
         fixed=why_fixed(todo),
         priority=PRIORITIES.get(todo.priority, ""),
         level=render(todo.priority.value) if todo.priority in PRIORITIES else "",
     )
+
+
+def ran_words(todo: SupervisorTodo) -> str:
+    """Return how long a TODO ran, and how long of that it waited for a person; empty before it ended."""
+    waited = _("waited {time} for a person").format(time=duration_words(todo.waited)) if todo.waited else ""
+    return joined(duration_words(todo.duration), waited)
+
+
+def who_words(by: str, channel: str) -> str:
+    """Return who did something, and where: `ops (console)`."""
+    return in_line(plain_name(by) + (f" ({channel})" if channel and channel != by else ""))
+
+
+def approval_words(approval: Mapping[str, Any], time: Callable[[str], str] = clock_words) -> str:
+    """Return who approved a TODO, where and when; or what let it run without a question.
+
+    Args:
+        approval: as its state keeps it.
+        time: says when, from an ISO 8601 time.
+    """
+    by, channel = str(approval.get("by", "")), str(approval.get("channel", ""))
+    if channel == "policy":
+        mode = by.removeprefix("mode ")
+        said = _("by mode {rule}, nobody was asked") if mode != by else _("by policy rule {rule}, nobody was asked")
+        return said.format(rule=in_line(mode.removeprefix("policy rule ")))
+    return joined(_("by {who}").format(who=who_words(by, channel)), time(str(approval.get("at", ""))))
 
 
 def command_words(command: str) -> str:
@@ -261,9 +287,9 @@ def status_of_session(snapshot: Snapshot, by: str = "") -> str:
         said = ngettext("○ you answered; {n} more is needed", "○ you answered; {n} more are needed", needed)
         return said.format(n=needed)
     done, total = sum(t["status"] == Status.COMPLETED for t in snapshot.raw.values()), len(snapshot.raw)
-    parts = "" if done == total else " · " + _("{done} of {total} done").format(done=done, total=total)
+    parts = "" if done == total else _("{done} of {total} done").format(done=done, total=total)
     words = {
-        "finished": _("✓ finished") + parts,
+        "finished": joined(_("✓ finished"), parts),
         "failed": _("✗ failed"),
         "running": _("▸ running"),
         "planning": _("▸ planning"),

@@ -10,7 +10,7 @@ import json
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from datetime import timedelta
+from datetime import UTC, datetime
 from typing import Any, NamedTuple, TextIO
 
 from hitl_tui.commands.results import CommandResult
@@ -24,24 +24,9 @@ from hitl_tui.language import mark, render
 from hitl_tui.supervisor.snapshot import FAILED, FINISHED, RUNNING, WAITING, Question, Snapshot
 from hitl_tui.terminal.ascii_signs import _, clipped, ngettext, signs
 from hitl_tui.wording.interrupt_lines import inner_lines, meaning_lines
+from hitl_tui.wording.status_words import PlanRow, approval_words, plan_rows, ran_words
+from hitl_tui.wording.times import day_words, local_times, padded
 from hitl_tui.wording.trust_rows import want_rows
-
-
-def approval_words(approval: Mapping[str, Any]) -> str:
-    """Return who approved a TODO, when and through which channel; or what let it run without a question.
-
-    Args:
-        approval: a TODO's approval as its state keeps it.
-    """
-    by, channel = str(approval.get("by", "")), str(approval.get("channel", ""))
-    if channel == "policy":
-        mode, rule = by.removeprefix("mode "), by.removeprefix("policy rule ")
-        if mode != by:
-            return _("allowed by mode {mode}, nobody was asked").format(mode=mode)
-        return _("allowed by policy rule {number}, nobody was asked").format(number=rule)
-    at = str(approval.get("at", ""))[:19].replace("T", " ")
-    return _("approved by {by} ({channel}) {at}").format(by=plain_name(by), channel=channel, at=at).rstrip()
-
 
 _DEEPER = 2
 _NARROWEST = 20
@@ -156,28 +141,6 @@ SHOWN_DIGITS = 12
 
 _WIDEST = 1_000_000
 
-STATUS_WORDS: Mapping[Status, str] = {
-    Status.COMPLETED: mark("✓ done"),
-    Status.WAITING_APPROVAL: mark("? asks"),
-    Status.PENDING: mark("· waits"),
-    Status.IN_PROGRESS: mark("▶ runs"),
-    Status.FAILED: mark("✗ failed"),
-    Status.SKIPPED: mark("↷ skipped"),
-    Status.BLOCKED: mark("■ blocked"),
-}
-
-MODE_WORDS: Mapping[str, str] = {
-    "step": mark("ask every step"),
-    "plan": mark("ask for the plan, then for risky steps"),
-    "risk": mark("ask for risky steps only"),
-}
-
-
-def mode_words(mode: str) -> str:
-    """Return when a person is asked, in words."""
-    return _(MODE_WORDS[mode]) if mode in MODE_WORDS else mode
-
-
 _ASKS: Mapping[Kind, str] = {
     Kind.TODO: mark("may it run?"),
     Kind.FAILURE: mark("it failed: try again, skip or stop?"),
@@ -221,33 +184,19 @@ def exact(text: str) -> str:
 
 def plan_lines(snapshot: Snapshot) -> list[str]:
     """Return the plan, a TODO a line: glyph and word, id, team, name, what it waits for, what became of it."""
-    return [_todo_line(todo) for todo in snapshot.todos]
+    rows = plan_rows(snapshot, datetime.now(UTC))
+    return [_todo_line(todo, row) for todo, row in zip(snapshot.todos, rows, strict=True)]
 
 
-def _todo_line(todo: SupervisorTodo) -> str:
-    parts = [f"{_padded(_status_words(todo), 10)} {todo.id}  {inline(todo.agent_name):<14} {inline(todo.name)}"]
-    if todo.duration is not None:
-        parts.append(_duration(todo.duration))
-    if todo.waited:
-        parts.append(_("waited {time} for a person").format(time=_duration(todo.waited)))
-    if todo.dependencies and todo.status in (Status.PENDING, Status.BLOCKED):
-        parts.append(signs("← ") + ", ".join(todo.dependencies))
+def _todo_line(todo: SupervisorTodo, row: PlanRow) -> str:
+    head = f"{padded(f'{row.glyph} {row.word}', 10)} {todo.id}  {padded(row.team, 8)} {row.title}"
+    time = row.time if todo.duration is None else ran_words(todo)
+    parts = [head, time, row.attempts, row.needs]
     if todo.approval is not None:
-        parts.append(inline(approval_words(todo.approval)))
+        parts.append(f"{_('approved')} {approval_words(todo.approval, day_words)}")
     if todo.error:
-        parts.append(clipped(render(todo.error), 200))
-    return "  ".join(parts)
-
-
-def _status_words(todo: SupervisorTodo) -> str:
-    if todo.status is Status.FAILED and todo.metadata.get("rejected"):
-        return _("✗ rejected")
-    return _(STATUS_WORDS[todo.status])
-
-
-def _duration(seconds: float) -> str:
-    """Return `0.2 s` or `2:03:04`."""
-    return _("{seconds:.1f} s").format(seconds=seconds) if seconds < 60 else str(timedelta(seconds=int(seconds)))
+        parts.append(clipped(local_times(render(todo.error)), 200))
+    return "  ".join(filter(None, parts))
 
 
 def question_lines(
@@ -290,7 +239,7 @@ def question_lines(
     commands = question.bound_commands if bound else question.commands
     width = max((cell_width(_verdict(v)) for v in commands), default=0)
     answers = {verdict: give(filled(command)) for verdict, command in commands.items()}
-    lines += [Whole(f"    {_padded(_verdict(v), width)}  {command}") for v, command in answers.items()]
+    lines += [Whole(f"    {padded(_verdict(v), width)}  {command}") for v, command in answers.items()]
     lines += [f"      {line}" for line in meaning_lines(shape)] if shape is not None else []
     return lines
 
@@ -303,10 +252,6 @@ def filled(command: str) -> str:
 def _verdict(verdict: str) -> str:
     """Return a verdict, or what else answers a question, in words."""
     return _(_VERDICTS[verdict]) if verdict in _VERDICTS else render(str(verdict))
-
-
-def _padded(text: str, width: int) -> str:
-    return text + " " * max(0, width - cell_width(text))
 
 
 def _about(about: Mapping[str, Any]) -> Iterator[str]:
@@ -551,4 +496,4 @@ def session_rows(sessions: Sequence[Mapping[str, Any]]) -> list[str]:
 def table(rows: Sequence[Sequence[str]]) -> list[str]:
     """Return rows as lines with their columns aligned; the last column may be as long as it is."""
     widths = [max(map(cell_width, column)) for column in zip(*rows, strict=True)] if rows else []
-    return ["  ".join([*(_padded(c, w) for c, w in zip(r[:-1], widths, strict=False)), r[-1]]).rstrip() for r in rows]
+    return ["  ".join([*(padded(c, w) for c, w in zip(r[:-1], widths, strict=False)), r[-1]]).rstrip() for r in rows]

@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from datetime import datetime
 
 from hitl_tui.core.safe_text import cell_width
-from hitl_tui.language import _, mark, render
+from hitl_tui.language import mark, render
+from hitl_tui.terminal.ascii_signs import _
 
 MODES: Mapping[str, str] = {
     "step": mark("ASK EVERY STEP"),

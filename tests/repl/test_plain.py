@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -18,7 +19,8 @@ from hitl_tui.core.todos import Status, SupervisorTodo
 from hitl_tui.ledger.records import RequestView
 from hitl_tui.repl.announcer import Announcer
 from hitl_tui.supervisor.snapshot import Question, Snapshot
-from hitl_tui.wording.text_lines import STATUS_WORDS, plan_lines, question_lines, result_lines, standing, table
+from hitl_tui.wording.status_words import plan_rows
+from hitl_tui.wording.text_lines import plan_lines, question_lines, result_lines, standing, table
 
 NOW = "2026-01-01T00:00:00.000000+00:00"
 
@@ -120,10 +122,11 @@ def todo(number: int, status: Status, **more: Any) -> dict[str, Any]:
 
 def test_the_plan_says_every_status_in_a_word() -> None:
     raw = {t["id"]: t for t in (todo(n, s) for n, s in enumerate(Status, start=1))}
-    shown = plan_lines(snapshot(raw=raw))
-    for line, status in zip(shown, Status, strict=True):
-        assert line.startswith(STATUS_WORDS[status])
-        assert STATUS_WORDS[status].split()[1].isascii()
+    seen = snapshot(raw=raw)
+    shown = plan_lines(seen)
+    for line, row in zip(shown, plan_rows(seen, datetime.now(UTC)), strict=True):
+        assert line.startswith(f"{row.glyph} {row.word}")
+        assert row.word.isascii()
 
 
 def test_where_a_session_stands_is_one_sentence() -> None:
