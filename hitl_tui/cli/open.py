@@ -247,7 +247,7 @@ def open_store(arguments: Arguments, data: Path, out: Output, *, screen: bool) -
 
     with importing():
         from hitl_tui.console.console_options import ConsoleOptions
-        from hitl_tui.console.screens.store_screen import run_store
+        from hitl_tui.console.store_app import run_store
 
     left = run_store(ConsoleOptions(data), arguments.file, arguments.thread, arguments.graph)
     return left if isinstance(left, int) else asyncio.run(_forked(arguments, data, *left))

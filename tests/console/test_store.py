@@ -27,8 +27,9 @@ from hitl_tui.console.console_options import ConsoleOptions
 from hitl_tui.console.dialogs.prompt_dialogs import ConfirmDialog
 from hitl_tui.console.dialogs.text_viewer import TextViewer
 from hitl_tui.console.keyguard.guard import KeyGuard
-from hitl_tui.console.screens.store_screen import StoreApp, StoreScreen
+from hitl_tui.console.screens.store_screen import StoreScreen
 from hitl_tui.console.screens.thread_screen import ThreadScreen
+from hitl_tui.console.store_app import StoreApp
 from hitl_tui.console.widgets.bars import HeaderBar, KeyLine, MessageLine
 from hitl_tui.console.widgets.history_table import GraphTable
 from hitl_tui.console.widgets.state_tree import StateTree

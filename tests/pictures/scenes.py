@@ -25,8 +25,9 @@ from hitl_tui.console.console_options import ConsoleOptions
 from hitl_tui.console.dialogs.prompt_dialogs import ReadingText
 from hitl_tui.console.screens.home_screen import HomeScreen
 from hitl_tui.console.screens.replay_screen import ReplayScreen
-from hitl_tui.console.screens.store_screen import StoreApp, StoreScreen
+from hitl_tui.console.screens.store_screen import StoreScreen
 from hitl_tui.console.screens.thread_screen import ThreadScreen
+from hitl_tui.console.store_app import StoreApp
 from hitl_tui.core.todos import Status
 from hitl_tui.threads.thread_store import open_store
 from hitl_tui.wording.evidence_rows import awaits_preview
