@@ -11,19 +11,16 @@ from typing import Final
 
 from hitl_tui.core.errors import BadInput
 from hitl_tui.core.safe_text import one_line
-from hitl_tui.lint.base import Frame, Given
-from hitl_tui.lint.flow import Done
-from hitl_tui.lint.model import NodeRow, Place, Position, Report
-from hitl_tui.lint.modules import Module, Sources, Target, find_target
-from hitl_tui.lint.sentence import Sentence, mark, say
-from hitl_tui.lint.values import (
+from hitl_tui.lint.abstract_values import (
     STATE,
     UNKNOWN,
     ClassRef,
     External,
     FunctionRef,
+    Given,
     GraphRef,
     InstanceRef,
+    Module,
     Ref,
     TaskRef,
     ToolNodeRef,
@@ -32,7 +29,12 @@ from hitl_tui.lint.values import (
     in_order,
     of,
 )
-from hitl_tui.lint.walker import Walker
+from hitl_tui.lint.evaluation_context import Frame
+from hitl_tui.lint.evaluator import Walker
+from hitl_tui.lint.findings import NodeRow, Place, Position, Report
+from hitl_tui.lint.flow_state import Done
+from hitl_tui.lint.sentence import Sentence, mark, say
+from hitl_tui.lint.source_modules import Sources, Target, find_target
 
 _DEEP_ENOUGH: Final = 12_000
 _BUILDERS: Final = frozenset(

@@ -5,22 +5,23 @@ from __future__ import annotations
 import ast
 from dataclasses import replace
 
-from hitl_tui.lint.base import Frame, Given
-from hitl_tui.lint.graphs import Graphs
-from hitl_tui.lint.modules import Module
-from hitl_tui.lint.retries import retried
-from hitl_tui.lint.values import (
+from hitl_tui.lint.abstract_values import (
     UNKNOWN,
     ClassRef,
     External,
     FunctionRef,
+    Given,
     InstanceRef,
+    Module,
     ModuleRef,
     Scope,
     Value,
     external,
     of,
 )
+from hitl_tui.lint.call_catalogue import retried
+from hitl_tui.lint.evaluation_context import Frame
+from hitl_tui.lint.graph_model import Graphs
 
 
 class Definitions(Graphs):

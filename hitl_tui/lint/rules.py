@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from hitl_tui.lint.model import Rule, Severity
+from hitl_tui.lint.findings import Rule, Severity
 from hitl_tui.lint.sentence import mark
 
 _ERROR, _WARNING = Severity.ERROR, Severity.WARNING

@@ -8,7 +8,7 @@ from typing import Final
 
 from hitl_tui.core.safe_text import cell_width, one_line
 from hitl_tui.language import _, mark
-from hitl_tui.lint.model import Finding, NodeRow, Position, Report
+from hitl_tui.lint.findings import Finding, NodeRow, Position, Report
 from hitl_tui.lint.sentence import Sentence, say
 
 WIDTH: Final = 80

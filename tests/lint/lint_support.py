@@ -7,7 +7,7 @@ import textwrap
 from pathlib import Path
 
 from hitl_tui.lint.check import lint
-from hitl_tui.lint.model import Report
+from hitl_tui.lint.findings import Report
 
 HERE = Path(__file__).parent
 

@@ -12,7 +12,7 @@ from lint_support import HEAD, HERE, checked, found, marked, rules
 
 from hitl_tui.core.errors import BadInput
 from hitl_tui.lint.check import lint
-from hitl_tui.lint.modules import LARGEST
+from hitl_tui.lint.source_modules import LARGEST
 from hitl_tui.wording.lint_report import report_lines
 
 FAULT = """

@@ -8,12 +8,11 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Final
 
-from hitl_tui.lint.base import DEEPEST, Frame, Given
-from hitl_tui.lint.flow import Catch, Summary
-from hitl_tui.lint.modules import Module
+from hitl_tui.lint.abstract_values import UNKNOWN, FunctionRef, Given, Module, Scope, Value, join
+from hitl_tui.lint.evaluation_context import DEEPEST, Frame
+from hitl_tui.lint.flow_state import Catch, Summary
 from hitl_tui.lint.sentence import mark, say
-from hitl_tui.lint.statements import Statements
-from hitl_tui.lint.values import UNKNOWN, FunctionRef, Scope, Value, join
+from hitl_tui.lint.statement_walker import Statements
 
 _IDEMPOTENT: Final = re.compile(r"(?:\w+\.)*idempotent\Z")
 

@@ -6,13 +6,7 @@ import ast
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from hitl_tui.lint.base import given_by
-from hitl_tui.lint.catalogue import RETRIES
-from hitl_tui.lint.changes import source_text
-from hitl_tui.lint.errors import ATTEMPT, Errors, joined
-from hitl_tui.lint.flow import Loop, Site
-from hitl_tui.lint.sentence import mark, say
-from hitl_tui.lint.values import (
+from hitl_tui.lint.abstract_values import (
     UNKNOWN,
     External,
     GraphRef,
@@ -26,6 +20,12 @@ from hitl_tui.lint.values import (
     of,
     taint,
 )
+from hitl_tui.lint.call_catalogue import RETRIES
+from hitl_tui.lint.error_paths import ATTEMPT, Errors, joined
+from hitl_tui.lint.evaluation_context import given_by
+from hitl_tui.lint.flow_state import Loop, Site
+from hitl_tui.lint.sentence import mark, say
+from hitl_tui.lint.state_changes import source_text
 
 
 class Statements(Errors):

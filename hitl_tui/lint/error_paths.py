@@ -7,14 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
-from hitl_tui.lint.catalogue import (
-    BROAD_ERRORS,
-)
-from hitl_tui.lint.definitions import Definitions
-from hitl_tui.lint.expressions import met
-from hitl_tui.lint.flow import Catch, Flow, merged
-from hitl_tui.lint.sentence import mark, say
-from hitl_tui.lint.values import (
+from hitl_tui.lint.abstract_values import (
     UNKNOWN,
     External,
     FunctionRef,
@@ -23,6 +16,13 @@ from hitl_tui.lint.values import (
     external,
     of,
 )
+from hitl_tui.lint.call_catalogue import (
+    BROAD_ERRORS,
+)
+from hitl_tui.lint.definitions import Definitions
+from hitl_tui.lint.expression_evaluator import met
+from hitl_tui.lint.flow_state import Catch, Flow, merged
+from hitl_tui.lint.sentence import mark, say
 
 ATTEMPT: Final = "one of several attempts"
 """What a loop over tenacity's `Retrying()` gives; used as a context manager it catches any error."""

@@ -6,13 +6,11 @@ import ast
 import re
 from dataclasses import replace
 
-from hitl_tui.lint.base import Given
-from hitl_tui.lint.modules import CHANGERS
-from hitl_tui.lint.objects import Objects
-from hitl_tui.lint.values import (
+from hitl_tui.lint.abstract_values import (
     UNKNOWN,
     ClassRef,
     External,
+    Given,
     InstanceRef,
     ModuleRef,
     Ref,
@@ -22,6 +20,8 @@ from hitl_tui.lint.values import (
     of,
     taint,
 )
+from hitl_tui.lint.expression_evaluator import Objects
+from hitl_tui.lint.source_modules import CHANGERS
 
 
 class Changes(Objects):

@@ -6,9 +6,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Final
 
-from hitl_tui.lint.model import Effect, Place
+from hitl_tui.lint.abstract_values import UNKNOWN, Source, Value
+from hitl_tui.lint.findings import Effect, Place
 from hitl_tui.lint.sentence import Sentence
-from hitl_tui.lint.values import UNKNOWN, Source, Value
 
 _NO_REASON: Final = Sentence("")
 

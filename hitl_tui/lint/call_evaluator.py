@@ -7,27 +7,14 @@ import re
 from dataclasses import replace
 from typing import Final
 
-from hitl_tui.lint.base import Given, told
-from hitl_tui.lint.catalogue import (
-    KEEPS_ORDER,
-    Call,
-    effect_of,
-    is_unordered,
-    runs_tool,
-    source_of,
-)
-from hitl_tui.lint.changes import Changes
-from hitl_tui.lint.flow import Catch, Loop, Site
-from hitl_tui.lint.kinds import kind_of, kind_told
-from hitl_tui.lint.objects import LONGEST_NAME
-from hitl_tui.lint.sentence import mark, say
-from hitl_tui.lint.values import (
+from hitl_tui.lint.abstract_values import (
     A_SET,
     UNKNOWN,
     UNTOLD,
     ClassRef,
     External,
     FunctionRef,
+    Given,
     GraphRef,
     InstanceRef,
     MethodRef,
@@ -44,6 +31,21 @@ from hitl_tui.lint.values import (
     join,
     taint,
 )
+from hitl_tui.lint.call_catalogue import (
+    KEEPS_ORDER,
+    Call,
+    effect_of,
+    is_unordered,
+    kind_of,
+    kind_told,
+    runs_tool,
+    source_of,
+)
+from hitl_tui.lint.evaluation_context import told
+from hitl_tui.lint.expression_evaluator import LONGEST_NAME
+from hitl_tui.lint.flow_state import Catch, Loop, Site
+from hitl_tui.lint.sentence import mark, say
+from hitl_tui.lint.state_changes import Changes
 
 _PURE_STEPS: Final = frozenset(
     ["get", "keys", "values", "items", "copy", "strip", "split", "splitlines", "lower", "upper", "format", "join"]

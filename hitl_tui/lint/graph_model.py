@@ -6,16 +6,12 @@ import ast
 from dataclasses import replace
 from typing import Final
 
-from hitl_tui.lint.base import Given
-from hitl_tui.lint.calls import Calls, is_langgraph
-from hitl_tui.lint.flow import Site, Summary
-from hitl_tui.lint.retries import narrow, retried
-from hitl_tui.lint.sentence import mark, say
-from hitl_tui.lint.values import (
+from hitl_tui.lint.abstract_values import (
     STATE,
     UNKNOWN,
     External,
     FunctionRef,
+    Given,
     GraphRef,
     InstanceRef,
     MethodRef,
@@ -29,6 +25,10 @@ from hitl_tui.lint.values import (
     of,
     taint,
 )
+from hitl_tui.lint.call_catalogue import narrow, retried
+from hitl_tui.lint.call_evaluator import Calls, is_langgraph
+from hitl_tui.lint.flow_state import Site, Summary
+from hitl_tui.lint.sentence import mark, say
 
 RUNS: Final = frozenset(
     ["invoke", "ainvoke", "stream", "astream", "batch", "abatch", "astream_events", "stream_events", "astream_log"]

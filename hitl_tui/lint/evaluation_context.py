@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import ast
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Final
 
 from hitl_tui.core.safe_text import one_line
-from hitl_tui.lint.flow import MANY, Catch, Done, Flow, Guard, Loop, Site, Summary
-from hitl_tui.lint.model import Effect, Finding, Place
-from hitl_tui.lint.modules import Module, Sources
+from hitl_tui.lint.abstract_values import FunctionRef, Given, GraphRef, Module, Ref, Scope, Source, Value
+from hitl_tui.lint.findings import Effect, Finding, Place
+from hitl_tui.lint.flow_state import MANY, Catch, Done, Flow, Guard, Loop, Site, Summary
 from hitl_tui.lint.rules import RULES
 from hitl_tui.lint.sentence import Sentence, mark, say
-from hitl_tui.lint.values import FunctionRef, GraphRef, Ref, Scope, Source, Value
+from hitl_tui.lint.source_modules import Sources
 
 MOST_STEPS: Final = 150_000
 """Expressions and statements that are looked at before calls are no longer followed."""
@@ -52,32 +52,6 @@ class Frame:
     def module(self) -> Module:
         """Return the module whose source this is."""
         return self.scope.module
-
-
-@dataclass(frozen=True, slots=True)
-class Given:
-    """The arguments of a call.
-
-    Args:
-        args: by position.
-        names: by name.
-        open: there are more, of which nothing is known (`*args`, `**kwargs`).
-    """
-
-    args: tuple[Value, ...] = ()
-    names: Mapping[str, Value] = field(default_factory=dict)
-    open: bool = False
-
-    def get(self, place: int, *names: str) -> Value | None:
-        """Return an argument by position or else by one of its names."""
-        if 0 <= place < len(self.args):
-            return self.args[place]
-        return next((self.names[name] for name in names if name in self.names), None)
-
-    @property
-    def all(self) -> list[Value]:
-        """Return every argument."""
-        return [*self.args, *self.names.values()]
 
 
 class Base(ABC):

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Final
+from pathlib import Path
+from typing import Final
 
-from hitl_tui.lint.model import Place
+from hitl_tui.lint.findings import Place
 from hitl_tui.lint.sentence import Sentence, mark
-
-if TYPE_CHECKING:
-    from hitl_tui.lint.modules import Module
 
 MOST_ITEMS: Final = 40
 MOST_REFS: Final = 6
@@ -92,6 +90,35 @@ def _shallow(value: Value) -> Value:
 
 UNKNOWN: Final = Value()
 STATE: Final = Value(from_state=True)
+
+
+@dataclass(eq=False)
+class Module:
+    """A file of source, parsed.
+
+    Args:
+        name: dotted; empty when it isn't known.
+        path: where it is.
+        shown: how its path is told to people.
+        tree: its syntax.
+        declared: lines that are declared idempotent.
+        package: what its relative imports begin from, dotted; empty outside any package.
+        scope: its names, once it was walked.
+        mutated: names of it that functions in it change.
+    """
+
+    name: str
+    path: Path
+    shown: str
+    tree: ast.Module
+    declared: frozenset[int]
+    package: str
+    scope: Scope | None = None
+    mutated: frozenset[str] = field(default=frozenset())
+
+    def place(self, node: ast.AST) -> Place:
+        """Return where a node of its tree stands."""
+        return Place(self.shown, getattr(node, "lineno", 1), getattr(node, "col_offset", 0) + 1)
 
 
 class Scope:
@@ -262,6 +289,32 @@ Ref = (
 )
 
 
+@dataclass(frozen=True, slots=True)
+class Given:
+    """The arguments of a call.
+
+    Args:
+        args: by position.
+        names: by name.
+        open: there are more, of which nothing is known (`*args`, `**kwargs`).
+    """
+
+    args: tuple[Value, ...] = ()
+    names: Mapping[str, Value] = field(default_factory=dict)
+    open: bool = False
+
+    def get(self, place: int, *names: str) -> Value | None:
+        """Return an argument by position or else by one of its names."""
+        if 0 <= place < len(self.args):
+            return self.args[place]
+        return next((self.names[name] for name in names if name in self.names), None)
+
+    @property
+    def all(self) -> list[Value]:
+        """Return every argument."""
+        return [*self.args, *self.names.values()]
+
+
 def of(*refs: Ref) -> Value:
     """Return a value that is one of these."""
     return Value(refs=frozenset(refs))
@@ -342,6 +395,3 @@ def contained(values: Iterable[Value], **more: object) -> Value:
     made = taint(given)
     inside = [value.kinds | value.inside for value in given if value.kinds or value.inside]
     return replace(made, inside=frozenset().union(*inside) if inside else frozenset(), **more)  # type: ignore[arg-type]
-
-
-Evaluate = Callable[[ast.expr], Value]

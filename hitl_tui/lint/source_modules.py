@@ -7,18 +7,15 @@ import io
 import re
 import tokenize
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from hitl_tui.core.errors import BadInput
 from hitl_tui.core.python_source import parse_source
 from hitl_tui.core.safe_text import one_line
-from hitl_tui.lint.model import Place
+from hitl_tui.lint.abstract_values import Module
 from hitl_tui.lint.sentence import Sentence, mark, say
-
-if TYPE_CHECKING:
-    from hitl_tui.lint.values import Scope
 
 LARGEST: Final = 2_000_000
 """Bytes of the largest file that is read."""
@@ -34,35 +31,6 @@ _INSTALLED: Final = ("site-packages", "dist-packages")
 
 _DECLARED = re.compile(r"#\s*hitl:\s*idempotent\b")
 _NAME = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*\Z")
-
-
-@dataclass(eq=False)
-class Module:
-    """A file of source, parsed.
-
-    Args:
-        name: dotted; empty when it isn't known.
-        path: where it is.
-        shown: how its path is told to people.
-        tree: its syntax.
-        declared: lines that are declared idempotent.
-        package: what its relative imports begin from, dotted; empty outside any package.
-        scope: its names, once it was walked.
-        mutated: names of it that functions in it change.
-    """
-
-    name: str
-    path: Path
-    shown: str
-    tree: ast.Module
-    declared: frozenset[int]
-    package: str
-    scope: Scope | None = None
-    mutated: frozenset[str] = field(default=frozenset())
-
-    def place(self, node: ast.AST) -> Place:
-        """Return where a node of its tree stands."""
-        return Place(self.shown, getattr(node, "lineno", 1), getattr(node, "col_offset", 0) + 1)
 
 
 @dataclass(frozen=True, slots=True)
