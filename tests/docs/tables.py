@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import re
+import tomllib
 from collections.abc import Callable, Iterable, Iterator
 from inspect import isclass
 from pathlib import Path
@@ -189,9 +190,28 @@ def _names(action: argparse.Action) -> str:
     return f"`{cell(', '.join(action.option_strings) + value)}`"
 
 
+def import_order() -> str:
+    """Return which packages may import which, from the import contracts."""
+    project = tomllib.loads((DOCS.parent / "pyproject.toml").read_text(encoding="utf-8"))
+    contracts = project["tool"]["importlinter"]["contracts"]
+    (layers,) = (contract["layers"] for contract in contracts if contract["type"] == "layers")
+    order = "\n".join(layer.replace("hitl_tui.", "") for layer in layers)
+    lines = [f"Packages import downwards only:\n\n```\n{order}\n```\n"]
+    for contract in contracts:
+        if contract["type"] == "forbidden":
+            sources, kept = (_packages(contract[key]) for key in ("source_modules", "forbidden_modules"))
+            lines.append(f"**{contract['name']}**: {sources} may not import {kept}.\n")
+    return "\n".join(lines)
+
+
+def _packages(names: Iterable[str]) -> str:
+    return ", ".join(f"`{name.removeprefix('hitl_tui.')}`" for name in names)
+
+
 TABLES: dict[str, tuple[str, Callable[[], str]]] = {
     "commands": ("commands.md", chat_commands),
     "command-line": ("command-line.md", command_line),
+    "imports": ("architecture.md", import_order),
     "keys": ("keys.md", key_map),
     "lint-rules": ("lint-rules.md", lint_rules),
     "settings": ("configuration.md", settings),
