@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 
+from hitl_tui.core.messages import Message
 from hitl_tui.language.catalogue import ENGLISH, LANGUAGES, Language
 
 VARIABLE = "HITL_LANG"
@@ -32,6 +33,11 @@ def _(text: str) -> str:
 def ngettext(one: str, many: str, n: int) -> str:
     """Return the text for a number of things; values are filled in afterwards, by `format`."""
     return _CURRENT.get().ngettext(one, many, n)
+
+
+def translate(message: Message) -> str:
+    """Return a message in the person's language: values are inserted as they are, messages among them translated."""
+    return message.text(_CURRENT.get())
 
 
 def render(text: str) -> str:
@@ -102,4 +108,16 @@ def _code(name: str) -> str:
     return base if base in LANGUAGES else ""
 
 
-__all__ = ["VARIABLE", "Language", "_", "chosen", "in_parts", "language", "mark", "ngettext", "render", "using"]
+__all__ = [
+    "VARIABLE",
+    "Language",
+    "_",
+    "chosen",
+    "in_parts",
+    "language",
+    "mark",
+    "ngettext",
+    "render",
+    "translate",
+    "using",
+]

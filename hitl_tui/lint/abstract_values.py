@@ -8,14 +8,17 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
+from hitl_tui.core.messages import Message
 from hitl_tui.lint.findings import Place
-from hitl_tui.lint.sentence import Sentence, mark
 
 MOST_ITEMS: Final = 40
 MOST_REFS: Final = 6
 DEEPEST_VALUE: Final = 6
 
-A_SET: Final = Sentence(mark("a set"))
+A_SET: Final = Message("a set")
+A_GENERATOR: Final = Message("a generator")
+A_FUNCTION: Final = Message("a function")
+A_CLASS: Final = Message("a class")
 
 UNTOLD: Final = "…"
 """Stands in a text for what isn't written out."""
@@ -42,7 +45,7 @@ class Value:
 
     Args:
         refs: what it may be: functions, classes, graphs, names of other packages.
-        kinds: what it may be that JSON has no form for, in words (`a set`).
+        kinds: what it may be that JSON has no form for, such as `A_SET`.
         inside: the same, of something it contains.
         sources: why it may differ when worked out again.
         unordered: why its order isn't fixed; None for a fixed one.
@@ -56,10 +59,10 @@ class Value:
     """
 
     refs: frozenset[Ref] = frozenset()
-    kinds: frozenset[str] = frozenset()
-    inside: frozenset[str] = frozenset()
+    kinds: frozenset[Message] = frozenset()
+    inside: frozenset[Message] = frozenset()
     sources: frozenset[Source] = frozenset()
-    unordered: Sentence | None = None
+    unordered: Message | None = None
     from_state: bool = False
     answer: bool = False
     raw: bool = False
@@ -79,7 +82,7 @@ class Value:
             object.__setattr__(self, "depth", 1 + max(part.depth for part in parts))
 
     @property
-    def not_json(self) -> frozenset[str]:
+    def not_json(self) -> frozenset[Message]:
         """Everything about it that JSON has no form for."""
         return self.kinds | self.inside
 

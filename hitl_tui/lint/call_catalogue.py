@@ -9,14 +9,15 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
+from hitl_tui.core.messages import Message
 from hitl_tui.lint.abstract_values import (
+    A_SET,
     ClassRef,
     External,
     Given,
     Value,
     external,
 )
-from hitl_tui.lint.sentence import Sentence, mark, say
 
 
 def _names(text: str) -> frozenset[str]:
@@ -298,68 +299,64 @@ KEEPS_ORDER: Final = _names(
 """Functions whose result comes in the order of what they are given."""
 
 
-_KINDS: Final[tuple[tuple[re.Pattern[str], str], ...]] = (
+A_PATH: Final = Message("a Path")
+A_DATE: Final = Message("a date or time")
+A_DECIMAL: Final = Message("a Decimal")
+AN_ARRAY: Final = Message("a numpy array")
+A_FRAME: Final = Message("a data frame")
+BYTES: Final = Message("bytes")
+
+_KINDS: Final[tuple[tuple[re.Pattern[str], Message], ...]] = (
     (
         re.compile(
             r"(?:datetime\.)?(?:datetime|date|time|timedelta|timezone)(?:\.(?:now|utcnow|today|fromisoformat|fromtimestamp|"
             r"utcfromtimestamp|strptime|combine|min|max|utc|fromordinal))?\(\)(?:\.(?:replace|astimezone|date|time)\(\))*\Z"
             r"|pendulum\.(?:now|today|datetime)\(\)\Z|arrow\.(?:now|utcnow)\(\)\Z|django\.utils\.timezone\.now\(\)\Z"
         ),
-        mark("a date or time"),
+        A_DATE,
     ),
-    (re.compile(r"decimal\.Decimal\(\)\Z"), mark("a Decimal")),
-    (re.compile(r"fractions\.Fraction\(\)\Z|complex\(\)\Z"), mark("a number JSON does not have")),
-    (re.compile(r"uuid\.(?:uuid\d|UUID)\(\)\Z|uuid_utils\.uuid\d\(\)\Z"), mark("a UUID")),
-    (re.compile(r"pathlib\.(?:Pure)?(?:Posix|Windows)?Path(?:\.(?:cwd|home))?\(\)\Z"), mark("a Path")),
-    (re.compile(r"(?:frozen)?set\(\)\Z"), mark("a set")),
+    (re.compile(r"decimal\.Decimal\(\)\Z"), A_DECIMAL),
+    (re.compile(r"fractions\.Fraction\(\)\Z|complex\(\)\Z"), Message("a number JSON does not have")),
+    (re.compile(r"uuid\.(?:uuid\d|UUID)\(\)\Z|uuid_utils\.uuid\d\(\)\Z"), Message("a UUID")),
+    (re.compile(r"pathlib\.(?:Pure)?(?:Posix|Windows)?Path(?:\.(?:cwd|home))?\(\)\Z"), A_PATH),
+    (re.compile(r"(?:frozen)?set\(\)\Z"), A_SET),
     (
         re.compile(
             r"bytes\(\)\Z|bytearray\(\)\Z|memoryview\(\)\Z|io\.BytesIO\(\)\Z|secrets\.token_bytes\(\)\Z|os\.urandom\(\)\Z"
             r"|base64\.\w+\(\)\Z|hashlib\.\w+\(\)\.digest\(\)\Z|pickle\.dumps\(\)\Z"
         ),
-        mark("bytes"),
+        BYTES,
     ),
     (
         re.compile(
             r"(?:io\.)?open\(\)\Z|pathlib\.Path\(\)\.open\(\)\Z|tempfile\.\w*TemporaryFile\(\)\Z|io\.StringIO\(\)\Z"
         ),
-        mark("an open file"),
+        Message("an open file"),
     ),
-    (re.compile(r"re\.(?:compile|match|search|fullmatch)\(\)\Z"), mark("a regular expression or match")),
-    (re.compile(r"(?:map|filter|zip|iter|enumerate|reversed|itertools\.\w+)\(\)\Z"), mark("an iterator")),
-    (re.compile(r"range\(\)\Z"), mark("a range")),
+    (re.compile(r"re\.(?:compile|match|search|fullmatch)\(\)\Z"), Message("a regular expression or match")),
+    (re.compile(r"(?:map|filter|zip|iter|enumerate|reversed|itertools\.\w+)\(\)\Z"), Message("an iterator")),
+    (re.compile(r"range\(\)\Z"), Message("a range")),
     (
         re.compile(r"(?:numpy|np)\.(?:array|zeros|ones|arange|linspace|asarray|random\.\w+)\(\)\Z"),
-        mark("a numpy array"),
+        AN_ARRAY,
     ),
-    (re.compile(r"(?:pandas|polars|pd|pl)\.(?:DataFrame|Series|read_\w+)\(\)\Z"), mark("a data frame")),
-    (re.compile(r"(?:threading|asyncio)\.(?:Lock|RLock|Event|Semaphore|Queue)\(\)\Z"), mark("a lock or queue")),
-    (re.compile(r"collections\.deque\(\)\Z|deque\(\)\Z"), mark("a deque")),
+    (re.compile(r"(?:pandas|polars|pd|pl)\.(?:DataFrame|Series|read_\w+)\(\)\Z"), A_FRAME),
+    (re.compile(r"(?:threading|asyncio)\.(?:Lock|RLock|Event|Semaphore|Queue)\(\)\Z"), Message("a lock or queue")),
+    (re.compile(r"collections\.deque\(\)\Z|deque\(\)\Z"), Message("a deque")),
     (
         re.compile(
             r"(?:sqlite3|psycopg2?|requests|httpx|aiohttp)\.(?:connect|Session|Client|AsyncClient|ClientSession|"
             r"get|post|put|patch|delete|request)\(\)(?:\.(?:cursor|get|post|put|patch|delete|request|execute)\(\))*\Z"
         ),
-        mark("a connection or response"),
+        Message("a connection or response"),
     ),
     (
         re.compile(r"(?:builtins\.)?(?:ValueError|RuntimeError|Exception|KeyError|TypeError)\(\)\Z"),
-        mark("an exception"),
+        Message("an exception"),
     ),
-    (re.compile(r"PIL\.Image\.\w+\(\)\Z|io\.BytesIO\(\)\Z"), mark("an image")),
-    (re.compile(r"types\.SimpleNamespace\(\)\Z|object\(\)\Z"), mark("an object")),
+    (re.compile(r"PIL\.Image\.\w+\(\)\Z|io\.BytesIO\(\)\Z"), Message("an image")),
+    (re.compile(r"types\.SimpleNamespace\(\)\Z|object\(\)\Z"), Message("an object")),
 )
-
-_OTHERS: Final = (
-    *(mark("a generator"), mark("a complex number"), mark("an ellipsis")),
-    *(mark("a function"), mark("a class")),
-)
-"""Kinds that the syntax alone tells."""
-
-_OF_CLASS: Final = {
-    "an object of class ": mark("an object of class {name}"),
-    "a member of ": mark("a member of {name}"),
-}
 
 _PATH_MAKERS: Final = frozenset(
     [
@@ -377,8 +374,8 @@ _PATH_MAKERS: Final = frozenset(
 )
 
 
-def kind_of(name: str) -> str:
-    """Return what the result of a call is that JSON has no form for, in words; empty for nothing that is known.
+def kind_of(name: str) -> Message | None:
+    """Return what the result of a call is that JSON has no form for; None for nothing that is known.
 
     Args:
         name: with `()` at its end.
@@ -388,16 +385,8 @@ def kind_of(name: str) -> str:
         and name.endswith(("()", ".parent"))
         and name.rpartition(".")[2].removesuffix("()") in _PATH_MAKERS
     ):
-        return "a Path"
-    return next((kind for pattern, kind in _KINDS if pattern.match(name)), "")
-
-
-def kind_told(kind: str) -> Sentence:
-    """Return a kind as it is said."""
-    for start, template in _OF_CLASS.items():
-        if kind.startswith(start):
-            return say(template, name=kind.removeprefix(start))
-    return say(kind)
+        return A_PATH
+    return next((kind for pattern, kind in _KINDS if pattern.match(name)), None)
 
 
 def retried(name: str, given: Given) -> bool:

@@ -7,7 +7,10 @@ import re
 from dataclasses import replace
 from typing import Final
 
+from hitl_tui.core.messages import Message
 from hitl_tui.lint.abstract_values import (
+    A_CLASS,
+    A_FUNCTION,
     A_SET,
     UNKNOWN,
     UNTOLD,
@@ -37,14 +40,12 @@ from hitl_tui.lint.call_catalogue import (
     effect_of,
     is_unordered,
     kind_of,
-    kind_told,
     runs_tool,
     source_of,
 )
 from hitl_tui.lint.evaluation_context import told
 from hitl_tui.lint.expression_evaluator import LONGEST_NAME
 from hitl_tui.lint.flow_state import Catch, Loop, Site
-from hitl_tui.lint.sentence import mark, say
 from hitl_tui.lint.state_changes import Changes
 
 _PURE_STEPS: Final = frozenset(
@@ -117,11 +118,11 @@ class Calls(Changes):
         place = self.place(node)
         for loop in self.frame.loops:
             if loop.rule and not loop.varies:
-                said = mark("The task {task} is called in a loop over {reason}.")
-                self.report("HT009", place, say(said, task=what, reason=loop.reason))
+                said = Message("The task {task} is called in a loop over {reason}.", task=what, reason=loop.reason)
+                self.report("HT009", place, said)
         for guard in self.flow.guards:
-            said = mark("{source} decides whether the task {task} is called.")
-            self.report("HT009", place, say(said, source=told(guard.source), task=what))
+            said = Message("{source} decides whether the task {task} is called.", source=told(guard.source), task=what)
+            self.report("HT009", place, said)
         for inner in ref.function.refs:
             if isinstance(inner, FunctionRef):
                 summary = self.follow(inner, given)
@@ -189,11 +190,12 @@ class Calls(Changes):
             return replace(made, inside=inside, items=items, raw=name == "str" and any(v.raw for v in given.args))
         if name in _TEXTS and call.first is not None:
             made = replace(made, text=call.first, raw=any(v.raw for v in given.args))
-        kind = source_of(call)
-        if kind:
-            made = replace(made, sources=made.sources | {Source(kind, name.removeprefix("?"), self.place(node))})
+        changing = source_of(call)
+        if changing:
+            source = Source(changing, name.removeprefix("?"), self.place(node))
+            made = replace(made, sources=made.sources | {source})
         if is_unordered(name):
-            made = replace(made, unordered=say(mark("what {name} gives"), name=name))
+            made = replace(made, unordered=Message("what {name} gives", name=name))
         if name in ("set", "frozenset"):
             made = replace(made, unordered=A_SET)
         form = kind_of(f"{name}()")
@@ -209,11 +211,15 @@ class Calls(Changes):
         """Note an `interrupt()` with its payload."""
         payload = given.get(0, "value") or UNKNOWN
         site = Site(self.place(node), what if len(what) < 60 else "interrupt()")
-        wrong = sorted(_with_functions(payload))
+        wrong = sorted(_with_functions(payload), key=str)
         if wrong:
             inside = payload.inside and not payload.kinds
-            said = mark("The payload contains {kinds}.") if inside else mark("The payload is {kinds}.")
-            self.report("HT004", site.place, say(said, kinds=tuple(map(kind_told, wrong))))
+            said = (
+                Message("The payload contains {kinds}.", kinds=tuple(wrong))
+                if inside
+                else Message("The payload is {kinds}.", kinds=tuple(wrong))
+            )
+            self.report("HT004", site.place, said)
         self.asks(site)
         self.flow.shown |= payload.sources
         self.frame.shown |= payload.sources
@@ -244,8 +250,8 @@ class Calls(Changes):
         else:
             self.happened(self.follow(ref, rest), node, what)
         if elsewhere and len(self.frame.sites) > before:
-            said = mark("{call} runs something that asks in a thread of its own.")
-            self.report("HT015", self.place(node), say(said, call=what))
+            said = Message("{call} runs something that asks in a thread of its own.", call=what)
+            self.report("HT015", self.place(node), said)
 
     def _gathers(self, name: str, given: Given, node: ast.expr) -> None:
         if name != "asyncio.gather" or not isinstance(node, ast.Call) or "return_exceptions" not in given.names:
@@ -256,8 +262,12 @@ class Calls(Changes):
         )
         inside = [s for s in self.frame.sites if _encloses(node, s)]
         for site in inside if keeps else []:
-            said = mark("{handler} catches what {question} raises.")
-            self.report("HT001", site.place, say(said, handler="gather(return_exceptions=True)", question=site.what))
+            said = Message(
+                "{handler} catches what {question} raises.",
+                handler="gather(return_exceptions=True)",
+                question=site.what,
+            )
+            self.report("HT001", site.place, said)
 
     # Changes of what lasts
 
@@ -267,10 +277,10 @@ class Calls(Changes):
         first = given.args[0] if given.args else UNKNOWN
         shell = name.startswith(("subprocess.", "asyncio.create_subprocess_shell")) and _says_true(node, "shell")
         if first.raw and (_SHELLS.match(name) or shell or name == "asyncio.create_subprocess_shell"):
-            self.report("HT014", self.place(node), say(mark("An answer reaches {call}."), call=name))
+            self.report("HT014", self.place(node), Message("An answer reaches {call}.", call=name))
         elif first.raw and _QUERIES.match(name) and not isinstance(getattr(node, "args", [None])[0], ast.Name):
-            said = mark("An answer is put into the text of {call}.")
-            self.report("HT014", self.place(node), say(said, call=name.removeprefix("?")))
+            said = Message("An answer is put into the text of {call}.", call=name.removeprefix("?"))
+            self.report("HT014", self.place(node), said)
 
     def _shuffles(self, name: str, given: Given, node: ast.expr) -> None:
         if name not in ("random.shuffle", "numpy.random.shuffle") or not isinstance(node, ast.Call) or not node.args:
@@ -278,7 +288,7 @@ class Calls(Changes):
         source = Source("random", name, self.place(node))
         held = given.args[0] if given.args else UNKNOWN
         if isinstance(node.args[0], ast.Name):
-            made = replace(held, unordered=say(mark("what {name} made"), name=name), sources=held.sources | {source})
+            made = replace(held, unordered=Message("what {name} made", name=name), sources=held.sources | {source})
             self.assign(node.args[0], made)
 
     # Given by the next parts
@@ -327,12 +337,12 @@ def _described(name: str, given: Given) -> Call:
     return Call(name, first, file_mode, first, "data" in given.names, harmless, external(start), tuple(words))
 
 
-def _with_functions(payload: Value) -> frozenset[str]:
+def _with_functions(payload: Value) -> frozenset[Message]:
     kinds = payload.not_json
     if any(isinstance(ref, FunctionRef) for ref in payload.refs):
-        kinds |= {"a function"}
+        kinds |= {A_FUNCTION}
     if any(isinstance(ref, ClassRef) for ref in payload.refs):
-        kinds |= {"a class"}
+        kinds |= {A_CLASS}
     return kinds
 
 

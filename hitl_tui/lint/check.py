@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from hitl_tui.core.errors import BadInput
+from hitl_tui.core.messages import Message
 from hitl_tui.core.safe_text import one_line
 from hitl_tui.lint.abstract_values import (
     STATE,
@@ -33,7 +34,6 @@ from hitl_tui.lint.evaluation_context import Frame
 from hitl_tui.lint.evaluator import Walker
 from hitl_tui.lint.findings import NodeRow, Place, Position, Report
 from hitl_tui.lint.flow_state import Done
-from hitl_tui.lint.sentence import Sentence, mark, say
 from hitl_tui.lint.source_modules import Sources, Target, find_target
 
 _DEEP_ENOUGH: Final = 12_000
@@ -96,7 +96,7 @@ class _Check:
             self._alone(module)
         notes = list(self._sources.notes)
         if self._walker.exhausted:
-            notes.append(say(mark("The module is so large that not every call was followed.")))
+            notes.append(Message("The module is so large that not every call was followed."))
         findings = sorted(self._walker.found.values(), key=lambda f: (f.place, f.rule.id))
         files = tuple(found.shown for found in self._sources.modules)
         return Report(self._text, module.shown, tuple(findings), tuple(self._rows), files, tuple(notes))
@@ -250,21 +250,22 @@ class _Check:
             return
         for place, off in graph.compiled:
             if off:
-                name = graph.name or say(mark("This graph"))
-                self._walker.report("HT011", place, say(mark("{graph} asks, and is told to keep nothing."), graph=name))
+                name = graph.name or Message("This graph")
+                self._walker.report("HT011", place, Message("{graph} asks, and is told to keep nothing.", graph=name))
 
     def _together(self, node: ToolNodeRef) -> None:
         tools = [(_name(ref), ref) for tool in node.tools for ref in tool.refs]
         asking = [name for name, ref in tools if self._walker.may_ask(ref)]
         if len(asking) > 1:
-            said = say(mark("{tools} ask, and stand in one ToolNode."), tools=_listed(asking))
+            said = Message("{tools} ask, and stand in one ToolNode.", tools=_listed(asking))
             self._walker.report("HT008", node.place, said)
         elif asking:
             acting = [name for name, ref in tools if name not in asking and self._acts(ref)]
             if acting:
-                one = mark("{tool} asks, and {others} acts in the same ToolNode.")
-                many = mark("{tool} asks, and {others} act in the same ToolNode.")
-                said = say(one if len(acting) == 1 else many, tool=asking[0], others=_listed(acting))
+                tool, others = asking[0], _listed(acting)
+                one = Message("{tool} asks, and {others} acts in the same ToolNode.", tool=tool, others=others)
+                many = Message("{tool} asks, and {others} act in the same ToolNode.", tool=tool, others=others)
+                said = one if len(acting) == 1 else many
                 self._walker.report("HT008", node.place, said)
 
     def _acts(self, ref: Ref) -> bool:
@@ -277,8 +278,8 @@ class _Check:
             for ref in graph.nodes.get(name, UNKNOWN).refs:
                 function = self._function(ref)
                 for place in _resets(function) if function is not None else ():
-                    said = mark("{node}(), where the subgraph begins, clears what was said.")
-                    self._walker.report("HT010", place, say(said, node=name))
+                    said = Message("{node}(), where the subgraph begins, clears what was said.", node=name)
+                    self._walker.report("HT010", place, said)
 
 
 def _rows(graph: str, node: str, frame: Frame) -> list[NodeRow]:
@@ -343,10 +344,10 @@ def _name(ref: Ref) -> str:
             return "?"
 
 
-def _listed(names: Sequence[str]) -> str | Sentence:
+def _listed(names: Sequence[str]) -> str | Message:
     if len(names) == 1:
         return names[0]
-    return say(mark("{names} and {last}"), names=", ".join(names[:-1]), last=names[-1])
+    return Message("{names} and {last}", names=", ".join(names[:-1]), last=names[-1])
 
 
 def _nowhere(node: ast.AST) -> ast.expr:

@@ -7,7 +7,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
+from hitl_tui.core.messages import Message
 from hitl_tui.lint.abstract_values import (
+    A_GENERATOR,
     UNKNOWN,
     External,
     FunctionRef,
@@ -22,7 +24,6 @@ from hitl_tui.lint.call_catalogue import (
 from hitl_tui.lint.definitions import Definitions
 from hitl_tui.lint.expression_evaluator import met
 from hitl_tui.lint.flow_state import Catch, Flow, merged
-from hitl_tui.lint.sentence import mark, say
 
 ATTEMPT: Final = "one of several attempts"
 """What a loop over tenacity's `Retrying()` gives; used as a context manager it catches any error."""
@@ -71,23 +72,28 @@ class Errors(Definitions):
             if asked and done is not None and not effect.idempotent:
                 frame.done[effect] = replace(done, before=True)
                 line = asked[0].place.line
-                said = mark("{effect} in finally happens each time {question} in line {line} asks.")
-                self.report("HT006", effect.place, say(said, effect=effect.what, question=asked[0].what, line=line))
+                said = Message(
+                    "{effect} in finally happens each time {question} in line {line} asks.",
+                    effect=effect.what,
+                    question=asked[0].what,
+                    line=line,
+                )
+                self.report("HT006", effect.place, said)
 
     def _catches(self, node: ast.Try | ast.TryStar) -> list[Catch]:
         found: list[Catch] = []
         for handler in node.handlers:
             names = self._handled(handler)
             if "InterruptedError" in names:
-                found.append(Catch(self.place(handler), say("except InterruptedError"), "HT013"))
+                found.append(Catch(self.place(handler), "except InterruptedError", "HT013"))
             if not handler.type or any(name in BROAD_ERRORS for name in names):
                 if not _lets_through(handler):
                     broad = next((n for n in names if n in BROAD_ERRORS), "").rpartition(".")[2]
-                    what = say(f"except {broad}") if broad else say(mark("a bare except"))
+                    what = f"except {broad}" if broad else Message("a bare except")
                     found.append(Catch(self.place(handler), what))
                 break
         if any(isinstance(part, ast.Return | ast.Break | ast.Continue) for part in _own_statements(node.finalbody)):
-            found.append(Catch(self.place(node.finalbody[0]), say(mark("a finally that leaves"))))
+            found.append(Catch(self.place(node.finalbody[0]), Message("a finally that leaves")))
         return found
 
     def _handled(self, handler: ast.ExceptHandler) -> list[str]:
@@ -103,7 +109,7 @@ class Errors(Definitions):
             catch = self.managed(item.context_expr, made)
             catches += [catch] if catch else []
             if item.optional_vars is not None:
-                self.assign(item.optional_vars, replace(made, kinds=made.kinds - {"a generator"}))
+                self.assign(item.optional_vars, replace(made, kinds=made.kinds - {A_GENERATOR}))
         frame = self.frame
         around = len(frame.catches)
         frame.catches += catches
@@ -118,14 +124,14 @@ class Errors(Definitions):
         """Return what a context manager catches."""
         name = external(made)
         if name == ATTEMPT:
-            return Catch(self.place(node), say(mark("a retry")))
+            return Catch(self.place(node), Message("a retry"))
         if name in _SUPPRESS and isinstance(node, ast.Call):
             broad = [external(self.value(part)) for part in node.args]
             if any(part in BROAD_ERRORS for part in broad):
-                return Catch(self.place(node), say("suppress()"))
+                return Catch(self.place(node), "suppress()")
         for instance in made.refs:
             if isinstance(instance, InstanceRef) and _leaves_quietly(instance):
-                return Catch(self.place(node), say("{name}()", name=instance.type.node.name))
+                return Catch(self.place(node), f"{instance.type.node.name}()")
         if isinstance(node, ast.Call):
             for ref in self.value(node.func).refs:
                 if isinstance(ref, FunctionRef) and isinstance(ref.node, ast.FunctionDef | ast.AsyncFunctionDef):

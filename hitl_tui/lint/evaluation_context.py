@@ -9,12 +9,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Final
 
+from hitl_tui.core.messages import Message
 from hitl_tui.core.safe_text import one_line
 from hitl_tui.lint.abstract_values import FunctionRef, Given, GraphRef, Module, Ref, Scope, Source, Value
 from hitl_tui.lint.findings import Effect, Finding, Place
 from hitl_tui.lint.flow_state import MANY, Catch, Done, Flow, Guard, Loop, Site, Summary
 from hitl_tui.lint.rules import RULES
-from hitl_tui.lint.sentence import Sentence, mark, say
 from hitl_tui.lint.source_modules import Sources
 
 MOST_STEPS: Final = 150_000
@@ -94,7 +94,7 @@ class Base(ABC):
         """Return where a node of the current source stands."""
         return self.frame.module.place(node)
 
-    def report(self, rule: str, place: Place, said: Sentence) -> None:
+    def report(self, rule: str, place: Place, said: Message) -> None:
         """Note a finding, once a place and rule."""
         if self.checking:
             self.found.setdefault((rule, place), Finding(RULES[rule], place, said))
@@ -162,16 +162,14 @@ class Base(ABC):
             self._caught(site, catch)
         looping = [loop for loop in frame.loops if loop.rule]
         for loop in looping:
-            said = say(mark("{question} stands in a loop over {reason}."), question=site.what, reason=loop.reason)
+            said = Message("{question} stands in a loop over {reason}.", question=site.what, reason=loop.reason)
             self.report(loop.rule, site.place, said)
         for guard in () if looping else flow.guards:  # what is wrong with the loop explains what is wrong within it
             self._guarded(site, guard)
         for earlier in flow.shaky:
-            said = say(
-                mark(
-                    "{earlier} is asked or not as the state says, and {question} in line {line} follows: "
-                    "its answer is looked for by number."
-                ),
+            said = Message(
+                "{earlier} is asked or not as the state says, and {question} in line {line} follows: "
+                "its answer is looked for by number.",
                 earlier=earlier.what,
                 question=site.what,
                 line=site.place.line,
@@ -193,28 +191,41 @@ class Base(ABC):
     def _caught(self, site: Site, catch: Catch) -> None:
         line = catch.place.line
         if catch.rule == "HT013":
-            said = mark("{handler} does not catch what {question} raises.")
-            self.report("HT013", catch.place, say(said, handler=catch.what, question=site.what))
+            said = Message("{handler} does not catch what {question} raises.", handler=catch.what, question=site.what)
+            self.report("HT013", catch.place, said)
         elif catch.place.file == site.place.file:
-            said = mark("{handler} in line {line} catches what {question} raises.")
-            self.report(catch.rule, site.place, say(said, handler=catch.what, line=line, question=site.what))
+            said = Message(
+                "{handler} in line {line} catches what {question} raises.",
+                handler=catch.what,
+                line=line,
+                question=site.what,
+            )
+            self.report(catch.rule, site.place, said)
         else:
-            said = mark("{handler} catches what {question} raises.")
-            self.report(catch.rule, site.place, say(said, handler=catch.what, question=site.what))
+            said = Message("{handler} catches what {question} raises.", handler=catch.what, question=site.what)
+            self.report(catch.rule, site.place, said)
 
     def _guarded(self, site: Site, guard: Guard) -> None:
-        rule, said = "HT002", mark("{source} decides whether {question} asks, and may decide otherwise.")
+        source, question = told(guard.source), site.what
         if guard.loop:
-            rule, said = "HT005", mark("{source} decides how often {question} asks.")
-        self.report(rule, site.place, say(said, source=told(guard.source), question=site.what))
+            said = Message("{source} decides how often {question} asks.", source=source, question=question)
+            self.report("HT005", site.place, said)
+            return
+        said = Message(
+            "{source} decides whether {question} asks, and may decide otherwise.", source=source, question=question
+        )
+        self.report("HT002", site.place, said)
 
     def uses(self, values: Sequence[Value]) -> None:
         """Judge values that leave the node or act on the world: they must be what was shown."""
         for value in values:
             for source in value.sources & self.flow.shown:
                 if source.kind != "module":
-                    said = mark("What {source} gives is shown in the question and used after the answer.")
-                    self.report("HT012", source.place, say(said, source=brief_name(source.what)))
+                    said = Message(
+                        "What {source} gives is shown in the question and used after the answer.",
+                        source=brief_name(source.what),
+                    )
+                    self.report("HT012", source.place, said)
 
     # What the other parts give
 
@@ -247,30 +258,31 @@ class Base(ABC):
         """Return a module's names, walking it first where that hasn't happened."""
 
 
-def told(source: Source) -> Sentence:
+def told(source: Source) -> Message:
     """Return what makes a value differ, and where."""
     name, line = brief_name(source.what), source.place.line
     if source.kind == "module":
-        return say(mark("{name} (changed as the code runs) in line {line}"), name=name, line=line)
-    return say(mark("{name} in line {line}"), name=name, line=line)
+        return Message("{name} (changed as the code runs) in line {line}", name=name, line=line)
+    return Message("{name} in line {line}", name=name, line=line)
 
 
-def given_by(source: Source) -> Sentence:
+def given_by(source: Source) -> Message:
     """Return what something gives that differs, as a loop goes over it."""
-    return say(mark("what {source} gives this time"), source=told(source))
+    return Message("what {source} gives this time", source=told(source))
 
 
-def _before(effect: Effect, site: Site, call: Place | None) -> Sentence:
+def _before(effect: Effect, site: Site, call: Place | None) -> Message:
     words: dict[str, str | int] = {"effect": effect.what, "question": site.what, "line": site.place.line}
     if call is None or call.line == effect.place.line:
         if effect.certain:
-            return say(mark("{effect} comes before {question} in line {line}."), **words)
-        return say(mark("{effect} looks like an effect and comes before {question} in line {line}."), **words)
+            return Message("{effect} comes before {question} in line {line}.", **words)
+        return Message("{effect} looks like an effect and comes before {question} in line {line}.", **words)
     words["call"] = call.line
     if effect.certain:
-        return say(mark("{effect} comes before {question} in line {line} (called in line {call})."), **words)
-    said = mark("{effect} looks like an effect and comes before {question} in line {line} (called in line {call}).")
-    return say(said, **words)
+        return Message("{effect} comes before {question} in line {line} (called in line {call}).", **words)
+    return Message(
+        "{effect} looks like an effect and comes before {question} in line {line} (called in line {call}).", **words
+    )
 
 
 def brief_name(name: str) -> str:

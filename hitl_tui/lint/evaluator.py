@@ -8,10 +8,10 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Final
 
+from hitl_tui.core.messages import Message
 from hitl_tui.lint.abstract_values import UNKNOWN, FunctionRef, Given, Module, Scope, Value, join
 from hitl_tui.lint.evaluation_context import DEEPEST, Frame
 from hitl_tui.lint.flow_state import Catch, Summary
-from hitl_tui.lint.sentence import mark, say
 from hitl_tui.lint.statement_walker import Statements
 
 _IDEMPOTENT: Final = re.compile(r"(?:\w+\.)*idempotent\Z")
@@ -55,8 +55,10 @@ class Walker(Statements):
     def _again(self, function: FunctionRef, summary: Summary) -> Summary:
         if function.retried and summary.sites:
             site = summary.sites[0]
-            said = mark("A retry around {function} catches what {question} raises.")
-            self.report("HT001", site.place, say(said, function=function.name, question=site.what))
+            said = Message(
+                "A retry around {function} catches what {question} raises.", function=function.name, question=site.what
+            )
+            self.report("HT001", site.place, said)
         return summary
 
     def _walked(self, function: FunctionRef, given: Given) -> Summary:

@@ -9,7 +9,11 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Final
 
+from hitl_tui.core.messages import Message
 from hitl_tui.lint.abstract_values import (
+    A_CLASS,
+    A_FUNCTION,
+    A_GENERATOR,
     A_SET,
     MOST_ITEMS,
     UNKNOWN,
@@ -36,10 +40,9 @@ from hitl_tui.lint.abstract_values import (
     of,
     taint,
 )
-from hitl_tui.lint.call_catalogue import kind_of
+from hitl_tui.lint.call_catalogue import A_DATE, A_DECIMAL, A_FRAME, A_PATH, AN_ARRAY, BYTES, kind_of
 from hitl_tui.lint.evaluation_context import Base, given_by
 from hitl_tui.lint.flow_state import Flow, Guard, Loop, merged
-from hitl_tui.lint.sentence import Sentence, mark, say
 
 _BUILTINS: Final = frozenset(dir(builtins))
 
@@ -60,7 +63,7 @@ STARS: Final = {
 
 _LONGEST_TEXT: Final = 2_000
 
-_KEEPING_KINDS: Final = ("a date or time", "a Decimal", "a Path", "a numpy array", "a data frame")
+_KEEPING_KINDS: Final = (A_DATE, A_DECIMAL, A_PATH, AN_ARRAY, A_FRAME)
 
 
 class Expressions(Base):
@@ -170,7 +173,7 @@ class Expressions(Base):
     def _set(self, node: ast.Set) -> Value:
         items = [self.value(part) for part in node.elts]
         made = contained([_plain(item) for item in items], items=tuple(items[:MOST_ITEMS]))
-        return replace(made, kinds=frozenset({"a set"}), unordered=A_SET)
+        return replace(made, kinds=frozenset({A_SET}), unordered=A_SET)
 
     def _subscript(self, node: ast.Subscript) -> Value:
         base = self.value(node.value)
@@ -266,7 +269,7 @@ class Expressions(Base):
     def _comprehension(self, node: ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp) -> Value:
         frame = self.frame
         outer = dict(frame.scope.names)
-        orders: list[Sentence | None] = []
+        orders: list[Message | None] = []
         loops = 0
         for part in node.generators:
             over = self.value(part.iter)
@@ -289,9 +292,9 @@ class Expressions(Base):
         order = next(filter(None, orders), None)
         match node:
             case ast.SetComp():
-                return replace(made, kinds=frozenset({"a set"}), unordered=A_SET)
+                return replace(made, kinds=frozenset({A_SET}), unordered=A_SET)
             case ast.GeneratorExp():
-                return replace(made, kinds=frozenset({"a generator"}), unordered=order)
+                return replace(made, kinds=frozenset({A_GENERATOR}), unordered=order)
             case _:
                 return replace(made, unordered=order)
 
@@ -301,13 +304,13 @@ class Expressions(Base):
         if over.unordered:
             if not text:
                 return Loop("HT003", over.unordered)
-            said = mark("{text}, {kind}, whose order is not fixed")
-            return Loop("HT003", say(said, text=text, kind=over.unordered))
+            said = Message("{text}, {kind}, whose order is not fixed", text=text, kind=over.unordered)
+            return Loop("HT003", said)
         for source in sorted(over.sources, key=lambda s: s.place):
             return Loop("HT005", given_by(source))
         if over.from_state and not over.answer:
-            said = mark("{text}, which is as long as the state says at the time")
-            return Loop("HT005", say(said, text=text), varies=True)
+            said = Message("{text}, which is as long as the state says at the time", text=text)
+            return Loop("HT005", said, varies=True)
         return Loop()
 
     # Calls
@@ -351,20 +354,20 @@ def _constant(found: object) -> Value:
     if isinstance(found, str):
         return Value(text=found if len(found) <= _LONGEST_TEXT else None)
     if isinstance(found, bytes):
-        return Value(kinds=frozenset({"bytes"}))
+        return Value(kinds=frozenset({BYTES}))
     if isinstance(found, complex):
-        return Value(kinds=frozenset({"a complex number"}))
+        return Value(kinds=frozenset({Message("a complex number")}))
     if found is Ellipsis:
-        return Value(kinds=frozenset({"an ellipsis"}))
+        return Value(kinds=frozenset({Message("an ellipsis")}))
     return UNKNOWN
 
 
 def _plain(item: Value) -> Value:
     """Return an element with what its being a function or class means for JSON."""
     if any(isinstance(ref, FunctionRef) for ref in item.refs):
-        return replace(item, kinds=item.kinds | {"a function"})
+        return replace(item, kinds=item.kinds | {A_FUNCTION})
     if any(isinstance(ref, ClassRef) for ref in item.refs):
-        return replace(item, kinds=item.kinds | {"a class"})
+        return replace(item, kinds=item.kinds | {A_CLASS})
     return item
 
 
@@ -380,7 +383,7 @@ def _combined(left: Value, right: Value) -> Value:
         made = replace(made, fields=(*left.fields, *right.fields))
     if left.text is not None and not left.text.endswith(UNTOLD) and len(left.text) < _LONGEST_TEXT:
         made = replace(made, text=left.text + (right.text if right.text is not None else UNTOLD))
-    kinds = (left.kinds | right.kinds) & {"a set", "bytes"}
+    kinds = (left.kinds | right.kinds) & {A_SET, BYTES}
     return replace(made, kinds=kinds, inside=left.inside | right.inside)
 
 
@@ -504,7 +507,11 @@ class Objects(Expressions):
         if any(name in _ENUMS | _TEXT_ENUMS for name in names):
             return taint(given.all)
         made = taint(given.all)
-        return replace(made, refs=frozenset({instance}), kinds=frozenset({f"an object of class {ref.node.name}"}))
+        return replace(
+            made,
+            refs=frozenset({instance}),
+            kinds=frozenset({Message("an object of class {name}", name=ref.node.name)}),
+        )
 
 
 def _of_class(ref: ClassRef, name: str) -> Value:
@@ -513,7 +520,7 @@ def _of_class(ref: ClassRef, name: str) -> Value:
             found = ancestor.names[name]
             bases = {a.name for a in ref.ancestors() if isinstance(a, External)}
             if bases & _ENUMS and not bases & _TEXT_ENUMS and not found.refs:
-                return Value(kinds=frozenset({f"a member of {ref.node.name}"}))
+                return Value(kinds=frozenset({Message("a member of {name}", name=ref.node.name)}))
             return found
     return of(External(f"?{ref.node.name}.{name}"))
 

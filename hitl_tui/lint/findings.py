@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from hitl_tui.lint.sentence import Sentence
+from hitl_tui.core.messages import Message
 
 
 class Severity(StrEnum):
@@ -48,8 +48,8 @@ class Rule:
     name: str
     severity: Severity
     what: str
-    meaning: str
-    remedy: str
+    meaning: Message
+    remedy: Message
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,17 +59,12 @@ class Finding:
     Args:
         rule: which.
         place: where it is mended.
-        said: what is wrong there, one sentence.
+        message: what is wrong there, one sentence.
     """
 
     rule: Rule
     place: Place
-    said: Sentence
-
-    @property
-    def message(self) -> str:
-        """Return in English what is wrong."""
-        return str(self.said)
+    message: Message
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as JSON."""
@@ -77,9 +72,9 @@ class Finding:
             "rule": self.rule.id,
             "name": self.rule.name,
             "severity": str(self.rule.severity),
-            "message": self.message,
-            "meaning": self.rule.meaning,
-            "remedy": self.rule.remedy,
+            "message": str(self.message),
+            "meaning": str(self.rule.meaning),
+            "remedy": str(self.rule.remedy),
             "file": self.place.file,
             "line": self.place.line,
             "column": self.place.column,
@@ -183,7 +178,7 @@ class Report:
     findings: tuple[Finding, ...]
     rows: tuple[NodeRow, ...]
     files: tuple[str, ...]
-    notes: tuple[Sentence, ...] = ()
+    notes: tuple[Message, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as JSON with stable keys."""

@@ -6,11 +6,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Final
 
+from hitl_tui.core.messages import Message
 from hitl_tui.lint.abstract_values import UNKNOWN, Source, Value
 from hitl_tui.lint.findings import Effect, Place
-from hitl_tui.lint.sentence import Sentence
-
-_NO_REASON: Final = Sentence("")
 
 MANY: Final = 99
 """A number of questions that stands for any beyond."""
@@ -109,7 +107,7 @@ class Loop:
     """
 
     rule: str = ""
-    reason: Sentence = _NO_REASON
+    reason: str | Message = ""
     varies: bool = False
     ends: list[tuple[Flow, dict[str, Value]]] = field(default_factory=list)
     again: list[tuple[Flow, dict[str, Value]]] = field(default_factory=list)
@@ -126,7 +124,7 @@ class Catch:
     """
 
     place: Place
-    what: Sentence
+    what: str | Message
     rule: str = "HT001"
 
 

@@ -6,6 +6,7 @@ import ast
 from dataclasses import replace
 from typing import Final
 
+from hitl_tui.core.messages import Message
 from hitl_tui.lint.abstract_values import (
     STATE,
     UNKNOWN,
@@ -28,7 +29,6 @@ from hitl_tui.lint.abstract_values import (
 from hitl_tui.lint.call_catalogue import narrow, retried
 from hitl_tui.lint.call_evaluator import Calls, is_langgraph
 from hitl_tui.lint.flow_state import Site, Summary
-from hitl_tui.lint.sentence import mark, say
 
 RUNS: Final = frozenset(
     ["invoke", "ainvoke", "stream", "astream", "batch", "abatch", "astream_events", "stream_events", "astream_log"]
@@ -236,7 +236,7 @@ class Graphs(Calls):
         own = dict(config.fields or ()).get("configurable") if config is not None else None
         names = {name for name, _ in own.fields or ()} if own is not None else set()
         if self.checking and names & _ADDRESSES and "**" not in names and self.may_ask(graph):
-            self.report("HT016", self.place(node), say(mark("{call} asks in a thread of its own."), call=what))
+            self.report("HT016", self.place(node), Message("{call} asks in a thread of its own.", call=what))
 
     def may_ask(self, ref: Ref) -> bool:
         """Whether a graph, tool or function may stop and ask, at any depth."""

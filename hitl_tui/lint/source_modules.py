@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Final
 
 from hitl_tui.core.errors import BadInput
+from hitl_tui.core.messages import Message
 from hitl_tui.core.python_source import parse_source
 from hitl_tui.core.safe_text import one_line
 from hitl_tui.lint.abstract_values import Module
-from hitl_tui.lint.sentence import Sentence, mark, say
 
 LARGEST: Final = 2_000_000
 """Bytes of the largest file that is read."""
@@ -137,7 +137,7 @@ class Sources:
         self._folder = folder
         self._by_path: dict[Path, Module | None] = {}
         self._read_bytes = 0
-        self.notes: list[Sentence] = []
+        self.notes: list[Message] = []
         self.first = self._read(target.path, target.module or _module_name(target.path, target.root))
         self._by_path[target.path.resolve()] = self.first
 
@@ -174,15 +174,16 @@ class Sources:
         key = path.resolve()
         if key not in self._by_path:
             if len(self._by_path) > MOST_MODULES or self._read_bytes > MOST_BYTES:
-                said = mark("Only the first {count} of the modules that it imports were followed.")
-                if not any(note.template == said for note in self.notes):
-                    self.notes.append(say(said, count=len(self._by_path) - 1))
+                followed = len(self._by_path) - 1
+                said = Message("Only the first {count} of the modules that it imports were followed.", count=followed)
+                if not any(note.id == said.id for note in self.notes):
+                    self.notes.append(said)
                 return None
             self._by_path[key] = None
             try:
                 self._by_path[key] = self._read(path, _module_name(path, self._root))
             except BadInput as error:
-                self.notes.append(say(mark("Not followed: {problem}"), problem=error.message))
+                self.notes.append(Message("Not followed: {problem}", problem=error.message))
         return self._by_path[key]
 
     def _read(self, path: Path, name: str) -> Module:

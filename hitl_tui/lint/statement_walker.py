@@ -6,6 +6,7 @@ import ast
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+from hitl_tui.core.messages import Message
 from hitl_tui.lint.abstract_values import (
     UNKNOWN,
     External,
@@ -24,7 +25,6 @@ from hitl_tui.lint.call_catalogue import RETRIES
 from hitl_tui.lint.error_paths import ATTEMPT, Errors, joined
 from hitl_tui.lint.evaluation_context import given_by
 from hitl_tui.lint.flow_state import Loop, Site
-from hitl_tui.lint.sentence import mark, say
 from hitl_tui.lint.state_changes import source_text
 
 
@@ -177,7 +177,7 @@ class Statements(Errors):
         if name.startswith("langgraph") and name.endswith(".NodeInterrupt"):  # the old way to ask
             self.asks(Site(self.place(node), "NodeInterrupt"))
         if self.checking and name == "InterruptedError":
-            self.report("HT013", self.place(node), say(mark("InterruptedError is raised, which asks nobody.")))
+            self.report("HT013", self.place(node), Message("InterruptedError is raised, which asks nobody."))
         self.flow.alive = False
 
     def _leave(self, node: ast.Break | ast.Continue) -> None:

@@ -6,10 +6,10 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby, zip_longest
 from typing import Final
 
+from hitl_tui.core.messages import Message, counted_message
 from hitl_tui.core.safe_text import cell_width, one_line
-from hitl_tui.language import _, mark
+from hitl_tui.language import _, mark, translate
 from hitl_tui.lint.findings import Finding, NodeRow, Position, Report
-from hitl_tui.lint.sentence import Sentence, say
 
 WIDTH: Final = 80
 
@@ -49,33 +49,43 @@ def report_lines(report: Report) -> Iterator[str]:
         yield from _table(report)
         yield ""
     for note in report.notes:
-        yield from _filled(note.told(_), _("note: "))
-    yield from _filled(summary(report).told(_))
+        yield from _filled(translate(note), _("note: "))
+    yield from _filled(translate(summary(report)))
 
 
-def summary(report: Report) -> Sentence:
+def summary(report: Report) -> Message:
     """Return one sentence: how much was found, in what."""
     if not report.rows and not report.findings:
-        return say(mark("No graph was found in {file}, and nothing in it that asks."), file=report.file)
+        return Message("No graph was found in {file}, and nothing in it that asks.", file=report.file)
     nodes = len({(row.graph, row.node) for row in report.rows})
     asking = len({(row.graph, row.node) for row in report.rows if row.interrupts})
-    found = _count(len(report.findings), mark("No findings"), mark("1 finding"), mark("{count} findings"))
-    checked = _count(nodes, mark("No nodes checked"), mark("1 node checked"), mark("{count} nodes checked"))
-    said = mark("{findings}: {nodes}, {asking} of which may ask. Nothing of it was imported or run.")
-    return say(said, findings=found, nodes=checked, asking=asking)
+    return Message(
+        "{findings}: {nodes}, {asking} of which may ask. Nothing of it was imported or run.",
+        findings=_findings(len(report.findings)),
+        nodes=_nodes(nodes),
+        asking=asking,
+    )
 
 
-def _count(number: int, none: str, one: str, many: str) -> Sentence:
-    return say(many, count=number) if number > 1 else say(one if number else none)
+def _findings(number: int) -> Message:
+    if not number:
+        return Message("No findings")
+    return counted_message("{count} finding", "{count} findings", number)
+
+
+def _nodes(number: int) -> Message:
+    if not number:
+        return Message("No nodes checked")
+    return counted_message("{count} node checked", "{count} nodes checked", number)
 
 
 def _finding(finding: Finding) -> Iterator[str]:
     place, rule = finding.place, finding.rule
     severity = _(_SEVERITIES[rule.severity])
     yield f"{one_line(place.file, 300)}:{place.line}:{place.column}: {rule.id} {rule.name} ({severity})"
-    yield from _filled(finding.said.told(_), "  ")
-    yield from _filled(_(rule.meaning), "  ")
-    yield from _filled(_(rule.remedy), _("  mend: "))
+    yield from _filled(translate(finding.message), "  ")
+    yield from _filled(translate(rule.meaning), "  ")
+    yield from _filled(translate(rule.remedy), _("  mend: "))
 
 
 def _table(report: Report) -> Iterator[str]:

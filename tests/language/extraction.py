@@ -1,9 +1,9 @@
 """What there is to translate, read from the syntax tree of the program.
 
-Two kinds of entries. A face's own literals: what stands in `_`, `ngettext` and `mark`, in the tables of keys and
-commands, and in the options of the command line; they have no context. And what the rooms below say in finished
-English sentences, in the context `said`: literals, and templates with a place `{0}`, `{1}`… for each value of an
-f-string. Where a value is one of two literals (`line{'' if n == 1 else 's'}`) there is a template for each.
+Two kinds of entries. Messages and a face's own literals: what stands in `Message`, `_`, `ngettext` and `mark`, in the
+tables of keys and commands, and in the options of the command line; they have no context. And what the rooms below say
+in finished English sentences, in the context `said`: literals, and templates with a place `{0}`, `{1}`… for each value
+of an f-string. Where a value is one of two literals (`line{'' if n == 1 else 's'}`) there is a template for each.
 """
 
 from __future__ import annotations
@@ -47,7 +47,19 @@ _COLUMNS = re.compile(
 )
 """Parts of statements of SQL."""
 _TAKEN_APART = frozenset(
-    {"_", "ngettext", "mark", "KeySpec", "CommandSpec", "Argument", "parser_of", "Binding", "create_task"}
+    {
+        "_",
+        "ngettext",
+        "mark",
+        "Message",
+        "counted_message",
+        "KeySpec",
+        "CommandSpec",
+        "Argument",
+        "parser_of",
+        "Binding",
+        "create_task",
+    }
     | {"StarterWords"}
 )
 """Calls whose texts are a face's own, aren't shown, or speak several languages by themselves."""
@@ -159,7 +171,7 @@ def extract(root: Path = ROOT) -> Found:
     found = Found()
     for path in sorted(root.rglob("*.py")):
         room = path.relative_to(root).parts[0]
-        if room in ("language", "_data"):
+        if room in ("language", "_data") or path == root / "core" / "messages.py":
             continue
         tree = ast.parse(path.read_text(encoding="utf-8"))
         place = path.relative_to(root.parent).as_posix()
@@ -173,8 +185,8 @@ def extract(root: Path = ROOT) -> Found:
             taken += [text for part in standing for text in _sentences(part, raised_only=False)]
         else:
             continue
-        if room == "lint" and path.name != "rules.py":  # what is found stands in evidence, too: finished, in English
-            taken += [text for text in _of_faces(tree) if isinstance(text, str)]
+        if room == "lint":  # what is found stands in evidence, too: finished, in English
+            taken += _findings(tree)
         taken += _summaries(tree)
         for text in taken:
             if text not in LEFT_OUT:
@@ -199,11 +211,11 @@ def _of_faces(tree: ast.AST) -> Iterator[str | tuple[str, str]]:
 
 def _of_call(node: ast.Call) -> Iterator[str | tuple[str, str]]:
     name = _name(node.func)
-    if name in ("_", "mark"):
+    if name in ("_", "mark", "Message"):
         yield from filter(None, map(_text, node.args[:1]))
-    elif name == "ngettext":
+    elif name in ("ngettext", "counted_message"):
         one, many = _text(node.args[0]), _text(node.args[1])
-        assert one and many, f"ngettext needs literals (line {node.lineno})"
+        assert one and many, f"{name} needs literals (line {node.lineno})"
         yield one, many
     elif name == "KeySpec":
         yield from filter(None, map(_text, node.args[4:6]))
@@ -316,6 +328,14 @@ def _summaries(tree: ast.Module) -> Iterator[str]:
     for node in ast.walk(tree):
         if isinstance(node, ast.Call) and _name(node.func) == "CommandSpec":
             yield from filter(None, map(_text, node.args[1:2]))
+
+
+def _findings(tree: ast.Module) -> Iterator[str]:
+    """Yield the messages of findings and their parts, without what rules say of themselves."""
+    rules = {id(n) for r in ast.walk(tree) if isinstance(r, ast.Call) and _name(r.func) == "Rule" for n in ast.walk(r)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and _name(node.func) == "Message" and id(node) not in rules:
+            yield from filter(None, map(_text, node.args[:1]))
 
 
 def _descriptions(tree: ast.Module) -> Iterator[str]:

@@ -8,7 +8,7 @@ import pytest
 from lint_support import HERE, checked
 
 from hitl_tui.core.safe_text import cell_width
-from hitl_tui.language import _, render, using
+from hitl_tui.language import render, translate, using
 from hitl_tui.lint.check import lint
 from hitl_tui.wording.lint_report import WIDTH, report_lines, summary
 
@@ -21,13 +21,13 @@ def test_what_is_said_in_korean_leaves_code_as_it_is(path: Path) -> None:
     document = report.to_dict()
     with using("ko"):
         for finding in report.findings:
-            english, korean = finding.message, finding.said.told(_)
+            english, korean = str(finding.message), translate(finding.message)
             assert korean != english
             if "(changed as the code runs)" not in english:  # of that it isn't certain where a name ends
                 assert render(english) != english  # as evidence beside a question it is found again by its template
-            values = [value for _name, value in finding.said.values if isinstance(value, str)]
+            values = [value for _name, value in finding.message.items if isinstance(value, str)]
             assert all(value in korean for value in values)
-            assert _(finding.rule.meaning) != finding.rule.meaning
+            assert translate(finding.rule.meaning) != str(finding.rule.meaning)
         assert report.to_dict() == document
         lines = [line for line in report_lines(report) if not line.startswith(path.parent.name)]
     assert max(map(cell_width, lines)) <= WIDTH

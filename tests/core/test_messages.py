@@ -1,0 +1,168 @@
+"""Messages: English by themselves, another language by translate, and what stands in them exactly as it came."""
+
+from __future__ import annotations
+
+import ast
+import copy
+import gettext
+import pickle
+from pathlib import Path
+from string import Formatter
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import hitl_tui
+from hitl_tui.core.messages import Message, counted_message
+from hitl_tui.language import translate, using
+from hitl_tui.language.catalogue import catalogue_path
+
+ROOT = Path(hitl_tui.__file__).parent
+EFFECT = "{effect} comes before {question} in line {line}."
+
+
+def _calls(name: str) -> list[tuple[str, ast.Call]]:
+    found = []
+    for path in sorted(ROOT.rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call) and getattr(node.func, "id", "") == name and path.name != "messages.py":
+                found.append((f"{path.relative_to(ROOT)}:{node.lineno}", node))
+    return found
+
+
+def _places(template: str) -> set[str]:
+    return {name for _text, name, _form, _kind in Formatter().parse(template) if name is not None}
+
+
+def _own_templates() -> list[str]:
+    """Return the templates of all messages of the program."""
+    literals = [node.args[0] for _place, node in _calls("Message") if node.args]
+    return sorted({arg.value for arg in literals if isinstance(arg, ast.Constant)})
+
+
+with catalogue_path("ko").open("rb") as file:
+    KOREAN = gettext.GNUTranslations(file)
+TEMPLATES = _own_templates()
+_HOSTILE = [
+    "{",
+    "}",
+    "{{",
+    "{0}",
+    "{effect}",
+    "{__class__}",
+    "{line!r:>9}",
+    "%s",
+    "%(effect)s",
+    "%",
+    "\\",
+    "\n",
+    "\r\n",
+]
+_WORDS = [
+    "a set",
+    "No findings",
+    "note: ",
+    "ok",
+    "{name} in line {line}",
+    "todo_003 is approved.",
+    "문제 없음",
+    "는",
+    " ",
+    "",
+]
+hostile = st.one_of(st.text(), st.sampled_from([*_HOSTILE, *_WORDS, *TEMPLATES])) | st.lists(
+    st.sampled_from([*_HOSTILE, *_WORDS]) | st.text(max_size=5), max_size=6
+).map("".join)
+
+
+def filled(template: str, values: dict[str, str]) -> str:
+    """Return a template with values, put together from its pieces: nothing looks at the values."""
+    return "".join(
+        text + (values[name] if name is not None else "") for text, name, _, _ in Formatter().parse(template)
+    )
+
+
+def test_a_message_is_its_english_sentence() -> None:
+    message = Message(EFFECT, effect="os.remove", question="interrupt()", line=7)
+    assert str(message) == "os.remove comes before interrupt() in line 7."
+    assert message.id == EFFECT
+    assert str(Message("Nothing in {} and 100 %")) == "Nothing in {} and 100 %"
+    assert str(Message("{{{name}}} takes {size:.1f} MB", name="a", size=2)) == "{a} takes 2.0 MB"
+
+
+def test_messages_with_the_same_values_are_equal() -> None:
+    one = Message("{a} {b}", a="1", b=Message("a set"))
+    other = Message("{a} {b}", b=Message("a set"), a="1")
+    assert one == other
+    assert len({one, other, Message("{a} {b}", a="2", b="")}) == 2
+    for twin in (copy.deepcopy(one), pickle.loads(pickle.dumps(one))):
+        assert twin == one
+        assert str(twin) == str(one)
+
+
+def test_values_may_have_any_name() -> None:
+    assert str(Message("{id} {self} {plural} {values}", id="a", self="b", plural="c", values="d")) == "a b c d"
+
+
+def test_a_value_is_missing() -> None:
+    with pytest.raises(KeyError):
+        str(Message("{a} {b}", a="x"))
+
+
+def test_a_number_of_things() -> None:
+    def files(count: int) -> Message:
+        return counted_message("{count} file in {folder}", "{count} files in {folder}", count, folder="src")
+
+    assert [str(files(n)) for n in (0, 1, 2)] == ["0 files in src", "1 file in src", "2 files in src"]
+    assert files(1) != files(2)
+    with using("ko"):
+        assert translate(counted_message("{count} finding", "{count} findings", 1)) == "문제 1건"
+
+
+def test_messages_within_a_message_are_translated_and_texts_are_not() -> None:
+    said = "The payload contains {kinds}."
+    with using("ko"):
+        assert translate(Message("a set")) == "집합" != "a set"
+        assert translate(Message(said, kinds=(Message("a set"), Message("bytes")))).count("집합, ") == 1
+        assert "a set, bytes" in translate(Message(said, kinds=("a set", "bytes")))
+        inner = Message("{name} in line {line}", name="a set", line=3)
+        outer = translate(Message("what {source} gives this time", source=inner))
+    assert translate(Message("what {source} gives this time", source=inner)) == "what a set in line 3 gives this time"
+    assert "a set" in outer
+    assert "in line" not in outer
+
+
+def test_a_message_without_a_translation_stays_english() -> None:
+    with using("ko"):
+        assert translate(Message("nobody says {this}", this="ok")) == "nobody says ok"
+        assert translate(Message("")) == ""
+
+
+@given(template=st.sampled_from(TEMPLATES), texts=st.lists(hostile, min_size=6, max_size=6), data=st.data())
+def test_values_appear_unchanged_in_every_language(template: str, texts: list[str], data: st.DataObject) -> None:
+    names = sorted(_places(template))
+    values = dict(zip(names, texts, strict=False))
+    message = Message(template, **values)
+    assert str(message) == (filled(template, values) if names else template)
+    with using("ko"):
+        korean = KOREAN.gettext(template)
+        assert korean != template
+        assert translate(message) == (filled(korean, values) if names else korean)
+        outer = Message(EFFECT, effect=message, question=data.draw(hostile), line=1)
+        assert translate(message) in translate(outer)
+        assert dict(outer.items)["question"] in translate(outer)
+        assert str(outer) == outer.text(gettext.NullTranslations())
+
+
+def test_every_message_is_written_out_and_gets_the_values_it_has_places_for() -> None:
+    wrong = []
+    for place, node in [*_calls("Message"), *_calls("counted_message")]:
+        given_names = {word.arg for word in node.keywords}
+        texts = node.args[:2] if getattr(node.func, "id", "") == "counted_message" else node.args[:1]
+        for text in texts:
+            if not isinstance(text, ast.Constant) or not isinstance(text.value, str):
+                wrong.append(f"{place}: the text is not a literal")
+            elif given_names and None not in given_names and _places(text.value) - {"count"} != given_names - {"count"}:
+                wrong.append(f"{place}: {sorted(_places(text.value))} gets {sorted(map(str, given_names))}")
+    assert wrong == []
