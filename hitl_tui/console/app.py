@@ -22,6 +22,7 @@ from hitl_tui.console.idle_collector import put_off
 from hitl_tui.console.keyguard.guard import BlockReason, KeyKind, Typed
 from hitl_tui.console.screens.home_screen import HomeScreen
 from hitl_tui.console.screens.prompt_screen import PromptScreen
+from hitl_tui.console.services import Speaker
 from hitl_tui.console.session_switcher import SessionSwitcher
 from hitl_tui.console.widgets.prompt_line import Prompt
 from hitl_tui.core.errors import BadInput, HitlError, StorageError
@@ -66,7 +67,7 @@ class HitlApp(ConsoleApp):
         """The session screen, imported when it is first shown: the home screen is there sooner without it."""
         from hitl_tui.console.screens.session_screen import SessionScreen
 
-        screen = SessionScreen()
+        screen = SessionScreen(self)
         self.install_screen(screen, "session")
         return screen
 
@@ -130,7 +131,7 @@ class HitlApp(ConsoleApp):
         else:
             self._unsaid = (text, error)
 
-    def say_now(self, screen: PromptScreen) -> None:
+    def say_now(self, screen: Speaker) -> None:
         """Show what was to be said before the screen was there."""
         if self._unsaid is not None:
             (text, error), self._unsaid = self._unsaid, None

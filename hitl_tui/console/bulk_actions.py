@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Collection, Coroutine, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from textual.content import Content
 
@@ -23,7 +23,8 @@ from hitl_tui.wording.status_words import number_of, status_words, why_fixed
 
 if TYPE_CHECKING:
     from hitl_tui.commands.results import CommandResult
-    from hitl_tui.console.screens.session_screen import SessionScreen
+    from hitl_tui.console.services import SessionConsole
+    from hitl_tui.console.session_display import SessionDisplay
     from hitl_tui.supervisor.snapshot import Question
 
 
@@ -31,26 +32,26 @@ class PlanOrdering:
     """Moves TODOs in the session that a screen shows; what is wanted meanwhile waits until that has taken effect.
 
     Args:
-        screen: the screen.
+        console: the app.
+        display: the screen that shows it.
         report: shows what a command answered.
-        begin: runs work of the screen.
     """
 
     def __init__(
         self,
-        screen: SessionScreen,
+        console: SessionConsole,
+        display: SessionDisplay,
         report: Callable[[CommandResult], None],
-        begin: Callable[[Coroutine[Any, Any, None]], None],
     ) -> None:
-        self._screen = screen
+        self._console = console
+        self._display = display
         self._report = report
-        self._begin = begin
         self._one = asyncio.Lock()
 
     def move(self, ids: Sequence[str], where: str, anchor: str) -> None:
         """Give TODOs another place: `before` or `after` another one (D15)."""
-        if self._screen.link is not None:
-            self._begin(self._move(self._screen.link, ids, where, anchor))
+        if self._display.link is not None:
+            self._display.begin(self._move(self._display.link, ids, where, anchor))
 
     async def _move(self, link: SessionHandle, ids: Sequence[str], where: str, anchor: str) -> None:
         async with self._one:
@@ -67,12 +68,12 @@ class PlanOrdering:
             said = (
                 _("{n} TODOs are before {anchor} now.") if where == "before" else _("{n} TODOs are after {anchor} now.")
             )
-            self._screen.say(said.format(n=len(ids), anchor=number_of(anchor)))
+            self._display.say(said.format(n=len(ids), anchor=number_of(anchor)))
 
     def step(self, ids: Collection[str], by: int, shown: Collection[str]) -> None:
         """Move TODOs up (-1) or down (1) among those that are shown (all with none given)."""
-        if self._screen.link is not None:
-            self._begin(self._step(self._screen.link, ids, by, shown))
+        if self._display.link is not None:
+            self._display.begin(self._step(self._display.link, ids, by, shown))
 
     async def _step(self, link: SessionHandle, ids: Collection[str], by: int, shown: Collection[str]) -> None:
         async with self._one:  # where they stand is known once the step before has taken effect
@@ -81,7 +82,7 @@ class PlanOrdering:
             why = next(filter(None, (why_fixed(todos[i]) for i in places)), "")
             beside = (places[0] - 1 if by < 0 else places[-1] + 1) if places else -1
             if why:
-                self._screen.say(why)
+                self._display.say(why)
             elif 0 <= beside < len(todos):
                 moving = [todos[i].id for i in places]
                 await self._put(link, moving, "before" if by < 0 else "after", todos[beside].id)
@@ -116,36 +117,36 @@ class BulkActions:
     """Acts on TODOs of the session that a screen shows.
 
     Args:
-        screen: the screen.
+        console: the app.
+        display: the screen that shows it.
         report: shows what one command answered.
-        begin: runs work of the screen.
         review: shows questions to be approved together.
     """
 
     def __init__(
         self,
-        screen: SessionScreen,
+        console: SessionConsole,
+        display: SessionDisplay,
         report: Callable[[CommandResult], None],
-        begin: Callable[[Coroutine[Any, Any, None]], None],
         review: Callable[[Sequence[Question]], None],
     ) -> None:
-        self._screen = screen
+        self._console = console
+        self._display = display
         self._report = report
-        self._begin = begin
         self._review = review
 
     def act(self, what: str, ids: Sequence[str]) -> None:
         """Do something to TODOs: `approve`, `skip`, `cancel`, `remove` or `priority`."""
-        link = self._screen.link
+        link = self._display.link
         if link is None or not ids:
             return
         todos = [todo for i in ids if (todo := link.face.snapshot.todo(i)) is not None]
         if what == "approve":
             self._approve(link, ids)
         elif what == "cancel" and not any(todo.status is Status.IN_PROGRESS for todo in todos):
-            self._screen.say(_("Only a running TODO can be cancelled."))
+            self._display.say(_("Only a running TODO can be cancelled."))
         else:
-            self._begin(self._act(link, what, todos))
+            self._display.begin(self._act(link, what, todos))
 
     def _approve(self, link: SessionHandle, ids: Sequence[str]) -> None:
         """Show what these ask on the screen of review, which approves exactly that and never across risk classes."""
@@ -155,12 +156,12 @@ class BulkActions:
         if left:
             names = ", ".join(number_of(i) for i in left)
             said = _("{names}: not asked yet. What is of low risk can be approved before its turn with /todo approve.")
-            self._screen.say(said.format(names=one_line(names, 200)))
+            self._display.say(said.format(names=one_line(names, 200)))
         if ready:
             self._review(ready)
 
     async def _act(self, link: SessionHandle, what: str, todos: Sequence[SupervisorTodo]) -> None:
-        app = self._screen.hitl
+        app = self._console
         shown: list[str] = [one_line(_line(todo), max(20, app.size.width - 14)) for todo in todos[:_LISTED]]
         if len(todos) > _LISTED:
             shown.append(_("… and {n:,} more").format(n=len(todos) - _LISTED))
@@ -179,7 +180,7 @@ class BulkActions:
         await self._each(link, title, command, [todo.id for todo in todos], said)
 
     async def _level(self, title: str, shown: Sequence[str]) -> Priority | None:
-        app, levels = self._screen.hitl, list(Priority)
+        app, levels = self._console, list(Priority)
         options = tuple(Option(render(level.value), level.value) for level in levels)
         content = Content("\n".join(shown))
         chosen = await app.push_screen_wait(Picking(title, content, options, lambda n: levels[int(n) - 1], app.guard))
@@ -196,13 +197,13 @@ class BulkActions:
             answer = safe_text(render(result.message), multiline=False)
             colour, glyph = ("$text-error", "✗") if result.failed else ("$text-success", "✓")
             rows.append(text_row(f"{glyph} {number_of(todo_id)}  {answer}", colour))
-            self._screen.note(render(result.message))
+            self._display.note(render(result.message))
         done = sum(not result.failed for __, result in results)
         if done == len(results):
-            self._screen.say(said)
+            self._display.say(said)
             return
-        self._screen.say(_("{title}: {done} of {n} done.").format(title=title, done=done, n=len(results)))
-        await self._screen.app.push_screen_wait(TextViewer(title, rows))
+        self._display.say(_("{title}: {done} of {n} done.").format(title=title, done=done, n=len(results)))
+        await self._console.push_screen_wait(TextViewer(title, rows))
 
 
 def _line(todo: SupervisorTodo) -> str:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from textual.content import Content
 
@@ -32,7 +32,8 @@ from hitl_tui.wording.times import error_words
 
 if TYPE_CHECKING:
     from hitl_tui.commands.results import CommandResult
-    from hitl_tui.console.screens.session_screen import SessionScreen
+    from hitl_tui.console.services import SessionConsole
+    from hitl_tui.console.session_display import SessionDisplay
     from hitl_tui.console.widgets.question_panel import QuestionPanel
     from hitl_tui.core.todos import SupervisorTodo
     from hitl_tui.supervisor.snapshot import Question, Snapshot
@@ -44,37 +45,34 @@ class DecisionFlow:
     """Answers questions of the session that a screen shows.
 
     Args:
-        screen: the screen.
+        console: the app.
+        display: the screen that shows it.
         report: shows what one command answered.
-        begin: runs work of the screen.
     """
 
     def __init__(
         self,
-        screen: SessionScreen,
+        console: SessionConsole,
+        display: SessionDisplay,
         report: Callable[[CommandResult], None],
-        begin: Callable[[Coroutine[Any, Any, None]], None],
     ) -> None:
-        self._screen = screen
+        self._console = console
+        self._display = display
         self._report = report
-        self._begin = begin
         self.decided: defaultdict[str, list[str]] = defaultdict(list)
         """The TODOs that were decided about here, by session, the last one last; empty text for a plan."""
 
     def answer(self, question: Question, answer: Answer) -> None:
         """Give the chosen answer to a question, as it was shown."""
-        link = self._screen.link
+        link = self._display.link
         if link is not None and link.face.id == question.view.request.session:
-            self._begin(self._answered(link, question, answer))
+            self._display.begin(self._answered(link, question, answer))
 
     async def _answered(self, link: SessionHandle, question: Question, answer: Answer) -> None:
-        from hitl_tui.console.widgets.question_panel import QuestionPanel
-
         try:
             await self._answer(link, question, answer)
         finally:
-            for panel in self._screen.query(QuestionPanel):
-                panel.answered()
+            self._display.answered()
 
     async def _answer(self, link: SessionHandle, question: Question, answer: Answer) -> None:
         if answer.ask == "details":
@@ -89,7 +87,7 @@ class DecisionFlow:
             await self._inner(link, question, answer)
         elif answer.verdict is not None:
             asks = answer.ask if answer.ask != "reason" else ""
-            app = self._screen.hitl
+            app = self._console
             async with told_when_gone(app, link, question):
                 words = await self._words(question, answer.label) if answer.ask == "reason" else ""
                 if words is None or (asks and not await confirm(app, answer.label, _(asks), answer.label)):
@@ -101,7 +99,7 @@ class DecisionFlow:
         from hitl_tui.console.dialogs.form_dialog import NOTHING_SAID
         from hitl_tui.console.dialogs.interrupt_answer import answer_of
 
-        app = self._screen.hitl
+        app = self._console
         async with told_when_gone(app, link, question):
             value = await answer_of(app, app.guard, question, answer.action)
         if value is NOTHING_SAID:
@@ -128,43 +126,41 @@ class DecisionFlow:
         title = one_line(title_of(question), 300)
         if question.kind is Kind.PLAN:
             said = Content(_("With feedback the planner makes another plan; with none the plan is dropped."))
-            return await self._screen.app.push_screen_wait(
+            return await self._console.push_screen_wait(
                 WordsDialog(_("Reject · plan"), said, _("reject it"), required=False)
             )
         said = Content(_("{title}\nWhy? The reason goes into the record; it may stay empty.").format(title=title))
         stops = question.kind is Kind.INTERRUPT
         heading = f"{label} · {name}" if stops else _("Reject · {name}").format(name=name)
         send = _("stop the step") if stops else _("reject it")
-        return await self._screen.app.push_screen_wait(WordsDialog(heading, said, send, required=False))
+        return await self._console.push_screen_wait(WordsDialog(heading, said, send, required=False))
 
     async def _details(self, link: SessionHandle, question: Question) -> None:
         draft = [*graph_rows(link, question), *await draft_of(link, question, None)]
         rows = details(question, link.face.snapshot.workspace, draft)
         name = number_of(question.todo_id) if question.todo_id else render(question.kind.value)
-        async with told_when_gone(self._screen.app, link, question):
-            read = await self._screen.app.push_screen_wait(TextViewer(_("Question · {name}").format(name=name), rows))
+        async with told_when_gone(self._console, link, question):
+            read = await self._console.push_screen_wait(TextViewer(_("Question · {name}").format(name=name), rows))
         if not read:
             return
         now = _open(link, question.id)
         if now is not None and now.view.evidence == question.view.evidence:  # else there is more than was read
-            self._screen.operator_read(question.id)
+            self._display.read_whole(question.id)
 
     # Several at once, once and for all --------------------------------------------------------------------------
 
     def review(self, marked: Sequence[Question]) -> None:
         """Show the marked questions; there, one key approves exactly those."""
         if not marked:
-            self._screen.say(
-                self._screen.hitl.keymap.named(
-                    _("Nothing is marked: {question.mark} marks the question on the screen.")
-                )
+            self._display.say(
+                self._console.keymap.named(_("Nothing is marked: {question.mark} marks the question on the screen."))
             )
             return
-        if self._screen.link is not None:
-            self._begin(self._review(self._screen.link, marked))
+        if self._display.link is not None:
+            self._display.begin(self._review(self._display.link, marked))
 
     async def _review(self, link: SessionHandle, marked: Sequence[Question]) -> None:
-        app, workspace = self._screen.hitl, link.face.snapshot.workspace
+        app, workspace = self._console, link.face.snapshot.workspace
         key = app.keymap.shown("question.6")
         items = [(q, body(q, workspace, key, [*graph_rows(link, q), *await draft_of(link, q, None)])) for q in marked]
         dialog = ReviewDialog(items, app.guard, partial(self._approve_marked, link))
@@ -186,13 +182,13 @@ class DecisionFlow:
             why = error_words(error.message)
             return Outcome(False, safe_text(_("not approved: {message}").format(message=why), multiline=False))
         self.remember(link, result)
-        if self._screen.link is link:
-            self._screen.note(render(result.message))
+        if self._display.link is link:
+            self._display.note(render(result.message))
         return Outcome(not result.failed, safe_text(render(result.message), multiline=False))
 
     async def _always(self, link: SessionHandle, question: Question) -> None:
         """Show the rule that would always allow exactly this; write it when that is confirmed."""
-        app = self._screen.hitl
+        app = self._console
         result = await allow_always(app, link, question, app.guard)
         if result is not None:
             self._report(result)
@@ -201,20 +197,20 @@ class DecisionFlow:
 
     def prepare(self, panel: QuestionPanel) -> None:
         """Work out, for questions about documents, what the file would hold."""
-        link = self._screen.link
+        link = self._display.link
         for question in panel.questions:
             if link is not None and question.kind is Kind.TODO and not panel.has_draft(question.id):
                 if document_path(question):
                     wait = text_row(_("writes    … being worked out"), "$text-warning")
                     panel.show_draft(question.id, [wait], awaited=True)
-                    self._begin(self._show_draft(link, panel, question))
+                    self._display.begin(self._show_draft(link, panel, question))
                 else:
                     panel.show_draft(question.id, graph_rows(link, question))
 
     async def _show_draft(self, link: SessionHandle, panel: QuestionPanel, question: Question) -> None:
         rows = [text_row(_("writes    what it would hold can't be worked out"), "bold $text-warning")]
         try:
-            rows = await draft_of(link, question, _DRAFT_LINES, self._screen.hitl.keymap.shown("question.6"))
+            rows = await draft_of(link, question, _DRAFT_LINES, self._console.keymap.shown("question.6"))
         finally:
             if _open(link, question.id) is not None:
                 panel.show_draft(question.id, rows)
@@ -225,7 +221,7 @@ class DecisionFlow:
         todo = link.face.snapshot.todo(question.todo_id)
         facts = link.setup.planner.agents.get(todo.agent_name) if todo is not None else None
         if todo is None or facts is None:
-            self._screen.say(_("This can't be edited any more."), error=True)
+            self._display.say(_("This can't be edited any more."), error=True)
             return
         team = link.setup.team(facts.team)
         declared = getattr(team, "commands", {}).get(todo.command)
@@ -239,8 +235,8 @@ class DecisionFlow:
             QuestionPreviews(link, question),
             declared.parameters if declared is not None else None,
         )
-        async with told_when_gone(self._screen.app, link, question):
-            edited = await self._screen.app.push_screen_wait(dialog)
+        async with told_when_gone(self._console, link, question):
+            edited = await self._console.push_screen_wait(dialog)
         if edited is not None:
             await self._edited(link, question, todo, edited)
 
@@ -257,7 +253,7 @@ class DecisionFlow:
         if known.digest == expected and await seen_of(link, known) == list(edited.seen):
             await self._decide(link, known, Verdict.APPROVE, "")
         else:
-            self._screen.say(_("What is asked now isn't exactly what the dialog showed; look at it and decide."))
+            self._display.say(_("What is asked now isn't exactly what the dialog showed; look at it and decide."))
 
 
 async def _asked_anew(link: SessionHandle, todo_id: str, old: str) -> Question | None:

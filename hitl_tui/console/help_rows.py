@@ -25,7 +25,7 @@ from hitl_tui.wording.times import padded
 if TYPE_CHECKING:
     from textual.screen import Screen
 
-    from hitl_tui.console.app import HitlApp
+    from hitl_tui.console.services import SessionConsole
 
 _NEEDS_SESSION = mark("needs an open session: begin or open one first")
 _NO_SESSION = mark("there is no session yet")
@@ -168,7 +168,7 @@ def _placed(row: KeyRow, width: int) -> Row:
     return Row(row.label, assembled(row.text, name))
 
 
-def palette(app: HitlApp) -> Iterable[SystemCommand]:
+def palette(app: SessionConsole) -> Iterable[SystemCommand]:
     """Return what the palette offers; what isn't possible now is there too, and says why."""
     session = app.session_shown
     for spec in app.keymap.of(keys.ANYWHERE):
@@ -207,7 +207,7 @@ def _capital(label: str) -> str:
     return label[:1].upper() + label[1:]
 
 
-def _entry(app: HitlApp, name: str, what: str, action: str, why_not: str = "") -> SystemCommand:
+def _entry(app: SessionConsole, name: str, what: str, action: str, why_not: str = "") -> SystemCommand:
     if why_not:
         return SystemCommand(
             name, _("not now: {why_not}").format(why_not=why_not), partial(app.say, f"{name} {why_not}.")

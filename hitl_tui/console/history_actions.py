@@ -23,9 +23,9 @@ from hitl_tui.wording.times import clock_words, day_words
 
 if TYPE_CHECKING:
     from hitl_tui.commands.results import CommandResult
-    from hitl_tui.console.app import HitlApp
     from hitl_tui.console.screens.replay_screen import ReplayScreen
     from hitl_tui.console.screens.session_screen import SessionScreen
+    from hitl_tui.console.services import SessionConsole
     from hitl_tui.threads.session_history import CheckpointInfo
 
 
@@ -70,7 +70,7 @@ async def show_todo(
     await screen.app.push_screen_wait(TextViewer(title, rows))
 
 
-async def show_checkpoint(app: HitlApp, link: SessionHandle, info: CheckpointInfo) -> None:
+async def show_checkpoint(app: SessionConsole, link: SessionHandle, info: CheckpointInfo) -> None:
     """Show what is known of a checkpoint, and how each TODO stood at it."""
     state = await link.thread.state_at(info.checkpoint_id)
     number, shape = await link.thread.place(info.checkpoint_id), await link.thread.shape()
@@ -96,7 +96,7 @@ async def show_checkpoint(app: HitlApp, link: SessionHandle, info: CheckpointInf
 
 
 async def show_steps(
-    app: HitlApp, link: SessionHandle, todo: SupervisorTodo | None, say: Callable[[str], None]
+    app: SessionConsole, link: SessionHandle, todo: SupervisorTodo | None, say: Callable[[str], None]
 ) -> bool:
     """Show the steps of a TODO's team; return whether the team is to go on from one of them (D13).
 
@@ -116,7 +116,7 @@ async def show_steps(
     return chosen
 
 
-async def go_back(app: HitlApp, link: SessionHandle, info: CheckpointInfo) -> CommandResult | None:
+async def go_back(app: SessionConsole, link: SessionHandle, info: CheckpointInfo) -> CommandResult | None:
     """Say what going back to a checkpoint would change and what it wouldn't undo; go when that is confirmed (D11).
 
     Returns:

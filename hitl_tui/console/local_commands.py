@@ -12,7 +12,7 @@ from hitl_tui.language import _
 if TYPE_CHECKING:
     from hitl_tui.commands.completion import Completion
     from hitl_tui.commands.parser import Parsed
-    from hitl_tui.console.app import HitlApp
+    from hitl_tui.console.services import SessionConsole
 
 OWN = frozenset({"sessions", "open", "import", "delete", "new", "quit"})
 """Commands that the console carries out itself, with a session or without."""
@@ -32,7 +32,7 @@ def own_command(line: str) -> Parsed | None:
     return parsed if parsed.spec.name in OWN else None
 
 
-def carry_out(app: HitlApp, parsed: Parsed) -> None:
+def carry_out(app: SessionConsole, parsed: Parsed) -> None:
     """Do what one of the console's own commands says."""
     values = parsed.values
     match parsed.spec.name:

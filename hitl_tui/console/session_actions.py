@@ -22,7 +22,6 @@ from hitl_tui.console.engine import SessionHandle
 from hitl_tui.console.history_actions import go_back, show_checkpoint, show_steps
 from hitl_tui.console.local_commands import carry_out, own_command
 from hitl_tui.console.prompt_hints import digit_meant, noted, way
-from hitl_tui.console.widgets.prompt_line import Prompt
 from hitl_tui.core.errors import BadInput
 from hitl_tui.core.interrupts.shape import Option
 from hitl_tui.core.policy import Mode
@@ -36,7 +35,8 @@ from hitl_tui.wording.times import MODES, mode_words, next_mode
 if TYPE_CHECKING:
     from hitl_tui.commands.handler import CommandHandler
     from hitl_tui.commands.results import CommandResult
-    from hitl_tui.console.screens.session_screen import SessionScreen
+    from hitl_tui.console.services import SessionConsole
+    from hitl_tui.console.session_display import SessionDisplay
     from hitl_tui.core.identity import Identity
     from hitl_tui.threads.session_history import CheckpointInfo
 
@@ -48,26 +48,25 @@ class SessionActions:
     """Carries out what is wanted on the session that a screen shows.
 
     Args:
-        screen: the screen.
+        console: the app.
+        display: the screen that shows it.
     """
 
-    def __init__(self, screen: SessionScreen) -> None:
-        self._screen = screen
-        self.deciding = DecisionFlow(screen, self._report, self._start)
-        self.order = PlanOrdering(screen, self._report, self._start)
-        self.several = BulkActions(screen, self._report, self._start, self.deciding.review)
-
-    def _start(self, work: Coroutine[Any, Any, None]) -> None:
-        self._screen.run_worker(self._screen.hitl.guarded(work), group="operator")
+    def __init__(self, console: SessionConsole, display: SessionDisplay) -> None:
+        self._console = console
+        self._display = display
+        self.deciding = DecisionFlow(console, display, self._report)
+        self.order = PlanOrdering(console, display, self._report)
+        self.several = BulkActions(console, display, self._report, self.deciding.review)
 
     def _on(self, work: Callable[[SessionHandle], Coroutine[Any, Any, None]]) -> None:
         """Begin something on the session that is on the screen now, or on its way there, whatever is there later."""
-        linked = self._screen.linked
+        linked = self._display.linked
 
         async def begin() -> None:
             await work(await linked.link())
 
-        self._start(begin())
+        self._display.begin(begin())
 
     # Commands --------------------------------------------------------------------------------------------------
 
@@ -80,25 +79,23 @@ class SessionActions:
         """
         own = own_command(line)
         if own is not None:
-            carry_out(self._screen.hitl, own)
+            carry_out(self._console, own)
             return
-        if not self._screen.linked.is_set():
+        if not self._display.linked.is_set():
             said = _("The session is still opening; what you sent is carried out as soon as it is open.")
-            self._screen.say(said, passing=True)
+            self._display.say(said, passing=True)
         elif meant := self._digit_meant(line):
-            self._screen.say(meant, passing=True)
+            self._display.say(meant, passing=True)
             return
         self._on(partial(self._send, line, known))
 
     def _digit_meant(self, line: str) -> str:
         """Return what a key of the question that was sent as a line means; empty for any other line."""
-        from hitl_tui.console.widgets.question_panel import QuestionPanel
-
-        return digit_meant(line, self._screen.hitl.keymap, self._screen.query_one(QuestionPanel).question)
+        return digit_meant(line, self._console.keymap, self._display.question)
 
     async def _send(self, line: str, known: Collection[str], link: SessionHandle) -> None:
-        screen = self._screen
-        screen.note(noted(line))
+        display = self._display
+        display.note(noted(line))
         handler, other = link.handler, on_behalf(line)
         if other is not None:
             identity = await self._approver(other[0])
@@ -108,7 +105,7 @@ class SessionActions:
         result = await handler.handle(line, known)
         self.deciding.remember(link, result)
         if len(result.data.get("commands", ())) == len(SPECS):
-            screen.hitl.action_help()
+            self._console.action_help()
             return
         self._report(result)
         if result.data.get("trusted") is False:
@@ -120,7 +117,7 @@ class SessionActions:
         """Show what the folder wants to run, and trust it when that is said (T4)."""
         from hitl_tui.console.dialogs.trust_dialog import TrustScreen
 
-        app = self._screen.hitl
+        app = self._console
         trust = await app.engine.trust(Path(str(result.data["workspace"])))
         if trust.asks and await app.push_screen_wait(TrustScreen(trust, app.guard)):
             self._report(await handler.handle(f"/trust --digest {trust.digest}"))
@@ -132,37 +129,35 @@ class SessionActions:
             Refused: it isn't theirs.
             BadInput: this isn't a terminal.
         """
-        operator = self._screen.hitl.options.operator
+        operator = self._console.options.operator
         if operator is None or os.environ.get("TEXTUAL_DRIVER"):
             raise BadInput("A token is only taken at a terminal; open the session there, or give it with hitl-tui do.")
         said = Content(_("Their token isn't shown. It counts for this one command."))
         title = _("Token of {name}").format(name=safe_text(name, multiline=False))
-        token = await self._screen.hitl.push_screen_wait(TokenDialog(title, said, _("decides")))
+        token = await self._console.push_screen_wait(TokenDialog(title, said, _("decides")))
         return operator.by_token(name, token) if token else None
 
     def _report(self, result: CommandResult) -> None:
-        from hitl_tui.console.widgets.question_panel import QuestionPanel
-
-        screen = self._screen
-        asked = screen.query_one(QuestionPanel).question
-        message = way(str(result.data.get("reason", "")), screen.hitl.keymap, asked) or render(result.message)
+        display = self._display
+        asked = display.question
+        message = way(str(result.data.get("reason", "")), self._console.keymap, asked) or render(result.message)
         first, __, rest = message.partition("\n")
         help_text = render(str(result.data.get("help", ""))) if result.failed else ""
         text = f"{message}  {help_text}".strip() if help_text else (f"{first} …" if rest else first)
         if result.status == "proposed":
             where = _("{session.question} goes to the questions, {question.next} there to the next one.")
-            text += "  " + screen.hitl.keymap.named(where)
-        screen.say(safe_text(text, multiline=False), error=result.failed)
-        screen.note(_("error: {text}").format(text=text) if result.failed else message)
+            text += "  " + self._console.keymap.named(where)
+        display.say(safe_text(text, multiline=False), error=result.failed)
+        display.note(_("error: {text}").format(text=text) if result.failed else message)
 
     async def _show_result(self, link: SessionHandle, result: CommandResult) -> None:
-        screen, data = self._screen, result.data
+        display, data = self._display, result.data
         if result.failed:
             return
         if "checkpoints" in data:
             for row in data["checkpoints"][:_LISTED]:
                 waits = f" {render(str(row['message']))}" if row["waiting"] else ""
-                screen.note(
+                display.note(
                     _("{number}  {checkpoint_id}  {node}, {todos_completed} completed{waits}").format(
                         number=row.get("number", row["step"]),
                         checkpoint_id=row["checkpoint_id"],
@@ -171,24 +166,24 @@ class SessionActions:
                         waits=waits,
                     )
                 )
-            screen.show_pane("history")
+            display.show_pane("history")
         elif "todos" in data and "summary" in data:
-            screen.show_pane("plan")
+            display.show_pane("plan")
         elif "rules" in data:
-            app = screen.hitl
+            app = self._console
             await list_rules(app, link, self._report, app.guard, app.options.by)
         elif result.status == "renamed":
-            screen.renamed(str(data["title"]))
+            display.renamed(str(data["title"]))
         elif "todo" in data and result.status == "ok":
             await self._view_todo(link, str(data["todo_id"]), data.get("result"))
-        elif "\n" in result.message and screen.query_one(Prompt).has_focus:
-            screen.show_pane("stream")  # all of it is only there
+        elif "\n" in result.message and display.at_prompt:
+            display.show_pane("stream")  # all of it is only there
 
     def cycle_mode(self) -> None:
         """Go on to the next mode (C4)."""
-        snapshot = self._screen.snapshot
+        snapshot = self._display.snapshot
         if snapshot is None:
-            self._screen.say(_("The session is still opening."), passing=True)
+            self._display.say(_("The session is still opening."), passing=True)
             return
         self._on(self._next_mode)
 
@@ -203,7 +198,7 @@ class SessionActions:
 
     async def _mode_chosen(self, link: SessionHandle, freed: Mapping[str, int]) -> str | None:
         """Ask before a key makes steps run that nobody has said yes to; None for no other mode (C4)."""
-        app, modes = self._screen.hitl, list(MODES)
+        app, modes = self._console, list(MODES)
         going = await link.handler.freed(Mode(max(freed, key=lambda mode: freed[mode])))
         todos = [todo for i in going if (todo := link.face.snapshot.todo(i)) is not None]
         shown = [f"{number_of(todo.id)}  {one_line(todo.name, 60)}" for todo in todos[:_FREED]]
@@ -226,7 +221,7 @@ class SessionActions:
     async def _set_mode(self, link: SessionHandle, mode: str) -> None:
         result = await link.handler.handle(f"/mode {mode}")
         said = render(result.message) if result.failed else mode_words(mode).capitalize() + "."
-        self._screen.say(said, error=result.failed)
+        self._display.say(said, error=result.failed)
 
     # Undo, cancel, restore -------------------------------------------------------------------------------------
 
@@ -239,10 +234,10 @@ class SessionActions:
         if todo_id:
             await self._undo(link, todo_id)
         elif not decided:
-            self._screen.say(_("There is no decision of yours to take back."), passing=True)
+            self._display.say(_("There is no decision of yours to take back."), passing=True)
         elif not decided[-1]:
             decided.pop()
-            self._screen.say(_("What was decided about the plan can't be taken back by a key; restore a checkpoint."))
+            self._display.say(_("What was decided about the plan can't be taken back by a key; restore a checkpoint."))
         elif await self._undo(link, decided[-1]):
             decided.pop()
 
@@ -250,15 +245,15 @@ class SessionActions:
         """Take a decision back; return whether there is nothing left to take back about this TODO."""
         todo = link.face.snapshot.todo(todo_id)
         if todo is None:
-            self._screen.say(_("There is no decision of yours to take back."))
+            self._display.say(_("There is no decision of yours to take back."))
         elif todo.status is Status.PENDING and todo.approval is not None:
             result = await link.handler.edit(todo, todo.description, todo.arguments)
             if result.failed:
                 self._report(result)
                 return False
             said = _("{id} isn't approved any more; it asks again.").format(id=todo.id)
-            self._screen.say(said)
-            self._screen.note(said)
+            self._display.say(said)
+            self._display.note(said)
         elif todo.status is Status.IN_PROGRESS:
             return await self._cancel(link, todo)
         elif todo.status is Status.SKIPPED or (todo.status is Status.FAILED and todo.metadata.get("rejected")):
@@ -266,11 +261,11 @@ class SessionActions:
             self._report(result)
             return not result.failed
         elif todo.status is Status.COMPLETED:
-            self._screen.say(
+            self._display.say(
                 _("{id} has run; restore a checkpoint to go back before it (its effects stay).").format(id=todo.id)
             )
         else:
-            self._screen.say(
+            self._display.say(
                 _("There is nothing to take back about {id} ({status}).").format(
                     id=todo.id, status=status_words(todo)[1]
                 )
@@ -280,7 +275,7 @@ class SessionActions:
     async def _cancel(self, link: SessionHandle, todo: SupervisorTodo) -> bool:
         said = _("{id} runs. Stop it? What it has done to the world stays done; you are asked what next.")
         title = _("Cancel {id}").format(id=number_of(todo.id))
-        if not await confirm(self._screen.hitl, title, said.format(id=todo.id), _("Stop it")):
+        if not await confirm(self._console, title, said.format(id=todo.id), _("Stop it")):
             return False
         self._report(await link.handler.handle(f"/todo cancel {todo.id}"))
         return True
@@ -290,7 +285,7 @@ class SessionActions:
         self._on(partial(self._restore, info))
 
     async def _restore(self, info: CheckpointInfo, link: SessionHandle) -> None:
-        result = await go_back(self._screen.hitl, link, info)
+        result = await go_back(self._console, link, info)
         if result is not None:
             self._report(result)
 
@@ -312,21 +307,21 @@ class SessionActions:
         if todo is None:
             return
         rows = todo_rows(todo, link.face.snapshot.workspace, result if isinstance(result, dict) else None)
-        await self._screen.app.push_screen_wait(TextViewer(_("TODO · {id}").format(id=number_of(todo.id)), rows))
+        await self._console.push_screen_wait(TextViewer(_("TODO · {id}").format(id=number_of(todo.id)), rows))
 
     def show_steps(self, todo_id: str) -> None:
         """Show the steps of a TODO's team (D13)."""
         self._on(partial(self._show_steps, todo_id))
 
     async def _show_steps(self, todo_id: str, link: SessionHandle) -> None:
-        await show_steps(self._screen.hitl, link, link.face.snapshot.todo(todo_id), self._screen.say)
+        await show_steps(self._console, link, link.face.snapshot.todo(todo_id), self._display.say)
 
     def show_checkpoint(self, info: CheckpointInfo) -> None:
         """Show what is known of a checkpoint."""
         self._on(partial(self._show_checkpoint, info))
 
     async def _show_checkpoint(self, info: CheckpointInfo, link: SessionHandle) -> None:
-        await show_checkpoint(self._screen.hitl, link, info)
+        await show_checkpoint(self._console, link, info)
 
 
 def _running(count: int) -> str:

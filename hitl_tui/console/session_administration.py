@@ -15,7 +15,7 @@ from hitl_tui.core.safe_text import one_line, safe_text
 from hitl_tui.language import _, render
 
 if TYPE_CHECKING:
-    from hitl_tui.console.app import HitlApp
+    from hitl_tui.console.services import SessionConsole
     from hitl_tui.supervisor.admin import Done
 
 SUFFIX = ".hitl"
@@ -24,7 +24,7 @@ _MOST_NAMES = 1000
 _LONGEST = 2_000
 
 
-async def keep(app: HitlApp, what: str, session_id: str, given: str = "") -> None:
+async def keep(app: SessionConsole, what: str, session_id: str, given: str = "") -> None:
     """Administer a session; what is missing is asked for.
 
     Args:
@@ -50,7 +50,7 @@ async def keep(app: HitlApp, what: str, session_id: str, given: str = "") -> Non
         await _delete(app, session_id, given)
 
 
-async def _rename(app: HitlApp, session_id: str, given: str) -> None:
+async def _rename(app: SessionConsole, session_id: str, given: str) -> None:
     name, admin = safe_text(session_id, multiline=False), await app.engine.admin()
     before = one_line((await admin.summary(session_id)).title, _LONGEST)
     title = given or await _asked(
@@ -63,7 +63,7 @@ async def _rename(app: HitlApp, session_id: str, given: str) -> None:
     _tell(app, done, session_id)
 
 
-async def _fork(app: HitlApp, session_id: str) -> None:
+async def _fork(app: SessionConsole, session_id: str) -> None:
     name, admin = safe_text(session_id, multiline=False), await app.engine.admin()
     said = "\n".join(
         [
@@ -79,7 +79,7 @@ async def _fork(app: HitlApp, session_id: str) -> None:
         _tell(app, done, done.session.id)
 
 
-async def _export(app: HitlApp, session_id: str, given: str) -> None:
+async def _export(app: SessionConsole, session_id: str, given: str) -> None:
     name = safe_text(session_id, multiline=False)
     suffix = _TO_READ if isinstance(app.screen.focused, AnswerPane) else SUFFIX
     whole = [
@@ -103,7 +103,7 @@ async def _export(app: HitlApp, session_id: str, given: str) -> None:
     _tell(app, await (await app.engine.admin()).export(session_id, path), session_id)
 
 
-async def _import(app: HitlApp, given: str) -> None:
+async def _import(app: SessionConsole, given: str) -> None:
     said = _(
         "A file that an export wrote, here or on another machine. All of it is checked first; nothing is executed."
     )
@@ -116,7 +116,7 @@ async def _import(app: HitlApp, given: str) -> None:
     _tell(app, done, done.session.id)
 
 
-async def _delete(app: HitlApp, session_id: str, again: str) -> None:
+async def _delete(app: SessionConsole, session_id: str, again: str) -> None:
     from hitl_tui.commands.session_commands import removal_words
 
     name = safe_text(session_id, multiline=False)
@@ -136,11 +136,11 @@ async def _delete(app: HitlApp, session_id: str, again: str) -> None:
     _tell(app, await app.engine.delete(session_id, app.sessions.forget), "")
 
 
-async def _asked(app: HitlApp, dialog: LineDialog | TypedConfirmation) -> str | None:
+async def _asked(app: SessionConsole, dialog: LineDialog | TypedConfirmation) -> str | None:
     return await app.push_screen_wait(dialog)
 
 
-def _tell(app: HitlApp, done: Done, at: str) -> None:
+def _tell(app: SessionConsole, done: Done, at: str) -> None:
     """Say what was done, and list the sessions anew with the cursor at one."""
     from hitl_tui.commands.session_commands import result_of
 

@@ -3,31 +3,57 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from textual.screen import ModalScreen, Screen
 
 from hitl_tui.config.starters import Starter, materialise
 from hitl_tui.console.engine import SessionHandle
+from hitl_tui.console.keyguard.early_keys import EarlyKeys
 from hitl_tui.console.pending_session import PendingSession
 from hitl_tui.console.screens.prompt_screen import PromptScreen
+from hitl_tui.console.services import SessionConsole
 from hitl_tui.console.widgets.prompt_line import Prompt, typed_text
 from hitl_tui.core.errors import HitlError
 from hitl_tui.core.safe_text import safe_text
 from hitl_tui.language import _, render
 
 if TYPE_CHECKING:
+    from textual.await_complete import AwaitComplete
+
     from hitl_tui.config.declared_graphs import Attachment
-    from hitl_tui.console.app import HitlApp
     from hitl_tui.console.dialogs.inbox_dialog import InboxDialog
+    from hitl_tui.console.screens.home_screen import HomeScreen
+    from hitl_tui.console.screens.session_screen import SessionScreen
     from hitl_tui.supervisor.session_summary import SessionSummary
     from hitl_tui.supervisor.snapshot import Snapshot
 
 
 _LOOK = 2.0
 """Seconds between two looks at what other processes do."""
+
+
+class SwitchedConsole(SessionConsole, Protocol):
+    """The app, with the two screens that last."""
+
+    early: EarlyKeys
+    home: HomeScreen
+
+    @property
+    def session(self) -> SessionScreen: ...
+
+    @property
+    def session_mounted(self) -> bool: ...
+
+    def pop_screen(self) -> AwaitComplete: ...
+
+    def set_timer(self, delay: float, callback: Callable[[], None], /) -> object: ...
+
+    def set_interval(self, interval: float, callback: Callable[[], None], /) -> object: ...
+
+    def call_later(self, callback: Callable[[], None], /) -> bool: ...
 
 
 class SessionSwitcher:
@@ -37,7 +63,7 @@ class SessionSwitcher:
         app: has the two screens that last, the first one and that of a session.
     """
 
-    def __init__(self, app: HitlApp) -> None:
+    def __init__(self, app: SwitchedConsole) -> None:
         self._app = app
         self._counting = False
         self._listing = False

@@ -137,7 +137,7 @@ class Database:
             if error is not None:
                 waiter.set_exception(error)
             else:
-                waiter.set_result(cast(T, result))
+                waiter.set_result(cast("T", result))
 
         def run() -> None:
             result: T | None = None

@@ -127,7 +127,7 @@ def _kept_apart(apart: Callable[[Heard], Apart], strayed: Heard) -> Iterator[Non
 
 def _own(file: TextIO, mode: str) -> TextIO:
     """Return the same file by a descriptor of its own."""
-    return cast(TextIO, os.fdopen(os.dup(file.fileno()), mode, encoding=file.encoding, errors=file.errors))
+    return cast("TextIO", os.fdopen(os.dup(file.fileno()), mode, encoding=file.encoding, errors=file.errors))
 
 
 def _lines() -> PlainLines:

@@ -15,10 +15,9 @@ from hitl_tui.core.safe_text import safe_text
 from hitl_tui.language import _, render
 
 if TYPE_CHECKING:
-    from textual.app import App
-
     from hitl_tui.console.dialogs.review_dialog import ReviewDialog
     from hitl_tui.console.engine import SessionHandle
+    from hitl_tui.console.services import Console
     from hitl_tui.supervisor.snapshot import Question
 
 _AGAIN = 0.2
@@ -26,7 +25,7 @@ _AGAIN = 0.2
 
 
 @asynccontextmanager
-async def told_when_gone(app: App[Any], link: SessionHandle, question: Question) -> AsyncIterator[None]:
+async def told_when_gone(app: Console, link: SessionHandle, question: Question) -> AsyncIterator[None]:
     """While dialogs about a question are open, tell them when it is decided or replaced elsewhere.
 
     Args:

@@ -1,6 +1,7 @@
 """The inbox: everything that waits for a person, of every session, what expires first on top."""
 
 from __future__ import annotations
+from hitl_tui.console.services import sessions_of
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -27,7 +28,6 @@ from hitl_tui.wording.status_words import fork_first, number_of
 from hitl_tui.wording.times import duration_words, left_words, moment
 
 if TYPE_CHECKING:
-    from hitl_tui.console.app import HitlApp
     from hitl_tui.ledger.records import RequestView
 
 _RISKS = {"high": mark("RISKY"), "medium": mark("medium"), "low": mark("low")}
@@ -124,7 +124,7 @@ class InboxDialog(Modal[tuple[str, str] | None]):
 
     async def _name_sessions(self) -> None:
         """Show the sessions' titles once they are read."""
-        app: HitlApp = self.app  # type: ignore[assignment]
+        app = sessions_of(self.app)
         admin = await app.engine.admin()
         self._titles = {summary.id: fork_first(summary.title) for summary in await admin.sessions()}
         self._fill()

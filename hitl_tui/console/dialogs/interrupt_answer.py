@@ -6,7 +6,6 @@ import json
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from textual.app import App
 from textual.binding import BindingType
 from textual.content import Content
 
@@ -17,6 +16,7 @@ from hitl_tui.console.dialogs.option_dialog import OptionDialog
 from hitl_tui.console.dialogs.prompt_dialogs import ReadingDialog
 from hitl_tui.console.dialogs.text_answer_dialog import TextAnswerDialog, says
 from hitl_tui.console.keyguard.guard import KeyGuard
+from hitl_tui.console.services import Console
 from hitl_tui.core.interrupts.shape import IGNORE, REJECT, Action, Form, Shape
 from hitl_tui.core.interrupts.tool_shapes import BatchShape
 from hitl_tui.core.safe_text import safe_text
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from hitl_tui.supervisor.snapshot import Question
 
 
-async def answer_of(app: App[Any], guard: KeyGuard, question: Question, name: str) -> Any:
+async def answer_of(app: Console, guard: KeyGuard, question: Question, name: str) -> Any:
     """Return the answer that an action gives once its dialog was filled in, `NOTHING_SAID` when it was left.
 
     Args:
@@ -49,7 +49,7 @@ async def answer_of(app: App[Any], guard: KeyGuard, question: Question, name: st
     return await _asked_for(app, guard, shape, shape.possible(name), number_of(question.name))
 
 
-async def _asked_for(app: App[Any], guard: KeyGuard, shape: Shape, action: Action, name: str) -> Any:
+async def _asked_for(app: Console, guard: KeyGuard, shape: Shape, action: Action, name: str) -> Any:
     wants, title = action.wants, f"{label_of(action)} · {name}"
     if wants.form is Form.NONE:
         return shape.answer(action.name)
@@ -155,7 +155,7 @@ class Gathered(ReadingDialog[str | None]):
         self.dismiss("<")
 
 
-async def _one_by_one(app: App[Any], guard: KeyGuard, shape: BatchShape, name: str) -> Any:
+async def _one_by_one(app: Console, guard: KeyGuard, shape: BatchShape, name: str) -> Any:
     parts, made = shape.parts, list[Any]()
     while True:
         if len(made) == len(parts):

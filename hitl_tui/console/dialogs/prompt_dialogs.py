@@ -27,7 +27,7 @@ from hitl_tui.language import _
 from hitl_tui.wording.rows import Row
 
 if TYPE_CHECKING:
-    from hitl_tui.console.console_app import ConsoleApp
+    from hitl_tui.console.services import Console
 
 _NAMED = re.compile(r"(\{[a-z_]+\.[a-z0-9_]+\})")
 
@@ -117,7 +117,7 @@ class ConfirmDialog(Modal[bool]):
             self.dismiss(True)
 
 
-async def confirm(app: ConsoleApp, title: str, said: str, yes: str) -> bool:
+async def confirm(app: Console, title: str, said: str, yes: str) -> bool:
     """Ask before something that can't be taken back by a key, and return whether it is wanted; see `ConfirmDialog`."""
     dialog: ConfirmDialog = ConfirmDialog(title, Content(said), yes, app.guard)
     return await app.push_screen_wait(dialog)

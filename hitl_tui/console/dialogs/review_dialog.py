@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, cast
+from typing import TYPE_CHECKING, ClassVar
 
 from textual.binding import BindingType
 from textual.content import Content
@@ -13,13 +13,14 @@ from hitl_tui.console import keys
 from hitl_tui.console.dialogs.prompt_dialogs import ReadingDialog
 from hitl_tui.console.keyguard.guard import KeyGuard
 from hitl_tui.console.keymap import keymap_of
+from hitl_tui.console.services import console_of
 from hitl_tui.console.widgets.dialog_frame import Dialog
 from hitl_tui.language import _, ngettext
 from hitl_tui.wording.rows import Row, labelled, styled, text_row
 from hitl_tui.wording.status_words import number_of, risk_words
 
 if TYPE_CHECKING:
-    from hitl_tui.console.console_app import ConsoleApp
+    from hitl_tui.console.services import Console
     from hitl_tui.supervisor.snapshot import Question
 
 _ORDER = ("low", "medium", "high")
@@ -136,7 +137,7 @@ class ReviewDialog(ReadingDialog[None]):
             return
         self._begun = True
         self.redraw(self._rows(), self._key_words())
-        app = cast("ConsoleApp", self.app)
+        app = console_of(self.app)
         app.run_worker(self._approve_all(app), group="review")  # one of the dialog's own would end with it
 
     def gone(self, question: Question, words: str) -> None:
@@ -162,7 +163,7 @@ class ReviewDialog(ReadingDialog[None]):
         """Those that nothing is known to have become of."""
         return tuple(q for q in self._questions if q.id not in self._outcomes)
 
-    async def _approve_all(self, app: ConsoleApp) -> None:
+    async def _approve_all(self, app: Console) -> None:
         for question in self._asked:
             self._outcomes[question.id] = await self._approve(question)
             if self in app.screen_stack:

@@ -36,8 +36,8 @@ from hitl_tui.wording.times import day_words
 
 if TYPE_CHECKING:
     from hitl_tui.commands.results import CommandResult
-    from hitl_tui.console.console_app import ConsoleApp
     from hitl_tui.console.engine import SessionHandle
+    from hitl_tui.console.services import Console
     from hitl_tui.supervisor.snapshot import Question
 
 
@@ -90,9 +90,7 @@ class RuleChange(FieldsDialog):
         return [toml_row(made)]
 
 
-async def allow_always(
-    app: ConsoleApp, link: SessionHandle, question: Question, guard: KeyGuard
-) -> CommandResult | None:
+async def allow_always(app: Console, link: SessionHandle, question: Question, guard: KeyGuard) -> CommandResult | None:
     """Show the rule that would always allow exactly what a question asks, and write it when that is confirmed.
 
     Returns:
@@ -125,7 +123,7 @@ async def allow_always(
 
 
 async def change_rule(
-    app: ConsoleApp, link: SessionHandle, rule: StandingRule, guard: KeyGuard, by: str
+    app: Console, link: SessionHandle, rule: StandingRule, guard: KeyGuard, by: str
 ) -> CommandResult | None:
     """Let a person change a rule in a form, show what comes of it, and write that when it is confirmed.
 
@@ -294,7 +292,7 @@ class RulesDialog(Modal[None]):
 
 
 async def list_rules(
-    app: ConsoleApp, link: SessionHandle, report: Callable[[CommandResult], None], guard: KeyGuard, by: str
+    app: Console, link: SessionHandle, report: Callable[[CommandResult], None], guard: KeyGuard, by: str
 ) -> None:
     """Show the rules; there they can be changed and taken back."""
 

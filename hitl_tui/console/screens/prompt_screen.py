@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from textual.app import ComposeResult
 from textual.containers import Horizontal
@@ -11,6 +11,7 @@ from textual.content import Content
 from textual.screen import Screen
 from textual.widgets import Static
 
+from hitl_tui.console.services import sessions_of
 from hitl_tui.console.widgets.bars import KeyLine, MessageLine
 from hitl_tui.console.widgets.prompt_line import Prompt, longest_of
 from hitl_tui.core.safe_text import safe_text
@@ -18,7 +19,7 @@ from hitl_tui.language import _, render
 
 if TYPE_CHECKING:
     from hitl_tui.commands.completion import Completion
-    from hitl_tui.console.app import HitlApp
+    from hitl_tui.console.services import SessionConsole
 
 
 class PromptScreen(Screen[None]):
@@ -27,9 +28,9 @@ class PromptScreen(Screen[None]):
     AUTO_FOCUS = "#prompt"
 
     @property
-    def hitl(self) -> HitlApp:
+    def hitl(self) -> SessionConsole:
         """The app."""
-        return cast("HitlApp", self.app)
+        return sessions_of(self.app)
 
     def foot(self, invitation: str) -> ComposeResult:
         """Yield the rows at the foot.

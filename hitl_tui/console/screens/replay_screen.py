@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from functools import partial
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Any, ClassVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import BindingType
@@ -18,6 +18,7 @@ from hitl_tui.console.engine import SessionHandle
 from hitl_tui.console.history_actions import difference_between, fork, restore, show_steps, show_todo
 from hitl_tui.console.history_cursor import CheckpointMarks, HistoryCursor, current_line, on_line
 from hitl_tui.console.screens.history_panes import SteppingScreen
+from hitl_tui.console.services import sessions_of
 from hitl_tui.console.widgets.action_bar import ReplayAction
 from hitl_tui.console.widgets.bars import HeaderBar, KeyLine, MessageLine
 from hitl_tui.console.widgets.history_table import GraphTable
@@ -42,8 +43,8 @@ from hitl_tui.wording.status_words import PlanLines, status_of_session
 from hitl_tui.wording.times import clock_words
 
 if TYPE_CHECKING:
-    from hitl_tui.console.app import HitlApp
     from hitl_tui.console.screens.session_screen import SessionScreen
+    from hitl_tui.console.services import SessionConsole
     from hitl_tui.threads.session_history import CheckpointInfo
 
 
@@ -89,9 +90,9 @@ class ReplayScreen(SteppingScreen):
         self._lines = PlanLines()
 
     @property
-    def hitl(self) -> HitlApp:
+    def hitl(self) -> SessionConsole:
         """The app."""
-        return cast("HitlApp", self.app)
+        return sessions_of(self.app)
 
     @property
     def place(self) -> HistoryPlace | None:

@@ -1,12 +1,12 @@
-"""What the widgets on a session's screen want, handed to the operator who carries it out."""
+"""The screen of one session: header, panes, the question, the prompt, the keys."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Coroutine, Sequence
 from datetime import UTC, datetime
 from pathlib import PurePath
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import BindingType
@@ -19,6 +19,7 @@ from hitl_tui.console import keys
 from hitl_tui.console.engine import SessionHandle
 from hitl_tui.console.pending_session import PendingSession
 from hitl_tui.console.screens.prompt_screen import PromptScreen
+from hitl_tui.console.services import SessionConsole
 from hitl_tui.console.session_actions import SessionActions
 from hitl_tui.console.widgets.answer_pane import AnswerPane
 from hitl_tui.console.widgets.bars import HeaderBar, KeyLine, MessageLine
@@ -42,160 +43,10 @@ if TYPE_CHECKING:
     from hitl_tui.commands.completion import Completion
     from hitl_tui.console.session_actions import SessionActions
     from hitl_tui.supervisor.activity import Activity
-    from hitl_tui.supervisor.snapshot import Snapshot
+    from hitl_tui.supervisor.snapshot import Question, Snapshot
 
 _STALE = 5.0
 """Seconds after which what a command came to gives way to a new question."""
-
-
-class OperatedScreen(PromptScreen):
-    """A screen with a question and panes, and an operator."""
-
-    operator: SessionActions
-    _asked: frozenset[str] = frozenset()
-    _said_at = float("-inf")
-    _problem = ""
-    decided_here = False
-    """The question has the focus since something was decided there: it keeps it while the plan goes on."""
-
-    # Messages --------------------------------------------------------------------------------------------------
-
-    def say(self, text: str, *, error: bool = False, passing: bool = False) -> None:
-        self._said_at = self.hitl.guard.now
-        super().say(text, error=error, passing=passing)
-
-    def pass_by(self, snapshot: Snapshot) -> None:
-        """Take away what was said of the moment before, and what was said long before what is asked now."""
-        before, self._asked = self._asked, frozenset(q.id for q in snapshot.questions)
-        line = self.query_one(MessageLine)
-        if snapshot.problem != self._problem and (snapshot.problem or line.error):
-            self.say(safe_text(render(snapshot.problem), multiline=False), error=bool(snapshot.problem))
-        self._problem = snapshot.problem
-        if before != self._asked:
-            line.pass_by()
-        if self._asked - before and not line.error and self.hitl.guard.now - self._said_at > _STALE:
-            line.say("")
-
-    # Keys ------------------------------------------------------------------------------------------------------
-
-    @property
-    def question_focused(self) -> bool:
-        """What is typed goes to the question."""
-        return isinstance(self.focused, QuestionPanel)
-
-    @property
-    def takes_for_dialog(self) -> bool:
-        """The question has the focus, and keeps what is typed for a dialog that is on its way."""
-        return self.question_focused and self.query_one(QuestionPanel).takes_for_dialog
-
-    def begins_words(self, key: Key) -> bool:
-        """Return whether a key begins a command, at a question also words: it means nothing else where the focus is."""
-        if self.question_focused:
-            return self.query_one(QuestionPanel).begins_words(key)
-        pane = self.query_one(Panes).pane(self.focused)
-        return key.character == "/" and bool(pane) and not self.hitl.keymap.at(pane, key.key)
-
-    def typed(self) -> None:
-        """A key was pressed: the question shows whether the next one decides."""
-        self.query_one(MessageLine).pass_by()
-        self.query_one(QuestionPanel).typed()
-
-    # The question ----------------------------------------------------------------------------------------------
-
-    def action_undo(self) -> None:
-        """Take back the last decision, wherever the focus is."""
-        if self.hitl.guard.decides:
-            self.operator.undo("")
-        else:
-            self.say(_("Too soon after the last key; nothing was taken back."), passing=True)
-
-    def on_question_panel_chosen(self, event: QuestionPanel.Chosen) -> None:
-        event.stop()
-        self.decided_here = self.decided_here or not event.answer.looks
-        self.operator.deciding.answer(event.question, event.answer)
-
-    def on_question_panel_held(self, event: QuestionPanel.Held) -> None:
-        event.stop()
-        self.say(event.why, passing=True)
-
-    def on_question_panel_marked(self, event: QuestionPanel.Marked) -> None:
-        event.stop()
-        self.show_marks()
-
-    def show_marks(self) -> None:
-        """Show in the plan which questions are marked."""
-        marked = self.query_one(QuestionPanel).marked
-        self.query_one(PlanTable).show_marks([q.todo_id for q in marked if q.todo_id])
-
-    def on_question_panel_wanted(self, event: QuestionPanel.Wanted) -> None:
-        event.stop()
-        if event.what == "review":
-            self.operator.deciding.review(self.query_one(QuestionPanel).marked)
-        else:
-            self.operator.undo("")
-
-    def on_question_panel_left(self, event: QuestionPanel.Left) -> None:
-        event.stop()
-        self.to_prompt()
-
-    # The plan --------------------------------------------------------------------------------------------------
-
-    def on_plan_table_moved(self, event: PlanTable.Moved) -> None:
-        event.stop()
-        self.operator.order.move(event.drop.ids, event.drop.where, event.drop.anchor)
-
-    def on_plan_table_stepped(self, event: PlanTable.Stepped) -> None:
-        event.stop()
-        self.operator.order.step(event.ids, event.by, event.shown)
-
-    def on_plan_table_held(self, event: PlanTable.Held) -> None:
-        event.stop()
-        self.say(event.why, passing=True)
-
-    def on_plan_table_wanted(self, event: PlanTable.Wanted) -> None:
-        event.stop()
-        if event.what == "leave":
-            self.to_prompt()
-        elif event.what == "filter":
-            self.query_one(Panes).filter(event.todo_id)
-        elif event.what == "undo":
-            self.operator.undo(event.todo_id)
-        elif event.what == "unmark":
-            self.query_one(QuestionPanel).unmark(event.todo_id)
-        elif event.what == "steps" and event.todo_id:
-            self.operator.show_steps(event.todo_id)
-
-    def on_plan_table_acted(self, event: PlanTable.Acted) -> None:
-        event.stop()
-        self.operator.several.act(event.what, event.ids)
-
-    def on_data_table_row_selected(self, event: DataTable.RowSelected) -> None:
-        event.stop()
-        plan, history = self.query_one(PlanTable), self.query_one(HistoryTable)
-        if event.data_table is plan and plan.selected:
-            self.operator.show_todo(plan.selected)
-        elif event.data_table is history and history.selected is not None:
-            self.operator.show_checkpoint(history.selected)
-
-    # The other panes -------------------------------------------------------------------------------------------
-
-    def on_history_table_restore(self, event: HistoryTable.Restore) -> None:
-        event.stop()
-        self.operator.restore(event.info)
-
-    def on_history_table_left(self, event: HistoryTable.Left) -> None:
-        event.stop()
-        self.to_prompt()
-
-    def on_answer_pane_wanted(self, event: AnswerPane.Wanted) -> None:
-        event.stop()
-        if event.what == "leave":
-            self.to_prompt()
-        elif event.what == "export":
-            self.hitl.sessions.keep("export")
-        elif text := self.query_one(AnswerPane).text:
-            self.app.copy_to_clipboard(safe_text(text))
-            self.say(_("The answer was copied."))
 
 
 _PAGE = 50
@@ -203,8 +54,12 @@ _LARGE = 1_000
 """TODOs from which a plan is worth a look for garbage of its own."""
 
 
-class SessionScreen(OperatedScreen):
-    """Shows one session and gives commands on it; also its `Watcher`."""
+class SessionScreen(PromptScreen):
+    """Shows one session and gives commands on it; also its `Watcher`.
+
+    Args:
+        console: the app.
+    """
 
     CSS_PATH: ClassVar[list[str | PurePath]] = [
         "../widgets/tabs.tcss",
@@ -237,12 +92,17 @@ class SessionScreen(OperatedScreen):
             self.session = session
             self.why = why
 
-    def __init__(self) -> None:
+    def __init__(self, console: SessionConsole) -> None:
         super().__init__()
         self.link: SessionHandle | None = None
         self.linked = PendingSession()
         self.snapshot: Snapshot | None = None
-        self.operator = SessionActions(self)
+        self.operator = SessionActions(console, self)
+        self._asked: frozenset[str] = frozenset()
+        self._said_at = float("-inf")
+        self._problem = ""
+        self.decided_here = False
+        """The question has the focus since something was decided there: it keeps it while the plan goes on."""
         self._text = ""
         """What was typed for the session that opens, before there was a prompt of its own."""
         self._back: Widget | None = None
@@ -587,6 +447,160 @@ class SessionScreen(OperatedScreen):
             self._back = self.focused
             self.set_focus(panel)
 
-    def operator_read(self, question_id: str) -> None:
-        """The end of a question was read on the screen of details."""
+    def read_whole(self, question_id: str) -> None:
+        """See `SessionDisplay`, as for the next four."""
         self.query_one(QuestionPanel).seen_whole(question_id)
+
+    def answered(self) -> None:
+        for panel in self.query(QuestionPanel):
+            panel.answered()
+
+    def begin(self, work: Coroutine[Any, Any, None]) -> None:
+        self.run_worker(self.hitl.guarded(work), group="operator")
+
+    @property
+    def question(self) -> Question | None:
+        return self.query_one(QuestionPanel).question
+
+    @property
+    def at_prompt(self) -> bool:
+        return self.query_one(Prompt).has_focus
+
+    # What is said --------------------------------------------------------------------------------------------------
+
+    def say(self, text: str, *, error: bool = False, passing: bool = False) -> None:
+        self._said_at = self.hitl.guard.now
+        super().say(text, error=error, passing=passing)
+
+    def pass_by(self, snapshot: Snapshot) -> None:
+        """Take away what was said of the moment before, and what was said long before what is asked now."""
+        before, self._asked = self._asked, frozenset(q.id for q in snapshot.questions)
+        line = self.query_one(MessageLine)
+        if snapshot.problem != self._problem and (snapshot.problem or line.error):
+            self.say(safe_text(render(snapshot.problem), multiline=False), error=bool(snapshot.problem))
+        self._problem = snapshot.problem
+        if before != self._asked:
+            line.pass_by()
+        if self._asked - before and not line.error and self.hitl.guard.now - self._said_at > _STALE:
+            line.say("")
+
+    # Keys ------------------------------------------------------------------------------------------------------
+
+    @property
+    def question_focused(self) -> bool:
+        """What is typed goes to the question."""
+        return isinstance(self.focused, QuestionPanel)
+
+    @property
+    def takes_for_dialog(self) -> bool:
+        """The question has the focus, and keeps what is typed for a dialog that is on its way."""
+        return self.question_focused and self.query_one(QuestionPanel).takes_for_dialog
+
+    def begins_words(self, key: Key) -> bool:
+        """Return whether a key begins a command, at a question also words: it means nothing else where the focus is."""
+        if self.question_focused:
+            return self.query_one(QuestionPanel).begins_words(key)
+        pane = self.query_one(Panes).pane(self.focused)
+        return key.character == "/" and bool(pane) and not self.hitl.keymap.at(pane, key.key)
+
+    def typed(self) -> None:
+        """A key was pressed: the question shows whether the next one decides."""
+        self.query_one(MessageLine).pass_by()
+        self.query_one(QuestionPanel).typed()
+
+    # The question ----------------------------------------------------------------------------------------------
+
+    def action_undo(self) -> None:
+        """Take back the last decision, wherever the focus is."""
+        if self.hitl.guard.decides:
+            self.operator.undo("")
+        else:
+            self.say(_("Too soon after the last key; nothing was taken back."), passing=True)
+
+    def on_question_panel_chosen(self, event: QuestionPanel.Chosen) -> None:
+        event.stop()
+        self.decided_here = self.decided_here or not event.answer.looks
+        self.operator.deciding.answer(event.question, event.answer)
+
+    def on_question_panel_held(self, event: QuestionPanel.Held) -> None:
+        event.stop()
+        self.say(event.why, passing=True)
+
+    def on_question_panel_marked(self, event: QuestionPanel.Marked) -> None:
+        event.stop()
+        self.show_marks()
+
+    def show_marks(self) -> None:
+        """Show in the plan which questions are marked."""
+        marked = self.query_one(QuestionPanel).marked
+        self.query_one(PlanTable).show_marks([q.todo_id for q in marked if q.todo_id])
+
+    def on_question_panel_wanted(self, event: QuestionPanel.Wanted) -> None:
+        event.stop()
+        if event.what == "review":
+            self.operator.deciding.review(self.query_one(QuestionPanel).marked)
+        else:
+            self.operator.undo("")
+
+    def on_question_panel_left(self, event: QuestionPanel.Left) -> None:
+        event.stop()
+        self.to_prompt()
+
+    # The plan --------------------------------------------------------------------------------------------------
+
+    def on_plan_table_moved(self, event: PlanTable.Moved) -> None:
+        event.stop()
+        self.operator.order.move(event.drop.ids, event.drop.where, event.drop.anchor)
+
+    def on_plan_table_stepped(self, event: PlanTable.Stepped) -> None:
+        event.stop()
+        self.operator.order.step(event.ids, event.by, event.shown)
+
+    def on_plan_table_held(self, event: PlanTable.Held) -> None:
+        event.stop()
+        self.say(event.why, passing=True)
+
+    def on_plan_table_wanted(self, event: PlanTable.Wanted) -> None:
+        event.stop()
+        if event.what == "leave":
+            self.to_prompt()
+        elif event.what == "filter":
+            self.query_one(Panes).filter(event.todo_id)
+        elif event.what == "undo":
+            self.operator.undo(event.todo_id)
+        elif event.what == "unmark":
+            self.query_one(QuestionPanel).unmark(event.todo_id)
+        elif event.what == "steps" and event.todo_id:
+            self.operator.show_steps(event.todo_id)
+
+    def on_plan_table_acted(self, event: PlanTable.Acted) -> None:
+        event.stop()
+        self.operator.several.act(event.what, event.ids)
+
+    def on_data_table_row_selected(self, event: DataTable.RowSelected) -> None:
+        event.stop()
+        plan, history = self.query_one(PlanTable), self.query_one(HistoryTable)
+        if event.data_table is plan and plan.selected:
+            self.operator.show_todo(plan.selected)
+        elif event.data_table is history and history.selected is not None:
+            self.operator.show_checkpoint(history.selected)
+
+    # The other panes -------------------------------------------------------------------------------------------
+
+    def on_history_table_restore(self, event: HistoryTable.Restore) -> None:
+        event.stop()
+        self.operator.restore(event.info)
+
+    def on_history_table_left(self, event: HistoryTable.Left) -> None:
+        event.stop()
+        self.to_prompt()
+
+    def on_answer_pane_wanted(self, event: AnswerPane.Wanted) -> None:
+        event.stop()
+        if event.what == "leave":
+            self.to_prompt()
+        elif event.what == "export":
+            self.hitl.sessions.keep("export")
+        elif text := self.query_one(AnswerPane).text:
+            self.app.copy_to_clipboard(safe_text(text))
+            self.say(_("The answer was copied."))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Any, ClassVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from rich.text import Text
 from textual.app import ComposeResult
@@ -18,6 +18,7 @@ from hitl_tui.console import keys
 from hitl_tui.console.dialogs.prompt_dialogs import confirm
 from hitl_tui.console.engine import SessionHandle
 from hitl_tui.console.modal_screen import SingleResultScreen
+from hitl_tui.console.services import sessions_of
 from hitl_tui.console.widgets.bars import HeaderBar, KeyLine, MessageLine
 from hitl_tui.console.widgets.lists import Listing, Reader
 from hitl_tui.console.widgets.state_tree import StateTree
@@ -32,7 +33,7 @@ from hitl_tui.wording.status_words import number_of
 from hitl_tui.wording.times import clock_words
 
 if TYPE_CHECKING:
-    from hitl_tui.console.app import HitlApp
+    from hitl_tui.console.services import SessionConsole
     from hitl_tui.threads.session_history import CheckpointInfo
 
 PAGE = 50
@@ -67,9 +68,9 @@ class StepsScreen(SingleResultScreen[bool]):
         self._differs = False
 
     @property
-    def hitl(self) -> HitlApp:
+    def hitl(self) -> SessionConsole:
         """The app."""
-        return cast("HitlApp", self.app)
+        return sessions_of(self.app)
 
     @property
     def selected(self) -> CheckpointInfo | None:

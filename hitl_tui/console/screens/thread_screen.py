@@ -1,6 +1,7 @@
 """A thread of a store: its history as a graph, and state, questions and differences at any moment of it (I9, C5)."""
 
 from __future__ import annotations
+from hitl_tui.console.services import console_of
 
 import asyncio
 from functools import partial
@@ -303,7 +304,7 @@ class ThreadScreen(SteppingScreen):
         at_end = self._reel.at_head
         text = thread_rows.fork_words(info, thread_rows.line(self._graph), at_end=at_end)
         title = _("Go on in a copy from {name}").format(name=thread_rows.name_of(info))
-        if await confirm(cast("ConsoleApp", self.app), title, text, _("Copy and begin")):
+        if await confirm(console_of(self.app), title, text, _("Copy and begin")):
             self.post_message(self.Forked(self._past.thread, info.checkpoint_id))
         else:
             self.say(_("Nothing was made."))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, ClassVar, Self, cast
+from typing import TYPE_CHECKING, ClassVar, Self
 
 from textual.app import ComposeResult
 from textual.binding import BindingType
@@ -21,6 +21,7 @@ from hitl_tui.console.keyguard.guard import KeyGuard
 from hitl_tui.console.keyguard.question_guard import AnswerPress, HoldReason, Picture, ReadProgress, held
 from hitl_tui.console.keymap import Keymap, keymap_of
 from hitl_tui.console.question_queue import QuestionQueue
+from hitl_tui.console.services import console_of
 from hitl_tui.console.widgets.action_bar import MOST_ROWS, Actions
 from hitl_tui.console.widgets.virtual_rows import Readable, Rows
 from hitl_tui.core.requests import Kind, Verdict
@@ -31,7 +32,6 @@ from hitl_tui.wording.status_words import number_of, risk_words
 from hitl_tui.wording.times import left_words
 
 if TYPE_CHECKING:
-    from hitl_tui.console.console_app import ConsoleApp
     from hitl_tui.supervisor.snapshot import Question
 
 
@@ -356,7 +356,7 @@ class QuestionPanel(TitledFrame, can_focus=True):
         """Hand what was typed meanwhile to the dialog, now that it is on its way to the screen."""
         if self.screen is not self.app.screen:
             for event in self._ahead.take(keymap_of(self.app)):
-                await cast("ConsoleApp", self.app).hand_on(event)
+                await console_of(self.app).hand_on(event)
 
     def answered(self) -> None:
         """An answer was given, or not: no dialog is on its way any more; what was typed for it goes with it."""

@@ -6,7 +6,7 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, cast
+from typing import TYPE_CHECKING, ClassVar
 
 from rich.segment import Segment
 from rich.style import Style
@@ -20,6 +20,7 @@ from textual.selection import Selection
 from textual.strip import Strip
 
 from hitl_tui.console import keys
+from hitl_tui.console.services import console_of
 from hitl_tui.console.widgets.text_search import SearchInput, TextSearch, lowered
 from hitl_tui.core.safe_text import cell_width, clip
 from hitl_tui.language import _, ngettext, render
@@ -27,7 +28,6 @@ from hitl_tui.wording.status_words import number_of, progress_bar
 from hitl_tui.wording.times import clock_words
 
 if TYPE_CHECKING:
-    from hitl_tui.console.app import HitlApp
     from hitl_tui.supervisor.activity import Activity
 
 KEPT = 100_000
@@ -342,7 +342,7 @@ class StreamPane(ScrollView, SearchInput, can_focus=True):
         if not text:
             top = self.scroll_offset.y
             text = "\n".join(self._rows[top : top + self.size.height])
-        app = cast("HitlApp", self.app)
+        app = console_of(self.app)
         app.copy_to_clipboard(text)
         count = text.count("\n") + 1
         said = ngettext(

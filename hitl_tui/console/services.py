@@ -1,0 +1,166 @@
+"""What widgets, dialogs and screens may ask of the app around them: the app fits these protocols.
+
+`Console` is what every console has, `SessionConsole` one of sessions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Coroutine, Sequence
+from pathlib import Path
+from typing import Any, Protocol, TypeVar, cast
+
+from textual.app import App
+from textual.events import Key, Paste
+from textual.geometry import Size
+from textual.screen import Screen
+from textual.signal import Signal
+from textual.theme import Theme
+from textual.widget import AwaitMount
+from textual.worker import Worker
+
+from hitl_tui.config.starters import Starter
+from hitl_tui.console.console_options import ConsoleOptions
+from hitl_tui.console.engine import Engine
+from hitl_tui.console.keyguard.guard import KeyGuard
+from hitl_tui.console.keymap import Keymap
+from hitl_tui.console.notifications import Notifications
+from hitl_tui.console.user_files import UserMemory
+from hitl_tui.supervisor.session_summary import SessionSummary
+from hitl_tui.supervisor.snapshot import Snapshot
+
+Result = TypeVar("Result")
+
+
+class Speaker(Protocol):
+    """Something that has a line for messages."""
+
+    def say(self, text: str, *, error: bool = False) -> None:
+        """Show one safe line."""
+        ...
+
+
+class Console(Speaker, Protocol):
+    """The app, whatever it shows."""
+
+    options: ConsoleOptions
+    guard: KeyGuard
+    keymap: Keymap
+    memory: UserMemory
+    notices: Notifications
+    theme: Any
+
+    @property
+    def size(self) -> Size: ...
+
+    @property
+    def screen(self) -> Screen[Any]: ...
+
+    @property
+    def screen_stack(self) -> list[Screen[Any]]: ...
+
+    @property
+    def available_themes(self) -> dict[str, Theme]: ...
+
+    @property
+    def theme_changed_signal(self) -> Signal[Theme]: ...
+
+    async def push_screen_wait(self, screen: Screen[Result], /) -> Result:
+        """Show a dialog and wait for what it returns; only from a worker."""
+        ...
+
+    def push_screen(self, screen: Screen[Any], /) -> AwaitMount: ...
+
+    def run_worker(self, work: Coroutine[Any, Any, Any], /, *, group: str = "default") -> Worker[Any]: ...
+
+    def copy_to_clipboard(self, text: str) -> None: ...
+
+    def say_problems(self) -> None:
+        """Say what was left out at the start."""
+        ...
+
+    def take_keys(self) -> None:
+        """Hand on what was typed before a screen could take it."""
+        ...
+
+    async def hand_on(self, event: Key | Paste) -> None:
+        """Hand what was typed to what has the focus."""
+        ...
+
+    def start(self, work: Coroutine[Any, Any, None], group: str) -> None:
+        """Begin something that ends with the app; an error becomes a sentence."""
+        ...
+
+    async def guarded(self, work: Coroutine[Any, Any, None]) -> None:
+        """Run something; an error becomes a sentence."""
+        ...
+
+    async def call(self, action: str) -> None:
+        """Run one of the app's actions by name."""
+        ...
+
+    def action_help(self) -> None: ...
+
+    async def action_quit(self) -> None: ...
+
+
+class Sessions(Protocol):
+    """Begins, opens, lists and leaves sessions."""
+
+    @property
+    def known(self) -> Sequence[SessionSummary]: ...
+
+    @property
+    def chosen(self) -> str: ...
+
+    def begin(self, query: str, *, typed: bool = False) -> None: ...
+
+    def begin_starter(self, starter: Starter) -> None: ...
+
+    def open(self, session_id: str, *, typed: bool = False) -> None: ...
+
+    def back(self) -> None: ...
+
+    def seek(self, words: str) -> None: ...
+
+    def seen(self, snapshot: Snapshot) -> None: ...
+
+    def list_all(self, at: str = "") -> None: ...
+
+    def keep(self, what: str, session_id: str = "", given: str = "") -> None: ...
+
+    def renamed(self, session_id: str, title: str) -> None: ...
+
+    async def forget(self, session_id: str) -> None: ...
+
+
+class SessionConsole(Console, Protocol):
+    """The app of sessions: the first screen, and the session that is open."""
+
+    engine: Engine
+    workspace: Path
+    starters: list[Starter]
+    mode: str
+
+    @property
+    def sessions(self) -> Sessions: ...
+
+    @property
+    def session_shown(self) -> bool: ...
+
+    def say_now(self, screen: Speaker) -> None:
+        """Show what was to be said before the screen was there."""
+        ...
+
+    def draft(self, text: str) -> None:
+        """Put the beginning of a command into the prompt on the screen."""
+        ...
+
+
+def console_of(app: App[Any]) -> Console:
+    """Return the app as what every console is."""
+    return cast("Console", app)
+
+
+def sessions_of(app: App[Any]) -> SessionConsole:
+    """Return the app as a console of sessions."""
+    return cast("SessionConsole", app)

@@ -1,0 +1,64 @@
+"""What actions on a session need of the screen that shows it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Coroutine
+
+    from hitl_tui.console.engine import SessionHandle
+    from hitl_tui.console.pending_session import PendingSession
+    from hitl_tui.supervisor.snapshot import Question, Snapshot
+
+
+class SessionDisplay(Protocol):
+    """The screen of one session.
+
+    Args:
+        link: the session; None while it opens.
+        linked: what opens it.
+        snapshot: how it looks.
+    """
+
+    link: SessionHandle | None
+    linked: PendingSession
+    snapshot: Snapshot | None
+
+    @property
+    def question(self) -> Question | None:
+        """The question that is shown."""
+        ...
+
+    @property
+    def at_prompt(self) -> bool:
+        """What is typed goes to the prompt."""
+        ...
+
+    def begin(self, work: Coroutine[Any, Any, None]) -> None:
+        """Do something that ends with the screen; an error becomes a sentence."""
+        ...
+
+    def say(self, text: str, *, error: bool = False, passing: bool = False) -> None:
+        """Show one safe line above the prompt."""
+        ...
+
+    def note(self, text: str) -> None:
+        """Add a command, or what it answered, to the stream."""
+        ...
+
+    def show_pane(self, pane: str, *, focus: bool = False) -> None:
+        """Bring a pane to the front."""
+        ...
+
+    def renamed(self, title: str) -> None:
+        """Show the session under another title."""
+        ...
+
+    def answered(self) -> None:
+        """An answer to the question was given, or not: no dialog is on its way any more."""
+        ...
+
+    def read_whole(self, question_id: str) -> None:
+        """The end of a question was read on the screen of details."""
+        ...
