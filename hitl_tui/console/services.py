@@ -5,28 +5,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Coroutine, Sequence
-from pathlib import Path
-from typing import Any, Protocol, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast
 
-from textual.app import App
-from textual.events import Key, Paste
-from textual.geometry import Size
-from textual.screen import Screen
-from textual.signal import Signal
-from textual.theme import Theme
-from textual.widget import AwaitMount
-from textual.worker import Worker
+if TYPE_CHECKING:
+    from collections.abc import Coroutine, Sequence
+    from pathlib import Path
 
-from hitl_tui.config.starters import Starter
-from hitl_tui.console.console_options import ConsoleOptions
-from hitl_tui.console.engine import Engine
-from hitl_tui.console.keyguard.guard import KeyGuard
-from hitl_tui.console.keymap import Keymap
-from hitl_tui.console.notifications import Notifications
-from hitl_tui.console.user_files import UserMemory
-from hitl_tui.supervisor.session_summary import SessionSummary
-from hitl_tui.supervisor.snapshot import Snapshot
+    from textual.app import App
+    from textual.events import Key, Paste
+    from textual.geometry import Size
+    from textual.screen import Screen
+    from textual.signal import Signal
+    from textual.theme import Theme
+    from textual.widget import AwaitMount
+    from textual.worker import Worker
+
+    from hitl_tui.config.starters import Starter
+    from hitl_tui.console.console_options import ConsoleOptions
+    from hitl_tui.console.engine import Engine
+    from hitl_tui.console.keyguard.guard import KeyGuard
+    from hitl_tui.console.keymap import Keymap
+    from hitl_tui.console.notifications import Notifications
+    from hitl_tui.console.user_files import UserMemory
+    from hitl_tui.supervisor.session_summary import SessionSummary
+    from hitl_tui.supervisor.snapshot import Snapshot
 
 Result = TypeVar("Result")
 

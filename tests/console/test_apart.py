@@ -7,7 +7,7 @@ import sys
 
 SCRIPT = """
 import os, subprocess, sys, threading
-from hitl_tui.terminal.stdio_redirect import Apart
+from hitl_tui.terminal.stdio_redirect import StdioRedirect
 
 def what():
     return [(os.fstat(n).st_dev, os.fstat(n).st_ino) for n in (1, 2)]
@@ -19,7 +19,7 @@ def hear(lines):
         ended.set()
 
 before, free = what(), os.dup(0)
-apart = Apart(hear)
+apart = StdioRedirect(hear)
 print("first, kept back by Python")
 apart.begin()
 apart.begin()

@@ -46,11 +46,11 @@ KEPT_APART = """
 import sys
 
 from hitl_tui.cli import main
-from hitl_tui.terminal.stdio_redirect import Apart
+from hitl_tui.terminal.stdio_redirect import StdioRedirect
 from hitl_tui.repl import app
 
 run = app.run_line_mode
-app.run_line_mode = lambda *given: run(*given[:4], Apart)
+app.run_line_mode = lambda *given: run(*given[:4], StdioRedirect)
 sys.exit(main())
 """
 
