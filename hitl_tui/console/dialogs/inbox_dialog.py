@@ -1,7 +1,6 @@
 """The inbox: everything that waits for a person, of every session, what expires first on top."""
 
 from __future__ import annotations
-from hitl_tui.console.services import sessions_of
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -19,6 +18,7 @@ from hitl_tui.console import keys
 from hitl_tui.console.dialogs.prompt_dialogs import named_keys
 from hitl_tui.console.keymap import keymap_of
 from hitl_tui.console.modal_screen import Modal
+from hitl_tui.console.services import sessions_of
 from hitl_tui.console.widgets.dialog_frame import Dialog
 from hitl_tui.console.widgets.lists import Listing
 from hitl_tui.core.requests import Kind

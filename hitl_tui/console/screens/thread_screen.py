@@ -1,12 +1,11 @@
 """A thread of a store: its history as a graph, and state, questions and differences at any moment of it (I9, C5)."""
 
 from __future__ import annotations
-from hitl_tui.console.services import console_of
 
 import asyncio
 from functools import partial
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Any, ClassVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from rich.text import Text
 from textual.app import ComposeResult
@@ -23,6 +22,7 @@ from hitl_tui.console.history_cursor import PAGE, CheckpointMarks, HistoryCursor
 from hitl_tui.console.keymap import keymap_of
 from hitl_tui.console.screens import thread_screen
 from hitl_tui.console.screens.history_panes import SteppingScreen
+from hitl_tui.console.services import console_of
 from hitl_tui.console.widgets.action_bar import ReplayAction
 from hitl_tui.console.widgets.bars import HeaderBar, KeyLine, MessageLine
 from hitl_tui.console.widgets.history_table import GraphTable
@@ -42,7 +42,6 @@ from hitl_tui.wording.rows import Row, text_row
 from hitl_tui.wording.times import clock_words, error_words
 
 if TYPE_CHECKING:
-    from hitl_tui.console.console_app import ConsoleApp
     from hitl_tui.console.keymap import Keymap
     from hitl_tui.threads.thread_model import CheckpointInfo, Namespace
     from hitl_tui.threads.thread_store import ThreadStore
