@@ -1,4 +1,4 @@
-"""The command line: subcommands call the rooms below, and nothing heavy loads before it is used."""
+"""The command line: subcommands call the packages below, and nothing heavy loads before it is used."""
 
 from __future__ import annotations
 
@@ -26,8 +26,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         from hitl_tui.supervisor.termination import Termination
 
         with Termination().noting():
-            from hitl_tui.cli.entry import run
-            from hitl_tui.cli.process import process_start
+            from hitl_tui.cli.dispatch import process_start, run
 
             return run(given, process_start() if argv is None else "")
     except KeyboardInterrupt as stop:  # before anything was begun

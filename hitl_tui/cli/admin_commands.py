@@ -5,8 +5,9 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+from hitl_tui.cli.job import Job
 from hitl_tui.cli.json_documents import copy_document
-from hitl_tui.cli.session_jobs import DONE, FAILURE, Job, counted, looking, session_rows
+from hitl_tui.cli.session_jobs import DONE, FAILURE, counted, looking, session_rows
 from hitl_tui.cli.settings import operator_name, workspace_folder
 from hitl_tui.cli.subcommands import DEFAULT_AGE
 from hitl_tui.commands.results import CommandResult

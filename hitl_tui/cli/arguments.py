@@ -4,34 +4,22 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Mapping, Sequence
-from types import MappingProxyType
+from collections.abc import Sequence
 
 from hitl_tui.cli.fast_args import CONSOLE, Arguments
-from hitl_tui.cli.grammar import HelpAskedError
-from hitl_tui.cli.subcommands import PARSERS, TAKE_VALUES
+from hitl_tui.cli.subcommands import ALL_TAKE, SUBCOMMANDS, HelpAskedError, Parser
 from hitl_tui.core.errors import BadInput
 from hitl_tui.core.safe_text import one_line
 
-TAKES: Mapping[str, int] = MappingProxyType(
-    {
-        "show": 1,
-        "fork": 1,
-        "export": 2,
-        "import": 1,
-        "delete": 1,
-        "attach": 1,
-        "open": 1,
-        "audit": 2,
-        "lint": 1,
-        "starter": 1,
-        "trust": 1,
-        "sessions": 0,
-        "prune": 0,
-        "web": 0,
-    }
+COMMANDS = tuple(name for name in SUBCOMMANDS if name != CONSOLE)
+_TAKE_VALUES = frozenset(
+    name
+    for subcommand in SUBCOMMANDS.values()
+    for one in (*ALL_TAKE, *subcommand.exclusive, *subcommand.options)
+    if one.takes_value
+    for name in one.names
 )
-"""Words that follow a subcommand at most; those that aren't here take a text."""
+"""Options that are followed by a value: one of any subcommand may stand before the subcommand's name."""
 _NEAR, _DISTANT = 0.75, 0.5
 _LOOKS = re.compile(r"[a-z][a-z0-9]*(?:[-_][a-z0-9]+)*", re.ASCII)
 _SENTENCE = re.compile(
@@ -44,7 +32,6 @@ _ENGLISH = re.compile(
     "rung|due|dog"
 )
 _NAME = re.compile(r"(?=.*[A-Za-z])\S*[0-9./\\:_~]\S*[A-Za-z0-9]|[A-Za-z]+[0-9]+", re.ASCII)
-_KINDS = frozenset({"verify", "head", "export"})
 
 
 def near_alone(word: str, commands: Sequence[str]) -> str:
@@ -68,9 +55,9 @@ def near_first(words: Sequence[str], commands: Sequence[str]) -> str:
     if not following or _ENGLISH.fullmatch(first) or first in commands:
         return ""
     for command in commands:
-        most = TAKES.get(command, len(following))
-        fits = len(following) <= most and (_NAME.fullmatch(following[0]) or following[0] in _KINDS)
-        if fits and is_slip(first, command):
+        subcommand = SUBCOMMANDS[command]
+        fits = _NAME.fullmatch(following[0]) or following[0] in subcommand.actions
+        if fits and is_slip(first, command) and not _too_many(command, following):
             return command
     return ""
 
@@ -95,10 +82,12 @@ def is_sentence(command: str, words: Sequence[str]) -> bool:
         command: its name.
         words: what follows it, without options.
     """
-    return len(words) > TAKES.get(command, len(words)) and _SENTENCE.fullmatch(words[0].lower()) is not None
+    return _too_many(command, words) and _SENTENCE.fullmatch(words[0].lower()) is not None
 
 
-COMMANDS = tuple(name for name in PARSERS if name != CONSOLE)
+def _too_many(command: str, words: Sequence[str]) -> bool:
+    most = SUBCOMMANDS[command].most_words
+    return most is not None and len(words) > most
 
 
 def parse(argv: Sequence[str]) -> Arguments:
@@ -108,7 +97,7 @@ def parse(argv: Sequence[str]) -> Arguments:
         BadInput: it means nothing; the usage is in `help`.
     """
     command, rest = _command(argv)
-    parser = PARSERS[command]()
+    parser = Parser(command)
     try:
         known = vars(parser.parse_intermixed_args(rest))
     except HelpAskedError:
@@ -132,7 +121,7 @@ def _command(argv: Sequence[str]) -> tuple[str, list[str]]:
             skip = False
         elif word == "--":
             break
-        elif word in TAKE_VALUES:
+        elif word in _TAKE_VALUES:
             skip = True
         elif not word.startswith("-") or word == "-":
             if word in COMMANDS and not is_sentence(word, _words(argv[place + 1 :])):
@@ -143,7 +132,7 @@ def _command(argv: Sequence[str]) -> tuple[str, list[str]]:
 
 def _words(argv: Sequence[str]) -> list[str]:
     """Return the words of a command line that are neither options nor values of options."""
-    values = {place + 1 for place, word in enumerate(argv) if word in TAKE_VALUES}
+    values = {place + 1 for place, word in enumerate(argv) if word in _TAKE_VALUES}
     return [word for place, word in enumerate(argv) if place not in values and not word.startswith("-")]
 
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 
-from hitl_tui.cli.fast_args import Arguments
-from hitl_tui.cli.output import Output, escaped
+from hitl_tui.cli.job import Job
+from hitl_tui.cli.output import escaped
 from hitl_tui.core.errors import BadInput, UnknownName
 from hitl_tui.language import render
 from hitl_tui.ledger.anchors import AnchorFile, anchor_file
@@ -26,7 +26,7 @@ INTACT, CHANGED = 0, 1
 _BATCH = 500
 
 
-async def audit(arguments: Arguments, data: Path, out: Output, err: Output) -> int:
+def audit(job: Job) -> int:
     """Carry one of `verify`, `head`, `export` out.
 
     Raises:
@@ -34,23 +34,28 @@ async def audit(arguments: Arguments, data: Path, out: Output, err: Output) -> i
             session.
         StorageError: the ledger can't be read.
     """
+    return asyncio.run(_audit(job))
+
+
+async def _audit(job: Job) -> int:
+    arguments = job.arguments
     if arguments.anchors and (arguments.what != "verify" or arguments.session):
         raise BadInput("--anchor goes with audit verify alone; the anchor names its session itself.")
-    folder = DataFolder(data)
+    folder = DataFolder(job.data)
     if _is_empty(folder):
-        raise BadInput(f"There is no record in {data}.")
+        raise BadInput(f"There is no record in {job.data}.")
     folder.prepare()
     if folder.note and not arguments.json:
-        err.lines([shown(render(folder.note))])
+        job.err.lines([shown(render(folder.note))])
     async with SqliteLedger.open(folder.ledger, read_only=folder.read_only) as ledger:
         stream = await _stream(ledger, arguments.session, folder if arguments.what == "verify" else None)
         if arguments.anchors:
-            return await _anchors(ledger, arguments, out)
+            return await _anchors(ledger, job)
         if arguments.what == "verify":
-            return await _verify(ledger, folder, stream, arguments, out)
+            return await _verify(ledger, folder, stream, job)
         if arguments.what == "head":
-            return await _head(ledger, stream, arguments, out)
-        return await _export(ledger, stream, arguments, out)
+            return await _head(ledger, stream, job)
+        return await _export(ledger, stream, job)
 
 
 def _is_empty(folder: DataFolder) -> bool:
@@ -71,9 +76,7 @@ async def _stream(ledger: Ledger, session: str, folder: DataFolder | None) -> st
     return session
 
 
-async def _verify(
-    ledger: SqliteLedger, folder: DataFolder, stream: str | None, arguments: Arguments, out: Output
-) -> int:
+async def _verify(ledger: SqliteLedger, folder: DataFolder, stream: str | None, job: Job) -> int:
     from hitl_tui.supervisor.record_check import lost_records
 
     found = await verify(ledger, stream)
@@ -89,15 +92,15 @@ async def _verify(
     count = f"{found.entries} entries of {sessions} session{'' if sessions == 1 else 's'}"
     more = len(found.problems) + found.unlisted
     message = f"{count}: all as it was written." if found.ok else f"{count}: {more} problem{'' if more == 1 else 's'}."
-    if arguments.json:
+    if job.arguments.json:
         about = {"signatures": [one.to_dict() for one in signed], "notes": notes}
         place = {"anchors": {"path": str(kept.path), "checked": checked}} if kept is not None else {}
         status = "ok" if found.ok else "changed"
-        out.document({"status": status, "message": message, **found.to_dict(), **about, **place})
+        job.out.document({"status": status, "message": message, **found.to_dict(), **about, **place})
     else:
         where = [f"{p.stream} {p.n}" if p.n else p.stream or folder.ledger.name for p in found.problems]
         said = (shown(f"{w}: {render(p.what)}") for w, p in zip(where, found.problems, strict=True))
-        out.lines([*said, *(shown(render(note)) for note in notes), render(message)])
+        job.out.lines([*said, *(shown(render(note)) for note in notes), render(message)])
     return INTACT if found.ok else CHANGED
 
 
@@ -130,41 +133,43 @@ async def _kept_anchors(ledger: Ledger, kept: AnchorFile, stream: str | None) ->
     return problems, len(anchors)
 
 
-async def _anchors(ledger: Ledger, arguments: Arguments, out: Output) -> int:
-    checks = [await check_anchor(ledger, anchor) for anchor in arguments.anchors]
+async def _anchors(ledger: Ledger, job: Job) -> int:
+    checks = [await check_anchor(ledger, anchor) for anchor in job.arguments.anchors]
     bad = sum(not check.ok for check in checks)
     message = f"{len(checks)} anchor{'' if len(checks) == 1 else 's'} checked, {bad or 'none'} broken."
-    if arguments.json:
+    if job.arguments.json:
         status = "changed" if bad else "ok"
-        out.document({"status": status, "message": message, "ok": not bad, "anchors": [c.to_dict() for c in checks]})
+        job.out.document(
+            {"status": status, "message": message, "ok": not bad, "anchors": [c.to_dict() for c in checks]}
+        )
     else:
         broken = [shown(f"{c.anchor.stream} {c.anchor.n}: {render(c.problem)}") for c in checks if not c.ok]
-        out.lines([*broken, render(message)])
+        job.out.lines([*broken, render(message)])
     return CHANGED if bad else INTACT
 
 
-async def _head(ledger: Ledger, stream: str | None, arguments: Arguments, out: Output) -> int:
+async def _head(ledger: Ledger, stream: str | None, job: Job) -> int:
     anchors = await head(ledger, stream)
-    if arguments.json:
+    if job.arguments.json:
         message = f"{len(anchors)} anchor{'' if len(anchors) == 1 else 's'}; keep them elsewhere."
-        out.document({"status": "ok", "message": message, "anchors": [a.to_dict() for a in anchors]})
+        job.out.document({"status": "ok", "message": message, "anchors": [a.to_dict() for a in anchors]})
     else:
-        out.lines(shown(str(anchor)) for anchor in anchors)
+        job.out.lines(shown(str(anchor)) for anchor in anchors)
     return INTACT
 
 
-async def _export(ledger: Ledger, stream: str | None, arguments: Arguments, out: Output) -> int:
+async def _export(ledger: Ledger, stream: str | None, job: Job) -> int:
     names = [stream] if stream is not None else [found.stream for found in await ledger.streams()]
     entries: list[str] = []
     for name in names:
         async for line in export(ledger, name):
             entries.append(line)
-            if not arguments.json and len(entries) == _BATCH:
-                out.lines(map(escaped, entries))
+            if not job.arguments.json and len(entries) == _BATCH:
+                job.out.lines(map(escaped, entries))
                 entries.clear()
-    if arguments.json:
+    if job.arguments.json:
         document = {"status": "ok", "message": f"{len(entries)} entries.", "entries": [json.loads(e) for e in entries]}
-        out.document(document)
+        job.out.document(document)
     else:
-        out.lines(map(escaped, entries))
+        job.out.lines(map(escaped, entries))
     return INTACT

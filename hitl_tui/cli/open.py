@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping
 from secrets import token_hex
 from typing import TYPE_CHECKING, Any
 
+from hitl_tui.cli.console_command import has_screen
 from hitl_tui.cli.output import escaped
 from hitl_tui.core.errors import BadInput, StorageError
 from hitl_tui.core.safe_text import cell_width, one_line, safe_text
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from hitl_tui.cli.fast_args import Arguments
+    from hitl_tui.cli.job import Job
     from hitl_tui.cli.output import Output
     from hitl_tui.threads.thread_model import CheckpointInfo, ThreadInfo
     from hitl_tui.threads.thread_store import ThreadStore
@@ -224,38 +226,40 @@ def _table(rows: Iterable[tuple[str, ...]]) -> list[str]:
     return [line.rstrip() for line in padded]
 
 
-def open_store(arguments: Arguments, data: Path, out: Output, *, screen: bool) -> int | Arguments:
-    """Show a store in a console, or print what is in it; return the exit code.
+def open_store(job: Job) -> int:
+    """Show a store in a console, or print what is in it; go on with a copy of a thread where a graph is given.
 
-    With a graph it may also return what to attach: the graph, with a copy of a thread. Raises as `print_store` does.
-
-    Args:
-        arguments: what was asked for.
-        data: the data folder, for keys and themes.
-        out: standard output.
-        screen: there is a terminal to show it on.
+    Raises as `print_store` and `attach` do. Returns the exit code.
     """
+    arguments = job.arguments
     check(arguments)
-    shown = screen and not arguments.json and not arguments.checkpoint
+    shown = has_screen() and not arguments.json and not arguments.checkpoint
     if arguments.graph:
-        _check_graph(arguments, data)
+        _check_graph(arguments, job.data)
         if not shown:
-            return asyncio.run(_forked(arguments, data, arguments.thread, arguments.checkpoint))
+            return _attach_copy(job, arguments.thread, arguments.checkpoint)
     if not shown:
-        return asyncio.run(print_store(arguments, out))
+        return asyncio.run(print_store(arguments, job.out))
     from hitl_tui.console.idle_collector import importing
 
     with importing():
         from hitl_tui.console.console_options import ConsoleOptions
         from hitl_tui.console.store_app import run_store
 
-    left = run_store(ConsoleOptions(data), arguments.file, arguments.thread, arguments.graph)
-    return left if isinstance(left, int) else asyncio.run(_forked(arguments, data, *left))
+    left = run_store(ConsoleOptions(job.data), arguments.file, arguments.thread, arguments.graph)
+    return left if isinstance(left, int) else _attach_copy(job, *left)
+
+
+def _attach_copy(job: Job, thread: str, checkpoint: str) -> int:
+    from hitl_tui.cli.attach_command import attach
+
+    job.arguments = asyncio.run(_forked(job.arguments, job.data, thread, checkpoint))
+    return attach(job)
 
 
 def _check_graph(arguments: Arguments, data: Path) -> None:
     """Load the graph once before anything is copied for it. Raises as `attach` does."""
-    from hitl_tui.cli.attach import attachment
+    from hitl_tui.cli.attach_command import attachment
 
     attachment(arguments._replace(name=arguments.graph, thread="", input=None), None, data)
 

@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 import logging
-import shlex
 import sys
 from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import ExitStack, asynccontextmanager
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
 
-from hitl_tui.cli.fast_args import Arguments
+from hitl_tui.cli.job import Job, Stdin
 from hitl_tui.cli.json_documents import do_document, run_document, show_document
-from hitl_tui.cli.log_file import LogFile
-from hitl_tui.cli.output import Output
 from hitl_tui.cli.settings import operator_name, operator_of, workspace_folder
 from hitl_tui.commands.command_context import stopped
 from hitl_tui.commands.handler import CommandHandler
@@ -55,55 +50,6 @@ log = logging.getLogger(__name__)
 _MANY = 100_000
 
 _TOLD = frozenset({"started", "finished", "failed", "note"})
-
-
-class Stdin(Protocol):
-    """Where `-` reads from."""
-
-    def read(self, size: int, /) -> bytes: ...
-
-
-@dataclass
-class Job:
-    """One run of the program.
-
-    Args:
-        arguments: what was asked for.
-        data: the data folder.
-        environ: the environment.
-        out, err: standard output and error.
-        log: the log; learns the secrets.
-        stdin: what `-` reads.
-        session_id: the session it works on, once it is known.
-    """
-
-    arguments: Arguments
-    data: Path
-    environ: dict[str, str]
-    out: Output
-    err: Output
-    log: LogFile
-    stdin: Stdin | None
-    session_id: str = ""
-
-    @property
-    def once(self) -> tuple[str, ...]:
-        """The digest of a workspace that is trusted for this call, if one was given."""
-        return (self.arguments.trust.strip().lower(),) if self.arguments.trust else ()
-
-    def give(self, command: str) -> str:
-        """Return what a person types in a shell to give a chat command to this session."""
-        place = f" --data {shlex.quote(self.arguments.data)}" if self.arguments.data else ""
-        return f"hitl-tui do {self.session_id}{place} {_shell_word(command)}"
-
-
-def _shell_word(text: str) -> str:
-    """Return text as one word of a shell, which expands nothing in it: part of it may come from a graph."""
-    return f'"{text}"' if _EXPANDED.isdisjoint(text) else shlex.quote(text)
-
-
-_EXPANDED = frozenset('"$`\\!')
-"""What a shell gives a meaning to even between quotation marks."""
 
 
 @asynccontextmanager

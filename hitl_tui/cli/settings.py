@@ -38,6 +38,18 @@ def workspace_folder(given: str | None) -> Path:
     return _absolute(given or ".")
 
 
+def existing_workspace(given: str | None) -> Path:
+    """Return the workspace as `workspace_folder` does.
+
+    Raises:
+        BadInput: there is no such folder.
+    """
+    folder = workspace_folder(given)
+    if not folder.is_dir():
+        raise BadInput(f"The workspace {folder} {'is not a folder' if folder.exists() else 'does not exist'}.")
+    return folder
+
+
 def _absolute(text: str) -> Path:
     try:
         return given_path(text).absolute()

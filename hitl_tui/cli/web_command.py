@@ -1,4 +1,4 @@
-"""`hitl-tui web`: the console in a browser of this machine (D17)."""
+"""`hitl-tui web`: the console in a browser of this machine ."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hitl_tui.cli.settings import claimed, operator_of, workspace_folder
-from hitl_tui.core.errors import BadInput, HitlError
+from hitl_tui.cli.settings import claimed, existing_workspace, operator_of
+from hitl_tui.core.errors import HitlError
 from hitl_tui.language import VARIABLE, _, language
 
 if TYPE_CHECKING:
-    from hitl_tui.cli.fast_args import Arguments
+    from hitl_tui.cli.job import Job
     from hitl_tui.cli.output import Output
     from hitl_tui.web.auth import Gate
 
@@ -30,7 +30,7 @@ class MissingExtra(HitlError):
     exit_code = 2
 
 
-def web(arguments: Arguments, data: Path, out: Output) -> int:
+def web(job: Job) -> int:
     """Serve the console until Ctrl+C; return the exit code.
 
     Raises:
@@ -44,35 +44,35 @@ def web(arguments: Arguments, data: Path, out: Output) -> int:
             'The console in a browser needs the extra "web"; install it: pip install "hitl-tui[web]"',
             help="In a checkout of the source: uv run --extra web hitl-tui web",
         )
+    arguments = job.arguments
     address = loopback(arguments.host)
-    command = console_command(arguments, data)
+    command = _console_arguments(job)
     environ = {**os.environ, VARIABLE: language()}
 
     from hitl_tui.web.server import WebOptions, serve
 
     port = PORT if arguments.port is None else arguments.port
-    ready = _announcing(out, data, environ, browse=not arguments.no_open)
+    ready = _announcing(job.out, job.data, environ, browse=not arguments.no_open)
     asyncio.run(serve(WebOptions(address, port, command, environ), ready))
     return 0
 
 
-def console_command(arguments: Arguments, data: Path) -> tuple[str, ...]:
+def _console_arguments(job: Job) -> tuple[str, ...]:
     """Return the argument vector that starts one console.
 
     Raises:
         BadInput: there is no such workspace, or the name can't be taken.
     """
-    workspace = workspace_folder(arguments.workspace)
-    if not workspace.is_dir():
-        raise BadInput(f"The workspace {workspace} {'is not a folder' if workspace.exists() else 'does not exist'}.")
-    operator_of(arguments.by, os.environ, data)
+    arguments = job.arguments
+    workspace = existing_workspace(arguments.workspace)
+    operator_of(arguments.by, os.environ, job.data)
     name = claimed(arguments.by, os.environ)
     by = (f"--as={name}",) if name else ()
     mode = ("--mode", arguments.mode) if arguments.mode else ()
     once = (f"--trust={arguments.trust}",) if arguments.trust else ()
     # -P: a file in the current folder is never taken for a module.
     own = (sys.executable, "-P", "-m", "hitl_tui")
-    return (*own, f"--data={data}", f"--workspace={workspace}", *by, *mode, *once)
+    return (*own, f"--data={job.data}", f"--workspace={workspace}", *by, *mode, *once)
 
 
 def _announcing(

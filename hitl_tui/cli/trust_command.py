@@ -1,14 +1,14 @@
-"""`hitl-tui trust`: show what a folder wants to run, trust it, take that back, list what is trusted (T4)."""
+"""`hitl-tui trust`: show what a folder wants to run, trust it, take that back, list what is trusted."""
 
 from __future__ import annotations
 
+import asyncio
 import os
 import sys
 from pathlib import Path
 
-from hitl_tui.cli.fast_args import Arguments
-from hitl_tui.cli.output import Output
-from hitl_tui.cli.settings import operator_name, workspace_folder
+from hitl_tui.cli.job import Job
+from hitl_tui.cli.settings import existing_workspace, operator_name, workspace_folder
 from hitl_tui.config.workspace_files import real_path
 from hitl_tui.core.errors import BadInput
 from hitl_tui.language import _, render
@@ -22,24 +22,25 @@ from hitl_tui.wording.text_lines import shown, table
 DONE = 0
 
 
-async def trust(arguments: Arguments, data: Path, out: Output) -> int:
+def trust(job: Job) -> int:
     """Carry `trust` out; return the exit code.
 
     Raises:
         BadInput: there is no such folder, no terminal to ask at and no digest, or the digest isn't the folder's.
         StorageError: the record can't be read or written.
     """
-    if arguments.listed:
-        return await _list(arguments, data, out)
-    folder = workspace_folder(arguments.workspace)
+    return asyncio.run(_list(job) if job.arguments.listed else _trust(job))
+
+
+async def _trust(job: Job) -> int:
+    arguments, data = job.arguments, job.data
     by = operator_name(arguments.by, os.environ, data)
     if arguments.revoke:
-        return await _revoke(folder, by, arguments, data, out)
-    if not folder.is_dir():
-        raise BadInput(f"The workspace {folder} {'is not a folder' if folder.exists() else 'does not exist'}.")
+        return await _revoke(workspace_folder(arguments.workspace), by, job)
+    folder = existing_workspace(arguments.workspace)
     found = await trust_in(folder, data)
     if arguments.show:
-        return _show(found, arguments, out)
+        return _show(found, job)
     digest, how = arguments.digest, "digest"
     if not digest:
         if arguments.json or not _at_terminal():
@@ -48,10 +49,10 @@ async def trust(arguments: Arguments, data: Path, out: Output) -> int:
                 help=f"{found.command} --show --json prints it; then: {found.command} --digest DIGEST",
             )
         if found.trusted:
-            return _show(found, arguments, out)
-        out.lines(trust_lines(found))
+            return _show(found, job)
+        job.out.lines(trust_lines(found))
         if not _agreed():
-            out.lines([_("Not trusted; nothing was changed.")])
+            job.out.lines([_("Not trusted; nothing was changed.")])
             return DONE
         digest, how = found.digest, "terminal"
     async with SessionRegistry.open(data) as bench:
@@ -59,49 +60,49 @@ async def trust(arguments: Arguments, data: Path, out: Output) -> int:
         granted = await bench.trust.grant(folder, digest, by=by, how=how)
     message = f"Trusted {granted.folder} as it is now."
     if arguments.json:
-        out.document({"status": "trusted", "message": message, **granted.to_dict()})
+        job.out.document({"status": "trusted", "message": message, **granted.to_dict()})
     else:
-        out.lines([shown(render(message))])
+        job.out.lines([shown(render(message))])
     return DONE
 
 
-def _show(found: WorkspaceTrust, arguments: Arguments, out: Output) -> int:
+def _show(found: WorkspaceTrust, job: Job) -> int:
     message = f"{found.folder} is trusted ({found.by})." if found.trusted else f"{found.folder} is not trusted."
-    if arguments.json:
-        out.document({"status": "ok", "message": message, **found.to_dict()})
+    if job.arguments.json:
+        job.out.document({"status": "ok", "message": message, **found.to_dict()})
         return DONE
     digest = _("Digest: {digest}").format(digest=found.digest)
-    out.lines([*trust_lines(found), shown(render(message)), digest])
+    job.out.lines([*trust_lines(found), shown(render(message)), digest])
     return DONE
 
 
-async def _revoke(folder: Path, by: str, arguments: Arguments, data: Path, out: Output) -> int:
+async def _revoke(folder: Path, by: str, job: Job) -> int:
     path = str(real_path(folder))
-    if not DataFolder(data).ledger.exists():
+    if not DataFolder(job.data).ledger.exists():
         raise BadInput(f"{path} is not trusted, so nothing was changed.")
-    async with SessionRegistry.open(data) as bench:
+    async with SessionRegistry.open(job.data) as bench:
         bench.data.check_writable()
         record = await bench.trust.revoke(folder, by=by)
     if record is None:
         raise BadInput(f"{path} is not trusted, so nothing was changed.")
     message = f"{path} is no longer trusted."
-    if arguments.json:
-        out.document({"status": "revoked", "message": message, "workspace": path, "digest": record.digest})
+    if job.arguments.json:
+        job.out.document({"status": "revoked", "message": message, "workspace": path, "digest": record.digest})
     else:
-        out.lines([shown(render(message))])
+        job.out.lines([shown(render(message))])
     return DONE
 
 
-async def _list(arguments: Arguments, data: Path, out: Output) -> int:
+async def _list(job: Job) -> int:
     from hitl_tui.policy.trust_book import trusted_folders
 
-    kept = [record for record in await trusted_folders(data) if not record.revoked]
+    kept = [record for record in await trusted_folders(job.data) if not record.revoked]
     count = f"{len(kept)} folder{'' if len(kept) == 1 else 's'} trusted."
-    if arguments.json:
+    if job.arguments.json:
         rows = [{"workspace": r.path, "digest": r.digest, "by": r.by, "at": r.at, "how": r.how} for r in kept]
-        out.document({"status": "ok", "message": count, "trusted": rows})
+        job.out.document({"status": "ok", "message": count, "trusted": rows})
     else:
-        out.lines([*table([(shown(r.path), shown(r.by), r.at, r.digest[:12]) for r in kept]), render(count)])
+        job.out.lines([*table([(shown(r.path), shown(r.by), r.at, r.digest[:12]) for r in kept]), render(count)])
     return DONE
 
 

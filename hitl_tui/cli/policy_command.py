@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
-from hitl_tui.cli.fast_args import Arguments
-from hitl_tui.cli.output import Output
-from hitl_tui.cli.settings import workspace_folder
+from hitl_tui.cli.job import Job
+from hitl_tui.cli.settings import existing_workspace
 from hitl_tui.config.loader import FILE_NAME, content_of, parse_content
-from hitl_tui.core.errors import BadInput
 from hitl_tui.language import _, render
 from hitl_tui.policy.approvers import ApproverFile
 from hitl_tui.policy.rule_check import unsatisfiable
@@ -17,18 +13,17 @@ from hitl_tui.wording.text_lines import shown
 NOTHING, FOUND = 0, 1
 
 
-def policy(arguments: Arguments, data: Path, out: Output) -> int:
+def policy(job: Job) -> int:
     """Name the rules that nobody can satisfy; return the exit code.
 
     Raises:
         BadInput: there is no such folder, or a file can't be used.
     """
-    folder = workspace_folder(arguments.workspace)
-    if not folder.is_dir():
-        raise BadInput(f"The workspace {folder} {'is not a folder' if folder.exists() else 'does not exist'}.")
+    arguments, out = job.arguments, job.out
+    folder = existing_workspace(arguments.workspace)
     content = content_of(folder / FILE_NAME)
     config = parse_content(content)
-    approvers = ApproverFile(data).load()
+    approvers = ApproverFile(job.data).load()
     text = content.decode("utf-8-sig") if content else ""
     found = unsatisfiable(config.policy, approvers, text)
     where = folder / FILE_NAME

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import os
 import pwd
 from collections.abc import Callable
 from pathlib import Path
 
-from hitl_tui.cli.fast_args import Arguments
-from hitl_tui.cli.output import Output
+from hitl_tui.cli.job import Job
 from hitl_tui.config.atomic_files import locked
 from hitl_tui.core.errors import BadInput, StorageError, UnknownName
 from hitl_tui.core.names import clip, person
@@ -23,7 +23,7 @@ DONE = 0
 log = logging.getLogger(__name__)
 
 
-async def approver(arguments: Arguments, data: Path, out: Output) -> int:
+def approver(job: Job) -> int:
     """Carry one of `add`, `list`, `remove` out; return the exit code.
 
     Raises:
@@ -31,29 +31,29 @@ async def approver(arguments: Arguments, data: Path, out: Output) -> int:
         ConfigError: approvers.toml can't be used.
         StorageError: it, or the record, can't be written.
     """
-    file = ApproverFile(data)
+    arguments, file = job.arguments, ApproverFile(job.data)
     if arguments.what != "add" and (arguments.account is not None or arguments.level):
         raise BadInput("--account and --level go with approver add.")
     if arguments.what == "list":
         if arguments.name:
             raise BadInput("approver list takes no name.")
-        return _list(file, arguments, out)
+        return _list(file, job)
     name = checked_name(arguments.name, "The name of an approver")
     if arguments.what == "add":
-        return await _add(file, name, arguments, data, out)
-    return await _remove(file, name, arguments, data, out)
+        return asyncio.run(_add(file, name, job))
+    return asyncio.run(_remove(file, name, job))
 
 
-def _list(file: ApproverFile, arguments: Arguments, out: Output) -> int:
+def _list(file: ApproverFile, job: Job) -> int:
     approvers = file.load()
     people = approvers.people
     message = f"{len(people)} approver{'' if len(people) == 1 else 's'}."
-    if arguments.json:
+    if job.arguments.json:
         listed = [{**a.to_dict(), "owner": a not in approvers.listed} for a in people]
-        out.document({"status": "ok", "message": message, "approvers": listed})
+        job.out.document({"status": "ok", "message": message, "approvers": listed})
         return DONE
     rows = [(shown(a.name), _("level {level}").format(level=a.level), _how(a)) for a in people]
-    out.lines(table(rows))
+    job.out.lines(table(rows))
     return DONE
 
 
@@ -62,35 +62,35 @@ def _how(approver: Approver) -> str:
     return ", ".join([*ways, *([_("token")] if approver.token else [])])
 
 
-async def _add(file: ApproverFile, name: str, arguments: Arguments, data: Path, out: Output) -> int:
-    account = arguments.account or ""
-    if arguments.account is not None:
+async def _add(file: ApproverFile, name: str, job: Job) -> int:
+    account = job.arguments.account or ""
+    if job.arguments.account is not None:
         try:
             pwd.getpwnam(account)
         except (KeyError, ValueError):
             raise BadInput(f'This machine has no account "{clip(account)}".') from None
     token = "" if account else new_token()
-    given = Approver(name, account, token_hash(token) if token else "", arguments.level)
+    given = Approver(name, account, token_hash(token) if token else "", job.arguments.level)
 
     def add(approvers: Approvers) -> tuple[list[Approver], Approver]:
         checked = checked_approver(given, approvers.listed, approvers.owner)
         return [*approvers.listed, checked], checked
 
-    fresh = await _change(file, data, "approver_added", add)
+    fresh = await _change(file, job.data, "approver_added", add)
     message = f"Added {name}, level {fresh.level}."
-    if arguments.json:
+    if job.arguments.json:
         secret = {"token": token} if token else {}
-        out.document({"status": "added", "message": message, "approver": fresh.to_dict(), **secret})
+        job.out.document({"status": "added", "message": message, "approver": fresh.to_dict(), **secret})
         return DONE
     lines = [shown(render(message))]
     if token:
         lines += [_("Token, shown this once: {token}").format(token=token)]
         lines += [_("Hand it to {name} alone; it is typed when asked for, never on a command line.").format(name=name)]
-    out.lines(lines)
+    job.out.lines(lines)
     return DONE
 
 
-async def _remove(file: ApproverFile, name: str, arguments: Arguments, data: Path, out: Output) -> int:
+async def _remove(file: ApproverFile, name: str, job: Job) -> int:
     def remove(approvers: Approvers) -> tuple[list[Approver], Approver]:
         gone = approvers.named(name)
         if gone is None:
@@ -98,12 +98,12 @@ async def _remove(file: ApproverFile, name: str, arguments: Arguments, data: Pat
             raise UnknownName(f'There is no approver "{name}"; {f"there are {known}" if known else "none was added"}.')
         return [a for a in approvers.listed if person(a.name) != person(name)], gone
 
-    gone = await _change(file, data, "approver_removed", remove)
+    gone = await _change(file, job.data, "approver_removed", remove)
     message = f"Removed {gone.name}."
-    if arguments.json:
-        out.document({"status": "removed", "message": message, "approver": gone.to_dict()})
+    if job.arguments.json:
+        job.out.document({"status": "removed", "message": message, "approver": gone.to_dict()})
     else:
-        out.lines([shown(render(message))])
+        job.out.lines([shown(render(message))])
     return DONE
 
 

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
-from hitl_tui.cli.fast_args import Arguments
-from hitl_tui.cli.output import Output
+from hitl_tui.cli.job import Job
 from hitl_tui.config.starters import Starter, materialise, starters
 from hitl_tui.core.errors import UnknownName
 from hitl_tui.core.safe_text import one_line
@@ -15,13 +12,14 @@ from hitl_tui.wording.text_lines import shown, table
 DONE = 0
 
 
-def starter(arguments: Arguments, data: Path, out: Output) -> int:
+def starter(job: Job) -> int:
     """List the starters, or make one's folder and print where it is; return the exit code.
 
     Raises:
         UnknownName: there is no starter of that name.
         StorageError: its folder can't be made.
     """
+    arguments, out = job.arguments, job.out
     known = starters()
     if not arguments.name:
         if arguments.json:
@@ -35,7 +33,7 @@ def starter(arguments: Arguments, data: Path, out: Output) -> int:
     if found is None:
         names = ", ".join(s.key for s in known)
         raise UnknownName(f'There is no starter "{one_line(arguments.name, 40)}"; there are {names}.')
-    folder = materialise(found, data)
+    folder = materialise(found, job.data)
     if arguments.json:
         about = {"name": found.key, "workspace": str(folder), "title": found.title, "question": found.question}
         out.document({"status": "made", "message": f"{found.key} is in {folder}.", **about})

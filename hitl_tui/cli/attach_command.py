@@ -1,4 +1,4 @@
-"""`attach`: any LangGraph graph, unchanged, under supervision (I1)."""
+"""`hitl-tui attach`: any LangGraph graph, unchanged, under supervision."""
 
 from __future__ import annotations
 
@@ -7,8 +7,10 @@ import contextlib
 import sys
 from pathlib import Path
 
+from hitl_tui.cli.console_command import has_screen, open_console
 from hitl_tui.cli.fast_args import Arguments
-from hitl_tui.cli.session_jobs import Job, Stdin, exit_code, given_text, outcome, printed, settled, told
+from hitl_tui.cli.job import Job, Stdin
+from hitl_tui.cli.session_jobs import exit_code, given_text, outcome, printed, settled, told
 from hitl_tui.cli.settings import operator_of, workspace_folder
 from hitl_tui.config.declared_graphs import LANGGRAPH_FILE, Attachment, GraphDeclaration, declared_graph, holds_password
 from hitl_tui.config.paths import given_path
@@ -18,10 +20,24 @@ from hitl_tui.core.safe_text import one_line
 from hitl_tui.language import render
 
 
+def attach(job: Job) -> int:
+    """Begin a session with a graph, in a console where there is a screen; return the exit code.
+
+    Raises:
+        NeedsTrust: its folder has to be trusted first; nothing was imported.
+        BadInput: there is no such graph, or no input for it; nothing was made.
+    """
+    found = attachment(job.arguments, job.stdin, job.data)
+    if not job.arguments.json and (has_screen() or job.arguments.line):
+        return open_console(job, found)
+    with contextlib.redirect_stdout(sys.stderr):  # what the graph prints isn't part of the document
+        return job.run(_attach(job, found))
+
+
 def attachment(given: Arguments, stdin: Stdin | None, data: Path) -> Attachment:
     """Return what a command line attaches, once the graph has been imported.
 
-    A graph that a langgraph.json names is its folder's word, so that folder has to be trusted first (T4).
+    A graph that a langgraph.json names is its folder's word, so that folder has to be trusted first.
 
     Raises:
         NeedsTrust: it isn't; nothing was imported.
@@ -110,12 +126,8 @@ def _content(path: Path) -> str:
         raise BadInput(f"The input {name} isn't UTF-8 text.") from error
 
 
-async def attach(job: Job, found: Attachment) -> int:
-    """Begin a session with a graph; go until something must be decided or it is finished.
-
-    Raises:
-        BadInput: there is no input; nothing was made.
-    """
+async def _attach(job: Job, found: Attachment) -> int:
+    """Go until something must be decided or it is finished."""
     from hitl_tui.cli.json_documents import run_document
     from hitl_tui.commands.handler import approve_given
     from hitl_tui.supervisor.open_questions import findings_in

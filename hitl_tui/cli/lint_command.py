@@ -1,11 +1,10 @@
-"""`hitl-tui lint`: check a graph by its syntax before it runs (I6). Needs no engine, and none of what it checks."""
+"""`hitl-tui lint`: check a graph by its syntax before it runs. Needs no engine, and none of what it checks."""
 
 from __future__ import annotations
 
 import sys
 
-from hitl_tui.cli.fast_args import Arguments
-from hitl_tui.cli.output import Output
+from hitl_tui.cli.job import Job
 from hitl_tui.cli.settings import workspace_folder
 from hitl_tui.lint.check import lint as check
 from hitl_tui.wording.lint_report import report_lines, summary
@@ -13,7 +12,7 @@ from hitl_tui.wording.lint_report import report_lines, summary
 CLEAN, FOUND = 0, 1
 
 
-def lint(arguments: Arguments, out: Output) -> int:
+def lint(job: Job) -> int:
     """Check a target and print what was found.
 
     Returns:
@@ -22,10 +21,10 @@ def lint(arguments: Arguments, out: Output) -> int:
     Raises:
         BadInput: the target names nothing that can be checked, or the current folder is gone.
     """
-    report = check(arguments.target, workspace_folder(None), sys.path)
-    if arguments.json:
+    report = check(job.arguments.target, workspace_folder(None), sys.path)
+    if job.arguments.json:
         status = "findings" if report.findings else "ok"
-        out.document({"status": status, "message": str(summary(report)), **report.to_dict()})
+        job.out.document({"status": status, "message": str(summary(report)), **report.to_dict()})
     else:
-        out.lines(report_lines(report))
+        job.out.lines(report_lines(report))
     return FOUND if report.findings else CLEAN
