@@ -137,7 +137,7 @@ def _words(argv: Sequence[str]) -> list[str]:
 
 
 def _check_typing_mistake(words: Sequence[str], argv: Sequence[str]) -> None:
-    """Refuse what was meant for a subcommand; `nearly` says what that is.
+    """Refuse what was meant for a subcommand.
 
     Raises:
         BadInput: the nearest is named, and how to ask these words all the same.

@@ -71,7 +71,7 @@ def test_anything_else_is_a_question() -> None:
 
 
 def test_a_plain_line_is_understood_without_the_parser() -> None:
-    assert not loaded("from hitl_tui.cli import entry; assert entry.plain(['--data', 'd'])", ["argparse"])
+    assert not loaded("from hitl_tui.cli import dispatch; assert dispatch.plain(['--data', 'd'])", ["argparse"])
     assert plain([]) == parse([])
 
 

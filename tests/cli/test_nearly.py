@@ -9,8 +9,9 @@ from cli_support import Shell
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hitl_tui.cli.arguments import COMMANDS, TAKES, is_slip, near_first, parse
+from hitl_tui.cli.arguments import COMMANDS, is_slip, near_first, parse
 from hitl_tui.cli.fast_args import CONSOLE
+from hitl_tui.cli.subcommands import SUBCOMMANDS
 from hitl_tui.core.errors import BadInput
 
 
@@ -79,10 +80,16 @@ def test_other_single_words_are_questions(words: list[str]) -> None:
     assert (parse(words).command, parse(words).text) == (CONSOLE, " ".join(words))
 
 
-@pytest.mark.parametrize("command", sorted(TAKES))
+@pytest.mark.parametrize("command", sorted(name for name in COMMANDS if SUBCOMMANDS[name].most_words is not None))
 def test_a_subcommand_with_what_it_takes_is_that_subcommand(command: str) -> None:
-    taken = ["verify" if command == "audit" else "the"] + ["a"] * (TAKES[command] - 1) if TAKES[command] else []
+    most = SUBCOMMANDS[command].most_words
+    taken = [next(iter(SUBCOMMANDS[command].actions), "the")] + ["a"] * (most - 1) if most else []
     assert parse([command, *taken]).command == command
+
+
+@pytest.mark.parametrize("command", SUBCOMMANDS)
+def test_a_subcommand_names_a_function_that_exists(command: str) -> None:
+    assert callable(SUBCOMMANDS[command].load())
 
 
 @given(st.sampled_from(COMMANDS), st.text("abcdefghijklmnopqrstuvwxyz", max_size=9))

@@ -48,7 +48,9 @@ def test_importing_the_console_leaves_the_engine_alone() -> None:
 def test_the_first_frame_waits_for_nothing_it_can_do_without() -> None:
     spared = ["argparse", "gettext", "importlib.resources", "logging.handlers", "hitl_tui.config.sandbox"]
     spared += ["hitl_tui.console.screens.session_screen", "hitl_tui.console.widgets.panes", "hitl_tui.cli.arguments"]
-    code = "import sys, hitl_tui.cli.entry as e, hitl_tui.cli.log_file, hitl_tui.cli.settings, hitl_tui.console.app\n"
+    code = (
+        "import sys, hitl_tui.cli.dispatch as e, hitl_tui.cli.log_file, hitl_tui.cli.settings, hitl_tui.console.app\n"
+    )
     code += f"assert e.plain(['--workspace', '.']) is not None\nprint([m for m in {spared} if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, check=True)
     assert done.stdout.strip() == "[]"

@@ -16,7 +16,7 @@ from typing import Any, get_args
 from pydantic import BaseModel
 
 from hitl_tui.cli.fast_args import CONSOLE
-from hitl_tui.cli.subcommands import PARSERS
+from hitl_tui.cli.subcommands import SUBCOMMANDS, Parser
 from hitl_tui.commands.spec import help_table
 from hitl_tui.config.schema import _File, _GraphTeam
 from hitl_tui.console.keymap import TITLES, Keymap
@@ -166,8 +166,8 @@ def settings() -> str:
 def command_line() -> str:
     """Return usage, arguments and options of each subcommand."""
     parts = []
-    for name, make in PARSERS.items():
-        parser = make()
+    for name in SUBCOMMANDS:
+        parser = Parser(name)
         title = "hitl-tui" if name == CONSOLE else f"hitl-tui {name}"
         about = "" if name == CONSOLE else f"{(parser.description or '').strip()}\n\n"
         usage = re.sub(r"\s+", " ", parser.usage or "")

@@ -44,6 +44,6 @@ def test_every_subcommand_is_in_the_help() -> None:
 
 def help_text() -> str:
     from hitl_tui.cli.fast_args import CONSOLE
-    from hitl_tui.cli.subcommands import PARSERS
+    from hitl_tui.cli.subcommands import Parser
 
-    return PARSERS[CONSOLE]().format_help()
+    return Parser(CONSOLE).format_help()

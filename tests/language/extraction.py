@@ -56,14 +56,15 @@ _TAKEN_APART = frozenset(
         "KeySpec",
         "CommandSpec",
         "Argument",
-        "parser_of",
+        "Subcommand",
+        "option",
         "Binding",
         "create_task",
     }
     | {"StarterWords"}
 )
 """Calls whose texts are a face's own, aren't shown, or speak several languages by themselves."""
-_IN_COLUMNS = frozenset({"_MAIN", "_CODES", "_ENDS"})
+_IN_COLUMNS = frozenset({"_CODES", "_ENDS", "_FINDINGS"})
 """Texts that `in_parts` takes apart."""
 _MOST_FORMS = 16
 
@@ -221,12 +222,13 @@ def _of_call(node: ast.Call) -> Iterator[str | tuple[str, str]]:
         yield from filter(None, map(_text, node.args[4:6]))
     elif name == "CommandSpec":
         yield from filter(None, map(_text, node.args[1:2]))
-    elif name == "add_argument":
+    elif name == "option":
         yield from filter(None, (_text(k.value) for k in node.keywords if k.arg == "help"))
-    elif name == "parser_of":
-        yield from filter(None, map(_text, node.args[2:3]))
-        for epilog in node.args[3:4]:
-            yield from parts_of(_text(epilog) or "")
+    elif name == "Subcommand":
+        yield from filter(None, map(_text, (node.args[3], node.args[5])))
+        for epilog in node.args[7:8]:
+            for part in ast.walk(epilog):
+                yield from parts_of(_text(part) or "")
 
 
 def parts_of(text: str) -> Iterator[str]:
@@ -280,9 +282,6 @@ def _silent(tree: ast.AST) -> Iterator[ast.AST]:
             name = _name(node.func)
             if name in _TAKEN_APART:
                 yield node
-            elif name == "add_argument":
-                yield from node.args
-                yield from (k.value for k in node.keywords)
             elif isinstance(node.func, ast.Attribute) and node.func.attr in _NOT_TOLD:
                 yield from node.args
         elif isinstance(node, ast.Dict) and {"en", "ko"} <= {k.value for k in node.keys if isinstance(k, ast.Constant)}:
