@@ -10,7 +10,7 @@ from pathlib import Path
 from hitl_tui.cli.console_command import has_screen, open_console
 from hitl_tui.cli.fast_args import Arguments
 from hitl_tui.cli.job import Job, Stdin
-from hitl_tui.cli.session_jobs import exit_code, given_text, outcome, printed, settled, told
+from hitl_tui.cli.session_jobs import exit_code, given_text, outcome, printed, told
 from hitl_tui.cli.settings import operator_of, workspace_folder
 from hitl_tui.config.declared_graphs import LANGGRAPH_FILE, Attachment, GraphDeclaration, declared_graph, holds_password
 from hitl_tui.config.paths import given_path
@@ -131,6 +131,7 @@ async def _attach(job: Job, found: Attachment) -> int:
     from hitl_tui.cli.json_documents import run_document
     from hitl_tui.commands.handler import approve_given
     from hitl_tui.supervisor.open_questions import findings_in
+    from hitl_tui.supervisor.open_session import open_session
     from hitl_tui.supervisor.session_registry import SessionRegistry
     from hitl_tui.wording.text_lines import findings_lines, plan_lines
 
@@ -150,12 +151,12 @@ async def _attach(job: Job, found: Attachment) -> int:
         setup = await bench.create(found.query, workspace, session_id=given.session, mode=mode, graph=found.graph)
         job.session_id = setup.info.id
         job.log.hide(setup.secrets)
-        async with bench.session(setup, found.query) as session:
+        async with open_session(bench.store, setup, found.query) as session:
             with told(job, session):
-                await settled(session)
+                await session.settled()
                 if found.approved and session.snapshot.questions:
                     await approve_given(session, setup.planner, operator.name, operator)
-                snapshot = await settled(session)
+                snapshot = await session.settled()
         checked = await checking
         if given.json:
             findings = checked.get("findings", [])

@@ -8,6 +8,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from hitl_tui.cli.settings import existing_workspace, operator_of
+from hitl_tui.supervisor.open_options import OpenOptions
 
 if TYPE_CHECKING:
     from hitl_tui.cli.job import Job
@@ -28,27 +29,22 @@ def open_console(job: Job, attached: Attachment | None) -> int:
     given = job.arguments
     workspace = existing_workspace(given.workspace)
     operator = operator_of(given.by, os.environ, job.data)
-    by, hide = operator.name, job.log.hide
     session, mode, query = given.session, given.mode, attached.query if attached else given.text
+    named, by, hide = workspace if given.workspace is not None else None, operator.name, job.log.hide
+    options = OpenOptions(job.data, named, session, mode, by, query, attached, hide, operator, job.once)
     if given.line or not has_screen():
         from hitl_tui.repl.app import run_line_mode
-        from hitl_tui.repl.options import LineOptions
         from hitl_tui.terminal.stdio_redirect import StdioRedirect
 
-        line = LineOptions(job.data, workspace, by, session, mode, query, attached, operator, job.once)
-        return run_line_mode(line, job.out.lines, hide, lambda name: _again(job, name), StdioRedirect)
+        return run_line_mode(options, job.out.lines, lambda name: _again(job, name), StdioRedirect)
     # Imports make hundreds of thousands of objects and no garbage; the console collects again once they are done.
     gc.disable()
     # Textual reads it when it is imported: at its own 60 a key waits for the next frame longer than for all else.
     os.environ.setdefault("TEXTUAL_FPS", "120")
     from hitl_tui.console.app import run_console
-    from hitl_tui.console.console_options import ConsoleOptions
 
     with job.out.alone(job.log.path):
-        named = workspace if given.workspace is not None else None
-        return run_console(
-            ConsoleOptions(job.data, named, session, mode, by, query, attached, hide, operator, job.once)
-        )
+        return run_console(options)
 
 
 def has_screen() -> bool:

@@ -243,10 +243,10 @@ def open_store(job: Job) -> int:
     from hitl_tui.console.idle_collector import importing
 
     with importing():
-        from hitl_tui.console.console_options import ConsoleOptions
         from hitl_tui.console.store_app import run_store
+        from hitl_tui.supervisor.open_options import OpenOptions
 
-    left = run_store(ConsoleOptions(job.data), arguments.file, arguments.thread, arguments.graph)
+    left = run_store(OpenOptions(job.data), arguments.file, arguments.thread, arguments.graph)
     return left if isinstance(left, int) else _attach_copy(job, *left)
 
 

@@ -25,7 +25,7 @@ from hitl_tui.policy.operator_identity import Acting
 from hitl_tui.policy.rule_check import folder_problems
 from hitl_tui.policy.token_prompt import ask_token
 from hitl_tui.supervisor.activity import Activity
-from hitl_tui.supervisor.session import Session
+from hitl_tui.supervisor.open_session import OpenSession, open_session
 from hitl_tui.supervisor.session_follower import SessionFollower
 from hitl_tui.supervisor.session_input import LONGEST_QUERY
 from hitl_tui.supervisor.session_registry import SessionRegistry
@@ -77,9 +77,9 @@ async def run(job: Job) -> int:
         job.log.hide(setup.secrets)
         if not given.json:
             job.err.lines([shown(render(said)) for said in folder_problems(workspace, bench.approvers.current)])
-        async with bench.session(setup, query) as session:
+        async with open_session(bench.store, setup, query) as session:
             with told(job, session):
-                snapshot = await settled(session)
+                snapshot = await session.settled()
         if given.json:
             job.out.document(run_document(snapshot))
         else:
@@ -120,7 +120,7 @@ async def do(job: Job) -> int:
         job.session_id = setup.info.id
         job.log.hide(setup.secrets)
         known = await shown_before(setup)
-        async with bench.session(setup) as session:
+        async with open_session(bench.store, setup) as session:
             handler = CommandHandler(
                 session, setup.planner, by=acting().name, channel="cli", admin=bench.admin, acting=acting
             )
@@ -128,10 +128,10 @@ async def do(job: Job) -> int:
                 job.err.lines([shown(render(session.setup.broken))])
             with told(job, session):
                 if looks:  # what an earlier process left half done comes first, so that the picture is true
-                    await settled(session)
+                    await session.settled()
                 result = await handler.handle(line, known, given.began)
                 try:
-                    snapshot = await settled(session) if session.owned else session.snapshot
+                    snapshot = await session.settled() if session.owned else session.snapshot
                 except StorageError as error:
                     if looks or result.failed:
                         raise
@@ -268,28 +268,20 @@ def _changes(line: str) -> bool:
         return True
 
 
-async def settled(session: Session | SessionFollower) -> Snapshot:
-    """Return the session once nothing goes on by itself; of one that another process owns, how it stands."""
-    if isinstance(session, Session):
-        return await session.settled()
-    return await session.refresh()
-
-
 def outcome(job: Job, snapshot: Snapshot) -> list[str]:
     """Return what a person reads below the plan: the questions with what answers them, the answer, where it stands."""
     asked = questions_lines(snapshot, job.give, bound=not is_terminal(sys.stdout), away=True)
     return [*asked, *answer_lines(snapshot), "", render(standing(snapshot))]
 
 
-def told(job: Job, session: Session | SessionFollower) -> ExitStack:
+def told(job: Job, session: OpenSession) -> ExitStack:
     """Tell a person who watches what begins and ends meanwhile."""
     stack = ExitStack()
-    watched = sys.stderr is not None and sys.stderr.isatty()
-    if watched and not job.arguments.json and isinstance(session, Session):
+    if sys.stderr is not None and sys.stderr.isatty() and not job.arguments.json:
 
         def tell(entry: Activity) -> None:
             if entry.kind in _TOLD:
                 job.err.lines([f"{entry.todo_id or session.id} {render(entry.kind)}: {render(entry.text)}"])
 
-        stack.callback(session.activity.subscribe(tell))
+        stack.callback(session.listen(tell))
     return stack

@@ -16,7 +16,6 @@ from textual.screen import Screen
 
 from hitl_tui.config.starters import Starter, starters
 from hitl_tui.console.console_app import ConsoleApp
-from hitl_tui.console.console_options import ConsoleOptions
 from hitl_tui.console.engine import Engine
 from hitl_tui.console.idle_collector import put_off
 from hitl_tui.console.keyguard.guard import BlockReason, KeyKind, Typed
@@ -27,6 +26,7 @@ from hitl_tui.console.session_switcher import SessionSwitcher
 from hitl_tui.console.widgets.prompt_line import Prompt
 from hitl_tui.core.errors import BadInput, HitlError, StorageError
 from hitl_tui.language import language
+from hitl_tui.supervisor.open_options import OpenOptions
 from hitl_tui.supervisor.termination import Termination
 from hitl_tui.wording.times import MODES, next_mode
 
@@ -47,12 +47,10 @@ class HitlApp(ConsoleApp):
 
     CSS_PATH: ClassVar[list[str | PurePath]] = [*ConsoleApp.CSS_PATH, "widgets/prompt.tcss", "screens/home.tcss"]
 
-    def __init__(self, options: ConsoleOptions, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, options: OpenOptions, clock: Callable[[], float] = time.monotonic) -> None:
         super().__init__(options, clock)
         self.sessions = SessionSwitcher(self)
-        self.engine = Engine(
-            options.data, options.by, options.hide, self.sessions.elsewhere, options.operator, options.once
-        )
+        self.engine = Engine(options, self.sessions.elsewhere)
         self.workspace = (options.workspace or Path.cwd()).expanduser()
         self.starters: list[Starter] = [] if options.attached else _starters()
         self.mode = options.mode
@@ -271,7 +269,7 @@ async def _run(app: HitlApp) -> None:
             await app.engine.close()
 
 
-def run_console(options: ConsoleOptions) -> int:
+def run_console(options: OpenOptions) -> int:
     """Run the console until it is left; return the exit code. Who calls it decides where the log goes.
 
     Raises:

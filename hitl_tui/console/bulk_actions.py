@@ -12,7 +12,7 @@ from textual.content import Content
 from hitl_tui.console.dialogs.option_dialog import Picking
 from hitl_tui.console.dialogs.prompt_dialogs import confirm
 from hitl_tui.console.dialogs.text_viewer import TextViewer
-from hitl_tui.console.engine import SessionHandle
+from hitl_tui.console.session_handle import SessionHandle
 from hitl_tui.core.interrupts.shape import Option
 from hitl_tui.core.requests import Verdict
 from hitl_tui.core.safe_text import one_line, safe_text

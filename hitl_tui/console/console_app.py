@@ -24,8 +24,6 @@ from textual.widgets import DataTable, Input, OptionList, TextArea
 
 from hitl_tui.config.starters import themes_folder
 from hitl_tui.console import keys
-from hitl_tui.console.console_options import ConsoleOptions
-from hitl_tui.console.engine import sentence
 from hitl_tui.console.idle_collector import IdleCollector
 from hitl_tui.console.keyguard.early_keys import EarlyKeys
 from hitl_tui.console.keyguard.guard import BlockReason, KeyGuard, KeyKind, Typed
@@ -40,10 +38,11 @@ from hitl_tui.console.widgets.text_search import SearchInput
 from hitl_tui.core.errors import HitlError, StorageError
 from hitl_tui.core.safe_text import one_line, safe_text
 from hitl_tui.language import _
+from hitl_tui.supervisor.open_options import OpenOptions
 from hitl_tui.terminal.compositor import PaintedApp
 from hitl_tui.terminal.textual_driver import Drawn, ascii_wanted, tolerant
 from hitl_tui.wording.status_words import status_of_session
-from hitl_tui.wording.times import error_words, mode_words
+from hitl_tui.wording.times import error_words, failure_words, mode_words
 
 if TYPE_CHECKING:
     from textual.app import App
@@ -72,7 +71,7 @@ class ConsoleApp(PaintedApp):
     COMMAND_PALETTE_BINDING = "ctrl+p"
     _themed = False
 
-    def __init__(self, options: ConsoleOptions, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, options: OpenOptions, clock: Callable[[], float] = time.monotonic) -> None:
         super().__init__()
         self.options = options
         self.VERTICAL_BREAKPOINTS = [(0, "-tiny"), (8, "-usual")]
@@ -308,7 +307,7 @@ class ConsoleApp(PaintedApp):
             self.say(safe_text(error_words(error.message, error.help), multiline=False), error=True)
         except Exception as error:
             log.exception("a command failed")
-            self.say(sentence(error), error=True)
+            self.say(failure_words(error), error=True)
 
     def start(self, work: Coroutine[Any, Any, None], group: str) -> None:
         """Begin something, as `guarded`; it ends with the app.

@@ -16,8 +16,8 @@ from hitl_tui.console.dialogs.prompt_dialogs import WordsDialog, confirm
 from hitl_tui.console.dialogs.review_dialog import Outcome, ReviewDialog
 from hitl_tui.console.dialogs.rule_dialogs import allow_always
 from hitl_tui.console.dialogs.text_viewer import TextViewer
-from hitl_tui.console.engine import SessionHandle
 from hitl_tui.console.question_preview import QuestionPreviews, document_path, draft_of, graph_rows, seen_of
+from hitl_tui.console.session_handle import SessionHandle
 from hitl_tui.core.errors import HitlError
 from hitl_tui.core.json_text import digest
 from hitl_tui.core.requests import Kind, Verdict

@@ -6,119 +6,54 @@ import asyncio
 import gc
 import importlib
 import logging
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
-
-from hitl_tui.core.errors import HitlError
-from hitl_tui.language import _
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from hitl_tui.commands.handler import CommandHandler
     from hitl_tui.config.declared_graphs import Attachment
-    from hitl_tui.console.open_sessions import OpenSession
+    from hitl_tui.console.held_sessions import HeldSession
+    from hitl_tui.console.session_handle import SessionHandle, Watcher
     from hitl_tui.core.policy import Mode
     from hitl_tui.ledger.records import RequestView
-    from hitl_tui.policy.operator_identity import Operator
     from hitl_tui.policy.workspace_trust import WorkspaceTrust
-    from hitl_tui.supervisor.activity import Activity
     from hitl_tui.supervisor.admin import Deleted, SessionAdmin
-    from hitl_tui.supervisor.session import Session
-    from hitl_tui.supervisor.session_follower import SessionFollower
+    from hitl_tui.supervisor.open_options import OpenOptions
+    from hitl_tui.supervisor.open_session import OpenSession
     from hitl_tui.supervisor.session_registry import SessionRegistry
     from hitl_tui.supervisor.session_setup import SessionSetup
     from hitl_tui.supervisor.snapshot import Snapshot
 
 log = logging.getLogger(__name__)
 
+
+def _load_engine() -> type[SessionRegistry]:
+    """Import what lists and opens sessions."""
+    importlib.import_module("hitl_tui.supervisor.open_session")
+    from hitl_tui.supervisor.session_registry import SessionRegistry
+
+    return SessionRegistry
+
+
 _KEPT_OPEN = 8
 """Sessions that only wait for a person are kept open behind the one that is shown; more of them cost for nothing."""
 
 
-class Watcher(Protocol):
-    """Who is told what happens in the open session."""
-
-    def seen(self, snapshot: Snapshot) -> None:
-        """The session looks like this now."""
-
-    def said(self, session: str, lines: Sequence[Activity]) -> None:
-        """These lines are new in the session's stream."""
-
-    def stopped(self, session: str, message: str) -> None:
-        """The session can't go on."""
-
-
-class SessionHandle:
-    """One open session.
-
-    Args:
-        face: the session, owned or followed.
-        handler: carries commands out on it.
-    """
-
-    def __init__(self, face: Session | SessionFollower, handler: CommandHandler) -> None:
-        from hitl_tui.threads.session_thread import SessionThread
-
-        self.face = face
-        self.handler = handler
-        self.thread = SessionThread(face)
-        """Its history."""
-        self.stopped = ""
-        """Why it can't go on; empty while it can."""
-
-    @property
-    def setup(self) -> SessionSetup:
-        """What it was opened with."""
-        return self.face.setup
-
-    def become(self, other: SessionHandle) -> None:
-        """Stand for another link of the same session from now on: it was followed, and is owned now."""
-        self.face, self.handler = other.face, other.handler
-        self.thread.session = other.face
-
-    def lines(self) -> list[Activity]:
-        """Return the stream so far."""
-        return self.face.activity.lines
-
-    def fresh(self) -> list[Activity]:
-        """Return what another process wrote into the stream since the last time; nothing where this one writes it."""
-        from hitl_tui.supervisor.activity import ActivityTail
-
-        activity = self.face.activity
-        return activity.take() if isinstance(activity, ActivityTail) else []
-
-
 class Engine:
-    """Opens the workbench, and sessions that go on side by side; one of them is on the screen.
+    """Opens the session registry, and sessions that go on side by side; one of them is on the screen.
 
     Args:
-        data: the data folder.
-        by: who decides.
-        hide: is told the secrets that no log may show.
+        options: how the console was started.
         elsewhere: is told how a session looks that is open and not on the screen.
-        operator: says how who decides is identified.
-        once: digests of folders that are trusted while this program runs.
     """
 
-    def __init__(
-        self,
-        data: Path,
-        by: str,
-        hide: Callable[[Mapping[str, str]], None],
-        elsewhere: Callable[[str, Snapshot], None],
-        operator: Operator | None = None,
-        once: Sequence[str] = (),
-    ) -> None:
-        self.data = data
-        self._once = tuple(once)
-        self._hide = hide
-        self._by = by
-        self._operator = operator
+    def __init__(self, options: OpenOptions, elsewhere: Callable[[str, Snapshot], None]) -> None:
+        self._options = options
         self._bench: asyncio.Future[SessionRegistry] | None = None
         self._leave = asyncio.Event()
         self._bench_task: asyncio.Task[None] | None = None
-        self._served: dict[str, OpenSession] = {}
+        self._served: dict[str, HeldSession] = {}
         self._elsewhere = elsewhere
         self._opening = asyncio.Lock()
         self._settled = False
@@ -137,12 +72,12 @@ class Engine:
     async def _serve_bench(self, ready: asyncio.Future[SessionRegistry]) -> None:
         try:
             try:
-                module = await asyncio.to_thread(importlib.import_module, "hitl_tui.supervisor.session_registry")
+                registry = await asyncio.to_thread(_load_engine)
             finally:
                 # What was imported stays for good; looking through it again and again would only make keys wait.
                 gc.freeze()
                 gc.enable()
-            async with module.SessionRegistry.open(self.data, once=self._once) as bench:
+            async with registry.open(self._options.data, once=self._options.once) as bench:
                 ready.set_result(bench)
                 await self._leave.wait()
         except Exception as error:
@@ -174,7 +109,7 @@ class Engine:
         found: list[int] = []
         for name in (LEDGER_FILE, f"{LEDGER_FILE}-wal"):
             with suppress(OSError):
-                now = (self.data / name).stat()
+                now = (self._options.data / name).stat()
                 found += now.st_mtime_ns, now.st_size
         return tuple(found)
 
@@ -224,7 +159,7 @@ class Engine:
         if attached and attached.given(query):
             from hitl_tui.commands.handler import approve_given
 
-            await approve_given(link.face, setup.planner, self._by, self._operator)
+            await approve_given(link.face, setup.planner, self._options.by, self._options.operator)
         return link
 
     async def open(self, session_id: str, watcher: Watcher) -> SessionHandle:
@@ -242,7 +177,7 @@ class Engine:
 
     async def grant(self, folder: Path, digest: str) -> WorkspaceTrust:
         """Trust a folder as it was shown. Raises BadInput when it is something else by now; nothing was written."""
-        return await (await self.bench()).trust.grant(folder, digest, by=self._by, how="console")
+        return await (await self.bench()).trust.grant(folder, digest, by=self._options.by, how="console")
 
     async def workspace(self, session_id: str) -> Path:
         """Return the folder that a session works in. Raises HitlError: there is no such session."""
@@ -268,27 +203,33 @@ class Engine:
             if session_id in self._served:
                 await leave(session_id)
                 await self._let_go(session_id)
-            return await bench.admin.delete(session_id, by=self._by)
+            return await bench.admin.delete(session_id, by=self._options.by)
 
     async def _open(self, bench: SessionRegistry, setup: SessionSetup, query: str, watcher: Watcher) -> SessionHandle:
         from hitl_tui.commands.handler import CommandHandler
-        from hitl_tui.console.open_sessions import OpenSession
+        from hitl_tui.console.held_sessions import HeldSession
+        from hitl_tui.console.session_handle import SessionHandle
 
-        def link(face: Session | SessionFollower) -> SessionHandle:
-            acting = self._operator
+        def link(session: OpenSession) -> SessionHandle:
             handler = CommandHandler(
-                face, setup.planner, by=self._by, channel="console", admin=bench.admin, acting=acting, terminal=True
+                session,
+                setup.planner,
+                by=self._options.by,
+                channel="console",
+                admin=bench.admin,
+                acting=self._options.operator,
+                terminal=True,
             )
-            return SessionHandle(face, handler)
+            return SessionHandle(session, handler)
 
-        self._hide(setup.secrets)
+        self._options.hide(setup.secrets)
         async with self._opening:
             name = setup.info.id
             if name in self._served and self._served[name].over:
                 await self._let_go(name)
             served = self._served.get(name)
             if served is None:
-                served = OpenSession(bench, setup, query, watcher, self._elsewhere, link)
+                served = HeldSession(bench.store, setup, query, watcher, self._elsewhere, link)
             found = await served.link()
             self._served.pop(name, None)
             for other in self._served.values():
@@ -324,10 +265,3 @@ class Engine:
             await asyncio.wait({self._bench_task})
             if self._bench is not None and self._bench.done():
                 self._bench.exception()  # it was reported where it was waited for
-
-
-def sentence(error: BaseException) -> str:
-    """Return what a person is told about an error."""
-    if isinstance(error, HitlError):
-        return error.message
-    return _("Something unexpected happened ({name}); the log file has the details.").format(name=type(error).__name__)

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from hitl_tui.console.dialogs.prompt_dialogs import confirm
 from hitl_tui.console.dialogs.text_viewer import TextViewer
-from hitl_tui.console.engine import SessionHandle
 from hitl_tui.console.history_cursor import HistoryCursor
+from hitl_tui.console.session_handle import SessionHandle
 from hitl_tui.core.safe_text import safe_text
 from hitl_tui.core.todos import SupervisorTodo
 from hitl_tui.language import _, render

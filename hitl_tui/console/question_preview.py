@@ -17,7 +17,7 @@ from hitl_tui.wording.evidence_rows import evidence_rows, preview_rows
 from hitl_tui.wording.rows import Row, in_line, labelled, text_row
 
 if TYPE_CHECKING:
-    from hitl_tui.console.engine import SessionHandle
+    from hitl_tui.console.session_handle import SessionHandle
     from hitl_tui.supervisor.snapshot import Question
 
 _DOCUMENTS = "document_team"

@@ -21,12 +21,12 @@ if TYPE_CHECKING:
     from textual.worker import Worker
 
     from hitl_tui.config.starters import Starter
-    from hitl_tui.console.console_options import ConsoleOptions
     from hitl_tui.console.engine import Engine
     from hitl_tui.console.keyguard.guard import KeyGuard
     from hitl_tui.console.keymap import Keymap
     from hitl_tui.console.notifications import Notifications
     from hitl_tui.console.user_files import UserMemory
+    from hitl_tui.supervisor.open_options import OpenOptions
     from hitl_tui.supervisor.session_summary import SessionSummary
     from hitl_tui.supervisor.snapshot import Snapshot
 
@@ -44,7 +44,7 @@ class Speaker(Protocol):
 class Console(Speaker, Protocol):
     """The app, whatever it shows."""
 
-    options: ConsoleOptions
+    options: OpenOptions
     guard: KeyGuard
     keymap: Keymap
     memory: UserMemory

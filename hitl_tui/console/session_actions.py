@@ -18,10 +18,10 @@ from hitl_tui.console.dialogs.option_dialog import Picking
 from hitl_tui.console.dialogs.prompt_dialogs import TokenDialog, confirm
 from hitl_tui.console.dialogs.rule_dialogs import list_rules
 from hitl_tui.console.dialogs.text_viewer import TextViewer
-from hitl_tui.console.engine import SessionHandle
 from hitl_tui.console.history_actions import go_back, show_checkpoint, show_steps
 from hitl_tui.console.local_commands import carry_out, own_command
 from hitl_tui.console.prompt_hints import digit_meant, noted, way
+from hitl_tui.console.session_handle import SessionHandle
 from hitl_tui.core.errors import BadInput
 from hitl_tui.core.interrupts.shape import Option
 from hitl_tui.core.policy import Mode

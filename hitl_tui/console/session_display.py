@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 if TYPE_CHECKING:
     from collections.abc import Coroutine
 
-    from hitl_tui.console.engine import SessionHandle
-    from hitl_tui.console.pending_session import PendingSession
+    from hitl_tui.console.session_handle import PendingSession, SessionHandle
     from hitl_tui.supervisor.snapshot import Question, Snapshot
 
 

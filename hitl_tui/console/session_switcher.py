@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING, Any, Protocol
 from textual.screen import ModalScreen, Screen
 
 from hitl_tui.config.starters import Starter, materialise
-from hitl_tui.console.engine import SessionHandle
 from hitl_tui.console.keyguard.early_keys import EarlyKeys
-from hitl_tui.console.pending_session import PendingSession
 from hitl_tui.console.screens.prompt_screen import PromptScreen
 from hitl_tui.console.services import SessionConsole
+from hitl_tui.console.session_handle import PendingSession, SessionHandle
 from hitl_tui.console.widgets.prompt_line import Prompt, typed_text
 from hitl_tui.core.errors import HitlError
 from hitl_tui.core.safe_text import safe_text

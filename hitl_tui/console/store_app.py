@@ -26,8 +26,8 @@ from hitl_tui.wording.rows import Row, styled, text_row
 from hitl_tui.wording.times import padded
 
 if TYPE_CHECKING:
-    from hitl_tui.console.console_options import ConsoleOptions
     from hitl_tui.console.screens.thread_screen import ThreadScreen
+    from hitl_tui.supervisor.open_options import OpenOptions
     from hitl_tui.threads.thread_store import ThreadStore
 
 _SHOWN = (
@@ -53,7 +53,7 @@ class StoreApp(ConsoleApp):
     CSS_PATH: ClassVar[list[str | PurePath]] = [*ConsoleApp.CSS_PATH, "screens/store.tcss", "widgets/rows.tcss"]
     BINDINGS: ClassVar[list[BindingType]] = [b for b in keys.bindings(keys.STORE) if b.id == "store.help"]
 
-    def __init__(self, options: ConsoleOptions, store: ThreadStore, thread: str = "", graph: str = "") -> None:
+    def __init__(self, options: OpenOptions, store: ThreadStore, thread: str = "", graph: str = "") -> None:
         super().__init__(options)
         self._store = store
         self._graph = graph
@@ -122,7 +122,7 @@ def _in_store(spec: keys.KeySpec) -> str:
     return instead.get(spec.id, _(spec.help))
 
 
-async def _run(options: ConsoleOptions, address: str, thread: str, graph: str) -> StoreApp:
+async def _run(options: OpenOptions, address: str, thread: str, graph: str) -> StoreApp:
     from hitl_tui.threads.thread_store import open_store
 
     async with open_store(address) as store:
@@ -133,7 +133,7 @@ async def _run(options: ConsoleOptions, address: str, thread: str, graph: str) -
         return app
 
 
-def run_store(options: ConsoleOptions, address: str, thread: str = "", graph: str = "") -> int | tuple[str, str]:
+def run_store(options: OpenOptions, address: str, thread: str = "", graph: str = "") -> int | tuple[str, str]:
     """Show a store until it is left; return the exit code, or thread and checkpoint that a session shall begin with.
 
     Args:

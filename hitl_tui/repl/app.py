@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AsyncExitStack, ExitStack, contextmanager, redirect_stdout, suppress
 from typing import Protocol, TextIO, cast
 
@@ -14,13 +14,12 @@ from hitl_tui.policy.token_prompt import ask_token
 from hitl_tui.repl.announcer import Say
 from hitl_tui.repl.line_session import LineSession
 from hitl_tui.repl.line_source import LineSource, PlainLines
-from hitl_tui.repl.options import LineOptions
+from hitl_tui.supervisor.open_options import OpenOptions
 from hitl_tui.supervisor.session_registry import SessionRegistry
 from hitl_tui.supervisor.termination import run_until_terminated
 from hitl_tui.terminal.ascii_signs import _, writable
 from hitl_tui.wording.text_lines import Whole, is_terminal, terminal_width, wrapped
 
-Hide = Callable[[Mapping[str, str]], None]
 Again = Callable[[str], str]
 Heard = Callable[[Sequence[str]], None]
 
@@ -35,15 +34,12 @@ class Apart(Protocol):
         """Put them back to what they were."""
 
 
-def run_line_mode(
-    options: LineOptions, say: Say, hide: Hide, again: Again, apart: Callable[[Heard], Apart] | None = None
-) -> int:
+def run_line_mode(options: OpenOptions, say: Say, again: Again, apart: Callable[[Heard], Apart] | None = None) -> int:
     """Talk in lines until the input ends.
 
     Args:
         options: how it begins.
         say: prints lines on standard output; not used where a prompt has the terminal.
-        hide: is told the secrets that must not reach the log.
         again: returns the shell command that opens a session by id.
         apart: makes what keeps writing and reading by others from a prompt's terminal; None lets them.
 
@@ -54,12 +50,10 @@ def run_line_mode(
     Raises:
         HitlError: it can't begin, or the session can't go on.
     """
-    return run_until_terminated(_talk(options, say, hide, again, apart))
+    return run_until_terminated(_talk(options, say, again, apart))
 
 
-async def _talk(
-    options: LineOptions, say: Say, hide: Hide, again: Again, apart: Callable[[Heard], Apart] | None
-) -> int:
+async def _talk(options: OpenOptions, say: Say, again: Again, apart: Callable[[Heard], Apart] | None) -> int:
     async with AsyncExitStack() as stack:
         bench = await stack.enter_async_context(SessionRegistry.open(options.data, once=options.once))
         at_terminal = is_terminal(sys.stdin, sys.stdout)  # later, `sys.stdout` may be what keeps the prompt below
@@ -68,7 +62,7 @@ async def _talk(
             def say_fitted(lines: Sequence[str]) -> None:
                 say(_fitted(lines, sys.stdout))
 
-            talk = LineSession(options, bench, say_fitted, hide, again, _nothing, _ask_token, bound=not at_terminal)
+            talk = LineSession(options, bench, say_fitted, again, _nothing, _ask_token, bound=not at_terminal)
             return await talk.converse(_Ending(_lines(), say_fitted))
         from prompt_toolkit.patch_stdout import patch_stdout
 
@@ -91,7 +85,7 @@ async def _talk(
             terminal.write("".join(f"{line}\n" for line in _fitted(lines, terminal)))
             terminal.flush()
 
-        talk = LineSession(options, bench, show, hide, again, changed, _ask_token)
+        talk = LineSession(options, bench, show, again, changed, _ask_token)
         history = stack.enter_context(open_history(options.data / HISTORY, talk.masked))
         lines = PromptLines(history, talk.completions, talk.prompt, talk.toolbar, talk.typing_began, show, talk.hint)
         shown.append(lines)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack
 from pathlib import Path
 
@@ -27,10 +27,9 @@ from hitl_tui.policy.rule_check import folder_problems
 from hitl_tui.policy.workspace_trust import untrusted_message
 from hitl_tui.repl.announcer import Announcer, Say
 from hitl_tui.repl.line_source import LineSource
-from hitl_tui.repl.options import LineOptions
 from hitl_tui.repl.trust_prompt import trust_lines
-from hitl_tui.supervisor.session import Session
-from hitl_tui.supervisor.session_follower import SessionFollower
+from hitl_tui.supervisor.open_options import OpenOptions
+from hitl_tui.supervisor.open_session import OpenSession, open_session
 from hitl_tui.supervisor.session_registry import SessionRegistry
 from hitl_tui.supervisor.session_setup import SessionSetup
 from hitl_tui.supervisor.session_summary import SessionSummary
@@ -57,7 +56,6 @@ class LineSession:
         options: how it begins.
         bench: all sessions.
         say: prints lines.
-        hide: is told the secrets that must not reach the log.
         again: returns the shell command that opens a session by id.
         changed: is called when the prompt or the toolbar may have changed.
         token: asks for a token at the terminal.
@@ -66,10 +64,9 @@ class LineSession:
 
     def __init__(
         self,
-        options: LineOptions,
+        options: OpenOptions,
         bench: SessionRegistry,
         say: Say,
-        hide: Callable[[Mapping[str, str]], None],
         again: Callable[[str], str],
         changed: Callable[[], None],
         token: Callable[[str], Awaitable[str]],
@@ -81,13 +78,11 @@ class LineSession:
         self._token = token
         self._bench = bench
         self._say = say
-        self._hide = hide
         self._again = again
         self._changed = changed
-        self._workspace = options.workspace
-        self._session: Session | SessionFollower | None = None
+        self._workspace = options.workspace or Path.cwd()
+        self._session: OpenSession | None = None
         self._handler: CommandHandler | None = None
-        self._setup: SessionSetup | None = None
         self._announcer = Announcer(say)
         self._open = AsyncExitStack()
         self._watching: asyncio.Task[None] | None = None
@@ -130,22 +125,19 @@ class LineSession:
 
     def strayed(self, lines: Sequence[str]) -> None:
         """Take what was written past the prompt for the TODO's that runs, where no other does; it isn't safe."""
-        if isinstance(self._session, Session):
-            running = self._session.snapshot.running
-            for line in lines:
-                self._session.activity.write(running[0] if len(running) == 1 else "", "line", line)
-        else:
-            for line in lines:
-                log.warning("written past the prompt: %s", safe_text(line, multiline=False, limit=1_000))
+        if self._session is not None and self._session.add_lines(lines):
+            return
+        for line in lines:
+            log.warning("written past the prompt: %s", safe_text(line, multiline=False, limit=1_000))
 
     async def completions(self, line: str, cursor: int) -> list[Completion]:
         """Return what could stand at the cursor."""
-        if self._session is None or self._setup is None:
+        if self._session is None:
             return complete(line, cursor, sessions=await self._sessions(line))
         wanted = line.lstrip().lower().startswith("/checkpoint")
         pages = await self._session.checkpoints(_CHECKPOINTS) if wanted else []
-        commands = self._setup.commands
-        agents, sessions = self._setup.planner.agents, await self._sessions(line)
+        commands = self._session.setup.commands
+        agents, sessions = self._session.setup.planner.agents, await self._sessions(line)
         return complete(line, cursor, self._session.snapshot, agents, pages, commands, sessions)
 
     async def _sessions(self, line: str) -> list[SessionSummary]:
@@ -371,22 +363,31 @@ class LineSession:
         if self._session is not None:
             self._say([_("{id} is left as it stands.").format(id=self._session.id)])
         await self._close()
-        self._hide(setup.secrets)
+        self._options.hide(setup.secrets)
         self._secrets |= setup.secrets
-        session = await self._open.enter_async_context(self._bench.session(setup, query))
-        self._session, self._setup = session, setup
-        by, terminal = self._options.by, not self._piped
-        channel, acting = "repl" if terminal else "pipe", self._options.operator
+        session = await self._open.enter_async_context(open_session(self._bench.store, setup, query))
+        self._session = session
+        terminal, acting = not self._piped, self._options.operator
         self._handler = CommandHandler(
             session,
             setup.planner,
-            by=by,
-            channel=channel,
+            by=self._options.by,
+            channel=self._channel,
             admin=self._bench.admin,
             acting=acting,
             terminal=terminal,
             since="" if terminal else self._began,
         )
+        self._open.callback(session.listen(lambda entry: self._announcer.hear(entry)))
+        self._introduce(session)
+
+    @property
+    def _channel(self) -> str:
+        return "pipe" if self._piped else "repl"
+
+    def _introduce(self, session: OpenSession) -> None:
+        """Say which session is open now, and how it stands."""
+        by, channel, info = self._options.by, self._channel, session.setup.info
         self._announcer = Announcer(
             self._say,
             by,
@@ -398,16 +399,9 @@ class LineSession:
         if session.setup.read_only:
             followed = " " + shown(render(session.setup.broken or self._bench.data.note))
         self._say(
-            [
-                _("Session {id}: {title}{followed}").format(
-                    id=setup.info.id, title=clipped(setup.info.title, 200), followed=followed
-                )
-            ]
+            [_("Session {id}: {title}{followed}").format(id=info.id, title=clipped(info.title, 200), followed=followed)]
         )
-        if isinstance(session, Session):
-            self._open.callback(session.activity.subscribe(self._announcer.hear))
-        else:
-            session.activity.take()  # what was said before isn't said again
+        session.unheard()  # what was said before isn't said again
         self._say(plan_lines(session.snapshot))
         self._changed()
 
@@ -429,30 +423,32 @@ class LineSession:
                 self._watching = asyncio.create_task(self._watch(self._session), name="watch")
 
     async def _take_over(self) -> None:
-        setup = self._setup
-        assert setup is not None
-        await self._close()
-        self._say([_("The process that had {id} open is gone.").format(id=setup.info.id)])
-        await self._enter(setup, "")
+        session = self._session
+        assert session is not None
+        await self._end_watching()
+        self._say([_("The process that had {id} open is gone.").format(id=session.id)])
+        try:
+            await session.take_over()
+        except HitlError:
+            await self._close()
+            raise
+        self._introduce(session)
 
     async def _settle(self) -> None:
-        if isinstance(self._session, SessionFollower) and self._session.alone:
+        if self._session is not None and self._session.alone:
             await self._take_over()
-        if isinstance(self._session, Session):
+        if self._session is not None:
             self._look(await self._session.settled())
-        elif self._session is not None:
-            self._look(await self._session.refresh())
 
-    async def _watch(self, session: Session | SessionFollower) -> None:
+    async def _watch(self, session: OpenSession) -> None:
         seen: Snapshot = session.snapshot
         while True:
             self._look(seen)
             seen = await session.changed(seen)
 
     def _look(self, snapshot: Snapshot) -> None:
-        if isinstance(self._session, SessionFollower):
-            for entry in self._session.activity.take():
-                self._announcer.hear(entry)
+        for entry in self._session.unheard() if self._session is not None else ():
+            self._announcer.hear(entry)
         self._announcer.look(snapshot)
         self._changed()
 
@@ -472,11 +468,15 @@ class LineSession:
             return FAILURE
         return DONE if seen.status == FINISHED else WAITS
 
-    async def _close(self) -> None:
+    async def _end_watching(self) -> None:
         if self._watching is not None:
             self._watching.cancel()
             await asyncio.wait({self._watching})
-        self._watching = self._session = self._handler = self._setup = None
+        self._watching = None
+
+    async def _close(self) -> None:
+        await self._end_watching()
+        self._session = self._handler = None
         await self._open.aclose()
 
 

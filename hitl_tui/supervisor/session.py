@@ -16,7 +16,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from hitl_tui.core.board import Board, LazyTodos, Rules
+from hitl_tui.core.board import Board, LazyTodos
 from hitl_tui.core.errors import HitlError, StorageError
 from hitl_tui.core.events import Event, EventKind
 from hitl_tui.core.json_text import storable
@@ -38,11 +38,11 @@ from hitl_tui.supervisor.policy_sync import PolicySync, refuse_unlawful, renewed
 from hitl_tui.supervisor.record_check import check_record, created
 from hitl_tui.supervisor.run_spec import RunServices, RunSpec
 from hitl_tui.supervisor.session_setup import SessionSetup
-from hitl_tui.supervisor.session_view import LedgerWriter, SnapshotBroadcast, picture, run_thread
+from hitl_tui.supervisor.session_view import LedgerWriter, SessionView, SnapshotBroadcast, picture
 from hitl_tui.supervisor.snapshot import Snapshot
 from hitl_tui.supervisor.storage import ArtifactStore
 from hitl_tui.teams.contract import TeamResult
-from hitl_tui.threads.session_history import CheckpointInfo, SessionHistory
+from hitl_tui.threads.session_history import SessionHistory
 
 log = logging.getLogger(__name__)
 
@@ -54,8 +54,10 @@ _POLL, _POLL_AT_REST, _LIVELY = 0.1, 0.25, 10.0
 """Seconds between looks at what other processes wrote: while things happen, otherwise, and how long is "while"."""
 
 
-class Session:
+class Session(SessionView):
     """One session, owned by this process. Use `Session.open`."""
+
+    activity: ActivityStream
 
     def __init__(self, setup: SessionSetup, saver: SessionSaver, activity: ActivityStream) -> None:
         self.setup = setup
@@ -136,73 +138,33 @@ class Session:
     # What faces use --------------------------------------------------------------------------------------------
 
     @property
-    def id(self) -> str:
-        return self.setup.info.id
-
-    @property
     def owned(self) -> bool:
         return True
 
     @property
-    def rules(self) -> Rules:
-        return self.setup.rules
-
-    @property
     def snapshot(self) -> Snapshot:
-        """The session as it is now."""
         return self._watched.snapshot
 
     async def changed(self, since: Snapshot | None) -> Snapshot:
-        """Wait until the snapshot is another one than `since`; return it.
-
-        Raises:
-            HitlError: the session can't go on (a full disk, a damaged file).
-        """
         return await self._watched.changed(since)
 
     async def settled(self) -> Snapshot:
-        """Wait until nothing goes on by itself: a person is needed, or it is finished."""
         return await self._watched.until(lambda s: s.at_rest)
 
     async def applied(self, seq: int) -> Snapshot:
-        """See `SessionFace`."""
         return await self._watched.until(lambda s: s.cursor >= seq)
 
     async def on_branch(self, number: int) -> Snapshot:
-        """See `SessionFace`."""
         return await self._watched.until(lambda s: s.branch >= number and not s.busy)
 
     async def renew(self) -> str:
-        """See `SessionFace`."""
         return await renewed(self.setup)
 
-    async def checkpoints(self, limit: int, before: str = "") -> list[CheckpointInfo]:
-        """See `SessionFace`."""
-        return await self.history.page(limit, before)
-
-    async def find_checkpoint(self, text: str) -> str:
-        """See `SessionFace`."""
-        return await self.history.find(text)
-
-    async def steps(self, todo_id: str, limit: int) -> list[CheckpointInfo]:
-        """See `SessionFace`."""
-        return await SessionHistory(self._saver, self.id, run_thread(self.snapshot, todo_id)).page(limit)
-
     async def graph(self, todo_id: str, update: Mapping[str, Any] | None = None, at: str = "") -> GraphView:
-        """See `SessionFace`."""
         todo = SupervisorTodo.from_state(self._board().todos[todo_id])
         return await self._dispatcher.attached.view(self._spec(todo), update, at)
 
-    async def find_step(self, text: str) -> tuple[str, str]:
-        """See `SessionFace`."""
-        return await self.history.find_step(text)
-
-    async def artifact(self, digest: str) -> dict[str, Any]:
-        """See `SessionFace`."""
-        return await self.artifacts.get(digest)
-
     async def state_at(self, checkpoint_id: str) -> dict[str, Any]:
-        """Return the supervisor's state at a checkpoint."""
         config = config_of(self.id)
         config["configurable"]["checkpoint_id"] = checkpoint_id
         found = await self._supervisor.graph.aget_state(config)
@@ -210,7 +172,6 @@ class Session:
 
     @asynccontextmanager
     async def reading(self) -> AsyncIterator[SessionHistory]:
-        """Read the session's checkpoints while the context lasts."""
         yield self.history
 
     # One round -------------------------------------------------------------------------------------------------

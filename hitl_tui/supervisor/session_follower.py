@@ -9,7 +9,6 @@ from contextlib import asynccontextmanager, closing
 from functools import partial
 from typing import Any
 
-from hitl_tui.core.board import Rules
 from hitl_tui.core.errors import BadInput, OwnerGone
 from hitl_tui.ledger.records import LEDGER_FILE
 from hitl_tui.supervisor.activity import ActivityTail
@@ -20,9 +19,9 @@ from hitl_tui.supervisor.open_questions import ready_for
 from hitl_tui.supervisor.policy_sync import refuse_unlawful, renewed
 from hitl_tui.supervisor.record_check import check_record
 from hitl_tui.supervisor.session_setup import SessionSetup
-from hitl_tui.supervisor.session_view import LedgerWriter, picture, run_thread
+from hitl_tui.supervisor.session_view import LedgerWriter, SessionView, picture
 from hitl_tui.supervisor.snapshot import Snapshot, named, with_obstacles
-from hitl_tui.threads.session_history import CheckpointInfo, SessionHistory
+from hitl_tui.threads.session_history import SessionHistory
 
 _POLL = 0.3
 _EVERY = 10.0
@@ -31,12 +30,14 @@ _GRAIN = 0.05
 """Seconds; of what was written less than that before it was read, a part may have been written after."""
 
 
-class SessionFollower:
-    """Follows one session; see `SessionFace`. Use `SessionFollower.open`.
+class SessionFollower(SessionView):
+    """One session that another process owns. Use `SessionFollower.open`.
 
     Args:
         setup: what the session is opened with.
     """
+
+    activity: ActivityTail
 
     def __init__(self, setup: SessionSetup) -> None:
         self.setup = setup
@@ -74,16 +75,8 @@ class SessionFollower:
                 await follower.desk.showing.settled()
 
     @property
-    def id(self) -> str:
-        return self.setup.info.id
-
-    @property
     def owned(self) -> bool:
         return False
-
-    @property
-    def rules(self) -> Rules:
-        return self.setup.rules
 
     @property
     def snapshot(self) -> Snapshot:
@@ -92,7 +85,6 @@ class SessionFollower:
 
     @property
     def alone(self) -> bool:
-        """No process owns the session any more, and this one can."""
         return not self.setup.read_only and not self.setup.folder.is_owned()
 
     def _written(self) -> tuple[tuple[int, int], ...]:
@@ -160,22 +152,15 @@ class SessionFollower:
         return dict(found.values)
 
     async def state_at(self, checkpoint_id: str) -> dict[str, Any]:
-        """Return the supervisor's state at a checkpoint."""
         async with self._saver() as saver:
             return await self._values(saver, checkpoint_id)
 
     @asynccontextmanager
     async def reading(self) -> AsyncIterator[SessionHistory]:
-        """Read the session's checkpoints while the context lasts."""
         async with self._saver() as saver:
             yield SessionHistory(saver, self.id)
 
     async def changed(self, since: Snapshot | None) -> Snapshot:
-        """Wait until the session looks otherwise than in `since`.
-
-        Raises:
-            OwnerGone: nobody owns it any more, so that nothing in it will change.
-        """
         loop = asyncio.get_running_loop()
         seen = await self.refresh()
         while seen == since:
@@ -187,44 +172,19 @@ class SessionFollower:
             seen = await self.refresh()
         return seen
 
+    async def settled(self) -> Snapshot:
+        return await self.refresh()
+
     async def applied(self, seq: int) -> Snapshot:
-        """See `SessionFace`: the owner acts in its own time."""
         return self.snapshot
 
     async def renew(self) -> str:
-        """See `SessionFace`."""
         return await renewed(self.setup)
 
     async def on_branch(self, number: int) -> Snapshot:
-        """See `SessionFace`: the owner acts in its own time."""
         return self.snapshot
 
-    async def checkpoints(self, limit: int, before: str = "") -> list[CheckpointInfo]:
-        """See `SessionFace`."""
-        async with self._saver() as saver:
-            return await SessionHistory(saver, self.id).page(limit, before)
-
-    async def find_checkpoint(self, text: str) -> str:
-        """See `SessionFace`."""
-        async with self._saver() as saver:
-            return await SessionHistory(saver, self.id).find(text)
-
-    async def steps(self, todo_id: str, limit: int) -> list[CheckpointInfo]:
-        """See `SessionFace`."""
-        async with self._saver() as saver:
-            return await SessionHistory(saver, self.id, run_thread(self.snapshot, todo_id)).page(limit)
-
     async def graph(self, todo_id: str, update: Mapping[str, Any] | None = None, at: str = "") -> GraphView:
-        """See `SessionFace`."""
         if self.setup.read_only:
             raise BadInput(f"Who can't write to {self.id} can't load its graphs.")
         raise BadInput(f"Another process has {self.id} open; look at its graphs there.")
-
-    async def find_step(self, text: str) -> tuple[str, str]:
-        """See `SessionFace`."""
-        async with self._saver() as saver:
-            return await SessionHistory(saver, self.id).find_step(text)
-
-    async def artifact(self, digest: str) -> dict[str, Any]:
-        """See `SessionFace`."""
-        return await self.setup.folder.artifacts().get(digest)

@@ -6,7 +6,7 @@ import asyncio
 import logging
 import os
 from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import asynccontextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from hitl_tui.config.declared_graphs import LANGGRAPH_FILE, GraphDeclaration, langgraph_file
 from hitl_tui.config.workspace_files import read_files
-from hitl_tui.core.errors import BadInput, ConfigError, SessionBusy
+from hitl_tui.core.errors import BadInput, ConfigError
 from hitl_tui.core.events import utc_now
 from hitl_tui.core.names import clip
 from hitl_tui.core.policy import Mode
@@ -23,7 +23,6 @@ from hitl_tui.core.safe_text import mask, safe_text
 from hitl_tui.core.secret_names import named_in
 from hitl_tui.ledger.protocols import Ledger
 from hitl_tui.ledger.sqlite_ledger import SqliteLedger
-from hitl_tui.policy import standing_rules
 from hitl_tui.policy.approver_record import note_edits
 from hitl_tui.policy.approvers import ApproverFile
 from hitl_tui.policy.executable_files import Bindings, check_pins
@@ -31,11 +30,8 @@ from hitl_tui.policy.policy_source import FilePolicy
 from hitl_tui.policy.trust_book import TrustBook
 from hitl_tui.policy.workspace_trust import WorkspaceTrust, needs_trust
 from hitl_tui.supervisor.admin import SessionAdmin
-from hitl_tui.supervisor.ledger_sealing import known_signatures, sealing_of
-from hitl_tui.supervisor.policy_sync import keep_rules
-from hitl_tui.supervisor.record_check import broken_record, created
-from hitl_tui.supervisor.session import Session
-from hitl_tui.supervisor.session_follower import SessionFollower
+from hitl_tui.supervisor.ledger_sealing import sealing_of
+from hitl_tui.supervisor.record_check import created
 from hitl_tui.supervisor.session_input import LONGEST_TITLE, check_query, check_workspace, graph_title
 from hitl_tui.supervisor.session_removal import tidy
 from hitl_tui.supervisor.session_setup import (
@@ -206,25 +202,6 @@ class SessionRegistry:
         check_workspace(Path(info.workspace))
         return await self._setup(info)
 
-    @asynccontextmanager
-    async def session(self, setup: SessionSetup, query: str = "") -> AsyncIterator[Session | SessionFollower]:
-        """Open a session: own it, or follow it where another process does or this account can't write."""
-        async with AsyncExitStack() as stack:
-            broken = await broken_record(self.ledger, known_signatures(self._environ), setup.info.id, setup.folder)
-            if broken:
-                setup = replace(setup, read_only=True, broken=broken)
-            session = await _owned(stack, setup, mask(query, setup.secrets))
-            if session is None:
-                yield await stack.enter_async_context(SessionFollower.open(setup))
-                return
-            rules = keep_rules(session, self.data.root / standing_rules.FILE_NAME, self._now)
-            keeping = asyncio.create_task(rules, name=f"rules {setup.info.id}")
-            try:
-                yield session
-            finally:
-                keeping.cancel()
-                await asyncio.wait({keeping})
-
     async def _setup(self, info: SessionInfo) -> SessionSetup:
         await self.trust.look(at_once=True)
         return await asyncio.to_thread(self._set_up, info)
@@ -312,13 +289,3 @@ def _origin_of(graph: GraphDeclaration) -> str:
     except BadInput:
         return ""
     return graph.folder if any((g.name, g.target) == (graph.name, graph.target) for g in named) else ""
-
-
-async def _owned(stack: AsyncExitStack, setup: SessionSetup, query: str) -> Session | None:
-    """Own a session until the stack is left; None where that can't be."""
-    if setup.read_only:
-        return None
-    try:
-        return await stack.enter_async_context(Session.open(setup, query))
-    except SessionBusy:
-        return None

@@ -52,7 +52,7 @@ class SessionSetup:
         broken: what of its record isn't as it was written, so that it is only looked at; empty for nothing.
         approvers: says who counts where several people or a level are demanded, now.
         commands: the declared commands that may be used, by name.
-        renew: takes in what the workspace declares where it was trusted since then; see `SessionFace.renew`.
+        renew: takes in what the workspace declares where it was trusted since then; see `SessionView.renew`.
     """
 
     info: SessionInfo

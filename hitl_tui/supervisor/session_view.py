@@ -1,14 +1,15 @@
-"""What every face does with a session, whoever owns it: commands go through the ledger."""
+"""`SessionView`: a session as commands and interfaces use it, whoever owns it."""
 
 from __future__ import annotations
 
 import asyncio
 import os
+from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import replace
 from itertools import count
-from typing import Any, Protocol
+from typing import Any
 
 from hitl_tui.core.board import Board, Rules
 from hitl_tui.core.errors import BadInput, StorageError
@@ -19,6 +20,7 @@ from hitl_tui.core.safe_text import mask, mask_json
 from hitl_tui.core.secret_masks import check_masks
 from hitl_tui.ledger.protocols import Ledger
 from hitl_tui.ledger.records import Closing, RequestView
+from hitl_tui.supervisor.activity import Activity, ActivityStream, ActivityTail
 from hitl_tui.supervisor.attached_graphs.graph_view import GraphView
 from hitl_tui.supervisor.ledger_writer import ShownQuestions
 from hitl_tui.supervisor.session_setup import SessionSetup
@@ -26,73 +28,82 @@ from hitl_tui.supervisor.snapshot import Question, Snapshot
 from hitl_tui.threads.session_history import CheckpointInfo, SessionHistory
 
 
-class SessionView(Protocol):
-    """A session as commands and faces use it: owned by this process, or followed."""
+class SessionView(ABC):
+    """A session as commands and interfaces use it: owned by this process, or followed.
+
+    Attributes:
+        setup: what it was opened with.
+        desk: writes its events and decisions.
+        activity: its stream: written here where this process owns it, else what the owner writes.
+    """
+
+    setup: SessionSetup
+    desk: LedgerWriter
+    activity: ActivityStream | ActivityTail
 
     @property
-    def id(self) -> str: ...
+    def id(self) -> str:
+        return self.setup.info.id
 
     @property
-    def owned(self) -> bool: ...
+    def rules(self) -> Rules:
+        return self.setup.rules
 
     @property
-    def rules(self) -> Rules: ...
+    @abstractmethod
+    def owned(self) -> bool:
+        """This process owns it."""
 
     @property
-    def snapshot(self) -> Snapshot: ...
+    def alone(self) -> bool:
+        """It is followed, no process owns it any more, and this one can."""
+        return False
 
     @property
-    def desk(self) -> LedgerWriter: ...
+    @abstractmethod
+    def snapshot(self) -> Snapshot:
+        """The session as it is now."""
 
-    @property
-    def setup(self) -> SessionSetup: ...
-
+    @abstractmethod
     async def changed(self, since: Snapshot | None) -> Snapshot:
         """Wait until the snapshot is another one than `since`; return it.
 
         Raises:
-            HitlError: nothing in it will change any more.
+            OwnerGone: nobody owns it any more, so that nothing in it will change.
+            HitlError: the session can't go on (a full disk, a damaged file).
         """
-        ...
 
+    @abstractmethod
+    async def settled(self) -> Snapshot:
+        """Wait until nothing goes on by itself: a person is needed, or it is finished; a follower doesn't wait."""
+
+    @abstractmethod
     async def applied(self, seq: int) -> Snapshot:
         """Wait until the event with this number is in the session's state; a follower doesn't wait."""
-        ...
 
+    @abstractmethod
     async def on_branch(self, number: int) -> Snapshot:
         """Wait until the session is on this branch; a follower doesn't wait."""
-        ...
 
+    @abstractmethod
     async def renew(self) -> str:
         """Take in what the workspace declares, where it was trusted since the session was opened.
 
         Returns:
             why the session has to be opened again for all of it, one sentence; empty where it hasn't.
         """
-        ...
 
+    @abstractmethod
     def reading(self) -> AbstractAsyncContextManager[SessionHistory]:
         """Read the session's checkpoints while the context lasts."""
-        ...
 
-    async def checkpoints(self, limit: int, before: str = "") -> list[CheckpointInfo]:
-        """Return a page of the history, newest first."""
-        ...
+    @abstractmethod
+    async def state_at(self, checkpoint_id: str) -> dict[str, Any]:
+        """Return the supervisor's state at a checkpoint."""
 
-    async def find_checkpoint(self, text: str) -> str:
-        """Return the id of the checkpoint that an id, prefix or ending names."""
-        ...
-
-    async def steps(self, todo_id: str, limit: int) -> list[CheckpointInfo]:
-        """Return the checkpoints of a TODO's team, of its last run, newest first (D13)."""
-        ...
-
-    async def find_step(self, text: str) -> tuple[str, str]:
-        """Return thread and checkpoint id of a team's own step; empty texts when none or several match."""
-        ...
-
+    @abstractmethod
     async def graph(self, todo_id: str, update: Mapping[str, Any] | None = None, at: str = "") -> GraphView:
-        """Return the attached graph of a TODO and where it stands (I4, I5).
+        """Return the attached graph of a TODO and where it stands.
 
         Args:
             todo_id: the TODO.
@@ -102,11 +113,48 @@ class SessionView(Protocol):
         Raises:
             BadInput: its team is no attached graph, the update doesn't fit, or another process has it open.
         """
-        ...
+
+    async def checkpoints(self, limit: int, before: str = "") -> list[CheckpointInfo]:
+        """Return a page of the history, newest first."""
+        async with self.reading() as history:
+            return await history.page(limit, before)
+
+    async def find_checkpoint(self, text: str) -> str:
+        """Return the id of the checkpoint that an id, prefix or ending names."""
+        async with self.reading() as history:
+            return await history.find(text)
+
+    async def steps(self, todo_id: str, limit: int) -> list[CheckpointInfo]:
+        """Return the checkpoints of a TODO's team, of its last run, newest first."""
+        thread = run_thread(self.snapshot, todo_id)
+        async with self.reading() as history:
+            return await history.of_thread(thread).page(limit)
+
+    async def find_step(self, text: str) -> tuple[str, str]:
+        """Return thread and checkpoint id of a team's own step; empty texts when none or several match."""
+        async with self.reading() as history:
+            return await history.find_step(text)
 
     async def artifact(self, digest: str) -> dict[str, Any]:
         """Return what was kept under a digest: a result, a response."""
-        ...
+        return await self.setup.folder.artifacts().get(digest)
+
+    def listen(self, hear: Callable[[Activity], None]) -> Callable[[], None]:
+        """Call `hear` with each line that this process writes into the stream; return what ends that."""
+        return self.activity.subscribe(hear) if isinstance(self.activity, ActivityStream) else lambda: None
+
+    def unheard(self) -> list[Activity]:
+        """Return what another process wrote into the stream since somebody looked; nothing where this one writes."""
+        return self.activity.take() if isinstance(self.activity, ActivityTail) else []
+
+    def add_lines(self, lines: Sequence[str]) -> bool:
+        """Add lines to the stream, as the TODO's that runs where no other does; False where another process writes."""
+        if not isinstance(self.activity, ActivityStream):
+            return False
+        running = self.snapshot.running
+        for line in lines:
+            self.activity.write(running[0] if len(running) == 1 else "", "line", line)
+        return True
 
 
 class LedgerWriter:

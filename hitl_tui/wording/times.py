@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from datetime import datetime
 
+from hitl_tui.core.errors import HitlError
 from hitl_tui.core.safe_text import cell_width
 from hitl_tui.language import mark, render
 from hitl_tui.terminal.ascii_signs import _
@@ -37,6 +38,13 @@ def padded(text: str, width: int) -> str:
 def error_words(message: str, help: str = "") -> str:
     """Return what an error says, and what would help, in the person's language."""
     return f"{render(message)} {render(help)}".strip()
+
+
+def failure_words(error: BaseException) -> str:
+    """Return what a person is told of an error that ended something."""
+    if isinstance(error, HitlError):
+        return error.message
+    return _("Something unexpected happened ({name}); the log file has the details.").format(name=type(error).__name__)
 
 
 def next_mode(mode: str) -> str:

@@ -18,6 +18,7 @@ from hitl_tui.core.events import EventKind
 from hitl_tui.core.policy import Mode
 from hitl_tui.core.requests import Kind, Verdict
 from hitl_tui.policy.standing_rules import load_rules
+from hitl_tui.supervisor.open_session import open_session
 from hitl_tui.supervisor.session import Session
 from hitl_tui.supervisor.session_registry import SessionRegistry
 from hitl_tui.supervisor.snapshot import Question
@@ -128,7 +129,8 @@ async def desk(root: Path, mode: Mode = Mode.RISK) -> AsyncIterator[Desk]:
     trust_workspace(root / "d", workspace)
     async with SessionRegistry.open(root / "d") as bench:
         setup = await bench.create("The cap", workspace, mode=mode)
-        async with bench.session(setup, "The cap") as session:
+        async with open_session(bench.store, setup, "The cap") as opened:
+            session = opened.view
             assert isinstance(session, Session)
             made = Desk(root, session, CommandHandler(session, setup.planner, by="ops", channel="cli", terminal=True))
             made.sends("first")

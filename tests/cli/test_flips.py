@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from hitl_tui.supervisor.open_session import open_session
 from hitl_tui.supervisor.session import Session
 from hitl_tui.supervisor.session_registry import SessionRegistry
 
@@ -21,7 +22,8 @@ async def made(data: Path) -> None:
     """Begin a session that waits for its first decision."""
     async with SessionRegistry.open(data, {}) as bench:
         setup = await bench.create("How high may the deposit rise be?", EXAMPLE)
-        async with bench.session(setup, setup.info.query) as session:
+        async with open_session(bench.store, setup, setup.info.query) as opened:
+            session = opened.view
             assert isinstance(session, Session)
             await session.settled()
 

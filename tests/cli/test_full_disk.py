@@ -14,6 +14,7 @@ import pytest
 from hitl_tui.commands.command_context import stopped
 from hitl_tui.commands.results import CommandResult
 from hitl_tui.core.errors import StorageError
+from hitl_tui.supervisor.open_session import open_session
 from hitl_tui.supervisor.session import Session
 from hitl_tui.supervisor.session_registry import SessionRegistry
 
@@ -37,7 +38,8 @@ def small(tmp_path: Path) -> Iterator[Path]:
 async def made(data: Path) -> None:
     async with SessionRegistry.open(data, {}) as bench:
         setup = await bench.create("How high may the deposit rise be?", EXAMPLE)
-        async with bench.session(setup, setup.info.query) as session:
+        async with open_session(bench.store, setup, setup.info.query) as opened:
+            session = opened.view
             assert isinstance(session, Session)
             await session.settled()
 

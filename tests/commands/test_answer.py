@@ -15,6 +15,7 @@ from hitl_tui.commands.completion import complete, usage_hint
 from hitl_tui.commands.handler import CommandHandler
 from hitl_tui.config.declared_graphs import GraphDeclaration
 from hitl_tui.core.requests import Verdict
+from hitl_tui.supervisor.open_session import open_session
 from hitl_tui.supervisor.session import Session
 from hitl_tui.supervisor.session_registry import SessionRegistry
 from hitl_tui.supervisor.snapshot import Question
@@ -59,7 +60,8 @@ async def desk(folder: Path, name: str) -> AsyncIterator[Desk]:
     declaration = GraphDeclaration(name, f"{GRAPHS}:{name}", str(GRAPHS.parent))
     async with SessionRegistry.open(folder / "d") as bench:
         setup = await bench.create("{}", work, graph=declaration)
-        async with bench.session(setup, "{}") as session:
+        async with open_session(bench.store, setup, "{}") as opened:
+            session = opened.view
             assert isinstance(session, Session)
             found = Desk(session, CommandHandler(session, setup.planner, by="ops", channel="cli", terminal=True))
             await session.settled()

@@ -13,6 +13,7 @@ from hitl_tui.commands.handler import CommandHandler
 from hitl_tui.core.policy import Mode
 from hitl_tui.core.requests import Verdict
 from hitl_tui.policy.workspace_digest import FileHashes, Scope, Tree
+from hitl_tui.supervisor.open_session import open_session
 from hitl_tui.supervisor.session import Session
 from hitl_tui.supervisor.session_registry import SessionRegistry
 from hitl_tui.supervisor.snapshot import Question
@@ -67,7 +68,8 @@ async def test_nothing_is_bound_in_the_event_loop(tmp_path: Path, monkeypatch: p
     monkeypatch.setattr(FileHashes, "tree", watched)
     async with SessionRegistry.open(tmp_path / "d") as bench:
         setup = await bench.create("mark", workspace, mode=Mode.PLAN)
-        async with bench.session(setup) as session:
+        async with open_session(bench.store, setup) as opened:
+            session = opened.view
             assert isinstance(session, Session)
             by = verified("ann")
             handler = CommandHandler(session, setup.planner, by="ann", channel="test", acting=by, terminal=True)

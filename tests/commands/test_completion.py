@@ -24,6 +24,7 @@ from hitl_tui.core.questions import questions
 from hitl_tui.core.requests import resolve
 from hitl_tui.core.todos import Priority, Status, SupervisorTodo
 from hitl_tui.ledger.records import RequestView
+from hitl_tui.supervisor.open_session import open_session
 from hitl_tui.supervisor.session import Session
 from hitl_tui.supervisor.session_registry import SessionRegistry
 from hitl_tui.supervisor.snapshot import Snapshot, named
@@ -61,7 +62,8 @@ async def scene(tmp_path: Path) -> AsyncIterator[Scene]:
     trust_workspace(tmp_path / "data", workspace)
     async with SessionRegistry.open(tmp_path / "data") as bench:
         setup = await bench.create(QUESTION, workspace)
-        async with bench.session(setup, QUESTION) as session:
+        async with open_session(bench.store, setup, QUESTION) as opened:
+            session = opened.view
             assert isinstance(session, Session)
             await session.settled()
             yield Scene(session, workspace)

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from hitl_tui.commands.handler import CommandHandler
 from hitl_tui.config.declared_graphs import GraphDeclaration
+from hitl_tui.supervisor.open_session import open_session
 from hitl_tui.supervisor.session_registry import SessionRegistry
 
 
@@ -15,7 +16,7 @@ async def test_a_session_is_renamed_exported_and_forked_from_its_own_prompt(tmp_
     (workspace / "notes.md").write_text("The cap is 5 percent a year.\n", encoding="utf-8")
     async with SessionRegistry.open(tmp_path / "data", {}) as bench:
         setup = await bench.create("Find the cap.", workspace)
-        async with bench.session(setup) as session:
+        async with open_session(bench.store, setup) as session:
             await session.settled()
             handler = CommandHandler(session, setup.planner, by="ann", channel="test", terminal=True, admin=bench.admin)
             renamed = await handler.handle("/rename The  cap")
@@ -42,7 +43,7 @@ async def test_sessions_are_listed_imported_and_deleted_by_command_and_never_the
     file = tmp_path / "cap.hitl"
     async with SessionRegistry.open(tmp_path / "data", {}) as bench:
         setup = await bench.create("Find the cap.", workspace)
-        async with bench.session(setup) as session:
+        async with open_session(bench.store, setup) as session:
             await session.settled()
             handler = CommandHandler(session, setup.planner, by="ann", channel="test", terminal=True, admin=bench.admin)
             await handler.handle(f"/export {file}")

@@ -12,6 +12,7 @@ from hitl_tui.commands.handler import CommandHandler
 from hitl_tui.commands.plan_commands import LONGEST_TEXT
 from hitl_tui.config.declared_graphs import GraphDeclaration
 from hitl_tui.planning.replies import Reply, load_replies, reply_of
+from hitl_tui.supervisor.open_session import open_session
 from hitl_tui.supervisor.session import Session
 from hitl_tui.supervisor.session_registry import SessionRegistry
 
@@ -27,7 +28,8 @@ async def at_work(folder: Path, query: str, graph: str = "", channel: str = "rep
     declared = GraphDeclaration(graph, f"{GRAPHS}:{graph}", str(GRAPHS.parent)) if graph else None
     async with SessionRegistry.open(folder / "data", {}) as bench:
         setup = await bench.create(query, work, graph=declared)
-        async with bench.session(setup, query) as session:
+        async with open_session(bench.store, setup, query) as opened:
+            session = opened.view
             assert isinstance(session, Session)
             await session.settled()
             yield (

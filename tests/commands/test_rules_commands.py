@@ -13,6 +13,7 @@ from hitl_tui.commands.handler import CommandHandler
 from hitl_tui.core.policy import Mode
 from hitl_tui.ledger.audit import verify
 from hitl_tui.policy.standing_rules import load_rules
+from hitl_tui.supervisor.open_session import open_session
 from hitl_tui.supervisor.session import Session
 from hitl_tui.supervisor.session_registry import SessionRegistry
 from hitl_tui.supervisor.snapshot import Question
@@ -77,7 +78,8 @@ async def desk(tmp_path: Path, mode: Mode) -> AsyncIterator[Desk]:
     trust_workspace(tmp_path / "d", workspace)
     async with SessionRegistry.open(tmp_path / "d") as bench:
         setup = await bench.create("The cap", workspace, mode=mode)
-        async with bench.session(setup, "The cap") as session:
+        async with open_session(bench.store, setup, "The cap") as opened:
+            session = opened.view
             assert isinstance(session, Session)
             handler = CommandHandler(session, setup.planner, by="ops", channel="cli", terminal=True)
             if mode is Mode.STEP:

@@ -12,6 +12,7 @@ from trusting import trust_workspace
 from hitl_tui.commands.handler import CommandHandler
 from hitl_tui.core.errors import Refused
 from hitl_tui.core.requests import Verdict
+from hitl_tui.supervisor.open_session import open_session
 from hitl_tui.supervisor.session import Session
 from hitl_tui.supervisor.session_registry import SessionRegistry
 
@@ -63,7 +64,8 @@ async def desk(root: Path, settings: str = "") -> AsyncIterator[Desk]:
     (workspace / "hitl.toml").write_text(settings or SETTINGS.format(risk="high"), encoding="utf-8")
     async with SessionRegistry.open(root / "d", {"PASSWORD_OF_MARK": "a long password"}) as bench:
         setup = await bench.create("The cap", workspace, session_id="s1")
-        async with bench.session(setup) as session:
+        async with open_session(bench.store, setup) as opened:
+            session = opened.view
             assert isinstance(session, Session)
             made = Desk(bench, session, workspace)
             await made.handler.handle("/todo approve")  # what comes after is asked once this is done

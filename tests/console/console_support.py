@@ -14,13 +14,13 @@ from textual.timer import Timer
 from trusting import trust_workspace
 
 from hitl_tui.console.app import HitlApp
-from hitl_tui.console.console_options import ConsoleOptions
 from hitl_tui.console.keyguard.guard import ALONE_FOR, BlockReason, KeyKind, Typed
 from hitl_tui.console.screens.session_screen import SessionScreen
 from hitl_tui.console.widgets.bars import MessageLine
 from hitl_tui.console.widgets.prompt_line import Prompt
 from hitl_tui.console.widgets.question_panel import QuestionPanel
 from hitl_tui.policy.operator_identity import Operator
+from hitl_tui.supervisor.open_options import OpenOptions
 from hitl_tui.supervisor.snapshot import Snapshot
 
 EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "lease"
@@ -197,7 +197,7 @@ async def console(
         trust_workspace(data, workspace)
     clock = Clock()
     by = operator.name if operator is not None else "ops"
-    app = HitlApp(ConsoleOptions(data, workspace, session, mode, by, query, operator=operator), clock)
+    app = HitlApp(OpenOptions(data, workspace, session, mode, by, query, operator=operator), clock)
     async with app.run_test(size=size) as pilot:
         try:
             yield Console(app, pilot, clock)

@@ -11,9 +11,9 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "supervisor"))
 
 from session_support import Driver, Place, step
 
-from hitl_tui.console.engine import SessionHandle
 from hitl_tui.console.history_cursor import HistoryCursor
 from hitl_tui.console.row_layout import layout
+from hitl_tui.console.session_handle import SessionHandle
 from hitl_tui.console.widgets.history_table import GraphRow, said_of
 from hitl_tui.core.policy import Mode
 from hitl_tui.core.safe_text import cell_width

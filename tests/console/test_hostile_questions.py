@@ -11,9 +11,9 @@ from console_support import Clock, Console
 
 from hitl_tui.config.declared_graphs import Attachment, GraphDeclaration
 from hitl_tui.console.app import HitlApp
-from hitl_tui.console.console_options import ConsoleOptions
 from hitl_tui.console.row_layout import layout_lines
 from hitl_tui.console.widgets.virtual_rows import Rows
+from hitl_tui.supervisor.open_options import OpenOptions
 
 GRAPHS = Path(__file__).parents[1] / "terminal" / "hostile_graph.py"
 LAST = "AND DELETE THE BACKUPS"
@@ -26,7 +26,7 @@ async def asking(folder: Path, name: str) -> AsyncIterator[Console]:
     work, clock = folder / "w", Clock()
     work.mkdir()
     graph = GraphDeclaration(name, f"{GRAPHS}:{name}", str(GRAPHS.parent))
-    options = ConsoleOptions(folder / "d", work, "", "", "ops", "{}", Attachment(graph, "{}", True))
+    options = OpenOptions(folder / "d", work, "", "", "ops", "{}", Attachment(graph, "{}", True))
     app = HitlApp(options, clock)
     async with app.run_test(size=(120, 40)) as pilot:
         try:

@@ -11,7 +11,7 @@ from test_side_by_side import choose, two_sessions
 
 from hitl_tui.commands.handler import CommandHandler
 from hitl_tui.console.widgets.stream_pane import StreamPane
-from hitl_tui.supervisor.session import Session
+from hitl_tui.supervisor.activity import ActivityStream
 
 pytestmark = pytest.mark.long
 
@@ -110,7 +110,7 @@ async def test_what_one_session_says_is_not_shown_under_another(tmp_path: Path) 
     async with console(tmp_path, query=RISE) as c:
         first, _ = await two_sessions(c)
         link = c.session.link
-        assert link is not None and isinstance(link.face, Session)
+        assert link is not None and isinstance(link.face.activity, ActivityStream)
         async with c.app.engine._opening:  # another opening that takes a while
             c.app.sessions.open(first)
             await c.until(lambda: not c.session.linked.is_set(), "the opening")

@@ -14,6 +14,7 @@ from hitl_tui.console.widgets.dialog_frame import Dialog
 from hitl_tui.core.policy import Mode
 from hitl_tui.core.requests import Verdict
 from hitl_tui.core.todos import Status
+from hitl_tui.supervisor.open_session import open_session
 from hitl_tui.supervisor.session_registry import SessionRegistry
 
 pytestmark = pytest.mark.long
@@ -60,7 +61,7 @@ async def test_it_goes_on_while_it_is_open_and_the_cursor_stays_on_its_line(
 
         async with SessionRegistry.open(data) as bench:  # as another process has it
             setup = await bench.create("The cap", workspace, mode=Mode.STEP)
-            async with bench.session(setup, "The cap") as session:
+            async with open_session(bench.store, setup, "The cap") as session:
                 seen = session.snapshot
                 while not seen.questions:
                     seen = await session.changed(seen)

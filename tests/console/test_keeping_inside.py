@@ -13,6 +13,7 @@ from hitl_tui.console.dialogs.prompt_dialogs import said_is
 from hitl_tui.console.screens.home_screen import HomeScreen
 from hitl_tui.console.screens.session_screen import SessionScreen
 from hitl_tui.console.widgets.session_table import SessionTable
+from hitl_tui.supervisor.open_session import open_session
 from hitl_tui.supervisor.session import Session
 from hitl_tui.supervisor.session_registry import SessionRegistry
 from hitl_tui.supervisor.storage import DataFolder
@@ -26,7 +27,8 @@ async def made(data: Path, *queries: str) -> None:
     async with SessionRegistry.open(data, {}) as bench:
         for query in queries:
             setup = await bench.create(query, EXAMPLE)
-            async with bench.session(setup, query) as session:
+            async with open_session(bench.store, setup, query) as opened:
+                session = opened.view
                 assert isinstance(session, Session)
                 await session.settled()
 

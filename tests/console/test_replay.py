@@ -22,6 +22,7 @@ from hitl_tui.console.widgets.state_tree import StateTree
 from hitl_tui.console.widgets.virtual_rows import Rows
 from hitl_tui.core.todos import Status
 from hitl_tui.ledger.records import Posted
+from hitl_tui.supervisor.open_session import open_session
 from hitl_tui.supervisor.session_registry import SessionRegistry
 from hitl_tui.threads.session_history import CheckpointInfo
 from hitl_tui.threads.thread_reader import HistoryForm, is_decision
@@ -343,7 +344,7 @@ async def test_f5_in_the_history_begins_at_its_checkpoint(tmp_path: Path) -> Non
 async def test_a_follower_looks_into_the_past_too(tmp_path: Path) -> None:
     async with SessionRegistry.open(tmp_path) as bench:
         setup = await bench.create(RISE, EXAMPLE)
-        async with bench.session(setup) as owner:
+        async with open_session(bench.store, setup) as owner:
             await owner.settled()  # type: ignore[union-attr]
             async with console(tmp_path, session=setup.info.id) as c:
                 await c.asked()

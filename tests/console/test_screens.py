@@ -14,7 +14,6 @@ from textual.events import Key
 from textual.widgets import DataTable, OptionList
 
 from hitl_tui.console.app import HitlApp
-from hitl_tui.console.console_options import ConsoleOptions
 from hitl_tui.console.dialogs.text_viewer import TextViewer
 from hitl_tui.console.dialogs.trust_dialog import TrustScreen
 from hitl_tui.console.help_rows import help_rows
@@ -33,6 +32,7 @@ from hitl_tui.console.widgets.stream_pane import Line, StreamPane, wrapped
 from hitl_tui.console.widgets.virtual_rows import Rows
 from hitl_tui.core.safe_text import cell_width
 from hitl_tui.policy.operator_identity import Operator
+from hitl_tui.supervisor.open_options import OpenOptions
 from hitl_tui.wording.rows import text_row
 from hitl_tui.wording.subject_rows import command_line
 
@@ -76,7 +76,7 @@ class Hasty(HitlApp):
 
 @pytest.mark.parametrize("size", [(120, 40), (80, 24)])
 async def test_what_is_typed_before_there_is_a_prompt_stays_in_its_order(tmp_path: Path, size: tuple[int, int]) -> None:
-    app = Hasty(ConsoleOptions(tmp_path, EXAMPLE))
+    app = Hasty(OpenOptions(tmp_path, EXAMPLE))
     async with app.run_test(size=size) as pilot:
         try:
             await pilot.press("g")

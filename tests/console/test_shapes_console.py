@@ -16,7 +16,6 @@ from textual.widgets import OptionList, Static, TextArea
 from hitl_tui.config.declared_graphs import Attachment, GraphDeclaration
 from hitl_tui.console.answer_actions import Answer, spots
 from hitl_tui.console.app import HitlApp
-from hitl_tui.console.console_options import ConsoleOptions
 from hitl_tui.console.dialogs.fields_dialog import FieldsDialog
 from hitl_tui.console.dialogs.form_dialog import FieldArea, FieldInput
 from hitl_tui.console.dialogs.interrupt_answer import Gathered, Part
@@ -27,6 +26,7 @@ from hitl_tui.console.widgets.action_bar import Place
 from hitl_tui.console.widgets.virtual_rows import Rows
 from hitl_tui.core.safe_text import cell_width
 from hitl_tui.core.todos import Status
+from hitl_tui.supervisor.open_options import OpenOptions
 
 GRAPHS = Path(__file__).parents[1] / "commands" / "shape_graphs.py"
 
@@ -37,7 +37,7 @@ async def asking(folder: Path, name: str, size: tuple[int, int] = (80, 24)) -> A
     work, clock = folder / "w", Clock()
     work.mkdir()
     graph = GraphDeclaration(name, f"{GRAPHS}:{name}", str(GRAPHS.parent))
-    options = ConsoleOptions(folder / "d", work, "", "", "ops", "{}", Attachment(graph, "{}", True))
+    options = OpenOptions(folder / "d", work, "", "", "ops", "{}", Attachment(graph, "{}", True))
     app = HitlApp(options, clock)
     async with app.run_test(size=size) as pilot:
         try:

@@ -11,6 +11,7 @@ from textual.widgets import DataTable
 from hitl_tui.console.screens.home_screen import HomeScreen
 from hitl_tui.console.session_switcher import SessionSwitcher
 from hitl_tui.console.widgets.bars import HeaderBar
+from hitl_tui.supervisor.open_session import open_session
 from hitl_tui.supervisor.session_registry import SessionRegistry
 
 CAP = "What is the legal cap on a rent increase?"
@@ -105,7 +106,7 @@ async def test_a_session_that_another_process_began_is_listed_and_what_it_asks_i
         await c.asked()
         async with SessionRegistry.open(tmp_path) as other:
             setup = await other.create(RISE, EXAMPLE)
-            async with other.session(setup, RISE) as session:
+            async with open_session(other.store, setup, RISE) as session:
                 while not session.snapshot.questions:
                     await session.changed(session.snapshot)
                 header = c.session.query_one(HeaderBar)

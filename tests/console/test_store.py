@@ -23,7 +23,6 @@ from foreign_support import QUESTION, at, digests, pay, payment, payments, sqlit
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from langgraph.types import Command
 
-from hitl_tui.console.console_options import ConsoleOptions
 from hitl_tui.console.dialogs.prompt_dialogs import ConfirmDialog
 from hitl_tui.console.dialogs.text_viewer import TextViewer
 from hitl_tui.console.keyguard.guard import KeyGuard
@@ -35,6 +34,7 @@ from hitl_tui.console.widgets.history_table import GraphTable
 from hitl_tui.console.widgets.state_tree import StateTree
 from hitl_tui.console.widgets.thread_table import ThreadTable
 from hitl_tui.console.widgets.virtual_rows import Rows
+from hitl_tui.supervisor.open_options import OpenOptions
 from hitl_tui.threads.thread_store import open_store
 
 PATIENCE = 30.0
@@ -113,7 +113,7 @@ async def opened(
 ) -> AsyncIterator[Opened]:
     """Show a store without a terminal."""
     async with open_store(str(path)) as store:
-        app = StoreApp(ConsoleOptions(path.parent / "data"), store, thread, graph)
+        app = StoreApp(OpenOptions(path.parent / "data"), store, thread, graph)
         async with app.run_test(size=size) as pilot:
             found = Opened(app, pilot)
             await found.until(found.settled, "the store")

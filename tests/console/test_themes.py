@@ -13,9 +13,9 @@ from textual.theme import Theme
 
 from hitl_tui.config.starters import themes_folder
 from hitl_tui.console.app import HitlApp
-from hitl_tui.console.console_options import ConsoleOptions
 from hitl_tui.console.themes import load_themes, rich_colour
 from hitl_tui.core.safe_text import cell_width
+from hitl_tui.supervisor.open_options import OpenOptions
 from hitl_tui.terminal.textual_driver import Drawn, ascii_wanted
 
 LEAST, MUCH, MARK = 4.5, 7.0, 3.0
@@ -283,7 +283,7 @@ def test_an_ansi_theme_needs_no_variables_of_textual(tmp_path: Path) -> None:
 
 def test_a_theme_is_chosen_by_the_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HITL_THEME", "light")
-    assert HitlApp(ConsoleOptions(tmp_path)).theme == "light"
+    assert HitlApp(OpenOptions(tmp_path)).theme == "light"
 
 
 def test_a_theme_file_that_is_nested_too_deeply_or_no_file_is_left_out(tmp_path: Path) -> None:

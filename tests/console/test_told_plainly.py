@@ -13,7 +13,6 @@ from textual.widgets import Input
 
 from hitl_tui.config.declared_graphs import Attachment, GraphDeclaration
 from hitl_tui.console.app import HitlApp
-from hitl_tui.console.console_options import ConsoleOptions
 from hitl_tui.console.dialogs.option_dialog import OptionDialog
 from hitl_tui.console.dialogs.prompt_dialogs import LineDialog
 from hitl_tui.console.dialogs.text_answer_dialog import TextAnswerDialog
@@ -21,6 +20,7 @@ from hitl_tui.console.help_rows import KeyRow, help_rows, placed
 from hitl_tui.console.widgets.answer_pane import AnswerPane
 from hitl_tui.console.widgets.history_table import HistoryTable
 from hitl_tui.console.widgets.question_panel import headline
+from hitl_tui.supervisor.open_options import OpenOptions
 from hitl_tui.wording.question_rows import body, details
 
 
@@ -59,7 +59,7 @@ async def test_a_question_says_which_graph_runs_and_from_where(tmp_path: Path) -
     work, clock = tmp_path / "w", Clock()
     work.mkdir()
     graph = GraphDeclaration("options", f"{GRAPHS.name}:options", str(GRAPHS.parent))
-    app = HitlApp(ConsoleOptions(tmp_path / "d", work, "", "", "ops", "{}", Attachment(graph, "", False)), clock)
+    app = HitlApp(OpenOptions(tmp_path / "d", work, "", "", "ops", "{}", Attachment(graph, "", False)), clock)
     async with app.run_test(size=(120, 40)) as pilot:
         try:
             c = Console(app, pilot, clock)

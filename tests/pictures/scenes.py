@@ -21,7 +21,6 @@ from trusting import trust_workspace
 from hitl_tui.config.declared_graphs import Attachment, GraphDeclaration
 from hitl_tui.config.sandbox import make_sandbox
 from hitl_tui.console.app import HitlApp
-from hitl_tui.console.console_options import ConsoleOptions
 from hitl_tui.console.dialogs.prompt_dialogs import ReadingText
 from hitl_tui.console.screens.home_screen import HomeScreen
 from hitl_tui.console.screens.replay_screen import ReplayScreen
@@ -29,6 +28,7 @@ from hitl_tui.console.screens.store_screen import StoreScreen
 from hitl_tui.console.screens.thread_screen import ThreadScreen
 from hitl_tui.console.store_app import StoreApp
 from hitl_tui.core.todos import Status
+from hitl_tui.supervisor.open_options import OpenOptions
 from hitl_tui.threads.thread_store import open_store
 from hitl_tui.wording.evidence_rows import awaits_preview
 from hitl_tui.wording.subject_rows import command_line
@@ -46,7 +46,7 @@ async def opened(
     if (workspace / "hitl.toml").exists():
         trust_workspace(root / "data", workspace)
     clock = Clock()
-    app = HitlApp(ConsoleOptions(root / "data", workspace, "", mode, "ops", query, attached), clock)
+    app = HitlApp(OpenOptions(root / "data", workspace, "", mode, "ops", query, attached), clock)
     async with app.run_test(size=SIZE) as pilot:
         try:
             yield Console(app, pilot, clock)
@@ -364,7 +364,7 @@ async def doubted(root: Path, language: str) -> Screens:
     for line in (query, ["do", "s1", "/todo add command_team doubt"]):
         await asyncio.to_thread(subprocess.run, [*base, *line, *more], capture_output=True, check=False, timeout=60)
     clock = Clock()
-    app = HitlApp(ConsoleOptions(data, place, "s1", "", "ops"), clock)
+    app = HitlApp(OpenOptions(data, place, "s1", "", "ops"), clock)
     async with app.run_test(size=SIZE) as pilot:
         c = Console(app, pilot, clock)
         try:
@@ -378,7 +378,7 @@ async def store(root: Path, language: str) -> Screens:
     """A LangGraph store of somebody else."""
     path = payments(root / "payments.db")
     async with open_store(str(path)) as found:
-        app = StoreApp(ConsoleOptions(root / "data"), found, "", "")
+        app = StoreApp(OpenOptions(root / "data"), found, "", "")
         async with app.run_test(size=SIZE) as pilot:
             await settled(app, pilot)
             yield Shown("store-list", app, pilot)

@@ -15,7 +15,7 @@ from repl_support import CTRL_D, DEADLINE, Line, Terminal
 from hitl_tui.core.safe_text import cell_width
 from hitl_tui.policy.approvers import ApproverFile
 from hitl_tui.repl import line_session
-from hitl_tui.repl.options import LineOptions
+from hitl_tui.supervisor.open_options import OpenOptions
 
 QUERY = "The landlord wants to raise my jeonse deposit from 300 million won to 1 billion won. What does the law say?"
 COLUMNS = 50
@@ -85,10 +85,8 @@ async def test_all_that_is_said_at_first_is_in_the_persons_language(
     async def token(_: str) -> str:
         return ""
 
-    bench: Any = SimpleNamespace(sessions=none, approvers=ApproverFile(tmp_path))
-    one = line_session.LineSession(
-        LineOptions(tmp_path, tmp_path, "t"), bench, say, lambda _: None, str, lambda: None, token
-    )
+    bench: Any = SimpleNamespace(admin=SimpleNamespace(sessions=none), approvers=ApproverFile(tmp_path))
+    one = line_session.LineSession(OpenOptions(tmp_path, tmp_path, by="t"), bench, say, str, lambda: None, token)
     source: Any = SimpleNamespace(waits=False)
     await one._home(source)
     assert said[-1] == "translated: /help lists all commands, /quit leaves."

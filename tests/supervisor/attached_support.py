@@ -15,6 +15,7 @@ from trusting import trust_workspace
 from hitl_tui.commands.handler import CommandHandler
 from hitl_tui.commands.results import CommandResult
 from hitl_tui.config.declared_graphs import GraphDeclaration
+from hitl_tui.supervisor.open_session import open_session
 from hitl_tui.supervisor.session import Session
 from hitl_tui.supervisor.session_registry import SessionRegistry
 from hitl_tui.supervisor.snapshot import Question, Snapshot
@@ -93,7 +94,8 @@ async def attached(
             setup = await bench.create(given, workspace, session_id=name, graph=graph)
         else:
             setup = await bench.setup(name)
-        async with bench.session(setup) as session:
+        async with open_session(bench.store, setup) as opened:
+            session = opened.view
             assert isinstance(session, Session)
             handler = CommandHandler(session, setup.planner, by=by, channel="test", acting=verified(by), terminal=True)
             found = Attached(session, handler)

@@ -15,6 +15,7 @@ from hitl_tui.commands.handler import CommandHandler
 from hitl_tui.config.starters import materialise, starters
 from hitl_tui.core.requests import Kind
 from hitl_tui.supervisor.checkpoint_saver import serializer
+from hitl_tui.supervisor.open_session import open_session
 from hitl_tui.supervisor.session import Session
 from hitl_tui.supervisor.session_registry import SessionRegistry
 from hitl_tui.supervisor.snapshot import Snapshot
@@ -41,7 +42,8 @@ class Person:
     @asynccontextmanager
     async def at(self, session_id: str) -> AsyncIterator[Session]:
         """Open a session."""
-        async with asyncio.timeout(LIMIT), self.bench.session(await self.bench.setup(session_id)) as session:
+        async with asyncio.timeout(LIMIT), open_session(self.bench.store, await self.bench.setup(session_id)) as opened:
+            session = opened.view
             assert isinstance(session, Session)
             await session.settled()
             yield session

@@ -19,6 +19,7 @@ from hitl_tui.core.errors import Refused
 from hitl_tui.core.policy import Mode
 from hitl_tui.core.requests import Verdict
 from hitl_tui.ledger.records import Entry
+from hitl_tui.supervisor.open_session import open_session
 from hitl_tui.supervisor.policy_sync import POLICY
 from hitl_tui.supervisor.session import Session
 from hitl_tui.supervisor.session_registry import SessionRegistry
@@ -119,7 +120,8 @@ async def opened(tmp_path: Path, text: str = COMMANDS, mode: Mode = Mode.STEP) -
     trust_workspace(tmp_path / "d", workspace)
     async with SessionRegistry.open(tmp_path / "d") as bench:
         setup = await bench.create("The cap", workspace, mode=mode)
-        async with bench.session(setup, "The cap") as session:
+        async with open_session(bench.store, setup, "The cap") as opened:
+            session = opened.view
             assert isinstance(session, Session)
             found = Open(bench, session, workspace)
             if mode is Mode.STEP:
@@ -267,7 +269,7 @@ async def test_the_rules_that_hold_are_on_record_and_those_of_an_edit_until_it_i
         assert edited.data["before"] == begun.data["policy"] == trusted.data["policy"] != edited.data["policy"]
     async with SessionRegistry.open(tmp_path / "d") as bench:
         (o.workspace / "hitl.toml").write_text(COMMANDS + DENY, encoding="utf-8")
-        async with bench.session(await bench.setup(o.session.id)):
+        async with open_session(bench.store, await bench.setup(o.session.id)):
             found = [e.data for e in await bench.ledger.entries(o.session.id, 0, 1_000) if e.kind == POLICY]
             before, after = found[-2:]
             assert after["before"] == before["policy"] != after["policy"]
@@ -281,7 +283,11 @@ async def test_what_is_declared_riskier_when_it_is_opened_again_asks_as_that(tmp
         await o.person("ann").handle(f"/todo approve {todo}")
         await o.until(lambda s: s.raw[todo].get("approval"))
     o.save(COMMANDS)
-    async with SessionRegistry.open(tmp_path / "d") as bench, bench.session(await bench.setup("s1"), "") as session:
+    async with (
+        SessionRegistry.open(tmp_path / "d") as bench,
+        open_session(bench.store, await bench.setup("s1"), "") as found,
+    ):
+        session = found.view
         assert isinstance(session, Session)
         again = Open(bench, session, o.workspace)
         await again.until(lambda s: s.raw[todo]["risk"] == "high")

@@ -16,6 +16,7 @@ from hitl_tui.config.declared_graphs import GraphDeclaration
 from hitl_tui.core.policy import Risk
 from hitl_tui.core.safe_text import safe_text
 from hitl_tui.supervisor.activity import ActivityStream, read_activity
+from hitl_tui.supervisor.open_session import open_session
 from hitl_tui.supervisor.session import Session
 from hitl_tui.supervisor.session_registry import SessionRegistry
 from hitl_tui.teams.function_team import FunctionTeam
@@ -51,7 +52,8 @@ async def test_what_is_asked_from_inside_is_escaped_once_in_the_stream(tmp_path:
     graph = GraphDeclaration("graph", f"{HOSTILE}:graph", str(HOSTILE.parent))
     async with SessionRegistry.open(tmp_path / "data", {}) as bench:
         setup = await bench.create("{}", tmp_path, session_id="s1", graph=graph)
-        async with bench.session(setup) as session:
+        async with open_session(bench.store, setup) as opened:
+            session = opened.view
             assert isinstance(session, Session)
             await session.settled()
             await CommandHandler(session, setup.planner, by="ann", channel="test", terminal=True).handle(

@@ -12,6 +12,7 @@ import pytest
 from terminal_support import EXAMPLE, F6
 from test_hostile import CTRL_P, ESC, ESCAPES, F1, F3, HOSTILE, MARKUP, REORDERING, Watched
 
+from hitl_tui.supervisor.open_session import open_session
 from hitl_tui.supervisor.session import Session
 from hitl_tui.supervisor.session_registry import SessionRegistry
 from hitl_tui.supervisor.storage import DataFolder
@@ -27,7 +28,8 @@ async def made(data: Path, title: str) -> None:
     async with SessionRegistry.open(data, {}) as bench:
         for _ in range(2):
             setup = await bench.create("How high may the deposit rise be?", EXAMPLE)
-            async with bench.session(setup, setup.info.query) as session:
+            async with open_session(bench.store, setup, setup.info.query) as opened:
+                session = opened.view
                 assert isinstance(session, Session)
                 await session.settled()
     file = DataFolder(data).session("s1").path / "session.json"

@@ -16,8 +16,8 @@ from hitl_tui.language import _, render
 
 if TYPE_CHECKING:
     from hitl_tui.console.dialogs.review_dialog import ReviewDialog
-    from hitl_tui.console.engine import SessionHandle
     from hitl_tui.console.services import Console
+    from hitl_tui.console.session_handle import SessionHandle
     from hitl_tui.supervisor.snapshot import Question
 
 _AGAIN = 0.2

@@ -36,8 +36,8 @@ from hitl_tui.wording.times import day_words
 
 if TYPE_CHECKING:
     from hitl_tui.commands.results import CommandResult
-    from hitl_tui.console.engine import SessionHandle
     from hitl_tui.console.services import Console
+    from hitl_tui.console.session_handle import SessionHandle
     from hitl_tui.supervisor.snapshot import Question
 
 

@@ -11,7 +11,6 @@ from typing import ClassVar
 from textual.events import Resize
 from textual.widgets import DataTable
 
-from hitl_tui.console.engine import sentence
 from hitl_tui.console.history_cursor import HistoryCursor
 from hitl_tui.console.modal_screen import SingleResultScreen
 from hitl_tui.console.widgets.action_bar import ReplayAction
@@ -21,7 +20,7 @@ from hitl_tui.console.widgets.layout import fold
 from hitl_tui.console.widgets.panes import Tab, TabStrip
 from hitl_tui.core.errors import HitlError
 from hitl_tui.core.safe_text import safe_text
-from hitl_tui.wording.times import error_words
+from hitl_tui.wording.times import error_words, failure_words
 
 log = logging.getLogger(__name__)
 
@@ -104,7 +103,7 @@ class SteppingScreen(SingleResultScreen[None]):
             self.say(safe_text(error_words(error.message, error.help), multiline=False), error=True)
         except Exception as error:
             log.exception("stepping")
-            self.say(sentence(error), error=True)
+            self.say(failure_words(error), error=True)
 
     # Keys --------------------------------------------------------------------------------------------------------
 

@@ -14,11 +14,11 @@ from textual.content import Content
 from textual.widgets import DataTable, Static
 
 from hitl_tui.console import keys
-from hitl_tui.console.engine import SessionHandle
 from hitl_tui.console.history_actions import difference_between, fork, restore, show_steps, show_todo
 from hitl_tui.console.history_cursor import CheckpointMarks, HistoryCursor, current_line, on_line
 from hitl_tui.console.screens.history_panes import SteppingScreen
 from hitl_tui.console.services import sessions_of
+from hitl_tui.console.session_handle import SessionHandle
 from hitl_tui.console.widgets.action_bar import ReplayAction
 from hitl_tui.console.widgets.bars import HeaderBar, KeyLine, MessageLine
 from hitl_tui.console.widgets.history_table import GraphTable

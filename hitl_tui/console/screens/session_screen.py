@@ -16,11 +16,10 @@ from textual.widget import Widget
 from textual.widgets import DataTable
 
 from hitl_tui.console import keys
-from hitl_tui.console.engine import SessionHandle
-from hitl_tui.console.pending_session import PendingSession
 from hitl_tui.console.screens.prompt_screen import PromptScreen
 from hitl_tui.console.services import SessionConsole
 from hitl_tui.console.session_actions import SessionActions
+from hitl_tui.console.session_handle import PendingSession, SessionHandle
 from hitl_tui.console.widgets.answer_pane import AnswerPane
 from hitl_tui.console.widgets.bars import HeaderBar, KeyLine, MessageLine
 from hitl_tui.console.widgets.history_table import HistoryTable
@@ -189,7 +188,7 @@ class SessionScreen(PromptScreen):
             linked: what opened it.
         """
         self.link, self.linked = link, linked
-        self.query_one(Panes).recall(link.lines())
+        self.query_one(Panes).recall(link.face.activity.lines)
         draft, pane = self._places.pop(link.face.id, ("", ""))
         prompt = self.query_one(Prompt)
         if draft:
@@ -316,7 +315,7 @@ class SessionScreen(PromptScreen):
             return
         if snapshot.running:
             self.query_one(PlanTable).update_some(running_rows(snapshot, datetime.now(UTC)))
-        if not link.face.owned and (fresh := await asyncio.to_thread(link.fresh)) and link is self.link:
+        if not link.face.owned and (fresh := await asyncio.to_thread(link.face.unheard)) and link is self.link:
             self.said(link.face.id, fresh)
 
     # Panes -----------------------------------------------------------------------------------------------------

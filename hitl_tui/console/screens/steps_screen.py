@@ -16,9 +16,9 @@ from textual.widgets import DataTable, Static
 
 from hitl_tui.console import keys
 from hitl_tui.console.dialogs.prompt_dialogs import confirm
-from hitl_tui.console.engine import SessionHandle
 from hitl_tui.console.modal_screen import SingleResultScreen
 from hitl_tui.console.services import sessions_of
+from hitl_tui.console.session_handle import SessionHandle
 from hitl_tui.console.widgets.bars import HeaderBar, KeyLine, MessageLine
 from hitl_tui.console.widgets.lists import Listing, Reader
 from hitl_tui.console.widgets.state_tree import StateTree

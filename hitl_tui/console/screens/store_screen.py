@@ -14,14 +14,13 @@ from textual.screen import Screen
 from textual.widgets import DataTable, Static
 
 from hitl_tui.console import keys
-from hitl_tui.console.engine import sentence
 from hitl_tui.console.keymap import Keymap, keymap_of
 from hitl_tui.console.widgets.bars import HeaderBar, KeyLine, MessageLine
 from hitl_tui.console.widgets.thread_table import ThreadTable
 from hitl_tui.core.errors import HitlError
 from hitl_tui.core.safe_text import one_line, safe_text
 from hitl_tui.language import _, mark, ngettext, render
-from hitl_tui.wording.times import error_words
+from hitl_tui.wording.times import error_words, failure_words
 
 if TYPE_CHECKING:
     from hitl_tui.threads.thread_model import ThreadInfo
@@ -113,7 +112,7 @@ class StoreScreen(Screen[None]):
             self.say(safe_text(error_words(error.message, error.help), multiline=False), error=True)
         except Exception as error:
             log.exception("store")
-            self.say(sentence(error), error=True)
+            self.say(failure_words(error), error=True)
         self._reading = False
 
     async def _first(self) -> None:

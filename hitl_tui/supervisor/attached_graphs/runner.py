@@ -219,7 +219,7 @@ class GraphRunner:
             return made
 
     async def view(self, spec: RunSpec, update: Mapping[str, Any] | None, at: str) -> GraphView:
-        """Return a TODO's graph and where it stands; see `SessionFace.graph`."""
+        """Return a TODO's graph and where it stands; see `SessionView.graph`."""
         team = self._services.team(spec.todo.agent_name)
         if not isinstance(team, GraphTeam):
             raise BadInput(f"{spec.todo.id} is for {team.name}, which is no attached graph.")

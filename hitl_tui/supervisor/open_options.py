@@ -1,7 +1,8 @@
-"""What line mode is started with."""
+"""What an interface is started with. Nothing here imports the engine, so that the first frame waits for none of it."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,28 +12,34 @@ if TYPE_CHECKING:
     from hitl_tui.policy.operator_identity import Operator
 
 
+def _tell_nobody(secrets: Mapping[str, str]) -> None:
+    """Nothing is logged, so nobody has to know."""
+
+
 @dataclass(frozen=True, slots=True)
-class LineOptions:
-    """How line mode begins.
+class OpenOptions:
+    """How the console or line mode begins.
 
     Args:
         data: the data folder.
-        workspace: where new sessions work.
-        by: who decides; written into the record.
-        session: id of the session to open, or with a query of the one to begin; empty for none.
+        workspace: where new sessions work; None for the current folder, and for a starter's own.
+        session: id of the session to open, or with a graph or query of the one to begin; empty for none.
         mode: `step`, `plan` or `risk` for new sessions; empty for what the workspace says.
+        by: who decides; written into the record.
         query: begins a session at once; empty for none.
         attached: the graph that new sessions are for; None for the workspace's own teams.
+        hide: is told the declared secrets of each session that is opened, so that no log shows them.
         operator: says how who decides is identified; None for a name that nothing proves.
         once: digests of folders that are trusted while it runs, given with `--trust`.
     """
 
     data: Path
-    workspace: Path
-    by: str
+    workspace: Path | None = None
     session: str = ""
     mode: str = ""
+    by: str = "operator"
     query: str = ""
     attached: Attachment | None = None
+    hide: Callable[[Mapping[str, str]], None] = _tell_nobody
     operator: Operator | None = None
     once: tuple[str, ...] = ()

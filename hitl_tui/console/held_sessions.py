@@ -1,4 +1,4 @@
-"""Sessions that the console holds open side by side, each in a task of its own; one of them is shown (C8)."""
+"""Sessions that the console holds open side by side, each in a task of its own; one of them is shown."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ import logging
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from hitl_tui.console.engine import SessionHandle, Watcher, sentence
+from hitl_tui.console.session_handle import SessionHandle, Watcher
 from hitl_tui.core.errors import HitlError, OwnerGone
+from hitl_tui.supervisor.open_session import OpenSession, open_session
+from hitl_tui.wording.times import failure_words
 
 if TYPE_CHECKING:
     from hitl_tui.supervisor.activity import Activity
-    from hitl_tui.supervisor.session import Session
-    from hitl_tui.supervisor.session_follower import SessionFollower
-    from hitl_tui.supervisor.session_registry import SessionRegistry
     from hitl_tui.supervisor.session_setup import SessionSetup
+    from hitl_tui.supervisor.session_store import SessionStore
     from hitl_tui.supervisor.snapshot import Snapshot
 
 log = logging.getLogger(__name__)
@@ -29,30 +29,29 @@ Elsewhere = Callable[[str, "Snapshot"], None]
 """Is told how a session looks that isn't on the screen."""
 
 
-class OpenSession:
+class HeldSession:
     """One session that is held open until `leave`.
 
     Args:
-        bench: opens it.
+        store: the sessions of the data folder.
         setup: what it is opened with.
         query: begins it when it has no checkpoints yet.
         watcher: is told what happens while it is on the screen.
         elsewhere: is told while it isn't.
-        link: makes the link of its face.
+        link: makes the handle of the open session.
     """
 
     def __init__(
         self,
-        bench: SessionRegistry,
+        store: SessionStore,
         setup: SessionSetup,
         query: str,
         watcher: Watcher,
         elsewhere: Elsewhere,
-        link: Callable[[Session | SessionFollower], SessionHandle],
+        link: Callable[[OpenSession], SessionHandle],
     ) -> None:
         self.id = setup.info.id
         self.shown = False
-        self._setup = setup
         self._watcher = watcher
         self._elsewhere = elsewhere
         self._leave = asyncio.Event()
@@ -61,7 +60,7 @@ class OpenSession:
         self._heard: list[Activity] = []
         self._told = float("-inf")
         self._loop = asyncio.get_running_loop()
-        self._task = asyncio.create_task(self._serve(bench, query, link), name=f"console {self.id}")
+        self._task = asyncio.create_task(self._serve(store, setup, query, link), name=f"console {self.id}")
 
     @property
     def over(self) -> bool:
@@ -71,7 +70,7 @@ class OpenSession:
     @property
     def hears(self) -> bool:
         """It is open, and its stream is written here."""
-        return self._open_link is not None and self._open_link.face.owned and not self.over
+        return self.owned and not self.over
 
     @property
     def runs(self) -> bool:
@@ -79,14 +78,9 @@ class OpenSession:
         return self._open_link is not None and bool(self._open_link.face.snapshot.running)
 
     def hear(self, lines: Sequence[str]) -> None:
-        """Add lines to its stream: to the TODO's that runs, where no other does."""
-        from hitl_tui.supervisor.activity import ActivityStream
-
-        link = self._open_link
-        if link is not None and isinstance(stream := link.face.activity, ActivityStream):
-            running = link.face.snapshot.running
-            for line in lines:
-                stream.write(running[0] if len(running) == 1 else "", "line", line)
+        """Add lines to its stream."""
+        if self._open_link is not None:
+            self._open_link.face.add_lines(lines)
 
     @property
     def finished(self) -> bool:
@@ -112,7 +106,7 @@ class OpenSession:
         return self._ready.result() if opened else None
 
     async def link(self) -> SessionHandle:
-        """Return the link once the session is open.
+        """Return the handle once the session is open.
 
         Raises:
             HitlError: it can't be opened.
@@ -132,48 +126,36 @@ class OpenSession:
         await asyncio.wait({self._task})
 
     async def _serve(
-        self, bench: SessionRegistry, query: str, link: Callable[[Session | SessionFollower], SessionHandle]
+        self, store: SessionStore, setup: SessionSetup, query: str, link: Callable[[OpenSession], SessionHandle]
     ) -> None:
         try:
-            while await self._open(bench, query, link):
-                query = ""
+            async with open_session(store, setup, query) as session:
+                session.listen(self._hear)
+                self._ready.set_result(link(session))
+                while await self._watched(session):
+                    self._said(session.unheard())
+                    await session.take_over()
         except Exception as error:
             log.exception("session %s", self.id)
             if self._ready.done():
-                self._stop(sentence(error))
+                self._stop(failure_words(error))
             else:
                 self._ready.set_exception(error)
 
-    async def _open(
-        self, bench: SessionRegistry, query: str, link: Callable[[Session | SessionFollower], SessionHandle]
-    ) -> bool:
-        """Hold it open until it is left, or until its owner is gone; return whether to open it again."""
-        async with bench.session(self._setup, query) as face:
-            unsubscribe = self._listen(face)
-            if self._ready.done():
-                self._said(self._ready.result().fresh())
-                self._ready.result().become(link(face))
-            else:
-                self._ready.set_result(link(face))
-            watching = asyncio.create_task(self._watch(face), name=f"watch {self.id}")
-            leaving = asyncio.create_task(self._leave.wait(), name=f"leave {self.id}")
-            try:
-                await asyncio.wait({watching, leaving}, return_when=asyncio.FIRST_COMPLETED)
-                if watching.done() and watching.result():
-                    return True
-                await leaving
-                return False
-            finally:
-                unsubscribe()
-                watching.cancel()
-                leaving.cancel()
-                await asyncio.wait({watching, leaving})
-
-    def _listen(self, face: Session | SessionFollower) -> Callable[[], None]:
-        from hitl_tui.supervisor.activity import ActivityStream
-
-        activity = face.activity
-        return activity.subscribe(self._hear) if isinstance(activity, ActivityStream) else lambda: None
+    async def _watched(self, session: OpenSession) -> bool:
+        """Watch it until it is left, or until its owner is gone; return whether to take the owner's place."""
+        watching = asyncio.create_task(self._watch(session), name=f"watch {self.id}")
+        leaving = asyncio.create_task(self._leave.wait(), name=f"leave {self.id}")
+        try:
+            await asyncio.wait({watching, leaving}, return_when=asyncio.FIRST_COMPLETED)
+            if watching.done() and watching.result():
+                return True
+            await leaving
+            return False
+        finally:
+            watching.cancel()
+            leaving.cancel()
+            await asyncio.wait({watching, leaving})
 
     def _hear(self, line: Activity) -> None:
         """Take one line of the stream; those of a moment are handed on together, or a fast team would hold keys up."""
@@ -188,13 +170,13 @@ class OpenSession:
         heard, self._heard = self._heard, []
         self._said(heard)
 
-    async def _watch(self, face: Session | SessionFollower) -> bool:
+    async def _watch(self, session: OpenSession) -> bool:
         """Tell how it stands; return True once its owner is gone, False when it can't be watched any more."""
-        seen = face.snapshot
+        seen = session.snapshot
         self._seen(seen)
         try:
             while True:
-                seen = await face.changed(seen)
+                seen = await session.changed(seen)
                 self._seen(seen)
         except OwnerGone:
             return True
@@ -202,7 +184,7 @@ class OpenSession:
             self._stop(error.message)
         except Exception as error:
             log.exception("watching %s", self.id)
-            self._stop(sentence(error))
+            self._stop(failure_words(error))
         return False
 
     def _seen(self, snapshot: Snapshot) -> None:

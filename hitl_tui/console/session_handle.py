@@ -1,0 +1,99 @@
+"""What the console holds of a session that is open, and of one that is on its way."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Protocol
+
+from hitl_tui.core.errors import Refused
+from hitl_tui.language import _
+
+if TYPE_CHECKING:
+    from hitl_tui.commands.handler import CommandHandler
+    from hitl_tui.supervisor.activity import Activity
+    from hitl_tui.supervisor.session_setup import SessionSetup
+    from hitl_tui.supervisor.session_view import SessionView
+    from hitl_tui.supervisor.snapshot import Snapshot
+
+
+class Watcher(Protocol):
+    """Who is told what happens in the open session."""
+
+    def seen(self, snapshot: Snapshot) -> None:
+        """The session looks like this now."""
+
+    def said(self, session: str, lines: Sequence[Activity]) -> None:
+        """These lines are new in the session's stream."""
+
+    def stopped(self, session: str, message: str) -> None:
+        """The session can't go on."""
+
+
+class SessionHandle:
+    """One open session.
+
+    Args:
+        face: the session.
+        handler: carries commands out on it.
+    """
+
+    def __init__(self, face: SessionView, handler: CommandHandler) -> None:
+        from hitl_tui.threads.session_thread import SessionThread
+
+        self.face = face
+        self.handler = handler
+        self.thread = SessionThread(face)
+        """Its history."""
+        self.stopped = ""
+        """Why it can't go on; empty while it can."""
+
+    @property
+    def setup(self) -> SessionSetup:
+        """What it was opened with."""
+        return self.face.setup
+
+
+class PendingSession:
+    """One opening; what was sent meanwhile is for its session and for no other."""
+
+    def __init__(self) -> None:
+        self._begun = False
+        self._over = asyncio.Event()
+        self._link: SessionHandle | None = None
+
+    def begin(self) -> PendingSession:
+        """Return what stands for the session that is opened now: this one, unless it stands for another one already.
+
+        Before the first session is opened somebody may have sent something; it is for that session.
+        """
+        found = PendingSession() if self._begun or self.is_set() else self
+        found._begun = True
+        return found
+
+    def is_set(self) -> bool:
+        """Return whether it is over."""
+        return self._over.is_set()
+
+    def came(self, link: SessionHandle) -> PendingSession:
+        """The session is open."""
+        self._link = link
+        self._over.set()
+        return self
+
+    def failed(self) -> None:
+        """It can't be opened."""
+        self._over.set()
+
+    async def link(self) -> SessionHandle:
+        """Return the session, once it is open.
+
+        Raises:
+            Refused: it couldn't be opened.
+        """
+        await self._over.wait()
+        if self._link is None:
+            raise Refused(
+                _("The session that this was meant for could not be opened; nothing was done."), reason="gone"
+            )
+        return self._link

@@ -1,0 +1,152 @@
+"""`open_session`: a session held open by one process, whoever owns it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from dataclasses import replace
+from typing import Any
+
+from hitl_tui.core.errors import SessionBusy
+from hitl_tui.core.safe_text import mask
+from hitl_tui.policy import standing_rules
+from hitl_tui.supervisor.activity import Activity
+from hitl_tui.supervisor.attached_graphs.graph_view import GraphView
+from hitl_tui.supervisor.ledger_sealing import known_signatures
+from hitl_tui.supervisor.policy_sync import keep_rules
+from hitl_tui.supervisor.record_check import broken_record
+from hitl_tui.supervisor.session import Session
+from hitl_tui.supervisor.session_follower import SessionFollower
+from hitl_tui.supervisor.session_setup import SessionSetup
+from hitl_tui.supervisor.session_store import SessionStore
+from hitl_tui.supervisor.session_view import SessionView
+from hitl_tui.supervisor.snapshot import Snapshot
+from hitl_tui.threads.session_history import SessionHistory
+
+
+@asynccontextmanager
+async def open_session(store: SessionStore, setup: SessionSetup, query: str = "") -> AsyncIterator[OpenSession]:
+    """Open a session: own it, or follow it where another process does or this account can't write.
+
+    What stands in its standing rules is allowed while this process owns it. It is closed when the context is left.
+
+    Args:
+        store: the sessions of its data folder.
+        setup: what it is opened with, see `SessionRegistry.setup` and `SessionRegistry.create`.
+        query: begins a session that has no checkpoints yet.
+
+    Raises:
+        StorageError: its checkpoints can't be used; they are not touched.
+    """
+    session = OpenSession(store, setup)
+    try:
+        await session._open(query)
+        yield session
+    finally:
+        await session._held.aclose()
+
+
+class OpenSession(SessionView):
+    """A session that is open: the same object whether it is owned or followed. Use `open_session`.
+
+    Args:
+        store: the sessions of its data folder.
+        setup: what it is opened with.
+    """
+
+    def __init__(self, store: SessionStore, setup: SessionSetup) -> None:
+        self.setup = self._given = setup
+        self._store = store
+        self._held = AsyncExitStack()
+        self._view: Session | SessionFollower
+        self._hearing: dict[Callable[[Activity], None], Callable[[], None]] = {}
+
+    async def take_over(self) -> None:
+        """Open it anew, once its owner is gone: own it, or follow whoever was faster.
+
+        Raises:
+            StorageError: its checkpoints can't be used; it is closed.
+        """
+        await self._held.aclose()
+        await self._open("")
+
+    async def _open(self, query: str) -> None:
+        store, setup = self._store, self._given
+        broken = await broken_record(store.ledger, known_signatures(store.environ), setup.info.id, setup.folder)
+        if broken:
+            setup = replace(setup, read_only=True, broken=broken)
+        view = await self._owned(setup, mask(query, setup.secrets))
+        if view is None:
+            view = await self._held.enter_async_context(SessionFollower.open(setup))
+        self._view, self.setup, self.desk, self.activity = view, view.setup, view.desk, view.activity
+        self._hearing = {hear: view.listen(hear) for hear in self._hearing}
+
+    async def _owned(self, setup: SessionSetup, query: str) -> Session | SessionFollower | None:
+        """Own it, and keep its standing rules; None where that can't be."""
+        if setup.read_only:
+            return None
+        try:
+            session = await self._held.enter_async_context(Session.open(setup, query))
+        except SessionBusy:
+            return None
+        rules = keep_rules(session, self._store.data.root / standing_rules.FILE_NAME, self._store.now)
+        keeping = asyncio.create_task(rules, name=f"rules {setup.info.id}")
+
+        async def end_keeping() -> None:
+            keeping.cancel()
+            await asyncio.wait({keeping})
+
+        self._held.push_async_callback(end_keeping)
+        return session
+
+    @property
+    def view(self) -> Session | SessionFollower:
+        """What it is open as now."""
+        return self._view
+
+    @property
+    def owned(self) -> bool:
+        return self._view.owned
+
+    @property
+    def alone(self) -> bool:
+        return self._view.alone
+
+    @property
+    def snapshot(self) -> Snapshot:
+        return self._view.snapshot
+
+    async def changed(self, since: Snapshot | None) -> Snapshot:
+        return await self._view.changed(since)
+
+    async def settled(self) -> Snapshot:
+        return await self._view.settled()
+
+    async def applied(self, seq: int) -> Snapshot:
+        return await self._view.applied(seq)
+
+    async def on_branch(self, number: int) -> Snapshot:
+        return await self._view.on_branch(number)
+
+    async def renew(self) -> str:
+        return await self._view.renew()
+
+    def reading(self) -> AbstractAsyncContextManager[SessionHistory]:
+        return self._view.reading()
+
+    async def state_at(self, checkpoint_id: str) -> dict[str, Any]:
+        return await self._view.state_at(checkpoint_id)
+
+    async def graph(self, todo_id: str, update: Mapping[str, Any] | None = None, at: str = "") -> GraphView:
+        return await self._view.graph(todo_id, update, at)
+
+    def listen(self, hear: Callable[[Activity], None]) -> Callable[[], None]:
+        """See `SessionView.listen`; it goes on when this process takes the owner's place."""
+        self._hearing[hear] = self._view.listen(hear)
+
+        def end() -> None:
+            if ending := self._hearing.pop(hear, None):
+                ending()
+
+        return end
