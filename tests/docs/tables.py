@@ -99,7 +99,7 @@ def chat_commands() -> str:
 
 def lint_rules() -> str:
     """Return the rules of `hitl-tui lint`."""
-    rows = [(f"`{rule.id}`", rule.what, rule.meaning, rule.remedy) for rule in RULES.values()]
+    rows = [(f"`{rule.id}`", str(rule.what), str(rule.meaning), str(rule.remedy)) for rule in RULES.values()]
     return table(("rule", "what is found", "why it matters", "how to mend it"), rows)
 
 
