@@ -21,7 +21,7 @@ from hitl_tui.core.todos import Status, SupervisorTodo
 from hitl_tui.supervisor.attached_graphs.graph_view import GraphView
 from hitl_tui.supervisor.session_view import run_thread
 from hitl_tui.supervisor.snapshot import Question
-from hitl_tui.threads.session_diff import ABSENT, values_that_differ
+from hitl_tui.threads.state_diff import ABSENT, values_that_differ
 
 _END = "__end__"
 _LONGEST_STATE = 20_000

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -253,11 +253,12 @@ class CheckpointMarks:
         named = [f"{letter} {name(c)}" for c, letter in zip(self.infos, _LETTERS, strict=False)]
         return _("marks: ") + ", ".join(named) if named else ""
 
-    def pair(self, here: CheckpointInfo) -> tuple[CheckpointInfo, CheckpointInfo] | None:
+    def pair(self, here: CheckpointInfo, numbers: Mapping[str, int]) -> tuple[CheckpointInfo, CheckpointInfo] | None:
         """Return what is compared, the older one first: two marks, or mark and the checkpoint that is shown.
 
         Args:
             here: the checkpoint that is shown.
+            numbers: which of all checkpoints each of these is, by id.
 
         Returns:
             None when no other one is marked: then it is compared with the one before it.
@@ -265,5 +266,5 @@ class CheckpointMarks:
         compared = {c.checkpoint_id: c for c in (self.infos if len(self.infos) == 2 else (*self.infos, here))}
         if len(compared) < 2:
             return None
-        older, newer = sorted(compared.values(), key=lambda c: c.checkpoint_id)
+        older, newer = sorted(compared.values(), key=lambda c: numbers[c.checkpoint_id])
         return older, newer

@@ -18,7 +18,7 @@ from hitl_tui.console.dialogs.option_dialog import Picking
 from hitl_tui.console.dialogs.prompt_dialogs import TokenDialog, confirm
 from hitl_tui.console.dialogs.rule_dialogs import list_rules
 from hitl_tui.console.dialogs.text_viewer import TextViewer
-from hitl_tui.console.history_actions import go_back, show_checkpoint, show_steps
+from hitl_tui.console.history_actions import checkpoint_rows, go_back, show_steps
 from hitl_tui.console.local_commands import carry_out, own_command
 from hitl_tui.console.prompt_hints import digit_meant, noted, way
 from hitl_tui.console.session_handle import SessionHandle
@@ -285,7 +285,7 @@ class SessionActions:
         self._on(partial(self._restore, info))
 
     async def _restore(self, info: CheckpointInfo, link: SessionHandle) -> None:
-        result = await go_back(self._console, link, info)
+        result = await go_back(partial(confirm, self._console), link, info)
         if result is not None:
             self._report(result)
 
@@ -314,14 +314,15 @@ class SessionActions:
         self._on(partial(self._show_steps, todo_id))
 
     async def _show_steps(self, todo_id: str, link: SessionHandle) -> None:
-        await show_steps(self._console, link, link.face.snapshot.todo(todo_id), self._display.say)
+        await show_steps(self._console.push_screen_wait, link, link.face.snapshot.todo(todo_id), self._display.say)
 
     def show_checkpoint(self, info: CheckpointInfo) -> None:
         """Show what is known of a checkpoint."""
         self._on(partial(self._show_checkpoint, info))
 
     async def _show_checkpoint(self, info: CheckpointInfo, link: SessionHandle) -> None:
-        await show_checkpoint(self._console, link, info)
+        rows = await checkpoint_rows(link, info, self._console.keymap)
+        await self._console.push_screen_wait(TextViewer(_("Checkpoint"), rows))
 
 
 def _running(count: int) -> str:

@@ -26,7 +26,6 @@ from hitl_tui.wording.rows import Row, styled, text_row
 from hitl_tui.wording.times import padded
 
 if TYPE_CHECKING:
-    from hitl_tui.console.screens.thread_screen import ThreadScreen
     from hitl_tui.supervisor.open_options import OpenOptions
     from hitl_tui.threads.thread_store import ThreadStore
 
@@ -65,12 +64,13 @@ class StoreApp(ConsoleApp):
         return self._threads
 
     def _open(self, thread: str, title: str) -> None:
-        from hitl_tui.console.screens.thread_screen import ThreadScreen
+        from hitl_tui.console.screens.history_screen import HistoryScreen
+        from hitl_tui.console.screens.thread_view import ThreadView
 
-        self.push_screen(ThreadScreen(self._store, thread, title, self._graph))
+        self.push_screen(HistoryScreen(ThreadView(self._store, thread, title, self._graph, self._forked)))
 
-    def on_thread_screen_forked(self, event: ThreadScreen.Forked) -> None:
-        self.wanted = (event.thread, event.checkpoint_id)
+    def _forked(self, thread: str, checkpoint_id: str) -> None:
+        self.wanted = (thread, checkpoint_id)
         self.exit(0)
 
     def action_home(self) -> None:

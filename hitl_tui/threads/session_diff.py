@@ -8,44 +8,16 @@ from __future__ import annotations
 import difflib
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from enum import Enum
 from typing import Any
 
 from hitl_tui.core.todos import Status, SupervisorTodo
+from hitl_tui.threads.state_diff import ValueChange, values_that_differ
 
 MOST_LINES = 2_000
 """Lines a text may have to be compared line by line: what is longer takes too long to be worth it."""
 
 _INPUT = ("description", "arguments", "agent_name", "timeout")
 _ORDER = ("rank", "priority", "dependencies")
-
-
-class Absent(Enum):
-    """Stands for a value that isn't there: null is one that is."""
-
-    ABSENT = "absent"
-
-
-ABSENT = Absent.ABSENT
-
-
-@dataclass(frozen=True, slots=True)
-class ValueChange:
-    """One value that differs.
-
-    Args:
-        path: keys that lead to it.
-        before, after: the values; `ABSENT` where there is none.
-    """
-
-    path: tuple[str, ...]
-    before: Any
-    after: Any
-
-    @property
-    def name(self) -> str:
-        """The path as people write it: `control.mode`."""
-        return ".".join(self.path)
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,18 +180,6 @@ def _state_values(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterat
     kept = ("todos", "response")
     old, new = ({k: v for k, v in state.items() if k not in kept} for state in (before, after))
     return values_that_differ(old, new)
-
-
-def values_that_differ(
-    before: Mapping[str, Any], after: Mapping[str, Any], path: tuple[str, ...] = ()
-) -> Iterator[ValueChange]:
-    """Yield what differs between two JSON objects: objects within them key by key, anything else as a whole."""
-    for key in (*before, *(k for k in after if k not in before)):
-        old, new = before.get(key, ABSENT), after.get(key, ABSENT)
-        if isinstance(old, Mapping) and isinstance(new, Mapping):
-            yield from values_that_differ(old, new, (*path, str(key)))
-        elif old != new:
-            yield ValueChange((*path, str(key)), old, new)
 
 
 def _results(

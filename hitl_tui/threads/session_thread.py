@@ -44,7 +44,7 @@ class OwnThread:
     """A thread in a session's checkpoint file.
 
     Args:
-        session: the session; another one once this process owns what it followed.
+        session: the session.
         thread: the thread; empty for the session's own.
     """
 

@@ -4,13 +4,53 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from difflib import SequenceMatcher
+from enum import Enum
 from typing import Any
-
-from hitl_tui.threads.session_diff import ABSENT, ValueChange
 
 LONGEST = 2_000
 """Elements of a list that are compared one by one; of a longer one only its beginning and its end are."""
+
+
+class Absent(Enum):
+    """Stands for a value that isn't there: null is one that is."""
+
+    ABSENT = "absent"
+
+
+ABSENT = Absent.ABSENT
+
+
+@dataclass(frozen=True, slots=True)
+class ValueChange:
+    """One value that differs.
+
+    Args:
+        path: keys that lead to it.
+        before, after: the values; `ABSENT` where there is none.
+    """
+
+    path: tuple[str, ...]
+    before: Any
+    after: Any
+
+    @property
+    def name(self) -> str:
+        """The path as people write it: `control.mode`."""
+        return ".".join(self.path)
+
+
+def values_that_differ(
+    before: Mapping[str, Any], after: Mapping[str, Any], path: tuple[str, ...] = ()
+) -> Iterator[ValueChange]:
+    """Yield what differs between two JSON objects: objects within them key by key, anything else as a whole."""
+    for key in (*before, *(k for k in after if k not in before)):
+        old, new = before.get(key, ABSENT), after.get(key, ABSENT)
+        if isinstance(old, Mapping) and isinstance(new, Mapping):
+            yield from values_that_differ(old, new, (*path, str(key)))
+        elif old != new:
+            yield ValueChange((*path, str(key)), old, new)
 
 
 def differences(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[ValueChange]:

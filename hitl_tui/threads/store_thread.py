@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from hitl_tui.threads.thread_reader import Capability, HistoryForm, Obstacle
+from hitl_tui.threads.thread_reader import Capability, HistoryForm, LastRead, Obstacle
 
 if TYPE_CHECKING:
     from hitl_tui.core.requests import Request
@@ -30,7 +31,7 @@ class StoreThread:
         self.thread = thread
         self.ns = ns
         self._forks = forks
-        self._moments: dict[str, FullCheckpoint] = {}
+        self._moments = LastRead(partial(store.moment, thread, ns), _MOMENTS_KEPT)
 
     async def older(self, limit: int, before: str = "") -> list[CheckpointInfo]:
         return await self._store.older(self.thread, self.ns, limit, before)
@@ -67,14 +68,7 @@ class StoreThread:
             checkpoint_id: which one.
             fresh: read it again: what runs from the newest one may still be added.
         """
-        found = None if fresh else self._moments.pop(checkpoint_id, None)
-        if found is None:
-            found = await self._store.moment(self.thread, self.ns, checkpoint_id)
-        self._moments.pop(checkpoint_id, None)
-        self._moments[checkpoint_id] = found
-        while len(self._moments) > _MOMENTS_KEPT:
-            self._moments.pop(next(iter(self._moments)))
-        return found
+        return await self._moments.get(checkpoint_id, fresh=fresh)
 
     async def info(self, checkpoint_id: str) -> CheckpointInfo | None:
         return await self._store.one(self.thread, self.ns, checkpoint_id) if checkpoint_id else None

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 from hitl_tui.core.requests import Request
 from hitl_tui.ledger.records import Posted
@@ -80,6 +80,38 @@ class ThreadReader(Protocol):
             capability: what.
             newest: the checkpoint is the newest one.
         """
+
+
+Read = TypeVar("Read")
+
+
+class LastRead(Generic[Read]):
+    """Reads checkpoints and keeps the last few: what one holds never changes.
+
+    Args:
+        read: reads one, given its id.
+        most: how many are kept.
+    """
+
+    def __init__(self, read: Callable[[str], Awaitable[Read]], most: int) -> None:
+        self._read = read
+        self._most = most
+        self._kept: dict[str, Read] = {}
+
+    async def get(self, checkpoint_id: str, *, fresh: bool = False) -> Read:
+        """Return a checkpoint.
+
+        Args:
+            checkpoint_id: which one.
+            fresh: read it again: what runs from the newest one may still be added.
+        """
+        found = self._kept.pop(checkpoint_id, None)
+        if found is None or fresh:
+            found = await self._read(checkpoint_id)
+        self._kept[checkpoint_id] = found
+        while len(self._kept) > self._most:
+            self._kept.pop(next(iter(self._kept)))
+        return found
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,8 @@ from typing import Any
 from hitl_tui.core.safe_text import one_line
 from hitl_tui.language import mark
 from hitl_tui.terminal.ascii_signs import _
-from hitl_tui.threads.session_diff import ABSENT, Difference, ResultChange, TodoChange, ValueChange
+from hitl_tui.threads.session_diff import Difference, ResultChange, TodoChange
+from hitl_tui.threads.state_diff import ABSENT, ValueChange
 from hitl_tui.wording.rows import Row, in_line, labelled, styled, text_row
 from hitl_tui.wording.status_words import approval_words, number_of, status_words
 

@@ -14,13 +14,8 @@ from hitl_tui.core.safe_text import one_line, safe_text
 from hitl_tui.core.todos import SupervisorTodo
 from hitl_tui.language import mark, render
 from hitl_tui.terminal.ascii_signs import _
-from hitl_tui.threads.session_diff import (
-    Consequences,
-    Difference,
-    Given,
-    decided_in,
-)
-from hitl_tui.threads.thread_reader import HistoryPlace, is_decision
+from hitl_tui.threads.session_diff import Consequences, Difference, Given, decided_in
+from hitl_tui.threads.thread_reader import HistoryPlace, Obstacle, is_decision
 from hitl_tui.wording.difference_rows import MOST_ROWS, change_words, glyph_of, more_rows, short
 from hitl_tui.wording.rows import Row, in_line, joined, labelled, markdown_row, text_row
 from hitl_tui.wording.status_words import (
@@ -309,6 +304,24 @@ def moment_rows(place: HistoryPlace, state: Mapping[str, Any], here: Difference,
     )
     rows.append(labelled("id", info.checkpoint_id))
     return rows
+
+
+_OBSTACLES: Mapping[Obstacle, str] = MappingProxyType(
+    {
+        Obstacle.NEWEST: mark("The session is already here."),
+        Obstacle.READ_ONLY: mark(
+            "A store is only read here; open it with --graph module:attribute and a copy of it can go on."
+        ),
+        Obstacle.FORK_ONLY: mark("A store is only read here: {replay.3} begins a session with a copy instead."),
+        Obstacle.SUBGRAPH: mark("A subgraph goes on with the graph around it: choose a checkpoint of that."),
+        Obstacle.OTHER_KIND: mark("This can't be done here."),
+    }
+)
+
+
+def obstacle_words(obstacle: Obstacle) -> str:
+    """Return why a thread can't do something; keys stand in it by their ids (`Keymap.named`)."""
+    return _(_OBSTACLES[obstacle])
 
 
 # Going back -------------------------------------------------------------------------------------------------------

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 from hitl_tui.core.safe_text import SafeText, one_line, safe_text
 from hitl_tui.language import _, ngettext, render
 from hitl_tui.threads.channel_values import asked_words
-from hitl_tui.threads.session_diff import ABSENT
+from hitl_tui.threads.state_diff import ABSENT
 from hitl_tui.wording.rows import Row, labelled, styled, text_row
 from hitl_tui.wording.times import clock_words, day_words
 
 if TYPE_CHECKING:
-    from hitl_tui.threads.session_diff import ValueChange
+    from hitl_tui.threads.state_diff import ValueChange
     from hitl_tui.threads.thread_model import CheckpointInfo, FullCheckpoint, Namespace, Question, TaskInfo
 
 MOST_ROWS = 300

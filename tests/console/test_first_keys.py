@@ -17,7 +17,8 @@ from hitl_tui.console.widgets.history_table import HistoryTable
 from hitl_tui.console.widgets.panes import Panes
 from hitl_tui.console.widgets.stream_pane import StreamPane
 from hitl_tui.core.todos import SupervisorTodo
-from hitl_tui.threads.session_diff import TodoChange, ValueChange
+from hitl_tui.threads.session_diff import TodoChange
+from hitl_tui.threads.state_diff import ValueChange
 from hitl_tui.wording import difference_rows
 
 

@@ -12,7 +12,7 @@ from hitl_tui.console.dialogs.prompt_dialogs import ConfirmDialog
 from hitl_tui.console.dialogs.review_dialog import ReviewDialog
 from hitl_tui.console.dialogs.text_viewer import TextViewer
 from hitl_tui.console.row_layout import layout
-from hitl_tui.console.screens.replay_screen import ReplayScreen
+from hitl_tui.console.screens.history_screen import HistoryScreen
 from hitl_tui.console.screens.session_screen import SessionScreen
 from hitl_tui.console.screens.steps_screen import StepsScreen
 from hitl_tui.console.widgets.plan_table import PlanTable
@@ -140,7 +140,7 @@ async def test_a_teams_own_steps_are_stepped_through_and_gone_back_to(tmp_path: 
         table.focus()
         table.move_cursor(row=1)
         await c.press("f5")
-        await c.until(lambda: isinstance(c.app.screen, ReplayScreen) and c.app.screen.place, "replay")
+        await c.until(lambda: isinstance(c.app.screen, HistoryScreen) and c.app.screen.place, "replay")
         c.app.screen.query_one(PlanTable).focus()
         c.app.screen.query_one(PlanTable).move_cursor(row=1)
         await c.press("t")

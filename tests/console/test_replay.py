@@ -15,7 +15,7 @@ from textual.widgets import Markdown, Static
 from hitl_tui.console.dialogs.prompt_dialogs import ConfirmDialog
 from hitl_tui.console.dialogs.text_viewer import TextViewer
 from hitl_tui.console.history_cursor import HistoryCursor, current_line, on_line
-from hitl_tui.console.screens.replay_screen import ReplayScreen
+from hitl_tui.console.screens.history_screen import HistoryScreen
 from hitl_tui.console.widgets.history_table import GraphTable, HistoryTable, branch_graph
 from hitl_tui.console.widgets.plan_table import PlanTable
 from hitl_tui.console.widgets.state_tree import StateTree
@@ -36,8 +36,8 @@ class Replay:
         self.console = console_
 
     @property
-    def screen(self) -> ReplayScreen:
-        return next(s for s in self.console.app.screen_stack if isinstance(s, ReplayScreen))
+    def screen(self) -> HistoryScreen:
+        return next(s for s in self.console.app.screen_stack if isinstance(s, HistoryScreen))
 
     @property
     def number(self) -> int:
@@ -46,11 +46,11 @@ class Replay:
 
     @property
     def where(self) -> str:
-        return str(self.screen.query_one("#replay-where", Static).content)
+        return str(self.screen.query_one("#history-where", Static).content)
 
     @property
     def text(self) -> str:
-        rows = self.screen.query_one("#past-text", Rows).rows
+        rows = self.screen.query_one("#history-text", Rows).rows
         return "\n".join(f"{row.label} {row.text.plain}" for row in rows)
 
     @property
@@ -92,7 +92,7 @@ async def replayed(data: Path, *, size: tuple[int, int] = (120, 40)) -> AsyncIte
         await approved(c, "todo_001", "todo_002")
         await c.until(lambda: c.snapshot.concluded, "the answer")
         await c.press("f5")
-        await c.until(lambda: isinstance(c.app.screen, ReplayScreen), "replay")
+        await c.until(lambda: isinstance(c.app.screen, HistoryScreen), "replay")
         replay = Replay(c)
         await replay.settle()
         yield replay
@@ -104,7 +104,7 @@ async def test_stepping_shows_the_plan_as_it_was_and_runs_nothing(tmp_path: Path
         link = r.console.session.link
         assert link is not None
         before, entries = await link.thread.shape(), await link.setup.ledger.entries(link.face.id)
-        assert "VIEWING THE PAST · nothing runs from here" in str(r.screen.query_one("#replay-banner", Static).content)
+        assert "VIEWING THE PAST · nothing runs from here" in str(r.screen.query_one("#history-banner", Static).content)
         assert r.plan == ["✓ done", "✓ done"]
         total = r.number
         seen = {tuple(r.plan)}
@@ -160,12 +160,12 @@ async def test_differences_of_a_moment_a_mark_and_two_marks(tmp_path: Path) -> N
         await r.press("m", "home")
         assert "between the two marks" in r.text
         assert "~ 001 ○ approved → ✓ done" in r.text
-        shape = r.screen._reel.shape
+        shape = r.screen._cursor.shape
         assert shape is not None
         last = f"{shape.total} approval"
-        marks = str(r.screen.query_one("#replay-marks", Static).content)
+        marks = str(r.screen.query_one("#history-marks", Static).content)
         assert f"A {marked} " in marks and f"B {last}" in marks
-        title = str(r.screen.query_one("#past-moment").border_title)
+        title = str(r.screen.query_one("#history-moment").border_title)
         assert title.startswith(f"Diff · {marked} ") and f"→ {last}" in title
         await r.press("right", "right", "right", "m")
         assert "~ 002" in r.text
@@ -218,7 +218,7 @@ async def test_going_back_says_what_it_means_and_asks_first(tmp_path: Path) -> N
         await c.asked()
         assert c.status("todo_002") == Status.WAITING_APPROVAL
         await c.press("f5")
-        await c.until(lambda: isinstance(c.app.screen, ReplayScreen), "replay")
+        await c.until(lambda: isinstance(c.app.screen, HistoryScreen), "replay")
         await r.settle()
         assert "went back to an earlier checkpoint" in r.where
         await r.press("left_square_bracket")
@@ -234,7 +234,7 @@ async def test_what_a_command_did_is_named_before_going_back(tmp_path: Path) -> 
         await approved(c, "todo_001")
         assert (workspace / "made").exists()
         await c.press("f5")
-        await c.until(lambda: isinstance(c.app.screen, ReplayScreen), "replay")
+        await c.until(lambda: isinstance(c.app.screen, HistoryScreen), "replay")
         r = Replay(c)
         await r.settle()
         await r.press("left_square_bracket", "left")
@@ -278,7 +278,7 @@ async def test_a_fork_is_another_session_that_asks_the_same(tmp_path: Path) -> N
         assert [t.status for t in c.snapshot.todos] == [Status.COMPLETED, Status.WAITING_APPROVAL]
         # Its own record begins with the fork; what was decided before is told by the state.
         await c.press("f5")
-        await c.until(lambda: isinstance(c.app.screen, ReplayScreen), "replay")
+        await c.until(lambda: isinstance(c.app.screen, HistoryScreen), "replay")
         await r.settle()
         while not ("approve 001 " in r.where and "by ops (console)" in r.where):
             assert c.message == ""
@@ -296,7 +296,7 @@ def _title(c: Console) -> str:
 async def test_mouse_and_graph_keys_go_to_a_moment(tmp_path: Path) -> None:
     async with replayed(tmp_path) as r:
         total = r.number
-        await r.console.pilot.click("#past-graph", offset=(6, 4))
+        await r.console.pilot.click("#history-graph", offset=(6, 4))
         await r.console.until(lambda: r.number == total - 3, "the clicked checkpoint")
         await r.settle()
         await r.press("down")
@@ -332,7 +332,7 @@ async def test_f5_in_the_history_begins_at_its_checkpoint(tmp_path: Path) -> Non
         table.focus()
         table.move_cursor(row=2)
         await c.press("f5")
-        await c.until(lambda: isinstance(c.app.screen, ReplayScreen), "replay")
+        await c.until(lambda: isinstance(c.app.screen, HistoryScreen), "replay")
         r = Replay(c)
         await r.settle()
         place = r.screen.place
@@ -350,7 +350,7 @@ async def test_a_follower_looks_into_the_past_too(tmp_path: Path) -> None:
                 await c.asked()
                 assert not c.session.link or not c.session.link.face.owned
                 await c.press("f5")
-                await c.until(lambda: isinstance(c.app.screen, ReplayScreen), "replay")
+                await c.until(lambda: isinstance(c.app.screen, HistoryScreen), "replay")
                 r = Replay(c)
                 await r.settle()
                 assert r.plan == ["? asks", "· waits"]
@@ -367,7 +367,7 @@ async def test_any_size_shows_where_it_is(tmp_path: Path, size: tuple[int, int])
             await r.console.press("f6")
             focused = r.screen.focused
             assert focused is not None and focused.display and focused.region.width > 0
-        for name in ("replay-banner", "replay-where", "replay-actions"):
+        for name in ("history-banner", "history-where", "history-actions"):
             region = r.screen.query_one(f"#{name}").region
             assert region.height >= 1 and region.bottom <= size[1]
         state = r.screen.query_one(StateTree)

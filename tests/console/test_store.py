@@ -26,8 +26,9 @@ from langgraph.types import Command
 from hitl_tui.console.dialogs.prompt_dialogs import ConfirmDialog
 from hitl_tui.console.dialogs.text_viewer import TextViewer
 from hitl_tui.console.keyguard.guard import KeyGuard
+from hitl_tui.console.screens.history_panes import HistoryPanes
+from hitl_tui.console.screens.history_screen import HistoryScreen
 from hitl_tui.console.screens.store_screen import StoreScreen
-from hitl_tui.console.screens.thread_screen import ThreadScreen
 from hitl_tui.console.store_app import StoreApp
 from hitl_tui.console.widgets.bars import HeaderBar, KeyLine, MessageLine
 from hitl_tui.console.widgets.history_table import GraphTable
@@ -56,8 +57,8 @@ class Opened:
         return next(s for s in self.app.screen_stack if isinstance(s, StoreScreen)).query_one(ThreadTable)
 
     @property
-    def thread(self) -> ThreadScreen:
-        return next(s for s in self.app.screen_stack if isinstance(s, ThreadScreen))
+    def thread(self) -> HistoryScreen:
+        return next(s for s in self.app.screen_stack if isinstance(s, HistoryScreen))
 
     @property
     def threads(self) -> list[str]:
@@ -74,16 +75,16 @@ class Opened:
 
     @property
     def where(self) -> str:
-        return str(self.thread.query_one("#store-where", Static).content)
+        return str(self.thread.query_one("#history-where", Static).content)
 
     @property
     def step(self) -> int:
-        assert self.thread.info is not None
-        return self.thread.info.step
+        assert self.thread.place is not None
+        return self.thread.place.info.step
 
     def settled(self) -> bool:
-        screens = [s for s in self.app.screen_stack if isinstance(s, (StoreScreen, ThreadScreen))]
-        shown = all(s.info is not None for s in screens if isinstance(s, ThreadScreen))
+        screens = [s for s in self.app.screen_stack if isinstance(s, (StoreScreen, HistoryScreen))]
+        shown = all(s.place is not None for s in screens if isinstance(s, HistoryScreen))
         return shown and all(s.settled for s in screens)
 
     async def until(self, condition: Callable[[], object], what: str) -> None:
@@ -104,7 +105,7 @@ class Opened:
         """Open a thread from the list."""
         self.table.move_cursor(row=self.threads.index(thread))
         await self.press("enter")
-        await self.until(lambda: isinstance(self.screen, ThreadScreen), thread)
+        await self.until(lambda: isinstance(self.screen, HistoryScreen), thread)
 
 
 @asynccontextmanager
@@ -142,7 +143,7 @@ async def test_words_typed_after_a_slash_filter_the_list(store_file: Path) -> No
         await o.until(lambda: o.threads == ["done"], "one thread")
         assert "rent" in str(o.table.border_subtitle)
         await o.press("enter", "enter")
-        await o.until(lambda: isinstance(o.screen, ThreadScreen), "the thread")
+        await o.until(lambda: isinstance(o.screen, HistoryScreen), "the thread")
         await o.press("escape")
         assert o.threads == ["done"]
         await o.press("escape")
@@ -191,7 +192,7 @@ async def test_stepping_shows_state_and_what_ran(store_file: Path, size: tuple[i
 
 async def test_brackets_go_to_questions(store_file: Path) -> None:
     async with opened(store_file, thread="done") as o:
-        await o.until(lambda: isinstance(o.screen, ThreadScreen), "the thread")
+        await o.until(lambda: isinstance(o.screen, HistoryScreen), "the thread")
         await o.press("left_square_bracket")
         assert "asked check: Is the account right?" in o.rows
         await o.press("left_square_bracket", "left_square_bracket")
@@ -222,7 +223,7 @@ async def test_differences_of_a_moment_and_of_two_marks(store_file: Path) -> Non
         await o.press("m", "left", "m")
         assert "between the two marks" in o.rows
         assert "- log.4: worked 2" in o.rows or "+ log.4: worked 2" in o.rows or "log.1" in o.rows
-        assert "marks: A " in str(o.thread.query_one("#store-marks", Static).content)
+        assert "marks: A " in str(o.thread.query_one("#history-marks", Static).content)
         await o.press("m", "home", "2")
         assert "mark and this moment" in o.rows
         await o.press("1")
@@ -264,22 +265,22 @@ async def test_with_its_graph_a_thread_can_go_on_in_a_copy_once_that_is_confirme
         assert "agent.py:graph goes on from 1 ask" in said
         assert "NOT undone" in said
         await o.pilot.press("1", "enter")  # the first comes before it could be read, the second means no
-        await o.until(lambda: isinstance(o.screen, ThreadScreen), "the thread again")
+        await o.until(lambda: isinstance(o.screen, HistoryScreen), "the thread again")
         assert (o.message, o.app.wanted) == ("Nothing was made.", None)
         await o.pilot.press("3")
         await o.until(lambda: isinstance(o.screen, ConfirmDialog), "the dialog")
         clock.rest()
         await o.pilot.press("1")
         await o.until(lambda: o.app.wanted, "the end")
-        assert o.thread.info is not None
-        assert o.app.wanted == ("done", o.thread.info.checkpoint_id)
+        assert o.thread.place is not None
+        assert o.app.wanted == ("done", o.thread.place.info.checkpoint_id)
 
 
 async def test_a_subgraph_goes_on_with_the_graph_around_it(store_file: Path) -> None:
     async with opened(store_file, graph="agent.py:graph") as o:
         await o.open("done")
-        spaces = o.thread.query_one("#store-spaces", DataTable)
-        o.thread.show_pane("store-spaces", focus=True)
+        spaces = o.thread.query_one("#history-spaces", DataTable)
+        o.thread.query_one(HistoryPanes).show("history-spaces", focus=True)
         spaces.move_cursor(row=1)
         await o.press("enter", "3")
         assert "goes on with the graph around it" in o.message
@@ -289,8 +290,8 @@ async def test_a_subgraph_goes_on_with_the_graph_around_it(store_file: Path) -> 
 async def test_subgraphs_have_a_pane_of_their_own(store_file: Path, size: tuple[int, int]) -> None:
     async with opened(store_file, size=size) as o:
         await o.open("done")
-        spaces = o.thread.query_one("#store-spaces", DataTable)
-        o.thread.show_pane("store-spaces", focus=True)
+        spaces = o.thread.query_one("#history-spaces", DataTable)
+        o.thread.query_one(HistoryPanes).show("history-spaces", focus=True)
         names = [str(spaces.get_row_at(n)[0]) for n in range(spaces.row_count)]
         assert [name.split("  ")[0] for name in names if name.startswith("▸")] == ["▸ the graph"]
         assert "check" in names[1]
@@ -352,7 +353,7 @@ async def test_what_others_add_is_seen(tmp_path: Path) -> None:
     with sqlite_saver(tmp_path / "p.db") as saver:
         pay(saver, "t")
         async with opened(tmp_path / "p.db", thread="t") as o:
-            await o.until(lambda: isinstance(o.screen, ThreadScreen) and o.settled(), "the thread")
+            await o.until(lambda: isinstance(o.screen, HistoryScreen) and o.settled(), "the thread")
             assert "? ask asks" in o.where
             payment(saver).invoke(Command(resume="yes"), at("t"))
             await o.until(lambda: "? check asks" in o.where, "the next question")
@@ -412,6 +413,6 @@ async def test_a_state_that_cant_be_read_is_named_and_the_rest_goes_on(tmp_path:
     async with opened(path) as o:
         o.table.move_cursor(row=o.threads.index("asks"))
         await o.pilot.press("enter")
-        await o.until(lambda: isinstance(o.screen, ThreadScreen) and "encrypted (aes)" in o.message, "why")
+        await o.until(lambda: isinstance(o.screen, HistoryScreen) and "encrypted (aes)" in o.message, "why")
         await o.press("left")
         assert "2 of 3" in o.where

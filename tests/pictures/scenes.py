@@ -22,10 +22,9 @@ from hitl_tui.config.declared_graphs import Attachment, GraphDeclaration
 from hitl_tui.config.sandbox import make_sandbox
 from hitl_tui.console.app import HitlApp
 from hitl_tui.console.dialogs.prompt_dialogs import ReadingText
+from hitl_tui.console.screens.history_screen import HistoryScreen
 from hitl_tui.console.screens.home_screen import HomeScreen
-from hitl_tui.console.screens.replay_screen import ReplayScreen
 from hitl_tui.console.screens.store_screen import StoreScreen
-from hitl_tui.console.screens.thread_screen import ThreadScreen
 from hitl_tui.console.store_app import StoreApp
 from hitl_tui.core.todos import Status
 from hitl_tui.supervisor.open_options import OpenOptions
@@ -125,16 +124,16 @@ async def lease(root: Path, language: str) -> Screens:
         await c.until(lambda: c.app.screen is not c.session, "the TODO")
         yield await top(c, "todo")
         await c.press("escape", "f5")
-        await c.until(lambda: isinstance(c.app.screen, ReplayScreen) and c.app.screen.settled, "replay")
+        await c.until(lambda: isinstance(c.app.screen, HistoryScreen) and c.app.screen.settled, "replay")
         await c.press("left_square_bracket")
-        await c.until(lambda: isinstance(c.app.screen, ReplayScreen) and c.app.screen.settled, "a decision")
+        await c.until(lambda: isinstance(c.app.screen, HistoryScreen) and c.app.screen.settled, "a decision")
         yield await top(c, "replay")
         await c.press("2")
-        await c.until(lambda: isinstance(c.app.screen, ReplayScreen) and c.app.screen.settled, "the diff")
+        await c.until(lambda: isinstance(c.app.screen, HistoryScreen) and c.app.screen.settled, "the diff")
         yield await top(c, "replay-diff")
         for key, name in (("4", "replay-restore"), ("3", "replay-fork")):
             await c.press(key)
-            await c.until(lambda: not isinstance(c.app.screen, ReplayScreen), name)
+            await c.until(lambda: not isinstance(c.app.screen, HistoryScreen), name)
             yield await top(c, name)
             await c.press("escape")
         await c.press("escape")
@@ -383,10 +382,10 @@ async def store(root: Path, language: str) -> Screens:
             await settled(app, pilot)
             yield Shown("store-list", app, pilot)
             await pilot.press("down", "enter")
-            await settled(app, pilot, ThreadScreen)
+            await settled(app, pilot, HistoryScreen)
             yield Shown("store-thread", app, pilot)
             await pilot.press("left", "2")
-            await settled(app, pilot, ThreadScreen)
+            await settled(app, pilot, HistoryScreen)
             yield Shown("store-diff", app, pilot)
 
 
@@ -405,12 +404,12 @@ CONTENT = frozenset(
 """Words of the graphs, commands and stores that are looked at: they are shown as they are."""
 
 
-async def settled(app: StoreApp, pilot: Pilot[int], kind: type[StoreScreen | ThreadScreen] = StoreScreen) -> None:
+async def settled(app: StoreApp, pilot: Pilot[int], kind: type[StoreScreen | HistoryScreen] = StoreScreen) -> None:
     """Wait until a store's screen shows what was last asked for."""
     for _ in range(3000):
         await pilot.pause(0.01)
         screen: Any = app.screen
-        if isinstance(screen, kind) and screen.settled and getattr(screen, "info", True) is not None:
+        if isinstance(screen, kind) and screen.settled and getattr(screen, "place", True) is not None:
             break
     await pilot.pause()
 

@@ -10,18 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hitl_tui.core.todos import Status, SupervisorTodo
-from hitl_tui.threads.session_diff import (
-    ABSENT,
-    MOST_LINES,
-    Given,
-    ValueChange,
-    changed_lines,
-    compare,
-    consequences,
-    decided_in,
-    last_two,
-    values_that_differ,
-)
+from hitl_tui.threads.session_diff import MOST_LINES, Given, changed_lines, compare, consequences, decided_in, last_two
+from hitl_tui.threads.state_diff import ABSENT, ValueChange, values_that_differ
 
 RUN = "s1/todo_001/0.1"
 RESULT = {"digest": "d1", "summary": "found 2"}

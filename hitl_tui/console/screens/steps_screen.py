@@ -26,7 +26,7 @@ from hitl_tui.console.widgets.virtual_rows import Rows
 from hitl_tui.core.safe_text import cell_width, one_line, safe_text
 from hitl_tui.core.todos import SupervisorTodo
 from hitl_tui.language import _, mark, render
-from hitl_tui.threads.session_diff import values_that_differ
+from hitl_tui.threads.state_diff import values_that_differ
 from hitl_tui.wording.difference_rows import value_rows
 from hitl_tui.wording.rows import Row, text_row
 from hitl_tui.wording.status_words import number_of

@@ -348,10 +348,9 @@ class HistoryTable(GraphTable):
         if list(page) == self._checkpoints[: len(page)]:
             return
         self._first = count
-        last = page[-1].checkpoint_id if page else ""
-        older = [c for c in self._checkpoints if c.checkpoint_id < last] if page else []
-        overlaps = bool({c.checkpoint_id for c in page} & {c.checkpoint_id for c in self._checkpoints})
-        self._keep([*page, *(older if overlaps else [])])
+        known = {c.checkpoint_id: number for number, c in enumerate(self._checkpoints)}
+        last = known.get(page[-1].checkpoint_id) if page else None
+        self._keep([*page, *(self._checkpoints[last + 1 :] if last is not None else [])])
 
     def older(
         self, page: Sequence[CheckpointInfo], deeds: Mapping[str, CheckpointCause] = MappingProxyType({})

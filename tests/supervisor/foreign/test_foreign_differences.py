@@ -10,8 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hitl_tui.threads.session_diff import ABSENT
-from hitl_tui.threads.state_diff import change_document, differences
+from hitl_tui.threads.state_diff import ABSENT, change_document, differences
 
 
 def said(before: dict[str, Any], after: dict[str, Any]) -> list[str]:

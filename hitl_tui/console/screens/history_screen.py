@@ -1,0 +1,428 @@
+"""The history of a thread: its checkpoints as a graph, and state, decisions and differences at any of them.
+
+Looking executes nothing; going back or elsewhere asks first.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections import deque
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import PurePath
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.containers import Horizontal, VerticalScroll
+from textual.content import Content
+from textual.events import Resize
+from textual.widgets import DataTable, Static, Tree
+
+from hitl_tui.console import keys
+from hitl_tui.console.dialogs.prompt_dialogs import confirm
+from hitl_tui.console.dialogs.text_viewer import TextViewer
+from hitl_tui.console.history_cursor import CheckpointMarks, current_line, on_line
+from hitl_tui.console.keymap import keymap_of
+from hitl_tui.console.modal_screen import SingleResultScreen
+from hitl_tui.console.screens.history_panes import GRAPH, MOMENT, PAST, PLAN, SPACES, HistoryPanes
+from hitl_tui.console.services import console_of
+from hitl_tui.console.widgets.action_bar import ReplayAction
+from hitl_tui.console.widgets.bars import HeaderBar, KeyLine, MessageLine
+from hitl_tui.console.widgets.history_table import GraphTable
+from hitl_tui.console.widgets.layout import fold
+from hitl_tui.console.widgets.plan_table import PlanTable
+from hitl_tui.console.widgets.state_tree import StateTree
+from hitl_tui.console.widgets.virtual_rows import Rows
+from hitl_tui.core.errors import HitlError
+from hitl_tui.core.safe_text import safe_text
+from hitl_tui.language import _, mark
+from hitl_tui.threads.thread_reader import Capability, HistoryPlace
+from hitl_tui.wording.history_rows import obstacle_words
+from hitl_tui.wording.rows import Row, text_row
+from hitl_tui.wording.times import clock_words, error_words, failure_words
+
+if TYPE_CHECKING:
+    from hitl_tui.console.history_cursor import HistoryCursor
+    from hitl_tui.console.screens.history_view import HistoryView, ShownCheckpoint
+    from hitl_tui.threads.thread_model import CheckpointInfo
+
+log = logging.getLogger(__name__)
+
+VIEW, DIFF, FORK, RESTORE = 1, 2, 3, 4
+_ACTIONS = {VIEW: mark("View"), DIFF: mark("Diff"), FORK: mark("Fork"), RESTORE: mark("Restore")}
+_CAPABILITIES = {FORK: Capability.FORK, RESTORE: Capability.RESTORE}
+
+Work = Callable[[], Awaitable[None]]
+
+
+class Errands:
+    """Does work in the order in which it was asked for; after the last of it, what is shown is drawn once.
+
+    Args:
+        start: runs a coroutine function in the background.
+        draw: loads and draws what is to be shown.
+        guard: runs work; what goes wrong becomes a sentence on the screen.
+    """
+
+    def __init__(self, start: Callable[[Work], object], draw: Work, guard: Callable[[Work], Awaitable[None]]) -> None:
+        self._start = start
+        self._draw = draw
+        self._guard = guard
+        self._waiting: deque[Work] = deque()
+        self._running = self._stale = False
+
+    @property
+    def settled(self) -> bool:
+        """Everything was done and drawn."""
+        return not (self._running or self._waiting or self._stale)
+
+    def do(self, work: Work) -> None:
+        """Do something after what was asked for before."""
+        self._waiting.append(work)
+        if not self._running:
+            self._running = True
+            self._start(self._run)
+
+    async def _run(self) -> None:
+        try:
+            while self._waiting or self._stale:
+                # Only the last of many steps is loaded and drawn: a key held down stays quick.
+                work = self._waiting.popleft() if self._waiting else self._draw
+                self._stale = work != self._draw
+                await self._guard(work)
+        finally:
+            self._running = False
+
+
+class HistoryScreen(SingleResultScreen[None]):
+    """Steps through the checkpoints of a thread.
+
+    Args:
+        view: what is shown of them, and what can be done there.
+    """
+
+    CSS_PATH: ClassVar[list[str | PurePath]] = ["../widgets/tabs.tcss", "history.tcss", "../widgets/rows.tcss"]
+    BINDINGS: ClassVar[list[BindingType]] = [*keys.bindings(keys.REPLAY)]
+    AUTO_FOCUS = ".history-pane"
+
+    def __init__(self, view: HistoryView) -> None:
+        super().__init__()
+        self._view = view
+        self._errands = Errands(lambda run: self.run_worker(run(), group="history"), self._load, self._guarded)
+        self._mode = VIEW
+        self._shown: ShownCheckpoint | None = None
+        self._marks = CheckpointMarks()
+        self._numbers: dict[str, int] = {}
+
+    @property
+    def settled(self) -> bool:
+        """What is shown is what was last asked for."""
+        return self._errands.settled
+
+    @property
+    def place(self) -> HistoryPlace | None:
+        """What is shown; None before anything is."""
+        return self._shown.place if self._shown is not None else None
+
+    @property
+    def marks(self) -> tuple[str, ...]:
+        """Ids of the marked checkpoints, in the order they were marked."""
+        return self._marks.ids
+
+    @property
+    def _cursor(self) -> HistoryCursor:
+        return self._view.cursor
+
+    def compose(self) -> ComposeResult:
+        yield HeaderBar(id="header")
+        if self._view.banner:
+            yield Static(id="history-banner")
+        yield Static(id="history-where")
+        yield HistoryPanes(self._view.panes, id="history-panes")
+        with Horizontal(id="history-actions"):
+            for number, label in _ACTIONS.items():
+                yield ReplayAction(number, _(label))
+            yield Static(id="history-marks")
+        yield MessageLine(id="message")
+        yield KeyLine(id="keys")
+
+    def on_mount(self) -> None:
+        header, labels = self.query_one(HeaderBar), self._view.labels
+        self._view.entitle(header)
+        self._view.live(header)
+        self._draw_banner()
+        shown = [s._replace(label=labels.get(s.id, s.label)) for s in keys.of(keys.REPLAY, line=True)]
+        self.query_one(KeyLine).show([*shown, *keys.of(keys.ANYWHERE, line=True)[:1]])
+        self._arrange()
+        self.set_interval(self._view.interval, self._look)
+        self._errands.do(self._view.begin)
+
+    def say(self, text: str, *, error: bool = False) -> None:
+        """Show one safe line."""
+        self.query_one(MessageLine).say(text, error=error)
+
+    async def ask(self, title: str, text: str, yes: str) -> bool:
+        """Ask before something that can't be taken back by a key."""
+        return await confirm(console_of(self.app), title, text, yes)
+
+    async def _guarded(self, work: Work) -> None:
+        try:
+            await work()
+        except HitlError as error:
+            self.say(safe_text(error_words(error.message, error.help), multiline=False), error=True)
+        except Exception as error:
+            log.exception("history")
+            self.say(failure_words(error), error=True)
+
+    def _begin(self, work: Work) -> None:
+        """Begin something that may last as long as a dialog is open."""
+        self.run_worker(self._guarded(work), group="going")
+
+    def _look(self) -> None:
+        """The thread may go on meanwhile: say how it stands, and take note of what was added."""
+        self._view.live(self.query_one(HeaderBar))
+        if self.settled:
+            self.run_worker(self._guarded(self._peek), group="look", exclusive=True)
+
+    async def _peek(self) -> None:
+        if await self._view.changed() and self.settled:
+            self._errands.do(self._view.refresh)
+
+    # What is shown -----------------------------------------------------------------------------------------------
+
+    async def _load(self) -> None:
+        place, shape = await self._cursor.look(), self._cursor.shape
+        if place is None or shape is None:
+            self._shown = None
+            self.say(_(self._view.empty))
+            return
+        ours = on_line(place.info.checkpoint_id, current_line(shape.head, shape.turns))
+        shown = await self._view.load(place, self, ours=ours)
+        looks = self._mode == VIEW
+        title = _("Moment") if looks else await self._diff_title(place)
+        rows = await (self._view.moment_rows(shown, self) if looks else self._diff_rows(place))
+        why_not = {number: await self._why_not(number, place) for number in _ACTIONS}
+        # From here on nothing is waited for: what is shown is of one moment.
+        self._shown = replace(shown, rows=rows)
+        self.query_one("#history-text", Rows).show(rows)
+        self.query_one(f"#{MOMENT}").border_title = Content(title)
+        self.query_one(StateTree).show_value(shown.state)
+        for plan in self.query(PlanTable):
+            plan.update_rows(shown.plan)
+            at = clock_words(place.info.timestamp)
+            plan.border_title = Content(_("Plan at {time}").format(time=at))
+        where = (f" {shown.where}", "bold" if ours else "bold $text-warning")
+        self.query_one("#history-where", Static).update(Content.assemble(where, "\n", f" {shown.decided}"))
+        self.query_one(HistoryPanes).show_spaces(self._view.spaces, self._view.ns)
+        self._draw_banner()
+        self._draw_graph(place)
+        self._draw_actions(why_not)
+
+    def _draw_banner(self) -> None:
+        newest = _(" · the newest moment") if self._cursor.at_head else ""
+        for banner in self.query("#history-banner").results(Static):
+            banner.update(Content(f" {_(self._view.banner)}{newest}"))
+
+    def _draw_graph(self, place: HistoryPlace) -> None:
+        shape, table = self._cursor.shape, self.query_one(GraphTable)
+        assert shape is not None
+        marks = self._marks.glyphs(place.info.checkpoint_id)
+        first = place.number + self._cursor.index if self._view.numbered else 0
+        table.show(self._cursor.infos, self._cursor.index, head=shape.head, turns=shape.turns, marks=marks, first=first)
+        title = _("Graph · {number} of {total}").format(number=place.number, total=place.total)
+        table.border_title = Content(self._view.graph_title(title))
+
+    def _draw_actions(self, why_not: dict[int, str]) -> None:
+        for number, why in why_not.items():
+            self.query_one(f"#replay-{number}", ReplayAction).show(why, chosen=number == self._mode)
+        marked = self._marks.words(lambda info: self._view.name(info, self._numbers[info.checkpoint_id]))
+        self.query_one("#history-marks", Static).update(Content(marked))
+
+    # Differences -------------------------------------------------------------------------------------------------
+
+    async def _pair(self, place: HistoryPlace) -> tuple[CheckpointInfo | None, CheckpointInfo]:
+        """Return what is compared, the older one first: two marks, mark and this one, or this one and the one before.
+
+        The older one is None when there is none: then everything is new.
+        """
+        for info in (*self._marks.infos, place.info):
+            await self._number(info)
+        return self._marks.pair(place.info, self._numbers) or (await self._view.before(place), place.info)
+
+    async def _number(self, info: CheckpointInfo) -> int:
+        """Return which of all checkpoints one is, from 1: what is added later leaves that as it is."""
+        key = info.checkpoint_id
+        if key not in self._numbers:
+            self._numbers[key] = await self._view.reader.place(key)
+        return self._numbers[key]
+
+    async def _diff_title(self, place: HistoryPlace) -> str:
+        older, newer = await self._pair(place)
+        return _("Diff · {which} → {newer}").format(
+            which=self._view.name(older, await self._number(older)) if older else _("nothing"),
+            newer=self._view.name(newer, await self._number(newer)),
+        )
+
+    async def _diff_rows(self, place: HistoryPlace) -> Sequence[Row]:
+        older, newer = await self._pair(place)
+        rows = await self._view.difference_rows(older, newer)
+        which = _("between the two marks") if len(self._marks.infos) == 2 else _("mark and this moment")
+        before = await self._view.before(place)
+        alone = older is None or (before is not None and older.checkpoint_id == before.checkpoint_id)
+        said = _(self._view.beside) if alone and len(self._marks.infos) < 2 else which
+        how = keymap_of(self.app).named(_("{said}; {replay.mark} marks another to compare")).replace("{said}", said)
+        return [text_row(how, "$text-muted"), *rows]
+
+    # Keys --------------------------------------------------------------------------------------------------------
+
+    def action_first(self) -> None:
+        self._errands.do(self._cursor.first)
+
+    def action_last(self) -> None:
+        self._errands.do(self._cursor.last)
+
+    def action_step(self, by: int) -> None:
+        self._errands.do(partial(self._step, by))
+
+    async def _step(self, by: int) -> None:
+        moved = await self._cursor.step(by)
+        self.say("" if moved else keymap_of(self.app).named(_(self._view.ends[by > 0])))
+
+    def action_decision(self, by: int) -> None:
+        self._errands.do(partial(self._seek, by))
+
+    async def _seek(self, by: int) -> None:
+        self.say(await self._view.seek(by))
+
+    def action_mark(self) -> None:
+        self._errands.do(self._mark)
+
+    async def _mark(self) -> None:
+        info = self._cursor.current
+        if info is not None:
+            await self._number(info)
+            self._marks = self._marks.toggled(info)
+
+    def action_act(self, number: int) -> None:
+        """Look, compare, fork or restore: what the keys 1 to 4 do."""
+        self._errands.do(partial(self._act, number))
+
+    async def _act(self, number: int) -> None:
+        # Where the keys before this one led to, drawn or not: never act on a moment that was left.
+        place = await self._cursor.look()
+        why_not = await self._why_not(number, place)
+        if why_not or place is None:
+            self.say(why_not)
+        elif number in _CAPABILITIES:
+            act = self._view.fork if number == FORK else self._view.restore
+            self._begin(partial(self._leave_after, partial(act, place, self)))
+        else:
+            self._mode = number
+            self.query_one(f"#{MOMENT}", VerticalScroll).scroll_home(animate=False)
+            if number == DIFF:
+                self.query_one(HistoryPanes).show(MOMENT, focus=True)
+
+    async def _leave_after(self, act: Callable[[], Awaitable[bool]]) -> None:
+        if await act():
+            self.dismiss(None)
+
+    async def _why_not(self, number: int, place: HistoryPlace | None) -> str:
+        if place is None:
+            return _(self._view.empty)
+        keymap = keymap_of(self.app)
+        if number == DIFF and not place.info.parent_id and (await self._pair(place))[0] is None:
+            said = _("The first checkpoint has none before it; mark another one with {replay.mark} to compare.")
+            return keymap.named(said)
+        if number in _CAPABILITIES:
+            obstacle = self._view.reader.obstacle(_CAPABILITIES[number], newest=self._cursor.at_head)
+            return keymap.named(obstacle_words(obstacle)) if obstacle is not None else ""
+        return ""
+
+    def action_leave(self) -> None:
+        self.dismiss(None)
+
+    async def action_select_cursor(self) -> None:
+        """Choose the line at the cursor of the pane that has the focus."""
+        if self.focused is not None:
+            await self.focused.run_action("select_cursor")
+
+    def on_replay_action_clicked(self, event: ReplayAction.Clicked) -> None:
+        event.stop()
+        self.action_act(event.number)
+
+    # Panes -------------------------------------------------------------------------------------------------------
+
+    def on_data_table_row_highlighted(self, event: DataTable.RowHighlighted) -> None:
+        event.stop()
+        table = self.query_one(GraphTable)
+        chosen, current = table.selected, self._cursor.current
+        own = event.data_table is table and table.has_focus and event.cursor_row == table.cursor_row
+        if not own or not self.settled or chosen is None or current is None:
+            return
+        if chosen.checkpoint_id != current.checkpoint_id:
+            self._errands.do(partial(self._go, chosen.checkpoint_id))
+
+    async def _go(self, checkpoint_id: str) -> None:
+        ids = [c.checkpoint_id for c in self._cursor.infos]
+        if checkpoint_id in ids:
+            await self._cursor.go(ids.index(checkpoint_id))
+
+    def on_data_table_row_selected(self, event: DataTable.RowSelected) -> None:
+        event.stop()
+        pane = event.data_table.id or ""
+        if pane in (PLAN, GRAPH):
+            self._begin(partial(self._choose, pane, str(event.row_key.value)))
+        elif pane == SPACES:
+            self._errands.do(partial(self._enter, str(event.row_key.value)))
+
+    async def _enter(self, space: str) -> None:
+        """Show the history of a subgraph, or of the graph around it: marks are checkpoints of one and the same."""
+        self._marks = CheckpointMarks()
+        self._numbers.clear()
+        await self._choose(SPACES, space)
+
+    async def _choose(self, pane: str, row: str) -> None:
+        if self._shown is not None:
+            self._show_whole(await self._view.choose(self._shown, pane, row))
+
+    def _show_whole(self, found: tuple[str, Sequence[Row]] | None) -> None:
+        if found is not None:
+            self.app.push_screen(TextViewer(*found))
+
+    def on_tree_node_selected(self, event: Tree.NodeSelected[Any]) -> None:
+        """A value that has no parts is shown whole."""
+        event.stop()
+        if not event.node.allow_expand and event.node.data is not None and self._shown is not None:
+            self._show_whole(self._view.value(self._shown, event.node.data[0]))
+
+    def on_plan_table_wanted(self, event: PlanTable.Wanted) -> None:
+        event.stop()
+        if event.what == "steps" and event.todo_id:
+            self._begin(partial(self._show_steps, event.todo_id))
+        else:
+            self.say(keymap_of(self.app).named(_(PAST)))
+
+    async def _show_steps(self, todo_id: str) -> None:
+        """Show the team's own steps of the run that the TODO had then; going on from one means back to the session."""
+        shown = self._shown
+        if shown is not None and await self._view.show_steps(shown, todo_id, self.app.push_screen_wait, self):
+            self.dismiss(None)
+
+    def on_plan_table_held(self, event: PlanTable.Held) -> None:
+        event.stop()
+        self.say(keymap_of(self.app).named(_(event.why)))
+
+    def action_next_pane(self) -> None:
+        self.query_one(HistoryPanes).focus_next(self.focused)
+
+    def on_resize(self, event: Resize) -> None:
+        self._arrange()
+
+    def _arrange(self) -> None:
+        fold(self)
+        self.query_one(HistoryPanes).show()
+
+    def on_descendant_focus(self) -> None:
+        self.query_one(HistoryPanes).follow_focus(self.focused)

@@ -1,0 +1,165 @@
+"""A session's own history on the screen: the plan as it was, what was decided, and the ways back or elsewhere."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from hitl_tui.console.history_actions import Push, difference_between, go_back, show_steps, todo_then
+from hitl_tui.console.history_cursor import PAGE, HistoryCursor
+from hitl_tui.console.screens.history_panes import GRAPH, MOMENT, PLAN, STATE
+from hitl_tui.console.screens.history_view import HistoryView, Host, ShownCheckpoint
+from hitl_tui.core.safe_text import safe_text
+from hitl_tui.language import _, mark, render
+from hitl_tui.threads.session_diff import Difference, compare
+from hitl_tui.threads.thread_reader import HistoryPlace, LastRead
+from hitl_tui.wording.history_rows import decision_words, fork_words, moment_rows, place_words, plan_at, todos_at
+from hitl_tui.wording.status_words import PlanLines, status_of_session
+from hitl_tui.wording.times import clock_words
+
+if TYPE_CHECKING:
+    from hitl_tui.console.session_handle import SessionHandle
+    from hitl_tui.console.widgets.bars import HeaderBar
+    from hitl_tui.threads.thread_model import CheckpointInfo
+    from hitl_tui.wording.rows import Row
+
+_STATES_KEPT = 12
+
+
+@dataclass(frozen=True, slots=True)
+class ReplayCallbacks:
+    """What going back and going elsewhere mean outside the history.
+
+    Args:
+        fork: makes a session that begins at a checkpoint; returns its id.
+        open_session: shows a session.
+        restored: says what was restored, in safe words.
+        named: puts the keys in place that a text names by id.
+    """
+
+    fork: Callable[[str], Awaitable[str]]
+    open_session: Callable[[str], None]
+    restored: Callable[[str], None]
+    named: Callable[[str], str]
+
+
+class ReplayView(HistoryView):
+    """The history of a session, which goes on meanwhile.
+
+    Args:
+        link: the session.
+        callbacks: what is done outside the history.
+        by: who looks.
+        at: checkpoint to begin at; empty for the newest.
+        page: checkpoints that are read at once.
+    """
+
+    panes = ((PLAN, mark("Plan")), (GRAPH, mark("Graph")), (MOMENT, mark("Moment")), (STATE, mark("State")))
+    banner = mark("VIEWING THE PAST · nothing runs from here")
+    empty = mark("This session has no checkpoint yet.")
+    ends = (
+        mark("This is the first checkpoint."),
+        mark("This is the newest checkpoint; {replay.leave} goes back to live."),
+    )
+    beside = mark("this moment and the one before it")
+    interval = 1.0
+
+    def __init__(
+        self, link: SessionHandle, callbacks: ReplayCallbacks, by: str, at: str = "", page: int = PAGE
+    ) -> None:
+        self.reader = link.thread
+        self.cursor = HistoryCursor(self.reader, page)
+        self._link = link
+        self._callbacks = callbacks
+        self._by = by
+        self._at = at
+        self._states = LastRead(self.reader.state_at, _STATES_KEPT)
+        self._lines = PlanLines()
+
+    async def begin(self) -> None:
+        await self.cursor.open(self._at)
+
+    def entitle(self, header: HeaderBar) -> None:
+        snapshot = self._link.face.snapshot
+        header.session = safe_text(snapshot.session_id, multiline=False)
+        header.title_text = safe_text(snapshot.query.split("\n")[0], multiline=False, limit=400)
+        header.mode = _("REPLAY")
+        header.followed = not self._link.face.owned
+        header.read_only = self._link.setup.read_only
+
+    def live(self, header: HeaderBar) -> None:
+        header.status = status_of_session(self._link.face.snapshot, self._by)
+
+    async def changed(self) -> bool:
+        shape = self.cursor.shape
+        return shape is not None and self._link.face.snapshot.checkpoint_id != shape.head
+
+    async def refresh(self) -> None:
+        await self.cursor.refresh()
+
+    async def load(self, place: HistoryPlace, host: Host, *, ours: bool) -> ShownCheckpoint:
+        state = await self._states.get(place.info.checkpoint_id)
+        before = await self._states.get(place.before.checkpoint_id) if place.before is not None else {}
+        # In a thread: with ten thousand TODOs keys and countdowns would stand still meanwhile.
+        plan = await asyncio.to_thread(plan_at, state, place.info.timestamp, self._lines)
+        here = await asyncio.to_thread(compare, before, state)
+        where, decided = place_words(place, ours=ours), decision_words(place, here)
+        return ShownCheckpoint(place, ours, where, decided, state, plan=plan, difference=here)
+
+    async def moment_rows(self, shown: ShownCheckpoint, host: Host) -> Sequence[Row]:
+        return moment_rows(shown.place, shown.state, shown.difference or Difference(), ours=shown.ours)
+
+    async def before(self, place: HistoryPlace) -> CheckpointInfo | None:
+        return place.before
+
+    def name(self, info: CheckpointInfo, number: int) -> str:
+        return f"{number} {safe_text(info.node, multiline=False)} {clock_words(info.timestamp)}"
+
+    async def difference_rows(self, older: CheckpointInfo | None, newer: CheckpointInfo) -> Sequence[Row]:
+        before = await self._states.get(older.checkpoint_id) if older is not None else {}
+        return await difference_between(self._link, before, await self._states.get(newer.checkpoint_id))
+
+    async def seek(self, by: int) -> str:
+        if await self.cursor.decision(by):
+            return ""
+        return _("Nothing was decided {which} this.").format(which=_("after") if by > 0 else _("before"))
+
+    async def choose(self, shown: ShownCheckpoint, pane: str, row: str) -> tuple[str, Sequence[Row]] | None:
+        return await todo_then(self._link, shown.place, shown.state, row) if pane == PLAN else None
+
+    async def show_steps(self, shown: ShownCheckpoint, todo_id: str, push: Push, host: Host) -> bool:
+        return await show_steps(push, self._link, todos_at(shown.state).get(todo_id), host.say)
+
+    async def restore(self, place: HistoryPlace, host: Host) -> bool:
+        result = await go_back(host.ask, self._link, place.info)
+        if result is None:
+            host.say(_("Nothing was changed."))
+            return False
+        message = safe_text(render(result.message), multiline=False)
+        if result.failed:
+            host.say(message, error=True)
+        else:
+            self._callbacks.restored(message)
+        return not result.failed
+
+    async def fork(self, place: HistoryPlace, host: Host) -> bool:
+        """Begin another session at a checkpoint when that is confirmed; then offer to open it."""
+        name, when = safe_text(self._link.face.id, multiline=False), clock_words(place.info.timestamp)
+        title = _("Fork {name} at {when}").format(name=name, when=when)
+        if not await host.ask(title, fork_words(place, name), _("Fork")):
+            host.say(_("Nothing was made."))
+            return False
+        made = await self._callbacks.fork(place.info.checkpoint_id)
+        fresh = safe_text(made, multiline=False)
+        goes_on = _(" What runs in {name} goes on meanwhile.").format(name=name) if self._link.face.owned else ""
+        said = _("{fresh} was created and nothing runs in it.\nOpen it now?{goes_on}")
+        host.say("")  # what was said of another fork isn't true of this one
+        offer = said.format(fresh=fresh, goes_on=goes_on)
+        if await host.ask(_("Open {fresh}").format(fresh=fresh), offer, _("Open it")):
+            self._callbacks.open_session(made)
+        else:
+            said = _("{fresh} begins at this moment; {console.home} on the session's screen lists it.")
+            host.say(self._callbacks.named(said).replace("{fresh}", fresh))
+        return False
