@@ -27,8 +27,8 @@ async def rename(job: Job) -> int:
     """Give a session another title."""
     given = job.arguments
     by = operator_name(given.by, job.environ, job.data)
-    async with SessionRegistry.open(job.data, job.environ) as bench:
-        done = await bench.admin.rename(given.session, _text(given.text), by=by)
+    async with SessionRegistry.open(job.data, job.environ) as registry:
+        done = await registry.admin.rename(given.session, _text(given.text), by=by)
     return _tell(job, result_of(done))
 
 
@@ -36,9 +36,9 @@ async def fork(job: Job) -> int:
     """Begin another session where one stands or stood."""
     given = job.arguments
     by = operator_name(given.by, job.environ, job.data)
-    async with SessionRegistry.open(job.data, job.environ) as bench:
-        done = await bench.admin.fork(given.session, given.at, title=_text(given.title), by=by)
-        made = await bench.admin.summary(done.session.id)
+    async with SessionRegistry.open(job.data, job.environ) as registry:
+        done = await registry.admin.fork(given.session, given.at, title=_text(given.title), by=by)
+        made = await registry.admin.summary(done.session.id)
     return _tell_copy(job, result_of(done), made, given.session)
 
 
@@ -46,8 +46,8 @@ async def export(job: Job) -> int:
     """Write a session into one file."""
     given = job.arguments
     target = _file(given.file)
-    async with looking(job) as bench:
-        done = await bench.admin.export(given.session, target)
+    async with looking(job) as registry:
+        done = await registry.admin.export(given.session, target)
     return _tell(job, result_of(done))
 
 
@@ -57,9 +57,9 @@ async def import_(job: Job) -> int:
     by = operator_name(given.by, job.environ, job.data)
     source = _file(given.file)
     workspace = workspace_folder(given.workspace) if given.workspace is not None else None
-    async with SessionRegistry.open(job.data, job.environ) as bench:
-        done = await bench.admin.import_(source, workspace=workspace, by=by)
-        made = await bench.admin.summary(done.session.id)
+    async with SessionRegistry.open(job.data, job.environ) as registry:
+        done = await registry.admin.import_(source, workspace=workspace, by=by)
+        made = await registry.admin.summary(done.session.id)
     return _tell_copy(job, result_of(done), made, str(source))
 
 
@@ -67,14 +67,14 @@ async def delete(job: Job) -> int:
     """Remove a session; what it wrote to the record stays."""
     given = job.arguments
     by = operator_name(given.by, job.environ, job.data)
-    async with SessionRegistry.open(job.data, job.environ) as bench:
-        bench.data.check_writable()  # what can't be done, or doesn't exist, isn't asked about
-        removal = await bench.admin.removal(given.session)
+    async with SessionRegistry.open(job.data, job.environ) as registry:
+        registry.data.check_writable()  # what can't be done, or doesn't exist, isn't asked about
+        removal = await registry.admin.removal(given.session)
         going = [*session_rows([removal.summary]), shown(render(removal_words(removal)))]
         job.err.lines([] if given.yes else going)
         if not _agreed(job, f"Delete session {given.session}?"):
             return _kept(job)
-        done = await bench.admin.delete(given.session, by=by)
+        done = await registry.admin.delete(given.session, by=by)
     return _tell(job, result_of(done))
 
 
@@ -84,15 +84,15 @@ async def prune(job: Job) -> int:
     by = operator_name(given.by, job.environ, job.data)
     bounded = given.older_than is not None or given.keep is None
     older_than = age(DEFAULT_AGE if given.older_than is None else given.older_than) if bounded else None
-    async with SessionRegistry.open(job.data, job.environ) as bench:
-        chosen = await bench.admin.prunable(older_than=older_than, keep=given.keep or 0)
+    async with SessionRegistry.open(job.data, job.environ) as registry:
+        chosen = await registry.admin.prunable(older_than=older_than, keep=given.keep or 0)
         if given.dry_run or not chosen:
             return _told_prune(job, chosen)
-        bench.data.check_writable()
+        registry.data.check_writable()
         (job.err if given.json else job.out).lines(session_rows(chosen))
         if not _agreed(job, f"Delete {counted(chosen)}?"):
             return _kept(job)
-        pruned = await bench.admin.prune(chosen, by=by)
+        pruned = await registry.admin.prune(chosen, by=by)
     message = f"{len(pruned.deleted)} of {counted(chosen)} deleted; the record of their decisions stays."
     if given.json:
         listed, gone = [s.to_dict() for s in chosen], list(pruned.deleted)

@@ -143,15 +143,15 @@ async def _attach(job: Job, found: Attachment) -> int:
         )
     operator = operator_of(given.by, job.environ, job.data)
     checking = asyncio.create_task(findings_in(found.graph))  # its source is read while it runs
-    async with SessionRegistry.open(job.data, job.environ, once=job.once) as bench:
+    async with SessionRegistry.open(job.data, job.environ, once=job.once) as registry:
         mode = Mode(given.mode) if given.mode else None
         workspace = workspace_folder(given.workspace)
         if job.once:
-            await bench.trust.use_once(Path(found.graph.origin or workspace), by=operator.name)
-        setup = await bench.create(found.query, workspace, session_id=given.session, mode=mode, graph=found.graph)
+            await registry.trust.use_once(Path(found.graph.origin or workspace), by=operator.name)
+        setup = await registry.create(found.query, workspace, session_id=given.session, mode=mode, graph=found.graph)
         job.session_id = setup.info.id
         job.log.hide(setup.secrets)
-        async with open_session(bench.store, setup, found.query) as session:
+        async with open_session(registry.store, setup, found.query) as session:
             with told(job, session):
                 await session.settled()
                 if found.approved and session.snapshot.questions:

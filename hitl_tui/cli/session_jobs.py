@@ -55,12 +55,12 @@ _TOLD = frozenset({"started", "finished", "failed", "note"})
 @asynccontextmanager
 async def looking(job: Job) -> AsyncIterator[SessionRegistry]:
     """Open the data folder for what also works where this account can't write, and say so there."""
-    async with SessionRegistry.open(job.data, job.environ, once=job.once) as bench:
-        if bench.data.note and not job.arguments.json:
-            job.err.lines([shown(render(bench.data.note))])
-        yield bench
+    async with SessionRegistry.open(job.data, job.environ, once=job.once) as registry:
+        if registry.data.note and not job.arguments.json:
+            job.err.lines([shown(render(registry.data.note))])
+        yield registry
         if not job.arguments.json:
-            job.err.lines([shown(render(said)) for said in bench.warnings])
+            job.err.lines([shown(render(said)) for said in registry.warnings])
 
 
 async def run(job: Job) -> int:
@@ -69,15 +69,15 @@ async def run(job: Job) -> int:
     query = given_text(given.text, job.stdin)
     by = operator_of(given.by, job.environ, job.data).name
     workspace = workspace_folder(given.workspace)
-    async with SessionRegistry.open(job.data, job.environ, once=job.once) as bench:
-        await bench.trust.use_once(workspace, by=by)
+    async with SessionRegistry.open(job.data, job.environ, once=job.once) as registry:
+        await registry.trust.use_once(workspace, by=by)
         mode = Mode(given.mode) if given.mode else None
-        setup = await bench.create(query, workspace, session_id=given.session, mode=mode)
+        setup = await registry.create(query, workspace, session_id=given.session, mode=mode)
         job.session_id = setup.info.id
         job.log.hide(setup.secrets)
         if not given.json:
-            job.err.lines([shown(render(said)) for said in folder_problems(workspace, bench.approvers.current)])
-        async with open_session(bench.store, setup, query) as session:
+            job.err.lines([shown(render(said)) for said in folder_problems(workspace, registry.approvers.current)])
+        async with open_session(registry.store, setup, query) as session:
             with told(job, session):
                 snapshot = await session.settled()
         if given.json:
@@ -110,19 +110,19 @@ async def do(job: Job) -> int:
     line = given_text(given.text, job.stdin)
     acting = acting_of(job)
     looks = is_command(line) and not _changes(line)
-    async with looking(job) as bench:
+    async with looking(job) as registry:
         if job.once:
-            await bench.trust.use_once(
-                Path(bench.data.session(given.session).info().workspace),
+            await registry.trust.use_once(
+                Path(registry.data.session(given.session).info().workspace),
                 by=operator_of(given.by, job.environ, job.data).name,
             )
-        setup = await bench.setup(given.session)
+        setup = await registry.setup(given.session)
         job.session_id = setup.info.id
         job.log.hide(setup.secrets)
         known = await shown_before(setup)
-        async with open_session(bench.store, setup) as session:
+        async with open_session(registry.store, setup) as session:
             handler = CommandHandler(
-                session, setup.planner, by=acting().name, channel="cli", admin=bench.admin, acting=acting
+                session, setup.planner, by=acting().name, channel="cli", admin=registry.admin, acting=acting
             )
             if session.setup.broken and looks and not given.json:
                 job.err.lines([shown(render(session.setup.broken))])
@@ -181,8 +181,8 @@ def _report(job: Job, result: CommandResult, snapshot: Snapshot, *, looks: bool)
 
 async def show(job: Job) -> int:
     """Show where a session stands; nothing is opened or run."""
-    async with looking(job) as bench:
-        setup = await bench.setup(job.arguments.session)
+    async with looking(job) as registry:
+        setup = await registry.setup(job.arguments.session)
         job.session_id = setup.info.id
         owned = setup.folder.is_owned()
         async with SessionFollower.open(setup) as follower:
@@ -207,8 +207,8 @@ def _print_session(job: Job, snapshot: Snapshot, *, owned: bool) -> None:
 async def sessions(job: Job) -> int:
     """List sessions."""
     search = job.arguments.search
-    async with looking(job) as bench:
-        found = await bench.admin.sessions(search)
+    async with looking(job) as registry:
+        found = await registry.admin.sessions(search)
     having = f' with "{one_line(search, 100)}"' if search.strip() else ""
     count = f"{counted(found)}{having} in {job.data}."
     if job.arguments.json:

@@ -55,9 +55,9 @@ async def _trust(job: Job) -> int:
             job.out.lines([_("Not trusted; nothing was changed.")])
             return DONE
         digest, how = found.digest, "terminal"
-    async with SessionRegistry.open(data) as bench:
-        bench.data.check_writable()
-        granted = await bench.trust.grant(folder, digest, by=by, how=how)
+    async with SessionRegistry.open(data) as registry:
+        registry.data.check_writable()
+        granted = await registry.trust.grant(folder, digest, by=by, how=how)
     message = f"Trusted {granted.folder} as it is now."
     if arguments.json:
         job.out.document({"status": "trusted", "message": message, **granted.to_dict()})
@@ -80,9 +80,9 @@ async def _revoke(folder: Path, by: str, job: Job) -> int:
     path = str(real_path(folder))
     if not DataFolder(job.data).ledger.exists():
         raise BadInput(f"{path} is not trusted, so nothing was changed.")
-    async with SessionRegistry.open(job.data) as bench:
-        bench.data.check_writable()
-        record = await bench.trust.revoke(folder, by=by)
+    async with SessionRegistry.open(job.data) as registry:
+        registry.data.check_writable()
+        record = await registry.trust.revoke(folder, by=by)
     if record is None:
         raise BadInput(f"{path} is not trusted, so nothing was changed.")
     message = f"{path} is no longer trusted."

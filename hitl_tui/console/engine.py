@@ -50,59 +50,59 @@ class Engine:
 
     def __init__(self, options: OpenOptions, elsewhere: Callable[[str, Snapshot], None]) -> None:
         self._options = options
-        self._bench: asyncio.Future[SessionRegistry] | None = None
+        self._registry: asyncio.Future[SessionRegistry] | None = None
         self._leave = asyncio.Event()
-        self._bench_task: asyncio.Task[None] | None = None
-        self._served: dict[str, HeldSession] = {}
+        self._registry_task: asyncio.Task[None] | None = None
+        self._held: dict[str, HeldSession] = {}
         self._elsewhere = elsewhere
         self._opening = asyncio.Lock()
         self._settled = False
 
-    async def bench(self) -> SessionRegistry:
-        """Return the workbench; the first call imports the engine, in a thread, and opens it.
+    async def registry(self) -> SessionRegistry:
+        """Return the session registry; the first call imports the engine, in a thread, and opens it.
 
         Raises:
             HitlError: the data folder can't be used.
         """
-        if self._bench is None or (self._bench.done() and self._bench.exception() is not None):
-            self._bench = asyncio.get_running_loop().create_future()
-            self._bench_task = asyncio.create_task(self._serve_bench(self._bench), name="workbench")
-        return await asyncio.shield(self._bench)
+        if self._registry is None or (self._registry.done() and self._registry.exception() is not None):
+            self._registry = asyncio.get_running_loop().create_future()
+            self._registry_task = asyncio.create_task(self._hold_registry(self._registry), name="session registry")
+        return await asyncio.shield(self._registry)
 
-    async def _serve_bench(self, ready: asyncio.Future[SessionRegistry]) -> None:
+    async def _hold_registry(self, ready: asyncio.Future[SessionRegistry]) -> None:
         try:
             try:
-                registry = await asyncio.to_thread(_load_engine)
+                kind = await asyncio.to_thread(_load_engine)
             finally:
                 # What was imported stays for good; looking through it again and again would only make keys wait.
                 gc.freeze()
                 gc.enable()
-            async with registry.open(self._options.data, once=self._options.once) as bench:
-                ready.set_result(bench)
+            async with kind.open(self._options.data, once=self._options.once) as registry:
+                ready.set_result(registry)
                 await self._leave.wait()
         except Exception as error:
-            log.exception("the workbench stopped")
+            log.exception("the session registry stopped")
             if not ready.done():
                 ready.set_exception(error)
 
     @property
     def session_open(self) -> bool:
         """A session is on the screen."""
-        return any(served.shown and not served.over for served in self._served.values())
+        return any(held.shown and not held.over for held in self._held.values())
 
     def strayed(self, lines: Sequence[str]) -> bool:
         """Add what was written past the screen to the streams of the sessions it may be from; False when there is none.
 
         Who wrote it isn't known: a TODO that runs, or else something that did when it wrote.
         """
-        own = [served for served in self._served.values() if served.hears]
-        for served in [s for s in own if s.runs] or own[-1:]:
-            served.hear(lines)
+        own = [held for held in self._held.values() if held.hears]
+        for held in [s for s in own if s.runs] or own[-1:]:
+            held.hear(lines)
         return bool(own)
 
     def stamp(self) -> tuple[int, ...]:
         """Return what is another one after anybody, in this process or another, has written into the ledger."""
-        if self._bench is None or not self._bench.done():
+        if self._registry is None or not self._registry.done():
             return ()
         from hitl_tui.ledger.records import LEDGER_FILE
 
@@ -129,13 +129,13 @@ class Engine:
 
     async def admin(self) -> SessionAdmin:
         """Return what administers all sessions. Raises HitlError: the data folder can't be used."""
-        return (await self.bench()).admin
+        return (await self.registry()).admin
 
     async def requests(self) -> list[RequestView]:
         """Return everything that waits for a person, of all sessions: what expires first comes first."""
         from hitl_tui.core.events import utc_now
 
-        found = await (await self.bench()).ledger.requests(utc_now(), limit=500)
+        found = await (await self.registry()).ledger.requests(utc_now(), limit=500)
         return sorted(found, key=lambda v: (v.request.expires_at or "9999", v.request.opened_at))
 
     async def begin(
@@ -152,10 +152,10 @@ class Engine:
         Raises:
             HitlError: it can't be begun; what was open before stays open.
         """
-        bench = await self.bench()
+        registry = await self.registry()
         graph = attached.graph if attached else None
-        setup = await bench.create(query, workspace, session_id=session_id, mode=mode, graph=graph)
-        link = await self._open(bench, setup, query, watcher)
+        setup = await registry.create(query, workspace, session_id=session_id, mode=mode, graph=graph)
+        link = await self._open(registry, setup, query, watcher)
         if attached and attached.given(query):
             from hitl_tui.commands.handler import approve_given
 
@@ -168,25 +168,25 @@ class Engine:
         Raises:
             HitlError: there is none, or it can't be opened.
         """
-        bench = await self.bench()
-        return await self._open(bench, await bench.setup(session_id), "", watcher)
+        registry = await self.registry()
+        return await self._open(registry, await registry.setup(session_id), "", watcher)
 
     async def trust(self, folder: Path) -> WorkspaceTrust:
         """Return the trust in a folder as it is now. Raises HitlError: its files or the record can't be used."""
-        return await (await self.bench()).trust.of(folder)
+        return await (await self.registry()).trust.of(folder)
 
     async def grant(self, folder: Path, digest: str) -> WorkspaceTrust:
         """Trust a folder as it was shown. Raises BadInput when it is something else by now; nothing was written."""
-        return await (await self.bench()).trust.grant(folder, digest, by=self._options.by, how="console")
+        return await (await self.registry()).trust.grant(folder, digest, by=self._options.by, how="console")
 
     async def workspace(self, session_id: str) -> Path:
         """Return the folder that a session works in. Raises HitlError: there is no such session."""
-        return Path((await self.bench()).data.session(session_id).info().workspace)
+        return Path((await self.registry()).data.session(session_id).info().workspace)
 
     def holds(self, session_id: str) -> bool:
         """Tell whether a session is open here, and not in another process."""
-        served = self._served.get(session_id)
-        return served is not None and served.owned
+        held = self._held.get(session_id)
+        return held is not None and held.owned
 
     async def delete(self, session_id: str, leave: Callable[[str], Awaitable[None]]) -> Deleted:
         """Delete a session; one that is open here is closed first.
@@ -198,14 +198,16 @@ class Engine:
         Raises:
             HitlError: it can't be deleted; it is closed then.
         """
-        bench = await self.bench()
+        registry = await self.registry()
         async with self._opening:
-            if session_id in self._served:
+            if session_id in self._held:
                 await leave(session_id)
                 await self._let_go(session_id)
-            return await bench.admin.delete(session_id, by=self._options.by)
+            return await registry.admin.delete(session_id, by=self._options.by)
 
-    async def _open(self, bench: SessionRegistry, setup: SessionSetup, query: str, watcher: Watcher) -> SessionHandle:
+    async def _open(
+        self, registry: SessionRegistry, setup: SessionSetup, query: str, watcher: Watcher
+    ) -> SessionHandle:
         from hitl_tui.commands.handler import CommandHandler
         from hitl_tui.console.held_sessions import HeldSession
         from hitl_tui.console.session_handle import SessionHandle
@@ -216,7 +218,7 @@ class Engine:
                 setup.planner,
                 by=self._options.by,
                 channel="console",
-                admin=bench.admin,
+                admin=registry.admin,
                 acting=self._options.operator,
                 terminal=True,
             )
@@ -225,17 +227,17 @@ class Engine:
         self._options.hide(setup.secrets)
         async with self._opening:
             name = setup.info.id
-            if name in self._served and self._served[name].over:
+            if name in self._held and self._held[name].over:
                 await self._let_go(name)
-            served = self._served.get(name)
-            if served is None:
-                served = HeldSession(bench.store, setup, query, watcher, self._elsewhere, link)
-            found = await served.link()
-            self._served.pop(name, None)
-            for other in self._served.values():
+            held = self._held.get(name)
+            if held is None:
+                held = HeldSession(registry.store, setup, query, watcher, self._elsewhere, link)
+            found = await held.link()
+            self._held.pop(name, None)
+            for other in self._held.values():
                 other.shown = False
-            self._served[name] = served  # the last one is the one that was shown last
-            served.show()
+            self._held[name] = held  # the last one is the one that was shown last
+            held.show()
             await self._put_aside(name)
             return found
 
@@ -244,24 +246,24 @@ class Engine:
 
         What they ask stands in the ledger: it is counted and listed still, and they are opened again to answer it.
         """
-        others = {name: served for name, served in self._served.items() if name != shown}
-        over = [name for name, served in others.items() if served.finished or served.over]
-        resting = [name for name, served in others.items() if name not in over and served.rests]
+        others = {name: held for name, held in self._held.items() if name != shown}
+        over = [name for name, held in others.items() if held.finished or held.over]
+        resting = [name for name, held in others.items() if name not in over and held.rests]
         for name in (*over, *resting[:-_KEPT_OPEN]):
             await self._let_go(name)
 
     async def _let_go(self, session_id: str) -> None:
-        await self._served.pop(session_id).leave()
+        await self._held.pop(session_id).leave()
         if self._settled:  # it may have been the large one: it isn't kept for good
             self._settled = False
             gc.unfreeze()
 
     async def close(self) -> None:
         """Close everything; may be called again."""
-        for name in list(self._served):
-            await self._served.pop(name).leave()
+        for name in list(self._held):
+            await self._held.pop(name).leave()
         self._leave.set()
-        if self._bench_task is not None:
-            await asyncio.wait({self._bench_task})
-            if self._bench is not None and self._bench.done():
-                self._bench.exception()  # it was reported where it was waited for
+        if self._registry_task is not None:
+            await asyncio.wait({self._registry_task})
+            if self._registry is not None and self._registry.done():
+                self._registry.exception()  # it was reported where it was waited for

@@ -175,7 +175,7 @@ class SessionSwitcher:
         await screen.foresee(fresh)
         screen.attach(fresh, linked.came(fresh))
         if fresh.setup.read_only:
-            screen.note(render(fresh.setup.broken or (await self._app.engine.bench()).data.note))
+            screen.note(render(fresh.setup.broken or (await self._app.engine.registry()).data.note))
         if not self._shown:  # it took the place of what was said at the start
             self._shown = True
             self._app.say_problems()

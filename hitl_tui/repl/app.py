@@ -55,14 +55,14 @@ def run_line_mode(options: OpenOptions, say: Say, again: Again, apart: Callable[
 
 async def _talk(options: OpenOptions, say: Say, again: Again, apart: Callable[[Heard], Apart] | None) -> int:
     async with AsyncExitStack() as stack:
-        bench = await stack.enter_async_context(SessionRegistry.open(options.data, once=options.once))
+        registry = await stack.enter_async_context(SessionRegistry.open(options.data, once=options.once))
         at_terminal = is_terminal(sys.stdin, sys.stdout)  # later, `sys.stdout` may be what keeps the prompt below
         if not at_terminal or os.environ.get("TERM", "dumb") == "dumb":
 
             def say_fitted(lines: Sequence[str]) -> None:
                 say(_fitted(lines, sys.stdout))
 
-            talk = LineSession(options, bench, say_fitted, again, _nothing, _ask_token, bound=not at_terminal)
+            talk = LineSession(options, registry, say_fitted, again, _nothing, _ask_token, bound=not at_terminal)
             return await talk.converse(_Ending(_lines(), say_fitted))
         from prompt_toolkit.patch_stdout import patch_stdout
 
@@ -85,7 +85,7 @@ async def _talk(options: OpenOptions, say: Say, again: Again, apart: Callable[[H
             terminal.write("".join(f"{line}\n" for line in _fitted(lines, terminal)))
             terminal.flush()
 
-        talk = LineSession(options, bench, show, again, changed, _ask_token)
+        talk = LineSession(options, registry, show, again, changed, _ask_token)
         history = stack.enter_context(open_history(options.data / HISTORY, talk.masked))
         lines = PromptLines(history, talk.completions, talk.prompt, talk.toolbar, talk.typing_began, show, talk.hint)
         shown.append(lines)

@@ -54,7 +54,7 @@ class LineSession:
 
     Args:
         options: how it begins.
-        bench: all sessions.
+        registry: all sessions.
         say: prints lines.
         again: returns the shell command that opens a session by id.
         changed: is called when the prompt or the toolbar may have changed.
@@ -65,7 +65,7 @@ class LineSession:
     def __init__(
         self,
         options: OpenOptions,
-        bench: SessionRegistry,
+        registry: SessionRegistry,
         say: Say,
         again: Callable[[str], str],
         changed: Callable[[], None],
@@ -76,7 +76,7 @@ class LineSession:
         self._bound = bound
         self._options = options
         self._token = token
-        self._bench = bench
+        self._registry = registry
         self._say = say
         self._again = again
         self._changed = changed
@@ -142,7 +142,7 @@ class LineSession:
 
     async def _sessions(self, line: str) -> list[SessionSummary]:
         named = line.split()[:1]
-        return await self._bench.admin.sessions() if named and named[0].lower() in _NAMES_SESSIONS else []
+        return await self._registry.admin.sessions() if named and named[0].lower() in _NAMES_SESSIONS else []
 
     # The conversation ------------------------------------------------------------------------------------------
 
@@ -154,7 +154,7 @@ class LineSession:
         """
         self._source = source
         self._piped = source.waits
-        self._began = self._bench.now()
+        self._began = self._registry.now()
         try:
             await self._begin(source)
             await self._catch_up(source)
@@ -287,10 +287,10 @@ class LineSession:
             _("hitl-tui: a question is planned into TODOs; nothing runs until you say so."),
             _("Write a question to begin. Workspace: {workspace}").format(workspace=shown(str(self._workspace))),
         ]
-        lines += [shown(render(said)) for said in folder_problems(self._workspace, self._bench.approvers.current)]
+        lines += [shown(render(said)) for said in folder_problems(self._workspace, self._registry.approvers.current)]
         for number, starter in enumerate(_offered(), start=1):
             lines += [f"  {number}  {starter.title}", f"     {clipped(starter.question, _QUESTION)}"]
-        open_ones = [s for s in await self._bench.admin.sessions() if s.status not in (FINISHED, FAILED)]
+        open_ones = [s for s in await self._registry.admin.sessions() if s.status not in (FINISHED, FAILED)]
         if open_ones:
             lines.append(_("Or write the id of a session that isn't finished:"))
             lines += [
@@ -303,7 +303,7 @@ class LineSession:
         offered = _offered()
         if text.isascii() and text.isdigit() and 1 <= int(text[:3]) <= len(offered):
             await self._start(offered[int(text) - 1])
-        elif text in self._bench.data.ids():
+        elif text in self._registry.data.ids():
             await self._reopen(text)
         elif self._options.attached is None and calls_for_help(text):
             await self._without_session(parse("/help"))
@@ -317,7 +317,7 @@ class LineSession:
 
     async def _without_session(self, parsed: Parsed) -> None:
         if parsed.spec.name in WITHOUT_SESSION:
-            result = await WITHOUT_SESSION[parsed.spec.name](self._bench.admin, parsed.values, self._options.by)
+            result = await WITHOUT_SESSION[parsed.spec.name](self._registry.admin, parsed.values, self._options.by)
             self._say(result_lines(result, None))
             return
         if parsed.spec.name != "help":
@@ -327,7 +327,7 @@ class LineSession:
 
     async def _ask_trust(self, folder: Path) -> None:
         """Show once what a folder wants beyond what it may; where somebody reads along, trust it when that is said."""
-        trust = await self._bench.trust.of(folder)
+        trust = await self._registry.trust.of(folder)
         if not trust.asks or trust.digest in self._asked or self._source is None:
             return
         self._asked.add(trust.digest)
@@ -338,7 +338,7 @@ class LineSession:
         self._say([*map(signs, trust_lines(trust)), *said])
         line = await self._source.next()
         if line is not None and line.strip().lower() == "trust":
-            await self._bench.trust.grant(folder, trust.digest, by=self._options.by, how="terminal")
+            await self._registry.trust.grant(folder, trust.digest, by=self._options.by, how="terminal")
             self._say([_("Trusted.")])
         elif line is not None and line.strip():  # it was meant for the session
             self._kept.append(line)
@@ -348,7 +348,7 @@ class LineSession:
         attached = self._options.attached
         graph = attached.graph if attached and graph is None else graph
         await self._ask_trust(self._workspace)
-        setup = await self._bench.create(query, self._workspace, session_id=session_id, mode=mode, graph=graph)
+        setup = await self._registry.create(query, self._workspace, session_id=session_id, mode=mode, graph=graph)
         await self._enter(setup, query)
         if attached and attached.given(query) and self._session is not None:
             await self._settle()
@@ -356,8 +356,8 @@ class LineSession:
             await approve_given(self._session, setup.planner, self._options.by, self._options.operator)
 
     async def _reopen(self, session_id: str) -> None:
-        await self._ask_trust(Path(self._bench.data.session(session_id).info().workspace))
-        await self._enter(await self._bench.setup(session_id), "")
+        await self._ask_trust(Path(self._registry.data.session(session_id).info().workspace))
+        await self._enter(await self._registry.setup(session_id), "")
 
     async def _enter(self, setup: SessionSetup, query: str) -> None:
         if self._session is not None:
@@ -365,7 +365,7 @@ class LineSession:
         await self._close()
         self._options.hide(setup.secrets)
         self._secrets |= setup.secrets
-        session = await self._open.enter_async_context(open_session(self._bench.store, setup, query))
+        session = await self._open.enter_async_context(open_session(self._registry.store, setup, query))
         self._session = session
         terminal, acting = not self._piped, self._options.operator
         self._handler = CommandHandler(
@@ -373,7 +373,7 @@ class LineSession:
             setup.planner,
             by=self._options.by,
             channel=self._channel,
-            admin=self._bench.admin,
+            admin=self._registry.admin,
             acting=acting,
             terminal=terminal,
             since="" if terminal else self._began,
@@ -397,7 +397,7 @@ class LineSession:
         )
         followed = "" if session.owned else _(" Another process has it open; what you decide is recorded for it.")
         if session.setup.read_only:
-            followed = " " + shown(render(session.setup.broken or self._bench.data.note))
+            followed = " " + shown(render(session.setup.broken or self._registry.data.note))
         self._say(
             [_("Session {id}: {title}{followed}").format(id=info.id, title=clipped(info.title, 200), followed=followed)]
         )

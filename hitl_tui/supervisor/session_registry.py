@@ -110,12 +110,12 @@ class SessionRegistry:
 
         sealing = sealing_of(data, given, warn)
         async with SqliteLedger.open(data.ledger, read_only=data.read_only, sealing=sealing) as ledger:
-            bench = cls(data, ledger, given, once=once)
-            bench.warnings = warnings
+            registry = cls(data, ledger, given, once=once)
+            registry.warnings = warnings
             if not data.read_only:
-                await tidy(bench.store)
-                await bench.note_approvers()
-            yield bench
+                await tidy(registry.store)
+                await registry.note_approvers()
+            yield registry
 
     async def note_approvers(self) -> None:
         """Put it on record when the list of approvers was changed by hand."""
@@ -212,7 +212,7 @@ class SessionRegistry:
         named = {graph.name for graph in graphs} - {team.name for team in unnamed}
         law = FilePolicy(Path(info.workspace), self.trust, named)
         law.withheld |= {team.name for team in unnamed}
-        declared = DeclaredTeams(self._registry(law.trust, graphs, unnamed))
+        declared = DeclaredTeams(self._teams(law.trust, graphs, unnamed))
         secrets = secrets_of(law.opened, self._environ)
         planner = planner_of(declared.registry, law.trust, graphs, self._now, secrets)
         commands = dict(law.opened.commands)
@@ -226,7 +226,7 @@ class SessionRegistry:
                 if trust.config.secret_names != law.opened.secret_names:
                     return "It reads other secrets; open this session again to run what needs them."
                 graphs, unnamed = await asyncio.to_thread(self._attached, folder.graphs())
-                declared.registry = await asyncio.to_thread(self._registry, trust, graphs, unnamed)
+                declared.registry = await asyncio.to_thread(self._teams, trust, graphs, unnamed)
                 planner.take(planner_of(declared.registry, trust, graphs, self._now, secrets))
                 commands.clear()
                 commands.update(trust.config.commands)
@@ -270,7 +270,7 @@ class SessionRegistry:
                 untrusted.append(WithheldTeam(graph.name, graph.description, refusal))
         return found, untrusted
 
-    def _registry(
+    def _teams(
         self, trust: WorkspaceTrust, graphs: Sequence[GraphDeclaration], unnamed: Sequence[Team] = ()
     ) -> TeamRegistry:
         withheld = [*withheld_teams(trust, (graph.name for graph in graphs)), *unnamed]
@@ -278,7 +278,7 @@ class SessionRegistry:
 
     def _planner(self, trust: WorkspaceTrust, graphs: Sequence[GraphDeclaration]) -> PlanningAgent:
         secrets = secrets_of(trust.config, self._environ)
-        return planner_of(self._registry(trust, graphs), trust, graphs, self._now, secrets)
+        return planner_of(self._teams(trust, graphs), trust, graphs, self._now, secrets)
 
 
 def _origin_of(graph: GraphDeclaration) -> str:

@@ -42,7 +42,7 @@ decision = "ask"
 
 @dataclass
 class Desk:
-    """A session on a workbench, and who acts on it."""
+    """An open session, and who acts on it."""
 
     bench: SessionRegistry
     session: Session

@@ -34,7 +34,7 @@ def cleanup(data: Path) -> Path:
 
 
 class Person:
-    """Somebody at a workbench."""
+    """Somebody with a session registry."""
 
     def __init__(self, bench: SessionRegistry) -> None:
         self.bench = bench
