@@ -197,7 +197,7 @@ class StepsState(TypedDict, total=False):
 Act = Callable[[TeamContext, str], Awaitable[dict[str, Any]]]
 
 
-class StepsTeam:
+class StepsTeam(Team):
     """Two effects in two nodes, checkpointed in between.
 
     Args:

@@ -12,12 +12,21 @@ from hitl_tui.cli.fast_args import Arguments
 from hitl_tui.cli.job import Job, Stdin
 from hitl_tui.cli.session_jobs import exit_code, given_text, outcome, printed, told
 from hitl_tui.cli.settings import operator_of, workspace_folder
-from hitl_tui.config.declared_graphs import LANGGRAPH_FILE, Attachment, GraphDeclaration, declared_graph, holds_password
+from hitl_tui.config.declared_graphs import (
+    GO_ON,
+    LANGGRAPH_FILE,
+    Attachment,
+    GraphDeclaration,
+    declared_graph,
+    holds_password,
+)
 from hitl_tui.config.paths import given_path
+from hitl_tui.config.workspace import WorkspaceConfig
 from hitl_tui.core.errors import BadInput
 from hitl_tui.core.policy import Mode
 from hitl_tui.core.safe_text import one_line
 from hitl_tui.language import render
+from hitl_tui.teams.registry import TeamRegistry
 
 
 def attach(job: Job) -> int:
@@ -44,13 +53,12 @@ def attachment(given: Arguments, stdin: Stdin | None, data: Path) -> Attachment:
         BadInput: there is no such graph, it can't be loaded, or the input isn't for it; with file and line. Or its
             store can't be used.
     """
-    from hitl_tui.teams.graph_team import GraphTeam
-
     workspace = workspace_folder(given.workspace)
     declaration = _with_store(_trusted(declared_graph(given.name, workspace), data, given.trust), given)
-    team = GraphTeam(declaration)
+    team = TeamRegistry.from_config(WorkspaceConfig(graphs={declaration.name: declaration})).get(declaration.name)
+    assert team.graph is not None
     with contextlib.redirect_stdout(sys.stderr):
-        facts = team.facts
+        facts = team.graph.facts
         query = _query(given, stdin, declaration)
         if query:
             team.bind(query, {})
@@ -59,7 +67,7 @@ def attachment(given: Arguments, stdin: Stdin | None, data: Path) -> Attachment:
         notes.append(f"{declaration.name} came with a saver in memory: what that held before isn't seen here.")
     if facts.keeps:
         notes.append(f"{declaration.name} keeps its own {facts.keeps}; its threads live there, not in the session.")
-    return Attachment(declaration, query, given.input is not None, tuple(notes), team.takes)
+    return Attachment(declaration, query, given.input is not None, tuple(notes), team.graph.takes)
 
 
 def _trusted(declaration: GraphDeclaration, data: Path, once: str) -> GraphDeclaration:
@@ -102,8 +110,6 @@ def _with_store(declaration: GraphDeclaration, given: Arguments) -> GraphDeclara
 def _query(given: Arguments, stdin: Stdin | None, declaration: GraphDeclaration) -> str:
     text = given.input
     if text is None:
-        from hitl_tui.teams.graph_team import GO_ON
-
         return GO_ON if declaration.thread else ""
     if text.startswith("@"):
         return _content(given_path(text[1:]))

@@ -16,7 +16,7 @@ from hitl_tui.console.dialogs.prompt_dialogs import WordsDialog, confirm
 from hitl_tui.console.dialogs.review_dialog import Outcome, ReviewDialog
 from hitl_tui.console.dialogs.rule_dialogs import allow_always
 from hitl_tui.console.dialogs.text_viewer import TextViewer
-from hitl_tui.console.question_preview import QuestionPreviews, document_path, draft_of, graph_rows, seen_of
+from hitl_tui.console.question_preview import QuestionPreviews, draft_of, graph_rows, seen_of, writes_file
 from hitl_tui.console.session_handle import SessionHandle
 from hitl_tui.core.errors import HitlError
 from hitl_tui.core.json_text import digest
@@ -200,7 +200,7 @@ class DecisionFlow:
         link = self._display.link
         for question in panel.questions:
             if link is not None and question.kind is Kind.TODO and not panel.has_draft(question.id):
-                if document_path(question):
+                if writes_file(link, question):
                     wait = text_row(_("writes    … being worked out"), "$text-warning")
                     panel.show_draft(question.id, [wait], awaited=True)
                     self._display.begin(self._show_draft(link, panel, question))
@@ -224,7 +224,7 @@ class DecisionFlow:
             self._display.say(_("This can't be edited any more."), error=True)
             return
         team = link.setup.team(facts.team)
-        declared = getattr(team, "commands", {}).get(todo.command)
+        declared = team.commands.get(todo.command)
         dialog = EditDialog(
             _("Edit · {id}").format(id=number_of(todo.id)),
             todo.description,

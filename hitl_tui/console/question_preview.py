@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
 import difflib
-import os
-import posixpath
 from collections.abc import Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hitl_tui.core.errors import BadInput
@@ -19,27 +15,28 @@ from hitl_tui.wording.rows import Row, in_line, labelled, text_row
 if TYPE_CHECKING:
     from hitl_tui.console.session_handle import SessionHandle
     from hitl_tui.supervisor.snapshot import Question
-
-_DOCUMENTS = "document_team"
-
-
-def document_path(question: Question) -> str:
-    """Return the path that a question's step would write a document to; empty when it writes none."""
-    return _path(question.view.request.subject.get("arguments") or {})
+    from hitl_tui.teams.contract import FilePreview, Team
 
 
-def _path(arguments: Mapping[str, Any]) -> str:
-    return str(arguments["path"]) if "if_exists" in arguments and arguments.get("path") else ""
+def team_of(link: SessionHandle, question: Question) -> Team | None:
+    """Return the team that a question is about; None where it is about none."""
+    facts = link.setup.planner.agents.get(question.view.request.source)
+    return link.setup.team(facts.team) if facts is not None else None
+
+
+def writes_file(link: SessionHandle, question: Question, arguments: Mapping[str, Any] | None = None) -> bool:
+    """Return whether a question's step would make a file, with other arguments where they are given."""
+    team = team_of(link, question)
+    own = question.view.request.subject.get("arguments") or {}
+    return team is not None and bool(team.writes(own if arguments is None else arguments))
 
 
 def graph_rows(link: SessionHandle, question: Question) -> list[Row]:
     """Return which attached graph a question's step would run, and from where; no rows for any other step."""
-    from hitl_tui.config.declared_graphs import GraphDeclaration
-
-    facts = link.setup.planner.agents.get(question.view.request.source)
-    declaration = getattr(link.setup.team(facts.team), "declaration", None) if facts is not None else None
-    if not isinstance(declaration, GraphDeclaration):
+    team = team_of(link, question)
+    if team is None or team.graph is None:
         return []
+    declaration = team.graph.declaration
     said = _("{target} in {folder}").format(target=in_line(declaration.target), folder=in_line(declaration.folder))
     return [labelled(_("graph"), said, "bold", exact=True)]
 
@@ -56,27 +53,16 @@ async def draft_of(link: SessionHandle, question: Question, most: int | None, ke
     Raises:
         HitlError: a result that the document is made of can't be read.
     """
-    request = question.view.request
-    return await _draft(link, request.source, request.subject, most, key)
+    return await _draft(link, question, question.view.request.subject.get("arguments") or {}, most, key)
 
 
-async def _draft(link: SessionHandle, source: str, subject: Mapping[str, Any], most: int | None, key: str) -> list[Row]:
-    path = _path(subject.get("arguments") or {})
-    facts = link.setup.planner.agents.get(source)
-    if not path or facts is None or facts.team != _DOCUMENTS:
+async def _draft(
+    link: SessionHandle, question: Question, arguments: Mapping[str, Any], most: int | None, key: str
+) -> list[Row]:
+    if not writes_file(link, question, arguments):
         return []
-    from hitl_tui.teams.contract import TeamResult
-    from hitl_tui.teams.report_text import compose, gather
-
-    found = {}
-    for todo_id, seen in (subject.get("inputs") or {}).items():
-        if seen:
-            found[todo_id] = TeamResult.from_dict(await link.face.artifact(str(seen)))
-    title, snapshot = str(subject["arguments"].get("title", "")), link.face.snapshot
-    folder = posixpath.dirname(path)
-    content = await asyncio.to_thread(lambda: compose(title, snapshot.query, gather(found), folder))
-    exists = await asyncio.to_thread(os.path.lexists, Path(snapshot.workspace) / path)
-    return _draft_rows(path, content, exists=exists, most=most, key=key)
+    found = await link.preview(question, arguments)
+    return _draft_rows(found, most, key) if found is not None and not isinstance(found, dict) else []
 
 
 class QuestionPreviews:
@@ -93,7 +79,11 @@ class QuestionPreviews:
 
     def needed(self, arguments: Mapping[str, Any]) -> bool:
         """Return whether an input has a preview."""
-        return bool(arguments.get("preview") or _path(arguments) or self._question.view.evidence.get("findings"))
+        return bool(
+            arguments.get("preview")
+            or writes_file(self._link, self._question, arguments)
+            or self._question.view.evidence.get("findings")
+        )
 
     async def rows(self, arguments: Mapping[str, Any]) -> list[Row]:
         """Return what exact arguments would touch or write; no rows when that can't be known before.
@@ -101,21 +91,17 @@ class QuestionPreviews:
         Raises:
             HitlError: it can't be found out.
         """
-        link, request = self._link, self._question.view.request
+        link, question = self._link, self._question
         if arguments.get("preview"):
-            setup = link.setup
-            team = setup.team(setup.planner.agents[request.source].team)
-            if (preview := getattr(team, "preview", None)) is None:
+            found = await link.preview(question, arguments)
+            if not isinstance(found, dict):
                 return []
-            if why := await setup.law.why_no_preview(str(arguments.get("command", "")), arguments["preview"]):
-                raise BadInput(why)
-            found = mask_json(await preview(arguments, Path(setup.info.workspace), setup.secrets), setup.secrets)
-            if found.get("timed_out"):
+            if found["timed_out"]:
                 raise BadInput("The preview took too long and was stopped.")
-            return list(preview_rows(found, None, ""))
-        if self._question.view.evidence.get("findings"):
-            return list(evidence_rows(self._question, None, ""))
-        return await _draft(link, request.source, {**request.subject, "arguments": arguments}, None, "")
+            return list(preview_rows(mask_json(found, link.setup.secrets), None, ""))
+        if question.view.evidence.get("findings"):
+            return list(evidence_rows(question, None, ""))
+        return await _draft(link, question, arguments, None, "")
 
 
 async def seen_of(link: SessionHandle, question: Question) -> list[Row]:
@@ -127,21 +113,20 @@ async def seen_of(link: SessionHandle, question: Question) -> list[Row]:
     return list(evidence_rows(question, None, "")) or await draft_of(link, question, None)
 
 
-def _draft_rows(path: str, content: str, *, exists: bool, most: int | None, key: str) -> list[Row]:
-    """Return what writing a new document would change, as a unified diff against nothing.
+def _draft_rows(file: FilePreview, most: int | None, key: str) -> list[Row]:
+    """Return what making a file would change, as a unified diff against nothing.
 
     Args:
-        path: the file, relative to the workspace.
-        content: all of it.
-        exists: there is such a file; it stays, and the new one gets a number.
+        file: the file.
         most: lines to show; None for all.
         key: how the key for the details reads.
     """
+    path, content = file.path, file.content
     lines = list(difflib.unified_diff([], content.splitlines(), "/dev/null", path, lineterm="", n=0))
     added = len(content.splitlines())
     note = (
         _("{path} is there and stays as it is; the new file gets a number").format(path=path)
-        if exists
+        if file.exists
         else _("{path} is new").format(path=path)
     )
     rows = [

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Protocol
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Protocol
 
 from hitl_tui.core.errors import Refused
 from hitl_tui.language import _
@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     from hitl_tui.supervisor.activity import Activity
     from hitl_tui.supervisor.session_setup import SessionSetup
     from hitl_tui.supervisor.session_view import SessionView
-    from hitl_tui.supervisor.snapshot import Snapshot
+    from hitl_tui.supervisor.snapshot import Question, Snapshot
+    from hitl_tui.teams.contract import FilePreview, OutputPreview
 
 
 class Watcher(Protocol):
@@ -52,6 +53,16 @@ class SessionHandle:
     def setup(self) -> SessionSetup:
         """What it was opened with."""
         return self.face.setup
+
+    async def preview(self, question: Question, arguments: Mapping[str, Any]) -> OutputPreview | FilePreview | None:
+        """Return what a question's step would do with exact arguments; None where that isn't known before.
+
+        Raises:
+            HitlError: it can't be found out.
+        """
+        from hitl_tui.supervisor.open_questions import preview_of
+
+        return await preview_of(self.setup, question.view.request, arguments, self.face.snapshot.query)
 
 
 class PendingSession:

@@ -10,6 +10,7 @@ from typing import Any
 from hitl_tui.core.errors import HitlError
 from hitl_tui.core.plan import AgentFacts
 from hitl_tui.core.todos import SupervisorTodo
+from hitl_tui.teams.contract import Team
 
 GIVEN = ("command", "parameters", "input", "thread")
 """What the arguments of a command or a graph were made from."""
@@ -37,14 +38,14 @@ async def rebound(agents: Mapping[str, AgentFacts], todo: SupervisorTodo) -> Bou
     return None if facts is None else await found_again(facts, todo)
 
 
-async def found_again(team: object, todo: SupervisorTodo) -> BoundFiles | None:
+async def found_again(team: Team | AgentFacts, todo: SupervisorTodo) -> BoundFiles | None:
     """As `rebound`.
 
     Args:
         team: its team, or what planning knows of that.
         todo: the step.
     """
-    programs, changed = getattr(team, "programs", None), getattr(team, "changed", None)
+    programs, changed = team.programs, team.changed
     if programs is None or changed is None or not any(key in todo.arguments for key in GIVEN):
         return None
     try:

@@ -39,8 +39,16 @@ from hitl_tui.supervisor.graph import STRICT_RESUME
 from hitl_tui.supervisor.orphan_processes import command_of, find_orphans
 from hitl_tui.supervisor.run_spec import RunServices, RunSpec
 from hitl_tui.supervisor.storage import ArtifactStore
-from hitl_tui.teams.contract import EffectInDoubt, RunNotCurrent, Team, TeamContext, TeamFailure, TeamResult, TeamTask
-from hitl_tui.teams.graph_team import GraphTeam
+from hitl_tui.teams.contract import (
+    EffectInDoubt,
+    GraphSpec,
+    RunNotCurrent,
+    Team,
+    TeamContext,
+    TeamFailure,
+    TeamResult,
+    TeamTask,
+)
 
 
 def node_place() -> str:
@@ -280,7 +288,8 @@ class LocalDispatcher:
 
     async def _ask_doubt(self, spec: RunSpec, doubt: EffectInDoubt) -> None:
         data: dict[str, Any] = {"todo_id": spec.todo.id, "run_id": spec.run_id, "effect": doubt.effect}
-        fresh = await found_again(self._services.team(spec.todo.agent_name), spec.todo)
+        team = self._services.team(spec.todo.agent_name)
+        fresh = await found_again(team, spec.todo) if team.binds_files else None
         if fresh is not None:  # what it did before it stopped may have changed them
             data |= {"programs": fresh.arguments["programs"], "changed": list(fresh.changed[:MOST_CHANGED])}
         await self._tell(spec, f"run:{spec.run_id}:doubt:{spec.todo.asked}", EventKind.DOUBT, data)
@@ -346,8 +355,8 @@ class LocalDispatcher:
     async def _run(self, spec: RunSpec, lock: int) -> None:
         services = self._services
         team = services.team(spec.todo.agent_name)
-        if isinstance(team, GraphTeam):
-            await self._run_graph(spec, team)
+        if team.graph is not None:
+            await self._run_graph(spec, team.graph)
             return
         graph = self._graph(team)
         config: RunnableConfig = {"configurable": {"thread_id": spec.thread, STRICT_RESUME: True}}
@@ -372,7 +381,7 @@ class LocalDispatcher:
         assert state is not None
         await self._end(spec, state)
 
-    async def _run_graph(self, spec: RunSpec, team: GraphTeam) -> None:
+    async def _run_graph(self, spec: RunSpec, team: GraphSpec) -> None:
         try:
             async with asyncio.timeout(spec.todo.timeout or None) as limit:
                 ending = await self.attached.drive(spec, team)

@@ -14,7 +14,7 @@ from typing import Any
 
 from hitl_tui.config.declared_graphs import GraphDeclaration
 from hitl_tui.core.board import Board, Draft
-from hitl_tui.core.errors import HitlError
+from hitl_tui.core.errors import BadInput, HitlError
 from hitl_tui.core.events import EventKind, seconds_between
 from hitl_tui.core.fold_operator_events import goes_on
 from hitl_tui.core.interrupts.recognition import recognise, title_of
@@ -30,7 +30,7 @@ from hitl_tui.supervisor.bound_files import rebound
 from hitl_tui.supervisor.session_setup import SessionSetup
 from hitl_tui.supervisor.session_view import opened
 from hitl_tui.supervisor.snapshot import Question, has_preview, named, with_obstacles
-from hitl_tui.teams.graph_team import GraphTeam
+from hitl_tui.teams.contract import FilePreview, OutputPreview, PreviewContext, TeamResult
 
 _LIBRARY = ("jsonschema", "jsonschema.validators", "referencing")
 
@@ -98,6 +98,33 @@ def _classed(request: Request) -> Request:
 def _begins_when_shown(request: Request) -> bool:
     """Return whether the time of a request doesn't run yet."""
     return bool(request.terms.deadline) and request.ends_in_approval and not request.first_shown
+
+
+async def preview_of(
+    setup: SessionSetup, request: Request, arguments: Mapping[str, Any], query: str = ""
+) -> OutputPreview | FilePreview | None:
+    """Return what a question's step would do with exact arguments; None where its team doesn't know before.
+
+    Args:
+        setup: what the session was opened with.
+        request: the question.
+        arguments: those of its subject, or others.
+        query: the session's question.
+
+    Raises:
+        BadInput: the preview is a workspace's own code, which isn't trusted.
+        HitlError: it can't be found out.
+    """
+    preview = arguments.get("preview")
+    if preview and (why := await setup.law.why_no_preview(str(arguments.get("command", "")), preview)):
+        raise BadInput(why)
+
+    async def inputs() -> dict[str, TeamResult]:
+        artifacts, seen = setup.folder.artifacts(), request.subject.get("inputs") or {}
+        return {key: TeamResult.from_dict(await artifacts.get(str(digest))) for key, digest in seen.items() if digest}
+
+    workspace = Path(setup.info.workspace)
+    return await setup.team(request.source).preview(arguments, PreviewContext(workspace, setup.secrets, query, inputs))
 
 
 class OpenQuestions:
@@ -249,33 +276,25 @@ class OpenQuestions:
         if not has_preview(request):
             return
         setup = self._setup
-        preview = getattr(setup.team(request.source), "preview", None)
-        if preview is None:
-            return
 
         async def show() -> None:
+            found: Mapping[str, Any] | FilePreview | None
             try:
-                found = await self._previewed(request, preview)
+                found = await preview_of(setup, request, request.subject["arguments"])
             except HitlError as error:
                 found = {"error": error.message}
             except Exception as error:
                 log.exception("the preview of %s failed", request.id)
                 found = {"error": f"The preview stopped with {type(error).__name__}; the log says more."}
+            if found is None or isinstance(found, FilePreview):
+                return
             try:
-                await self._ledger.attach(request.id, mask_json(found, setup.secrets), setup.now())
+                await self._ledger.attach(request.id, mask_json(dict(found), setup.secrets), setup.now())
             except HitlError as error:
                 log.warning("no preview beside %s: %s", request.id, error.message)
             await self._tell(request.id)
 
         self._previews[request.id] = asyncio.create_task(show(), name=f"preview {request.id}")
-
-    async def _previewed(self, request: Request, preview: Callable[..., Awaitable[dict[str, Any] | None]]) -> Any:
-        """Return what a preview shows, or why none runs: a workspace's own code does only where it is trusted."""
-        setup = self._setup
-        arguments = request.subject["arguments"]
-        if why := await setup.law.why_no_preview(str(arguments.get("command", "")), arguments.get("preview") or ()):
-            return {"error": why}
-        return await preview(arguments, Path(setup.info.workspace), setup.secrets)
 
     def _check(self, request: Request) -> None:
         """Say beside the question whether a graph may run what the rules find in it (I6); nobody waits for that."""
@@ -286,11 +305,12 @@ class OpenQuestions:
             team = setup.team(request.source)
         except (HitlError, KeyError):  # it is gone, which its run will say
             return
-        if not isinstance(team, GraphTeam):
+        graph = team.graph
+        if graph is None:
             return
 
         async def show() -> None:
-            found = await findings_in(team.declaration)
+            found = await findings_in(graph.declaration)
             if not found:
                 return
             for finding in found["findings"][:_SHOWN_FINDINGS]:

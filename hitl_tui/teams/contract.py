@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import difflib
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Protocol, TypedDict
 
 from hitl_tui.core.errors import HitlError, UnknownName
 from hitl_tui.core.policy import Risk
@@ -20,6 +22,11 @@ from hitl_tui.core.safe_text import safe_text
 
 if TYPE_CHECKING:
     from langgraph.graph import StateGraph
+
+    from hitl_tui.config.declared_commands import CommandDeclaration
+    from hitl_tui.config.declared_graphs import GraphDeclaration
+    from hitl_tui.graphs.graph_loader import GraphFacts
+    from hitl_tui.graphs.graph_source import GraphSource
 
 
 def shown_name(path: str) -> str:
@@ -193,21 +200,119 @@ class TeamContext:
     lock_fd: int = -1
 
 
-@runtime_checkable
-class Team(Protocol):
-    """A team as the registry knows it."""
+class OutputPreview(TypedDict):
+    """What a read-only program printed that shows what a step would touch.
+
+    `lines` counts all that it printed; `exit_code` is None when a signal ended it.
+    """
+
+    argv: list[str]
+    exit_code: int | None
+    text: str
+    lines: int
+    truncated: bool
+    timed_out: bool
+
+
+@dataclass(frozen=True, slots=True)
+class FilePreview:
+    """A file that a step would write.
+
+    Args:
+        path: relative to the workspace.
+        content: all of it.
+        exists: there is such a file; it stays, and the new one gets another name.
+    """
+
+    path: str
+    content: str
+    exists: bool
+
+
+@dataclass(frozen=True, slots=True)
+class PreviewContext:
+    """What a team may look at for a preview.
+
+    Args:
+        workspace: absolute path of the folder the session works in.
+        secrets: values of the declared secrets by name.
+        query: the session's question.
+        inputs: reads the results of earlier TODOs that the step may use, by TODO id.
+    """
+
+    workspace: Path
+    secrets: Mapping[str, str]
+    query: str
+    inputs: Callable[[], Awaitable[Mapping[str, TeamResult]]]
+
+
+class GraphSpec(Protocol):
+    """A compiled graph that somebody else wrote, which the supervisor drives as it is."""
+
+    name: str
+    risk: Risk
+    declaration: GraphDeclaration
+
+    @property
+    def facts(self) -> GraphFacts:
+        """What is known of it without running it; imports it, anew when its code changed.
+
+        Raises:
+            GraphError: it can't be loaded.
+        """
+        ...
+
+    @property
+    def takes(self) -> str:
+        """What its input looks like, in short."""
+        ...
+
+    def source(self) -> GraphSource:
+        """Return the files that running it may run, as they are now.
+
+        Raises:
+            BadInput: there are too many.
+        """
+        ...
+
+    def changed(self, approved: Mapping[str, str], now: Mapping[str, str]) -> list[str]:
+        """Return the names of the files that differ between those that were approved and those of now."""
+        ...
+
+
+class Team(ABC):
+    """A team: a name, a description, an input schema, a risk class and a graph that carries a TODO out.
+
+    Attributes:
+        name: what plans call it.
+        description: one line, for people and planners.
+        risk: risk class of whatever it does.
+        max_retries: how often a failure is tried again.
+        timeout: seconds one attempt may take; 0 for no limit.
+        reads_results: it looks at what earlier TODOs found.
+        keeps_input: its graph stores its input, so that no secret may be in it.
+        binds_files: its arguments hold `programs`, the digests of what they may execute.
+        graph: the graph of somebody else that it runs as it is; None for a team that builds one.
+        commands: the declared commands that it runs, by name.
+    """
 
     name: str
     description: str
     risk: Risk
-    max_retries: int
-    timeout: float
+    max_retries: int = 0
+    timeout: float = 0.0
+    reads_results: bool = True
+    keeps_input: bool = False
+    binds_files: bool = False
+    graph: GraphSpec | None = None
+    commands: Mapping[str, CommandDeclaration] = MappingProxyType({})
 
     @property
+    @abstractmethod
     def input_schema(self) -> dict[str, Any]:
         """JSON Schema of `arguments`."""
-        ...
 
+    @abstractmethod
     def bind(self, text: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
         """Return the exact arguments for a task given in words and named parameters.
 
@@ -216,18 +321,43 @@ class Team(Protocol):
         Raises:
             BadInput: the text or a parameter can't be used; the message says what was expected.
         """
-        ...
 
-    def risk_of(self, arguments: Mapping[str, Any]) -> Risk:
-        """Return the risk class of exactly these arguments."""
-        ...
-
+    @abstractmethod
     def build(self) -> StateGraph[Any, Any, Any, Any]:
         """Return the team's graph, not compiled.
 
         Its state holds `task` (text) at the start and `result` (a `TeamResult.to_dict()`) at the end.
         """
-        ...
+
+    def risk_of(self, arguments: Mapping[str, Any]) -> Risk:
+        """Return the risk class of exactly these arguments."""
+        return self.risk
+
+    def programs(self, arguments: Mapping[str, Any]) -> Mapping[str, str]:
+        """Return the digests of what exact arguments may execute, as it is now.
+
+        Raises:
+            BadInput: it can't be found.
+        """
+        return {}
+
+    def changed(self, approved: Mapping[str, str], now: Mapping[str, str]) -> list[str]:
+        """Return the names of the files that differ between `programs` that were approved and those of now."""
+        return []
+
+    def writes(self, arguments: Mapping[str, Any]) -> str:
+        """Return the file that exact arguments would make, relative to the workspace; empty for none."""
+        return ""
+
+    async def preview(
+        self, arguments: Mapping[str, Any], context: PreviewContext
+    ) -> OutputPreview | FilePreview | None:
+        """Return what exact arguments would touch or write, without touching it; None where that isn't known before.
+
+        Raises:
+            HitlError: it can't be found out.
+        """
+        return None
 
 
 BRIEF = "brief"

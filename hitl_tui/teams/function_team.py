@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypedDict
 from hitl_tui.core.errors import BadInput
 from hitl_tui.core.json_text import canonical
 from hitl_tui.core.policy import Risk
-from hitl_tui.teams.contract import TeamContext, TeamFailure, TeamResult
+from hitl_tui.teams.contract import Team, TeamContext, TeamFailure, TeamResult
 
 if TYPE_CHECKING:
     from langgraph.graph import StateGraph
@@ -41,7 +41,7 @@ class FunctionState(TypedDict, total=False):
     result: dict[str, Any]
 
 
-class FunctionTeam:
+class FunctionTeam(Team):
     """A team made of `async def f(context: TeamContext) -> TeamResult | str | dict`.
 
     The function finds its approved input in `context.task.arguments` and changes the world only through
@@ -113,9 +113,6 @@ class FunctionTeam:
         exact: dict[str, Any] = json.loads(canonical(bound))
         refuse_misfit(exact, self._schema)
         return exact
-
-    def risk_of(self, arguments: Mapping[str, Any]) -> Risk:
-        return self.risk
 
     def build(self) -> StateGraph[Any, Any, Any, Any]:
         """Return a graph of one node."""

@@ -14,7 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hitl_tui.config.declared_graphs import GraphDeclaration
+from hitl_tui.config.declared_graphs import GO_ON, GraphDeclaration
 from hitl_tui.core.errors import BadInput
 from hitl_tui.core.json_text import canonical, strict_json
 from hitl_tui.core.policy import Risk
@@ -23,14 +23,12 @@ from hitl_tui.core.secret_names import named_in, secret_refused
 from hitl_tui.graphs.graph_source import GraphSource, Imports, source_of
 from hitl_tui.graphs.graph_target import GraphError, load_target
 from hitl_tui.policy.executable_files import WHOLE, Bindings, Surroundings
+from hitl_tui.teams.contract import Team
 
 if TYPE_CHECKING:
     from langgraph.graph import StateGraph
 
     from hitl_tui.graphs.graph_loader import GraphFacts
-
-GO_ON = "go on"
-"""What is asked of a graph that goes on with a thread as it stands."""
 
 _SQLITE = b"SQLite format 3\0"
 
@@ -38,7 +36,7 @@ _USUAL = ("input", "question", "query", "topic", "task", "text", "prompt", "requ
 """Names of fields that a text may be meant for when several could take it: the first of them in the state's order."""
 
 
-class GraphTeam:
+class GraphTeam(Team):
     """A graph that somebody else wrote, run as it is.
 
     It is imported when something of it is needed: a text that becomes its input, or a run. Its input is the argument
@@ -53,10 +51,10 @@ class GraphTeam:
         around: what of the workspace's settings says which files are code.
     """
 
-    max_retries = 0
-    """A failed graph goes on from its last checkpoint when a person says so, never by itself."""
+    # A failed graph goes on from its last checkpoint when a person says so, never by itself: there are no retries.
     reads_results = False
     keeps_input = True
+    binds_files = True
 
     def __init__(
         self,
@@ -69,6 +67,7 @@ class GraphTeam:
         self._bindings = bindings or Bindings()
         self._around = around or Surroundings()
         self.declaration = declaration
+        self.graph = self
         self.name = declaration.name
         self.description = declaration.description or f"The graph {declaration.target}"
         self.risk = Risk(declaration.risk)
@@ -208,9 +207,6 @@ class GraphTeam:
         bound = {"input": given, **({"thread": str(arguments["thread"])} if "thread" in arguments else {})}
         exact: dict[str, Any] = json.loads(canonical({**bound, **programs}))
         return exact
-
-    def risk_of(self, arguments: Mapping[str, Any]) -> Risk:
-        return self.risk
 
     def build(self) -> StateGraph[Any, Any, Any, Any]:
         """Not for graphs of others: they may have been compiled with options that a builder knows nothing of."""

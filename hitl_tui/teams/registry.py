@@ -54,7 +54,7 @@ class TeamRegistry:
         """
         from hitl_tui.teams.analysis.team import AnalysisTeam
         from hitl_tui.teams.command.team import CommandTeam
-        from hitl_tui.teams.document_team import DocumentTeam
+        from hitl_tui.teams.document.team import DocumentTeam
         from hitl_tui.teams.graph_team import GraphTeam
         from hitl_tui.teams.search.team import SearchTeam
 
@@ -108,9 +108,9 @@ class TeamRegistry:
                 timeout=team.timeout,
                 bind=partial(_bind, team, secrets) if secrets else team.bind,
                 risk_of=team.risk_of,
-                reads_results=getattr(team, "reads_results", True),
-                programs=getattr(team, "programs", None),
-                changed=getattr(team, "changed", None),
+                reads_results=team.reads_results,
+                programs=team.programs if team.binds_files else None,
+                changed=team.changed if team.binds_files else None,
             )
             for name, team in self.teams.items()
         }
@@ -123,7 +123,7 @@ def _bind(team: Team, secrets: Mapping[str, str], text: str, arguments: Mapping[
         BadInput: the team can't use them, or it would store a secret.
     """
     bound = team.bind(mask(text, secrets), mask_json(dict(arguments), secrets))
-    if getattr(team, "keeps_input", False):
+    if team.keeps_input:
         check_stored("The input", bound, secrets)
     masked: dict[str, Any] = mask_json(bound, secrets)
     return masked

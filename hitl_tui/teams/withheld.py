@@ -1,4 +1,4 @@
-"""Teams of a workspace that nobody trusts: they have a name and a description, and do nothing (T4)."""
+"""Teams of a workspace that nobody trusts: they have a name and a description, and do nothing."""
 
 from __future__ import annotations
 
@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from hitl_tui.core.errors import BadInput
 from hitl_tui.core.policy import Risk
+from hitl_tui.teams.contract import Team
 
 if TYPE_CHECKING:
     from langgraph.graph import StateGraph
 
 
-class WithheldTeam:
+class WithheldTeam(Team):
     """Stands for a declared team until its workspace is trusted: nothing is imported, bound, previewed or run.
 
     Args:
@@ -24,9 +25,7 @@ class WithheldTeam:
     def __init__(self, name: str, description: str, refusal: Callable[[], BadInput]) -> None:
         self.name = name
         self.description = description
-        self.risk = Risk.HIGH
-        self.max_retries = 0
-        self.timeout = 0.0
+        self.risk = Risk.HIGH  # what an untrusted declaration says of it doesn't count
         self._refusal = refusal
 
     @property
@@ -41,10 +40,6 @@ class WithheldTeam:
             BadInput: always; it names what would help.
         """
         self._refuse()
-
-    def risk_of(self, arguments: Mapping[str, Any]) -> Risk:
-        """Return the highest risk: what an untrusted declaration says of it doesn't count."""
-        return Risk.HIGH
 
     def build(self) -> StateGraph[Any, Any, Any, Any]:
         """Refuse to run.

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from hitl_tui.core.json_text import digest
-from hitl_tui.teams.contract import Team, TeamContext, TeamResult, TeamTask
+from hitl_tui.teams.contract import PreviewContext, Team, TeamContext, TeamResult, TeamTask
 
 
 @dataclass
@@ -68,6 +68,15 @@ def make_context(
         secrets=dict(secrets or {}),
         lock_fd=lock_fd,
     )
+
+
+def looking(workspace: Path, secrets: Mapping[str, str] | None = None) -> PreviewContext:
+    """Return what a team may look at for a preview where no earlier step found anything."""
+
+    async def inputs() -> dict[str, TeamResult]:
+        return {}
+
+    return PreviewContext(workspace, dict(secrets or {}), "What is going on?", inputs)
 
 
 async def run_team(team: Team, context: TeamContext) -> TeamResult:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from team_support import DeclaredDone, MemoryEffects, Progress, first, make_context, run_team
+from team_support import DeclaredDone, MemoryEffects, Progress, first, looking, make_context, run_team
 
 from hitl_tui.config.loader import parse_config
 from hitl_tui.core.errors import BadInput, HitlError, UnknownName
@@ -309,7 +309,7 @@ async def test_arguments_that_were_tampered_with_are_not_run(tmp_path: Path, key
     with pytest.raises(HitlError):
         await run_team(make_team(), make_context(tmp_path, approved))
     with pytest.raises(HitlError):
-        await make_team().preview(approved, tmp_path, {})
+        await make_team().preview(approved, looking(tmp_path, {}))
     assert not (tmp_path / "made").exists()
 
 
@@ -323,7 +323,7 @@ async def test_a_path_that_leads_out_by_a_link_is_refused(tmp_path: Path, place:
     with pytest.raises(BadInput, match="leads out of the workspace"):
         await run_team(make_team(), make_context(workspace, approved))
     with pytest.raises(BadInput, match="leads out of the workspace"):
-        await make_team().preview(approved, workspace, {})
+        await make_team().preview(approved, looking(workspace, {}))
     assert outside.exists()
 
 
@@ -378,7 +378,7 @@ async def test_a_link_that_changes_after_the_check_is_refused(tmp_path: Path) ->
 async def test_a_preview_shows_what_would_be_touched(tmp_path: Path) -> None:
     old = old_file(tmp_path / "logs/a.gz")
     team = make_team()
-    seen = await team.preview(team.bind("clean-logs dir=logs", {}), tmp_path, {})
+    seen = await team.preview(team.bind("clean-logs dir=logs", {}), looking(tmp_path, {}))
     assert seen is not None
     assert seen["argv"] == ["find", "logs", "-name", "*.gz", "-mtime", "+14"]
     assert (seen["exit_code"], seen["text"], seen["lines"]) == (0, "logs/a.gz\n", 1)
@@ -387,7 +387,7 @@ async def test_a_preview_shows_what_would_be_touched(tmp_path: Path) -> None:
 
 async def test_a_long_preview_is_bounded_but_counted(tmp_path: Path) -> None:
     team = make_team()
-    seen = await team.preview(team.bind("many", {}), tmp_path, {})
+    seen = await team.preview(team.bind("many", {}), looking(tmp_path, {}))
     assert seen is not None
     assert seen["lines"] == 100_000
     assert seen["truncated"]
@@ -396,7 +396,7 @@ async def test_a_long_preview_is_bounded_but_counted(tmp_path: Path) -> None:
 
 async def test_a_preview_masks_secrets_and_may_be_missing(tmp_path: Path) -> None:
     team = make_team()
-    seen = await team.preview(team.bind("leak", {}), tmp_path, SECRETS)
+    seen = await team.preview(team.bind("leak", {}), looking(tmp_path, SECRETS))
     assert seen is not None
     assert seen["text"] == "‹DB_PASSWORD›\n"
-    assert await team.preview(team.bind("say", {}), tmp_path, {}) is None
+    assert await team.preview(team.bind("say", {}), looking(tmp_path, {})) is None

@@ -17,10 +17,10 @@ from team_support import DeclaredDone, MemoryEffects, make_context, run_team
 
 from hitl_tui.core.errors import BadInput
 from hitl_tui.core.policy import Risk
-from hitl_tui.teams import document_team
 from hitl_tui.teams.contract import Citation, Team, TeamFailure, TeamResult
-from hitl_tui.teams.document_team import DocumentTeam, slug, write_report
-from hitl_tui.teams.report_text import compose, gather
+from hitl_tui.teams.document import team as document_team
+from hitl_tui.teams.document.report_text import compose, gather
+from hitl_tui.teams.document.team import DocumentTeam, slug, write_report
 
 QUERY = "집주인이 전세금 3억을 10억으로 올려달래. 법적으로 해결방법 알려줘"
 

@@ -66,8 +66,7 @@ from hitl_tui.supervisor.checkpoint_saver import create_checkpointer, is_ours, m
 from hitl_tui.supervisor.graph import STRICT_RESUME
 from hitl_tui.supervisor.record_check import kin_of
 from hitl_tui.supervisor.run_spec import RunServices, RunSpec
-from hitl_tui.teams.contract import EffectInDoubt, RunNotCurrent, TeamFailure, TeamResult
-from hitl_tui.teams.graph_team import GraphTeam
+from hitl_tui.teams.contract import EffectInDoubt, GraphSpec, RunNotCurrent, TeamFailure, TeamResult
 
 if TYPE_CHECKING:
     AnyPregel = Pregel[Any, Any, Any, Any]
@@ -152,7 +151,7 @@ class _Leg:
     """
 
     spec: RunSpec
-    team: GraphTeam
+    team: GraphSpec
     graph: AnyPregel
     config: RunnableConfig
     stretch: RunSegment
@@ -172,7 +171,7 @@ class _Loaded:
         programs: what its code was read as, see `GraphSource`.
     """
 
-    team: GraphTeam
+    team: GraphSpec
     graph: AnyPregel
     found: Any
     programs: Mapping[str, str]
@@ -196,7 +195,7 @@ class GraphRunner:
         """Close what factories and stores opened."""
         await self._stack.aclose()
 
-    async def _loaded(self, team: GraphTeam) -> _Loaded:
+    async def _loaded(self, team: GraphSpec) -> _Loaded:
         """Return a team's graph on the store its threads live in, loaded anew where its code changed.
 
         Raises:
@@ -220,9 +219,10 @@ class GraphRunner:
 
     async def view(self, spec: RunSpec, update: Mapping[str, Any] | None, at: str) -> GraphView:
         """Return a TODO's graph and where it stands; see `SessionView.graph`."""
-        team = self._services.team(spec.todo.agent_name)
-        if not isinstance(team, GraphTeam):
-            raise BadInput(f"{spec.todo.id} is for {team.name}, which is no attached graph.")
+        named = self._services.team(spec.todo.agent_name)
+        team = named.graph
+        if team is None:
+            raise BadInput(f"{spec.todo.id} is for {named.name}, which is no attached graph.")
         graph = (await self._loaded(team)).graph
         if update is not None:
             check_update(graph, update)
@@ -233,7 +233,7 @@ class GraphRunner:
         entered = spec.todo.metadata.get("entered", {})
         return view_of(spec.todo.id, team.name, graph, state, entered, stops_of(spec, graph))
 
-    def place(self, spec: RunSpec, team: GraphTeam) -> RunnableConfig:
+    def place(self, spec: RunSpec, team: GraphSpec) -> RunnableConfig:
         """Return the configuration of a run: its thread, and what was declared."""
         declared = dict(team.declaration.config)
         configurable = {**declared.pop("configurable", {}), "thread_id": self.thread(spec, team), STRICT_RESUME: True}
@@ -241,13 +241,13 @@ class GraphRunner:
         return {**declared, "configurable": configurable, "metadata": metadata}  # type: ignore[typeddict-item]
 
     @staticmethod
-    def thread(spec: RunSpec, team: GraphTeam) -> str:
+    def thread(spec: RunSpec, team: GraphSpec) -> str:
         """Return the thread a run is on."""
         own = spec.todo.metadata.get("threads", {}).get(spec.run_id)
         kept = spec.step.get("thread") or own or spec.stopped_on
         return kept or team.declaration.thread or spec.continued or spec.run_id
 
-    async def drive(self, spec: RunSpec, team: GraphTeam) -> Asks | Ended:
+    async def drive(self, spec: RunSpec, team: GraphSpec) -> Asks | Ended:
         """Let a run go on to its next question or its end.
 
         Raises:
@@ -262,7 +262,7 @@ class GraphRunner:
         except HitlError as error:  # a further try goes on with the thread, once what was wrong has been mended
             raise GraphFailure(error.message, self.thread(spec, team), wedged=False, entered={}) from error
 
-    async def _drive(self, spec: RunSpec, team: GraphTeam) -> Asks | Ended:
+    async def _drive(self, spec: RunSpec, team: GraphSpec) -> Asks | Ended:
         past = await self._past(spec)
         if past.failure is not None:
             raise self._failed_before(spec, team, past.failure)
@@ -319,7 +319,7 @@ class GraphRunner:
         ending = _ending(leg, await graph.aget_state(config, subgraphs=True), final)
         return await self._bound(spec, team, ending, approved) if isinstance(ending, Asks) else ending
 
-    async def _bound(self, spec: RunSpec, team: GraphTeam, asks: Asks, approved: Mapping[str, str]) -> Asks:
+    async def _bound(self, spec: RunSpec, team: GraphSpec, asks: Asks, approved: Mapping[str, str]) -> Asks:
         """Return questions with what answering them lets run, as it is now: an answer stands for that."""
         now = dict((await asyncio.to_thread(team.source)).programs)
         before = {i["id"]: i.get("programs") or approved for i in (spec.todo.question or {}).get("interrupts", ())}
@@ -368,7 +368,7 @@ class GraphRunner:
         found = await self._services.ledger.effects(*sessions)
         return [e for e in found if e.todo_id == spec.todo.id and e.name == "graph"]
 
-    def _failed_before(self, spec: RunSpec, team: GraphTeam, stretch: Effect) -> GraphFailure:
+    def _failed_before(self, spec: RunSpec, team: GraphSpec, stretch: Effect) -> GraphFailure:
         """Return what a run failed with whose process died before it could say so."""
         outcome = stretch.outcome
         return GraphFailure(
@@ -386,7 +386,7 @@ class GraphRunner:
         told.close()
         return True
 
-    async def _let_again(self, spec: RunSpec, team: GraphTeam, stretch: Effect) -> str:
+    async def _let_again(self, spec: RunSpec, team: GraphSpec, stretch: Effect) -> str:
         """Spend a person's word on a stretch that may have happened; return the word: it is for what comes next.
 
         Raises:
@@ -409,7 +409,7 @@ class GraphRunner:
         finished = state.created_at is not None and not state.next and not state.tasks
         return finished and (state.metadata or {}).get(RUN) == told.run_id
 
-    async def _claim(self, spec: RunSpec, team: GraphTeam, effect: Effect, *, earlier: bool = False) -> str:
+    async def _claim(self, spec: RunSpec, team: GraphSpec, effect: Effect, *, earlier: bool = False) -> str:
         """Tell the ledger that a stretch begins; return the answer that allowed it, empty when none was needed.
 
         Raises:
@@ -556,7 +556,7 @@ def _ending(leg: _Leg, state: StateSnapshot, final: Any) -> Asks | Ended:
     return Ended(TeamResult(text=answer_of(values), data=data), entered)
 
 
-def _differing(team: GraphTeam, approved: Sequence[Mapping[str, str]], now: Mapping[str, str]) -> list[str]:
+def _differing(team: GraphSpec, approved: Sequence[Mapping[str, str]], now: Mapping[str, str]) -> list[str]:
     """Return the names of the files that aren't what they were under one of several words."""
     return list(dict.fromkeys(name for programs in approved for name in team.changed(programs, now)))
 

@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Any
 from hitl_tui.core.errors import BadInput
 from hitl_tui.core.policy import Risk
 from hitl_tui.teams.analysis.analysis_model import ANALYSIS_TYPES, MAX_QUERY
+from hitl_tui.teams.contract import Team
 
 if TYPE_CHECKING:
     from langgraph.graph import StateGraph
 
 
-class AnalysisTeam:
+class AnalysisTeam(Team):
     """Computes over the question, the passages found for it and their tables; has no opinions.
 
     Nothing outside the session is changed: it only reads files of the workspace that earlier results name.
@@ -54,10 +55,6 @@ class AnalysisTeam:
         if kind not in ANALYSIS_TYPES:
             raise BadInput(f"The analysis type must be one of {', '.join(ANALYSIS_TYPES)}, not {kind!r}.")
         return {"query": query.strip(), "analysis_type": kind}
-
-    def risk_of(self, arguments: Mapping[str, Any]) -> Risk:
-        """Return low: no arguments make it change anything."""
-        return Risk.LOW
 
     def build(self) -> StateGraph[Any, Any, Any, Any]:
         """Return the graph of six stages: prepare, preprocess, analyse, generate_insights, create_report, finalise."""

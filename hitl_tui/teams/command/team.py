@@ -24,6 +24,9 @@ from hitl_tui.teams.contract import (
     BRIEF,
     Block,
     Brief,
+    OutputPreview,
+    PreviewContext,
+    Team,
     TeamContext,
     TeamFailure,
     TeamResult,
@@ -87,8 +90,8 @@ class CommandState(TypedDict, total=False):
     result: dict[str, Any]
 
 
-class CommandTeam:
-    """Runs declared commands (architecture.md, Teams).
+class CommandTeam(Team):
+    """Runs declared commands.
 
     Its `timeout` is the longest that a declaration allows and the time that stopping takes; 0 when one has no
     limit.
@@ -98,6 +101,8 @@ class CommandTeam:
         bindings: finds what they may execute.
         around: what of the workspace's settings says which files are code.
     """
+
+    binds_files = True
 
     def __init__(
         self,
@@ -110,7 +115,6 @@ class CommandTeam:
         self.commands: Mapping[str, CommandDeclaration] = MappingProxyType(dict(commands))
         self.name = "command_team"
         self.risk = Risk.HIGH
-        self.max_retries = 0
         names = ", ".join(sorted(commands)) or "none is declared"
         self.description = f"Runs commands declared in hitl.toml: {names}."
         limits = [float(command.timeout) for command in commands.values()] or [DEFAULT_TIMEOUT]
@@ -188,24 +192,15 @@ class CommandTeam:
         declared = self.commands.get(name) if isinstance(name, str) else None
         return declared.risk if declared else Risk.HIGH
 
-    async def preview(
-        self, arguments: Mapping[str, Any], workspace: Path, secrets: Mapping[str, str]
-    ) -> dict[str, Any] | None:
+    async def preview(self, arguments: Mapping[str, Any], context: PreviewContext) -> OutputPreview | None:
         """Run the declared preview of bound arguments: read-only by its declaration, never an effect.
 
-        Args:
-            arguments: what `bind` returned.
-            workspace: absolute path of the folder the session works in.
-            secrets: values of the declared secrets by name.
-
-        Returns:
-            None where no preview is declared; else `argv`, `exit_code` (None when a signal ended it), `text`
-            (64 KiB of each stream at most), `lines` (how many it printed, all counted), `truncated` and
-            `timed_out`.
+        At most 64 KiB of each stream are kept.
 
         Raises:
             BadInput: the declaration changed, a path leaves the workspace, or the program can't be started.
         """
+        workspace, secrets = context.workspace, context.secrets
         declared = await asyncio.to_thread(self._check, arguments, workspace, secrets)
         if declared.preview is None:
             return None

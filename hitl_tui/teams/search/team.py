@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from hitl_tui.core.errors import BadInput
 from hitl_tui.core.policy import Risk
+from hitl_tui.teams.contract import Team
 from hitl_tui.teams.search.file_walk import clean_patterns
 
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ MAX_LIMIT = 20
 MAX_QUERY = 20_000
 
 
-class SearchTeam:
+class SearchTeam(Team):
     """Finds passages in the workspace's documents and cites file and line.
 
     Args:
@@ -82,10 +83,6 @@ class SearchTeam:
             "limit": _limit(arguments.get("limit", DEFAULT_LIMIT)),
             "documents": _documents(arguments.get("documents", self.documents)),
         }
-
-    def risk_of(self, arguments: Mapping[str, Any]) -> Risk:
-        """Return `low`: searching changes nothing outside the session."""
-        return Risk.LOW
 
     def build(self) -> StateGraph[Any, Any, Any, Any]:
         """Return the graph refresh → find → report, not compiled."""

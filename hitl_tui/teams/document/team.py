@@ -16,8 +16,20 @@ from typing import TYPE_CHECKING, Any, TypedDict
 
 from hitl_tui.core.errors import BadInput
 from hitl_tui.core.policy import Risk
-from hitl_tui.teams.contract import BRIEF, Brief, Citation, TeamContext, TeamFailure, TeamResult, language_of, one
-from hitl_tui.teams.report_text import compose, gather
+from hitl_tui.teams.contract import (
+    BRIEF,
+    Brief,
+    Citation,
+    FilePreview,
+    PreviewContext,
+    Team,
+    TeamContext,
+    TeamFailure,
+    TeamResult,
+    language_of,
+    one,
+)
+from hitl_tui.teams.document.report_text import compose, gather
 
 if TYPE_CHECKING:
     from langgraph.graph import StateGraph
@@ -42,8 +54,8 @@ class DocumentState(TypedDict, total=False):
     result: dict[str, Any]
 
 
-class DocumentTeam:
-    """Writes reports (D13).
+class DocumentTeam(Team):
+    """Writes reports.
 
     Args:
         folder: where reports go, relative to the workspace, with forward slashes.
@@ -57,7 +69,6 @@ class DocumentTeam:
         self.name = "document_team"
         self.description = f"Writes a Markdown report of what was found into {self.folder}/, never over a file."
         self.risk = Risk.HIGH
-        self.max_retries = 0
         self.timeout = 60.0
 
     @property
@@ -111,8 +122,18 @@ class DocumentTeam:
             raise BadInput(f'A report\'s file name ends in ".md" and has no dot before it, unlike "{one(name)}".')
         return posixpath.join(self.folder, name)
 
-    def risk_of(self, arguments: Mapping[str, Any]) -> Risk:
-        return self.risk
+    def writes(self, arguments: Mapping[str, Any]) -> str:
+        return str(arguments["path"]) if "if_exists" in arguments and arguments.get("path") else ""
+
+    async def preview(self, arguments: Mapping[str, Any], context: PreviewContext) -> FilePreview | None:
+        """Compose the report as a run would, and write nothing."""
+        if not (path := self.writes(arguments)):
+            return None
+        inputs, title = await context.inputs(), str(arguments.get("title", ""))
+        content = await asyncio.to_thread(
+            lambda: compose(title, context.query, gather(inputs), posixpath.dirname(path))
+        )
+        return FilePreview(path, content, await asyncio.to_thread(os.path.lexists, context.workspace / path))
 
     def build(self) -> StateGraph[Any, Any, Any, Any]:
         """Return the graph gather → compose → write."""
