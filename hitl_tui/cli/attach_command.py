@@ -13,7 +13,6 @@ from hitl_tui.cli.job import Job, Stdin
 from hitl_tui.cli.session_jobs import exit_code, given_text, outcome, printed, told
 from hitl_tui.cli.settings import operator_of, workspace_folder
 from hitl_tui.config.declared_graphs import (
-    GO_ON,
     LANGGRAPH_FILE,
     Attachment,
     GraphDeclaration,
@@ -26,6 +25,7 @@ from hitl_tui.core.errors import BadInput
 from hitl_tui.core.policy import Mode
 from hitl_tui.core.safe_text import one_line
 from hitl_tui.language import render
+from hitl_tui.teams.contract import GO_ON
 from hitl_tui.teams.registry import TeamRegistry
 
 

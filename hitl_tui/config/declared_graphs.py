@@ -21,10 +21,6 @@ LARGEST = 1_000_000
 _NAME = re.compile(r"[^a-z0-9_]+")
 
 
-GO_ON = "go on"
-"""What is asked of a graph that goes on with a thread as it stands."""
-
-
 @dataclass(frozen=True, slots=True)
 class GraphDeclaration:
     """One graph that is a team.

@@ -14,7 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hitl_tui.config.declared_graphs import GO_ON, GraphDeclaration
+from hitl_tui.config.declared_graphs import GraphDeclaration
 from hitl_tui.core.errors import BadInput
 from hitl_tui.core.json_text import canonical, strict_json
 from hitl_tui.core.policy import Risk
@@ -23,7 +23,7 @@ from hitl_tui.core.secret_names import named_in, secret_refused
 from hitl_tui.graphs.graph_source import GraphSource, Imports, source_of
 from hitl_tui.graphs.graph_target import GraphError, load_target
 from hitl_tui.policy.executable_files import WHOLE, Bindings, Surroundings
-from hitl_tui.teams.contract import Team
+from hitl_tui.teams.contract import GO_ON, Team
 
 if TYPE_CHECKING:
     from langgraph.graph import StateGraph
